@@ -1,0 +1,178 @@
+-- Sessions, turns, and what each turn decided, in order.
+
+-- +goose Up
+
+CREATE TYPE turn_status AS ENUM ('queued', 'running', 'succeeded', 'failed', 'cancelled');
+COMMENT ON TYPE turn_status IS 'queued: waits for the turn before it. running: its jobs are at work. The others are final.';
+CREATE TYPE step_type AS ENUM ('read', 'analyze', 'generate', 'write');
+COMMENT ON TYPE step_type IS 'What a step may do; decides in code which tools exist for it.';
+CREATE TYPE step_outcome AS ENUM ('ok', 'partial', 'empty', 'failed', 'skipped');
+COMMENT ON TYPE step_outcome IS 'How a step ended; the reply may claim no more than this.';
+
+CREATE TABLE sessions (
+    id               uuid        NOT NULL DEFAULT uuid_v7(),
+    user_id          uuid        NOT NULL,
+    domain           text        NOT NULL DEFAULT 'kitchen',
+    title            text        NOT NULL DEFAULT '',
+    mode             text        NOT NULL DEFAULT 'plan',
+    last_turn        integer     NOT NULL DEFAULT 0,
+    last_activity_at timestamptz NOT NULL DEFAULT now(),
+    archived_at      timestamptz,
+    created_at       timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT sessions_pkey PRIMARY KEY (id),
+    CONSTRAINT sessions_user_id_key UNIQUE (user_id, id),
+    CONSTRAINT sessions_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT sessions_domain_length CHECK (char_length(domain) BETWEEN 1 AND 100),
+    CONSTRAINT sessions_title_length CHECK (char_length(title) <= 200),
+    CONSTRAINT sessions_mode_known CHECK (mode IN ('quick', 'plan', 'create')),
+    CONSTRAINT sessions_last_turn_positive CHECK (last_turn >= 0)
+);
+CREATE INDEX sessions_user_activity_idx ON sessions (user_id, last_activity_at DESC, id);
+COMMENT ON TABLE sessions IS 'One conversation of one user.';
+COMMENT ON COLUMN sessions.id IS 'UUID v7.';
+COMMENT ON COLUMN sessions.user_id IS 'Whose conversation it is.';
+COMMENT ON COLUMN sessions.domain IS 'Name of the domain declaration it runs on.';
+COMMENT ON COLUMN sessions.title IS 'For lists; empty until named or taken from the first message.';
+COMMENT ON COLUMN sessions.mode IS 'quick, plan or create: default of its turns, bounds the number of steps.';
+COMMENT ON COLUMN sessions.last_turn IS 'Number of its newest turn, 0 before the first.';
+COMMENT ON COLUMN sessions.last_activity_at IS 'When the newest turn was enqueued or replied to.';
+COMMENT ON COLUMN sessions.archived_at IS 'Since when it takes no more turns; null while open.';
+COMMENT ON COLUMN sessions.created_at IS 'When it was started.';
+
+CREATE TABLE turns (
+    id                 uuid        NOT NULL DEFAULT uuid_v7(),
+    session_id         uuid        NOT NULL,
+    user_id            uuid        NOT NULL,
+    number             integer     NOT NULL,
+    idempotency_key    text,
+    message            text        NOT NULL,
+    ui_changes         jsonb       NOT NULL DEFAULT '[]',
+    mentioned_entities jsonb       NOT NULL DEFAULT '[]',
+    mode               text        NOT NULL,
+    status             turn_status NOT NULL DEFAULT 'queued',
+    interrupts         boolean     NOT NULL DEFAULT false,
+    current_node       text,
+    position           integer     NOT NULL DEFAULT 1,
+    goal               text,
+    reply              text,
+    inputs_applied_at  timestamptz,
+    replied_at         timestamptz,
+    summarized_at      timestamptz,
+    error_code         text,
+    error_message      text,
+    created_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
+    started_at         timestamptz,
+    finished_at        timestamptz,
+    CONSTRAINT turns_pkey PRIMARY KEY (id),
+    CONSTRAINT turns_session_number_key UNIQUE (session_id, number),
+    CONSTRAINT turns_session_idempotency_key UNIQUE (session_id, idempotency_key),
+    CONSTRAINT turns_session_fkey FOREIGN KEY (user_id, session_id) REFERENCES sessions (user_id, id) ON DELETE CASCADE,
+    CONSTRAINT turns_number_positive CHECK (number >= 1),
+    CONSTRAINT turns_idempotency_key_length CHECK (char_length(idempotency_key) BETWEEN 1 AND 255),
+    CONSTRAINT turns_message_length CHECK (octet_length(message) BETWEEN 1 AND 32768),
+    CONSTRAINT turns_inputs_are_lists CHECK (jsonb_typeof(ui_changes) = 'array' AND jsonb_typeof(mentioned_entities) = 'array'),
+    CONSTRAINT turns_mode_known CHECK (mode IN ('quick', 'plan', 'create')),
+    CONSTRAINT turns_current_node_known CHECK (current_node IN ('understand', 'think', 'act', 'reply', 'summarize')),
+    CONSTRAINT turns_position_positive CHECK (position >= 1),
+    CONSTRAINT turns_reply_when_succeeded CHECK (status <> 'succeeded' OR (reply IS NOT NULL AND replied_at IS NOT NULL)),
+    CONSTRAINT turns_error_when_failed CHECK (status <> 'failed' OR error_code IS NOT NULL),
+    CONSTRAINT turns_finished_when_final CHECK ((status IN ('queued', 'running')) = (finished_at IS NULL))
+);
+-- The promise that a session runs one turn at a time is kept here and nowhere else.
+CREATE UNIQUE INDEX turns_one_running_idx ON turns (session_id) WHERE status = 'running';
+CREATE INDEX turns_queued_idx ON turns (session_id, interrupts DESC, number) WHERE status = 'queued';
+CREATE INDEX turns_unsummarized_idx ON turns (session_id, replied_at) WHERE status = 'succeeded' AND summarized_at IS NULL;
+CREATE INDEX turns_running_idx ON turns (started_at) WHERE status = 'running';
+CREATE INDEX turns_user_idx ON turns (user_id, session_id);
+COMMENT ON TABLE turns IS 'One message and its answer.';
+COMMENT ON COLUMN turns.id IS 'UUID v7.';
+COMMENT ON COLUMN turns.session_id IS 'The conversation it belongs to.';
+COMMENT ON COLUMN turns.user_id IS 'Owner of the session; kept here so that row-level security and foreign keys hold without a join.';
+COMMENT ON COLUMN turns.number IS 'Position in the session, from 1, without gaps.';
+COMMENT ON COLUMN turns.idempotency_key IS 'A second enqueue with the same key returns this turn.';
+COMMENT ON COLUMN turns.message IS 'The user''s text as typed.';
+COMMENT ON COLUMN turns.ui_changes IS 'What the user changed outside the chat before this message: [{action, entity_type, entity_id, label, data?}].';
+COMMENT ON COLUMN turns.mentioned_entities IS 'Rows the user pointed at: [{ref_type, uuid, label, data?}].';
+COMMENT ON COLUMN turns.mode IS 'quick, plan or create.';
+COMMENT ON COLUMN turns.status IS 'Where the turn stands; succeeded as soon as the reply is committed.';
+COMMENT ON COLUMN turns.interrupts IS 'Goes before other queued turns, because it was sent with if_busy = interrupt.';
+COMMENT ON COLUMN turns.current_node IS 'The node at work or about to be.';
+COMMENT ON COLUMN turns.position IS 'The fence: number of the next decision, from 1. Only the job that carries it may commit.';
+COMMENT ON COLUMN turns.goal IS 'What Think set out to do.';
+COMMENT ON COLUMN turns.reply IS 'What the user was told.';
+COMMENT ON COLUMN turns.inputs_applied_at IS 'When ui_changes and mentioned_entities entered the registry; they are applied once.';
+COMMENT ON COLUMN turns.replied_at IS 'When the reply was committed.';
+COMMENT ON COLUMN turns.summarized_at IS 'When Summarize was done with it; the next turn waits for it, 3 s at most.';
+COMMENT ON COLUMN turns.error_code IS 'Why it failed: model_auth, model_unavailable, model_refused, invalid_output, context_overflow, cancelled, script_exhausted, limit_exceeded, internal.';
+COMMENT ON COLUMN turns.error_message IS 'The same as a sentence for the user.';
+COMMENT ON COLUMN turns.created_at IS 'When it was enqueued.';
+COMMENT ON COLUMN turns.started_at IS 'When it began to run.';
+COMMENT ON COLUMN turns.finished_at IS 'When status became final.';
+
+CREATE TABLE node_runs (
+    turn_id      uuid        NOT NULL,
+    position     integer     NOT NULL,
+    node         text        NOT NULL,
+    step         integer,
+    call         integer     NOT NULL DEFAULT 1,
+    output       jsonb       NOT NULL,
+    river_job_id bigint,
+    llm_call_id  uuid,
+    duration_ms  integer     NOT NULL DEFAULT 0,
+    created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT node_runs_pkey PRIMARY KEY (turn_id, position),
+    CONSTRAINT node_runs_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT node_runs_node_known CHECK (node IN ('understand', 'think', 'act', 'reply', 'summarize'))
+);
+COMMENT ON TABLE node_runs IS 'One row per decision: what a node answered. The lasting record of jobs, which River prunes.';
+COMMENT ON COLUMN node_runs.turn_id IS 'The turn.';
+COMMENT ON COLUMN node_runs.position IS 'Which decision of the turn, from 1.';
+COMMENT ON COLUMN node_runs.node IS 'understand, think, act, reply or summarize.';
+COMMENT ON COLUMN node_runs.step IS 'The plan''s step, from 1; null outside act.';
+COMMENT ON COLUMN node_runs.call IS 'Which decision of this node (of this step, for act), from 1.';
+COMMENT ON COLUMN node_runs.output IS 'The node''s checked output.';
+COMMENT ON COLUMN node_runs.river_job_id IS 'The job that made it.';
+COMMENT ON COLUMN node_runs.llm_call_id IS 'The model call whose answer it is; null where code decided.';
+COMMENT ON COLUMN node_runs.duration_ms IS 'Load, run and commit together, in milliseconds.';
+COMMENT ON COLUMN node_runs.created_at IS 'When it was committed.';
+
+CREATE TABLE turn_steps (
+    turn_id       uuid      NOT NULL,
+    step          integer   NOT NULL,
+    step_type     step_type NOT NULL,
+    subdomain     text      NOT NULL,
+    description   text      NOT NULL,
+    refs          text[]    NOT NULL DEFAULT '{}',
+    needs         text      NOT NULL DEFAULT 'refs',
+    schema_tables text[]    NOT NULL DEFAULT '{}',
+    outcome       step_outcome,
+    summary       text,
+    conclusions   text,
+    note          text,
+    CONSTRAINT turn_steps_pkey PRIMARY KEY (turn_id, step),
+    CONSTRAINT turn_steps_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT turn_steps_step_positive CHECK (step >= 1),
+    CONSTRAINT turn_steps_needs_known CHECK (needs IN ('refs', 'rows'))
+);
+COMMENT ON TABLE turn_steps IS 'The plan of a turn and how each step ended.';
+COMMENT ON COLUMN turn_steps.turn_id IS 'The turn.';
+COMMENT ON COLUMN turn_steps.step IS 'From 1; a replan goes on counting.';
+COMMENT ON COLUMN turn_steps.step_type IS 'What the step may do.';
+COMMENT ON COLUMN turn_steps.subdomain IS 'Which tables it works on.';
+COMMENT ON COLUMN turn_steps.description IS 'What it is to do, in Think''s words.';
+COMMENT ON COLUMN turn_steps.refs IS 'The entities it is about.';
+COMMENT ON COLUMN turn_steps.needs IS 'refs: handles suffice. rows: their data must be loaded.';
+COMMENT ON COLUMN turn_steps.schema_tables IS 'Further tables whose columns Act asked to see.';
+COMMENT ON COLUMN turn_steps.outcome IS 'Null until the step has ended.';
+COMMENT ON COLUMN turn_steps.summary IS 'What came of it, one line.';
+COMMENT ON COLUMN turn_steps.conclusions IS 'What an analyze step found.';
+COMMENT ON COLUMN turn_steps.note IS 'A hint for the next step.';
+
+-- +goose Down
+DROP TABLE turn_steps;
+DROP TABLE node_runs;
+DROP TABLE turns;
+DROP TABLE sessions;
+DROP TYPE step_outcome;
+DROP TYPE step_type;
+DROP TYPE turn_status;
