@@ -1,0 +1,217 @@
+-- What grows with every call: step results, events, model calls. Partitioned by the
+-- month in their UUID v7, so that pruning drops partitions instead of deleting rows.
+
+-- +goose Up
+
+CREATE TABLE turn_step_results (
+    turn_id       uuid        NOT NULL,
+    step          integer     NOT NULL,
+    call          integer     NOT NULL,
+    tool          text        NOT NULL,
+    entity_type   text,
+    params        jsonb       NOT NULL DEFAULT '{}',
+    rows          jsonb       NOT NULL DEFAULT '[]',
+    row_count     integer     NOT NULL DEFAULT 0,
+    refs          text[]      NOT NULL DEFAULT '{}',
+    error_code    text,
+    error_message text,
+    created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT turn_step_results_pkey PRIMARY KEY (turn_id, step, call),
+    CONSTRAINT turn_step_results_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT turn_step_results_step_positive CHECK (step >= 0 AND call >= 1),
+    CONSTRAINT turn_step_results_row_count_positive CHECK (row_count >= 0)
+) PARTITION BY RANGE (turn_id);
+COMMENT ON TABLE turn_step_results IS 'Every tool call and what it returned, translated to refs. Kept whole, shown to models for 2 turns.';
+COMMENT ON COLUMN turn_step_results.turn_id IS 'The turn.';
+COMMENT ON COLUMN turn_step_results.step IS 'The plan''s step; 0 for what UI changes and mentions brought in.';
+COMMENT ON COLUMN turn_step_results.call IS 'Which call of the step, from 1.';
+COMMENT ON COLUMN turn_step_results.tool IS 'db_read, db_create, ..., ui_change or mention.';
+COMMENT ON COLUMN turn_step_results.entity_type IS 'Type of the rows; null where the tool has none.';
+COMMENT ON COLUMN turn_step_results.params IS 'The arguments as the model wrote them.';
+COMMENT ON COLUMN turn_step_results.rows IS 'The rows as models see them: refs for keys, labels beside them.';
+COMMENT ON COLUMN turn_step_results.row_count IS 'Rows that matched, which may be more than rows holds.';
+COMMENT ON COLUMN turn_step_results.refs IS 'Refs of the rows, in order.';
+COMMENT ON COLUMN turn_step_results.error_code IS 'Why the call failed; null when it did not.';
+COMMENT ON COLUMN turn_step_results.error_message IS 'The sentence the model was told.';
+COMMENT ON COLUMN turn_step_results.created_at IS 'When it ran.';
+
+CREATE TABLE turn_events (
+    turn_id    uuid        NOT NULL,
+    seq        integer     NOT NULL,
+    type       text        NOT NULL,
+    data       jsonb       NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT turn_events_pkey PRIMARY KEY (turn_id, seq),
+    CONSTRAINT turn_events_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT turn_events_seq_positive CHECK (seq >= 1),
+    CONSTRAINT turn_events_type_known CHECK (type IN ('turn.started', 'node.started', 'node.finished', 'plan', 'step.started',
+        'tool.called', 'step.finished', 'entities', 'reply.delta', 'reply.reset', 'reply', 'question',
+        'turn.finished', 'turn.failed', 'turn.cancelled'))
+) PARTITION BY RANGE (turn_id);
+COMMENT ON TABLE turn_events IS 'The event stream of a turn; ends with turn.finished, turn.failed or turn.cancelled.';
+COMMENT ON COLUMN turn_events.turn_id IS 'The turn.';
+COMMENT ON COLUMN turn_events.seq IS 'Order in the turn, from 1; the id of the server-sent event. Deltas leave gaps when they are pruned.';
+COMMENT ON COLUMN turn_events.type IS 'What happened.';
+COMMENT ON COLUMN turn_events.data IS 'Always seq, turn_id, number, type, at; more by type.';
+COMMENT ON COLUMN turn_events.created_at IS 'When it was written.';
+
+CREATE TABLE llm_calls (
+    id            uuid           NOT NULL DEFAULT uuid_v7(),
+    session_id    uuid           NOT NULL,
+    turn_id       uuid,
+    position      integer,
+    node          text           NOT NULL,
+    step          integer,
+    call          integer        NOT NULL DEFAULT 1,
+    attempt       integer        NOT NULL DEFAULT 1,
+    provider      text           NOT NULL,
+    model         text           NOT NULL,
+    request       jsonb          NOT NULL,
+    response      jsonb,
+    input_tokens  integer        NOT NULL DEFAULT 0,
+    output_tokens integer        NOT NULL DEFAULT 0,
+    cached_tokens integer        NOT NULL DEFAULT 0,
+    cost_usd      numeric(12, 6) NOT NULL DEFAULT 0,
+    latency_ms    integer        NOT NULL DEFAULT 0,
+    error_code    text,
+    trace_id      text,
+    created_at    timestamptz    NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT llm_calls_pkey PRIMARY KEY (id),
+    CONSTRAINT llm_calls_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
+    CONSTRAINT llm_calls_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT llm_calls_answered CHECK (response IS NOT NULL OR error_code IS NOT NULL)
+) PARTITION BY RANGE (id);
+CREATE INDEX llm_calls_turn_idx ON llm_calls (turn_id, position);
+CREATE INDEX llm_calls_session_idx ON llm_calls (session_id, id);
+COMMENT ON TABLE llm_calls IS 'Every call of a model, failed ones included: what it was asked, what it answered, what it cost.';
+COMMENT ON COLUMN llm_calls.id IS 'UUID v7.';
+COMMENT ON COLUMN llm_calls.session_id IS 'The session.';
+COMMENT ON COLUMN llm_calls.turn_id IS 'The turn; null for compress.';
+COMMENT ON COLUMN llm_calls.position IS 'The decision it was made for: an answer stored under it is used, not bought again.';
+COMMENT ON COLUMN llm_calls.node IS 'The node that asked.';
+COMMENT ON COLUMN llm_calls.step IS 'The plan''s step; null outside act.';
+COMMENT ON COLUMN llm_calls.call IS 'Which decision of the node (of the step, for act), from 1.';
+COMMENT ON COLUMN llm_calls.attempt IS 'Which request of that decision, from 1; above 1 it mends the one before.';
+COMMENT ON COLUMN llm_calls.provider IS 'Who was asked: offline, script, openai, ...';
+COMMENT ON COLUMN llm_calls.model IS 'The model''s name.';
+COMMENT ON COLUMN llm_calls.request IS 'What was asked: {system, messages, tools, schema_name, schema, temperature, max_tokens}. Holds no identifier of the database.';
+COMMENT ON COLUMN llm_calls.response IS 'What was answered: {text, tool_calls}; null when nothing was.';
+COMMENT ON COLUMN llm_calls.input_tokens IS 'Tokens in, cached ones included.';
+COMMENT ON COLUMN llm_calls.output_tokens IS 'Tokens out.';
+COMMENT ON COLUMN llm_calls.cached_tokens IS 'Tokens in that came from the provider''s prompt cache.';
+COMMENT ON COLUMN llm_calls.cost_usd IS 'By the price table; 0 for an unknown or free model.';
+COMMENT ON COLUMN llm_calls.latency_ms IS 'From request to the end of the answer.';
+COMMENT ON COLUMN llm_calls.error_code IS 'Kind of failure; null when the answer was used.';
+COMMENT ON COLUMN llm_calls.trace_id IS 'Trace the call belongs to, if one was recorded.';
+COMMENT ON COLUMN llm_calls.created_at IS 'When the answer arrived.';
+
+CREATE TABLE context_items (
+    llm_call_id uuid    NOT NULL,
+    position    integer NOT NULL,
+    section     text    NOT NULL,
+    ref         text,
+    turn_number integer,
+    reason      text    NOT NULL,
+    tokens      integer NOT NULL,
+    CONSTRAINT context_items_pkey PRIMARY KEY (llm_call_id, position),
+    CONSTRAINT context_items_llm_call_fkey FOREIGN KEY (llm_call_id) REFERENCES llm_calls (id) ON DELETE CASCADE,
+    CONSTRAINT context_items_reason_known CHECK (reason IN ('recent', 'retained', 'generated', 'excluded', 'linked', 'mentioned',
+        'recalled', 'pinned', 'current', 'window', 'summary', 'constraint', 'question', 'profile', 'snapshot', 'schema'))
+) PARTITION BY RANGE (llm_call_id);
+COMMENT ON TABLE context_items IS 'Why each thing stood in a prompt.';
+COMMENT ON COLUMN context_items.llm_call_id IS 'The call.';
+COMMENT ON COLUMN context_items.position IS 'Order in the prompt, from 1.';
+COMMENT ON COLUMN context_items.section IS 'The heading it stood under.';
+COMMENT ON COLUMN context_items.ref IS 'The entity; null for what is no entity.';
+COMMENT ON COLUMN context_items.turn_number IS 'The turn it comes from; null for what belongs to none.';
+COMMENT ON COLUMN context_items.reason IS 'Why it was there.';
+COMMENT ON COLUMN context_items.tokens IS 'What it cost, estimated.';
+
+-- +goose StatementBegin
+CREATE FUNCTION partitions_ensure(months_ahead integer DEFAULT 3) RETURNS integer
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    parent text;
+    month  timestamptz;
+    part   text;
+    made   integer := 0;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('alfred.partitions'));
+    FOREACH parent IN ARRAY ARRAY['turn_step_results', 'turn_events', 'llm_calls', 'context_items'] LOOP
+        FOR month IN
+            SELECT m AT TIME ZONE 'UTC'
+            FROM generate_series(date_trunc('month', now() AT TIME ZONE 'UTC'),
+                                 date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => months_ahead),
+                                 interval '1 month') AS m
+        LOOP
+            part := parent || to_char(month AT TIME ZONE 'UTC', '"_y"YYYY"m"MM');
+            IF to_regclass('alfred.' || part) IS NULL THEN
+                EXECUTE format('CREATE TABLE alfred.%I PARTITION OF alfred.%I FOR VALUES FROM (%L) TO (%L)',
+                    part, parent, uuid_v7_floor(month),
+                    uuid_v7_floor((month AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC'));
+                made := made + 1;
+            END IF;
+        END LOOP;
+        IF to_regclass('alfred.' || parent || '_other') IS NULL THEN
+            EXECUTE format('CREATE TABLE alfred.%I PARTITION OF alfred.%I DEFAULT', parent || '_other', parent);
+            made := made + 1;
+        END IF;
+    END LOOP;
+    RETURN made;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION partitions_ensure IS 'Makes the monthly partitions from this month on that are missing, and returns how many. Workers call it at start and daily.';
+
+SELECT partitions_ensure();
+
+CREATE TABLE workers (
+    id         text        NOT NULL,
+    beat_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    version    text        NOT NULL,
+    host       text        NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT workers_pkey PRIMARY KEY (id),
+    CONSTRAINT workers_id_length CHECK (char_length(id) BETWEEN 1 AND 100)
+);
+COMMENT ON TABLE workers IS 'Lease of each worker process: 3 s without a beat and others take its jobs over.';
+COMMENT ON COLUMN workers.id IS 'The process''s River client id.';
+COMMENT ON COLUMN workers.beat_at IS 'Last sign of life, by the database''s clock.';
+COMMENT ON COLUMN workers.version IS 'Version of the binary.';
+COMMENT ON COLUMN workers.host IS 'Where it runs.';
+COMMENT ON COLUMN workers.started_at IS 'When it started.';
+
+CREATE TABLE embeddings (
+    owner_kind   text        NOT NULL,
+    owner_id     text        NOT NULL,
+    model        text        NOT NULL,
+    user_id      uuid,
+    dimensions   integer     NOT NULL,
+    content_hash bytea       NOT NULL,
+    embedding    vector      NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT embeddings_pkey PRIMARY KEY (owner_kind, owner_id, model),
+    CONSTRAINT embeddings_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT embeddings_dimensions_true CHECK (vector_dims(embedding) = dimensions)
+);
+CREATE INDEX embeddings_user_model_idx ON embeddings (user_id, model, owner_kind);
+COMMENT ON TABLE embeddings IS 'Vectors of rows and turns. Each (model, dimensions) gets a partial HNSW index when the worker first uses it.';
+COMMENT ON COLUMN embeddings.owner_kind IS 'Entity type, or turn.';
+COMMENT ON COLUMN embeddings.owner_id IS 'Key of the row or turn, as text.';
+COMMENT ON COLUMN embeddings.model IS 'Which embedder made it.';
+COMMENT ON COLUMN embeddings.user_id IS 'Whose it is; null for shared reference rows.';
+COMMENT ON COLUMN embeddings.dimensions IS 'Length of the vector.';
+COMMENT ON COLUMN embeddings.content_hash IS 'SHA-256 of the embedded text: unchanged text is not embedded twice.';
+COMMENT ON COLUMN embeddings.embedding IS 'The vector.';
+COMMENT ON COLUMN embeddings.created_at IS 'When it was made.';
+
+-- +goose Down
+DROP TABLE embeddings;
+DROP TABLE workers;
+DROP FUNCTION partitions_ensure(integer);
+DROP TABLE context_items;
+DROP TABLE llm_calls;
+DROP TABLE turn_events;
+DROP TABLE turn_step_results;

@@ -1,0 +1,446 @@
+-- The one place that knows River's table. Every statement that names river_job stands
+-- here; a test holds the rows it writes to those that River's own client writes.
+--
+-- Lock order everywhere: session, turn, river_job.
+-- Errors a caller decides on carry SQLSTATE AL001..AL006.
+
+-- +goose Up
+
+-- +goose StatementBegin
+CREATE FUNCTION job_insert(kind text, args jsonb, queue text DEFAULT 'turns') RETURNS bigint
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    job_id bigint;
+BEGIN
+    INSERT INTO river_job (kind, args, queue, max_attempts, priority)
+    VALUES (job_insert.kind, job_insert.args, job_insert.queue, 6, 1)
+    RETURNING id INTO job_id;
+    PERFORM pg_notify('alfred.river_insert', json_build_object('queue', job_insert.queue)::text);
+    RETURN job_id;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION job_insert IS 'Inserts a job as River''s client would and wakes the workers at commit.';
+
+-- +goose StatementBegin
+CREATE FUNCTION job_complete(job_id bigint, attempt integer) RETURNS boolean
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    UPDATE river_job AS j
+    SET state = 'completed', finalized_at = clock_timestamp()
+    WHERE j.id = job_complete.job_id AND j.state = 'running' AND j.attempt = job_complete.attempt;
+    RETURN FOUND;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION job_complete IS 'Completes a running job; false when this attempt no longer owns it.';
+
+-- +goose StatementBegin
+CREATE FUNCTION jobs_supersede(client text, reason text) RETURNS integer
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    old  record;
+    made integer := 0;
+BEGIN
+    FOR old IN
+        SELECT * FROM river_job AS j
+        WHERE j.state = 'running' AND j.attempted_by[array_upper(j.attempted_by, 1)] = jobs_supersede.client
+        ORDER BY j.id
+        FOR UPDATE SKIP LOCKED
+    LOOP
+        UPDATE river_job AS j
+        SET state = 'discarded', finalized_at = clock_timestamp(),
+            errors = array_append(j.errors, jsonb_build_object('at', clock_timestamp(), 'attempt', j.attempt,
+                                                               'error', jobs_supersede.reason, 'trace', ''))
+        WHERE j.id = old.id;
+        IF old.attempt < old.max_attempts THEN
+            INSERT INTO river_job (kind, args, queue, max_attempts, priority, attempt)
+            VALUES (old.kind, old.args, old.queue, old.max_attempts, old.priority, old.attempt);
+            PERFORM pg_notify('alfred.river_insert', json_build_object('queue', old.queue)::text);
+            made := made + 1;
+        END IF;
+    END LOOP;
+    RETURN made;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION jobs_supersede IS 'Replaces the running jobs of a dead client by new rows, attempt carried over, so that a late report of the dead client meets a finished row. Returns how many go on.';
+
+-- +goose StatementBegin
+CREATE FUNCTION jobs_discard(turn uuid) RETURNS integer
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    n integer;
+BEGIN
+    UPDATE river_job AS j
+    SET state = 'cancelled', finalized_at = clock_timestamp()
+    WHERE j.args @> jsonb_build_object('turn_id', jobs_discard.turn)
+      AND j.state IN ('available', 'pending', 'retryable', 'scheduled');
+    GET DIAGNOSTICS n = ROW_COUNT;
+    RETURN n;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION jobs_discard IS 'Cancels the jobs of a turn that wait; running ones are refused by the fence.';
+
+-- +goose StatementBegin
+CREATE FUNCTION turns_abandoned(lim integer DEFAULT 100) RETURNS TABLE (turn_id uuid, job_state text)
+LANGUAGE plpgsql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT t.id, newest.state::text
+    FROM turns AS t
+    LEFT JOIN LATERAL (
+        SELECT j.state FROM river_job AS j
+        WHERE j.args @> jsonb_build_object('turn_id', t.id)
+        ORDER BY j.id DESC LIMIT 1
+    ) AS newest ON true
+    WHERE t.status = 'running' AND t.started_at < clock_timestamp() - interval '2 seconds'
+      AND (newest.state IS NULL OR newest.state IN ('discarded', 'cancelled'))
+    LIMIT turns_abandoned.lim;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turns_abandoned IS 'Running turns that no job will ever move again: their newest job was discarded or cancelled.';
+
+-- +goose StatementBegin
+CREATE FUNCTION queue_rows() RETURNS TABLE (job_id bigint, queue text, kind text, state text, attempt integer,
+                                            turn_id uuid, session_id uuid, scheduled_at timestamptz)
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT j.id, j.queue, j.kind, j.state::text, j.attempt::integer,
+           t.id, coalesce(t.session_id, s.id), j.scheduled_at
+    FROM river_job AS j
+    LEFT JOIN turns AS t ON t.id = (j.args ->> 'turn_id')::uuid
+    LEFT JOIN sessions AS s ON s.id = (j.args ->> 'session_id')::uuid
+    WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+      AND (tenant_id() IS NULL OR t.user_id = tenant_id() OR s.user_id = tenant_id());
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION queue_rows IS 'Jobs that are not done, with the turn or session they work for; a tenant sees its own.';
+
+-- +goose StatementBegin
+CREATE FUNCTION turn_event_append(turn uuid, type text, data jsonb DEFAULT '{}') RETURNS integer
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    at  timestamptz := clock_timestamp();
+    n   integer;
+    num integer;
+BEGIN
+    SELECT coalesce(max(e.seq), 0) + 1 INTO n FROM turn_events AS e WHERE e.turn_id = turn_event_append.turn;
+    SELECT t.number INTO num FROM turns AS t WHERE t.id = turn_event_append.turn;
+    INSERT INTO turn_events (turn_id, seq, type, data, created_at)
+    VALUES (turn_event_append.turn, n, turn_event_append.type,
+            turn_event_append.data || jsonb_build_object('seq', n, 'turn_id', turn_event_append.turn, 'number', num,
+                                                         'type', turn_event_append.type, 'at', at), at);
+    RETURN n;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turn_event_append IS 'Appends one event to a turn''s stream and returns its seq. The caller holds the turn''s row lock.';
+
+-- +goose StatementBegin
+CREATE FUNCTION turn_summary_write_facts(turn uuid) RETURNS void
+LANGUAGE sql
+SET search_path = alfred, public, pg_temp
+AS $$
+    INSERT INTO turn_summaries (turn_id, session_id, turn_number, user_message, goal, steps, curation_summary,
+                                retained_refs, demoted_refs, excluded_refs, analysis_conclusions, response_summary,
+                                conversation_phase, tone, what_user_expressed)
+    SELECT t.id, t.session_id, t.number, t.message, coalesce(t.goal, ''),
+           coalesce(s.steps, '[]'), coalesce(u.output ->> 'curation_summary', ''),
+           coalesce(d.retained, '{}'), coalesce(d.demoted, '{}'), coalesce(d.excluded, '{}'),
+           coalesce(s.conclusions, ''),
+           CASE WHEN char_length(t.reply) <= 400 THEN t.reply ELSE left(t.reply, 300) || '…' END,
+           CASE WHEN s.wrote THEN 'executing' WHEN s.generated THEN 'confirming' WHEN s.analyzed THEN 'narrowing'
+                WHEN d.excluded IS NOT NULL THEN 'narrowing' ELSE 'exploring' END,
+           CASE WHEN EXISTS (SELECT FROM questions AS q WHERE q.turn_id = t.id) THEN 'clarifying' ELSE 'collaborative' END,
+           left(t.message, 200)
+    FROM turns AS t
+    LEFT JOIN LATERAL (
+        SELECT jsonb_agg(jsonb_build_object(
+                   'step', p.step, 'step_type', p.step_type, 'subdomain', p.subdomain, 'description', p.description,
+                   'status', p.outcome, 'outcome', p.summary, 'note', p.note,
+                   'entities_affected', coalesce((SELECT jsonb_agg(DISTINCT ref) FROM turn_step_results AS r, unnest(r.refs) AS ref
+                                                  WHERE r.turn_id = p.turn_id AND r.step = p.step), '[]')) ORDER BY p.step) AS steps,
+               string_agg(coalesce(p.conclusions, p.summary), E'\n' ORDER BY p.step) FILTER (WHERE p.step_type = 'analyze') AS conclusions,
+               bool_or(p.step_type = 'write' AND p.outcome IN ('ok', 'partial')) AS wrote,
+               bool_or(p.step_type = 'generate' AND p.outcome IN ('ok', 'partial')) AS generated,
+               bool_or(p.step_type = 'analyze') AS analyzed
+        FROM turn_steps AS p WHERE p.turn_id = t.id
+    ) AS s ON true
+    LEFT JOIN LATERAL (
+        SELECT array_agg(x.ref ORDER BY x.id) FILTER (WHERE x.action = 'retain') AS retained,
+               array_agg(x.ref ORDER BY x.id) FILTER (WHERE x.action = 'demote') AS demoted,
+               array_agg(x.ref ORDER BY x.id) FILTER (WHERE x.action = 'exclude') AS excluded
+        FROM decisions AS x WHERE x.turn_id = t.id
+    ) AS d ON true
+    LEFT JOIN node_runs AS u ON u.turn_id = t.id AND u.node = 'understand'
+    WHERE t.id = turn_summary_write_facts.turn
+    ON CONFLICT (turn_id) DO NOTHING
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turn_summary_write_facts IS 'Writes a turn''s summary from its rows alone, if it has none. Summarize words it better afterwards.';
+
+-- +goose StatementBegin
+CREATE FUNCTION turn_start_next(session uuid) RETURNS uuid
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    next_turn uuid;
+    last_done record;
+BEGIN
+    PERFORM FROM sessions AS s WHERE s.id = turn_start_next.session FOR NO KEY UPDATE;
+    IF EXISTS (SELECT FROM turns AS t WHERE t.session_id = turn_start_next.session AND t.status = 'running') THEN
+        RETURN NULL;
+    END IF;
+    SELECT t.id INTO next_turn FROM turns AS t
+    WHERE t.session_id = turn_start_next.session AND t.status = 'queued'
+    ORDER BY t.interrupts DESC, t.number LIMIT 1
+    FOR NO KEY UPDATE;
+    IF next_turn IS NULL THEN
+        RETURN NULL;
+    END IF;
+    FOR last_done IN
+        SELECT t.id, t.replied_at FROM turns AS t
+        WHERE t.session_id = turn_start_next.session AND t.status = 'succeeded' AND t.summarized_at IS NULL
+    LOOP
+        IF last_done.replied_at > clock_timestamp() - interval '3 seconds' THEN
+            RETURN NULL; -- its summarize starts the next turn, or whoever looks again after 3 s
+        END IF;
+        PERFORM turn_summary_write_facts(last_done.id);
+    END LOOP;
+    UPDATE turns AS t SET status = 'running', started_at = clock_timestamp(), current_node = 'understand'
+    WHERE t.id = next_turn;
+    PERFORM turn_event_append(next_turn, 'turn.started');
+    PERFORM job_insert('understand', jsonb_build_object('turn_id', next_turn, 'position', 1, 'version', 1));
+    RETURN next_turn;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turn_start_next IS 'Starts the session''s next queued turn if none runs and the last one is summarized or 3 s old. Returns its id, or null.';
+
+-- +goose StatementBegin
+CREATE FUNCTION sessions_to_start(lim integer DEFAULT 100) RETURNS SETOF uuid
+LANGUAGE sql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT DISTINCT q.session_id
+    FROM turns AS q
+    WHERE q.status = 'queued'
+      AND NOT EXISTS (SELECT FROM turns AS r WHERE r.session_id = q.session_id AND r.status = 'running')
+      AND NOT EXISTS (SELECT FROM turns AS s WHERE s.session_id = q.session_id AND s.status = 'succeeded'
+                      AND s.summarized_at IS NULL AND s.replied_at > clock_timestamp() - interval '3 seconds')
+    LIMIT sessions_to_start.lim
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION sessions_to_start IS 'Sessions with a queued turn that nothing holds back: their last summarize is late or was lost.';
+
+-- +goose StatementBegin
+CREATE FUNCTION turn_end(turn uuid, status turn_status, code text, message text) RETURNS boolean
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    the_session uuid;
+    event text := CASE WHEN turn_end.status = 'cancelled' THEN 'turn.cancelled' ELSE 'turn.failed' END;
+BEGIN
+    SELECT t.session_id INTO the_session FROM turns AS t WHERE t.id = turn_end.turn;
+    PERFORM FROM sessions AS s WHERE s.id = the_session FOR NO KEY UPDATE;
+    UPDATE turns AS t
+    SET status = turn_end.status, position = t.position + 1, finished_at = clock_timestamp(),
+        error_code = turn_end.code, error_message = turn_end.message
+    WHERE t.id = turn_end.turn AND t.status IN ('queued', 'running');
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    UPDATE turn_steps AS p SET outcome = 'skipped' WHERE p.turn_id = turn_end.turn AND p.outcome IS NULL;
+    DELETE FROM turn_events AS e WHERE e.turn_id = turn_end.turn AND e.type IN ('reply.delta', 'reply.reset');
+    PERFORM turn_event_append(turn_end.turn, event,
+        jsonb_build_object('error', jsonb_build_object('code', turn_end.code, 'message', turn_end.message)));
+    PERFORM jobs_discard(turn_end.turn);
+    PERFORM turn_start_next(the_session);
+    RETURN true;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turn_end IS 'Ends a turn without a reply (failed or cancelled), says so on its stream and starts the next one. False when it had ended already.';
+
+-- +goose StatementBegin
+CREATE FUNCTION cancel_turn(turn uuid) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM turns AS t WHERE t.id = cancel_turn.turn AND (tenant_id() IS NULL OR t.user_id = tenant_id())) THEN
+        RAISE EXCEPTION 'turn not found' USING ERRCODE = 'AL001';
+    END IF;
+    IF NOT turn_end(cancel_turn.turn, 'cancelled', 'cancelled', 'You cancelled this request.') THEN
+        RETURN false;
+    END IF;
+    PERFORM pg_notify('alfred_cancel', cancel_turn.turn::text);
+    RETURN true;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION cancel_turn IS 'Cancels a queued or running turn and starts the next one. False when it had ended already.';
+
+-- +goose StatementBegin
+CREATE FUNCTION start_session(user_name text DEFAULT 'demo', title text DEFAULT NULL) RETURNS uuid
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    owner   uuid;
+    session uuid;
+BEGIN
+    INSERT INTO users (name) VALUES (start_session.user_name) ON CONFLICT (name) DO NOTHING;
+    SELECT u.id INTO owner FROM users AS u WHERE u.name = start_session.user_name;
+    INSERT INTO sessions (user_id, title) VALUES (owner, coalesce(start_session.title, '')) RETURNING id INTO session;
+    RETURN session;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION start_session IS 'Starts a conversation for the user of that name, who is made if missing. Returns the session''s id.';
+
+-- +goose StatementBegin
+CREATE FUNCTION enqueue_turn(
+    session uuid, message text, idempotency_key text DEFAULT NULL, mode text DEFAULT NULL,
+    if_busy text DEFAULT 'enqueue', ui_changes jsonb DEFAULT '[]', mentioned_entities jsonb DEFAULT '[]'
+) RETURNS uuid
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    the_session sessions;
+    the_turn    uuid;
+    busy        uuid;
+BEGIN
+    IF coalesce(btrim(enqueue_turn.message), '') = '' THEN
+        RAISE EXCEPTION 'the message is empty' USING ERRCODE = 'AL005';
+    END IF;
+    IF octet_length(enqueue_turn.message) > 32768 THEN
+        RAISE EXCEPTION 'the message has % bytes, at most 32768 are taken', octet_length(enqueue_turn.message) USING ERRCODE = 'AL006';
+    END IF;
+    IF enqueue_turn.mode NOT IN ('quick', 'plan', 'create') THEN
+        RAISE EXCEPTION 'unknown mode "%": use quick, plan or create', enqueue_turn.mode USING ERRCODE = 'AL005';
+    END IF;
+    IF coalesce(enqueue_turn.if_busy, '') NOT IN ('enqueue', 'reject', 'interrupt') THEN
+        RAISE EXCEPTION 'unknown if_busy "%": use enqueue, reject or interrupt', enqueue_turn.if_busy USING ERRCODE = 'AL005';
+    END IF;
+    IF coalesce(jsonb_typeof(enqueue_turn.ui_changes), '') <> 'array' OR coalesce(jsonb_typeof(enqueue_turn.mentioned_entities), '') <> 'array' THEN
+        RAISE EXCEPTION 'ui_changes and mentioned_entities are lists' USING ERRCODE = 'AL005';
+    END IF;
+
+    SELECT * INTO the_session FROM sessions AS s
+    WHERE s.id = enqueue_turn.session AND (tenant_id() IS NULL OR s.user_id = tenant_id())
+    FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'session not found' USING ERRCODE = 'AL001';
+    END IF;
+    SELECT t.id INTO the_turn FROM turns AS t
+    WHERE t.session_id = the_session.id AND t.idempotency_key = enqueue_turn.idempotency_key;
+    IF FOUND THEN
+        RETURN the_turn;
+    END IF;
+    IF the_session.archived_at IS NOT NULL THEN
+        RAISE EXCEPTION 'the session is archived: reopen it to go on' USING ERRCODE = 'AL002';
+    END IF;
+
+    SELECT t.id INTO busy FROM turns AS t
+    WHERE t.session_id = the_session.id AND t.status IN ('running', 'queued')
+    ORDER BY t.status = 'running' DESC, t.number LIMIT 1;
+    IF busy IS NOT NULL AND enqueue_turn.if_busy = 'reject' THEN
+        RAISE EXCEPTION 'a turn is running in this session' USING ERRCODE = 'AL003', DETAIL = busy::text;
+    END IF;
+    IF (SELECT count(*) FROM turns AS t WHERE t.session_id = the_session.id AND t.status = 'queued') >= 20 THEN
+        RAISE EXCEPTION 'this session has 20 messages waiting: wait for an answer' USING ERRCODE = 'AL004';
+    END IF;
+
+    INSERT INTO turns (session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, mode, interrupts)
+    VALUES (the_session.id, the_session.user_id, the_session.last_turn + 1, enqueue_turn.idempotency_key, enqueue_turn.message,
+            enqueue_turn.ui_changes, enqueue_turn.mentioned_entities, coalesce(enqueue_turn.mode, the_session.mode),
+            enqueue_turn.if_busy = 'interrupt')
+    RETURNING id INTO the_turn;
+    UPDATE sessions AS s
+    SET last_turn = s.last_turn + 1, last_activity_at = clock_timestamp(),
+        title = CASE WHEN s.title = '' THEN left(regexp_replace(btrim(enqueue_turn.message), '\s+', ' ', 'g'), 60) ELSE s.title END
+    WHERE s.id = the_session.id;
+
+    IF enqueue_turn.if_busy = 'interrupt' THEN
+        SELECT t.id INTO busy FROM turns AS t WHERE t.session_id = the_session.id AND t.status = 'running';
+        IF busy IS NOT NULL THEN
+            PERFORM cancel_turn(busy); -- starts this turn
+            RETURN the_turn;
+        END IF;
+    END IF;
+    PERFORM turn_start_next(the_session.id);
+    RETURN the_turn;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION enqueue_turn IS 'Enqueues a message in the caller''s transaction; the turn starts when that commits. Returns the turn''s id; the same idempotency_key returns the first one. if_busy: enqueue, reject (SQLSTATE AL003, detail = the running turn) or interrupt.';
+
+-- +goose StatementBegin
+CREATE FUNCTION forget_session(session uuid) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    ids uuid[];
+BEGIN
+    PERFORM FROM sessions AS s
+    WHERE s.id = forget_session.session AND (tenant_id() IS NULL OR s.user_id = tenant_id())
+    FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    ids := ARRAY(SELECT t.id FROM turns AS t WHERE t.session_id = forget_session.session);
+    PERFORM pg_notify('alfred_cancel', t.id::text) FROM turns AS t
+    WHERE t.session_id = forget_session.session AND t.status = 'running';
+    DELETE FROM river_job AS j WHERE j.args @> jsonb_build_object('session_id', forget_session.session);
+    DELETE FROM river_job AS j USING unnest(ids) AS id WHERE j.args @> jsonb_build_object('turn_id', id);
+    DELETE FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = ANY (ids::text[]);
+    DELETE FROM llm_calls AS c WHERE c.session_id = forget_session.session;
+    DELETE FROM sessions AS s WHERE s.id = forget_session.session;
+    RETURN true;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION forget_session IS 'Deletes a session and everything it left, jobs included. Domain rows stay. False when there is no such session.';
+
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;
+
+-- +goose Down
+DROP FUNCTION forget_session(uuid);
+DROP FUNCTION enqueue_turn(uuid, text, text, text, text, jsonb, jsonb);
+DROP FUNCTION start_session(text, text);
+DROP FUNCTION cancel_turn(uuid);
+DROP FUNCTION turn_end(uuid, turn_status, text, text);
+DROP FUNCTION sessions_to_start(integer);
+DROP FUNCTION turn_start_next(uuid);
+DROP FUNCTION turn_summary_write_facts(uuid);
+DROP FUNCTION turn_event_append(uuid, text, jsonb);
+DROP FUNCTION queue_rows();
+DROP FUNCTION turns_abandoned(integer);
+DROP FUNCTION jobs_discard(uuid);
+DROP FUNCTION jobs_supersede(text, text);
+DROP FUNCTION job_complete(bigint, integer);
+DROP FUNCTION job_insert(text, jsonb, text);

@@ -1,0 +1,183 @@
+-- The public face in SQL: views to read with psql, and the registry's functions.
+
+-- +goose Up
+
+-- +goose StatementBegin
+CREATE FUNCTION entity_tier(state ref_state, action text, excluded_reason text, demoted_at_turn integer,
+                            turn_last_ref integer, active_reason text, current_turn integer, turns_window integer) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN state IN ('dropped', 'deleted') OR action = 'linked' THEN 'hidden'
+        WHEN excluded_reason IS NOT NULL THEN 'excluded'
+        WHEN state = 'pending' THEN 'generated'
+        WHEN demoted_at_turn IS NOT NULL THEN 'hidden'
+        WHEN current_turn - turn_last_ref <= turns_window THEN 'recent'
+        WHEN active_reason IS NOT NULL THEN 'retained'
+        ELSE 'background'
+    END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION entity_tier IS 'Where a ref stands for a model: generated, recent, retained, excluded, background or hidden. The only place that decides it.';
+
+-- +goose StatementBegin
+CREATE FUNCTION tier_rank(tier text) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT array_position(ARRAY['generated', 'recent', 'retained', 'excluded', 'background', 'hidden'], tier)
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION tier_rank IS 'Display order of the tiers.';
+
+CREATE VIEW v_entities WITH (security_invoker = true) AS
+SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action,
+       entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref, e.active_reason, s.last_turn, 2) AS tier,
+       e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded
+FROM entity_refs AS e
+JOIN sessions AS s ON s.id = e.session_id;
+COMMENT ON VIEW v_entities IS 'The registry with each ref''s tier, counted from the session''s last turn.';
+
+-- One index range: active_turn is the largest integer where age does not matter.
+-- +goose StatementBegin
+CREATE FUNCTION entities_at(session uuid, current_turn integer, turns_window integer DEFAULT 2) RETURNS SETOF v_entities
+LANGUAGE sql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action, x.tier,
+           e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded
+    FROM entity_refs AS e
+    CROSS JOIN LATERAL (SELECT entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref,
+                                           e.active_reason, entities_at.current_turn, entities_at.turns_window) AS tier) AS x
+    WHERE e.session_id = entities_at.session
+      AND e.active_turn >= entities_at.current_turn - entities_at.turns_window
+    ORDER BY tier_rank(x.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION entities_at IS 'The refs in a tier (generated, recent, retained, excluded) as the given turn sees them, in display order.';
+
+-- +goose StatementBegin
+CREATE FUNCTION active_entities(session uuid, turns_window integer DEFAULT 2) RETURNS SETOF v_entities
+LANGUAGE sql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT a.* FROM sessions AS s, entities_at(s.id, s.last_turn, active_entities.turns_window) AS a
+    WHERE s.id = active_entities.session
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION active_entities IS 'The refs in a tier as of the session''s last turn, in display order.';
+
+-- +goose StatementBegin
+CREATE FUNCTION registry_at(session uuid, turn_number integer) RETURNS SETOF v_entities
+LANGUAGE sql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action, x.tier,
+           e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded
+    FROM (
+        SELECT DISTINCT ON (v.ref) v.data
+        FROM entity_events AS v
+        WHERE v.session_id = registry_at.session AND v.turn_number <= registry_at.turn_number
+        ORDER BY v.ref, v.id DESC
+    ) AS newest
+    CROSS JOIN LATERAL jsonb_populate_record(NULL::entity_refs, newest.data) AS e
+    CROSS JOIN LATERAL (SELECT entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref,
+                                           e.active_reason, registry_at.turn_number, 2) AS tier) AS x
+    ORDER BY tier_rank(x.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION registry_at IS 'The whole registry as it stood when that turn ended, from entity_events, in display order.';
+
+CREATE VIEW v_sessions WITH (security_invoker = true) AS
+SELECT s.id AS session_id, s.user_id, s.title, s.mode, s.last_turn, s.last_activity_at,
+       s.archived_at IS NOT NULL AS archived,
+       (SELECT count(*) FROM entity_refs AS e WHERE e.session_id = s.id AND e.state = 'pending') AS pending_refs,
+       (SELECT q.payload ->> 'text' FROM questions AS q WHERE q.session_id = s.id AND q.status = 'open') AS open_question
+FROM sessions AS s;
+COMMENT ON VIEW v_sessions IS 'Conversations, with how many drafts are unsaved and what the assistant waits for.';
+
+CREATE VIEW v_turns WITH (security_invoker = true) AS
+SELECT t.id AS turn_id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code,
+       t.created_at, t.replied_at, t.finished_at,
+       round(extract(epoch FROM t.finished_at - t.created_at) * 1000)::integer AS duration_ms,
+       coalesce(c.input_tokens, 0) AS input_tokens, coalesce(c.output_tokens, 0) AS output_tokens,
+       coalesce(c.cost_usd, 0) AS cost_usd
+FROM turns AS t
+LEFT JOIN LATERAL (
+    SELECT sum(l.input_tokens) AS input_tokens, sum(l.output_tokens) AS output_tokens, sum(l.cost_usd) AS cost_usd
+    FROM llm_calls AS l WHERE l.turn_id = t.id
+) AS c ON true;
+COMMENT ON VIEW v_turns IS 'Turns with how long they took, from enqueue to the end, and what they cost.';
+
+CREATE VIEW v_timeline WITH (security_invoker = true) AS
+SELECT x.session_id, x.turn_id, x.number, x.at,
+       row_number() OVER (PARTITION BY x.session_id, x.turn_id ORDER BY x.at, x.rank, x.tie) AS seq,
+       x.kind, x.node, x.step, x.call, x.ref, x.text, x.duration_ms
+FROM (
+    SELECT t.session_id, t.id AS turn_id, t.number, t.created_at AS at, 0 AS rank, 0::bigint AS tie,
+           'message' AS kind, NULL::text AS node, NULL::integer AS step, NULL::integer AS call, NULL::text AS ref,
+           t.message AS text, NULL::integer AS duration_ms
+    FROM turns AS t
+    UNION ALL
+    SELECT t.session_id, t.id, t.number, r.created_at, 1, (r.step * 1000 + r.call)::bigint, 'tool', 'act', r.step, r.call, NULL,
+           r.tool || coalesce(' ' || r.entity_type, '') ||
+           CASE WHEN r.error_code IS NULL THEN ': ' || r.row_count || ' rows' ELSE ': ' || r.error_message END, NULL
+    FROM turns AS t JOIN turn_step_results AS r ON r.turn_id = t.id
+    UNION ALL
+    SELECT e.session_id, t.id, t.number, e.created_at, 2, e.id, 'entity', NULL, e.step, NULL, e.ref,
+           e.action || ' ' || e.ref || ': ' || coalesce(e.data ->> 'label', e.ref), NULL
+    FROM entity_events AS e JOIN turns AS t ON t.session_id = e.session_id AND t.number = e.turn_number
+    UNION ALL
+    SELECT d.session_id, t.id, t.number, d.created_at, 3, 0, 'decision', 'understand', NULL, NULL, d.ref,
+           d.action || coalesce(' ' || d.ref, '') || CASE WHEN d.reason = '' THEN '' ELSE ': ' || d.reason END, NULL
+    FROM decisions AS d JOIN turns AS t ON t.session_id = d.session_id AND t.number = d.turn_number
+    UNION ALL
+    SELECT q.session_id, q.turn_id, t.number, q.created_at, 4, 0, 'question', NULL, NULL, NULL, NULL, q.kind || ': ' || (q.payload ->> 'text'), NULL
+    FROM questions AS q JOIN turns AS t ON t.id = q.turn_id
+    UNION ALL
+    SELECT t.session_id, t.id, t.number, n.created_at, 5, n.position, 'node', n.node, n.step, n.call, NULL,
+           n.node || CASE WHEN n.node = 'act' THEN ' step ' || n.step || ' call ' || n.call ELSE '' END, n.duration_ms
+    FROM turns AS t JOIN node_runs AS n ON n.turn_id = t.id
+    UNION ALL
+    SELECT t.session_id, t.id, t.number, coalesce(t.replied_at, t.finished_at), 6, 0,
+           CASE WHEN t.status = 'succeeded' THEN 'reply' ELSE t.status::text END, NULL, NULL, NULL, NULL,
+           coalesce(t.reply, t.error_message), NULL
+    FROM turns AS t WHERE t.finished_at IS NOT NULL
+) AS x;
+COMMENT ON VIEW v_timeline IS 'One line per thing that happened in a turn, in order.';
+
+CREATE VIEW v_context WITH (security_invoker = true) AS
+SELECT c.session_id, c.turn_id, t.number, c.node, c.step, c.call, i.llm_call_id, i.position, i.section, i.ref, i.turn_number, i.reason, i.tokens
+FROM llm_calls AS c
+JOIN context_items AS i ON i.llm_call_id = c.id
+LEFT JOIN turns AS t ON t.id = c.turn_id;
+COMMENT ON VIEW v_context IS 'What each model call saw, item by item, and why.';
+
+CREATE VIEW v_llm_costs WITH (security_invoker = true) AS
+SELECT (c.created_at AT TIME ZONE 'UTC')::date AS day, s.user_id, c.session_id, c.node, c.provider, c.model,
+       count(*) AS calls, count(c.error_code) AS errors,
+       sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
+       sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd
+FROM llm_calls AS c
+JOIN sessions AS s ON s.id = c.session_id
+GROUP BY 1, 2, 3, 4, 5, 6;
+COMMENT ON VIEW v_llm_costs IS 'Model calls, tokens and cost per UTC day, user, session, node and model.';
+
+CREATE VIEW v_queue WITH (security_invoker = true) AS
+SELECT q.job_id, q.queue, q.kind, q.state, q.attempt, q.session_id, q.turn_id, t.number, q.scheduled_at
+FROM queue_rows() AS q
+LEFT JOIN turns AS t ON t.id = q.turn_id;
+COMMENT ON VIEW v_queue IS 'Jobs that wait or run, with the turn they work for.';
+
+-- +goose Down
+DROP VIEW v_queue;
+DROP VIEW v_llm_costs;
+DROP VIEW v_context;
+DROP VIEW v_timeline;
+DROP VIEW v_turns;
+DROP VIEW v_sessions;
+DROP FUNCTION registry_at(uuid, integer);
+DROP FUNCTION active_entities(uuid, integer);
+DROP FUNCTION entities_at(uuid, integer, integer);
+DROP VIEW v_entities;
+DROP FUNCTION tier_rank(text);
+DROP FUNCTION entity_tier(ref_state, text, text, integer, integer, text, integer, integer);

@@ -1,0 +1,74 @@
+-- A user's rows are out of reach for another user by construction: the role that the
+-- API reads with, and that everything a model drives runs as, sees its tenant only.
+
+-- +goose Up
+
+GRANT USAGE ON SCHEMA alfred TO alfred_tenant;
+
+ALTER TABLE users ENABLE ROW LEVEL SECURITY;
+CREATE POLICY users_tenant ON users TO alfred_tenant USING (id = tenant_id());
+ALTER TABLE sessions ENABLE ROW LEVEL SECURITY;
+CREATE POLICY sessions_tenant ON sessions TO alfred_tenant USING (user_id = tenant_id());
+ALTER TABLE turns ENABLE ROW LEVEL SECURITY;
+CREATE POLICY turns_tenant ON turns TO alfred_tenant USING (user_id = tenant_id());
+ALTER TABLE constraints ENABLE ROW LEVEL SECURITY;
+CREATE POLICY constraints_tenant ON constraints TO alfred_tenant USING (user_id = tenant_id());
+ALTER TABLE embeddings ENABLE ROW LEVEL SECURITY;
+CREATE POLICY embeddings_tenant ON embeddings TO alfred_tenant USING (user_id = tenant_id() OR user_id IS NULL);
+ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE workers ENABLE ROW LEVEL SECURITY;
+
+-- The subselects run under the policies of sessions and turns themselves.
+-- +goose StatementBegin
+DO $$
+DECLARE
+    t text;
+BEGIN
+    FOREACH t IN ARRAY ARRAY['entity_refs', 'ref_counters', 'entity_events', 'artifacts', 'decisions', 'questions',
+                             'turn_summaries', 'history_summaries', 'llm_calls'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
+        EXECUTE format('CREATE POLICY %I ON %I TO alfred_tenant USING (EXISTS (SELECT FROM sessions AS s WHERE s.id = session_id))',
+            t || '_tenant', t);
+    END LOOP;
+    FOREACH t IN ARRAY ARRAY['node_runs', 'turn_steps', 'turn_step_results', 'turn_events'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
+        EXECUTE format('CREATE POLICY %I ON %I TO alfred_tenant USING (EXISTS (SELECT FROM turns AS t WHERE t.id = turn_id))',
+            t || '_tenant', t);
+    END LOOP;
+END
+$$;
+-- +goose StatementEnd
+ALTER TABLE context_items ENABLE ROW LEVEL SECURITY;
+CREATE POLICY context_items_tenant ON context_items TO alfred_tenant
+    USING (EXISTS (SELECT FROM llm_calls AS c WHERE c.id = llm_call_id));
+
+GRANT SELECT ON users, sessions, turns, constraints, embeddings, entity_refs, ref_counters, entity_events, artifacts, decisions,
+    questions, turn_summaries, history_summaries, llm_calls, node_runs, turn_steps, turn_step_results, turn_events, context_items,
+    v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue TO alfred_tenant;
+GRANT EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
+    tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
+    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid) TO alfred_tenant;
+
+-- +goose Down
+-- +goose StatementBegin
+DO $$
+DECLARE
+    t text;
+BEGIN
+    FOREACH t IN ARRAY ARRAY['users', 'sessions', 'turns', 'constraints', 'embeddings', 'entity_refs', 'ref_counters', 'entity_events',
+                             'artifacts', 'decisions', 'questions', 'turn_summaries', 'history_summaries', 'llm_calls', 'node_runs',
+                             'turn_steps', 'turn_step_results', 'turn_events', 'context_items'] LOOP
+        EXECUTE format('DROP POLICY %I ON %I', t || '_tenant', t);
+        EXECUTE format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', t);
+        EXECUTE format('REVOKE ALL ON %I FROM alfred_tenant', t);
+    END LOOP;
+END
+$$;
+-- +goose StatementEnd
+ALTER TABLE workers DISABLE ROW LEVEL SECURITY;
+ALTER TABLE api_keys DISABLE ROW LEVEL SECURITY;
+REVOKE ALL ON v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue FROM alfred_tenant;
+REVOKE EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
+    tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
+    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid) FROM alfred_tenant;
+REVOKE USAGE ON SCHEMA alfred FROM alfred_tenant;
