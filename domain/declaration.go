@@ -1,0 +1,190 @@
+package domain
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// Declaration is a domain's YAML file as written, before it meets a catalog.
+// docs/domain.md explains each field. A text that ends in ".md" and has no space
+// names a file beside the YAML whose content it is.
+type Declaration struct {
+	Name       string          `yaml:"name"`
+	Schema     string          `yaml:"schema"`
+	Owner      string          `yaml:"owner"` // tenant column of every table; an entity may differ
+	Persona    string          `yaml:"persona"`
+	Entities   []EntityDecl    `yaml:"entities"`
+	Subdomains []SubdomainDecl `yaml:"subdomains"`
+	Snapshot   []QueryDecl     `yaml:"snapshot"`
+	Profile    []QueryDecl     `yaml:"profile"`
+	Guidance   string          `yaml:"guidance"`
+	Offline    *Offline        `yaml:"offline"`
+
+	file string
+	root *ast.File
+}
+
+// EntityDecl declares one entity type; see Entity for what the fields mean.
+type EntityDecl struct {
+	Type       string              `yaml:"type"`
+	Table      string              `yaml:"table"`
+	Name       string              `yaml:"name"`
+	Plural     string              `yaml:"plural"`
+	Aliases    []string            `yaml:"aliases"`
+	Key        string              `yaml:"key"`
+	Owner      string              `yaml:"owner"`
+	Reference  bool                `yaml:"reference"`
+	Label      string              `yaml:"label"`
+	Display    string              `yaml:"display"`
+	Semantic   string              `yaml:"semantic"`
+	Empty      string              `yaml:"empty"`
+	Order      []string            `yaml:"order"` // "date", or "date desc"
+	Hidden     []string            `yaml:"hidden"`
+	Visible    []string            `yaml:"visible"` // of those hidden by default
+	Sets       map[string][]string `yaml:"sets"`
+	Children   []ChildDecl         `yaml:"children"`
+	Computed   []ComputedDecl      `yaml:"computed"`
+	References map[string]string   `yaml:"references"` // column -> type, where no foreign key can say it
+	Match      *MatchDecl          `yaml:"match"`
+	Merge      *MergeDecl          `yaml:"merge"`
+}
+
+// ChildDecl names a child type, and its column when several refer to the parent.
+type ChildDecl struct {
+	Type   string `yaml:"type"`
+	Column string `yaml:"column"`
+}
+
+// ComputedDecl is a column that the database computes when it is read.
+type ComputedDecl struct {
+	Name    string `yaml:"name"`
+	SQL     string `yaml:"sql"`
+	Comment string `yaml:"comment"`
+}
+
+// MatchDecl declares a look-up through a canonical table.
+type MatchDecl struct {
+	Column  string            `yaml:"column"`
+	Link    string            `yaml:"link"`
+	Name    string            `yaml:"name"`
+	Aliases string            `yaml:"aliases"`
+	Family  string            `yaml:"family"`
+	Copy    map[string]string `yaml:"copy"`
+}
+
+// MergeDecl declares when two new rows are one.
+type MergeDecl struct {
+	By     []string `yaml:"by"`
+	Sum    string   `yaml:"sum"`
+	Unless string   `yaml:"unless"`
+}
+
+// SubdomainDecl declares one subdomain.
+type SubdomainDecl struct {
+	Name        string   `yaml:"name"`
+	Description string   `yaml:"description"`
+	Aliases     []string `yaml:"aliases"`
+	Tables      []string `yaml:"tables"`
+	Readable    []string `yaml:"readable"`
+	Guidance    string   `yaml:"guidance"`
+	Examples    string   `yaml:"examples"`
+}
+
+// QueryDecl is one statement of a snapshot or profile.
+type QueryDecl struct {
+	Label string `yaml:"label"`
+	SQL   string `yaml:"sql"`
+}
+
+// Load reads a declaration and the snippets that it names. Unknown and repeated
+// fields are errors; errors of the file's form are a *CheckError with lines.
+func Load(fsys fs.FS, file string) (*Declaration, error) {
+	source, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, fmt.Errorf("read domain: %w", err)
+	}
+
+	root, err := parser.ParseBytes(source, 0)
+	if err != nil {
+		return nil, yamlError(file, err)
+	}
+
+	decl := &Declaration{file: file, root: root}
+	if err := yaml.NewDecoder(bytes.NewReader(source), yaml.Strict()).Decode(decl); err != nil {
+		return nil, yamlError(file, err)
+	}
+
+	if err := decl.readSnippets(fsys); err != nil {
+		return nil, err
+	}
+
+	return decl, nil
+}
+
+// yamlError keeps the message and the line of a YAML error and drops the
+// excerpt of the source that the library adds.
+func yamlError(file string, err error) error {
+	var located yaml.Error
+	if !errors.As(err, &located) {
+		return fmt.Errorf("read domain %s: %w", file, err)
+	}
+
+	problem := Problem{Message: located.GetMessage()}
+	if token := located.GetToken(); token != nil && token.Position != nil {
+		problem.Line = token.Position.Line
+	}
+
+	return &CheckError{File: file, Problems: []Problem{problem}}
+}
+
+func (d *Declaration) readSnippets(fsys fs.FS) error {
+	texts := map[string]*string{"$.persona": &d.Persona}
+
+	for i := range d.Subdomains {
+		texts[fmt.Sprintf("$.subdomains[%d].guidance", i)] = &d.Subdomains[i].Guidance
+		texts[fmt.Sprintf("$.subdomains[%d].examples", i)] = &d.Subdomains[i].Examples
+	}
+
+	check := &CheckError{File: d.file}
+
+	for at, text := range texts {
+		if !strings.HasSuffix(*text, ".md") || strings.ContainsAny(*text, " \n") {
+			continue
+		}
+
+		content, err := fs.ReadFile(fsys, path.Join(path.Dir(d.file), *text))
+		if err != nil {
+			check.add(d.line(at), "snippet %s cannot be read", *text)
+
+			continue
+		}
+
+		*text = strings.TrimSpace(string(content))
+	}
+
+	return check.orNil()
+}
+
+// line is where a YAML path stands: its own line, or that of the nearest part of
+// the path that exists; 0 when nothing does.
+func (d *Declaration) line(at string) int {
+	for d.root != nil && at != "$" && at != "" {
+		if p, err := yaml.PathString(at); err == nil {
+			if node, err := p.FilterFile(d.root); err == nil && node != nil {
+				return node.GetToken().Position.Line
+			}
+		}
+
+		at = at[:max(strings.LastIndexAny(at, ".["), 0)]
+	}
+
+	return 0
+}

@@ -1,0 +1,211 @@
+package domain
+
+import "github.com/jackc/pgx/v5"
+
+// Domain is a declaration bound to a live catalog. It is immutable and safe for
+// concurrent use.
+type Domain struct {
+	Name    string
+	Schema  string // Postgres schema of the tables
+	Persona string // who the assistant is, for every prompt
+
+	// Entities in the order of declaration.
+	Entities []*Entity
+	// Subdomains in the order of declaration.
+	Subdomains []*Subdomain
+	// Snapshot queries count what exists; Profile queries describe the user.
+	// Both run as the tenant with TimeZone set to the user's, so that current_date
+	// is the user's day; each returns one text column, one line a row.
+	Snapshot []Query
+	Profile  []Query
+	// Guidance is an optional query of (subdomain, text): the user's own wishes.
+	Guidance string
+
+	// Offline is what the rule-based model knows of this domain; nil for nothing.
+	Offline *Offline
+
+	byType         map[string]*Entity
+	byTable        map[string]*Entity
+	entityWords    map[string]*Entity
+	subdomainWords map[string]*Subdomain
+}
+
+// Query is one named statement of a domain.
+type Query struct {
+	Label string
+	SQL   string
+}
+
+// Entity is one entity type: a table whose rows get refs.
+type Entity struct {
+	Type  string // ref prefix and type name: recipe, inv, meal
+	Table string // unqualified; models name it so
+	// Name and Plural are for people: "recipe", "recipes"; Aliases are further
+	// words users say for it.
+	Name    string
+	Plural  string
+	Aliases []string
+	Comment string // COMMENT ON TABLE
+
+	Key   *Column // single-column key: uuid, integer or text
+	Owner *Column // tenant column; nil for shared, read-only tables
+
+	Columns []*Column // all, in catalog order, hidden ones included
+	// Sets are the column sets a read may ask for by name: "summary" always
+	// exists, "text" and "rows" where the type has them. Key and label columns
+	// are part of each. "rows" means the children.
+	Sets map[string][]string
+	// Order is the default order of reads, e.g. "name", "date"; the key is
+	// always the last tie-breaker.
+	Order []OrderBy
+
+	Children []*Child
+	// Label renders a row's label from its columns ("{name}", "{date:Jan 2} [{meal_type}]").
+	Label Template
+	// Display renders a row's line for prompts and replies, without "- " and id.
+	Display Template
+	// Semantic renders the text that is embedded; zero when the type is not searched.
+	Semantic Template
+	// Match is the look-up through a canonical table; nil where there is none.
+	Match *Match
+	// Merge names the columns that make two new rows the same row, whose Sum
+	// column is added up ("adding to the shopping list merges"); nil for none.
+	Merge *Merge
+	// Reference: rows are shared reference data (ingredients), read-only for users.
+	Reference bool
+	// Singleton: a user has at most one row (a unique owner), as of preferences.
+	Singleton bool
+	// Empty is the sentence for a list without rows.
+	Empty string
+}
+
+// OrderBy is one column of an order.
+type OrderBy struct {
+	Column string
+	Desc   bool
+}
+
+// Child is a table whose rows belong to a row of the parent and are saved and
+// shown with it.
+type Child struct {
+	Entity *Entity
+	// FK is the child's column that holds the parent's key.
+	FK *Column
+}
+
+// Match is how a name finds rows: through a canonical look-up table.
+type Match struct {
+	// Column is the text column the user's word stands in, Link the foreign key
+	// to the canonical row, Target its entity type.
+	Column string
+	Link   *Column
+	Target *Entity
+	// TargetName, TargetAliases, TargetFamily are columns of the target; the
+	// last two may be "".
+	TargetName    string
+	TargetAliases string
+	TargetFamily  string
+	// Copy maps columns of this table to columns of the target that are filled
+	// at a write when the model left them out (category).
+	Copy map[string]string
+}
+
+// Merge says when two rows are one. Texts compare without case; in place of the
+// match column, two rows that link to the same canonical row are equal too.
+type Merge struct {
+	By  []string
+	Sum string
+	// Unless is a bool column, or "": rows where it is true take no part.
+	Unless string
+}
+
+// Subdomain groups tables for planning: one step works in one subdomain.
+type Subdomain struct {
+	Name        string
+	Description string
+	Aliases     []string
+	Tables      []string // primary tables; schema shown, writes allowed
+	Readable    []string // further tables a step may read
+	Guidance    string   // what a planner must know
+	Examples    string
+}
+
+// Column is one column of an entity's table, from the catalog.
+type Column struct {
+	Name string
+	// Type is format_type without typmod: "text", "numeric", "uuid", "text[]",
+	// "kitchen.unit"; FullType has the typmod: "numeric(6,2)".
+	Type     string
+	FullType string
+	Kind     Kind
+	// Elem is the kind of an array's elements.
+	Elem       Kind
+	Nullable   bool
+	HasDefault bool
+	Generated  bool // generated or identity: never written
+	Enum       []string
+	Comment    string
+	// Check is what further CHECK constraints of this one column say, as SQL:
+	// "rating >= 1 AND rating <= 5"; "" for none.
+	Check string
+	// Hidden columns (owner, timestamps, embeddings) are never shown or written by a model.
+	Hidden bool
+	// FK is set when the column refers to another row, of an entity type or not.
+	// In an array column each element is such a key.
+	FK *ForeignKey
+	// Expr is the SQL of a computed column, "" for a real one. It may name the
+	// table by its unqualified name, which a statement therefore must not alias.
+	// Computed columns are Generated: read and filtered, never written.
+	Expr string
+}
+
+// SQL is the column as an expression of a SELECT, RETURNING or WHERE.
+func (c *Column) SQL() string {
+	if c.Expr != "" {
+		return "(" + c.Expr + ")"
+	}
+
+	return pgx.Identifier{c.Name}.Sanitize()
+}
+
+// ForeignKey is what a column points to. Entity is nil when the target table has
+// no entity type; such a column is hidden from models.
+type ForeignKey struct {
+	Entity   *Entity
+	Table    string
+	Column   string
+	OnDelete string // "cascade", "set null", ...
+}
+
+// Kind is what values of a column are, for operators and validation.
+type Kind string
+
+// The kinds of column.
+const (
+	KindArray     Kind = "array"
+	KindBool      Kind = "bool"
+	KindDate      Kind = "date"
+	KindJSON      Kind = "json"
+	KindNumber    Kind = "number"
+	KindText      Kind = "text" // enums too
+	KindTime      Kind = "time" // time of day, interval
+	KindTimestamp Kind = "timestamp"
+	KindUUID      Kind = "uuid"
+	KindVector    Kind = "vector" // and anything else a model must not see
+)
+
+// ByType returns the entity of a type, or nil.
+func (d *Domain) ByType(name string) *Entity { return d.byType[name] }
+
+// ByTable returns the entity of a table (unqualified), or nil.
+func (d *Domain) ByTable(table string) *Entity { return d.byTable[table] }
+
+// Column returns the column of that name, or nil.
+func (e *Entity) Column(name string) *Column {
+	for _, c := range e.Columns {
+		if c.Name == name {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package domain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// CheckError says every way in which a declaration and the catalog differ.
+type CheckError struct {
+	File     string
+	Problems []Problem // in order of line
+}
+
+// Problem is one difference.
+type Problem struct {
+	// Line of the declaration, from 1; 0 when no line is to blame.
+	Line    int
+	Message string
+}
+
+// Error lists all problems, one a line, as file:line: message.
+func (e *CheckError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = fmt.Sprintf("%s:%d: %s", e.File, p.Line, p.Message)
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+func (e *CheckError) add(line int, format string, args ...any) {
+	e.Problems = append(e.Problems, Problem{Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+// orNil returns the error in order of line, or nil when nothing was found.
+func (e *CheckError) orNil() error {
+	if len(e.Problems) == 0 {
+		return nil
+	}
+
+	slices.SortStableFunc(e.Problems, func(a, b Problem) int { return a.Line - b.Line })
+
+	return e
+}

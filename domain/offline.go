@@ -1,0 +1,133 @@
+package domain
+
+// Offline is the vocabulary of the rule-based model: what it knows of the domain
+// beside the catalog, so that its code knows none. Words are lower case; a
+// phrase of several words is matched before a single one. The field names are
+// those of the YAML.
+type Offline struct {
+	// Verbs are the words of an act: list, search, add, update, delete, draft,
+	// change, save, plan, forget, fresh, exclude, keep, confirm, decline, count, greet.
+	Verbs map[string][]string `yaml:"verbs"`
+	// Fillers are words that carry no meaning: articles, politeness, fluff.
+	Fillers []string `yaml:"fillers"`
+	// Numbers are number words: a dozen is 12, half is 0.5.
+	Numbers map[string]float64 `yaml:"numbers"`
+	// Units are words for a unit and the unit that is written: litre -> l.
+	Units map[string]string `yaml:"units"`
+	// Values are words that stand for a value of a column: "fridge" is
+	// inv.location = fridge, "italian" is recipe.cuisine = italian.
+	Values []OfflineValue `yaml:"values"`
+	// Defaults are the values of a new row that the message leaves open, by
+	// entity type; $today, $tomorrow are dates of the turn.
+	Defaults map[string]map[string]any `yaml:"defaults"`
+	// Facts are things said about oneself that change a singleton row.
+	Facts []OfflineFact `yaml:"facts"`
+	// Families are what an exclusion rules out: the word and every word that it
+	// covers ("fish": cod, salmon).
+	Families map[string][]string `yaml:"families"`
+	// Draft is how a row with children is drafted; nil when nothing can be.
+	Draft *OfflineDraft `yaml:"draft"`
+	// Plan is how dated rows are drafted that point at drafts or rows; or nil.
+	Plan *OfflinePlan `yaml:"plan"`
+}
+
+// OfflineValue is a word that stands for a value of a column. Of the entries of
+// one word the one whose entity type the message is about counts; an entry may
+// also tell which type that is.
+type OfflineValue struct {
+	Words  []string `yaml:"words"`
+	Type   string   `yaml:"type"`
+	Column string   `yaml:"column"`
+	Value  any      `yaml:"value"`
+}
+
+// OfflineFact adds what follows the words to a list column of a singleton, or
+// sets Value if that is given: "allergic to peanuts" adds peanuts to allergies.
+type OfflineFact struct {
+	Words  []string `yaml:"words"`
+	Type   string   `yaml:"type"`
+	Column string   `yaml:"column"`
+	Value  string   `yaml:"value"`
+}
+
+// OfflineDraft drafts a row with children from templates. In all texts of a
+// template {slot} stands for the slot's word and {title} for the user's own
+// words in title case; {Slot} is the word in title case.
+type OfflineDraft struct {
+	Type string `yaml:"type"`
+	// Title is the column of the name, Steps the list column of the method, and
+	// Child the child's table, whose Item is the column of an item's name.
+	Title string `yaml:"title"`
+	Steps string `yaml:"steps"`
+	Child string `yaml:"child"`
+	Item  string `yaml:"item"`
+	// Slots are the words that a template leaves open, with what is taken when the
+	// message names none.
+	Slots map[string]OfflineSlot `yaml:"slots"`
+	// Templates in order: the one with the longest phrase in the message is
+	// taken; the one without words when none has any.
+	Templates []OfflineTemplate `yaml:"templates"`
+	// Additions are what is done with a thing that the user adds; the one without
+	// words serves every other thing, as {thing}.
+	Additions []OfflineAddition `yaml:"additions"`
+	// Changes make a draft into another by replacing words everywhere in it.
+	Changes []OfflineChange `yaml:"changes"`
+}
+
+// OfflineSlot is an open word of a template.
+type OfflineSlot struct {
+	Words   []string `yaml:"words"`
+	Default string   `yaml:"default"`
+}
+
+// OfflineTemplate is a row and its children with slots. Content is as in an
+// artifact: the table's columns, and the children under their table's name.
+type OfflineTemplate struct {
+	Words   []string          `yaml:"words"`
+	Slots   map[string]string `yaml:"slots"` // defaults of this template
+	Content map[string]any    `yaml:"content"`
+}
+
+// OfflineAddition is a child row and a step for a thing that is added.
+type OfflineAddition struct {
+	Words []string       `yaml:"words"`
+	Row   map[string]any `yaml:"row"`
+	Step  string         `yaml:"step"`
+}
+
+// OfflineChange replaces words in every text of a draft (the first rule whose
+// From has the word, longest word first), puts Prefix before the title and adds
+// Set's values to list columns and over others. Remove lists words whose
+// children and no steps are taken out.
+type OfflineChange struct {
+	Words   []string         `yaml:"words"`
+	Prefix  string           `yaml:"prefix"`
+	Replace []OfflineReplace `yaml:"replace"`
+	Remove  []string         `yaml:"remove"`
+	Set     map[string]any   `yaml:"set"`
+	// Scale multiplies the number columns named in ScaleColumns of the row and of
+	// its children; 0 for no change.
+	Scale        float64  `yaml:"scale"`
+	ScaleColumns []string `yaml:"scale_columns"`
+}
+
+// OfflineReplace is words and what takes their place.
+type OfflineReplace struct {
+	From []string `yaml:"from"`
+	To   string   `yaml:"to"`
+}
+
+// OfflinePlan drafts one dated row per day, each pointing at a row of another type.
+type OfflinePlan struct {
+	Type string `yaml:"type"`
+	// Date, Slot and Link are columns: the day, the part of the day, and the
+	// reference to what is planned.
+	Date string `yaml:"date"`
+	Slot string `yaml:"slot"`
+	Link string `yaml:"link"`
+	// DefaultSlot and DefaultCount are taken when the message names none.
+	DefaultSlot  string `yaml:"default_slot"`
+	DefaultCount int    `yaml:"default_count"`
+	// Content are further columns of each row.
+	Content map[string]any `yaml:"content"`
+}

@@ -1,0 +1,256 @@
+package domain
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Template renders a row as text. Its parts:
+//
+//	{column}             the value; nothing when it is null or absent
+//	{column:Jan 2}       a date or time in a layout of package time
+//	{?column: text}      the text, itself a template, if the value is present
+//	{!column: text}      the text if the row has the column and it is empty
+//	{{ and }}            braces
+//
+// Present means not null, not "", not an empty list and not false. A column that
+// the row does not have is neither present nor empty: a line says nothing about
+// what was not read. _recipe_id_label is the label beside the reference
+// recipe_id. The zero Template renders nothing.
+type Template struct {
+	source  string
+	parts   []part
+	columns []string
+}
+
+type partKind int
+
+const (
+	partText partKind = iota
+	partValue
+	partPresent
+	partEmpty
+)
+
+type part struct {
+	kind   partKind
+	text   string // literal text, or the layout of a value
+	column string
+	inner  []part
+}
+
+// ParseTemplate compiles a template. The error names the place.
+func ParseTemplate(source string) (Template, error) {
+	p := &templateParser{source: source}
+	parts, err := p.parse(0)
+	if err != nil {
+		return Template{}, fmt.Errorf("template %q: %w", source, err)
+	}
+
+	return Template{source: source, parts: parts, columns: collectColumns(nil, parts)}, nil
+}
+
+// IsZero says that there is no template.
+func (t Template) IsZero() bool { return len(t.parts) == 0 }
+
+// String returns the source.
+func (t Template) String() string { return t.source }
+
+// Columns lists the table's columns that the template reads, each once, in
+// order of appearance; for _recipe_id_label that is recipe_id.
+func (t Template) Columns() []string { return append([]string(nil), t.columns...) }
+
+// Render renders a row. It never fails: what is missing is left out.
+func (t Template) Render(row map[string]any) string {
+	var b strings.Builder
+	render(&b, t.parts, row)
+
+	return strings.TrimSpace(b.String())
+}
+
+// Complete says whether the row has every value that stands outside optional
+// parts, so that a label rendered from it may replace an older one.
+func (t Template) Complete(row map[string]any) bool {
+	for _, p := range t.parts {
+		if p.kind == partValue && !present(row[p.column]) {
+			return false
+		}
+	}
+
+	return len(t.parts) > 0
+}
+
+func render(b *strings.Builder, parts []part, row map[string]any) {
+	for _, p := range parts {
+		value, has := row[p.column]
+
+		switch p.kind {
+		case partText:
+			b.WriteString(p.text)
+		case partValue:
+			b.WriteString(formatValue(value, p.text))
+		case partPresent:
+			if present(value) {
+				render(b, p.inner, row)
+			}
+		case partEmpty:
+			if has && !present(value) {
+				render(b, p.inner, row)
+			}
+		}
+	}
+}
+
+// labelled turns _recipe_id_label into recipe_id and leaves other names alone.
+func labelled(column string) string {
+	inner, ok := strings.CutPrefix(column, "_")
+	if !ok {
+		return column
+	}
+
+	if name, ok := strings.CutSuffix(inner, "_label"); ok {
+		return name
+	}
+
+	return column
+}
+
+func collectColumns(seen []string, parts []part) []string {
+	for _, p := range parts {
+		if p.kind != partText {
+			seen = appendNew(seen, labelled(p.column))
+		}
+
+		seen = collectColumns(seen, p.inner)
+	}
+
+	return seen
+}
+
+func appendNew(list []string, values ...string) []string {
+next:
+	for _, value := range values {
+		for _, have := range list {
+			if have == value {
+				continue next
+			}
+		}
+
+		list = append(list, value)
+	}
+
+	return list
+}
+
+type templateParser struct {
+	source string
+	pos    int
+}
+
+// parse reads parts up to the closing brace of the enclosing part, or the end.
+func (p *templateParser) parse(depth int) ([]part, error) {
+	var parts []part
+
+	for p.pos < len(p.source) {
+		rest := p.source[p.pos:]
+
+		switch {
+		case strings.HasPrefix(rest, "{{") && depth == 0, strings.HasPrefix(rest, "}}") && depth == 0:
+			parts = append(parts, part{text: rest[:1]})
+			p.pos += 2
+		case rest[0] == '}':
+			if depth == 0 {
+				return nil, fmt.Errorf("unexpected } at %d", p.pos)
+			}
+
+			p.pos++
+
+			return parts, nil
+		case rest[0] == '{':
+			next, err := p.part(depth)
+			if err != nil {
+				return nil, err
+			}
+
+			parts = append(parts, next)
+		default:
+			end := strings.IndexAny(rest, "{}")
+			if end < 0 {
+				end = len(rest)
+			}
+
+			parts = append(parts, part{text: rest[:end]})
+			p.pos += end
+		}
+	}
+
+	if depth > 0 {
+		return nil, fmt.Errorf("missing }")
+	}
+
+	return parts, nil
+}
+
+// part reads one {...}, p.pos at its opening brace.
+func (p *templateParser) part(depth int) (part, error) {
+	p.pos++
+	kind := partValue
+
+	switch {
+	case strings.HasPrefix(p.source[p.pos:], "?"):
+		kind = partPresent
+		p.pos++
+	case strings.HasPrefix(p.source[p.pos:], "!"):
+		kind = partEmpty
+		p.pos++
+	}
+
+	end := strings.IndexAny(p.source[p.pos:], ":{}")
+	if end < 0 {
+		return part{}, fmt.Errorf("missing }")
+	}
+
+	result := part{kind: kind, column: p.source[p.pos : p.pos+end]}
+	p.pos += end
+
+	if !isName(result.column) {
+		return part{}, fmt.Errorf("%q is not a column name", result.column)
+	}
+
+	if kind == partValue {
+		return result, p.layout(&result)
+	}
+
+	if p.source[p.pos] != ':' {
+		return part{}, fmt.Errorf("missing : after %s", result.column)
+	}
+
+	p.pos++
+
+	var err error
+	result.inner, err = p.parse(depth + 1)
+
+	return result, err
+}
+
+func (p *templateParser) layout(result *part) error {
+	end := strings.IndexByte(p.source[p.pos:], '}')
+	if end < 0 || strings.ContainsRune(p.source[p.pos:p.pos+end], '{') {
+		return fmt.Errorf("missing } after %s", result.column)
+	}
+
+	result.text = strings.TrimPrefix(p.source[p.pos:p.pos+end], ":")
+	p.pos += end + 1
+
+	return nil
+}
+
+func isName(s string) bool {
+	for i, r := range s {
+		if r != '_' && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+
+	return s != ""
+}

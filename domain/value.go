@@ -1,0 +1,122 @@
+package domain
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// layouts in which dates and times stand in rows that came as JSON.
+var layouts = []string{time.DateOnly, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"}
+
+// present says whether a value says anything: null, "", empty lists and objects,
+// and false do not.
+func present(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case string:
+		return v != ""
+	case time.Time:
+		return !v.IsZero()
+	}
+
+	r := reflect.ValueOf(value)
+	switch r.Kind() {
+	case reflect.Slice, reflect.Map:
+		return r.Len() > 0
+	case reflect.Pointer, reflect.Interface:
+		return !r.IsNil() && present(r.Elem().Interface())
+	default:
+		return true
+	}
+}
+
+// formatValue writes a value as people do: 12 and not 12.00, lists with commas,
+// dates as 2006-01-02 unless a layout is given.
+func formatValue(value any, layout string) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return formatText(v, layout)
+	case time.Time:
+		return formatTime(v, layout)
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case float32:
+		return strconv.FormatFloat(float64(v), 'f', -1, 32)
+	case json.Number:
+		return trimZeros(v.String())
+	}
+
+	return formatOther(value, layout)
+}
+
+func formatOther(value any, layout string) string {
+	r := reflect.ValueOf(value)
+	switch r.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if r.IsNil() {
+			return ""
+		}
+
+		return formatValue(r.Elem().Interface(), layout)
+	case reflect.Slice:
+		items := make([]string, r.Len())
+		for i := range items {
+			items[i] = formatValue(r.Index(i).Interface(), layout)
+		}
+
+		return strings.Join(items, ", ")
+	case reflect.Map:
+		text, err := json.Marshal(value)
+		if err != nil {
+			return ""
+		}
+
+		return string(text)
+	default:
+		return fmt.Sprint(value)
+	}
+}
+
+func formatText(text, layout string) string {
+	if layout == "" {
+		return text
+	}
+
+	for _, known := range layouts {
+		if at, err := time.Parse(known, text); err == nil {
+			return at.Format(layout)
+		}
+	}
+
+	return text
+}
+
+func formatTime(at time.Time, layout string) string {
+	switch {
+	case layout != "":
+		return at.Format(layout)
+	case at.Equal(at.Truncate(24 * time.Hour)):
+		return at.Format(time.DateOnly)
+	default:
+		return at.Format("2006-01-02 15:04")
+	}
+}
+
+func trimZeros(number string) string {
+	if !strings.Contains(number, ".") || strings.ContainsAny(number, "eE") {
+		return number
+	}
+
+	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
+}
