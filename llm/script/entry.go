@@ -1,0 +1,66 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"alfred/llm"
+)
+
+// entry is one answer of one node.
+type entry struct {
+	step    int
+	delay   time.Duration
+	failure *failure
+	text    string
+	calls   []llm.ToolCall
+	repairs []*entry
+}
+
+// failure is the error an entry gives, Times times; 0 means always.
+type failure struct {
+	Kind       llm.Kind `json:"kind"`
+	RetryAfter duration `json:"retry_after"`
+	Times      int      `json:"times"`
+}
+
+// check rejects a misspelt kind, which nothing would ever handle.
+func (f *failure) check() error {
+	switch f.Kind {
+	case llm.KindAuth, llm.KindContextOverflow, llm.KindInvalidOutput, llm.KindInvalidRequest,
+		llm.KindOverloaded, llm.KindRateLimit, llm.KindRefusal, llm.KindScriptExhausted:
+		return nil
+	}
+	return fmt.Errorf("%w: error kind %q", errForm, f.Kind)
+}
+
+func (f *failure) typed() *llm.Error {
+	return &llm.Error{
+		Kind: f.Kind, Provider: provider, RetryAfter: time.Duration(f.RetryAfter),
+		Err: fmt.Errorf("the script says %s", f.Kind), //nolint:err113 // nobody decides on the cause
+	}
+}
+
+// attempt returns what to play in the n-th request for one decision.
+func (e *entry) attempt(n int) *entry {
+	repair := min(n-1, len(e.repairs))
+	if repair < 1 {
+		return e
+	}
+	return e.repairs[repair-1]
+}
+
+func stepped(list []*entry) bool {
+	return slices.ContainsFunc(list, func(e *entry) bool { return e.step > 0 })
+}
+
+func ofStep(list []*entry, step int) []*entry {
+	var of []*entry
+	for _, e := range list {
+		if e.step == step {
+			of = append(of, e)
+		}
+	}
+	return of
+}
