@@ -1,0 +1,109 @@
+package nodes
+
+// Section is one heading of a prompt and the text below it. A section with an
+// empty body is left out.
+type Section struct {
+	Heading string // with its hashes: "## Recent Context (last 2 turns)"
+	Body    string
+}
+
+// Block is one tagged part of a prompt: <entity_context> ... </entity_context>.
+type Block struct {
+	Tag      string
+	Sections []Section
+}
+
+// Item says why one thing stands in a prompt; it becomes a row of context_items.
+type Item struct {
+	Section string // the heading's text or the tag
+	Ref     string // "" where the item is no entity
+	Turn    int    // 0 where the item belongs to no turn
+	Reason  string // recent, retained, generated, ... (spec'd by the table's CHECK)
+	Tokens  int
+}
+
+// Frame is what every node's prompt is made of: the domain's persona and the
+// blocks in the order they are printed, stable ones first. Package memory builds
+// it within the token budget.
+type Frame struct {
+	Persona string
+	Blocks  []Block
+	Items   []Item
+	// At locates the decision for the script model and the call record.
+	At At
+}
+
+// At is the place of a decision within its session. All count from 1; Step is 0
+// outside act.
+type At struct {
+	Turn, Step, Call int
+}
+
+// Ref is what a node may know of an entity when it checks an output.
+type Ref struct {
+	Type    string
+	Label   string
+	Pending bool // generated, not saved
+	Loaded  bool // its rows stand in this turn's data
+	Deleted bool
+}
+
+// Refs are the refs that resolve in this session, by name.
+type Refs map[string]Ref
+
+// UnderstandInput is the input of Understand.
+type UnderstandInput struct {
+	Frame
+	Refs        Refs
+	EntityTypes []string
+	// HasQuestion: a question is open, so answers_question may be true.
+	HasQuestion bool
+}
+
+// ThinkInput is the input of Think.
+type ThinkInput struct {
+	Frame
+	Refs       Refs
+	Subdomains []string
+	// SubdomainAliases maps further names, in lower case, to subdomains.
+	SubdomainAliases map[string]string
+	MaxSteps         int
+	// WriteAllowed: Understand saw the intent write, or the user confirmed.
+	WriteAllowed bool
+}
+
+// ActInput is the input of Act: one decision of one step.
+type ActInput struct {
+	Frame
+	StepType string // read, analyze, generate, write
+	// Tables the step's tools may name: the subdomain's and those requested.
+	Tables []string
+	// EntityTypes generate may create.
+	EntityTypes []string
+	// SchemaRequestsLeft is 0 when request_schema is no longer offered.
+	SchemaRequestsLeft int
+}
+
+// ReplyInput is the input of Reply.
+type ReplyInput struct {
+	Frame
+	// Fallback is the reply made from facts alone, used when the model fails.
+	Fallback string
+	// OnDelta receives the reply while it is written; nil for no streaming.
+	OnDelta func(text string)
+}
+
+// SummarizeInput is the input of Summarize.
+type SummarizeInput struct {
+	Frame
+	// Fallback is the summary made from facts alone, used when the model fails.
+	Fallback SummarizeOutput
+}
+
+// CompressInput is the input of Compress: the newest text that covers the older
+// turns, and the turns after it.
+type CompressInput struct {
+	Frame
+	Kind     string // conversation, narrative
+	Fallback string
+}

@@ -1,0 +1,166 @@
+package nodes
+
+import "encoding/json"
+
+// UnderstandOutput is what Understand decides: what the message refers to, what
+// stays in view, what the user wants.
+type UnderstandOutput struct {
+	Mentions        []Mention       `json:"mentions"`
+	Curation        Curation        `json:"curation"`
+	CurationSummary string          `json:"curation_summary"`
+	Constraints     []Constraint    `json:"constraints"`
+	Intent          string          `json:"intent"` // read, explore, write, confirm, answer, chat
+	AnswersQuestion bool            `json:"answers_question"`
+	Disambiguation  *Disambiguation `json:"disambiguation,omitempty"`
+	Clarification   *Clarification  `json:"clarification,omitempty"`
+	Quick           *Quick          `json:"quick,omitempty"`
+	Recall          *RecallQuery    `json:"recall,omitempty"`
+
+	// Degraded says why the model's answer could not be used as it was; code sets it.
+	Degraded string `json:"-"`
+}
+
+// Mention is one phrase of the message that means an entity.
+type Mention struct {
+	Text       string   `json:"text"`
+	Ref        string   `json:"ref,omitempty"`
+	Resolution string   `json:"resolution"` // exact, inferred, ambiguous, unknown
+	Candidates []string `json:"candidates"`
+	Reason     string   `json:"reason"`
+}
+
+// Curation changes what later turns see.
+type Curation struct {
+	Retain   []Retain  `json:"retain"`
+	Demote   []string  `json:"demote"`
+	Drop     []string  `json:"drop"`
+	Exclude  []Exclude `json:"exclude"`
+	ClearAll bool      `json:"clear_all"`
+}
+
+// Retain keeps an older entity in view. Confidence is 0..1; over budget the
+// lowest gives way first.
+type Retain struct {
+	Ref        string   `json:"ref"`
+	Reason     string   `json:"reason"`
+	Confidence *float64 `json:"confidence,omitempty"`
+}
+
+// Exclude takes an entity out of consideration because the user rejected it.
+type Exclude struct {
+	Ref    string `json:"ref"`
+	Reason string `json:"reason"`
+}
+
+// Constraint is something the user asked to hold.
+type Constraint struct {
+	Text     string          `json:"text"`
+	Kind     string          `json:"kind"` // count, date_range, exclude, require, budget, other
+	Value    json.RawMessage `json:"value"`
+	Scope    string          `json:"scope"` // session, lasting
+	Replaces string          `json:"replaces,omitempty"`
+}
+
+// Disambiguation asks which of several entities is meant; Options are refs.
+type Disambiguation struct {
+	Question string   `json:"question"`
+	Options  []string `json:"options"`
+}
+
+// Clarification asks for what is missing.
+type Clarification struct {
+	Questions []string `json:"questions"`
+}
+
+// Quick marks a single-table look-up that needs no plan.
+type Quick struct {
+	EntityType string `json:"entity_type"`
+	Why        string `json:"why"`
+}
+
+// RecallQuery names a search of the past that answers the message.
+type RecallQuery struct {
+	Query string `json:"query"`
+}
+
+// ThinkOutput is the plan of a turn.
+type ThinkOutput struct {
+	Goal      string   `json:"goal"`
+	Decision  string   `json:"decision"` // plan, propose, clarify
+	Steps     []Step   `json:"steps"`
+	Proposal  string   `json:"proposal,omitempty"`
+	Questions []string `json:"questions"`
+}
+
+// Step is one step of a plan.
+type Step struct {
+	Type        string   `json:"type"` // read, analyze, generate, write
+	Subdomain   string   `json:"subdomain"`
+	Description string   `json:"description"`
+	Refs        []string `json:"refs"`
+	Needs       string   `json:"needs"` // refs, rows
+}
+
+// ActOutput is one decision of one step. Calls are executed together or not at
+// all; at most one of the others is set besides StepComplete.
+type ActOutput struct {
+	Calls         []Call         `json:"calls,omitempty"`
+	StepComplete  *StepComplete  `json:"step_complete,omitempty"`
+	AskUser       *AskUser       `json:"ask_user,omitempty"`
+	Blocked       *Blocked       `json:"blocked,omitempty"`
+	RequestSchema *RequestSchema `json:"request_schema,omitempty"`
+}
+
+// Call is one data tool call, arguments as the model wrote them (valid JSON).
+type Call struct {
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+}
+
+// StepComplete ends the step.
+type StepComplete struct {
+	Summary     string `json:"summary"`
+	Conclusions string `json:"conclusions,omitempty"`
+	Note        string `json:"note,omitempty"`
+}
+
+// AskUser ends the turn with a question.
+type AskUser struct {
+	Question string `json:"question"`
+}
+
+// Blocked ends the step without success. Next is ask_user, replan or fail.
+type Blocked struct {
+	Code    string `json:"code"` // insufficient_info, plan_invalid, tool_failure
+	Details string `json:"details"`
+	Next    string `json:"next"`
+}
+
+// RequestSchema asks for another table's columns.
+type RequestSchema struct {
+	Table string `json:"table"`
+}
+
+// ReplyOutput is the text the user reads.
+type ReplyOutput struct {
+	Text string `json:"text"`
+	// Fallback: the model failed and Text was made from facts.
+	Fallback bool `json:"fallback,omitempty"`
+}
+
+// SummarizeOutput is what a model adds to the facts of a turn.
+type SummarizeOutput struct {
+	ResponseSummary    string `json:"response_summary"`
+	ConversationPhase  string `json:"conversation_phase"` // exploring, narrowing, confirming, executing, reflecting
+	Tone               string `json:"tone"`               // collaborative, informative, clarifying
+	WhatUserExpressed  string `json:"what_user_expressed"`
+	WhatWeAcknowledged string `json:"what_we_acknowledged"`
+	NaturalNext        string `json:"natural_next"`
+	Fallback           bool   `json:"-"`
+}
+
+// CompressOutput is the text that stands for a range of older turns.
+type CompressOutput struct {
+	Text     string `json:"text"`
+	Fallback bool   `json:"-"`
+}
