@@ -1,0 +1,177 @@
+package dbtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"alfred/pg"
+)
+
+const (
+	cleanupTimeout = 10 * time.Second
+
+	// poolConns is what one test's own pool may hold: packages in parallel share the server's 300.
+	poolConns = 6
+
+	// sharedConns bounds the tests of one package that run in transactions at the same moment.
+	sharedConns = 15
+)
+
+// suite is what the tests of one binary share, made when the first of them asks.
+type suite struct {
+	mu     sync.Mutex
+	pool   *pgxpool.Pool
+	server *server
+}
+
+var theSuite suite //nolint:gochecknoglobals // a test binary is one process on one server; tests have nowhere to pass it through
+
+// Main is a package's TestMain: it runs the tests, drops their databases, and fails if goroutines are left.
+func Main(m *testing.M) {
+	code := m.Run()
+	theSuite.close()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// Pool returns a pool on a freshly migrated database of the test's own.
+func Pool(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+
+	pool, err := pg.Open(t.Context(), pg.Config{AppName: "dbtest", MaxConns: poolConns, URL: URL(t)})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+
+	return pool
+}
+
+// Tx returns a transaction on a migrated database, rolled back when the test ends. now() stands still in it, and a
+// failed statement ends it: wrap an expected failure in tx.Begin.
+func Tx(t testing.TB) pgx.Tx {
+	t.Helper()
+
+	pool, err := theSuite.sharedPool()
+	require.NoError(t, err)
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+		defer cancel()
+		_ = tx.Rollback(ctx) // an error means that the connection, and with it the transaction, is gone
+	})
+
+	return tx
+}
+
+// URL returns the address of a freshly migrated database of the test's own, for tests that start real processes.
+func URL(t testing.TB) string {
+	t.Helper()
+
+	server, err := theSuite.get()
+	require.NoError(t, err)
+	name, url, err := server.clone(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("database kept: %s", url)
+
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+		defer cancel()
+		require.NoError(t, server.drop(ctx, name))
+	})
+
+	return url
+}
+
+// EmptyURL returns the address of a database without any migration, for tests of migrating itself.
+func EmptyURL(t testing.TB) string {
+	t.Helper()
+
+	server, err := theSuite.get()
+	require.NoError(t, err)
+	name, url, err := server.create(t.Context(), "template0")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+		defer cancel()
+		require.NoError(t, server.drop(ctx, name))
+	})
+
+	return url
+}
+
+// close drops what is left of this run. Nobody could act on an error any more; what it leaves, the next run sweeps.
+func (s *suite) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
+	defer cancel()
+
+	if s.pool != nil {
+		s.pool.Close()
+		_ = s.server.drop(ctx, s.pool.Config().ConnConfig.Database)
+	}
+	if s.server != nil {
+		s.server.admin.Close()
+	}
+}
+
+// get connects once. After a failure the next test tries again and fails with the same words.
+func (s *suite) get() (*server, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	return s.connected()
+}
+
+// connected needs the lock.
+func (s *suite) connected() (*server, error) {
+	if s.server != nil {
+		return s.server, nil
+	}
+	ctx := context.Background()
+	address, err := serverURL(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.server, err = connect(ctx, address)
+
+	return s.server, err
+}
+
+// sharedPool is on the database in which the tests of Tx run.
+func (s *suite) sharedPool() (*pgxpool.Pool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool != nil {
+		return s.pool, nil
+	}
+	server, err := s.connected()
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	_, url, err := server.clone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.pool, err = pg.Open(ctx, pg.Config{AppName: "dbtest", MaxConns: sharedConns, URL: url})
+
+	return s.pool, err
+}

@@ -1,0 +1,64 @@
+package pg
+
+import (
+	"errors"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+var (
+	// ErrNoAnswer says that the database of the given address cannot be reached or refuses the login.
+	ErrNoAnswer = errors.New("the database does not answer: start it or correct DATABASE_URL")
+
+	// ErrSchemaAhead says that the database has migrations that this program does not know: it is older than the schema.
+	ErrSchemaAhead = errors.New("the database schema is newer than this program: run a newer version of it")
+
+	// ErrSchemaBehind says that migrations are pending.
+	ErrSchemaBehind = errors.New("the database schema is behind this program: run `worker migrate up`")
+
+	// ErrServerTooOld says that the server is older than Postgres 15.
+	ErrServerTooOld = errors.New("the server is too old: Alfred needs Postgres 15 or newer")
+
+	// ErrVectorMissing says that the server has no pgvector, or that this role may not create the extension.
+	ErrVectorMissing = errors.New("pgvector is missing: install its package on the server and, as a superuser, " +
+		"run `CREATE EXTENSION vector WITH SCHEMA public` in this database")
+
+	// ErrVectorTooOld says that the extension is older than 0.8, which lacks iterative scans.
+	ErrVectorTooOld = errors.New("pgvector is too old: Alfred needs 0.8 or newer (`ALTER EXTENSION vector UPDATE`)")
+)
+
+// Code returns the SQLSTATE of the Postgres error in err's chain, "" if there is none.
+func Code(err error) string {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) {
+		return pgErr.Code
+	}
+
+	return ""
+}
+
+// ConstraintName returns the constraint that the Postgres error in err's chain names, "" if there is none.
+func ConstraintName(err error) string {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) {
+		return pgErr.ConstraintName
+	}
+
+	return ""
+}
+
+// IsCheck reports whether err is a violation of the named CHECK.
+func IsCheck(err error, constraint string) bool {
+	return Code(err) == pgerrcode.CheckViolation && ConstraintName(err) == constraint
+}
+
+// IsForeignKey reports whether err is a violation of the named foreign key.
+func IsForeignKey(err error, constraint string) bool {
+	return Code(err) == pgerrcode.ForeignKeyViolation && ConstraintName(err) == constraint
+}
+
+// IsUnique reports whether err is a violation of the named unique constraint or unique index.
+func IsUnique(err error, constraint string) bool {
+	return Code(err) == pgerrcode.UniqueViolation && ConstraintName(err) == constraint
+}

@@ -1,0 +1,243 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/sql/schema"
+)
+
+const (
+	// migrateLock is the key of the advisory lock that a run of the migrator holds, from "alfred".
+	migrateLock = 0x616c66726564
+
+	lockRetry = 100 * time.Millisecond
+)
+
+// Migrator brings a database to this program's schema and back: River's tables, the engine's, the kitchen's, in this
+// order, because the engine's views and functions name River's tables and the kitchen's tables name the engine's.
+type Migrator struct {
+	pool    *pgxpool.Pool
+	sources []source
+}
+
+// Step is one migration that was applied or undone.
+type Step struct {
+	DurationMS int64  `json:"duration_ms"`
+	Name       string `json:"name"`
+	Source     string `json:"source"`
+	Version    int64  `json:"version"`
+}
+
+// source is one numbered line of migrations with its own version table in schema alfred.
+type source interface {
+	// applied lists the versions in the database, ascending.
+	applied(ctx context.Context, conn queryer) ([]int64, error)
+	// down undoes the newest n migrations, or all if n < 0.
+	down(ctx context.Context, n int) ([]Step, error)
+	// known lists this program's migrations, ascending.
+	known() []migration
+	name() string
+	// up applies all that are pending.
+	up(ctx context.Context) ([]Step, error)
+}
+
+type migration struct {
+	name    string
+	sql     string
+	version int64
+}
+
+type queryer interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// NewMigrator returns a migrator over the embedded migrations. The pool must have room for three connections.
+func NewMigrator(pool *pgxpool.Pool, logger *slog.Logger) (*Migrator, error) {
+	queue, err := newRiverSource(pool, logger)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := newGooseSource(pool, logger, "alfred", "alfred.schema_migrations", schema.Alfred)
+	if err != nil {
+		return nil, err
+	}
+	kitchen, err := newGooseSource(pool, logger, "kitchen", "alfred.kitchen_migrations", schema.Kitchen)
+	if err != nil {
+		return nil, err
+	}
+
+	return &Migrator{pool: pool, sources: []source{queue, engine, kitchen}}, nil
+}
+
+// Down undoes the newest migration (of the kitchen, if it has any, else of the engine, else of River).
+// Data of what it drops is lost.
+func (m *Migrator) Down(ctx context.Context) ([]Step, error) {
+	var steps []Step
+	err := m.locked(ctx, func(conn *pgxpool.Conn) error {
+		for _, source := range slices.Backward(m.sources) {
+			versions, err := source.applied(ctx, conn)
+			if err != nil {
+				return err
+			}
+			if len(versions) == 0 {
+				continue
+			}
+			steps, err = source.down(ctx, 1)
+
+			return err
+		}
+
+		return nil
+	})
+
+	return steps, err
+}
+
+// DownAll undoes every migration and drops schema alfred itself. All of Alfred's data is lost; extensions and roles
+// stay, because other databases and programs may use them.
+func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
+	var steps []Step
+	err := m.locked(ctx, func(conn *pgxpool.Conn) error {
+		for _, source := range slices.Backward(m.sources) {
+			done, err := source.down(ctx, -1)
+			steps = append(steps, done...)
+			if err != nil {
+				return err
+			}
+		}
+		// Without CASCADE: what a migration forgot to undo must be an error.
+		_, err := conn.Exec(ctx, `
+			DROP TABLE IF EXISTS alfred.kitchen_migrations, alfred.schema_migrations;
+			DROP SCHEMA IF EXISTS alfred`)
+		if err != nil {
+			return fmt.Errorf("drop schema alfred: %w", err)
+		}
+
+		return nil
+	})
+
+	return steps, err
+}
+
+// Print writes the SQL that Up would run for what is pending, in order.
+func (m *Migrator) Print(ctx context.Context) (string, error) {
+	status, err := m.Status(ctx)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	text.WriteString(bootstrapSQL)
+	for i, source := range m.sources {
+		for _, migration := range source.known() {
+			if slices.Contains(status.Sources[i].Pending, migration.version) {
+				fmt.Fprintf(&text, "\n-- %s %s\n%s\n", source.name(), migration.name, strings.TrimSpace(migration.sql))
+			}
+		}
+	}
+
+	return text.String(), nil
+}
+
+// Up applies what is pending. Any number of processes may call it at once: one works, the others wait and find
+// nothing to do. Errors: [ErrSchemaAhead], [ErrVectorMissing].
+func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
+	var steps []Step
+	err := m.locked(ctx, func(conn *pgxpool.Conn) error {
+		if err := bootstrap(ctx, conn); err != nil {
+			return err
+		}
+		for _, source := range m.sources {
+			done, err := source.up(ctx)
+			steps = append(steps, done...)
+			if err != nil {
+				return err
+			}
+		}
+
+		return nil
+	})
+
+	return steps, err
+}
+
+// locked runs work while holding the migrator's lock, and refuses a schema that is ahead.
+func (m *Migrator) locked(ctx context.Context, work func(conn *pgxpool.Conn) error) error {
+	conn, err := m.pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Release()
+
+	if err := lock(ctx, conn); err != nil {
+		return err
+	}
+	defer unlock(ctx, conn)
+
+	status, err := m.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if err := status.Err(); errors.Is(err, ErrSchemaAhead) {
+		return err
+	}
+
+	return work(conn)
+}
+
+// lock polls, because a statement that waits for a lock holds a snapshot, and CREATE INDEX CONCURRENTLY in the run
+// that has the lock would wait for that snapshot: a deadlock.
+func lock(ctx context.Context, conn *pgxpool.Conn) error {
+	for {
+		var got bool
+		if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, migrateLock).Scan(&got); err != nil {
+			return fmt.Errorf("take the migration lock: %w", err)
+		}
+		if got {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for another migration: %w", ctx.Err())
+		case <-time.After(lockRetry):
+		}
+	}
+}
+
+// unlock closes the connection when the statement fails: the lock ends with its session.
+func unlock(ctx context.Context, conn *pgxpool.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, migrateLock); err != nil {
+		_ = conn.Conn().Close(ctx)
+	}
+}
+
+// bootstrapSQL makes what no migration can: the schema of the version tables, and extensions, which are used where
+// they are if the database has them.
+const bootstrapSQL = `CREATE SCHEMA IF NOT EXISTS alfred;
+CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
+CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
+`
+
+func bootstrap(ctx context.Context, conn *pgxpool.Conn) error {
+	_, err := conn.Exec(ctx, bootstrapSQL)
+	switch {
+	case err == nil:
+		return nil
+	case Code(err) == pgerrcode.InsufficientPrivilege, Code(err) == pgerrcode.UndefinedFile, Code(err) == pgerrcode.FeatureNotSupported:
+		return fmt.Errorf("%w: %w", ErrVectorMissing, err)
+	default:
+		return fmt.Errorf("create schema and extensions: %w", err)
+	}
+}

@@ -1,0 +1,103 @@
+package pg
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Status says how far the database is, per source, in the order in which the sources are applied.
+type Status struct {
+	Sources []SourceStatus `json:"sources"`
+}
+
+// SourceStatus is one source's versions, ascending.
+type SourceStatus struct {
+	// Ahead are versions in the database that this program does not know.
+	Ahead   []int64 `json:"ahead"`
+	Applied []int64 `json:"applied"`
+	Pending []int64 `json:"pending"`
+	Source  string  `json:"source"`
+}
+
+// Err is [ErrSchemaAhead] or [ErrSchemaBehind] with the versions in question, or nil.
+func (s Status) Err() error {
+	for _, source := range s.Sources {
+		if len(source.Ahead) > 0 {
+			return fmt.Errorf("%w (%s has %v)", ErrSchemaAhead, source.Source, source.Ahead)
+		}
+	}
+	for _, source := range s.Sources {
+		if len(source.Pending) > 0 {
+			return fmt.Errorf("%w (%s lacks %v)", ErrSchemaBehind, source.Source, source.Pending)
+		}
+	}
+
+	return nil
+}
+
+// CheckSchema is what a process asks at start: [ErrSchemaBehind], [ErrSchemaAhead], or nil.
+func CheckSchema(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) error {
+	migrator, err := NewMigrator(pool, logger)
+	if err != nil {
+		return err
+	}
+	status, err := migrator.Status(ctx)
+	if err != nil {
+		return err
+	}
+
+	return status.Err()
+}
+
+// Fingerprint is a hash over every migration of every source: equal fingerprints give equal schemas.
+func (m *Migrator) Fingerprint() string {
+	sum := sha256.New()
+	sum.Write([]byte(bootstrapSQL))
+	for _, source := range m.sources {
+		for _, migration := range source.known() {
+			fmt.Fprintf(sum, "%s %d %d\n%s", source.name(), migration.version, len(migration.sql), migration.sql)
+		}
+	}
+
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Status reads the version tables and changes nothing.
+func (m *Migrator) Status(ctx context.Context) (Status, error) {
+	var status Status
+	for _, source := range m.sources {
+		applied, err := source.applied(ctx, m.pool)
+		if err != nil {
+			return Status{}, err
+		}
+		status.Sources = append(status.Sources, compare(source, applied))
+	}
+
+	return status, nil
+}
+
+func compare(source source, applied []int64) SourceStatus {
+	status := SourceStatus{Ahead: []int64{}, Applied: []int64{}, Pending: []int64{}, Source: source.name()}
+	known := make([]int64, 0, len(applied))
+	for _, migration := range source.known() {
+		known = append(known, migration.version)
+		if !slices.Contains(applied, migration.version) {
+			status.Pending = append(status.Pending, migration.version)
+		}
+	}
+	for _, version := range applied {
+		if slices.Contains(known, version) {
+			status.Applied = append(status.Applied, version)
+		} else {
+			status.Ahead = append(status.Ahead, version)
+		}
+	}
+
+	return status
+}

@@ -1,0 +1,68 @@
+package pg
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// rollbackTimeout bounds a rollback, which runs even when the caller's context is over.
+const rollbackTimeout = 5 * time.Second
+
+// Beginner is anything that starts a transaction: a pool, a connection, or a transaction (which starts a savepoint).
+type Beginner interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
+// OptionBeginner is anything that starts a transaction with options: a pool or a connection.
+type OptionBeginner interface {
+	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
+}
+
+// InTx runs work in a transaction of its own and commits it; an error or a panic of work rolls it back.
+// The errors of work come back as they are.
+func InTx(ctx context.Context, beginner Beginner, work func(tx pgx.Tx) error) error {
+	tx, err := beginner.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
+	}
+
+	return finish(ctx, tx, work)
+}
+
+// InReadTx runs work in a read-only transaction in which every statement sees the same moment (repeatable read).
+func InReadTx(ctx context.Context, beginner OptionBeginner, work func(tx pgx.Tx) error) error {
+	tx, err := beginner.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		return fmt.Errorf("begin read transaction: %w", err)
+	}
+
+	return finish(ctx, tx, work)
+}
+
+// finish ends a transaction that this package began. Committing a transaction or releasing a savepoint
+// that is already closed is an error, so work must not end it itself.
+func finish(ctx context.Context, tx pgx.Tx, work func(tx pgx.Tx) error) error {
+	defer rollback(ctx, tx)
+
+	if err := work(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("commit transaction: %w", err)
+	}
+
+	return nil
+}
+
+// rollback is a no-op after a commit. A cancelled context would make pgx skip the statement and close the
+// connection, or leave a savepoint open in the caller's transaction; hence a context of its own. Its error says
+// that the connection is gone, which ends the transaction as well.
+func rollback(ctx context.Context, tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+
+	_ = tx.Rollback(ctx)
+}

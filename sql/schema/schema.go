@@ -1,0 +1,15 @@
+// Package schema holds the migrations, one numbered file each: alfred/ is the engine's schema (and what sqlc reads),
+// kitchen/ the reference domain's. It knows nothing of how they are run; package pg does that.
+package schema
+
+import "embed"
+
+// Alfred is the folder alfred/ with the engine's migrations.
+//
+//go:embed alfred/*.sql
+var Alfred embed.FS
+
+// Kitchen is the folder kitchen/ with the reference domain's migrations.
+//
+//go:embed kitchen/*.sql
+var Kitchen embed.FS
