@@ -321,44 +321,45 @@ $$;
 COMMENT ON FUNCTION start_session IS 'Starts a conversation for the user of that name, who is made if missing. Returns the session''s id.';
 
 -- +goose StatementBegin
-CREATE FUNCTION enqueue_turn(
-    session uuid, message text, idempotency_key text DEFAULT NULL, mode text DEFAULT NULL,
-    if_busy text DEFAULT 'enqueue', ui_changes jsonb DEFAULT '[]', mentioned_entities jsonb DEFAULT '[]'
-) RETURNS uuid
+CREATE FUNCTION turn_enqueue(
+    session uuid, message text, idempotency_key text, mode text, if_busy text, ui_changes jsonb, mentioned_entities jsonb,
+    OUT turn_id uuid, OUT number integer, OUT status turn_status, OUT existing boolean
+)
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = alfred, public, pg_temp
 AS $$
 DECLARE
     the_session sessions;
-    the_turn    uuid;
     busy        uuid;
 BEGIN
-    IF coalesce(btrim(enqueue_turn.message), '') = '' THEN
+    existing := false;
+    IF coalesce(btrim(turn_enqueue.message), '') = '' THEN
         RAISE EXCEPTION 'the message is empty' USING ERRCODE = 'AL005';
     END IF;
-    IF octet_length(enqueue_turn.message) > 32768 THEN
-        RAISE EXCEPTION 'the message has % bytes, at most 32768 are taken', octet_length(enqueue_turn.message) USING ERRCODE = 'AL006';
+    IF octet_length(turn_enqueue.message) > 32768 THEN
+        RAISE EXCEPTION 'the message has % bytes, at most 32768 are taken', octet_length(turn_enqueue.message) USING ERRCODE = 'AL006';
     END IF;
-    IF enqueue_turn.mode NOT IN ('quick', 'plan', 'create') THEN
-        RAISE EXCEPTION 'unknown mode "%": use quick, plan or create', enqueue_turn.mode USING ERRCODE = 'AL005';
+    IF turn_enqueue.mode NOT IN ('quick', 'plan', 'create') THEN
+        RAISE EXCEPTION 'unknown mode "%": use quick, plan or create', turn_enqueue.mode USING ERRCODE = 'AL005';
     END IF;
-    IF coalesce(enqueue_turn.if_busy, '') NOT IN ('enqueue', 'reject', 'interrupt') THEN
-        RAISE EXCEPTION 'unknown if_busy "%": use enqueue, reject or interrupt', enqueue_turn.if_busy USING ERRCODE = 'AL005';
+    IF coalesce(turn_enqueue.if_busy, '') NOT IN ('enqueue', 'reject', 'interrupt') THEN
+        RAISE EXCEPTION 'unknown if_busy "%": use enqueue, reject or interrupt', turn_enqueue.if_busy USING ERRCODE = 'AL005';
     END IF;
-    IF coalesce(jsonb_typeof(enqueue_turn.ui_changes), '') <> 'array' OR coalesce(jsonb_typeof(enqueue_turn.mentioned_entities), '') <> 'array' THEN
+    IF coalesce(jsonb_typeof(turn_enqueue.ui_changes), '') <> 'array' OR coalesce(jsonb_typeof(turn_enqueue.mentioned_entities), '') <> 'array' THEN
         RAISE EXCEPTION 'ui_changes and mentioned_entities are lists' USING ERRCODE = 'AL005';
     END IF;
 
     SELECT * INTO the_session FROM sessions AS s
-    WHERE s.id = enqueue_turn.session AND (tenant_id() IS NULL OR s.user_id = tenant_id())
+    WHERE s.id = turn_enqueue.session AND (tenant_id() IS NULL OR s.user_id = tenant_id())
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'session not found' USING ERRCODE = 'AL001';
     END IF;
-    SELECT t.id INTO the_turn FROM turns AS t
-    WHERE t.session_id = the_session.id AND t.idempotency_key = enqueue_turn.idempotency_key;
+    SELECT t.id, t.number, t.status INTO turn_id, number, status FROM turns AS t
+    WHERE t.session_id = the_session.id AND t.idempotency_key = turn_enqueue.idempotency_key;
     IF FOUND THEN
-        RETURN the_turn;
+        existing := true;
+        RETURN;
     END IF;
     IF the_session.archived_at IS NOT NULL THEN
         RAISE EXCEPTION 'the session is archived: reopen it to go on' USING ERRCODE = 'AL002';
@@ -367,7 +368,7 @@ BEGIN
     SELECT t.id INTO busy FROM turns AS t
     WHERE t.session_id = the_session.id AND t.status IN ('running', 'queued')
     ORDER BY t.status = 'running' DESC, t.number LIMIT 1;
-    IF busy IS NOT NULL AND enqueue_turn.if_busy = 'reject' THEN
+    IF busy IS NOT NULL AND turn_enqueue.if_busy = 'reject' THEN
         RAISE EXCEPTION 'a turn is running in this session' USING ERRCODE = 'AL003', DETAIL = busy::text;
     END IF;
     IF (SELECT count(*) FROM turns AS t WHERE t.session_id = the_session.id AND t.status = 'queued') >= 20 THEN
@@ -375,25 +376,39 @@ BEGIN
     END IF;
 
     INSERT INTO turns (session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, mode, interrupts)
-    VALUES (the_session.id, the_session.user_id, the_session.last_turn + 1, enqueue_turn.idempotency_key, enqueue_turn.message,
-            enqueue_turn.ui_changes, enqueue_turn.mentioned_entities, coalesce(enqueue_turn.mode, the_session.mode),
-            enqueue_turn.if_busy = 'interrupt')
-    RETURNING id INTO the_turn;
+    VALUES (the_session.id, the_session.user_id, the_session.last_turn + 1, turn_enqueue.idempotency_key, turn_enqueue.message,
+            turn_enqueue.ui_changes, turn_enqueue.mentioned_entities, coalesce(turn_enqueue.mode, the_session.mode),
+            turn_enqueue.if_busy = 'interrupt')
+    RETURNING id INTO turn_id;
     UPDATE sessions AS s
     SET last_turn = s.last_turn + 1, last_activity_at = clock_timestamp(),
-        title = CASE WHEN s.title = '' THEN left(regexp_replace(btrim(enqueue_turn.message), '\s+', ' ', 'g'), 60) ELSE s.title END
+        title = CASE WHEN s.title = '' THEN left(regexp_replace(btrim(turn_enqueue.message), '\s+', ' ', 'g'), 60) ELSE s.title END
     WHERE s.id = the_session.id;
 
-    IF enqueue_turn.if_busy = 'interrupt' THEN
+    IF turn_enqueue.if_busy = 'interrupt' THEN
         SELECT t.id INTO busy FROM turns AS t WHERE t.session_id = the_session.id AND t.status = 'running';
         IF busy IS NOT NULL THEN
             PERFORM cancel_turn(busy); -- starts this turn
-            RETURN the_turn;
         END IF;
     END IF;
     PERFORM turn_start_next(the_session.id);
-    RETURN the_turn;
+    SELECT t.number, t.status INTO number, status FROM turns AS t WHERE t.id = turn_id;
 END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turn_enqueue IS 'enqueue_turn for callers who want to know whether the idempotency key had been seen.';
+
+-- +goose StatementBegin
+CREATE FUNCTION enqueue_turn(
+    session uuid, message text, idempotency_key text DEFAULT NULL, mode text DEFAULT NULL,
+    if_busy text DEFAULT 'enqueue', ui_changes jsonb DEFAULT '[]', mentioned_entities jsonb DEFAULT '[]'
+) RETURNS uuid
+LANGUAGE sql SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT e.turn_id
+    FROM turn_enqueue(enqueue_turn.session, enqueue_turn.message, enqueue_turn.idempotency_key, enqueue_turn.mode,
+                      enqueue_turn.if_busy, enqueue_turn.ui_changes, enqueue_turn.mentioned_entities) AS e
 $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION enqueue_turn IS 'Enqueues a message in the caller''s transaction; the turn starts when that commits. Returns the turn''s id; the same idempotency_key returns the first one. if_busy: enqueue, reject (SQLSTATE AL003, detail = the running turn) or interrupt.';
@@ -431,6 +446,7 @@ REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;
 -- +goose Down
 DROP FUNCTION forget_session(uuid);
 DROP FUNCTION enqueue_turn(uuid, text, text, text, text, jsonb, jsonb);
+DROP FUNCTION turn_enqueue(uuid, text, text, text, text, jsonb, jsonb);
 DROP FUNCTION start_session(text, text);
 DROP FUNCTION cancel_turn(uuid);
 DROP FUNCTION turn_end(uuid, turn_status, text, text);

@@ -164,7 +164,7 @@ COMMENT ON VIEW v_llm_costs IS 'Model calls, tokens and cost per UTC day, user, 
 
 CREATE VIEW v_queue WITH (security_invoker = true) AS
 SELECT q.job_id, q.queue, q.kind, q.state, q.attempt, q.session_id, q.turn_id, t.number, q.scheduled_at
-FROM queue_rows() AS q
+FROM queue_rows() AS q (job_id, queue, kind, state, attempt, turn_id, session_id, scheduled_at)
 LEFT JOIN turns AS t ON t.id = q.turn_id;
 COMMENT ON VIEW v_queue IS 'Jobs that wait or run, with the turn they work for.';
 

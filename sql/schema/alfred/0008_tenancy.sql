@@ -47,7 +47,8 @@ GRANT SELECT ON users, sessions, turns, constraints, embeddings, entity_refs, re
     v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue TO alfred_tenant;
 GRANT EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
-    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid) TO alfred_tenant;
+    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb),
+    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid) TO alfred_tenant;
 
 -- +goose Down
 -- +goose StatementBegin
@@ -70,5 +71,6 @@ ALTER TABLE api_keys DISABLE ROW LEVEL SECURITY;
 REVOKE ALL ON v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue FROM alfred_tenant;
 REVOKE EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
-    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid) FROM alfred_tenant;
+    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb),
+    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid) FROM alfred_tenant;
 REVOKE USAGE ON SCHEMA alfred FROM alfred_tenant;

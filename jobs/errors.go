@@ -1,0 +1,87 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"alfred/pg"
+)
+
+var (
+	// ErrLimit says that the session has as many messages waiting as it may have.
+	ErrLimit = errors.New("too many messages are waiting in this session")
+
+	// ErrMessageTooLarge says that the message exceeds 32 KiB.
+	ErrMessageTooLarge = errors.New("the message is larger than 32 KiB")
+
+	// ErrSessionArchived says that the session takes no more turns.
+	ErrSessionArchived = errors.New("the session is archived")
+
+	// ErrSessionNotFound says that there is no such session, or that it is another user's.
+	ErrSessionNotFound = errors.New("session not found")
+
+	// ErrTurnNotFound says that there is no such turn, or that it is another user's.
+	ErrTurnNotFound = errors.New("turn not found")
+)
+
+// InvalidError says what is wrong with the parameters, in words fit for their author.
+type InvalidError struct {
+	Message string
+}
+
+func (e *InvalidError) Error() string { return e.Message }
+
+// TurnRunningError says that a turn was refused because another one is running or waiting and if_busy is "reject".
+type TurnRunningError struct {
+	TurnID uuid.UUID // the one in the way
+}
+
+func (e *TurnRunningError) Error() string { return fmt.Sprintf("turn %s is running in this session", e.TurnID) }
+
+// SQLSTATEs that the SQL functions raise.
+const (
+	codeNotFound        = "AL001"
+	codeSessionArchived = "AL002"
+	codeTurnRunning     = "AL003"
+	codeLimit           = "AL004"
+	codeInvalid         = "AL005"
+	codeMessageTooLarge = "AL006"
+)
+
+// typed turns what enqueue_turn raises into this package's errors; others pass.
+func typed(err error) error {
+	raised, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return err
+	}
+	switch {
+	case raised.Code == codeNotFound:
+		return ErrSessionNotFound
+	case raised.Code == codeSessionArchived:
+		return ErrSessionArchived
+	case raised.Code == codeTurnRunning:
+		return turnRunning(raised.Detail)
+	case raised.Code == codeLimit:
+		return ErrLimit
+	case raised.Code == codeInvalid:
+		return &InvalidError{Message: raised.Message}
+	case raised.Code == codeMessageTooLarge:
+		return ErrMessageTooLarge
+	case pg.IsCheck(err, "turns_idempotency_key_length"):
+		return &InvalidError{Message: "an idempotency key has 1 to 255 characters"}
+	}
+
+	return err
+}
+
+func turnRunning(detail string) error {
+	turnID, err := uuid.Parse(detail)
+	if err != nil {
+		return fmt.Errorf("read running turn: %w", err)
+	}
+
+	return &TurnRunningError{TurnID: turnID}
+}
