@@ -109,6 +109,13 @@ func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 	var steps []Step
 	err := m.locked(ctx, func(conn *pgxpool.Conn) error {
 		for _, source := range slices.Backward(m.sources) {
+			versions, err := source.applied(ctx, conn)
+			if err != nil {
+				return err
+			}
+			if len(versions) == 0 {
+				continue
+			}
 			done, err := source.down(ctx, -1)
 			steps = append(steps, done...)
 			if err != nil {

@@ -1,0 +1,5 @@
+// Command worker runs Alfred's jobs and holds the operator's commands, one file each: migrate.go and its neighbours.
+//
+// It parses flags and environment and calls the packages that do the work; nothing imports it. Start reading at run in
+// main.go, which the tests call too.
+package main

@@ -1,0 +1,147 @@
+package pg
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// pollInterval is how often subscribers look without having been told, because notifications can be lost.
+	pollInterval = time.Second
+
+	// reconnectPause stands between attempts to listen again.
+	reconnectPause = 500 * time.Millisecond
+)
+
+// Listener hears of new events of turns on one connection per process and passes it on in memory. Signals carry no
+// data: a subscriber reads the rows after the last that it has seen.
+type Listener struct {
+	config      *pgx.ConnConfig
+	logger      *slog.Logger
+	mu          sync.Mutex
+	subscribers map[*subscriber]struct{}
+}
+
+type subscriber struct {
+	signal chan struct{}
+	turnID uuid.UUID
+}
+
+// NewListener returns a listener that connects by config, a copy of which it keeps. The address must be a direct
+// one: a pooler in transaction mode passes no notifications on.
+func NewListener(config *pgx.ConnConfig, logger *slog.Logger) *Listener {
+	return &Listener{config: config.Copy(), logger: logger, subscribers: map[*subscriber]struct{}{}}
+}
+
+// Run listens until ctx is over and returns nil then. A lost connection is made anew; until then subscribers have
+// their signal each second.
+func (l *Listener) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return l.poll(ctx) })
+	group.Go(func() error { return l.reconnect(ctx) })
+
+	return group.Wait() //nolint:wrapcheck // both return nil
+}
+
+// Subscribe returns a channel that has a signal whenever the turn may have new events, and at least once a second.
+// With uuid.Nil it is signalled for every turn. Signals that are not taken coalesce. Call stop when done; the channel
+// is never closed.
+func (l *Listener) Subscribe(turnID uuid.UUID) (signal <-chan struct{}, stop func()) {
+	s := &subscriber{signal: make(chan struct{}, 1), turnID: turnID}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.subscribers[s] = struct{}{}
+
+	return s.signal, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.subscribers, s)
+	}
+}
+
+func (l *Listener) listen(ctx context.Context) error {
+	conn, err := pgx.ConnectConfig(ctx, l.config)
+	if err != nil {
+		return fmt.Errorf("connect to listen: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it is over either way
+
+	if _, err := conn.Exec(ctx, "LISTEN "+Channel); err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	l.signalAll() // what happened while nobody listened
+	for {
+		notification, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return fmt.Errorf("wait for notification: %w", err)
+		}
+		l.signalTurns(notification.Payload)
+	}
+}
+
+func (l *Listener) poll(ctx context.Context) error {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			l.signalAll()
+		}
+	}
+}
+
+func (l *Listener) reconnect(ctx context.Context) error {
+	for {
+		err := l.listen(ctx)
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // being stopped is not a failure
+		}
+		l.logger.WarnContext(ctx, "listening again after a lost connection", slog.Any("error", err))
+		select {
+		case <-ctx.Done():
+		case <-time.After(reconnectPause):
+		}
+	}
+}
+
+func (l *Listener) signalAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s := range l.subscribers {
+		s.wake()
+	}
+}
+
+// signalTurns passes a payload on. What is no id was not sent by us and concerns nobody here.
+func (l *Listener) signalTurns(payload string) {
+	turns := map[uuid.UUID]bool{uuid.Nil: true}
+	for text := range strings.SplitSeq(payload, ",") {
+		if id, err := uuid.Parse(text); err == nil {
+			turns[id] = true
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s := range l.subscribers {
+		if turns[s.turnID] {
+			s.wake()
+		}
+	}
+}
+
+func (s *subscriber) wake() {
+	select {
+	case s.signal <- struct{}{}:
+	default:
+	}
+}

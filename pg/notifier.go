@@ -1,0 +1,120 @@
+package pg
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	// Channel is where a process says which turns have new events; the payload is turn ids joined by commas.
+	Channel = "alfred_events"
+
+	// notifyInterval is the least time between two notifications of a process. A notification takes a lock that
+	// ends group commit for everybody, so there must be few, and none inside a decision's commit.
+	notifyInterval = 20 * time.Millisecond
+
+	// notifyMaxIDs keeps a payload within Postgres' 8000 bytes: 216 ids of 36 characters and their commas.
+	notifyMaxIDs = 216
+
+	// notifyRetry is the pause after a failed notification; listeners poll meanwhile.
+	notifyRetry = time.Second
+
+	flushTimeout = time.Second
+)
+
+// Executor runs one statement: a pool or a connection.
+type Executor interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+}
+
+// Notifier tells other processes which turns have new events, after the commits that wrote them, coalesced: many
+// turns and many calls are one notification. Losing one is harmless, because listeners poll each second.
+type Notifier struct {
+	executor Executor
+	mu       sync.Mutex
+	pending  map[uuid.UUID]struct{}
+	wake     chan struct{}
+}
+
+// NewNotifier returns a notifier that sends through executor while Run runs.
+func NewNotifier(executor Executor) *Notifier {
+	return &Notifier{executor: executor, pending: map[uuid.UUID]struct{}{}, wake: make(chan struct{}, 1)}
+}
+
+// Notify remembers that a turn has new events. It never blocks; call it after the commit.
+func (n *Notifier) Notify(turnID uuid.UUID) {
+	n.mu.Lock()
+	n.pending[turnID] = struct{}{}
+	n.mu.Unlock()
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run sends until ctx is over, then sends what is left and returns nil. A failed notification is tried again.
+func (n *Notifier) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return n.finalFlush(ctx)
+		case <-n.wake:
+		}
+		pause := notifyInterval
+		if err := n.flush(ctx); err != nil {
+			pause = notifyRetry
+		}
+		select {
+		case <-ctx.Done():
+			return n.finalFlush(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (n *Notifier) finalFlush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
+	defer cancel()
+
+	return n.flush(ctx)
+}
+
+// flush sends what is pending; what could not be sent is pending again.
+func (n *Notifier) flush(ctx context.Context) error {
+	n.mu.Lock()
+	batch := make([]uuid.UUID, 0, len(n.pending))
+	for id := range n.pending {
+		batch = append(batch, id)
+	}
+	clear(n.pending)
+	n.mu.Unlock()
+
+	for len(batch) > 0 {
+		size := min(len(batch), notifyMaxIDs)
+		if _, err := n.executor.Exec(ctx, `SELECT pg_notify($1, $2)`, Channel, payload(batch[:size])); err != nil {
+			for _, id := range batch {
+				n.Notify(id)
+			}
+
+			return fmt.Errorf("notify about %d turns: %w", len(batch), err)
+		}
+		batch = batch[size:]
+	}
+
+	return nil
+}
+
+func payload(ids []uuid.UUID) string {
+	texts := make([]string, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+
+	return strings.Join(texts, ",")
+}
