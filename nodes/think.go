@@ -24,9 +24,20 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 	if err != nil {
 		return nil, err
 	}
+	told := false
 	out, err := ask(ctx, model, question[ThinkOutput]{
 		node: "think", frame: in.Frame, schema: s,
-		read: func(resp *llm.Response) (*ThinkOutput, error) { return readThink(resp, in) },
+		read: func(resp *llm.Response) (*ThinkOutput, error) {
+			out, err := readThink(resp, in)
+			if err == nil && out.writes() && !in.WriteAllowed {
+				if told {
+					return out.asProposal(), nil
+				}
+				told = true
+				return out, complainf("the user has not asked to change anything; propose it instead of planning a write step")
+			}
+			return out, err
+		},
 	})
 	if out != nil && llm.KindOf(err) == llm.KindInvalidOutput {
 		return out.enforce(in), nil
@@ -108,9 +119,6 @@ func (o *ThinkOutput) checkLimits(in ThinkInput) error {
 	}
 	if len(o.Steps) > in.MaxSteps {
 		return complainf("the plan has %d steps, at most %d are allowed; combine them or propose a first part", len(o.Steps), in.MaxSteps)
-	}
-	if o.writes() && !in.WriteAllowed {
-		return complainf("the user has not asked to change anything; propose it instead of planning a write step")
 	}
 	return nil
 }

@@ -1,0 +1,330 @@
+package nodes_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/llm"
+	"alfred/nodes"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// scripted answers with the given responses, one per request, and keeps what it was asked.
+type scripted struct {
+	answers  []llm.Response
+	requests []llm.Request
+}
+
+func (s *scripted) Generate(_ context.Context, req *llm.Request) (*llm.Response, error) {
+	s.requests = append(s.requests, *req)
+	if len(s.requests) > len(s.answers) {
+		return nil, &llm.Error{Kind: llm.KindScriptExhausted, Provider: "test"}
+	}
+	answer := s.answers[len(s.requests)-1]
+	if req.OnDelta != nil {
+		req.OnDelta(answer.Text)
+	}
+	return &answer, nil
+}
+
+func says(texts ...string) *scripted {
+	s := &scripted{}
+	for _, t := range texts {
+		s.answers = append(s.answers, llm.Response{Text: t, Provider: "test"})
+	}
+	return s
+}
+
+func calls(name, args string) llm.ToolCall {
+	return llm.ToolCall{Name: name, Args: json.RawMessage(args)}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func frame() nodes.Frame {
+	return nodes.Frame{
+		Persona: "You know about vases.",
+		Blocks: []nodes.Block{
+			{Tag: "entity_context", Sections: []nodes.Section{
+				{Heading: "## Recent Context (last 2 turns)", Body: "- vase_1: Blue Vase (vase) [read]"},
+				{Heading: "## Excluded (user rejected)"},
+			}},
+			{Tag: "empty"},
+			{Tag: "current_task", Sections: []nodes.Section{{Heading: "## Current Message", Body: "show it"}}},
+		},
+		At: nodes.At{Turn: 3, Call: 1},
+	}
+}
+
+func refs() nodes.Refs {
+	return nodes.Refs{"vase_1": {Type: "vase", Label: "Blue Vase"}, "gen_vase_1": {Type: "vase", Pending: true}}
+}
+
+func TestRenderBlocks(t *testing.T) {
+	t.Parallel()
+	golden(t, "blocks.txt", nodes.RenderBlocks(frame().Blocks))
+}
+
+func TestUnderstand(t *testing.T) {
+	t.Parallel()
+	in := nodes.UnderstandInput{Frame: frame(), Refs: refs(), EntityTypes: []string{"vase"}}
+
+	for _, tc := range []struct {
+		name    string
+		answers []string
+		check   func(t *testing.T, m *scripted, out *nodes.UnderstandOutput)
+	}{
+		{"empty object allows no write", []string{`{}`}, func(t *testing.T, _ *scripted, out *nodes.UnderstandOutput) {
+			t.Helper()
+			require.Equal(t, "explore", out.Intent)
+		}},
+		{"unknown ref is sent back once", []string{
+			`{"mentions":[{"text":"it","ref":"vase_9","resolution":"exact","candidates":[],"reason":""}]}`,
+			`{"mentions":[{"text":"it","ref":"vase_1","resolution":"exact","candidates":[],"reason":""}],"intent":"read"}`,
+		}, func(t *testing.T, m *scripted, out *nodes.UnderstandOutput) {
+			t.Helper()
+			require.Equal(t, "vase_1", out.Mentions[0].Ref)
+			require.Contains(t, m.requests[1].Messages[2].Content, "there is no vase_9")
+			require.Len(t, m.requests[0].Messages, 1, "the record of the first round stays what was sent")
+		}},
+		{"an invented ref that is not taken back is removed", []string{
+			`{"curation":{"retain":[{"ref":"vase_9","reason":"x"}],"demote":["vase_1","gen_vase_1"]},"intent":"write"}`,
+			`{"curation":{"retain":[{"ref":"vase_9","reason":"x"}],"demote":["vase_1","gen_vase_1"]},"intent":"write"}`,
+			`{"curation":{"retain":[{"ref":"vase_9","reason":"x"}],"demote":["vase_1","gen_vase_1"]},"intent":"write"}`,
+		}, func(t *testing.T, _ *scripted, out *nodes.UnderstandOutput) {
+			t.Helper()
+			require.Empty(t, out.Curation.Retain)
+			require.Equal(t, []string{"vase_1"}, out.Curation.Demote, "a draft is not demoted")
+			require.NotEmpty(t, out.Degraded)
+		}},
+		{"not JSON three times gives the empty output", []string{"hello", "hello", "hello"}, func(t *testing.T, _ *scripted, out *nodes.UnderstandOutput) {
+			t.Helper()
+			require.Equal(t, "explore", out.Intent)
+			require.NotEmpty(t, out.Degraded)
+		}},
+		{"without an open question nothing is answered", []string{`{"answers_question":true,"intent":"answer"}`}, func(t *testing.T, _ *scripted, out *nodes.UnderstandOutput) {
+			t.Helper()
+			require.False(t, out.AnswersQuestion)
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			m := says(tc.answers...)
+			out, err := nodes.Understand(t.Context(), m, in)
+			require.NoError(t, err)
+			tc.check(t, m, out)
+		})
+	}
+}
+
+func TestUnderstandPrompt(t *testing.T) {
+	t.Parallel()
+	m := says(`{}`)
+	_, err := nodes.Understand(t.Context(), m, nodes.UnderstandInput{Frame: frame(), Refs: refs(), EntityTypes: []string{"vase"}})
+	require.NoError(t, err)
+	req := m.requests[0]
+	golden(t, "understand.txt", req.System+"\n\n=====\n\n"+req.Messages[0].Content+"\n")
+	golden(t, "understand.schema.json", indent(t, req.Schema))
+	require.Equal(t, "understand", req.SchemaName)
+}
+
+func indent(t *testing.T, raw json.RawMessage) string {
+	t.Helper()
+	var v any
+	require.NoError(t, json.Unmarshal(raw, &v))
+	out, err := json.MarshalIndent(v, "", "  ")
+	require.NoError(t, err)
+	return string(out) + "\n"
+}
+
+func thinkInput() nodes.ThinkInput {
+	return nodes.ThinkInput{
+		Frame: frame(), Refs: refs(), MaxSteps: 2,
+		Subdomains: []string{"vases"}, SubdomainAliases: map[string]string{"vase": "vases"},
+	}
+}
+
+const writePlan = `{"goal":"save it","decision":"plan","steps":[{"type":"write","subdomain":"vases","description":"Save gen_vase_1","refs":["gen_vase_1"],"needs":"refs"}],"questions":[]}`
+
+func TestThink(t *testing.T) {
+	t.Parallel()
+
+	t.Run("a write without the user's word becomes a proposal after one repair round", func(t *testing.T) {
+		t.Parallel()
+		m := says(writePlan, writePlan)
+		out, err := nodes.Think(t.Context(), m, thinkInput())
+		require.NoError(t, err)
+		require.Equal(t, "propose", out.Decision)
+		require.Contains(t, out.Proposal, "Save gen_vase_1")
+		require.Empty(t, out.Steps)
+		require.Len(t, m.requests, 2)
+	})
+
+	t.Run("a write with the user's word stays", func(t *testing.T) {
+		t.Parallel()
+		in := thinkInput()
+		in.WriteAllowed = true
+		out, err := nodes.Think(t.Context(), says(writePlan), in)
+		require.NoError(t, err)
+		require.Equal(t, "write", out.Steps[0].Type)
+	})
+
+	t.Run("a plan that stays too long is cut", func(t *testing.T) {
+		t.Parallel()
+		long := `{"goal":"g","decision":"plan","steps":[` +
+			`{"type":"read","subdomain":"vase","description":"a"},{"type":"analyze","subdomain":"vases","description":"b"},{"type":"read","subdomain":"vases","description":"c"}]}`
+		out, err := nodes.Think(t.Context(), says(long, long, long), thinkInput())
+		require.NoError(t, err)
+		require.Len(t, out.Steps, 2)
+		require.Equal(t, "vases", out.Steps[0].Subdomain, "aliases are normalised")
+		require.Equal(t, "rows", out.Steps[1].Needs, "an analysis always needs rows")
+	})
+
+	t.Run("a plan without steps but with a proposal is a proposal", func(t *testing.T) {
+		t.Parallel()
+		out, err := nodes.Think(t.Context(), says(`{"goal":"g","decision":"plan","proposal":"Shall I?"}`), thinkInput())
+		require.NoError(t, err)
+		require.Equal(t, "propose", out.Decision)
+	})
+
+	for name, bad := range map[string]string{
+		"unknown subdomain": `{"goal":"g","steps":[{"type":"read","subdomain":"cups","description":"a"}]}`,
+		"unknown field":     `{"goal":"g","wishes":[]}`,
+		"wrong type":        `{"goal":["g"]}`,
+		"cut off":           `{"goal":"g","steps":[{"type":`,
+		"two objects":       `{"goal":"g"} {"goal":"h"}`,
+		"empty":             "",
+	} {
+		t.Run(name+" is invalid output after the repair rounds", func(t *testing.T) {
+			t.Parallel()
+			_, err := nodes.Think(t.Context(), says(bad, bad, bad), thinkInput())
+			require.Equal(t, llm.KindInvalidOutput, llm.KindOf(err))
+		})
+	}
+}
+
+func TestAct(t *testing.T) {
+	t.Parallel()
+	in := func(stepType string) nodes.ActInput {
+		return nodes.ActInput{Frame: frame(), StepType: stepType, Tables: []string{"vases"}, EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1}
+	}
+	answer := func(calls ...llm.ToolCall) llm.Response { return llm.Response{ToolCalls: calls, Provider: "test"} }
+
+	t.Run("calls and the step's end in one answer", func(t *testing.T) {
+		t.Parallel()
+		m := &scripted{answers: []llm.Response{answer(calls("db_read", `{"table":"vases"}`), calls("step_complete", `{"summary":"1 row"}`))}}
+		out, err := nodes.Act(t.Context(), m, in("read"))
+		require.NoError(t, err)
+		require.Len(t, out.Calls, 1)
+		require.Equal(t, "1 row", out.StepComplete.Summary)
+		golden(t, "act_read.tools.json", indent(t, must(json.Marshal(m.requests[0].Tools))))
+	})
+
+	for name, stepType := range map[string]string{"read": "read", "analyze": "analyze", "generate": "generate"} {
+		t.Run("a "+name+" step cannot delete", func(t *testing.T) {
+			t.Parallel()
+			del := answer(calls("db_delete", `{"table":"vases","filters":[]}`))
+			m := &scripted{answers: []llm.Response{del, del, del}}
+			_, err := nodes.Act(t.Context(), m, in(stepType))
+			require.Equal(t, llm.KindInvalidOutput, llm.KindOf(err))
+			for _, tool := range m.requests[0].Tools {
+				require.NotEqual(t, "db_delete", tool.Name)
+			}
+		})
+	}
+
+	for name, bad := range map[string]llm.Response{
+		"text only":            {Text: "done"},
+		"broken arguments":     answer(calls("db_read", `{"table":`)),
+		"arguments as a list":  answer(calls("db_read", `[]`)),
+		"question with a call": answer(calls("db_read", `{"table":"vases"}`), calls("ask_user", `{"question":"?"}`)),
+		"empty question":       answer(calls("ask_user", `{}`)),
+		"unknown tool":         answer(calls("db_drop", `{}`)),
+	} {
+		t.Run(name+" is mended in a repair round", func(t *testing.T) {
+			t.Parallel()
+			m := &scripted{answers: []llm.Response{bad, answer(calls("step_complete", `{"summary":"ok"}`))}}
+			out, err := nodes.Act(t.Context(), m, in("read"))
+			require.NoError(t, err)
+			require.NotNil(t, out.StepComplete)
+			require.Len(t, m.requests, 2)
+		})
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func TestReply(t *testing.T) {
+	t.Parallel()
+	in := nodes.ReplyInput{Frame: frame(), Fallback: "1 vase."}
+
+	t.Run("streams", func(t *testing.T) {
+		t.Parallel()
+		var seen string
+		streaming := in
+		streaming.OnDelta = func(s string) { seen += s }
+		out, err := nodes.Reply(t.Context(), says("Here it is."), streaming)
+		require.NoError(t, err)
+		require.Equal(t, "Here it is.", out.Text)
+		require.Equal(t, out.Text, seen)
+	})
+	t.Run("an empty answer gives the facts", func(t *testing.T) {
+		t.Parallel()
+		out, err := nodes.Reply(t.Context(), says("", " ", "\x00"), in)
+		require.NoError(t, err)
+		require.Equal(t, "1 vase.", out.Text)
+		require.True(t, out.Fallback)
+	})
+	t.Run("a script's end is an error", func(t *testing.T) {
+		t.Parallel()
+		_, err := nodes.Reply(t.Context(), says(), in)
+		require.Equal(t, llm.KindScriptExhausted, llm.KindOf(err))
+	})
+}
+
+func TestSummarizeFallsBackAtOnce(t *testing.T) {
+	t.Parallel()
+	in := nodes.SummarizeInput{Frame: frame(), Fallback: nodes.SummarizeOutput{ResponseSummary: "facts", ConversationPhase: "executing", Tone: "collaborative"}}
+	out, err := nodes.Summarize(t.Context(), says(), in)
+	require.NoError(t, err)
+	require.True(t, out.Fallback)
+	require.Equal(t, "facts", out.ResponseSummary)
+
+	out, err = nodes.Summarize(t.Context(), says(`{}`), in)
+	require.NoError(t, err)
+	require.Equal(t, "executing", out.ConversationPhase, "missing fields come from the facts")
+}
+
+func TestCompress(t *testing.T) {
+	t.Parallel()
+	in := nodes.CompressInput{Frame: frame(), Fallback: "older turns"}
+	out, err := nodes.Compress(t.Context(), says(`{"text":"They talked."}`), in)
+	require.NoError(t, err)
+	require.Equal(t, "They talked.", out.Text)
+
+	out, err = nodes.Compress(t.Context(), says(`{"text":""}`, `{}`, `x`), in)
+	require.NoError(t, err)
+	require.True(t, out.Fallback)
+}

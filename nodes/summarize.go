@@ -1,0 +1,49 @@
+package nodes
+
+import (
+	"context"
+
+	"alfred/llm"
+)
+
+var (
+	phases = []string{"exploring", "narrowing", "confirming", "executing", "reflecting"}
+	tones  = []string{"collaborative", "informative", "clarifying"}
+)
+
+// Summarize words what happened in a turn. The facts are rows already, so a
+// model that fails costs only the wording: the fallback takes its place at once
+// and the next turn does not wait.
+func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*SummarizeOutput, error) {
+	s, err := schemaOf[SummarizeOutput]("summarize", map[string][]string{"conversation_phase": phases, "tone": tones})
+	if err != nil {
+		return nil, err
+	}
+	out, err := ask(ctx, model, question[SummarizeOutput]{
+		node: "summarize", frame: in.Frame, schema: s,
+		read: func(resp *llm.Response) (*SummarizeOutput, error) { return readSummarize(resp, in.Fallback) },
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		fallback := in.Fallback
+		fallback.Fallback = true
+		return &fallback, nil
+	}
+	return out, nil
+}
+
+func readSummarize(resp *llm.Response, fallback SummarizeOutput) (*SummarizeOutput, error) {
+	out := &SummarizeOutput{}
+	if err := decodeStrict([]byte(resp.Text), out); err != nil {
+		return nil, err
+	}
+	if out.ResponseSummary == "" {
+		out.ResponseSummary = fallback.ResponseSummary
+	}
+	if err := oneOf("conversation_phase", &out.ConversationPhase, fallback.ConversationPhase, phases...); err != nil {
+		return nil, err
+	}
+	return out, oneOf("tone", &out.Tone, fallback.Tone, tones...)
+}
