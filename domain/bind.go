@@ -1,0 +1,370 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Open loads a declaration and binds it to the catalog of db: the usual way to
+// get a Domain. A mismatch is a *CheckError that lists all of them.
+func Open(ctx context.Context, db DB, fsys fs.FS, file string) (*Domain, error) {
+	decl, err := Load(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+
+	return Bind(ctx, db, decl)
+}
+
+// Bind checks a declaration against the live catalog and joins both. A mismatch
+// is a *CheckError that lists all of them.
+func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("bind domain: %w", err)
+	}
+	defer rollback(ctx, tx)
+
+	cat, err := readCatalog(ctx, tx, decl.Schema)
+	if err != nil {
+		return nil, err
+	}
+
+	b := &binder{decl: decl, cat: cat, check: &CheckError{File: decl.file}, tables: map[string]*catalogTable{}}
+	b.domain = Domain{Name: decl.Name, Schema: decl.Schema, Persona: decl.Persona, Guidance: decl.Guidance, Offline: decl.Offline}
+
+	if err := b.bind(ctx, tx); err != nil {
+		return nil, err
+	}
+
+	return New(b.domain), nil
+}
+
+// rollback ends a read-only transaction; a failure means that the connection is
+// gone, and the transaction with it.
+func rollback(ctx context.Context, tx pgx.Tx) {
+	_ = tx.Rollback(context.WithoutCancel(ctx))
+}
+
+// binder joins one declaration and one catalog; all problems land in check.
+type binder struct {
+	decl   *Declaration
+	cat    *catalog
+	check  *CheckError
+	domain Domain
+	tables map[string]*catalogTable // by entity type
+}
+
+func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
+	b.checkHead()
+
+	for i := range b.decl.Entities {
+		b.bindEntity(i)
+	}
+
+	if err := b.eachComputed(ctx, tx); err != nil {
+		return err
+	}
+
+	for i := range b.decl.Entities {
+		if e := b.entityAt(i); e != nil {
+			b.bindForeignKeys(i, e)
+			b.bindHidden(i, e)
+		}
+	}
+
+	for i := range b.decl.Entities {
+		if e := b.entityAt(i); e != nil {
+			b.bindTexts(i, e)
+			b.bindRelations(i, e)
+		}
+	}
+
+	b.checkWords()
+	b.bindSubdomains()
+	b.checkOffline()
+
+	if err := b.checkQueries(ctx, tx); err != nil {
+		return err
+	}
+
+	return b.check.orNil()
+}
+
+func (b *binder) checkHead() {
+	if b.decl.Name == "" {
+		b.problem("$.name", "the domain has no name")
+	}
+
+	if len(b.decl.Entities) == 0 {
+		b.problem("$.entities", "the domain has no entities")
+	}
+
+	if !b.cat.tenantRole {
+		b.problem("$.schema", "role alfred_tenant does not exist: run worker migrate up first")
+	}
+
+	if len(b.cat.tables) == 0 {
+		b.problem("$.schema", "schema %q has no tables", b.decl.Schema)
+	} else if b.cat.tenantRole && !b.cat.tables[0].TenantUsage {
+		b.problem("$.schema", "alfred_tenant may not use schema %s: GRANT USAGE ON SCHEMA", b.decl.Schema)
+	}
+}
+
+func (b *binder) problem(at, format string, args ...any) {
+	b.check.add(b.decl.line(at), format, args...)
+}
+
+// entity reports a problem of entity i at one of its fields.
+func (b *binder) entityProblem(i int, field, format string, args ...any) {
+	at := fmt.Sprintf("$.entities[%d]", i)
+	if field != "" {
+		at += "." + field
+	}
+
+	b.problem(at, b.decl.Entities[i].Type+": "+format, args...)
+}
+
+// entityAt is the bound entity of declaration i, or nil when its table or type
+// was no good, which is reported already.
+func (b *binder) entityAt(i int) *Entity {
+	for _, e := range b.domain.Entities {
+		if e.Type == b.decl.Entities[i].Type && e.Table == b.decl.Entities[i].Table {
+			return e
+		}
+	}
+
+	return nil
+}
+
+func (b *binder) byType(name string) *Entity {
+	for _, e := range b.domain.Entities {
+		if e.Type == name {
+			return e
+		}
+	}
+
+	return nil
+}
+
+func (b *binder) byTable(name string) *Entity {
+	for _, e := range b.domain.Entities {
+		if e.Table == name {
+			return e
+		}
+	}
+
+	return nil
+}
+
+func (b *binder) bindEntity(i int) {
+	decl := &b.decl.Entities[i]
+
+	if !refType(decl.Type) {
+		b.entityProblem(i, "type", "%q cannot be a ref prefix: lower-case words joined by _, each beginning with a letter, not gen", decl.Type)
+
+		return
+	}
+
+	if b.byType(decl.Type) != nil {
+		b.entityProblem(i, "type", "declared twice")
+
+		return
+	}
+
+	if other := b.byTable(decl.Table); other != nil {
+		b.entityProblem(i, "table", "table %s has the type %s already", decl.Table, other.Type)
+
+		return
+	}
+
+	table := b.cat.table(decl.Table)
+	if table == nil {
+		b.entityProblem(i, "table", "table %s.%s does not exist", b.decl.Schema, decl.Table)
+
+		return
+	}
+
+	e := &Entity{
+		Type: decl.Type, Table: decl.Table, Name: decl.Name, Plural: decl.Plural, Aliases: decl.Aliases,
+		Comment: table.Comment, Columns: table.columns, Reference: decl.Reference, Empty: decl.Empty, Sets: map[string][]string{},
+	}
+	b.tables[e.Type] = table
+	b.domain.Entities = append(b.domain.Entities, e)
+	defaultNames(e)
+	b.bindKey(i, e, table)
+	b.bindOwner(i, e, table)
+	b.checkAccess(i, e, table)
+}
+
+// refType says whether {type}_{n} and gen_{type}_{n} can be read in one way only.
+func refType(name string) bool {
+	words := strings.Split(name, "_")
+	if words[0] == "gen" {
+		return false
+	}
+
+	return !slices.ContainsFunc(words, func(word string) bool { return !isName(word) })
+}
+
+func defaultNames(e *Entity) {
+	spoken := strings.ReplaceAll(e.Table, "_", " ")
+	if e.Plural == "" {
+		e.Plural = spoken
+	}
+
+	if e.Name == "" {
+		e.Name = strings.ReplaceAll(Fold(spoken), "_", " ")
+	}
+
+	if e.Empty == "" {
+		e.Empty = "There are no " + e.Plural + "."
+	}
+}
+
+// bindKey finds the one column that identifies a row for everybody; a key that
+// is unique per tenant only would let two tenants' rows share an embedding.
+func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
+	name := b.decl.Entities[i].Key
+	if name == "" && len(table.primary) == 1 {
+		name = table.primary[0]
+	}
+
+	if name == "" {
+		b.entityProblem(i, "table", "table %s has no single-column primary key; name a unique column as key", e.Table)
+
+		return
+	}
+
+	key := e.Column(name)
+
+	switch {
+	case key == nil:
+		b.entityProblem(i, "key", "column %s does not exist in %s", name, e.Table)
+	case !table.unique(name) || key.Nullable:
+		b.entityProblem(i, "key", "column %s is not unique and not null by itself", name)
+	case !keyKind(key):
+		b.entityProblem(i, "key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
+	default:
+		e.Key = key
+	}
+}
+
+func keyKind(c *Column) bool {
+	switch c.Kind {
+	case KindUUID:
+		return true
+	case KindNumber:
+		return slices.Contains([]string{"smallint", "integer", "bigint"}, c.Type)
+	case KindText:
+		return len(c.Enum) == 0
+	default:
+		return false
+	}
+}
+
+func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
+	if e.Reference {
+		return
+	}
+
+	field, name := "owner", b.decl.Entities[i].Owner
+	if name == "" {
+		field, name = "table", b.decl.Owner
+	}
+
+	owner := e.Column(name)
+
+	switch {
+	case name == "":
+		b.entityProblem(i, field, "no owner column; a table that all users share is declared reference: true")
+	case owner == nil:
+		b.entityProblem(i, field, "owner column %s does not exist in %s; a table that all users share is declared reference: true", name, e.Table)
+	case !keyKind(owner):
+		b.entityProblem(i, field, "owner column %s is %s; an owner is uuid, an integer or text", name, owner.Type)
+	case owner.Nullable:
+		b.entityProblem(i, field, "owner column %s may be null", name)
+	case !owner.HasDefault:
+		b.entityProblem(i, field, "owner column %s has no default; give it one from current_setting('alfred.user_id', true), since inserts never name it", name)
+	}
+
+	e.Owner = owner
+	e.Singleton = owner != nil && table.unique(name)
+}
+
+// checkAccess demands what keeps tenants apart, and what lets them in at all.
+func (b *binder) checkAccess(i int, e *Entity, table *catalogTable) {
+	if !b.cat.tenantRole {
+		return
+	}
+
+	switch {
+	case !table.TenantSelect:
+		b.entityProblem(i, "table", "alfred_tenant may not read %s: GRANT SELECT", e.Table)
+	case !e.Reference && !table.TenantWrite:
+		b.entityProblem(i, "table", "alfred_tenant may not write %s: GRANT INSERT, UPDATE, DELETE", e.Table)
+	case e.Reference && table.TenantWrite:
+		b.entityProblem(i, "table", "alfred_tenant may write %s, which all users share: REVOKE INSERT, UPDATE, DELETE", e.Table)
+	}
+
+	if e.Reference {
+		return
+	}
+
+	if !table.RLS {
+		b.entityProblem(i, "table", "row-level security is not enabled on %s", e.Table)
+	} else if table.Policies == 0 {
+		b.entityProblem(i, "table", "%s has no policy for alfred_tenant, so that it sees no row", e.Table)
+	}
+}
+
+// bindHidden marks what models never see: the owner, what no model can read, keys
+// of rows that have no ref, and what the declaration names.
+func (b *binder) bindHidden(i int, e *Entity) {
+	decl := &b.decl.Entities[i]
+	b.columnsExist(i, "hidden", e, decl.Hidden)
+	b.columnsExist(i, "visible", e, decl.Visible)
+
+	for _, c := range e.Columns {
+		byDefault := c.Name == "created_at" || c.Name == "updated_at"
+		c.Hidden = c == e.Owner || c.Kind == KindVector || slices.Contains(decl.Hidden, c.Name) ||
+			c != e.Key && foreignID(c) || byDefault && !slices.Contains(decl.Visible, c.Name)
+	}
+}
+
+// foreignID says whether the column holds identifiers for which there is no ref.
+func foreignID(c *Column) bool {
+	if c.FK != nil {
+		return c.FK.Entity == nil
+	}
+
+	return c.Kind == KindUUID || c.Elem == KindUUID
+}
+
+// columnsExist reports names that are no column of the entity, and says whether
+// all are.
+func (b *binder) columnsExist(i int, field string, e *Entity, names []string) bool {
+	ok := true
+
+	for _, name := range names {
+		if e.Column(name) == nil {
+			b.entityProblem(i, field, "%s: column %s does not exist in %s", fieldName(field), name, e.Table)
+
+			ok = false
+		}
+	}
+
+	return ok
+}
+
+// fieldName is the first part of a path, for messages.
+func fieldName(field string) string {
+	name, _, _ := strings.Cut(field, "[")
+
+	return name
+}

@@ -1,0 +1,155 @@
+package domain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// eachComputed adds computed columns; Postgres tells their types.
+func (b *binder) eachComputed(ctx context.Context, tx pgx.Tx) error {
+	for i := range b.decl.Entities {
+		e := b.entityAt(i)
+		if e == nil {
+			continue
+		}
+
+		for n, decl := range b.decl.Entities[i].Computed {
+			if err := b.bindComputed(ctx, tx, i, fmt.Sprintf("computed[%d]", n), e, decl); err != nil {
+				return err
+			}
+		}
+	}
+
+	return nil
+}
+
+func (b *binder) bindComputed(ctx context.Context, tx pgx.Tx, i int, field string, e *Entity, decl ComputedDecl) error {
+	if !isName(decl.Name) || e.Column(decl.Name) != nil {
+		b.entityProblem(i, field, "computed: %q is not a new column name", decl.Name)
+
+		return nil
+	}
+
+	types, err := describe(ctx, tx, fmt.Sprintf("SELECT (%s) FROM %s", decl.SQL, pgx.Identifier{b.decl.Schema, e.Table}.Sanitize()))
+
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		b.entityProblem(i, field, "computed: %s: %s", decl.Name, refused.Message)
+
+		return nil
+	}
+
+	if err != nil {
+		return fmt.Errorf("check computed column %s: %w", decl.Name, err)
+	}
+
+	if len(types) != 1 {
+		b.entityProblem(i, field, "computed: %s is not one value", decl.Name)
+
+		return nil
+	}
+
+	column := &Column{
+		Name: decl.Name, Type: types[0].name, FullType: types[0].name, Nullable: true, Generated: true,
+		Comment: decl.Comment, Expr: decl.SQL,
+	}
+	column.Kind, column.Elem = kindOf(types[0].name, types[0].elem, false)
+	column.Hidden = column.Kind == KindVector
+	e.Columns = append(e.Columns, column)
+
+	return nil
+}
+
+func (b *binder) checkQueries(ctx context.Context, tx pgx.Tx) error {
+	for _, group := range []struct {
+		at      string
+		decls   []QueryDecl
+		queries *[]Query
+	}{{"snapshot", b.decl.Snapshot, &b.domain.Snapshot}, {"profile", b.decl.Profile, &b.domain.Profile}} {
+		for n, decl := range group.decls {
+			*group.queries = append(*group.queries, Query(decl))
+
+			if err := b.checkQuery(ctx, tx, fmt.Sprintf("$.%s[%d].sql", group.at, n), decl.SQL, 1); err != nil {
+				return err
+			}
+		}
+	}
+
+	if b.decl.Guidance == "" {
+		return nil
+	}
+
+	return b.checkQuery(ctx, tx, "$.guidance", b.decl.Guidance, 2)
+}
+
+// checkQuery has Postgres plan a statement, without running it.
+func (b *binder) checkQuery(ctx context.Context, tx pgx.Tx, at, sql string, columns int) error {
+	types, err := describe(ctx, tx, sql)
+
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		b.problem(at, "%s", refused.Message)
+
+		return nil
+	}
+
+	if err != nil {
+		return fmt.Errorf("check query: %w", err)
+	}
+
+	text := !slices.ContainsFunc(types, func(t sqlType) bool { return t.name != "text" })
+	if len(types) != columns || !text {
+		b.problem(at, "the query returns %v, not %d of type text", typeNames(types), columns)
+	}
+
+	return nil
+}
+
+type sqlType struct{ name, elem string }
+
+func typeNames(types []sqlType) []string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = t.name
+	}
+
+	return names
+}
+
+// describe returns the types of a statement's columns, under a savepoint, so
+// that one that is refused leaves the transaction usable.
+func describe(ctx context.Context, tx pgx.Tx, sql string) ([]sqlType, error) {
+	inner, err := tx.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("savepoint: %w", err)
+	}
+	defer rollback(ctx, inner)
+
+	statement, err := inner.Prepare(ctx, "", sql)
+	if err != nil {
+		return nil, err
+	}
+
+	oids := make([]uint32, len(statement.Fields))
+	for i, field := range statement.Fields {
+		oids[i] = field.DataTypeOID
+	}
+
+	rows, err := inner.Query(ctx, `
+SELECT format_type(t.oid, NULL), CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, NULL) ELSE '' END
+FROM unnest($1::oid[]) WITH ORDINALITY AS u (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = u.oid ORDER BY u.n`, oids)
+	if err != nil {
+		return nil, fmt.Errorf("types: %w", err)
+	}
+
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (sqlType, error) {
+		var t sqlType
+
+		return t, row.Scan(&t.name, &t.elem)
+	})
+}

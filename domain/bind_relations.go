@@ -1,0 +1,355 @@
+package domain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// bindForeignKeys turns foreign keys into references between entity types. One
+// between rows of tenants has to carry the owner: Postgres checks foreign keys
+// without row-level security, so a plain one accepts another tenant's key.
+func (b *binder) bindForeignKeys(i int, e *Entity) {
+	table := b.tables[e.Type]
+	plain := map[*Column]*Entity{}
+
+	for _, fk := range table.foreignKeys {
+		column, target, composite := b.foreignKey(e, fk)
+		if column == nil {
+			b.hideKeys(e, fk)
+
+			continue
+		}
+
+		if column.FK == nil || composite {
+			column.FK = target
+		}
+
+		if target.Entity == nil {
+			continue
+		}
+
+		switch {
+		case composite:
+			plain[column] = nil
+		case target.Entity.Owner != nil:
+			if _, seen := plain[column]; !seen {
+				plain[column] = target.Entity
+			}
+		}
+	}
+
+	b.bindReferences(i, e)
+
+	for _, c := range e.Columns {
+		if target := plain[c]; target != nil {
+			b.entityProblem(i, "table", "foreign key %s.%s to %s does not carry the owner; make it (%s, %s) REFERENCES %s (%s, %s)",
+				e.Table, c.Name, target.Table, ownerName(e), c.Name, target.Table, ownerName(target), keyName(target))
+		}
+	}
+}
+
+// hideKeys marks the columns of a foreign key that no single ref can stand for.
+func (b *binder) hideKeys(e *Entity, fk catalogFK) {
+	for _, name := range fk.columns {
+		if c := e.Column(name); c != nil && c.FK == nil && c != e.Owner && b.byTable(fk.table) == nil {
+			c.FK = &ForeignKey{Table: fk.table, Column: name, OnDelete: fk.onDelete}
+		}
+	}
+}
+
+func ownerName(e *Entity) string {
+	if e.Owner == nil {
+		return "owner"
+	}
+
+	return e.Owner.Name
+}
+
+func keyName(e *Entity) string {
+	if e.Key == nil {
+		return "id"
+	}
+
+	return e.Key.Name
+}
+
+// foreignKey reads one constraint: the column that holds the other row's key,
+// what it points to, and whether the owner goes with it.
+func (b *binder) foreignKey(e *Entity, fk catalogFK) (*Column, *ForeignKey, bool) {
+	target := &ForeignKey{Table: fk.table, OnDelete: fk.onDelete}
+	if fk.schema == b.decl.Schema {
+		target.Entity = b.byTable(fk.table)
+	} else {
+		target.Table = fk.schema + "." + fk.table
+	}
+
+	rest, restTarget, composite := fk.columns, fk.targets, false
+
+	if e.Owner != nil && target.Entity != nil && target.Entity.Owner != nil {
+		at := slices.Index(fk.columns, e.Owner.Name)
+		if at >= 0 && fk.targets[at] == target.Entity.Owner.Name && len(fk.columns) == 2 {
+			rest, restTarget, composite = fk.columns[1-at:2-at], fk.targets[1-at:2-at], true
+		}
+	}
+
+	if len(rest) != 1 {
+		return nil, nil, false
+	}
+
+	target.Column = restTarget[0]
+
+	// A reference to something else than the key, a code say, is a value.
+	if target.Entity != nil && target.Entity.Key != nil && target.Entity.Key.Name != target.Column {
+		return nil, nil, false
+	}
+
+	return e.Column(rest[0]), target, composite
+}
+
+// bindReferences adds references that no foreign key can declare, such as those
+// in an array. Nothing checks the tenant there, so they lead to shared rows only.
+func (b *binder) bindReferences(i int, e *Entity) {
+	for _, name := range sortedKeys(b.decl.Entities[i].References) {
+		field := "references." + name
+		column, target := e.Column(name), b.byType(b.decl.Entities[i].References[name])
+
+		switch {
+		case column == nil:
+			b.entityProblem(i, field, "references: column %s does not exist in %s", name, e.Table)
+		case target == nil:
+			b.entityProblem(i, field, "references: there is no entity type %s", b.decl.Entities[i].References[name])
+		case target.Owner != nil:
+			b.entityProblem(i, field, "references: %s belongs to tenants, and only a foreign key can hold a reference to it inside one tenant", target.Type)
+		case target.Key != nil && target.Key.Type != strings.TrimSuffix(column.Type, "[]"):
+			b.entityProblem(i, field, "references: %s is %s, the key of %s is %s", name, column.Type, target.Type, target.Key.Type)
+		default:
+			column.FK = &ForeignKey{Entity: target, Table: target.Table, Column: keyName(target)}
+		}
+	}
+}
+
+// bindTexts compiles templates and orders and fills the column sets.
+func (b *binder) bindTexts(i int, e *Entity) {
+	decl := &b.decl.Entities[i]
+
+	label := decl.Label
+	if label == "" {
+		b.entityProblem(i, "type", "no label")
+	}
+
+	e.Label = b.template(i, "label", e, label)
+	e.Display = b.template(i, "display", e, decl.Display)
+	e.Semantic = b.template(i, "semantic", e, decl.Semantic)
+
+	if e.Display.IsZero() {
+		e.Display = e.Label
+	}
+
+	b.bindOrder(i, e)
+	b.bindSets(i, e)
+}
+
+func (b *binder) template(i int, field string, e *Entity, source string) Template {
+	t, err := ParseTemplate(source)
+	if err != nil {
+		b.entityProblem(i, field, "%s", err)
+
+		return Template{}
+	}
+
+	if b.columnsExist(i, field, e, t.Columns()) {
+		for _, name := range t.Columns() {
+			if e.Column(name).Hidden {
+				b.entityProblem(i, field, "%s: column %s is hidden from models", field, name)
+			}
+		}
+	}
+
+	return t
+}
+
+func (b *binder) bindOrder(i int, e *Entity) {
+	for n, term := range b.decl.Entities[i].Order {
+		field := fmt.Sprintf("order[%d]", n)
+		words := strings.Fields(term)
+
+		if len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "desc" && words[1] != "asc" {
+			b.entityProblem(i, field, "order: %q is not a column, or a column and desc", term)
+
+			continue
+		}
+
+		if b.columnsExist(i, field, e, words[:1]) {
+			e.Order = append(e.Order, OrderBy{Column: words[0], Desc: len(words) == 2 && words[1] == "desc"})
+		}
+	}
+
+	if columns := e.Label.Columns(); len(e.Order) == 0 && len(columns) > 0 {
+		e.Order = []OrderBy{{Column: columns[0]}}
+	}
+}
+
+// bindSets fills the column sets: summary is what is declared, or all that may be
+// seen but the other sets; each further set is the summary and its own columns.
+func (b *binder) bindSets(i int, e *Entity) {
+	decl := &b.decl.Entities[i]
+
+	var always, more []string
+	if e.Key != nil {
+		always = append(always, e.Key.Name)
+	}
+
+	always = appendNew(always, e.Label.Columns()...)
+
+	for _, name := range sortedKeys(decl.Sets) {
+		field := "sets." + name
+		if !slices.Contains([]string{"summary", "text"}, name) {
+			b.entityProblem(i, field, "sets: %s is neither summary nor text (rows are the children)", name)
+		}
+
+		b.columnsExist(i, field, e, decl.Sets[name])
+
+		if name != "summary" {
+			more = append(more, decl.Sets[name]...)
+		}
+	}
+
+	summary := slices.Clone(always)
+	if declared, ok := decl.Sets["summary"]; ok {
+		summary = appendNew(summary, declared...)
+	} else {
+		summary = appendNew(summary, visible(e, more)...)
+	}
+
+	e.Sets["summary"] = summary
+
+	if text, ok := decl.Sets["text"]; ok {
+		e.Sets["text"] = appendNew(slices.Clone(summary), text...)
+	}
+
+	if len(decl.Children) > 0 {
+		e.Sets["rows"] = slices.Clone(summary)
+	}
+}
+
+func visible(e *Entity, without []string) []string {
+	var names []string
+
+	for _, c := range e.Columns {
+		if !c.Hidden && !slices.Contains(without, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+
+	return names
+}
+
+// bindRelations binds what joins entities: children, match and merge.
+func (b *binder) bindRelations(i int, e *Entity) {
+	decl := &b.decl.Entities[i]
+
+	for n, child := range decl.Children {
+		b.bindChild(i, fmt.Sprintf("children[%d]", n), e, child)
+	}
+
+	if decl.Match != nil {
+		b.bindMatch(i, e, decl.Match)
+	}
+
+	if m := decl.Merge; m != nil {
+		named := append(slices.Clone(m.By), m.Sum)
+		if m.Unless != "" {
+			named = append(named, m.Unless)
+		}
+
+		if b.columnsExist(i, "merge", e, named) {
+			b.bindMerge(i, e, m)
+		}
+	}
+}
+
+func (b *binder) bindMerge(i int, e *Entity, m *MergeDecl) {
+	if e.Column(m.Sum).Kind != KindNumber {
+		b.entityProblem(i, "merge.sum", "merge: %s is not a number", m.Sum)
+	}
+
+	if m.Unless != "" && e.Column(m.Unless).Kind != KindBool {
+		b.entityProblem(i, "merge.unless", "merge: %s is not a boolean", m.Unless)
+	}
+
+	e.Merge = &Merge{By: m.By, Sum: m.Sum, Unless: m.Unless}
+}
+
+func (b *binder) bindChild(i int, field string, e *Entity, decl ChildDecl) {
+	child := b.byType(decl.Type)
+	if child == nil {
+		b.entityProblem(i, field, "children: there is no entity type %s", decl.Type)
+
+		return
+	}
+
+	var found []*Column
+
+	for _, c := range child.Columns {
+		if c.FK != nil && c.FK.Entity == e && (decl.Column == "" || decl.Column == c.Name) {
+			found = append(found, c)
+		}
+	}
+
+	switch len(found) {
+	case 0:
+		b.entityProblem(i, field, "children: %s has no foreign key %sto %s", child.Table, strings.TrimLeft(decl.Column+" ", " "), e.Table)
+	case 1:
+		e.Children = append(e.Children, &Child{Entity: child, FK: found[0]})
+	default:
+		b.entityProblem(i, field, "children: %s has several foreign keys to %s; name the column", child.Table, e.Table)
+	}
+}
+
+func (b *binder) bindMatch(i int, e *Entity, decl *MatchDecl) {
+	if !b.columnsExist(i, "match", e, []string{decl.Column, decl.Link}) {
+		return
+	}
+
+	link := e.Column(decl.Link)
+	if link.FK == nil || link.FK.Entity == nil {
+		b.entityProblem(i, "match.link", "match: %s refers to no entity type", decl.Link)
+
+		return
+	}
+
+	target := link.FK.Entity
+	named := []string{decl.Name}
+
+	for _, optional := range []string{decl.Aliases, decl.Family} {
+		if optional != "" {
+			named = append(named, optional)
+		}
+	}
+
+	ok := b.columnsExist(i, "match", target, named)
+
+	for _, column := range sortedKeys(decl.Copy) {
+		ok = b.columnsExist(i, "match.copy", e, []string{column}) && ok
+		ok = b.columnsExist(i, "match.copy", target, []string{decl.Copy[column]}) && ok
+	}
+
+	if ok {
+		e.Match = &Match{
+			Column: decl.Column, Link: link, Target: target, TargetName: decl.Name,
+			TargetAliases: decl.Aliases, TargetFamily: decl.Family, Copy: decl.Copy,
+		}
+	}
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+
+	slices.Sort(keys)
+
+	return keys
+}

@@ -1,0 +1,144 @@
+package domain
+
+import (
+	"fmt"
+	"slices"
+)
+
+// checkWords finds words that two entities claim as their own name: a look-up
+// would silently take the first.
+func (b *binder) checkWords() {
+	own := map[string]*Entity{}
+	for _, e := range b.domain.Entities {
+		claim(own, e.Type, e)
+		claim(own, e.Table, e)
+	}
+
+	for i := range b.decl.Entities {
+		e := b.entityAt(i)
+		if e == nil {
+			continue
+		}
+
+		for n, alias := range b.decl.Entities[i].Aliases {
+			if holder := claim(own, alias, e); holder != e {
+				b.entityProblem(i, fmt.Sprintf("aliases[%d]", n), "alias %q stands for %s already", alias, holder.Type)
+			}
+		}
+	}
+}
+
+func (b *binder) bindSubdomains() {
+	seen := map[string]string{}
+
+	for i, decl := range b.decl.Subdomains {
+		at := fmt.Sprintf("$.subdomains[%d]", i)
+		s := Subdomain(decl)
+		b.domain.Subdomains = append(b.domain.Subdomains, &s)
+
+		if decl.Name == "" {
+			b.problem(at, "a subdomain has no name")
+		}
+
+		for _, word := range append([]string{decl.Name}, decl.Aliases...) {
+			if holder := claim(seen, word, decl.Name); holder != decl.Name {
+				b.problem(at, "subdomain %s: %q stands for %s already", decl.Name, word, holder)
+			}
+		}
+
+		if len(decl.Tables) == 0 {
+			b.problem(at, "subdomain %s has no tables", decl.Name)
+		}
+
+		for _, table := range slices.Concat(decl.Tables, decl.Readable) {
+			if b.byTable(table) == nil {
+				b.problem(at+".tables", "subdomain %s: no entity type has the table %s", decl.Name, table)
+			}
+		}
+	}
+}
+
+// checkOffline holds the offline vocabulary to the tables it writes: nobody reads
+// it before the rule-based model trips over it.
+func (b *binder) checkOffline() {
+	o := b.decl.Offline
+	if o == nil {
+		return
+	}
+
+	for i, v := range o.Values {
+		b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type, v.Column)
+	}
+
+	for i, f := range o.Facts {
+		b.offlineColumns(fmt.Sprintf("$.offline.facts[%d]", i), f.Type, f.Column)
+	}
+
+	for _, name := range sortedKeys(o.Defaults) {
+		b.offlineColumns("$.offline.defaults."+name, name, sortedKeys(o.Defaults[name])...)
+	}
+
+	if p := o.Plan; p != nil {
+		b.offlineColumns("$.offline.plan", p.Type, append(sortedKeys(p.Content), p.Date, p.Slot, p.Link)...)
+	}
+
+	if o.Draft != nil {
+		b.checkDraft(o.Draft)
+	}
+}
+
+func (b *binder) checkDraft(d *OfflineDraft) {
+	at := "$.offline.draft"
+	b.offlineColumns(at, d.Type, d.Title, d.Steps)
+
+	child := b.byTable(d.Child)
+	if child == nil {
+		b.problem(at+".child", "offline: no entity type has the table %s", d.Child)
+
+		return
+	}
+
+	b.offlineColumns(at, child.Type, d.Item)
+
+	for i, t := range d.Templates {
+		b.checkTemplate(fmt.Sprintf("%s.templates[%d]", at, i), d, child, t.Content)
+	}
+
+	for i, a := range d.Additions {
+		b.offlineColumns(fmt.Sprintf("%s.additions[%d]", at, i), child.Type, sortedKeys(a.Row)...)
+	}
+
+	for i, c := range d.Changes {
+		b.offlineColumns(fmt.Sprintf("%s.changes[%d]", at, i), d.Type, sortedKeys(c.Set)...)
+	}
+}
+
+func (b *binder) checkTemplate(at string, d *OfflineDraft, child *Entity, content map[string]any) {
+	columns := slices.DeleteFunc(sortedKeys(content), func(key string) bool { return key == d.Child })
+	b.offlineColumns(at, d.Type, columns...)
+
+	rows, _ := content[d.Child].([]any)
+	for _, row := range rows {
+		if fields, ok := row.(map[string]any); ok {
+			b.offlineColumns(at, child.Type, sortedKeys(fields)...)
+		}
+	}
+}
+
+func (b *binder) offlineColumns(at, typ string, columns ...string) {
+	e := b.byType(typ)
+	if e == nil {
+		b.problem(at, "offline: there is no entity type %s", typ)
+
+		return
+	}
+
+	for _, name := range columns {
+		switch c := e.Column(name); {
+		case c == nil:
+			b.problem(at, "offline: column %s does not exist in %s", name, e.Table)
+		case c.Hidden || c.Generated:
+			b.problem(at, "offline: column %s of %s is not written by models", name, e.Table)
+		}
+	}
+}

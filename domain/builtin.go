@@ -1,0 +1,22 @@
+package domain
+
+import (
+	"embed"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+//go:embed kitchen
+var builtin embed.FS
+
+// Find returns where a domain's YAML is: the name of one that comes with the
+// program ("kitchen"), or a file's path. Open and Load take what it returns.
+func Find(nameOrPath string) (fs.FS, string) {
+	file := nameOrPath + "/" + nameOrPath + ".yaml"
+	if _, err := fs.Stat(builtin, file); err == nil {
+		return builtin, file
+	}
+
+	return os.DirFS(filepath.Dir(nameOrPath)), filepath.Base(nameOrPath)
+}

@@ -1,0 +1,310 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// DB is what Bind needs of a connection; *pgx.Conn, *pgxpool.Pool and pgx.Tx
+// have it. Nothing is written: all happens in a transaction that is rolled back.
+type DB interface {
+	Begin(ctx context.Context) (pgx.Tx, error)
+}
+
+// catalog is what Postgres knows about the tables of one schema.
+type catalog struct {
+	tenantRole bool // the role alfred_tenant exists
+	tables     []*catalogTable
+}
+
+type catalogTable struct {
+	Name         string
+	Comment      string
+	RLS          bool
+	Policies     int // that apply to alfred_tenant
+	TenantUsage  bool
+	TenantSelect bool
+	TenantWrite  bool
+	columns      []*Column
+	primary      []string
+	uniques      [][]string
+	foreignKeys  []catalogFK
+}
+
+type catalogFK struct {
+	columns  []string
+	schema   string
+	table    string
+	targets  []string
+	onDelete string
+}
+
+func (c *catalog) table(name string) *catalogTable {
+	for _, t := range c.tables {
+		if t.Name == name {
+			return t
+		}
+	}
+
+	return nil
+}
+
+func (t *catalogTable) column(name string) *Column {
+	for _, c := range t.columns {
+		if c.Name == name {
+			return c
+		}
+	}
+
+	return nil
+}
+
+// unique says whether these columns alone identify a row.
+func (t *catalogTable) unique(columns ...string) bool {
+	for _, set := range append([][]string{t.primary}, t.uniques...) {
+		if len(set) == len(columns) && len(set) > 0 && containsAll(columns, set) {
+			return true
+		}
+	}
+
+	return false
+}
+
+func containsAll(have, want []string) bool {
+	for _, w := range want {
+		if !slices.Contains(have, w) {
+			return false
+		}
+	}
+
+	return true
+}
+
+const tablesSQL = `
+SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relrowsecurity,
+       (SELECT count(*) FROM pg_catalog.pg_policy AS p
+        WHERE p.polrelid = c.oid AND (p.polroles = '{0}' OR t.role = ANY (p.polroles)))::int,
+       coalesce(has_schema_privilege(t.role, c.relnamespace, 'USAGE'), false),
+       coalesce(has_table_privilege(t.role, c.oid, 'SELECT'), false),
+       coalesce(has_table_privilege(t.role, c.oid, 'INSERT')
+            AND has_table_privilege(t.role, c.oid, 'UPDATE')
+            AND has_table_privilege(t.role, c.oid, 'DELETE'), false)
+FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role) AS t
+WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+ORDER BY c.relname`
+
+// A domain type counts as its base type; its own name is kept in type.
+const columnsSQL = `
+SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL), format_type(a.atttypid, a.atttypmod),
+       format_type(b.oid, NULL), NOT a.attnotnull, a.atthasdef OR a.attidentity <> '',
+       a.attidentity <> '' OR a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), ''),
+       coalesce((SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum AS e
+                 WHERE e.enumtypid IN (b.oid, nullif(b.typelem, 0))), '{}'),
+       CASE WHEN b.typcategory = 'A' THEN format_type(b.typelem, NULL) ELSE '' END
+FROM pg_catalog.pg_class AS c
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+JOIN pg_catalog.pg_type AS b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
+WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+ORDER BY c.relname, a.attnum`
+
+const constraintsSQL = `
+SELECT c.relname::text, x.contype::text, x.columns, coalesce(fn.nspname::text, ''), coalesce(f.relname::text, ''),
+       x.targets, x.confdeltype::text, x.expr
+FROM (
+    SELECT k.conrelid, k.confrelid, k.contype, k.confdeltype,
+           (SELECT array_agg(a.attname::text ORDER BY u.n) FROM unnest(k.conkey) WITH ORDINALITY AS u (num, n)
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = u.num) AS columns,
+           coalesce((SELECT array_agg(a.attname::text ORDER BY u.n) FROM unnest(k.confkey) WITH ORDINALITY AS u (num, n)
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.confrelid AND a.attnum = u.num), '{}') AS targets,
+           coalesce(pg_get_expr(k.conbin, k.conrelid, true), '') AS expr
+    FROM pg_catalog.pg_constraint AS k WHERE k.contype IN ('p', 'u', 'f', 'c')
+    UNION ALL
+    SELECT i.indrelid, 0, 'u', ' ',
+           (SELECT array_agg(a.attname::text) FROM pg_catalog.pg_attribute AS a
+            WHERE a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)), '{}', ''
+    FROM pg_catalog.pg_index AS i
+    WHERE i.indisunique AND NOT i.indisprimary AND i.indpred IS NULL AND i.indexprs IS NULL
+) AS x
+JOIN pg_catalog.pg_class AS c ON c.oid = x.conrelid
+LEFT JOIN pg_catalog.pg_class AS f ON f.oid = x.confrelid
+LEFT JOIN pg_catalog.pg_namespace AS fn ON fn.oid = f.relnamespace
+WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND x.columns IS NOT NULL
+ORDER BY c.relname, x.contype, x.columns`
+
+// readCatalog reads what the catalog knows of a schema, in three queries.
+func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
+	cat := &catalog{}
+	if err := tx.QueryRow(ctx, `SELECT to_regrole('alfred_tenant') IS NOT NULL`).Scan(&cat.tenantRole); err != nil {
+		return nil, fmt.Errorf("read catalog: %w", err)
+	}
+
+	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readConstraints} {
+		if err := read(ctx, tx, schema); err != nil {
+			return nil, fmt.Errorf("read catalog: %w", err)
+		}
+	}
+
+	return cat, nil
+}
+
+func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) error {
+	rows, err := tx.Query(ctx, tablesSQL, schema)
+	if err != nil {
+		return fmt.Errorf("tables: %w", err)
+	}
+
+	var t catalogTable
+	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantWrite},
+		func() error {
+			table := t
+			c.tables = append(c.tables, &table)
+
+			return nil
+		})
+
+	return err
+}
+
+func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) error {
+	rows, err := tx.Query(ctx, columnsSQL, schema)
+	if err != nil {
+		return fmt.Errorf("columns: %w", err)
+	}
+
+	var (
+		table, base, elem string
+		col               Column
+	)
+
+	_, err = pgx.ForEachRow(rows, []any{&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault,
+		&col.Generated, &col.Comment, &col.Enum, &elem},
+		func() error {
+			column := col
+			column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
+			column.Enum = slices.Clone(col.Enum)
+
+			if t := c.table(table); t != nil {
+				t.columns = append(t.columns, &column)
+			}
+
+			return nil
+		})
+
+	return err
+}
+
+func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, schema string) error {
+	rows, err := tx.Query(ctx, constraintsSQL, schema)
+	if err != nil {
+		return fmt.Errorf("constraints: %w", err)
+	}
+
+	var (
+		table, kind, onDelete, expr string
+		fk                          catalogFK
+	)
+
+	_, err = pgx.ForEachRow(rows, []any{&table, &kind, &fk.columns, &fk.schema, &fk.table, &fk.targets, &onDelete, &expr},
+		func() error {
+			t := c.table(table)
+			if t == nil {
+				return nil
+			}
+
+			columns := slices.Clone(fk.columns)
+
+			switch kind {
+			case "p":
+				t.primary = columns
+			case "u":
+				t.uniques = append(t.uniques, columns)
+			case "f":
+				t.foreignKeys = append(t.foreignKeys, catalogFK{columns, fk.schema, fk.table, slices.Clone(fk.targets), deleteAction(onDelete)})
+			case "c":
+				t.check(columns, expr)
+			}
+
+			return nil
+		})
+
+	return err
+}
+
+func deleteAction(code string) string {
+	return map[string]string{"a": "no action", "r": "restrict", "c": "cascade", "n": "set null", "d": "set default"}[code]
+}
+
+var (
+	// listCheck is a closed list as Postgres prints it:
+	// col = ANY (ARRAY['a'::text, ...]), with casts around either side.
+	listCheck = regexp.MustCompile(`^(?:\(*"?\w+"?\)* IS NULL OR )?\(*"?\w+"?\)*(?:::[\w ]+)?\)* = ANY \(\(?ARRAY\[(.*)\]\)?(?:::[\w \[\]]+)?\)$`)
+	literal   = regexp.MustCompile(`'((?:[^']|'')*)'`)
+)
+
+// check notes what a CHECK of one column says: a closed list, or else its text.
+// Checks of a text's length say nothing that a model needs.
+func (t *catalogTable) check(columns []string, expr string) {
+	if len(columns) != 1 || strings.Contains(expr, "length(") {
+		return
+	}
+
+	col := t.column(columns[0])
+	if col == nil {
+		return
+	}
+
+	if found := listCheck.FindStringSubmatch(expr); found != nil && len(col.Enum) == 0 {
+		for _, value := range literal.FindAllStringSubmatch(found[1], -1) {
+			col.Enum = append(col.Enum, strings.ReplaceAll(value[1], "''", "'"))
+		}
+
+		if len(col.Enum) > 0 {
+			return
+		}
+	}
+
+	if col.Check != "" {
+		col.Check += " AND "
+	}
+
+	col.Check += expr
+}
+
+var kinds = map[string]Kind{
+	"boolean": KindBool, "date": KindDate, "json": KindJSON, "jsonb": KindJSON,
+	"smallint": KindNumber, "integer": KindNumber, "bigint": KindNumber, "numeric": KindNumber,
+	"real": KindNumber, "double precision": KindNumber,
+	"text": KindText, "character varying": KindText, "character": KindText, "citext": KindText, "public.citext": KindText, "name": KindText,
+	"time without time zone": KindTime, "time with time zone": KindTime, "interval": KindTime,
+	"timestamp without time zone": KindTimestamp, "timestamp with time zone": KindTimestamp,
+	"uuid": KindUUID,
+}
+
+// kindOf is the kind of a type, and of its elements when it is an array, by the
+// names that format_type gives. Unknown types are KindVector: kept from models.
+func kindOf(base, elem string, enum bool) (Kind, Kind) {
+	if elem != "" {
+		inner, _ := kindOf(elem, "", enum)
+		if inner == KindVector {
+			return KindVector, ""
+		}
+
+		return KindArray, inner
+	}
+
+	if kind, ok := kinds[base]; ok {
+		return kind, ""
+	}
+
+	if enum {
+		return KindText, ""
+	}
+
+	return KindVector, ""
+}

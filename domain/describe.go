@@ -1,0 +1,136 @@
+package domain
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Describe is the entity's table for a model: what it is, its columns with
+// type, closed values and comment, its column sets and children. Hidden columns
+// do not occur. It is generated from the catalog, so that no prompt names a
+// column that does not exist.
+func (e *Entity) Describe() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s)", e.Table, e.Type)
+
+	if e.Reference {
+		b.WriteString(", shared, read only")
+	}
+
+	if e.Singleton {
+		b.WriteString(", one row per user")
+	}
+
+	if e.Comment != "" {
+		b.WriteString(": " + e.Comment)
+	}
+
+	b.WriteString("\n")
+
+	for _, c := range e.Columns {
+		if !c.Hidden {
+			b.WriteString("- " + c.describe(e) + "\n")
+		}
+	}
+
+	e.describeSets(&b)
+
+	if e.Match != nil {
+		fmt.Fprintf(&b, "A look-up by %s finds variants of one family. %s is filled from %s.\n",
+			e.Match.Column, e.Match.Link.Name, e.Match.Column)
+	}
+
+	if e.Merge != nil {
+		fmt.Fprintf(&b, "Creating a row with the same %s adds up %s.\n", strings.Join(e.Merge.By, " and "), e.Merge.Sum)
+	}
+
+	return b.String()
+}
+
+func (e *Entity) describeSets(b *strings.Builder) {
+	if text := e.Sets["text"]; text != nil {
+		fmt.Fprintf(b, "detail: summary (default), text adds %s", strings.Join(text[len(e.Sets["summary"]):], ", "))
+	} else if len(e.Children) > 0 {
+		b.WriteString("detail: summary (default)")
+	}
+
+	for _, child := range e.Children {
+		fmt.Fprintf(b, ", rows adds %s", child.Entity.Table)
+	}
+
+	if len(e.Children) > 0 || e.Sets["text"] != nil {
+		b.WriteString("\n")
+	}
+}
+
+// describe is one column's line.
+func (c *Column) describe(e *Entity) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", c.Name, c.describeType(e))
+
+	switch {
+	case c.Expr != "":
+		b.WriteString(", computed")
+	case c == e.Key || c.Generated:
+		b.WriteString(", never written")
+	case !c.Nullable && !c.HasDefault:
+		b.WriteString(", required")
+	}
+
+	if len(c.Enum) > 0 {
+		b.WriteString(", one of " + strings.Join(c.Enum, " | "))
+	}
+
+	if c.Check != "" {
+		b.WriteString(", " + c.Check)
+	}
+
+	if c.Comment != "" && c != e.Key {
+		b.WriteString(". " + c.Comment)
+	}
+
+	return b.String()
+}
+
+// describeType is the type in the words that a model writes values by.
+func (c *Column) describeType(e *Entity) string {
+	target := ""
+
+	switch {
+	case c == e.Key:
+		target = e.Type
+	case c.FK != nil && c.FK.Entity != nil:
+		target = c.FK.Entity.Type
+	}
+
+	if target != "" {
+		if c.Kind == KindArray {
+			return fmt.Sprintf("list of refs (%s_1)", target)
+		}
+
+		return fmt.Sprintf("ref (%s_1)", target)
+	}
+
+	return plainType(c)
+}
+
+func plainType(c *Column) string {
+	switch c.Kind {
+	case KindArray:
+		return "list of " + string(c.Elem)
+	case KindBool:
+		return "true or false"
+	case KindDate:
+		return "date (2026-01-31)"
+	case KindTimestamp:
+		return "timestamp (2026-01-31T18:00:00Z)"
+	case KindNumber:
+		if c.Type == "smallint" || c.Type == "integer" || c.Type == "bigint" {
+			return "whole number"
+		}
+
+		return "number"
+	default:
+		return string(c.Kind)
+	}
+}
