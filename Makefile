@@ -1,0 +1,76 @@
+# Everything here works from a fresh clone with Go and bash: scripts/postgres finds, installs or starts the database.
+# With DATABASE_URL set, all targets use that database instead.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+TOOL := go tool -modfile=tools/go.mod
+DATABASE := url=$$(scripts/postgres url); export DATABASE_URL=$$url
+TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$url
+
+.PHONY: bench
+bench: ## measure (see docs/scaling.md)
+	@$(TEST_DATABASE); go test -run '^$$' -bench . ./internal/bench/...
+
+.PHONY: build
+build: ## build bin/worker and bin/api
+	@go build -o bin/ ./cmd/worker ./cmd/api
+
+.PHONY: db/reset
+db/reset: build ## drop and rebuild Alfred's schema; with DATABASE_URL set needs CONFIRM=yes
+	@if [ -n "$${DATABASE_URL-}" ] && [ "$(CONFIRM)" != yes ]; then echo "this drops all of Alfred's data in DATABASE_URL: make db/reset CONFIRM=yes" >&2; exit 1; fi
+	@$(DATABASE); bin/worker migrate down --all; bin/worker migrate up
+
+.PHONY: demo
+demo: ## a real conversation without a person; its exit status says whether all went well
+	@scripts/demo
+
+.PHONY: generate
+generate: ## write db/ from sql/
+	@$(TOOL) sqlc generate
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z/]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z\/]+):.*## (.*)$$/\1|\2/' | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
+
+.PHONY: lint
+lint: ## run the linters (the first run builds them)
+	@$(TOOL) golangci-lint run
+
+.PHONY: logs
+logs: ## follow the logs of make run
+	@tail -n 50 -F .alfred/worker.log .alfred/api.log
+
+.PHONY: migrate
+migrate: build ## bring the database's schema up to date
+	@$(DATABASE); bin/worker migrate up
+
+.PHONY: psql
+psql: ## open psql with Alfred's search path
+	@$(DATABASE); PGOPTIONS="-c search_path=alfred,public,kitchen" psql "$$DATABASE_URL"
+
+.PHONY: run
+run: build ## start everything and print the page's address
+	@scripts/run start
+
+.PHONY: stop
+stop: ## stop what make run started, its private database too
+	@scripts/run stop
+	@scripts/postgres stop
+
+.PHONY: test
+test: ## run all tests
+	@$(TEST_DATABASE); go test -shuffle=on ./...
+
+.PHONY: test/race
+test/race: ## run all tests with the race detector
+	@$(TEST_DATABASE); go test -race -shuffle=on ./...
+
+.PHONY: verify
+verify: ## prove that generated code, queries, go.mod and formatting are in order
+	@scripts/verify
+
+.PHONY: vuln
+vuln: ## look for known vulnerabilities in what is used
+	@$(TOOL) govulncheck ./...
