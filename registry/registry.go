@@ -1,0 +1,144 @@
+package registry
+
+import (
+	"encoding/json"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/domain"
+)
+
+// Actor is who caused a change.
+type Actor string
+
+// The actors.
+const (
+	ActorAssistant Actor = "assistant"
+	ActorUser      Actor = "user"
+	ActorSystem    Actor = "system"
+)
+
+// The actions: what last happened to an entity. Code sets them from what the
+// database returned.
+const (
+	ActionRead          = "read"
+	ActionCreated       = "created"
+	ActionUpdated       = "updated"
+	ActionDeleted       = "deleted"
+	ActionGenerated     = "generated"
+	ActionLinked        = "linked"
+	ActionCreatedUser   = "created:user"
+	ActionUpdatedUser   = "updated:user"
+	ActionDeletedUser   = "deleted:user"
+	ActionMentionedUser = "mentioned:user"
+)
+
+// The tiers, in display order. TierHidden refs are in no section but resolve.
+const (
+	TierGenerated  = "generated"
+	TierRecent     = "recent"
+	TierRetained   = "retained"
+	TierExcluded   = "excluded"
+	TierBackground = "background"
+	TierHidden     = "hidden"
+)
+
+// The states of a ref.
+const (
+	StateStored   = db.RefStateStored
+	StatePending  = db.RefStatePending
+	StatePromoted = db.RefStatePromoted
+	StateDropped  = db.RefStateDropped
+	StateDeleted  = db.RefStateDeleted
+)
+
+// Scope is where in a conversation something happens.
+type Scope struct {
+	SessionID uuid.UUID
+	UserID    uuid.UUID
+	// TurnID is uuid.Nil when the user acts outside a turn; Turn then is the
+	// number of the turn to come.
+	TurnID uuid.UUID
+	Turn   int
+	// Step and Call are 0 outside act; step 0 is also that of UI changes and
+	// mentions, whose events alone record it.
+	Step  int
+	Call  int
+	Actor Actor
+}
+
+// Registry is the registry of one session within one transaction. It is not safe
+// for concurrent use.
+type Registry struct {
+	tx     pgx.Tx
+	domain *domain.Domain
+	scope  Scope
+	q      *db.Queries
+	// presumed are drafts that this decision is saving: ref -> key.
+	presumed map[string]string
+}
+
+// New returns the registry of the scope's session. Nothing is read yet.
+func New(tx pgx.Tx, d *domain.Domain, s Scope) *Registry {
+	return &Registry{tx: tx, domain: d, scope: s, q: db.New(), presumed: map[string]string{}}
+}
+
+// Scope returns where this registry works.
+func (r *Registry) Scope() Scope { return r.scope }
+
+// Entry is a ref and what is known of its entity.
+type Entry struct {
+	Ref   string
+	Type  string
+	ID    string // key of the row as text; "" while pending. Never for a model.
+	State db.RefState
+	// Action is what last happened; Tier where it stands, set only by Active and
+	// Newest, "" elsewhere.
+	Action string
+	Tier   string
+	// Label is what people call it; while LabelIsPlaceholder it is the ref.
+	Label              string
+	LabelIsPlaceholder bool
+	// SourceStep and SourceCall say which generate call of TurnCreated made it:
+	// drafts with the same three belong together. Nil for rows.
+	SourceStep     *int
+	SourceCall     *int
+	TurnCreated    int
+	TurnLastRef    int
+	TurnPromoted   *int
+	Reason         string // why it is retained, "" when it is not
+	Confidence     *float32
+	Pinned         bool
+	ExcludedReason string // why it is excluded, "" when it is not
+	ConstraintID   *uuid.UUID
+	DemotedAtTurn  *int
+	DeletedAtTurn  *int
+	Loaded         map[string]int // column set -> turn of its last read
+	RowVersion     string         // xmin when last read or written, "" if unknown
+}
+
+// Pending says that the entity is a draft without a row.
+func (e Entry) Pending() bool { return e.State == StatePending }
+
+// Draft is generated content that is not saved. Content is an object in the
+// table's column names, children under the child table's name, foreign keys as
+// refs.
+type Draft struct {
+	Type    string
+	Label   string // "" takes it from the content by the type's label template
+	Content json.RawMessage
+}
+
+// Sighting is one row that the database returned.
+type Sighting struct {
+	Type  string
+	ID    string // key as text
+	Label string // "" when the columns read do not give one
+	// Action is one of the constants above but ActionGenerated. ActionLinked
+	// registers a row only known by a foreign key, and changes nothing of a known one.
+	Action     string
+	Sets       []string // column sets that were read: "summary", "text", "rows"
+	RowVersion string   // xmin, "" if unknown
+}
