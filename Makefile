@@ -57,7 +57,7 @@ run: build ## start everything and print the page's address
 .PHONY: stop
 stop: ## stop what make run started, its private database too
 	@scripts/run stop
-	@scripts/postgres stop
+	@scripts/postgres stop main
 
 .PHONY: test
 test: ## run all tests
