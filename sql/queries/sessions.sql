@@ -1,0 +1,27 @@
+-- name: SessionGet :one
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
+FROM sessions
+WHERE id = @id;
+
+-- name: SessionInsert :one
+INSERT INTO sessions (user_id, domain, title, mode)
+VALUES (@user_id, @domain, @title, @mode)
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at;
+
+-- SessionPage pages backwards from the newest; the cursor is the last row's activity and id.
+-- name: SessionPage :many
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
+FROM sessions
+WHERE user_id = @user_id
+  AND (sqlc.narg(before_at)::timestamptz IS NULL
+       OR (last_activity_at, id) < (sqlc.narg(before_at)::timestamptz, sqlc.narg(before_id)::uuid))
+ORDER BY last_activity_at DESC, id DESC
+LIMIT @page_size;
+
+-- name: SessionUpdate :one
+UPDATE sessions
+SET title = coalesce(sqlc.narg(title), title),
+    archived_at = CASE WHEN sqlc.narg(archived)::boolean IS NULL THEN archived_at
+                       WHEN sqlc.narg(archived)::boolean THEN coalesce(archived_at, clock_timestamp()) END
+WHERE id = @id AND user_id = @user_id
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at;

@@ -1,0 +1,5 @@
+-- name: TurnStepListTurn :many
+SELECT step, step_type, subdomain, description, refs, outcome, summary, note
+FROM turn_steps
+WHERE turn_id = @turn_id
+ORDER BY step;
