@@ -1,7 +1,8 @@
 -- +goose Up
 -- The reference domain. To the engine these tables are data: it learns them from
 -- the catalog at start, comments included, so a comment here is what models read.
-CREATE SCHEMA IF NOT EXISTS kitchen;
+CREATE SCHEMA kitchen;
+COMMENT ON SCHEMA kitchen IS 'The reference domain: a household''s kitchen.';
 CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 GRANT USAGE ON SCHEMA kitchen TO alfred_tenant;
 
@@ -404,3 +405,5 @@ DROP TABLE kitchen.recipe_ingredients;
 DROP TABLE kitchen.recipes;
 DROP TABLE kitchen.ingredients;
 DROP FUNCTION kitchen.set_updated_at();
+DROP SCHEMA kitchen;
+DROP SCHEMA kitchen;
