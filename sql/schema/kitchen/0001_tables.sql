@@ -406,4 +406,3 @@ DROP TABLE kitchen.recipes;
 DROP TABLE kitchen.ingredients;
 DROP FUNCTION kitchen.set_updated_at();
 DROP SCHEMA kitchen;
-DROP SCHEMA kitchen;
