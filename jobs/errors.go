@@ -39,7 +39,9 @@ type TurnRunningError struct {
 	TurnID uuid.UUID // the one in the way
 }
 
-func (e *TurnRunningError) Error() string { return fmt.Sprintf("turn %s is running in this session", e.TurnID) }
+func (e *TurnRunningError) Error() string {
+	return fmt.Sprintf("turn %s is running in this session", e.TurnID)
+}
 
 // SQLSTATEs that the SQL functions raise.
 const (

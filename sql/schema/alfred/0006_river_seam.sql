@@ -102,16 +102,16 @@ BEGIN
     FROM turns AS t
     LEFT JOIN LATERAL (
         SELECT j.state FROM river_job AS j
-        WHERE j.args @> jsonb_build_object('turn_id', t.id)
+        WHERE j.args @> jsonb_build_object('turn_id', t.id) AND j.queue = 'turns'
         ORDER BY j.id DESC LIMIT 1
     ) AS newest ON true
     WHERE t.status = 'running' AND t.started_at < clock_timestamp() - interval '2 seconds'
-      AND (newest.state IS NULL OR newest.state IN ('discarded', 'cancelled'))
+      AND (newest.state IS NULL OR newest.state IN ('completed', 'discarded', 'cancelled'))
     LIMIT turns_abandoned.lim;
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION turns_abandoned IS 'Running turns that no job will ever move again: their newest job was discarded or cancelled.';
+COMMENT ON FUNCTION turns_abandoned IS 'Running turns that no job will ever move again: the newest one is over without a successor.';
 
 -- +goose StatementBegin
 CREATE FUNCTION queue_rows() RETURNS TABLE (job_id bigint, queue text, kind text, state text, attempt integer,
@@ -134,23 +134,35 @@ $$;
 COMMENT ON FUNCTION queue_rows IS 'Jobs that are not done, with the turn or session they work for; a tenant sees its own.';
 
 -- +goose StatementBegin
-CREATE FUNCTION turn_event_append(turn uuid, type text, data jsonb DEFAULT '{}') RETURNS integer
+CREATE FUNCTION turn_events_append(turn uuid, events jsonb) RETURNS integer
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
 DECLARE
-    at  timestamptz := clock_timestamp();
-    n   integer;
-    num integer;
+    at   timestamptz := clock_timestamp();
+    base integer;
+    num  integer;
 BEGIN
-    SELECT coalesce(max(e.seq), 0) + 1 INTO n FROM turn_events AS e WHERE e.turn_id = turn_event_append.turn;
-    SELECT t.number INTO num FROM turns AS t WHERE t.id = turn_event_append.turn;
+    SELECT coalesce(max(e.seq), 0) INTO base FROM turn_events AS e WHERE e.turn_id = turn_events_append.turn;
+    SELECT t.number INTO num FROM turns AS t WHERE t.id = turn_events_append.turn;
     INSERT INTO turn_events (turn_id, seq, type, data, created_at)
-    VALUES (turn_event_append.turn, n, turn_event_append.type,
-            turn_event_append.data || jsonb_build_object('seq', n, 'turn_id', turn_event_append.turn, 'number', num,
-                                                         'type', turn_event_append.type, 'at', at), at);
-    RETURN n;
+    SELECT turn_events_append.turn, base + x.n, x.event ->> 'type',
+           coalesce(x.event -> 'data', '{}') || jsonb_build_object('seq', base + x.n, 'turn_id', turn_events_append.turn,
+                                                                   'number', num, 'type', x.event ->> 'type', 'at', at), at
+    FROM jsonb_array_elements(turn_events_append.events) WITH ORDINALITY AS x (event, n);
+    RETURN base + jsonb_array_length(turn_events_append.events);
 END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turn_events_append IS 'Appends events [{type, data?}] to a turn''s stream and returns the last seq. The caller holds the turn''s row lock.';
+
+-- +goose StatementBegin
+CREATE FUNCTION turn_event_append(turn uuid, type text, data jsonb DEFAULT '{}') RETURNS integer
+LANGUAGE sql
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT turn_events_append(turn_event_append.turn,
+        jsonb_build_array(jsonb_build_object('type', turn_event_append.type, 'data', turn_event_append.data)))
 $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION turn_event_append IS 'Appends one event to a turn''s stream and returns its seq. The caller holds the turn''s row lock.';
@@ -229,13 +241,58 @@ BEGIN
     END LOOP;
     UPDATE turns AS t SET status = 'running', started_at = clock_timestamp(), current_node = 'understand'
     WHERE t.id = next_turn;
-    PERFORM turn_event_append(next_turn, 'turn.started');
+    PERFORM turn_events_append(next_turn, '[{"type": "turn.started"}, {"type": "node.started", "data": {"node": "understand"}}]');
     PERFORM job_insert('understand', jsonb_build_object('turn_id', next_turn, 'position', 1, 'version', 1));
     RETURN next_turn;
 END
 $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION turn_start_next IS 'Starts the session''s next queued turn if none runs and the last one is summarized or 3 s old. Returns its id, or null.';
+
+-- +goose StatementBegin
+CREATE FUNCTION turn_summary_finish(turn uuid) RETURNS boolean
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    the_session uuid;
+BEGIN
+    SELECT t.session_id INTO the_session FROM turns AS t WHERE t.id = turn_summary_finish.turn;
+    PERFORM FROM sessions AS s WHERE s.id = the_session FOR NO KEY UPDATE;
+    UPDATE turns AS t SET summarized_at = clock_timestamp(), position = t.position + 1
+    WHERE t.id = turn_summary_finish.turn AND t.status = 'succeeded' AND t.summarized_at IS NULL;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM turn_summary_write_facts(turn_summary_finish.turn);
+    PERFORM turn_start_next(the_session);
+    RETURN true;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turn_summary_finish IS 'Ends a turn''s summary with the facts alone, where no summarize job will come any more, and starts the next turn.';
+
+-- +goose StatementBegin
+CREATE FUNCTION summaries_abandoned(lim integer DEFAULT 100) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT t.id
+    FROM turns AS t
+    LEFT JOIN LATERAL (
+        SELECT j.state FROM river_job AS j
+        WHERE j.args @> jsonb_build_object('turn_id', t.id) AND j.queue = 'turns'
+        ORDER BY j.id DESC LIMIT 1
+    ) AS newest ON true
+    WHERE t.status = 'succeeded' AND t.summarized_at IS NULL AND t.replied_at < clock_timestamp() - interval '3 seconds'
+      AND (newest.state IS NULL OR newest.state IN ('completed', 'discarded', 'cancelled'))
+    LIMIT summaries_abandoned.lim;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION summaries_abandoned IS 'Turns that were replied to and whose summarize job is gone.';
 
 -- +goose StatementBegin
 CREATE FUNCTION sessions_to_start(lim integer DEFAULT 100) RETURNS SETOF uuid
@@ -272,9 +329,10 @@ BEGIN
         RETURN false;
     END IF;
     UPDATE turn_steps AS p SET outcome = 'skipped' WHERE p.turn_id = turn_end.turn AND p.outcome IS NULL;
-    DELETE FROM turn_events AS e WHERE e.turn_id = turn_end.turn AND e.type IN ('reply.delta', 'reply.reset');
     PERFORM turn_event_append(turn_end.turn, event,
         jsonb_build_object('error', jsonb_build_object('code', turn_end.code, 'message', turn_end.message)));
+    -- After the append: the seq of a pruned delta must not be given again, readers are past it.
+    DELETE FROM turn_events AS e WHERE e.turn_id = turn_end.turn AND e.type IN ('reply.delta', 'reply.reset');
     PERFORM jobs_discard(turn_end.turn);
     PERFORM turn_start_next(the_session);
     RETURN true;
@@ -451,9 +509,12 @@ DROP FUNCTION start_session(text, text);
 DROP FUNCTION cancel_turn(uuid);
 DROP FUNCTION turn_end(uuid, turn_status, text, text);
 DROP FUNCTION sessions_to_start(integer);
+DROP FUNCTION summaries_abandoned(integer);
+DROP FUNCTION turn_summary_finish(uuid);
 DROP FUNCTION turn_start_next(uuid);
 DROP FUNCTION turn_summary_write_facts(uuid);
 DROP FUNCTION turn_event_append(uuid, text, jsonb);
+DROP FUNCTION turn_events_append(uuid, jsonb);
 DROP FUNCTION queue_rows();
 DROP FUNCTION turns_abandoned(integer);
 DROP FUNCTION jobs_discard(uuid);
