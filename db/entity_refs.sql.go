@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 )
@@ -56,6 +57,85 @@ func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams
 			&i.Reason,
 			&i.TurnCreated,
 			&i.TurnLastRef,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefListInView = `-- name: EntityRefListInView :many
+SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
+       e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
+       e.loaded, e.row_version, coalesce(a.tier, '')::text AS tier
+FROM entity_refs AS e
+LEFT JOIN entities_at($1::uuid, $2::int, $3::int) AS a ON a.ref = e.ref
+WHERE e.session_id = $1::uuid AND e.state <> 'dropped'
+ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
+`
+
+type EntityRefListInViewParams struct {
+	SessionID   uuid.UUID
+	CurrentTurn int32
+	TurnsWindow int32
+}
+
+type EntityRefListInViewRow struct {
+	Ref                string
+	EntityType         string
+	EntityID           *string
+	State              RefState
+	Action             string
+	Label              string
+	LabelIsPlaceholder bool
+	TurnCreated        int32
+	TurnLastRef        int32
+	TurnPromoted       *int32
+	ActiveReason       *string
+	RetainConfidence   *float32
+	Pinned             bool
+	ExcludedReason     *string
+	DemotedAtTurn      *int32
+	DeletedAtTurn      *int32
+	Loaded             json.RawMessage
+	RowVersion         *string
+	Tier               string
+}
+
+// EntityRefListInView is every ref that can be named, with the tier that entities_at gives it as of a turn, in display order.
+func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityRefListInViewParams) ([]*EntityRefListInViewRow, error) {
+	rows, err := db.Query(ctx, entityRefListInView, arg.SessionID, arg.CurrentTurn, arg.TurnsWindow)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefListInViewRow
+	for rows.Next() {
+		var i EntityRefListInViewRow
+		if err := rows.Scan(
+			&i.Ref,
+			&i.EntityType,
+			&i.EntityID,
+			&i.State,
+			&i.Action,
+			&i.Label,
+			&i.LabelIsPlaceholder,
+			&i.TurnCreated,
+			&i.TurnLastRef,
+			&i.TurnPromoted,
+			&i.ActiveReason,
+			&i.RetainConfidence,
+			&i.Pinned,
+			&i.ExcludedReason,
+			&i.DemotedAtTurn,
+			&i.DeletedAtTurn,
+			&i.Loaded,
+			&i.RowVersion,
+			&i.Tier,
 		); err != nil {
 			return nil, err
 		}

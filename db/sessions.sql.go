@@ -45,6 +45,35 @@ func (q *Queries) SessionGet(ctx context.Context, db DBTX, id uuid.UUID) (*Sessi
 	return &i, err
 }
 
+const sessionGetContext = `-- name: SessionGetContext :one
+SELECT s.id, s.user_id, s.mode, s.last_turn, u.timezone
+FROM sessions AS s
+JOIN users AS u ON u.id = s.user_id
+WHERE s.id = $1
+`
+
+type SessionGetContextRow struct {
+	ID       uuid.UUID
+	UserID   uuid.UUID
+	Mode     string
+	LastTurn int32
+	Timezone string
+}
+
+// SessionGetContext is a session with what is known of its user.
+func (q *Queries) SessionGetContext(ctx context.Context, db DBTX, id uuid.UUID) (*SessionGetContextRow, error) {
+	row := db.QueryRow(ctx, sessionGetContext, id)
+	var i SessionGetContextRow
+	err := row.Scan(
+		&i.ID,
+		&i.UserID,
+		&i.Mode,
+		&i.LastTurn,
+		&i.Timezone,
+	)
+	return &i, err
+}
+
 const sessionInsert = `-- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
 VALUES ($1, $2, $3, $4)
@@ -88,6 +117,18 @@ func (q *Queries) SessionInsert(ctx context.Context, db DBTX, arg *SessionInsert
 		&i.CreatedAt,
 	)
 	return &i, err
+}
+
+const sessionLock = `-- name: SessionLock :one
+SELECT id FROM sessions WHERE id = $1 FOR NO KEY UPDATE
+`
+
+// SessionLock comes first in every transaction that ends or starts a turn.
+func (q *Queries) SessionLock(ctx context.Context, db DBTX, id uuid.UUID) (uuid.UUID, error) {
+	row := db.QueryRow(ctx, sessionLock, id)
+	var id_2 uuid.UUID
+	err := row.Scan(&id_2)
+	return id_2, err
 }
 
 const sessionPage = `-- name: SessionPage :many
@@ -151,6 +192,15 @@ func (q *Queries) SessionPage(ctx context.Context, db DBTX, arg *SessionPagePara
 		return nil, err
 	}
 	return items, nil
+}
+
+const sessionTouch = `-- name: SessionTouch :exec
+UPDATE sessions SET last_activity_at = clock_timestamp() WHERE id = $1
+`
+
+func (q *Queries) SessionTouch(ctx context.Context, db DBTX, id uuid.UUID) error {
+	_, err := db.Exec(ctx, sessionTouch, id)
+	return err
 }
 
 const sessionUpdate = `-- name: SessionUpdate :one

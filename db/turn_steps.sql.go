@@ -11,6 +11,44 @@ import (
 	"github.com/google/uuid"
 )
 
+const turnStepList = `-- name: TurnStepList :many
+SELECT turn_id, step, step_type, subdomain, description, refs, needs, schema_tables, outcome, summary, conclusions, note FROM turn_steps WHERE turn_id = $1 ORDER BY step
+`
+
+// TurnStepList is a turn's plan.
+func (q *Queries) TurnStepList(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*TurnSteps, error) {
+	rows, err := db.Query(ctx, turnStepList, turnID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*TurnSteps
+	for rows.Next() {
+		var i TurnSteps
+		if err := rows.Scan(
+			&i.TurnID,
+			&i.Step,
+			&i.StepType,
+			&i.Subdomain,
+			&i.Description,
+			&i.Refs,
+			&i.Needs,
+			&i.SchemaTables,
+			&i.Outcome,
+			&i.Summary,
+			&i.Conclusions,
+			&i.Note,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const turnStepListTurn = `-- name: TurnStepListTurn :many
 SELECT step, step_type, subdomain, description, refs, outcome, summary, note
 FROM turn_steps

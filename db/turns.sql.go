@@ -13,6 +13,22 @@ import (
 	"github.com/google/uuid"
 )
 
+const turnAdvance = `-- name: TurnAdvance :exec
+UPDATE turns SET current_node = $1::text, goal = coalesce($2, goal) WHERE id = $3
+`
+
+type TurnAdvanceParams struct {
+	CurrentNode string
+	Goal        *string
+	ID          uuid.UUID
+}
+
+// TurnAdvance says which node is next, once the fence has been passed.
+func (q *Queries) TurnAdvance(ctx context.Context, db DBTX, arg *TurnAdvanceParams) error {
+	_, err := db.Exec(ctx, turnAdvance, arg.CurrentNode, arg.Goal, arg.ID)
+	return err
+}
+
 const turnDetail = `-- name: TurnDetail :one
 SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.error_code, t.error_message,
        t.created_at, t.replied_at, t.summarized_at, t.finished_at,
@@ -92,6 +108,183 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 	return &i, err
 }
 
+const turnFence = `-- name: TurnFence :execrows
+UPDATE turns SET position = position + 1 WHERE id = $1 AND position = $2 AND status = 'running'
+`
+
+type TurnFenceParams struct {
+	ID       uuid.UUID
+	Position int32
+}
+
+// TurnFence is how a decision begins its commit: no row means that another job made this decision or that the turn has ended.
+func (q *Queries) TurnFence(ctx context.Context, db DBTX, arg *TurnFenceParams) (int64, error) {
+	result, err := db.Exec(ctx, turnFence, arg.ID, arg.Position)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const turnGet = `-- name: TurnGet :one
+SELECT id, session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, mode, status, interrupts, current_node, position, goal, reply, inputs_applied_at, replied_at, summarized_at, error_code, error_message, created_at, started_at, finished_at FROM turns WHERE id = $1
+`
+
+func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, error) {
+	row := db.QueryRow(ctx, turnGet, id)
+	var i Turns
+	err := row.Scan(
+		&i.ID,
+		&i.SessionID,
+		&i.UserID,
+		&i.Number,
+		&i.IdempotencyKey,
+		&i.Message,
+		&i.UiChanges,
+		&i.MentionedEntities,
+		&i.Mode,
+		&i.Status,
+		&i.Interrupts,
+		&i.CurrentNode,
+		&i.Position,
+		&i.Goal,
+		&i.Reply,
+		&i.InputsAppliedAt,
+		&i.RepliedAt,
+		&i.SummarizedAt,
+		&i.ErrorCode,
+		&i.ErrorMessage,
+		&i.CreatedAt,
+		&i.StartedAt,
+		&i.FinishedAt,
+	)
+	return &i, err
+}
+
+const turnHold = `-- name: TurnHold :one
+SELECT inputs_applied_at FROM turns WHERE id = $1 AND position = $2 AND status = 'running' FOR NO KEY UPDATE
+`
+
+type TurnHoldParams struct {
+	ID       uuid.UUID
+	Position int32
+}
+
+// TurnHold is the fence of what is written beside a decision: it keeps the turn where it stands until the transaction ends.
+func (q *Queries) TurnHold(ctx context.Context, db DBTX, arg *TurnHoldParams) (*time.Time, error) {
+	row := db.QueryRow(ctx, turnHold, arg.ID, arg.Position)
+	var inputs_applied_at *time.Time
+	err := row.Scan(&inputs_applied_at)
+	return inputs_applied_at, err
+}
+
+const turnInputsApplied = `-- name: TurnInputsApplied :exec
+UPDATE turns SET inputs_applied_at = clock_timestamp() WHERE id = $1
+`
+
+func (q *Queries) TurnInputsApplied(ctx context.Context, db DBTX, id uuid.UUID) error {
+	_, err := db.Exec(ctx, turnInputsApplied, id)
+	return err
+}
+
+const turnListPast = `-- name: TurnListPast :many
+SELECT t.id, t.number, left(t.message, $1::int)::text AS message, octet_length(t.message) AS message_bytes, t.status,
+       left(coalesce(t.reply, ''), $1::int)::text AS reply, t.error_message, t.finished_at,
+       (t.summarized_at IS NULL OR t.summarized_at > $2)::boolean AS summary_is_late,
+       coalesce(s.goal, t.goal, '')::text AS goal, coalesce(s.steps, '[]')::jsonb AS steps,
+       coalesce(s.curation_summary, '')::text AS curation_summary, coalesce(s.analysis_conclusions, '')::text AS analysis_conclusions,
+       coalesce(s.response_summary, '')::text AS response_summary, coalesce(s.conversation_phase, '')::text AS conversation_phase,
+       coalesce(s.tone, '')::text AS tone, coalesce(s.what_user_expressed, '')::text AS what_user_expressed,
+       coalesce(s.what_we_acknowledged, '')::text AS what_we_acknowledged, coalesce(s.natural_next, '')::text AS natural_next
+FROM turns AS t
+LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
+WHERE t.session_id = $3 AND t.number <> $4::int AND t.finished_at <= $2
+  AND t.number BETWEEN $5::int AND $6::int
+ORDER BY t.number DESC
+LIMIT $7
+`
+
+type TurnListPastParams struct {
+	MaxChars    int32
+	Before      *time.Time
+	SessionID   uuid.UUID
+	CurrentTurn int32
+	FromTurn    int32
+	ToTurn      int32
+	Lim         int32
+}
+
+type TurnListPastRow struct {
+	ID                  uuid.UUID
+	Number              int32
+	Message             string
+	MessageBytes        int32
+	Status              TurnStatus
+	Reply               string
+	ErrorMessage        *string
+	FinishedAt          *time.Time
+	SummaryIsLate       bool
+	Goal                string
+	Steps               json.RawMessage
+	CurationSummary     string
+	AnalysisConclusions string
+	ResponseSummary     string
+	ConversationPhase   string
+	Tone                string
+	WhatUserExpressed   string
+	WhatWeAcknowledged  string
+	NaturalNext         string
+}
+
+// TurnListPast is the turns that had ended at a moment, newest first, with their summaries. Long texts are cut: a prompt has no room for them.
+func (q *Queries) TurnListPast(ctx context.Context, db DBTX, arg *TurnListPastParams) ([]*TurnListPastRow, error) {
+	rows, err := db.Query(ctx, turnListPast,
+		arg.MaxChars,
+		arg.Before,
+		arg.SessionID,
+		arg.CurrentTurn,
+		arg.FromTurn,
+		arg.ToTurn,
+		arg.Lim,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*TurnListPastRow
+	for rows.Next() {
+		var i TurnListPastRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Number,
+			&i.Message,
+			&i.MessageBytes,
+			&i.Status,
+			&i.Reply,
+			&i.ErrorMessage,
+			&i.FinishedAt,
+			&i.SummaryIsLate,
+			&i.Goal,
+			&i.Steps,
+			&i.CurationSummary,
+			&i.AnalysisConclusions,
+			&i.ResponseSummary,
+			&i.ConversationPhase,
+			&i.Tone,
+			&i.WhatUserExpressed,
+			&i.WhatWeAcknowledged,
+			&i.NaturalNext,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const turnPage = `-- name: TurnPage :many
 SELECT id, session_id, number, status, message, goal, reply, error_code, error_message, created_at, replied_at
 FROM turns
@@ -153,6 +346,28 @@ func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([
 	return items, nil
 }
 
+const turnReply = `-- name: TurnReply :execrows
+UPDATE turns
+SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = $1::text,
+    replied_at = clock_timestamp(), finished_at = clock_timestamp()
+WHERE id = $2 AND position = $3 AND status = 'running'
+`
+
+type TurnReplyParams struct {
+	Reply    string
+	ID       uuid.UUID
+	Position int32
+}
+
+// TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked before.
+func (q *Queries) TurnReply(ctx context.Context, db DBTX, arg *TurnReplyParams) (int64, error) {
+	result, err := db.Exec(ctx, turnReply, arg.Reply, arg.ID, arg.Position)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const turnStatusGet = `-- name: TurnStatusGet :one
 SELECT status, summarized_at FROM turns WHERE id = $1
 `
@@ -167,4 +382,23 @@ func (q *Queries) TurnStatusGet(ctx context.Context, db DBTX, id uuid.UUID) (*Tu
 	var i TurnStatusGetRow
 	err := row.Scan(&i.Status, &i.SummarizedAt)
 	return &i, err
+}
+
+const turnSummarized = `-- name: TurnSummarized :execrows
+UPDATE turns SET position = position + 1, summarized_at = clock_timestamp()
+WHERE id = $1 AND position = $2 AND status = 'succeeded' AND summarized_at IS NULL
+`
+
+type TurnSummarizedParams struct {
+	ID       uuid.UUID
+	Position int32
+}
+
+// TurnSummarized is the fence of a summary. The session's row is locked before.
+func (q *Queries) TurnSummarized(ctx context.Context, db DBTX, arg *TurnSummarizedParams) (int64, error) {
+	result, err := db.Exec(ctx, turnSummarized, arg.ID, arg.Position)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }

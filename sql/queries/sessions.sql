@@ -3,10 +3,21 @@ SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, create
 FROM sessions
 WHERE id = @id;
 
+-- SessionGetContext is a session with what is known of its user.
+-- name: SessionGetContext :one
+SELECT s.id, s.user_id, s.mode, s.last_turn, u.timezone
+FROM sessions AS s
+JOIN users AS u ON u.id = s.user_id
+WHERE s.id = @id;
+
 -- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
 VALUES (@user_id, @domain, @title, @mode)
 RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at;
+
+-- SessionLock comes first in every transaction that ends or starts a turn.
+-- name: SessionLock :one
+SELECT id FROM sessions WHERE id = @id FOR NO KEY UPDATE;
 
 -- SessionPage pages backwards from the newest; the cursor is the last row's activity and id.
 -- name: SessionPage :many
@@ -17,6 +28,9 @@ WHERE user_id = @user_id
        OR (last_activity_at, id) < (sqlc.narg(before_at)::timestamptz, sqlc.narg(before_id)::uuid))
 ORDER BY last_activity_at DESC, id DESC
 LIMIT @page_size;
+
+-- name: SessionTouch :exec
+UPDATE sessions SET last_activity_at = clock_timestamp() WHERE id = @id;
 
 -- name: SessionUpdate :one
 UPDATE sessions

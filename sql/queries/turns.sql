@@ -1,3 +1,7 @@
+-- TurnAdvance says which node is next, once the fence has been passed.
+-- name: TurnAdvance :exec
+UPDATE turns SET current_node = @current_node::text, goal = coalesce(sqlc.narg(goal), goal) WHERE id = @id;
+
 -- TurnDetail is what the API shows of a turn besides its steps.
 -- name: TurnDetail :one
 SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.error_code, t.error_message,
@@ -17,6 +21,37 @@ WHERE t.id = @id
 ORDER BY q.id DESC
 LIMIT 1;
 
+-- TurnFence is how a decision begins its commit: no row means that another job made this decision or that the turn has ended.
+-- name: TurnFence :execrows
+UPDATE turns SET position = position + 1 WHERE id = @id AND position = @position AND status = 'running';
+
+-- name: TurnGet :one
+SELECT * FROM turns WHERE id = @id;
+
+-- TurnHold is the fence of what is written beside a decision: it keeps the turn where it stands until the transaction ends.
+-- name: TurnHold :one
+SELECT inputs_applied_at FROM turns WHERE id = @id AND position = @position AND status = 'running' FOR NO KEY UPDATE;
+
+-- name: TurnInputsApplied :exec
+UPDATE turns SET inputs_applied_at = clock_timestamp() WHERE id = @id;
+
+-- TurnListPast is the turns that had ended at a moment, newest first, with their summaries. Long texts are cut: a prompt has no room for them.
+-- name: TurnListPast :many
+SELECT t.id, t.number, left(t.message, @max_chars::int)::text AS message, octet_length(t.message) AS message_bytes, t.status,
+       left(coalesce(t.reply, ''), @max_chars::int)::text AS reply, t.error_message, t.finished_at,
+       (t.summarized_at IS NULL OR t.summarized_at > @before)::boolean AS summary_is_late,
+       coalesce(s.goal, t.goal, '')::text AS goal, coalesce(s.steps, '[]')::jsonb AS steps,
+       coalesce(s.curation_summary, '')::text AS curation_summary, coalesce(s.analysis_conclusions, '')::text AS analysis_conclusions,
+       coalesce(s.response_summary, '')::text AS response_summary, coalesce(s.conversation_phase, '')::text AS conversation_phase,
+       coalesce(s.tone, '')::text AS tone, coalesce(s.what_user_expressed, '')::text AS what_user_expressed,
+       coalesce(s.what_we_acknowledged, '')::text AS what_we_acknowledged, coalesce(s.natural_next, '')::text AS natural_next
+FROM turns AS t
+LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
+WHERE t.session_id = @session_id AND t.number <> @current_turn::int AND t.finished_at <= @before
+  AND t.number BETWEEN @from_turn::int AND @to_turn::int
+ORDER BY t.number DESC
+LIMIT @lim;
+
 -- TurnPage pages forwards; the cursor is the last row's number.
 -- name: TurnPage :many
 SELECT id, session_id, number, status, message, goal, reply, error_code, error_message, created_at, replied_at
@@ -25,5 +60,17 @@ WHERE session_id = @session_id AND number > @after_number
 ORDER BY number
 LIMIT @page_size;
 
+-- TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked before.
+-- name: TurnReply :execrows
+UPDATE turns
+SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = @reply::text,
+    replied_at = clock_timestamp(), finished_at = clock_timestamp()
+WHERE id = @id AND position = @position AND status = 'running';
+
 -- name: TurnStatusGet :one
 SELECT status, summarized_at FROM turns WHERE id = @id;
+
+-- TurnSummarized is the fence of a summary. The session's row is locked before.
+-- name: TurnSummarized :execrows
+UPDATE turns SET position = position + 1, summarized_at = clock_timestamp()
+WHERE id = @id AND position = @position AND status = 'succeeded' AND summarized_at IS NULL;
