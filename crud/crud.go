@@ -1,0 +1,155 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/uuid"
+
+	"alfred/domain"
+	"alfred/recall"
+)
+
+// Call is one call of a data tool, arguments as the model wrote them.
+type Call struct {
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+}
+
+// The data tools.
+const (
+	ToolAnalyze   = "db_analyze"
+	ToolCalculate = "calculate"
+	ToolCreate    = "db_create"
+	ToolDelete    = "db_delete"
+	ToolGenerate  = "generate"
+	ToolRead      = "db_read"
+	ToolRecall    = "recall"
+	ToolUpdate    = "db_update"
+)
+
+// Tools of a results row that no model calls.
+const (
+	ToolMention  = "mention"
+	ToolUIChange = "ui_change"
+)
+
+// toolsOf is which tools a step of a type may use. It is enforced here, whatever
+// a prompt said.
+var toolsOf = map[string][]string{ //nolint:gochecknoglobals // a constant in all but syntax
+	"analyze":  {ToolAnalyze, ToolCalculate, ToolRecall},
+	"generate": {ToolCalculate, ToolGenerate},
+	"read":     {ToolCalculate, ToolRead, ToolRecall},
+	"write":    {ToolCalculate, ToolCreate, ToolDelete, ToolRead, ToolRecall, ToolUpdate},
+}
+
+// StepTools lists the data tools that a step of the type may use, in alphabetical
+// order; none for a type that does not exist.
+func StepTools(stepType string) []string { return append([]string(nil), toolsOf[stepType]...) }
+
+// Tools are the data tools of one domain. They hold no state and are safe for
+// concurrent use.
+type Tools struct {
+	domain *domain.Domain
+	search *recall.Searcher
+}
+
+// New returns the tools of a domain.
+func New(d *domain.Domain, search *recall.Searcher) *Tools {
+	return &Tools{domain: d, search: search}
+}
+
+// Prepared is one decision's calls and the vectors of the texts they search for.
+type Prepared struct {
+	calls   []Call
+	vectors recall.Vectors
+}
+
+// Calls are the calls that were prepared.
+func (p Prepared) Calls() []Call { return p.calls }
+
+// Outcome is what became of one decision.
+type Outcome struct {
+	// Results has one entry per call, in order.
+	Results []Result
+	// Approval is set when the user has to agree first; nothing was changed then.
+	Approval *Approval
+}
+
+// Failed says that a call failed, and so that the decision changed nothing.
+func (o *Outcome) Failed() bool {
+	for i := range o.Results {
+		if o.Results[i].ErrorCode != "" {
+			return true
+		}
+	}
+
+	return false
+}
+
+// Result is one call's result. Its rows are in turn_step_results.
+type Result struct {
+	Call         int // number in the step, from 1
+	Tool         string
+	EntityType   string // "" where the tool has none
+	RowCount     int    // rows that matched
+	Shown        int    // rows that are in the result
+	Refs         []string
+	Changes      []Change
+	ErrorCode    Code
+	ErrorMessage string
+}
+
+// Change is one row that a decision wrote, for jobs that follow a write, such as
+// embedding. ID is the row's key and never leaves the program.
+type Change struct {
+	EntityType string
+	ID         string
+	Action     string // created, updated, deleted
+}
+
+// Approval is the payload of an approve question.
+type Approval struct {
+	Text    string           `json:"text"`
+	Options []ApprovalOption `json:"options"`
+	// Calls are the decision's calls with the rows they were about to change.
+	Calls []ApprovedCall `json:"calls"`
+}
+
+// ApprovalOption is one answer the user may give.
+type ApprovalOption struct {
+	Label string `json:"label"`
+}
+
+// ApprovedCall is one call and exactly the rows it may change.
+type ApprovedCall struct {
+	Tool       string          `json:"tool"`
+	Args       json.RawMessage `json:"args"`
+	EntityType string          `json:"entity_type,omitempty"`
+	// Keys are row keys as text. They stay in the database: a question's payload
+	// is not shown beyond text and options.
+	Keys []string `json:"keys,omitempty"`
+}
+
+// User is who a user interface acts for.
+type User struct {
+	ID uuid.UUID
+	// Session, if not nil, is where the change is registered as the user's.
+	Session *uuid.UUID
+}
+
+// Prepare checks nothing and changes nothing: it embeds every text that the calls
+// will search for, which must not happen while a transaction is open. An embedder
+// that fails is no error; the search then degrades and says so.
+func (t *Tools) Prepare(ctx context.Context, calls []Call) (Prepared, error) {
+	var texts []string
+	for _, call := range calls {
+		texts = append(texts, searchTexts(call)...)
+	}
+	vectors, err := t.search.EmbedTexts(ctx, texts)
+	if err != nil {
+		return Prepared{}, err
+	}
+
+	return Prepared{calls: calls, vectors: vectors}, nil
+}

@@ -1,0 +1,163 @@
+package crud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"alfred/domain"
+)
+
+// Code says what was wrong with a call; a model and a user interface may decide on it.
+type Code string
+
+// The codes of an [Error].
+const (
+	CodeApprovalNeeded Code = "approval_needed" // the user has to agree first
+	CodeBadArgument    Code = "bad_argument"    // shape of the arguments
+	CodeBadFilter      Code = "bad_filter"      // operator, column or value of a filter
+	CodeBadValue       Code = "bad_value"       // a value its column cannot hold
+	CodeConflict       Code = "conflict"        // changed by somebody else, or a unique rule
+	CodeNotAllowed     Code = "not_allowed"     // the step may not do this
+	CodeNotExecuted    Code = "not_executed"    // another call of the decision failed
+	CodeNotFound       Code = "not_found"       // no such row for this user
+	CodePendingRef     Code = "pending_ref"     // a draft where a saved row is needed
+	CodeTypeMismatch   Code = "type_mismatch"   // a ref of another type
+	CodeUnknownColumn  Code = "unknown_column"  // no such column
+	CodeUnknownRef     Code = "unknown_ref"     // no such ref in this session
+	CodeUnknownTable   Code = "unknown_table"   // no such table, or not for this step
+	CodeUnknownTool    Code = "unknown_tool"    // no such tool
+	CodeValueChanged   Code = "value_changed"   // the database would store another value
+	CodeViolation      Code = "rule_violation"  // a rule of the table
+	CodeUnavailable    Code = "unavailable"     // the embedder does not answer
+)
+
+// Error is a call that cannot be carried out as it was written. Message is a
+// sentence for the model: it names column and rule, and holds no SQL, no row and
+// no key.
+type Error struct {
+	Code    Code
+	Column  string // "" where no column is to blame
+	Message string
+}
+
+// Error is the code and the message.
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+
+func fail(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+func failColumn(code Code, column, format string, args ...any) *Error {
+	return &Error{Code: code, Column: column, Message: fmt.Sprintf(format, args...)}
+}
+
+// callError says which call of a decision failed, and on which type.
+type callError struct {
+	index  int
+	entity *domain.Entity
+	err    error
+}
+
+func (e *callError) Error() string { return e.err.Error() }
+func (e *callError) Unwrap() error { return e.err }
+
+// explain turns an error of the database that the data caused into an *Error and
+// leaves every other error as it is. It must run outside the savepoint that the
+// error ended, because it looks the constraint up.
+func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entity, err error) error {
+	var pgErr *pgconn.PgError
+	if !errors.As(err, &pgErr) {
+		return err
+	}
+	switch {
+	case pgErr.Code == pgerrcode.InsufficientPrivilege:
+		return fail(CodeNotFound, "There is no such row, or it may not be changed.")
+	case pgErr.Code == pgerrcode.NotNullViolation:
+		return failColumn(CodeViolation, pgErr.ColumnName, "%s needs a value.", pgErr.ColumnName)
+	case pgerrcode.IsDataException(pgErr.Code):
+		return fail(CodeBadValue, "A value does not fit its column: %s.", dataRule(pgErr.Code))
+	case !pgerrcode.IsIntegrityConstraintViolation(pgErr.Code):
+		return err
+	}
+	columns, definition, lookupErr := constraint(ctx, tx, schema, pgErr.ConstraintName)
+	if lookupErr != nil {
+		return lookupErr
+	}
+
+	if entity != nil && entity.Owner != nil {
+		columns = slices.DeleteFunc(columns, func(name string) bool { return name == entity.Owner.Name })
+	}
+
+	return violation(pgErr.Code, columns, definition)
+}
+
+func violation(code string, columns []string, definition string) *Error {
+	names := strings.Join(columns, ", ")
+	column := ""
+	if len(columns) > 0 {
+		column = columns[len(columns)-1]
+	}
+	switch code {
+	case pgerrcode.UniqueViolation:
+		return failColumn(CodeConflict, column, "There is already a row with the same %s.", orWord(names, "key"))
+	case pgerrcode.ForeignKeyViolation:
+		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", orWord(column, "A reference"))
+	default:
+		return failColumn(CodeViolation, column, "%s breaks the rule %s.", orWord(names, "A value"), definition)
+	}
+}
+
+func orWord(word, otherwise string) string {
+	if word == "" {
+		return otherwise
+	}
+
+	return word
+}
+
+// dataRule is what a data exception means. Postgres names no column for these, so
+// the message stays general; values are checked by column before SQL sees them.
+func dataRule(code string) string {
+	switch code {
+	case pgerrcode.NumericValueOutOfRange:
+		return "a number is out of range"
+	case pgerrcode.StringDataRightTruncationDataException:
+		return "a text is too long"
+	case pgerrcode.InvalidDatetimeFormat, pgerrcode.DatetimeFieldOverflow:
+		return "a date or time is not valid"
+	case pgerrcode.DivisionByZero:
+		return "division by zero"
+	default:
+		return "its form is not valid"
+	}
+}
+
+const constraintFacts = `
+	SELECT coalesce((SELECT array_agg(a.attname::text ORDER BY k.n)
+	                 FROM unnest(c.conkey) WITH ORDINALITY AS k (attnum, n)
+	                 JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k.attnum), '{}'),
+	       CASE WHEN c.contype = 'c' THEN pg_get_expr(c.conbin, c.conrelid, true) ELSE '' END
+	FROM pg_constraint AS c
+	WHERE c.conname = $2 AND c.connamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+	LIMIT 1`
+
+// constraint finds the columns of a constraint and, of a CHECK, its rule.
+func constraint(ctx context.Context, tx pgx.Tx, schema, name string) ([]string, string, error) {
+	var (
+		columns    []string
+		definition string
+	)
+	err := tx.QueryRow(ctx, constraintFacts, schema, name).Scan(&columns, &definition)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, "", fmt.Errorf("look up constraint: %w", err)
+	}
+
+	return columns, definition, nil
+}

