@@ -30,8 +30,7 @@ var (
 
 // Code returns the SQLSTATE of the Postgres error in err's chain, "" if there is none.
 func Code(err error) string {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pgErr.Code
 	}
 
@@ -40,8 +39,7 @@ func Code(err error) string {
 
 // ConstraintName returns the constraint that the Postgres error in err's chain names, "" if there is none.
 func ConstraintName(err error) string {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pgErr.ConstraintName
 	}
 

@@ -72,7 +72,7 @@ func (l *Listener) listen(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connect to listen: %w", err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it is over either way
+	defer conn.Close(context.WithoutCancel(ctx))
 
 	if _, err := conn.Exec(ctx, "LISTEN "+Channel); err != nil {
 		return fmt.Errorf("listen: %w", err)

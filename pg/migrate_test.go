@@ -2,6 +2,7 @@ package pg_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -74,12 +75,12 @@ func TestMigratorDown(t *testing.T) {
 		bundle := setupEmpty(t)
 		up, err := bundle.migrator.Up(t.Context())
 		require.NoError(t, err)
-		for i := len(up) - 1; i >= 0; i-- {
+		for _, step := range slices.Backward(up) {
 			down, err := bundle.migrator.Down(t.Context())
 			require.NoError(t, err)
 			require.Len(t, down, 1)
-			require.Equal(t, up[i].Source, down[0].Source)
-			require.Equal(t, up[i].Version, down[0].Version)
+			require.Equal(t, step.Source, down[0].Source)
+			require.Equal(t, step.Version, down[0].Version)
 		}
 		down, err := bundle.migrator.Down(t.Context())
 		require.NoError(t, err)

@@ -131,8 +131,9 @@ func (s *riverSource) down(ctx context.Context, n int) ([]Step, error) {
 }
 
 func (s *riverSource) known() []migration {
-	var all []migration
-	for _, version := range s.migrator.AllVersions() {
+	versions := s.migrator.AllVersions()
+	all := make([]migration, 0, len(versions))
+	for _, version := range versions {
 		all = append(all, migration{name: version.Name, sql: version.SQLUp, version: int64(version.Version)})
 	}
 

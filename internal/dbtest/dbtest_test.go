@@ -26,7 +26,9 @@ func TestTransactionsLeaveNothing(t *testing.T) {
 	t.Parallel()
 
 	for range 2 {
-		t.Run("same name", func(t *testing.T) {
+		t.Run("TheSameName", func(t *testing.T) {
+			t.Parallel()
+
 			tx := dbtest.Tx(t)
 			_, err := tx.Exec(t.Context(), `INSERT INTO users (name) VALUES ('rolled back')`)
 			require.NoError(t, err)
@@ -35,7 +37,7 @@ func TestTransactionsLeaveNothing(t *testing.T) {
 }
 
 func BenchmarkPool(b *testing.B) {
-	for range b.N {
+	for b.Loop() {
 		pool := dbtest.Pool(b)
 		pool.Close()
 	}
