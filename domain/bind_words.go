@@ -67,7 +67,11 @@ func (b *binder) checkOffline() {
 	}
 
 	for i, v := range o.Values {
-		b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type, v.Column)
+		if v.Column == "" {
+			b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type)
+		} else {
+			b.offlineColumns(fmt.Sprintf("$.offline.values[%d]", i), v.Type, v.Column)
+		}
 	}
 
 	for i, f := range o.Facts {

@@ -1,21 +1,14 @@
 package domain
 
 // Offline is the vocabulary of the rule-based model: what it knows of the domain
-// beside the catalog, so that its code knows none. Words are lower case; a
-// phrase of several words is matched before a single one. The field names are
-// those of the YAML.
+// beside the catalog, so that its code knows none: grammar is the model's, words
+// for things are the domain's. Words are lower case and in the singular; a phrase
+// of several words is matched before a single one.
 type Offline struct {
-	// Verbs are the words of an act: list, search, add, update, delete, draft,
-	// change, save, plan, forget, fresh, exclude, keep, confirm, decline, count, greet.
-	Verbs map[string][]string `yaml:"verbs"`
-	// Fillers are words that carry no meaning: articles, politeness, fluff.
-	Fillers []string `yaml:"fillers"`
-	// Numbers are number words: a dozen is 12, half is 0.5.
-	Numbers map[string]float64 `yaml:"numbers"`
 	// Units are words for a unit and the unit that is written: litre -> l.
 	Units map[string]string `yaml:"units"`
-	// Values are words that stand for a value of a column: "fridge" is
-	// inv.location = fridge, "italian" is recipe.cuisine = italian.
+	// Values are words that stand for a value of a column, beside those of its
+	// closed list: "refrigerator" is inv.location = fridge.
 	Values []OfflineValue `yaml:"values"`
 	// Defaults are the values of a new row that the message leaves open, by
 	// entity type; $today, $tomorrow are dates of the turn.
@@ -31,9 +24,8 @@ type Offline struct {
 	Plan *OfflinePlan `yaml:"plan"`
 }
 
-// OfflineValue is a word that stands for a value of a column. Of the entries of
-// one word the one whose entity type the message is about counts; an entry may
-// also tell which type that is.
+// OfflineValue is words that stand for a value of a column; without a column they
+// tell the entity type only.
 type OfflineValue struct {
 	Words  []string `yaml:"words"`
 	Type   string   `yaml:"type"`

@@ -213,7 +213,7 @@ func (p *templateParser) part(depth int) (part, error) {
 	result := part{kind: kind, column: p.source[p.pos : p.pos+end]}
 	p.pos += end
 
-	if !isName(result.column) {
+	if result.column == "" || strings.ContainsAny(result.column, " \t\n?!") {
 		return part{}, fmt.Errorf("%q is not a column name", result.column)
 	}
 
@@ -245,6 +245,7 @@ func (p *templateParser) layout(result *part) error {
 	return nil
 }
 
+// isName says whether s is a lower-case identifier.
 func isName(s string) bool {
 	for i, r := range s {
 		if r != '_' && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {

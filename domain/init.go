@@ -1,0 +1,277 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Init writes a first declaration of a schema from its catalog: every table with
+// a key becomes an entity type, with label, display line, children and
+// subdomain guessed. Guesses that matter are marked "# unsure". What the result
+// cannot mend (missing row-level security, say) Bind then lists.
+func Init(ctx context.Context, db DB, schema string) (string, error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return "", fmt.Errorf("init domain: %w", err)
+	}
+	defer rollback(ctx, tx)
+
+	cat, err := readCatalog(ctx, tx, schema)
+	if err != nil {
+		return "", err
+	}
+
+	if len(cat.tables) == 0 {
+		return "", fmt.Errorf("init domain: schema %q does not exist or has no tables", schema)
+	}
+
+	w := &initWriter{cat: cat, schema: schema}
+	w.choose()
+	w.write()
+
+	return w.text.String(), nil
+}
+
+// initWriter writes one declaration.
+type initWriter struct {
+	cat      *catalog
+	schema   string
+	owner    string
+	entities []*initEntity
+	left     []string // tables that get no type, with the reason
+	text     strings.Builder
+}
+
+// initEntity is a table that becomes an entity type.
+type initEntity struct {
+	table     *catalogTable
+	kind      string // ref type
+	label     string
+	names     []string // columns of the label
+	reference bool
+	children  []*initEntity
+	parent    *initEntity
+}
+
+var (
+	ownerNames    = regexp.MustCompile(`^(user|owner|account|tenant|customer|member|client|org|organi[sz]ation|company|team|household)(_?id)?$`)
+	bookkeeping   = regexp.MustCompile(`^(goose_|river_|schema_migrations$|flyway_|_)|_migrations$`)
+	labelNames    = []string{"name", "title", "label", "subject", "display_name", "full_name", "code", "email"}
+	longTextNames = []string{"body", "content", "instructions", "full_text", "transcript"}
+)
+
+// choose decides which tables become types, and how they hang together.
+func (w *initWriter) choose() {
+	w.owner = w.guessOwner()
+	taken := map[string]bool{}
+
+	for _, t := range w.cat.tables {
+		if reason := w.leaveOut(t); reason != "" {
+			w.left = append(w.left, fmt.Sprintf("%s: %s", t.Name, reason))
+
+			continue
+		}
+
+		e := &initEntity{table: t, kind: uniqueType(t.Name, taken), reference: t.column(w.owner) == nil}
+		w.entities = append(w.entities, e)
+	}
+
+	for _, e := range w.entities {
+		w.adopt(e)
+		w.guessLabel(e)
+	}
+}
+
+// guessOwner is the column by which most tables tell tenants apart.
+func (w *initWriter) guessOwner() string {
+	counts := map[string]int{}
+
+	for _, t := range w.cat.tables {
+		for _, c := range t.columns {
+			if ownerNames.MatchString(c.Name) && keyKind(c) && !slices.Equal(t.primary, []string{c.Name}) {
+				counts[c.Name]++
+			}
+		}
+	}
+
+	best := ""
+
+	for _, name := range sortedKeys(counts) {
+		if best == "" || counts[name] > counts[best] {
+			best = name
+		}
+	}
+
+	return best
+}
+
+func (w *initWriter) leaveOut(t *catalogTable) string {
+	switch {
+	case bookkeeping.MatchString(t.Name):
+		return "bookkeeping of another tool"
+	case w.ownsRows(t):
+		return "it holds the tenants themselves"
+	case len(t.primary) != 1:
+		return "it has no single-column primary key"
+	case !keyKind(t.column(t.primary[0])):
+		return "its key is neither uuid nor an integer nor text"
+	default:
+		return ""
+	}
+}
+
+// ownsRows says whether other tables' owner column points at this one.
+func (w *initWriter) ownsRows(t *catalogTable) bool {
+	for _, other := range w.cat.tables {
+		for _, fk := range other.foreignKeys {
+			if fk.table == t.Name && fk.schema == w.schema && len(fk.columns) == 1 && fk.columns[0] == w.owner {
+				return true
+			}
+		}
+	}
+
+	return false
+}
+
+var notWord = regexp.MustCompile(`[^a-z]+`)
+
+// uniqueType makes a ref prefix from a table's name: books -> book.
+func uniqueType(table string, taken map[string]bool) string {
+	words := strings.Trim(notWord.ReplaceAllString(strings.ToLower(table), "_"), "_")
+	name := Fold(words)
+
+	if !refType(name) {
+		name = "row_" + strings.TrimPrefix(name, "gen_")
+	}
+
+	for taken[name] {
+		name += "_other"
+	}
+
+	taken[name] = true
+
+	return name
+}
+
+func (w *initWriter) entity(table string) *initEntity {
+	for _, e := range w.entities {
+		if e.table.Name == table {
+			return e
+		}
+	}
+
+	return nil
+}
+
+// parentOf is the entity whose rows this one's rows die with, if there is one such.
+func (w *initWriter) parentOf(e *initEntity) *initEntity {
+	var parent *initEntity
+
+	for _, fk := range e.table.foreignKeys {
+		target := w.entity(fk.table)
+		if target == nil || fk.schema != w.schema || target == e || target.reference || fk.onDelete != "cascade" || w.nullable(e, fk) {
+			continue
+		}
+
+		if parent != nil && parent != target {
+			return nil
+		}
+
+		parent = target
+	}
+
+	return parent
+}
+
+func (w *initWriter) nullable(e *initEntity, fk catalogFK) bool {
+	return slices.ContainsFunc(fk.columns, func(name string) bool { return e.table.column(name).Nullable })
+}
+
+func (w *initWriter) adopt(e *initEntity) {
+	parent := w.parentOf(e)
+	if parent == nil || parent.parent == e {
+		return
+	}
+
+	e.parent = parent
+	parent.children = append(parent.children, e)
+}
+
+// refColumns are the columns that point at other entities, by name.
+func (w *initWriter) refColumns(e *initEntity) map[string]*initEntity {
+	refs := map[string]*initEntity{}
+
+	for _, fk := range e.table.foreignKeys {
+		for _, name := range fk.columns {
+			if target := w.entity(fk.table); target != nil && fk.schema == w.schema && name != w.owner {
+				refs[name] = target
+			}
+		}
+	}
+
+	return refs
+}
+
+// plain are the columns that a person reads: neither keys nor bookkeeping.
+func (w *initWriter) plain(e *initEntity) []*Column {
+	refs := w.refColumns(e)
+
+	return slices.DeleteFunc(slices.Clone(e.table.columns), func(c *Column) bool {
+		foreign := slices.ContainsFunc(e.table.foreignKeys, func(fk catalogFK) bool { return slices.Contains(fk.columns, c.Name) })
+
+		return c.Name == w.owner || refs[c.Name] != nil || foreign || slices.Contains(e.table.primary, c.Name) ||
+			c.Kind == KindVector || c.Kind == KindUUID || c.Elem == KindUUID || c.Name == "created_at" || c.Name == "updated_at"
+	})
+}
+
+// guessLabel takes a name, else any text, else a day and what the row points at,
+// and never a key.
+func (w *initWriter) guessLabel(e *initEntity) {
+	plain := w.plain(e)
+
+	for _, name := range labelNames {
+		if slices.ContainsFunc(plain, func(c *Column) bool { return c.Name == name && c.Kind == KindText }) {
+			e.names, e.label = []string{name}, "{"+name+"}"
+
+			return
+		}
+	}
+
+	for _, c := range plain {
+		if c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable && len(w.refColumns(e)) == 0 {
+			e.names, e.label = []string{c.Name}, "{"+c.Name+"}"
+
+			return
+		}
+	}
+
+	var parts []string
+
+	for _, c := range plain {
+		if c.Kind == KindDate || c.Kind == KindTimestamp {
+			parts, e.names = append(parts, "{"+c.Name+":Jan 2}"), append(e.names, c.Name)
+
+			break
+		}
+	}
+
+	for _, name := range sortedKeys(w.refColumns(e)) {
+		parts, e.names = append(parts, "{_"+name+"_label}"), append(e.names, name)
+
+		break
+	}
+
+	if e.label = strings.Join(parts, " "); e.label == "" {
+		e.label = strings.ReplaceAll(e.kind, "_", " ")
+	}
+}
+
+// quoted is the table with its schema, as SQL.
+func (w *initWriter) quoted(e *initEntity) string {
+	return pgx.Identifier{w.schema, e.table.Name}.Sanitize()
+}
