@@ -48,7 +48,7 @@ func (l *Listener) Run(ctx context.Context) error {
 	group.Go(func() error { return l.poll(ctx) })
 	group.Go(func() error { return l.reconnect(ctx) })
 
-	return group.Wait() //nolint:wrapcheck // both return nil
+	return group.Wait()
 }
 
 // Subscribe returns a channel that has a signal whenever the turn may have new events, and at least once a second.

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, e env, stdout, stderr io.Writer) er
 		return fmt.Errorf("%w (see worker --help)", err)
 	}
 
-	return parsed.Run() //nolint:wrapcheck // the command's own words
+	return parsed.Run()
 }
 
 var errNoDatabase = errors.New("DATABASE_URL is not set; `scripts/postgres url` prints one")

@@ -34,7 +34,7 @@ func (c *migrateDownCommand) Run(ctx context.Context, e env, console *console) e
 		}
 		steps, err := down(ctx)
 		if err != nil {
-			return err //nolint:wrapcheck // the migrator's own words
+			return err
 		}
 
 		return printSteps(console.out, steps, c.JSON, "undone")
@@ -48,11 +48,11 @@ func (c *migratePrintCommand) Run(ctx context.Context, e env, console *console) 
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		text, err := migrator.Print(ctx)
 		if err != nil {
-			return err //nolint:wrapcheck // the migrator's own words
+			return err
 		}
 		_, err = io.WriteString(console.out, text)
 
-		return err //nolint:wrapcheck // a closed stdout
+		return err
 	})
 }
 
@@ -66,13 +66,13 @@ func (c *migrateStatusCommand) Run(ctx context.Context, e env, console *console)
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		status, err := migrator.Status(ctx)
 		if err != nil {
-			return err //nolint:wrapcheck // the migrator's own words
+			return err
 		}
 		if err := printStatus(console.out, status, c.JSON); err != nil {
 			return err
 		}
 		if c.ExitCode {
-			return status.Err() //nolint:wrapcheck // the migrator's own words
+			return status.Err()
 		}
 
 		return nil
@@ -88,7 +88,7 @@ func (c *migrateUpCommand) Run(ctx context.Context, e env, console *console) err
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		steps, err := migrator.Up(ctx)
 		if err != nil {
-			return err //nolint:wrapcheck // the migrator's own words
+			return err
 		}
 
 		return printSteps(console.out, steps, c.JSON, "applied")
@@ -102,13 +102,13 @@ func withMigrator(ctx context.Context, e env, console *console, work func(migrat
 	}
 	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker migrate", MaxConns: migrateConns, URL: url})
 	if err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
+		return err
 	}
 	defer pool.Close()
 
 	migrator, err := pg.NewMigrator(pool, slog.New(slog.NewTextHandler(console.errs, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
-		return err //nolint:wrapcheck // the migrator's own words
+		return err
 	}
 
 	return work(migrator)
@@ -149,7 +149,7 @@ func printSteps(out io.Writer, steps []pg.Step, asJSON bool, verb string) error 
 	if len(steps) == 0 {
 		_, err := fmt.Fprintf(out, "nothing to be %s\n", verb)
 
-		return err //nolint:wrapcheck // a closed stdout
+		return err
 	}
 
 	return nil

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// worker runs the program and returns what it printed.
+func worker(t *testing.T, e env, args ...string) (string, error) {
+	t.Helper()
+
+	var out, errs bytes.Buffer
+	err := run(t.Context(), args, e, &out, &errs)
+
+	return out.String(), err
+}
+
+func TestRunExplainsItself(t *testing.T) {
+	t.Parallel()
+
+	out, err := worker(t, env{}, "--help")
+	require.NoError(t, err)
+	require.Contains(t, out, "migrate up")
+
+	_, err = worker(t, env{}, "fly")
+	require.ErrorContains(t, err, "--help")
+
+	_, err = worker(t, env{}, "migrate", "up")
+	require.ErrorIs(t, err, errNoDatabase)
+}

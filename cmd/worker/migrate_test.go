@@ -1,0 +1,50 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/pg"
+)
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+
+	e := env{"DATABASE_URL": dbtest.EmptyURL(t)}
+
+	_, err := worker(t, e, "migrate", "status")
+	require.NoError(t, err, "saying so is no failure")
+	_, err = worker(t, e, "migrate", "status", "--exit-code")
+	require.ErrorIs(t, err, pg.ErrSchemaBehind)
+
+	out, err := worker(t, e, "migrate", "print")
+	require.NoError(t, err)
+	require.Contains(t, out, "CREATE TABLE")
+
+	out, err = worker(t, e, "migrate", "up")
+	require.NoError(t, err)
+	require.Contains(t, out, "applied alfred 1 ")
+	_, err = worker(t, e, "migrate", "status", "--exit-code")
+	require.NoError(t, err)
+	out, err = worker(t, e, "migrate", "up")
+	require.NoError(t, err)
+	require.Equal(t, "nothing to be applied\n", out)
+
+	out, err = worker(t, e, "migrate", "down", "--json")
+	require.NoError(t, err)
+	var down struct{ Steps []pg.Step }
+	require.NoError(t, json.Unmarshal([]byte(out), &down))
+	require.Len(t, down.Steps, 1)
+
+	out, err = worker(t, e, "migrate", "status", "--exit-code", "--json")
+	require.ErrorIs(t, err, pg.ErrSchemaBehind)
+	var status pg.Status
+	require.NoError(t, json.Unmarshal([]byte(out), &status))
+	require.Equal(t, []int64{down.Steps[0].Version}, status.Sources[2].Pending)
+
+	_, err = worker(t, e, "migrate", "down", "--all")
+	require.NoError(t, err)
+}
