@@ -1,0 +1,129 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"alfred/llm"
+	"alfred/llm/wire"
+)
+
+// answer translates a completion that arrived in one piece.
+func (m *Model) answer(req *llm.Request, completion *openai.ChatCompletion) (*llm.Response, error) {
+	response := m.response(completion.Model, &completion.Usage)
+	if len(completion.Choices) == 0 {
+		return wire.Finish(req, response, wire.EndWhole)
+	}
+	choice := completion.Choices[0]
+	response.Text = choice.Message.Content
+	for _, call := range choice.Message.ToolCalls {
+		response.ToolCalls = append(response.ToolCalls, llm.ToolCall{
+			Name: call.Function.Name, Args: json.RawMessage(call.Function.Arguments),
+		})
+	}
+	return wire.Finish(req, response, end(cmp.Or(choice.FinishReason, "stop"), choice.Message.Refusal))
+}
+
+func (m *Model) response(model string, usage *openai.CompletionUsage) *llm.Response {
+	return &llm.Response{
+		Model: cmp.Or(model, m.config.Model), Provider: m.config.Provider,
+		Usage: llm.Usage{
+			Input: int(usage.PromptTokens), Output: int(usage.CompletionTokens), Cached: int(usage.PromptTokensDetails.CachedTokens),
+		},
+	}
+}
+
+func end(finishReason, refusal string) wire.End {
+	switch {
+	case refusal != "", finishReason == "content_filter":
+		return wire.EndRefused
+	case finishReason == "length":
+		return wire.EndCutOff
+	case finishReason == "":
+		return wire.EndIncomplete
+	}
+	return wire.EndWhole
+}
+
+// stream reads an answer piece by piece. A connection that closes without a finish
+// reason broke off, although reading it gives no error.
+func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	events := m.service.NewStreaming(ctx, m.params(req))
+	var parts streamed
+	for events.Next() {
+		chunk := events.Current()
+		parts.add(&chunk, req.OnDelta)
+	}
+	response := m.response(parts.model, &parts.usage)
+	response.Text, response.ToolCalls = parts.text.String(), parts.toolCalls()
+	if err := events.Err(); err != nil {
+		if failed, ok := errors.AsType[*ssestream.StreamError](err); ok {
+			return response, wire.Event(m.config.Provider, failed.Event.Data, m.config.APIKey)
+		}
+		return response, err //nolint:wrapcheck // Generate types it
+	}
+	if ctx.Err() != nil {
+		return response, ctx.Err() //nolint:wrapcheck // Generate types it
+	}
+	return wire.Finish(req, response, end(parts.finish, parts.refusal))
+}
+
+// streamed collects the pieces of an answer.
+type streamed struct {
+	calls                  []*streamedCall
+	finish, model, refusal string
+	text                   strings.Builder
+	usage                  openai.CompletionUsage
+}
+
+type streamedCall struct {
+	index    int64
+	id, name string
+	args     strings.Builder
+}
+
+func (s *streamed) add(chunk *openai.ChatCompletionChunk, onDelta func(string)) {
+	s.model = cmp.Or(s.model, chunk.Model)
+	if chunk.Usage.TotalTokens > 0 || chunk.Usage.PromptTokens > 0 {
+		s.usage = chunk.Usage
+	}
+	if len(chunk.Choices) == 0 {
+		return
+	}
+	choice := chunk.Choices[0]
+	s.finish = cmp.Or(choice.FinishReason, s.finish)
+	s.refusal += choice.Delta.Refusal
+	if choice.Delta.Content != "" {
+		s.text.WriteString(choice.Delta.Content)
+		onDelta(choice.Delta.Content)
+	}
+	for i := range choice.Delta.ToolCalls {
+		s.addCall(&choice.Delta.ToolCalls[i])
+	}
+}
+
+// addCall begins a call at a new index, or at a new id: some servers give every
+// call the index 0.
+func (s *streamed) addCall(piece *openai.ChatCompletionChunkChoiceDeltaToolCall) {
+	last := len(s.calls) - 1
+	if last < 0 || s.calls[last].index != piece.Index || piece.ID != "" && piece.ID != s.calls[last].id {
+		s.calls = append(s.calls, &streamedCall{index: piece.Index, id: piece.ID})
+		last++
+	}
+	s.calls[last].name += piece.Function.Name
+	s.calls[last].args.WriteString(piece.Function.Arguments)
+}
+
+func (s *streamed) toolCalls() []llm.ToolCall {
+	var calls []llm.ToolCall
+	for i := range s.calls {
+		calls = append(calls, llm.ToolCall{Name: s.calls[i].name, Args: json.RawMessage(s.calls[i].args.String())})
+	}
+	return calls
+}

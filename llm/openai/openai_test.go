@@ -1,0 +1,28 @@
+package openai_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"alfred/llm"
+	"alfred/llm/openai"
+	"alfred/llm/wiretest"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+func TestModel_Conforms(t *testing.T) {
+	t.Parallel()
+	wiretest.Conform(t, wiretest.OpenAI, open)
+}
+
+func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
+	t.Helper()
+	model, err := openai.New(&openai.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
+	require.NoError(t, err)
+	return model
+}

@@ -1,0 +1,85 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/shared"
+
+	"alfred/llm"
+	"alfred/llm/wire"
+)
+
+func (m *Model) params(req *llm.Request) openai.ChatCompletionNewParams {
+	params := openai.ChatCompletionNewParams{
+		Messages: messages(req),
+		Model:    m.config.Model,
+		Tools:    tools(req.Tools),
+	}
+	if req.Temperature != nil && !m.dropped.Has(wire.Temperature) {
+		params.Temperature = openai.Float(*req.Temperature)
+	}
+	if len(req.Schema) > 0 && !m.dropped.Has(wire.ResponseFormat) {
+		params.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
+			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
+				Name: req.SchemaName, Schema: req.Schema, Strict: openai.Bool(wire.Strict(req.Schema)),
+			},
+		}
+	}
+	if req.OnDelta != nil && !m.dropped.Has(wire.StreamOptions) {
+		params.StreamOptions.IncludeUsage = openai.Bool(true)
+	}
+	m.limit(&params, req.MaxTokens)
+	return params
+}
+
+// limit sets the most tokens of the answer. OpenAI's newer models reject the old
+// name; most other servers only know that one.
+func (m *Model) limit(params *openai.ChatCompletionNewParams, tokens int) {
+	switch {
+	case tokens <= 0:
+	case strings.Contains(m.config.BaseURL, ".openai.com"):
+		params.MaxCompletionTokens = openai.Int(int64(tokens))
+	default:
+		params.MaxTokens = openai.Int(int64(tokens))
+	}
+}
+
+func messages(req *llm.Request) []openai.ChatCompletionMessageParamUnion {
+	list := make([]openai.ChatCompletionMessageParamUnion, 0, len(req.Messages)+1)
+	if system := wire.System(req); system != "" {
+		list = append(list, openai.SystemMessage(system))
+	}
+	for _, message := range req.Messages {
+		if message.Role == llm.RoleAssistant {
+			list = append(list, openai.AssistantMessage(message.Content))
+			continue
+		}
+		list = append(list, openai.UserMessage(message.Content))
+	}
+	return list
+}
+
+func tools(given []llm.Tool) []openai.ChatCompletionToolUnionParam {
+	list := make([]openai.ChatCompletionToolUnionParam, 0, len(given))
+	for _, tool := range given {
+		definition := shared.FunctionDefinitionParam{
+			Name: tool.Name, Description: openai.String(tool.Description), Parameters: parameters(tool.Schema),
+		}
+		if wire.Strict(tool.Schema) {
+			definition.Strict = openai.Bool(true)
+		}
+		list = append(list, openai.ChatCompletionFunctionTool(definition))
+	}
+	return list
+}
+
+// parameters reads a tool's schema; one that is no object means no arguments.
+func parameters(schema json.RawMessage) shared.FunctionParameters {
+	var fields shared.FunctionParameters
+	if json.Unmarshal(schema, &fields) != nil || fields == nil {
+		return shared.FunctionParameters{"type": "object", "properties": map[string]any{}}
+	}
+	return fields
+}

@@ -1,0 +1,57 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// Optional names a part of a request that some servers or models do not accept
+// and that an answer can do without.
+type Optional string
+
+// The optional parts.
+const (
+	ResponseFormat Optional = "response_format"
+	StreamOptions  Optional = "stream_options"
+	Temperature    Optional = "temperature"
+)
+
+// Dropped remembers which optional parts a server rejected, so that only the first
+// request pays for finding out. The zero value drops nothing.
+type Dropped struct {
+	responseFormat, streamOptions, temperature atomic.Bool
+}
+
+// Has reports whether part is to be left out.
+func (d *Dropped) Has(part Optional) bool { return d.flag(part).Load() }
+
+// Learn reads the error of a request. It returns true when the server complains
+// about an optional part that was still being sent, so that the request is worth
+// repeating without it.
+func (d *Dropped) Learn(err error) bool {
+	failed, ok := errors.AsType[*statusError](err)
+	if !ok || failed.status != http.StatusBadRequest && failed.status != http.StatusUnprocessableEntity {
+		return false
+	}
+	complaint := parse(failed.body)
+	text := strings.ToLower(fmt.Sprint(complaint.Param, " ", complaint.Message))
+	for _, part := range []Optional{ResponseFormat, StreamOptions, Temperature} {
+		if strings.Contains(text, string(part)) && d.flag(part).CompareAndSwap(false, true) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *Dropped) flag(part Optional) *atomic.Bool {
+	switch part {
+	case ResponseFormat:
+		return &d.responseFormat
+	case StreamOptions:
+		return &d.streamOptions
+	}
+	return &d.temperature
+}

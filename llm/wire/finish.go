@@ -1,0 +1,55 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+
+	"alfred/llm"
+)
+
+// End says how a provider ended an answer.
+type End int
+
+// The ends of an answer.
+const (
+	EndIncomplete End = iota // the stream broke off
+	EndWhole
+	EndCutOff
+	EndOverflow // the context window was full
+	EndRefused
+)
+
+// errWindow is the cause of an answer that filled the context window.
+var errWindow = errors.New("the context window is full")
+
+// Finish completes an answer: JSON is found in the text of a structured one, calls
+// without arguments get {}, and what is no whole answer becomes a typed error that
+// comes with the response, so that its tokens are counted.
+func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, error) {
+	fail := func(kind llm.Kind, cause error) (*llm.Response, error) {
+		return response, &llm.Error{Kind: kind, Provider: response.Provider, Err: cause}
+	}
+	switch end {
+	case EndIncomplete:
+		return fail(llm.KindOverloaded, ErrIncomplete)
+	case EndCutOff:
+		return fail(llm.KindInvalidOutput, ErrCutOff)
+	case EndOverflow:
+		return fail(llm.KindContextOverflow, errWindow)
+	case EndRefused:
+		return fail(llm.KindRefusal, ErrRefused)
+	case EndWhole:
+	}
+	if response.Text == "" && len(response.ToolCalls) == 0 {
+		return fail(llm.KindInvalidOutput, ErrEmpty)
+	}
+	if len(req.Schema) > 0 {
+		response.Text = JSON(response.Text)
+	}
+	for i, call := range response.ToolCalls {
+		if len(call.Args) == 0 {
+			response.ToolCalls[i].Args = json.RawMessage(`{}`)
+		}
+	}
+	return response, nil
+}

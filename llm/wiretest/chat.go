@@ -1,0 +1,217 @@
+package wiretest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"alfred/llm"
+	"alfred/llm/lexical"
+	"alfred/llm/wire"
+)
+
+// chatRequest is the part of a Chat Completions request that is looked at.
+type chatRequest struct {
+	MaxTokens      int                           `json:"max_tokens"`
+	Messages       []llm.Message                 `json:"messages"`
+	Model          string                        `json:"model"`
+	ResponseFormat *responseFormat               `json:"response_format"`
+	Stream         bool                          `json:"stream"`
+	StreamOptions  map[string]any                `json:"stream_options"`
+	Temperature    *float64                      `json:"temperature"`
+	Tools          []struct{ Function function } `json:"tools"`
+}
+
+type responseFormat struct {
+	JSONSchema struct {
+		Name   string          `json:"name"`
+		Schema json.RawMessage `json:"schema"`
+		Strict bool            `json:"strict"`
+	} `json:"json_schema"`
+	Type string `json:"type"`
+}
+
+type function struct {
+	Description string          `json:"description"`
+	Name        string          `json:"name"`
+	Parameters  json.RawMessage `json:"parameters"`
+	Strict      bool            `json:"strict"`
+}
+
+func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
+	var request chatRequest
+	call := &Call{}
+	if !read(w, r, &request, call) {
+		return
+	}
+	if problem := request.into(call); problem != "" {
+		s.fail(w, &Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: problem})
+		return
+	}
+	reply, ok := s.serve(w, r, bearer(r), call)
+	if !ok {
+		return
+	}
+	if request.Stream {
+		streamChat(w, &request, reply)
+		return
+	}
+	whole(w, reply, chatCompletion(&request, reply))
+}
+
+// into translates the request; it returns what the real server would object to.
+func (c *chatRequest) into(call *Call) string {
+	call.Model, call.Stream = c.Model, c.Stream
+	call.Temperature, call.MaxTokens = c.Temperature, c.MaxTokens
+	for _, message := range c.Messages {
+		if message.Role == "system" {
+			call.System = message.Content
+			continue
+		}
+		call.Messages = append(call.Messages, message)
+	}
+	for _, tool := range c.Tools {
+		f := tool.Function
+		if f.Strict && !wire.Strict(f.Parameters) {
+			return fmt.Sprintf("Invalid schema for function %q", f.Name)
+		}
+		call.Tools = append(call.Tools, llm.Tool{Name: f.Name, Description: f.Description, Schema: f.Parameters})
+	}
+	if c.ResponseFormat != nil {
+		format := c.ResponseFormat.JSONSchema
+		if format.Strict && !wire.Strict(format.Schema) {
+			return fmt.Sprintf("Invalid schema for response_format %q", format.Name)
+		}
+		call.SchemaName, call.Schema = format.Name, format.Schema
+	}
+	return ""
+}
+
+func chatCompletion(request *chatRequest, reply *Reply) map[string]any {
+	message := map[string]any{"role": "assistant", "content": reply.Text, "refusal": nil}
+	if reply.End == EndRefused {
+		message["content"], message["refusal"] = nil, reply.Text
+	}
+	if len(reply.ToolCalls) > 0 {
+		message["tool_calls"] = chatCalls(reply.ToolCalls)
+	}
+	return map[string]any{
+		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": request.Model,
+		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": finishReason(reply)}},
+		"usage":   chatUsage(reply.Usage),
+	}
+}
+
+func chatCalls(calls []llm.ToolCall) []any {
+	list := make([]any, 0, len(calls))
+	for i, call := range calls {
+		list = append(list, map[string]any{
+			"id": fmt.Sprintf("call_%d", i), "type": "function", "function": map[string]any{"name": call.Name, "arguments": args(call)},
+		})
+	}
+	return list
+}
+
+func chatUsage(usage llm.Usage) map[string]any {
+	return map[string]any{
+		"prompt_tokens": usage.Input, "completion_tokens": usage.Output, "total_tokens": usage.Input + usage.Output,
+		"prompt_tokens_details": map[string]any{"cached_tokens": usage.Cached},
+	}
+}
+
+func finishReason(reply *Reply) string {
+	switch {
+	case reply.End == EndCutOff:
+		return "length"
+	case len(reply.ToolCalls) > 0:
+		return "tool_calls"
+	}
+	return "stop"
+}
+
+// streamChat sends the answer in chunks as the real server does: the role first,
+// usage in a chunk without choices, [DONE] last.
+func streamChat(w http.ResponseWriter, request *chatRequest, reply *Reply) {
+	stream := newEvents(w)
+	chunk := func(delta map[string]any, finish any) {
+		stream.send("", map[string]any{
+			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": request.Model,
+			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}},
+		})
+	}
+	chunk(map[string]any{"role": "assistant", "content": ""}, nil)
+	deltas := chatDeltas(reply)
+	if reply.End == EndDisconnect || reply.End == EndSilent {
+		deltas = deltas[:len(deltas)/2]
+	}
+	for _, delta := range deltas {
+		chunk(delta, nil)
+	}
+	switch reply.End {
+	case EndDisconnect:
+		panic(http.ErrAbortHandler)
+	case EndSilent:
+		return
+	case EndCutOff, EndRefused:
+	}
+	chunk(map[string]any{}, finishReason(reply))
+	if request.StreamOptions["include_usage"] == true {
+		stream.send("", map[string]any{
+			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": request.Model,
+			"choices": []any{}, "usage": chatUsage(reply.Usage),
+		})
+	}
+	stream.send("", "[DONE]")
+}
+
+func chatDeltas(reply *Reply) []map[string]any {
+	field := "content"
+	if reply.End == EndRefused {
+		field = "refusal"
+	}
+	var deltas []map[string]any
+	for _, piece := range pieces(reply.Text) {
+		deltas = append(deltas, map[string]any{field: piece})
+	}
+	for i, call := range reply.ToolCalls {
+		deltas = append(deltas, callDelta(i, map[string]any{
+			"id": fmt.Sprintf("call_%d", i), "type": "function", "function": map[string]any{"name": call.Name, "arguments": ""},
+		}))
+		for _, piece := range pieces(args(call)) {
+			deltas = append(deltas, callDelta(i, map[string]any{"function": map[string]any{"arguments": piece}}))
+		}
+	}
+	return deltas
+}
+
+func callDelta(index int, call map[string]any) map[string]any {
+	call["index"] = index
+	return map[string]any{"tool_calls": []any{call}}
+}
+
+// embeddings answers with lexical vectors, in reverse order, because the index says
+// which is which. The handler may make it fail.
+func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		Dimensions int      `json:"dimensions"`
+		Input      []string `json:"input"`
+		Model      string   `json:"model"`
+	}
+	call := &Call{}
+	if !read(w, r, &request, call) {
+		return
+	}
+	call.Model = request.Model
+	if _, ok := s.serve(w, r, bearer(r), call); !ok {
+		return
+	}
+	vectors, err := lexical.Embedder{}.Embed(r.Context(), request.Input)
+	if err != nil {
+		return
+	}
+	data := make([]any, 0, len(vectors))
+	for i := len(vectors) - 1; i >= 0; i-- {
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": vectors[i][:request.Dimensions]})
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "model": request.Model, "data": data, "usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1}})
+}

@@ -1,0 +1,10 @@
+// Package wiretest is servers for tests that speak the providers' real wire
+// protocols on a loopback port: OpenAI's Chat Completions (streamed and not, and
+// embeddings), Gemini's compatible endpoint and Anthropic's Messages.
+//
+// A Handler says what the model would answer, faults included; Play lets an
+// llm.Model, say a script, answer behind the wire, so that whole turns can run over
+// HTTP. Conform is the suite that every provider passes.
+//
+// It is for tests only and must not import a provider. Start reading at server.go.
+package wiretest
