@@ -12,6 +12,138 @@ import (
 	"github.com/google/uuid"
 )
 
+const jobComplete = `-- name: JobComplete :one
+SELECT job_complete($1::bigint, $2::int)::boolean AS completed
+`
+
+type JobCompleteParams struct {
+	JobID   int64
+	Attempt int32
+}
+
+func (q *Queries) JobComplete(ctx context.Context, db DBTX, arg *JobCompleteParams) (bool, error) {
+	row := db.QueryRow(ctx, jobComplete, arg.JobID, arg.Attempt)
+	var completed bool
+	err := row.Scan(&completed)
+	return completed, err
+}
+
+const jobInsert = `-- name: JobInsert :one
+SELECT job_insert($1::text, $2::jsonb, $3::text)::bigint AS job_id
+`
+
+type JobInsertParams struct {
+	Kind  string
+	Args  json.RawMessage
+	Queue string
+}
+
+func (q *Queries) JobInsert(ctx context.Context, db DBTX, arg *JobInsertParams) (int64, error) {
+	row := db.QueryRow(ctx, jobInsert, arg.Kind, arg.Args, arg.Queue)
+	var job_id int64
+	err := row.Scan(&job_id)
+	return job_id, err
+}
+
+const jobSupersede = `-- name: JobSupersede :one
+SELECT jobs_supersede($1::text, $2::text)::int AS superseded
+`
+
+type JobSupersedeParams struct {
+	Client string
+	Reason string
+}
+
+func (q *Queries) JobSupersede(ctx context.Context, db DBTX, arg *JobSupersedeParams) (int32, error) {
+	row := db.QueryRow(ctx, jobSupersede, arg.Client, arg.Reason)
+	var superseded int32
+	err := row.Scan(&superseded)
+	return superseded, err
+}
+
+const partitionEnsure = `-- name: PartitionEnsure :one
+SELECT partitions_ensure()::int AS made
+`
+
+func (q *Queries) PartitionEnsure(ctx context.Context, db DBTX) (int32, error) {
+	row := db.QueryRow(ctx, partitionEnsure)
+	var made int32
+	err := row.Scan(&made)
+	return made, err
+}
+
+const sessionStartable = `-- name: SessionStartable :many
+SELECT s::uuid AS session_id FROM sessions_to_start() AS s LIMIT 100
+`
+
+func (q *Queries) SessionStartable(ctx context.Context, db DBTX) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, sessionStartable)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var session_id uuid.UUID
+		if err := rows.Scan(&session_id); err != nil {
+			return nil, err
+		}
+		items = append(items, session_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const summaryAbandoned = `-- name: SummaryAbandoned :many
+SELECT t::uuid AS turn_id FROM summaries_abandoned() AS t LIMIT 100
+`
+
+func (q *Queries) SummaryAbandoned(ctx context.Context, db DBTX) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, summaryAbandoned)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var turn_id uuid.UUID
+		if err := rows.Scan(&turn_id); err != nil {
+			return nil, err
+		}
+		items = append(items, turn_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const turnAbandoned = `-- name: TurnAbandoned :many
+SELECT t.turn_id::uuid AS turn_id FROM turns_abandoned() AS t (turn_id, job_state) LIMIT 100
+`
+
+func (q *Queries) TurnAbandoned(ctx context.Context, db DBTX) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, turnAbandoned)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var turn_id uuid.UUID
+		if err := rows.Scan(&turn_id); err != nil {
+			return nil, err
+		}
+		items = append(items, turn_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const turnCancel = `-- name: TurnCancel :one
 SELECT cancel_turn($1::uuid)::boolean AS cancelled
 `
@@ -21,6 +153,30 @@ func (q *Queries) TurnCancel(ctx context.Context, db DBTX, turnID uuid.UUID) (bo
 	var cancelled bool
 	err := row.Scan(&cancelled)
 	return cancelled, err
+}
+
+const turnEnd = `-- name: TurnEnd :one
+SELECT turn_end($1::uuid, $2::turn_status, $3::text, $4::text)::boolean AS ended
+`
+
+type TurnEndParams struct {
+	TurnID  uuid.UUID
+	Status  TurnStatus
+	Code    string
+	Message string
+}
+
+// TurnEnd locks the session, then the turn.
+func (q *Queries) TurnEnd(ctx context.Context, db DBTX, arg *TurnEndParams) (bool, error) {
+	row := db.QueryRow(ctx, turnEnd,
+		arg.TurnID,
+		arg.Status,
+		arg.Code,
+		arg.Message,
+	)
+	var ended bool
+	err := row.Scan(&ended)
+	return ended, err
 }
 
 const turnEnqueue = `-- name: TurnEnqueue :one
@@ -65,4 +221,51 @@ func (q *Queries) TurnEnqueue(ctx context.Context, db DBTX, arg *TurnEnqueuePara
 		&i.Existing,
 	)
 	return &i, err
+}
+
+const turnEventsAppend = `-- name: TurnEventsAppend :one
+SELECT turn_events_append($1::uuid, $2::jsonb)::int AS seq
+`
+
+type TurnEventsAppendParams struct {
+	TurnID uuid.UUID
+	Events json.RawMessage
+}
+
+func (q *Queries) TurnEventsAppend(ctx context.Context, db DBTX, arg *TurnEventsAppendParams) (int32, error) {
+	row := db.QueryRow(ctx, turnEventsAppend, arg.TurnID, arg.Events)
+	var seq int32
+	err := row.Scan(&seq)
+	return seq, err
+}
+
+const turnStartNext = `-- name: TurnStartNext :one
+SELECT (turn_start_next($1::uuid) IS NOT NULL)::boolean AS started
+`
+
+func (q *Queries) TurnStartNext(ctx context.Context, db DBTX, sessionID uuid.UUID) (bool, error) {
+	row := db.QueryRow(ctx, turnStartNext, sessionID)
+	var started bool
+	err := row.Scan(&started)
+	return started, err
+}
+
+const turnSummaryFacts = `-- name: TurnSummaryFacts :exec
+SELECT turn_summary_write_facts($1::uuid)
+`
+
+func (q *Queries) TurnSummaryFacts(ctx context.Context, db DBTX, turnID uuid.UUID) error {
+	_, err := db.Exec(ctx, turnSummaryFacts, turnID)
+	return err
+}
+
+const turnSummaryFinish = `-- name: TurnSummaryFinish :one
+SELECT turn_summary_finish($1::uuid)::boolean AS finished
+`
+
+func (q *Queries) TurnSummaryFinish(ctx context.Context, db DBTX, turnID uuid.UUID) (bool, error) {
+	row := db.QueryRow(ctx, turnSummaryFinish, turnID)
+	var finished bool
+	err := row.Scan(&finished)
+	return finished, err
 }

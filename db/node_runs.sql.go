@@ -12,6 +12,77 @@ import (
 	"github.com/google/uuid"
 )
 
+const nodeRunInsert = `-- name: NodeRunInsert :exec
+INSERT INTO node_runs (turn_id, position, node, step, call, output, river_job_id, llm_call_id, duration_ms)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+`
+
+type NodeRunInsertParams struct {
+	TurnID     uuid.UUID
+	Position   int32
+	Node       string
+	Step       *int32
+	Call       int32
+	Output     json.RawMessage
+	RiverJobID *int64
+	LlmCallID  *uuid.UUID
+	DurationMs int32
+}
+
+func (q *Queries) NodeRunInsert(ctx context.Context, db DBTX, arg *NodeRunInsertParams) error {
+	_, err := db.Exec(ctx, nodeRunInsert,
+		arg.TurnID,
+		arg.Position,
+		arg.Node,
+		arg.Step,
+		arg.Call,
+		arg.Output,
+		arg.RiverJobID,
+		arg.LlmCallID,
+		arg.DurationMs,
+	)
+	return err
+}
+
+const nodeRunListMade = `-- name: NodeRunListMade :many
+SELECT position, node, step, call, output FROM node_runs WHERE turn_id = $1 ORDER BY position
+`
+
+type NodeRunListMadeRow struct {
+	Position int32
+	Node     string
+	Step     *int32
+	Call     int32
+	Output   json.RawMessage
+}
+
+// NodeRunListMade are a turn's decisions with all that they said.
+func (q *Queries) NodeRunListMade(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*NodeRunListMadeRow, error) {
+	rows, err := db.Query(ctx, nodeRunListMade, turnID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*NodeRunListMadeRow
+	for rows.Next() {
+		var i NodeRunListMadeRow
+		if err := rows.Scan(
+			&i.Position,
+			&i.Node,
+			&i.Step,
+			&i.Call,
+			&i.Output,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const nodeRunListTurn = `-- name: NodeRunListTurn :many
 SELECT position, node, step, call,
        (CASE WHEN node = 'act' THEN jsonb_build_object('blocked', output -> 'blocked', 'ask_user', output -> 'ask_user',

@@ -106,3 +106,14 @@ func (q *Queries) TurnEventListTurn(ctx context.Context, db DBTX, arg *TurnEvent
 	}
 	return items, nil
 }
+
+const turnEventPrune = `-- name: TurnEventPrune :exec
+DELETE FROM turn_events WHERE turn_id = $1 AND type IN ('reply.delta', 'reply.reset')
+`
+
+// TurnEventPrune removes the pieces of a reply. It comes after the last append: the seq of a pruned event must not be
+// given again, readers are past it.
+func (q *Queries) TurnEventPrune(ctx context.Context, db DBTX, turnID uuid.UUID) error {
+	_, err := db.Exec(ctx, turnEventPrune, turnID)
+	return err
+}

@@ -11,6 +11,33 @@ import (
 	"github.com/google/uuid"
 )
 
+const turnStepEnd = `-- name: TurnStepEnd :exec
+UPDATE turn_steps
+SET outcome = $1::step_outcome, summary = $2::text, conclusions = $3, note = $4
+WHERE turn_id = $5 AND step = $6
+`
+
+type TurnStepEndParams struct {
+	Outcome     StepOutcome
+	Summary     string
+	Conclusions *string
+	Note        *string
+	TurnID      uuid.UUID
+	Step        int32
+}
+
+func (q *Queries) TurnStepEnd(ctx context.Context, db DBTX, arg *TurnStepEndParams) error {
+	_, err := db.Exec(ctx, turnStepEnd,
+		arg.Outcome,
+		arg.Summary,
+		arg.Conclusions,
+		arg.Note,
+		arg.TurnID,
+		arg.Step,
+	)
+	return err
+}
+
 const turnStepList = `-- name: TurnStepList :many
 SELECT turn_id, step, step_type, subdomain, description, refs, needs, schema_tables, outcome, summary, conclusions, note FROM turn_steps WHERE turn_id = $1 ORDER BY step
 `
@@ -94,4 +121,29 @@ func (q *Queries) TurnStepListTurn(ctx context.Context, db DBTX, turnID uuid.UUI
 		return nil, err
 	}
 	return items, nil
+}
+
+const turnStepSchemaAdd = `-- name: TurnStepSchemaAdd :exec
+UPDATE turn_steps SET schema_tables = array_append(schema_tables, $1::text)
+WHERE turn_id = $2 AND step = $3 AND NOT $1::text = ANY (schema_tables)
+`
+
+type TurnStepSchemaAddParams struct {
+	TableName string
+	TurnID    uuid.UUID
+	Step      int32
+}
+
+func (q *Queries) TurnStepSchemaAdd(ctx context.Context, db DBTX, arg *TurnStepSchemaAddParams) error {
+	_, err := db.Exec(ctx, turnStepSchemaAdd, arg.TableName, arg.TurnID, arg.Step)
+	return err
+}
+
+const turnStepSkipRest = `-- name: TurnStepSkipRest :exec
+UPDATE turn_steps SET outcome = 'skipped' WHERE turn_id = $1 AND outcome IS NULL
+`
+
+func (q *Queries) TurnStepSkipRest(ctx context.Context, db DBTX, turnID uuid.UUID) error {
+	_, err := db.Exec(ctx, turnStepSkipRest, turnID)
+	return err
 }

@@ -1,8 +1,45 @@
+-- name: JobComplete :one
+SELECT job_complete(@job_id::bigint, @attempt::int)::boolean AS completed;
+
+-- name: JobInsert :one
+SELECT job_insert(@kind::text, @args::jsonb, @queue::text)::bigint AS job_id;
+
+-- name: JobSupersede :one
+SELECT jobs_supersede(@client::text, @reason::text)::int AS superseded;
+
+-- name: PartitionEnsure :one
+SELECT partitions_ensure()::int AS made;
+
+-- name: SessionStartable :many
+SELECT s::uuid AS session_id FROM sessions_to_start() AS s LIMIT 100;
+
+-- name: SummaryAbandoned :many
+SELECT t::uuid AS turn_id FROM summaries_abandoned() AS t LIMIT 100;
+
+-- name: TurnAbandoned :many
+SELECT t.turn_id::uuid AS turn_id FROM turns_abandoned() AS t (turn_id, job_state) LIMIT 100;
+
 -- name: TurnCancel :one
 SELECT cancel_turn(@turn_id::uuid)::boolean AS cancelled;
+
+-- TurnEnd locks the session, then the turn.
+-- name: TurnEnd :one
+SELECT turn_end(@turn_id::uuid, @status::turn_status, @code::text, @message::text)::boolean AS ended;
 
 -- TurnEnqueue locks the session's row until the caller's transaction ends.
 -- name: TurnEnqueue :one
 SELECT e.turn_id::uuid AS turn_id, e.number::int AS number, e.status::turn_status AS status, e.existing::boolean AS existing
 FROM turn_enqueue(@session_id::uuid, @message::text, sqlc.narg(idempotency_key)::text, sqlc.narg(mode)::text, @if_busy::text,
                   @ui_changes::jsonb, @mentioned_entities::jsonb) AS e;
+
+-- name: TurnEventsAppend :one
+SELECT turn_events_append(@turn_id::uuid, @events::jsonb)::int AS seq;
+
+-- name: TurnStartNext :one
+SELECT (turn_start_next(@session_id::uuid) IS NOT NULL)::boolean AS started;
+
+-- name: TurnSummaryFacts :exec
+SELECT turn_summary_write_facts(@turn_id::uuid);
+
+-- name: TurnSummaryFinish :one
+SELECT turn_summary_finish(@turn_id::uuid)::boolean AS finished;

@@ -12,3 +12,8 @@ FROM turn_events
 WHERE turn_id = @turn_id AND seq > @after_seq
 ORDER BY seq
 LIMIT @page_size;
+
+-- TurnEventPrune removes the pieces of a reply. It comes after the last append: the seq of a pruned event must not be
+-- given again, readers are past it.
+-- name: TurnEventPrune :exec
+DELETE FROM turn_events WHERE turn_id = @turn_id AND type IN ('reply.delta', 'reply.reset');

@@ -1,3 +1,12 @@
+-- name: TurnStepEnd :exec
+UPDATE turn_steps
+SET outcome = @outcome::step_outcome, summary = @summary::text, conclusions = sqlc.narg(conclusions), note = sqlc.narg(note)
+WHERE turn_id = @turn_id AND step = @step;
+
+-- name: TurnStepInsert :batchexec
+INSERT INTO turn_steps (turn_id, step, step_type, subdomain, description, refs, needs)
+VALUES (@turn_id, @step, @step_type, @subdomain, @description, @refs, @needs);
+
 -- TurnStepList is a turn's plan.
 -- name: TurnStepList :many
 SELECT * FROM turn_steps WHERE turn_id = @turn_id ORDER BY step;
@@ -7,3 +16,10 @@ SELECT step, step_type, subdomain, description, refs, outcome, summary, note
 FROM turn_steps
 WHERE turn_id = @turn_id
 ORDER BY step;
+
+-- name: TurnStepSchemaAdd :exec
+UPDATE turn_steps SET schema_tables = array_append(schema_tables, @table_name::text)
+WHERE turn_id = @turn_id AND step = @step AND NOT @table_name::text = ANY (schema_tables);
+
+-- name: TurnStepSkipRest :exec
+UPDATE turn_steps SET outcome = 'skipped' WHERE turn_id = @turn_id AND outcome IS NULL;

@@ -1,0 +1,21 @@
+-- LlmCallAnswers are the answers bought for a decision, in the order of its requests.
+-- name: LlmCallAnswers :many
+SELECT id, attempt, provider, model, response, input_tokens, output_tokens, cached_tokens
+FROM llm_calls
+WHERE turn_id = @turn_id AND position = @position::int AND error_code IS NULL AND response IS NOT NULL
+ORDER BY attempt, id;
+
+-- LlmCallCompressed is an answer bought for the same compression before.
+-- name: LlmCallCompressed :many
+SELECT id, attempt, provider, model, response, input_tokens, output_tokens, cached_tokens
+FROM llm_calls
+WHERE session_id = @session_id AND node = 'compress' AND request = @request AND error_code IS NULL AND response IS NOT NULL
+ORDER BY id
+LIMIT 1;
+
+-- name: LlmCallInsert :exec
+INSERT INTO llm_calls (id, session_id, turn_id, position, node, step, call, attempt, provider, model, request, response,
+                       input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code)
+VALUES (@id, @session_id, sqlc.narg(turn_id), sqlc.narg(position), @node, sqlc.narg(step), @call, @attempt, @provider, @model,
+        @request, sqlc.narg(response), @input_tokens, @output_tokens, @cached_tokens, @cost_usd::double precision, @latency_ms,
+        sqlc.narg(error_code));

@@ -1,0 +1,20 @@
+-- name: WorkerBeat :exec
+INSERT INTO workers (id, version, host) VALUES (@id, @version, @host)
+ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp();
+
+-- WorkerDead are the workers whose lease is over by the database's clock, or whose advisory lock is free. The lock
+-- is taken by asking, so that one scan at a time sees a worker dead.
+-- name: WorkerDead :many
+SELECT id FROM workers
+WHERE id <> @self
+  AND (beat_at < clock_timestamp() - interval '3 seconds' OR pg_try_advisory_xact_lock(hashtextextended('alfred.worker:' || id, 0)))
+ORDER BY id
+LIMIT 100;
+
+-- name: WorkerDelete :exec
+DELETE FROM workers WHERE id = @id;
+
+-- WorkerPrune forgets workers long dead. Until then each scan looks at them again: a process that was stopped and
+-- goes on may have fetched jobs after it was declared dead.
+-- name: WorkerPrune :exec
+DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes';
