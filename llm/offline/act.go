@@ -1,0 +1,287 @@
+package offline
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"alfred/domain"
+	"alfred/llm"
+	"alfred/nodes"
+)
+
+// actor makes one decision of a step.
+type actor struct {
+	f     *facts
+	tools []string
+	op    *op
+	table *domain.Entity
+	calls []llm.ToolCall
+}
+
+func (m *model) act(f *facts, tools []llm.Tool) []llm.ToolCall {
+	a := &actor{f: f}
+	for _, t := range tools {
+		a.tools = append(a.tools, t.Name)
+	}
+	if f.step == nil {
+		a.complete("There was nothing to do.", "")
+		return a.calls
+	}
+	a.op = a.readOp()
+	if a.op == nil {
+		a.blocked("plan_invalid", "The step does not say what to do in words a rule-based model knows.")
+		return a.calls
+	}
+	a.table = f.lex.byTable(a.op.table)
+	a.decide()
+	return a.calls
+}
+
+// readOp takes the step's description for an op, else for a request in plain
+// words, as a person or another model would write it.
+func (a *actor) readOp() *op {
+	if o, ok := parseOp(strings.TrimSpace(a.f.step.description)); ok {
+		return o
+	}
+	c := a.f.command(a.f.step.description)
+	if c.entity == nil {
+		c.entity = a.f.subdomainEntity()
+	}
+	p := &planned{f: a.f, out: &nodes.ThinkOutput{}}
+	if c.entity != nil && c.verb == verbChat {
+		c.verb = verbList
+	}
+	p.build(c)
+	for _, s := range p.out.Steps {
+		if o, ok := parseOp(s.Description); ok && (s.Type == a.f.step.kind || a.f.step.kind == "") {
+			return o
+		}
+	}
+	return nil
+}
+
+func (f *facts) subdomainEntity() *domain.Entity {
+	for _, s := range f.lex.domain.Subdomains {
+		if s.Name == f.step.subdomain && len(s.Tables) > 0 {
+			return f.lex.byTable(s.Tables[0])
+		}
+	}
+	return nil
+}
+
+func (a *actor) decide() {
+	if failed := a.failure(); failed != "" {
+		a.blocked("tool_failure", failed)
+		return
+	}
+	switch a.op.act {
+	case opCount:
+		a.count()
+	case opCreate:
+		a.create()
+	case opDelete, opUpdate:
+		a.change()
+	case opDraft:
+		a.draft()
+	case opNote:
+		a.note()
+	case opPlan:
+		a.planDays()
+	case opRead:
+		a.read()
+	case opRecall:
+		a.call(nodes.ToolRecall, map[string]any{"query": a.op.text})
+		a.complete("Looked back for "+a.op.text+".", "")
+	case opReview:
+		a.review()
+	case opRevise:
+		a.revise()
+	case opSave:
+		a.save()
+	}
+}
+
+// failure is the error of this step's newest call, or "".
+func (a *actor) failure() string {
+	mine := a.mine()
+	if len(mine) == 0 || !mine[len(mine)-1].err {
+		return ""
+	}
+	return firstLine(mine[len(mine)-1].text)
+}
+
+// firstLine is the line of a result that says what went wrong.
+func firstLine(text string) string {
+	for line := range strings.SplitSeq(text, "\n") {
+		if resultErr.MatchString(line) {
+			return strings.TrimSpace(strings.TrimLeft(line, "#-* "))
+		}
+	}
+	return strings.TrimSpace(text)
+}
+
+// mine are the results of the current step.
+func (a *actor) mine() []stepResult {
+	var out []stepResult
+	for _, r := range a.f.results {
+		if r.tool != "" && (r.step == a.f.step.number || r.step == 0) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (a *actor) call(tool string, args map[string]any) {
+	a.calls = append(a.calls, llm.ToolCall{Name: tool, Args: json.RawMessage(compact(args))})
+}
+
+func (a *actor) complete(summary, conclusions string) {
+	args := map[string]any{"summary": summary}
+	if conclusions != "" {
+		args["conclusions"] = conclusions
+	}
+	a.call(nodes.ToolStepComplete, args)
+}
+
+func (a *actor) askUser(question string) {
+	a.call(nodes.ToolAskUser, map[string]any{"question": question})
+}
+
+func (a *actor) blocked(code, details string) {
+	a.call(nodes.ToolBlocked, map[string]any{"code": code, "details": details, "next": "fail"})
+}
+
+func (a *actor) read() {
+	e := a.table
+	if e == nil {
+		a.blocked("plan_invalid", "There is no table "+a.op.table+".")
+		return
+	}
+	args := map[string]any{"table": e.Table}
+	filters := slices.Clone(a.op.filters)
+	filters = append(filters, refFilter(a.op.refs)...)
+	if a.op.name != "" {
+		filters = append(filters, nameFilter(e, a.op.name)...)
+	}
+	if len(filters) > 0 {
+		args["filters"] = filters
+	} else {
+		args["filters"] = []filter{}
+	}
+	if a.op.text != "" {
+		args["or_filters"] = searchFilters(e, a.op.text)
+	}
+	if a.op.full {
+		args["detail"] = "full"
+	}
+	if a.op.order != "" {
+		args["order_by"] = a.op.order
+	}
+	a.call(nodes.ToolRead, args)
+	a.complete("Looked up the "+plural(e)+".", "")
+}
+
+func refFilter(refs []string) []filter {
+	switch len(refs) {
+	case 0:
+		return nil
+	case 1:
+		return []filter{{"id", "=", refs[0]}}
+	}
+	return []filter{{"id", "in", refs}}
+}
+
+// nameFilter finds by name: by the table's own rule where it has one, else by
+// what the name contains.
+func nameFilter(e *domain.Entity, name string) []filter {
+	label := labelColumn(e)
+	if label == nil {
+		return nil
+	}
+	if e.Match != nil && e.Match.Column == label.Name {
+		return []filter{{label.Name, "=", name}}
+	}
+	return []filter{{label.Name, "ilike", "%" + strings.Join(strings.Fields(name), "%") + "%"}}
+}
+
+// searchFilters look for words anywhere: the name, lists of words, long texts,
+// and by meaning where the type is embedded.
+func searchFilters(e *domain.Entity, text string) []filter {
+	var out []filter
+	label := labelColumn(e)
+	for _, c := range e.Columns {
+		switch {
+		case c.Hidden:
+		case c == label:
+			out = append(out, nameFilter(e, text)...)
+		case c.Kind == domain.KindText && len(c.Enum) == 0 && c.FK == nil:
+			out = append(out, filter{c.Name, "ilike", "%" + text + "%"})
+		case c.Kind == domain.KindArray && c.FK == nil && c.Elem == domain.KindText:
+			out = append(out, filter{c.Name, "contains", []string{strings.ToLower(text)}})
+		}
+	}
+	return out
+}
+
+func (a *actor) count() {
+	if done := a.mine(); len(done) > 0 {
+		a.complete("Counted the "+plural(a.table)+".", strings.TrimSpace(resultBody(done[len(done)-1].text)))
+		return
+	}
+	args := map[string]any{"table": a.table.Table, "aggregates": []map[string]any{{"fn": "count", "as": "count"}}}
+	if a.op.by != "" {
+		args["group_by"] = []string{a.op.by}
+	}
+	if len(a.op.filters) > 0 {
+		args["filters"] = a.op.filters
+	}
+	a.call(nodes.ToolAnalyze, args)
+}
+
+// resultBody is a result without its first line, which says what was called.
+func resultBody(text string) string {
+	if _, rest, ok := strings.Cut(strings.TrimSpace(text), "\n"); ok {
+		return rest
+	}
+	return text
+}
+
+// review answers from rows that are loaded: it states what they say.
+func (a *actor) review() {
+	var parts []string
+	for _, ref := range a.op.refs {
+		if e := a.f.find(ref); e != nil {
+			parts = append(parts, e.label+": "+describe(e))
+		}
+	}
+	a.complete("Looked at "+joinList(a.labels(a.op.refs))+".", strings.Join(parts, "\n"))
+}
+
+// describe is what the prompt says of an entity.
+func describe(e *entity) string {
+	if len(e.data) == 0 {
+		return strings.TrimSpace(e.text)
+	}
+	var parts []string
+	for _, k := range sortedKeys(e.data) {
+		if v := asText(e.data[k]); v != "" && v != "[]" && k != "id" && !anyRef.MatchString(v) {
+			parts = append(parts, fmt.Sprintf("%s: %s", strings.ReplaceAll(k, "_", " "), v))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (a *actor) labels(refs []string) []string {
+	var out []string
+	for _, ref := range refs {
+		if e := a.f.find(ref); e != nil && e.label != "" {
+			out = append(out, e.label)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "it")
+	}
+	return out
+}

@@ -1,0 +1,380 @@
+package offline
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"alfred/domain"
+)
+
+// composer drafts and changes rows with the declaration's tables.
+type composer struct {
+	f   *facts
+	d   *domain.OfflineDraft
+	row *domain.Entity
+}
+
+// composer is nil when the declaration has no tables for drafting.
+func (f *facts) composer() *composer {
+	d := f.lex.vocab.draft
+	if d == nil || f.lex.byType(d.Type) == nil {
+		return nil
+	}
+	return &composer{f: f, d: d, row: f.lex.byType(d.Type)}
+}
+
+var (
+	dishNoise = regexp.MustCompile(`(?i)\b(?:an?|the|some|me|us|my|new|simple|quick|easy|nice|good|great|tasty|delicious|another|ideas?|drafts?|suggestions?|please|something|anything|what i have|using what|from what (?:i|we) have|(?:with|from) what's in.*|from my .*)\b`)
+	forPeople = regexp.MustCompile(`(?i)\b(?:for|serves?|serving|servings:?)\s+(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b(?:\s+(?:people|persons|of us|servings|portions|guests|adults))?`)
+	countNoun = regexp.MustCompile(`(?i)^(two|three|four|five|2|3|4|5)\b`)
+)
+
+// title is the user's own words for what is drafted, in title case.
+func (c *composer) title(text string) string {
+	text = forPeople.ReplaceAllString(text, " ")
+	text = countNoun.ReplaceAllString(strings.TrimSpace(text), " ")
+	text = c.f.lex.cutTypes(text, c.row)
+	text = dishNoise.ReplaceAllString(text, " ")
+	text = regexp.MustCompile(`(?i)^\s*(?:for|of|with|called|named)\s+`).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`(?i)\s+(?:for|of|with|to|on|in)\s*$`).ReplaceAllString(text, "")
+	text = strings.Trim(strings.Join(strings.Fields(text), " "), ` "'“”.,;:!?-`)
+	return titleCase(text)
+}
+
+// drafts composes as many rows as the text asks for, one unless it says "two".
+func (c *composer) drafts(text string) []map[string]any {
+	n := 1
+	if m := countNoun.FindStringSubmatch(strings.TrimSpace(text)); m != nil {
+		if k, ok := number(m[1]); ok {
+			n = int(k)
+		}
+	}
+	templates := c.templates(text)
+	var out []map[string]any
+	for i := range min(n, max(len(templates), 1)) {
+		if len(templates) == 0 {
+			break
+		}
+		title := c.title(text)
+		if n > 1 {
+			title = "" // each has its own template's name
+		}
+		out = append(out, c.compose(templates[i], text, title))
+	}
+	return out
+}
+
+// templates are those with a phrase in the text, longest phrase first, then the
+// rest in the declaration's order.
+func (c *composer) templates(text string) []*domain.OfflineTemplate {
+	ws := stems(text)
+	var out []*domain.OfflineTemplate
+	score := map[*domain.OfflineTemplate]int{}
+	for i := range c.d.Templates {
+		t := &c.d.Templates[i]
+		for _, w := range t.Words {
+			if p := stems(w); containsWords(ws, p) {
+				score[t] = max(score[t], len(strings.Join(p, " ")))
+			}
+		}
+		if len(t.Words) == 0 {
+			score[t] = 1 // before those that do not fit
+		}
+		out = append(out, t)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return score[out[i]] > score[out[j]] })
+	return out
+}
+
+// maxTitle is where a description ends to be a name.
+const maxTitle = 60
+
+// compose fills a template. The user's own words are the name when they are one:
+// a single word is what the template makes a dish of.
+func (c *composer) compose(t *domain.OfflineTemplate, text, title string) map[string]any {
+	fill := map[string]string{"{title}": title}
+	for name, slot := range c.d.Slots {
+		w := slotWord(slot, text)
+		if w == "" {
+			w = t.Slots[name]
+		}
+		if w == "" {
+			w = slot.Default
+		}
+		fill["{"+name+"}"] = w
+		fill["{"+capitalize(name)+"}"] = titleCase(w)
+	}
+	content := mapTexts(clone(t.Content), func(s string) string {
+		for key, w := range fill {
+			s = strings.ReplaceAll(s, key, w)
+		}
+		return s
+	})
+	if len(strings.Fields(title)) > 1 && len(title) <= maxTitle || asText(content[c.d.Title]) == "" {
+		content[c.d.Title] = title
+	}
+	c.applyChanges(content, text, false)
+	c.scaleTo(content, text)
+	c.avoid(content)
+	return content
+}
+
+// slotWord is the longest of a slot's words that the text has.
+func slotWord(slot domain.OfflineSlot, text string) string {
+	ws, best := stems(text), ""
+	for _, w := range slot.Words {
+		if containsWords(ws, stems(w)) && len(w) > len(best) {
+			best = w
+		}
+	}
+	return best
+}
+
+// avoid takes out what the constraints and the user's profile rule out.
+func (c *composer) avoid(content map[string]any) {
+	terms := c.f.avoided()
+	if m := allergyLine.FindStringSubmatch(c.f.body("User Profile")); m != nil {
+		for _, w := range splitList(strings.Trim(m[1], "* ")) {
+			terms = append(terms, c.f.lex.vocab.covers(w)...)
+		}
+	}
+	for _, term := range terms {
+		c.remove(content, term)
+	}
+}
+
+var allergyLine = regexp.MustCompile(`(?i)\ballerg\w+:\**\s*([^|\n]+)`)
+
+// revise changes a draft by the user's words. changed is false when the tables
+// and the grammar know no way to do it.
+func (c *composer) revise(content map[string]any, text string) (out map[string]any, changed bool) {
+	out = clone(content)
+	before := compact(out)
+	c.applyChanges(out, text, true)
+	c.scaleTo(out, text)
+	c.applyWords(out, text)
+	if compact(out) == before {
+		c.setColumn(out, text)
+	}
+	return out, compact(out) != before
+}
+
+// applyChanges runs the declared changes whose words the text has. Numbers are
+// scaled only on the user's word for an existing draft.
+func (c *composer) applyChanges(content map[string]any, text string, scale bool) {
+	ws := stems(text)
+	for i := range c.d.Changes {
+		ch := &c.d.Changes[i]
+		if !slices.ContainsFunc(ch.Words, func(w string) bool { return containsWords(ws, stems(w)) }) {
+			continue
+		}
+		for _, r := range ch.Remove {
+			c.remove(content, r)
+		}
+		c.replaceAll(content, ch.Replace)
+		c.prefix(content, ch.Prefix)
+		set(content, ch.Set)
+		if scale && ch.Scale > 0 {
+			c.scale(content, ch.Scale, ch.ScaleColumns)
+		}
+	}
+}
+
+func (c *composer) prefix(content map[string]any, prefix string) {
+	title := asText(content[c.d.Title])
+	if prefix != "" && !strings.HasPrefix(strings.ToLower(title), strings.ToLower(prefix)) {
+		content[c.d.Title] = strings.TrimSpace(prefix) + " " + title
+	}
+}
+
+// set puts values into columns; lists grow.
+func set(content, values map[string]any) {
+	for _, column := range sortedKeys(values) {
+		list, ok := clone(map[string]any{"v": values[column]})["v"].([]any)
+		if !ok {
+			content[column] = values[column]
+			continue
+		}
+		have, _ := content[column].([]any)
+		for _, v := range list {
+			if !slices.ContainsFunc(have, func(h any) bool { return asText(h) == asText(v) }) {
+				have = append(have, v)
+			}
+		}
+		content[column] = have
+	}
+}
+
+// replaceAll replaces words in every text: the first rule that has a word, its
+// longest word first, each word once.
+func (c *composer) replaceAll(content map[string]any, rules []domain.OfflineReplace) {
+	type pair struct{ from, to string }
+	var pairs []pair
+	for _, r := range rules {
+		for _, from := range r.From {
+			pairs = append(pairs, pair{from, r.To})
+		}
+	}
+	sort.SliceStable(pairs, func(i, j int) bool { return len(pairs[i].from) > len(pairs[j].from) })
+	replaced := mapTexts(content, func(s string) string {
+		for _, p := range pairs {
+			s = replaceWord(s, p.from, p.to)
+		}
+		return s
+	})
+	for k, v := range replaced {
+		content[k] = v
+	}
+}
+
+// replaceWord replaces a word in either number, keeping a capital.
+func replaceWord(s, from, to string) string {
+	re := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(from) + `(?:s|es)?\b`)
+	return re.ReplaceAllStringFunc(s, func(found string) string {
+		if found[:1] != strings.ToLower(found[:1]) {
+			return titleCase(to)
+		}
+		return to
+	})
+}
+
+func (c *composer) children(content map[string]any) []any {
+	list, _ := content[c.d.Child].([]any)
+	return list
+}
+
+// remove takes out the child rows that are the thing, and the thing from the
+// steps that name it.
+func (c *composer) remove(content map[string]any, thing string) {
+	needle := stems(thing)
+	kept := []any{}
+	for _, row := range c.children(content) {
+		child, ok := row.(map[string]any)
+		if !ok || !containsWords(stems(asText(child[c.d.Item])), needle) {
+			kept = append(kept, row)
+		}
+	}
+	if len(kept) == len(c.children(content)) {
+		return
+	}
+	content[c.d.Child] = kept
+	steps, _ := content[c.d.Steps].([]any)
+	var left []any
+	for _, s := range steps {
+		if text := withoutThing(asText(s), thing); text != "" {
+			left = append(left, text)
+		}
+	}
+	content[c.d.Steps] = left
+}
+
+// withoutThing cuts a thing from a sentence; a sentence about nothing else goes.
+func withoutThing(sentence, thing string) string {
+	if !containsWords(stems(sentence), stems(thing)) {
+		return sentence
+	}
+	t := regexp.QuoteMeta(thing) + `(?:s|es)?`
+	for _, p := range []string{`(?i),? and (?:the )?` + t + `\b`, `(?i)\b(?:the )?` + t + ` and `, `(?i), (?:the )?` + t + `\b`, `(?i)\b(?:the )?` + t + `, `} {
+		if cut := regexp.MustCompile(p).ReplaceAllString(sentence, ""); cut != sentence {
+			return cut
+		}
+	}
+	return ""
+}
+
+// scaleTo makes a draft serve the number of people the text names.
+func (c *composer) scaleTo(content map[string]any, text string) {
+	m := forPeople.FindStringSubmatch(text)
+	columns := c.scaleColumns()
+	if m == nil || len(columns) == 0 {
+		return
+	}
+	want, ok := number(m[1])
+	have, isNumber := content[columns[0]].(float64)
+	if !ok || !isNumber || have == 0 || want == have {
+		return
+	}
+	c.scale(content, want/have, columns)
+}
+
+// scaleColumns are the columns that grow with a draft: the row's first, the
+// children's after it.
+func (c *composer) scaleColumns() []string {
+	var own, other []string
+	for _, ch := range c.d.Changes {
+		for _, column := range ch.ScaleColumns {
+			if c.row.Column(column) != nil && !slices.Contains(own, column) {
+				own = append(own, column)
+			} else if c.row.Column(column) == nil && !slices.Contains(other, column) {
+				other = append(other, column)
+			}
+		}
+	}
+	if len(own) == 0 {
+		return nil
+	}
+	return append(own, other...)
+}
+
+func (c *composer) scale(content map[string]any, by float64, columns []string) {
+	grow := func(row map[string]any) {
+		for _, column := range columns {
+			if n, ok := row[column].(float64); ok {
+				row[column] = round(n * by)
+			}
+		}
+	}
+	grow(content)
+	for _, row := range c.children(content) {
+		if child, ok := row.(map[string]any); ok {
+			grow(child)
+		}
+	}
+}
+
+func round(n float64) float64 { return float64(int(n*100+0.5)) / 100 }
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// clone copies content and gives it the types of decoded JSON.
+func clone(content map[string]any) map[string]any {
+	out := map[string]any{}
+	if err := json.Unmarshal([]byte(compact(content)), &out); err != nil {
+		return map[string]any{}
+	}
+	return out
+}
+
+// mapTexts applies a function to every string of content.
+func mapTexts(content map[string]any, change func(string) string) map[string]any {
+	out, _ := mapText(content, change).(map[string]any)
+	return out
+}
+
+func mapText(v any, change func(string) string) any {
+	switch v := v.(type) {
+	case string:
+		return change(v)
+	case []any:
+		for i := range v {
+			v[i] = mapText(v[i], change)
+		}
+		return v
+	case map[string]any:
+		for k := range v {
+			v[k] = mapText(v[k], change)
+		}
+		return v
+	}
+	return v
+}

@@ -1,0 +1,435 @@
+package offline
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"alfred/llm"
+)
+
+// facts are what a prompt says, whichever node it is for; what a node's prompt
+// does not have stays empty.
+type facts struct {
+	lex      *lexicon
+	sections []section
+
+	message  string // what the user said now
+	today    time.Time
+	maxSteps int
+	entities []*entity // in the order of the prompt, one per ref
+	talk     []exchange
+	question *question
+	step     *stepFacts
+	results  []stepResult
+}
+
+// section is one heading of the prompt with the text below it.
+type section struct {
+	heading string // without hashes: "Recent Context (last 2 turns)"
+	body    string
+}
+
+// entity is what the prompt tells of one ref.
+type entity struct {
+	ref, label, kind string
+	tags             []string // "read:full", "needs save"
+	tier             string   // generated, recent, retained, excluded, known
+	loaded           bool     // its rows stand in this turn's data
+	atRisk           bool     // about to leave the window
+	data             map[string]any
+	text             string // data as the prompt writes it
+}
+
+func (e *entity) pending() bool { return e.has("needs save") || e.tier == "generated" }
+
+func (e *entity) has(tag string) bool {
+	for _, t := range e.tags {
+		if t == tag || strings.HasPrefix(t, tag+":") {
+			return true
+		}
+	}
+	return false
+}
+
+// exchange is one past turn.
+type exchange struct {
+	user, assistant string
+	refs            []string // refs listed below the turn
+}
+
+// question is the open question: its text and what may be chosen.
+type question struct {
+	kind, text string
+	options    []option
+}
+
+type option struct{ label, ref string }
+
+// stepFacts are Act's current step.
+type stepFacts struct {
+	number, total                int
+	kind, subdomain, description string
+}
+
+// stepResult is one tool's result of this turn.
+type stepResult struct {
+	step int
+	tool string
+	text string
+	err  bool
+	refs []string
+}
+
+var (
+	tagLine     = regexp.MustCompile(`(?m)^</?[a-z_]+>\s*$`)
+	headingLine = regexp.MustCompile(`^##\s+(.+?)\s*$`)
+)
+
+// readPrompt collects the facts of a request. The dynamic part of a prompt
+// stands in tagged blocks; examples and instructions outside of them are not
+// facts.
+func readPrompt(lex *lexicon, req *llm.Request) *facts {
+	f := &facts{lex: lex, maxSteps: defaultSteps}
+	for _, m := range req.Messages {
+		if m.Role == llm.RoleUser {
+			f.sections = append(f.sections, splitSections(blocks(m.Content))...)
+		}
+	}
+	f.readEntities()
+	f.readTalk()
+	f.readTask()
+	f.readQuestion()
+	f.readStep()
+	f.readResults()
+	f.readData()
+	return f
+}
+
+const defaultSteps = 8
+
+var blockTags = []string{
+	"session_context", "entity_context", "turn_narrative", "prior_turn_context", "conversation_history",
+	"execution_results", "conversation_flow", "reply_guidance", "current_task", "step_context", "data_to_analyze",
+}
+
+// blocks is the text inside the tags, or all of it when there are none.
+func blocks(text string) string {
+	var out []string
+	for _, tag := range blockTags {
+		_, rest, ok := strings.Cut(text, "<"+tag+">\n")
+		if !ok {
+			continue
+		}
+		body, _, _ := strings.Cut(rest, "</"+tag+">")
+		out = append(out, body)
+	}
+	if len(out) == 0 {
+		return tagLine.ReplaceAllString(text, "")
+	}
+	return strings.Join(out, "\n")
+}
+
+func splitSections(text string) []section {
+	var out []section
+	for line := range strings.SplitSeq(text, "\n") {
+		if m := headingLine.FindStringSubmatch(line); m != nil {
+			out = append(out, section{heading: m[1]})
+			continue
+		}
+		if len(out) > 0 {
+			out[len(out)-1].body += line + "\n"
+		}
+	}
+	for i := range out {
+		out[i].body = strings.TrimSpace(out[i].body)
+	}
+	return out
+}
+
+// body is the text below the first heading with that beginning, or "".
+func (f *facts) body(prefix string) string {
+	for _, s := range f.sections {
+		if strings.HasPrefix(s.heading, prefix) {
+			return s.body
+		}
+	}
+	return ""
+}
+
+var (
+	entityLine = regexp.MustCompile("^[-*] `?((?:gen_)?[a-z][a-z0-9_]*_\\d+)`?: (.+?) \\(([a-z][a-z0-9_]*)(?:,[^)]*)?\\)((?: .*)?)$")
+	rangeLine  = regexp.MustCompile(`^[-*] ((?:gen_)?[a-z][a-z0-9_]*)_(\d+)\.\.(?:(?:gen_)?[a-z][a-z0-9_]*_)?(\d+): \[(.*?)\](.*)$`)
+	entityTag  = regexp.MustCompile(`\[([^\]]+)\]`)
+	anyRef     = regexp.MustCompile(`\b(?:gen_)?[a-z][a-z0-9_]*_\d+\b`)
+)
+
+// entitySections maps the beginning of a heading to the tier its lines are in.
+var entitySections = []struct{ prefix, tier string }{
+	{"Generated", "generated"},
+	{"This Turn", "recent"},
+	{"Just Saved", "recent"},
+	{"Recent Context", "recent"},
+	{"Long Term Memory", "retained"},
+	{"Excluded", "excluded"},
+	{"All Known Entities", "known"},
+	{"Viable for planning", "recent"},
+}
+
+func (f *facts) readEntities() {
+	for _, known := range entitySections {
+		for _, s := range f.sections {
+			if strings.HasPrefix(s.heading, known.prefix) {
+				f.readEntityLines(s.body, known.tier)
+			}
+		}
+	}
+}
+
+func (f *facts) readEntityLines(body, tier string) {
+	loaded := false
+	group := tier
+	for line := range strings.SplitSeq(body, "\n") {
+		switch {
+		case strings.Contains(line, "Already loaded"):
+			loaded = true
+		case strings.Contains(line, "Not loaded"):
+			loaded = false
+		case strings.HasPrefix(line, "### "), strings.HasPrefix(line, "**"):
+			group = groupTier(line, tier)
+		default:
+			f.readEntityLine(strings.TrimSpace(line), group, loaded)
+		}
+	}
+}
+
+// groupTier reads a sub-heading of the list of all known entities.
+func groupTier(line, tier string) string {
+	line = strings.ToLower(line)
+	for _, t := range []string{"excluded", "retained", "recent"} {
+		if strings.Contains(line, t) {
+			return t
+		}
+	}
+	if strings.Contains(line, "not yet saved") || strings.Contains(line, "pending") || strings.Contains(line, "generated") {
+		return "generated"
+	}
+	return tier
+}
+
+func (f *facts) readEntityLine(line, tier string, loaded bool) {
+	if m := rangeLine.FindStringSubmatch(line); m != nil {
+		f.readRange(m, tier, loaded)
+		return
+	}
+	m := entityLine.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	e := f.entity(m[1])
+	if e.label == "" {
+		e.label, e.kind, e.tier = m[2], m[3], tier
+	}
+	e.loaded = e.loaded || loaded
+	e.atRisk = e.atRisk || strings.Contains(m[4], "at risk")
+	e.addTags(m[4])
+}
+
+func (e *entity) addTags(rest string) {
+	for _, t := range entityTag.FindAllStringSubmatch(rest, -1) {
+		e.tags = append(e.tags, t[1])
+	}
+	switch {
+	case e.has("excluded"):
+		e.tier = "excluded"
+	case e.has("needs save"):
+		e.tier = "generated"
+	}
+}
+
+// maxRange bounds what one line of a prompt can make us hold.
+const maxRange = 2000
+
+func (f *facts) readRange(m []string, tier string, loaded bool) {
+	from, errFrom := strconv.Atoi(m[2])
+	to, errTo := strconv.Atoi(m[3])
+	if errFrom != nil || errTo != nil || to-from > maxRange {
+		return
+	}
+	for n := from; n <= to; n++ {
+		e := f.entity(m[1] + "_" + strconv.Itoa(n))
+		if e.tier == "" {
+			e.kind, e.tier = strings.TrimPrefix(m[1], "gen_"), tier
+			e.addTags(m[5])
+		}
+		e.loaded = e.loaded || loaded
+	}
+}
+
+// entity is the entry of a ref, made at first sight.
+func (f *facts) entity(ref string) *entity {
+	if e := f.find(ref); e != nil {
+		return e
+	}
+	e := &entity{ref: ref, kind: kindOf(ref)}
+	f.entities = append(f.entities, e)
+	return e
+}
+
+func (f *facts) find(ref string) *entity {
+	for _, e := range f.entities {
+		if e.ref == ref {
+			return e
+		}
+	}
+	return nil
+}
+
+// kindOf is the entity type in a ref's name.
+func kindOf(ref string) string {
+	ref = strings.TrimPrefix(ref, "gen_")
+	if i := strings.LastIndexByte(ref, '_'); i > 0 {
+		return ref[:i]
+	}
+	return ref
+}
+
+var (
+	todayLine   = regexp.MustCompile(`Today:\**\s*(\d{4}-\d{2}-\d{2})`)
+	maxLine     = regexp.MustCompile(`max (\d+) steps?`)
+	taskPrefix  = regexp.MustCompile(`(?i)^\**(?:user(?: says| asks| asked)?|message|user message|request)\**\s*:\**\s*`)
+	taskSkipped = regexp.MustCompile(`(?i)^\**(?:today|mode|turn|step|goal|limits?|timezone|now)\**\s*:`)
+)
+
+// readTask finds the user's message: under a heading of its own, or in the
+// current task between the date and the mode.
+func (f *facts) readTask() {
+	for _, s := range f.sections {
+		if f.today.IsZero() {
+			if m := todayLine.FindStringSubmatch(s.body); m != nil {
+				f.today, _ = time.Parse(dayFormat, m[1])
+			}
+		}
+	}
+	if m := maxLine.FindStringSubmatch(f.body("Current Task")); m != nil {
+		f.maxSteps, _ = strconv.Atoi(m[1])
+	}
+	for _, heading := range []string{"Current Message", "Current Task", "User Message", "Execution Results", "Current Step"} {
+		if f.message = messageIn(f.body(heading), heading); f.message != "" {
+			return
+		}
+	}
+	if n := len(f.talk); n > 0 && f.talk[n-1].assistant == "" {
+		f.message = f.talk[n-1].user
+		f.talk = f.talk[:n-1]
+	}
+}
+
+// messageIn reads a message from a section; in a section about more than the
+// message only a labelled line counts.
+func messageIn(body, heading string) string {
+	labelled := heading == "Execution Results" || heading == "Current Step"
+	var kept []string
+	for line := range strings.SplitSeq(body, "\n") {
+		line = strings.TrimSpace(line)
+		if loc := taskPrefix.FindStringIndex(line); loc != nil {
+			return strings.Trim(line[loc[1]:], `" `)
+		}
+		if !labelled && line != "" && !taskSkipped.MatchString(line) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Trim(strings.Join(kept, "\n"), `" `)
+}
+
+var (
+	userLine      = regexp.MustCompile(`(?i)^\**(?:\[?turn \d+\]?[^:]*?\s+)?user(?: \([^)]*\))?\**\s*:\**\s*(.*)$`)
+	assistantLine = regexp.MustCompile(`(?i)^\**(?:alfred|assistant|you|reply)(?: \([^)]*\))?\**\s*:\**\s*(.*)$`)
+	refsLine      = regexp.MustCompile(`(?i)^\**entities this turn`)
+)
+
+// readTalk reads the conversation, oldest first, as it stands in the prompt.
+func (f *facts) readTalk() {
+	body := f.body("Recent Conversation")
+	if body == "" {
+		body = f.body("Conversation")
+	}
+	part := ""
+	for line := range strings.SplitSeq(body, "\n") {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, "###"):
+			part = ""
+		case userLine.MatchString(trimmed):
+			f.talk = append(f.talk, exchange{user: userLine.FindStringSubmatch(trimmed)[1]})
+			part = "user"
+		case assistantLine.MatchString(trimmed) && len(f.talk) > 0:
+			f.talk[len(f.talk)-1].assistant = assistantLine.FindStringSubmatch(trimmed)[1]
+			part = "assistant"
+		case refsLine.MatchString(trimmed):
+			part = "refs"
+			f.addTalk(part, trimmed)
+		default:
+			f.addTalk(part, line)
+		}
+	}
+}
+
+func (f *facts) addTalk(part, line string) {
+	if len(f.talk) == 0 {
+		return
+	}
+	last := &f.talk[len(f.talk)-1]
+	switch part {
+	case "user":
+		last.user = strings.TrimSpace(last.user + "\n" + line)
+	case "assistant":
+		last.assistant = strings.TrimSpace(last.assistant + "\n" + line)
+	case "refs":
+		last.refs = append(last.refs, anyRef.FindAllString(line, -1)...)
+	}
+}
+
+var optionLine = regexp.MustCompile(`^(?:[-*]|\d+[.)])\s+(.*)$`)
+
+// readQuestion reads the open question and its options.
+func (f *facts) readQuestion() {
+	body := f.body("Open Question")
+	if body == "" {
+		return
+	}
+	q := &question{text: body}
+	for line := range strings.SplitSeq(body, "\n") {
+		if m := optionLine.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			q.options = append(q.options, readOption(m[1]))
+		}
+	}
+	for _, kind := range []string{"disambiguate", "clarify", "propose", "ask_user", "approve"} {
+		if strings.Contains(body, kind) {
+			q.kind = kind
+			break
+		}
+	}
+	f.question = q
+}
+
+// readOption reads "recipe_1: Butter Chicken", "Butter Chicken (recipe_1)" or a
+// label alone.
+func readOption(text string) option {
+	o := option{label: text, ref: anyRef.FindString(text)}
+	if o.ref != "" {
+		o.label = strings.Trim(strings.NewReplacer("("+o.ref+")", "", "`", "", o.ref+":", "", o.ref, "").Replace(text), " -—:")
+	}
+	return o
+}
+
+// decodeObject reads a JSON object that starts text.
+func decodeObject(text string) map[string]any {
+	var out map[string]any
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&out); err != nil {
+		return nil
+	}
+	return out
+}

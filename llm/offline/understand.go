@@ -1,0 +1,437 @@
+package offline
+
+import (
+	"encoding/json"
+	"strings"
+
+	"alfred/domain"
+	"alfred/nodes"
+)
+
+// intents is what a verb means for the turn.
+var intents = map[verb]string{
+	verbAdd: "write", verbChange: "write", verbChat: "chat", verbClear: "chat", verbConfirm: "confirm", verbCount: "read", verbDeny: "answer",
+	verbDraft: "explore", verbForget: "chat", verbGreet: "chat", verbIdentity: "chat", verbLast: "read", verbList: "read", verbNote: "write",
+	verbPending: "read", verbPlan: "explore", verbRecall: "read", verbReject: "explore", verbRemove: "write", verbRetain: "explore",
+	verbRevise: "explore", verbSave: "write", verbSchedule: "write", verbSearch: "read", verbShow: "read",
+}
+
+func (m *model) understand(f *facts) *nodes.UnderstandOutput {
+	c, answers := f.interpret()
+	out := &nodes.UnderstandOutput{
+		Mentions: []nodes.Mention{}, Constraints: []nodes.Constraint{}, Intent: intents[c.verb], AnswersQuestion: answers,
+		Curation: nodes.Curation{Retain: []nodes.Retain{}, Demote: []string{}, Drop: []string{}, Exclude: []nodes.Exclude{}},
+	}
+	if answers && c.writes() {
+		out.Intent = "write"
+		if f.confirmed() {
+			out.Intent = "confirm"
+		}
+	}
+	f.mention(c, out)
+	f.curate(c, out)
+	f.constrain(c, out)
+	f.ask(c, out)
+	out.Quick = f.quick(c)
+	if c.verb == verbRecall {
+		out.Recall = &nodes.RecallQuery{Query: c.value}
+	}
+	return out
+}
+
+// interpret reads the message; when it answers the open question, it is the
+// command of the message before, completed.
+func (f *facts) interpret() (c *command, answers bool) {
+	c = f.command(f.message)
+	if f.question == nil {
+		return c, false
+	}
+	switch {
+	case c.verb == verbDeny:
+		return c, true
+	case c.verb == verbConfirm:
+		return f.resume("", c), true
+	case f.chooses(c):
+		return f.resume(f.message, c), true
+	}
+	return c, false
+}
+
+func (f *facts) confirmed() bool { return f.command(f.message).verb == verbConfirm }
+
+// chooses reports whether the message picks an option or fills in what a
+// question asked for, rather than asking for something else.
+func (f *facts) chooses(c *command) bool {
+	if len(f.question.options) > 0 {
+		r := f.resolve(f.message)
+		return len(r.entities) > 0 && (c.verb == verbShow || c.verb == verbChat) && f.isOption(r.entities[0])
+	}
+	if len(ordinals(f.message)) > 0 && c.verb == verbShow {
+		return true
+	}
+	return c.verb == verbChat && len(words(f.message)) <= maxAnswer || f.namesOnlyTable(c)
+}
+
+const maxAnswer = 8
+
+// namesOnlyTable: "the shopping list", as the answer to "where to?".
+func (f *facts) namesOnlyTable(c *command) bool {
+	return c.verb == verbList && c.entity != nil && len(words(f.message)) <= maxAgreement && !strings.HasSuffix(f.message, "?")
+}
+
+func (f *facts) isOption(e *entity) bool {
+	for _, o := range f.optionEntities() {
+		if o == e {
+			return true
+		}
+	}
+	return false
+}
+
+// resume rebuilds the command that the open question belongs to: the newest
+// message of the user that asked for something.
+func (f *facts) resume(answer string, reply *command) *command {
+	for i := len(f.talk) - 1; i >= 0; i-- {
+		c := f.command(f.talk[i].user)
+		if c.verb == verbConfirm || c.verb == verbDeny || c.verb == verbChat {
+			continue
+		}
+		c.confirm = answer == ""
+		if answer != "" {
+			f.complete(c, answer, reply)
+		}
+		return c
+	}
+	return reply
+}
+
+func (f *facts) complete(c *command, answer string, reply *command) {
+	if r := f.resolve(answer); len(r.entities) > 0 {
+		c.object = strings.Join(r.refs(), " ")
+		return
+	}
+	if c.entity == nil {
+		c.entity, c.values = reply.entity, reply.values
+		return
+	}
+	c.object = trimName(answer)
+}
+
+// targets are the entities a command is about.
+func (f *facts) targets(c *command) *found {
+	switch c.verb {
+	case verbShow:
+		return f.resolve(c.object, c.entity)
+	case verbRevise:
+		return f.reviseTarget(c)
+	case verbSave:
+		return f.saveTarget(c)
+	case verbSchedule:
+		_, _, link := f.lex.schedule()
+		return f.resolve(c.object, link.FK.Entity)
+	case verbRemove, verbChange:
+		if f.isSet(c) {
+			return &found{text: c.object}
+		}
+		return f.resolve(c.object, c.entity)
+	case verbForget, verbRetain:
+		return f.resolve(c.object)
+	default:
+		return &found{}
+	}
+}
+
+func (f *facts) reviseTarget(c *command) *found {
+	r := f.resolve(c.object)
+	if e := f.draftOf(r); e != nil {
+		return &found{text: c.object, entities: []*entity{e}}
+	}
+	if spoken := f.spokenOf(f.lex.draftables()); len(spoken) > 0 && spoken[0].pending() {
+		return &found{text: c.object, entities: spoken[:1]}
+	}
+	if all := f.pending(); len(all) > 0 {
+		return &found{text: c.object, entities: all[len(all)-1:]}
+	}
+	return r
+}
+
+// saveTarget are the drafts to save: those named, or all when none is.
+func (f *facts) saveTarget(c *command) *found {
+	all := f.pending()
+	if places := ordinals(c.object); len(places) > 0 && len(all) > 1 {
+		return f.draftPlaces(c.object, places, all)
+	}
+	r := f.resolve(c.object)
+	var drafts []*entity
+	for _, e := range r.entities {
+		if e.pending() {
+			drafts = append(drafts, e)
+		}
+	}
+	if len(drafts) > 0 {
+		return &found{text: c.object, entities: f.together(c, drafts), exact: r.exact}
+	}
+	if pronouns.MatchString(strings.ToLower(c.object)) || fromDraft.MatchString(c.object) || f.lex.typeIn(c.object) != nil {
+		return &found{text: c.object, entities: f.ofWanted(all, c.object)}
+	}
+	return &found{text: c.object, name: f.nameIn(c.object, nil)}
+}
+
+// together adds the drafts of a plan to one of them: "save it" after planning
+// saves every row of the plan.
+func (f *facts) together(c *command, drafts []*entity) []*entity {
+	e, _, _ := f.lex.schedule()
+	if e == nil || drafts[0].kind != e.Type || len(ordinals(c.object)) > 0 {
+		return drafts
+	}
+	var out []*entity
+	for _, d := range f.pending() {
+		if d.kind == e.Type {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func (f *facts) ofWanted(list []*entity, phrase string) []*entity {
+	types := f.lex.typesIn(phrase)
+	var out []*entity
+	for _, e := range list {
+		if isOf(e, types) {
+			out = append(out, e)
+		}
+	}
+	if len(out) == 0 {
+		return list
+	}
+	return out
+}
+
+func (f *facts) draftPlaces(phrase string, places []int, all []*entity) *found {
+	r := &found{text: phrase}
+	for _, n := range places {
+		if n == -1 {
+			n = len(all)
+		}
+		if n <= len(all) && n > 0 {
+			r.entities = append(r.entities, all[n-1])
+		}
+	}
+	return r
+}
+
+// isSet reports whether an object means every row of a kind ("everything in the
+// freezer", "all done tasks") rather than a thing by name.
+func (f *facts) isSet(c *command) bool {
+	o := strings.ToLower(c.object)
+	return c.entity != nil && (strings.HasPrefix(o, "everything") || strings.HasPrefix(o, "all ") || strings.HasPrefix(o, "every ") || strings.HasPrefix(o, "the whole")) &&
+		len(ordinals(o)) == 0
+}
+
+func (f *facts) mention(c *command, out *nodes.UnderstandOutput) {
+	r := f.targets(c)
+	if r.text == "" {
+		return
+	}
+	m := nodes.Mention{Text: r.text, Candidates: []string{}, Resolution: "unknown"}
+	switch {
+	case len(r.entities) == 0:
+		if r.name == "" {
+			return
+		}
+		m.Reason = "no known entity has this name"
+		out.Mentions = append(out.Mentions, m)
+	case r.several && f.needsOne(c):
+		m.Resolution, m.Candidates, m.Reason = "ambiguous", r.refs(), "several names fit"
+		out.Mentions = append(out.Mentions, m)
+	default:
+		for _, e := range r.entities {
+			m.Ref, m.Resolution, m.Reason = e.ref, "inferred", "from the conversation"
+			if r.exact {
+				m.Resolution, m.Reason = "exact", "named"
+			}
+			out.Mentions = append(out.Mentions, m)
+		}
+	}
+}
+
+func (f *facts) needsOne(c *command) bool {
+	switch c.verb {
+	case verbChange, verbRemove, verbSave, verbSchedule, verbShow:
+		return true
+	default:
+		return false
+	}
+}
+
+// ask fills a disambiguation or clarification where the command cannot go on.
+func (f *facts) ask(c *command, out *nodes.UnderstandOutput) {
+	r := f.targets(c)
+	switch {
+	case r.several && f.needsOne(c):
+		labels := make([]string, 0, len(r.entities))
+		for _, e := range r.entities {
+			labels = append(labels, e.label)
+		}
+		out.Disambiguation = &nodes.Disambiguation{Question: "Which one do you mean: " + orList(labels) + "?", Options: r.refs()}
+	case c.verb == verbAdd && c.entity == nil:
+		out.Clarification = &nodes.Clarification{Questions: []string{"Where shall I add " + trimName(c.object) + ": " + orList(f.addable()) + "?"}}
+	case c.verb == verbAdd && c.object == "" && labelColumn(c.entity) != nil:
+		out.Clarification = &nodes.Clarification{Questions: []string{"What shall I add to the " + plural(c.entity) + "?"}}
+	}
+}
+
+func orList(items []string) string {
+	if len(items) < 2 {
+		return strings.Join(items, "")
+	}
+	return strings.Join(items[:len(items)-1], ", ") + " or " + items[len(items)-1]
+}
+
+// addable are the lists that a bare thing could go to.
+func (f *facts) addable() []string {
+	var out []string
+	for _, e := range f.lex.domain.Entities {
+		if labelColumn(e) != nil && !e.Reference && !f.lex.isChild(e) && !f.lex.draftable(e) {
+			out = append(out, "the "+plural(e))
+		}
+	}
+	return out
+}
+
+// quick marks look-ups of one table that need no plan. Its reason is the op, so
+// that Act reads exactly what the message asks for.
+func (f *facts) quick(c *command) *nodes.Quick {
+	if c.verb != verbList || c.entity == nil || len(c.also) > 0 || c.entity.Reference || f.lex.isChild(c.entity) {
+		return nil
+	}
+	return &nodes.Quick{EntityType: c.entity.Type, Why: f.listOp(c).String()}
+}
+
+// curate turns forgetting, rejecting and keeping into decisions.
+func (f *facts) curate(c *command, out *nodes.UnderstandOutput) {
+	cur := &out.Curation
+	switch c.verb {
+	case verbClear:
+		cur.ClearAll = true
+		out.CurationSummary = "The user starts fresh; everything leaves the view."
+	case verbForget:
+		f.forget(c, out)
+	case verbReject:
+		for _, e := range f.ruledOut(c) {
+			cur.Exclude = append(cur.Exclude, nodes.Exclude{Ref: e.ref, Reason: "not wanted: " + c.object})
+		}
+		out.CurationSummary = "The user does not want " + joinList(c.rejected()) + "."
+	case verbRetain:
+		for _, e := range f.targets(c).entities {
+			cur.Retain = append(cur.Retain, nodes.Retain{Ref: e.ref, Reason: "the user asked to keep it in mind"})
+		}
+	default:
+	}
+	for _, e := range f.entities {
+		if e.atRisk && e.tier == "retained" {
+			cur.Retain = append(cur.Retain, nodes.Retain{Ref: e.ref, Reason: "still part of what the user works on"})
+		}
+	}
+}
+
+// forget drops drafts and takes rows out of view; rows stay stored.
+func (f *facts) forget(c *command, out *nodes.UnderstandOutput) {
+	list := f.resolve(c.object).entities
+	if e := c.entity; e != nil && f.searchTerm(c.object, c) == "" {
+		list = nil
+		for _, x := range f.entities {
+			if x.kind == e.Type {
+				list = append(list, x)
+			}
+		}
+	}
+	var labels []string
+	for _, e := range list {
+		if e.pending() {
+			out.Curation.Drop = append(out.Curation.Drop, e.ref)
+			labels = append(labels, e.label)
+		} else {
+			out.Curation.Demote = append(out.Curation.Demote, e.ref)
+		}
+	}
+	switch {
+	case len(labels) > 0:
+		out.CurationSummary = "Dropped the draft " + joinList(labels) + "."
+	case len(list) > 0 && c.entity != nil:
+		out.CurationSummary = "The " + plural(c.entity) + " left the view; nothing was deleted."
+	}
+}
+
+// ruledOut are the known things that a rejection excludes: by name, or because
+// what is known of them holds a word it covers. Amounts of things are facts, not
+// choices, so only what can be drafted, planned or is named counts.
+func (f *facts) ruledOut(c *command) []*entity {
+	var out []*entity
+	for _, term := range c.rejected() {
+		for _, word := range f.lex.vocab.covers(term) {
+			needle := stems(word)
+			for _, e := range f.entities {
+				if f.choice(e) && !containsEntity(out, e) && e.tier != "excluded" && (containsWords(stems(e.label), needle) || containsWords(stems(e.text), needle)) {
+					out = append(out, e)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (f *facts) choice(e *entity) bool {
+	t := f.lex.byType(e.kind)
+	return t != nil && (f.lex.draftable(t) || quantityColumn(t) == nil) && doneColumn(t) == nil && !t.Reference && !e.has("deleted") && f.planned(e) == nil
+}
+
+// planned is the schedule type of an entity that is a row of the schedule.
+func (f *facts) planned(e *entity) *domain.Entity {
+	if s, _, _ := f.lex.schedule(); s != nil && s.Type == e.kind && !e.pending() {
+		return s
+	}
+	return nil
+}
+
+func containsEntity(list []*entity, e *entity) bool {
+	for _, x := range list {
+		if x == e {
+			return true
+		}
+	}
+	return false
+}
+
+// constrain records what is to hold from now on.
+func (f *facts) constrain(c *command, out *nodes.UnderstandOutput) {
+	if c.verb != verbReject && c.verb != verbPlan {
+		return
+	}
+	if c.verb == verbPlan {
+		f.constrainCount(c, out)
+		return
+	}
+	value := map[string]any{"terms": c.rejected()}
+	if _, to, ok := period(f.message, f.today); ok && !f.today.IsZero() {
+		value["until"] = to.Format(dayFormat)
+	}
+	out.Constraints = append(out.Constraints, nodes.Constraint{
+		Text: strings.TrimSpace(f.message), Kind: "exclude", Value: json.RawMessage(compact(value)), Scope: "session",
+	})
+}
+
+// constrainCount keeps "8 meals" while a plan is made.
+func (f *facts) constrainCount(c *command, out *nodes.UnderstandOutput) {
+	n, _, _, ok := f.amount(trimNumbered(c.object))
+	if !ok || n < 2 {
+		return
+	}
+	out.Constraints = append(out.Constraints, nodes.Constraint{
+		Text: strings.TrimSpace(f.message), Kind: "count", Value: json.RawMessage(compact(n)), Scope: "session",
+	})
+}
+
+func trimNumbered(text string) string {
+	return strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "the "), "my "))
+}
