@@ -12,6 +12,34 @@ import (
 	"github.com/google/uuid"
 )
 
+const artifactInsert = `-- name: ArtifactInsert :exec
+INSERT INTO artifacts (session_id, ref, version, content, turn_number, step)
+SELECT $1::uuid, n.ref,
+       1 + coalesce((SELECT max(a.version) FROM artifacts AS a WHERE a.session_id = $1::uuid AND a.ref = n.ref), 0),
+       n.content, $2::int, $3::int
+FROM (SELECT unnest($4::text[]) AS ref, unnest($5::jsonb[]) AS content) AS n
+`
+
+type ArtifactInsertParams struct {
+	SessionID  uuid.UUID
+	TurnNumber int32
+	Step       *int32
+	Refs       []string
+	Contents   []json.RawMessage
+}
+
+// ArtifactInsert adds the next version of each; refs and contents go in pairs.
+func (q *Queries) ArtifactInsert(ctx context.Context, db DBTX, arg *ArtifactInsertParams) error {
+	_, err := db.Exec(ctx, artifactInsert,
+		arg.SessionID,
+		arg.TurnNumber,
+		arg.Step,
+		arg.Refs,
+		arg.Contents,
+	)
+	return err
+}
+
 const artifactListCurrent = `-- name: ArtifactListCurrent :many
 SELECT DISTINCT ON (ref) ref, version, content
 FROM artifacts
@@ -41,6 +69,48 @@ func (q *Queries) ArtifactListCurrent(ctx context.Context, db DBTX, arg *Artifac
 	for rows.Next() {
 		var i ArtifactListCurrentRow
 		if err := rows.Scan(&i.Ref, &i.Version, &i.Content); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const artifactListNewest = `-- name: ArtifactListNewest :many
+SELECT DISTINCT ON (a.ref) a.ref, a.content
+FROM artifacts AS a
+JOIN entity_refs AS e ON e.session_id = a.session_id AND e.ref = a.ref
+WHERE a.session_id = $1
+  AND a.ref = ANY($2::text[])
+  AND (e.state = 'pending' OR (e.state = 'promoted' AND e.turn_promoted = $3::int))
+ORDER BY a.ref, a.version DESC
+`
+
+type ArtifactListNewestParams struct {
+	SessionID  uuid.UUID
+	Refs       []string
+	TurnNumber int32
+}
+
+type ArtifactListNewestRow struct {
+	Ref     string
+	Content json.RawMessage
+}
+
+// ArtifactListNewest returns the newest content of drafts, and of what was saved in the given turn.
+func (q *Queries) ArtifactListNewest(ctx context.Context, db DBTX, arg *ArtifactListNewestParams) ([]*ArtifactListNewestRow, error) {
+	rows, err := db.Query(ctx, artifactListNewest, arg.SessionID, arg.Refs, arg.TurnNumber)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*ArtifactListNewestRow
+	for rows.Next() {
+		var i ArtifactListNewestRow
+		if err := rows.Scan(&i.Ref, &i.Content); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)

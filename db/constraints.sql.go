@@ -13,6 +13,79 @@ import (
 	"github.com/google/uuid"
 )
 
+const constraintEnd = `-- name: ConstraintEnd :many
+UPDATE constraints SET ended_turn = $1::int, replaced_by = $2::uuid
+WHERE user_id = $3 AND id = ANY($4::uuid[]) AND ended_turn IS NULL
+RETURNING id
+`
+
+type ConstraintEndParams struct {
+	TurnNumber int32
+	ReplacedBy *uuid.UUID
+	UserID     uuid.UUID
+	Ids        []uuid.UUID
+}
+
+// ConstraintEnd ends constraints in force; replaced_by names what took their place.
+func (q *Queries) ConstraintEnd(ctx context.Context, db DBTX, arg *ConstraintEndParams) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, constraintEnd,
+		arg.TurnNumber,
+		arg.ReplacedBy,
+		arg.UserID,
+		arg.Ids,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const constraintInsert = `-- name: ConstraintInsert :one
+INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+RETURNING id
+`
+
+type ConstraintInsertParams struct {
+	UserID     uuid.UUID
+	SessionID  uuid.UUID
+	Text       string
+	Kind       string
+	Value      json.RawMessage
+	Scope      string
+	SourceTurn int32
+	ExpiresAt  *time.Time
+}
+
+// ConstraintInsert stores what the user asked to hold.
+func (q *Queries) ConstraintInsert(ctx context.Context, db DBTX, arg *ConstraintInsertParams) (uuid.UUID, error) {
+	row := db.QueryRow(ctx, constraintInsert,
+		arg.UserID,
+		arg.SessionID,
+		arg.Text,
+		arg.Kind,
+		arg.Value,
+		arg.Scope,
+		arg.SourceTurn,
+		arg.ExpiresAt,
+	)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
+}
+
 const constraintListInForce = `-- name: ConstraintListInForce :many
 SELECT text, kind, value, scope, source_turn, expires_at, session_id
 FROM constraints
@@ -55,6 +128,51 @@ func (q *Queries) ConstraintListInForce(ctx context.Context, db DBTX, arg *Const
 			&i.SourceTurn,
 			&i.ExpiresAt,
 			&i.SessionID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const constraintListLive = `-- name: ConstraintListLive :many
+SELECT id, user_id, session_id, text, kind, value, scope, source_turn, expires_at, ended_turn, replaced_by, created_at FROM constraints
+WHERE user_id = $1 AND ended_turn IS NULL AND (session_id = $2 OR scope = 'lasting')
+ORDER BY source_turn, id
+`
+
+type ConstraintListLiveParams struct {
+	UserID    uuid.UUID
+	SessionID uuid.UUID
+}
+
+// ConstraintListLive returns those in force in a session, the user's lasting ones included, oldest first.
+func (q *Queries) ConstraintListLive(ctx context.Context, db DBTX, arg *ConstraintListLiveParams) ([]*Constraints, error) {
+	rows, err := db.Query(ctx, constraintListLive, arg.UserID, arg.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*Constraints
+	for rows.Next() {
+		var i Constraints
+		if err := rows.Scan(
+			&i.ID,
+			&i.UserID,
+			&i.SessionID,
+			&i.Text,
+			&i.Kind,
+			&i.Value,
+			&i.Scope,
+			&i.SourceTurn,
+			&i.ExpiresAt,
+			&i.EndedTurn,
+			&i.ReplacedBy,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}

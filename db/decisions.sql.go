@@ -11,6 +11,60 @@ import (
 	"github.com/google/uuid"
 )
 
+const decisionInsert = `-- name: DecisionInsert :exec
+INSERT INTO decisions (session_id, turn_id, turn_number, action, ref, reason, actor)
+SELECT $1::uuid, $2::uuid, $3::int, $4::text, unnest($5::text[]), unnest($6::text[]), $7::text
+`
+
+type DecisionInsertParams struct {
+	SessionID  uuid.UUID
+	TurnID     *uuid.UUID
+	TurnNumber int32
+	Action     string
+	Refs       []string
+	Reasons    []string
+	Actor      string
+}
+
+// DecisionInsert logs decisions of one kind about refs, which go in pairs with reasons.
+func (q *Queries) DecisionInsert(ctx context.Context, db DBTX, arg *DecisionInsertParams) error {
+	_, err := db.Exec(ctx, decisionInsert,
+		arg.SessionID,
+		arg.TurnID,
+		arg.TurnNumber,
+		arg.Action,
+		arg.Refs,
+		arg.Reasons,
+		arg.Actor,
+	)
+	return err
+}
+
+const decisionInsertClearAll = `-- name: DecisionInsertClearAll :exec
+INSERT INTO decisions (session_id, turn_id, turn_number, action, reason, actor)
+VALUES ($1, $2, $3, 'clear_all', $4, $5)
+`
+
+type DecisionInsertClearAllParams struct {
+	SessionID  uuid.UUID
+	TurnID     *uuid.UUID
+	TurnNumber int32
+	Reason     string
+	Actor      string
+}
+
+// DecisionInsertClearAll logs a fresh start, which is about no ref.
+func (q *Queries) DecisionInsertClearAll(ctx context.Context, db DBTX, arg *DecisionInsertClearAllParams) error {
+	_, err := db.Exec(ctx, decisionInsertClearAll,
+		arg.SessionID,
+		arg.TurnID,
+		arg.TurnNumber,
+		arg.Reason,
+		arg.Actor,
+	)
+	return err
+}
+
 const decisionListRecent = `-- name: DecisionListRecent :many
 SELECT turn_id, turn_number, action, ref, reason, actor
 FROM decisions

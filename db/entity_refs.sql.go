@@ -68,6 +68,417 @@ func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams
 	return items, nil
 }
 
+const entityRefClear = `-- name: EntityRefClear :execrows
+WITH cleared AS (
+    UPDATE entity_refs AS e
+    SET demoted_at_turn        = coalesce(e.demoted_at_turn, $1::int),
+        active_reason          = NULL,
+        retain_confidence      = NULL,
+        pinned                 = false,
+        excluded_reason        = NULL,
+        excluded_constraint_id = NULL,
+        updated_at             = clock_timestamp()
+    WHERE e.session_id = $3
+      AND e.state IN ('stored', 'promoted')
+      AND (e.demoted_at_turn IS NULL OR e.active_reason IS NOT NULL OR e.excluded_reason IS NOT NULL OR e.pinned)
+    RETURNING e.session_id, e.ref, to_jsonb(e) AS data
+)
+INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
+SELECT c.session_id, c.ref, $1::int, 'demoted', $2::text, c.data
+FROM cleared AS c
+`
+
+type EntityRefClearParams struct {
+	TurnNumber int32
+	Actor      string
+	SessionID  uuid.UUID
+}
+
+// EntityRefClear puts everything but drafts out of view and forgets reasons and exclusions.
+func (q *Queries) EntityRefClear(ctx context.Context, db DBTX, arg *EntityRefClearParams) (int64, error) {
+	result, err := db.Exec(ctx, entityRefClear, arg.TurnNumber, arg.Actor, arg.SessionID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const entityRefCountBackground = `-- name: EntityRefCountBackground :many
+SELECT e.entity_type, count(*)::int AS entities
+FROM entity_refs AS e
+WHERE e.session_id = $1 AND e.active_turn < $2::int
+GROUP BY e.entity_type
+ORDER BY e.entity_type
+`
+
+type EntityRefCountBackgroundParams struct {
+	SessionID  uuid.UUID
+	OldestTurn int32
+}
+
+type EntityRefCountBackgroundRow struct {
+	EntityType string
+	Entities   int32
+}
+
+// EntityRefCountBackground counts by type what was last touched before a turn and is in no tier because of it; an index-only scan.
+func (q *Queries) EntityRefCountBackground(ctx context.Context, db DBTX, arg *EntityRefCountBackgroundParams) ([]*EntityRefCountBackgroundRow, error) {
+	rows, err := db.Query(ctx, entityRefCountBackground, arg.SessionID, arg.OldestTurn)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefCountBackgroundRow
+	for rows.Next() {
+		var i EntityRefCountBackgroundRow
+		if err := rows.Scan(&i.EntityType, &i.Entities); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefEndExclusions = `-- name: EntityRefEndExclusions :many
+WITH freed AS (
+    UPDATE entity_refs AS e
+    SET excluded_reason = NULL, excluded_constraint_id = NULL, updated_at = clock_timestamp()
+    WHERE e.excluded_constraint_id = ANY($5::uuid[])
+    RETURNING e.session_id, e.ref, to_jsonb(e) AS data
+), event AS (
+    INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
+    SELECT f.session_id, f.ref, CASE WHEN f.session_id = $1::uuid THEN $3::int ELSE s.last_turn END,
+           'restored', $4::text, f.data
+    FROM freed AS f
+    JOIN sessions AS s ON s.id = f.session_id
+)
+INSERT INTO decisions (session_id, turn_id, turn_number, action, ref, reason, actor)
+SELECT f.session_id, CASE WHEN f.session_id = $1::uuid THEN $2::uuid END,
+       CASE WHEN f.session_id = $1::uuid THEN $3::int ELSE s.last_turn END,
+       'expire', f.ref, 'its constraint ended', $4::text
+FROM freed AS f
+JOIN sessions AS s ON s.id = f.session_id
+RETURNING session_id, ref
+`
+
+type EntityRefEndExclusionsParams struct {
+	SessionID     uuid.UUID
+	TurnID        *uuid.UUID
+	TurnNumber    int32
+	Actor         string
+	ConstraintIds []uuid.UUID
+}
+
+type EntityRefEndExclusionsRow struct {
+	SessionID uuid.UUID
+	Ref       *string
+}
+
+// EntityRefEndExclusions ends the exclusions that came with constraints, in whichever of the user's sessions they are.
+func (q *Queries) EntityRefEndExclusions(ctx context.Context, db DBTX, arg *EntityRefEndExclusionsParams) ([]*EntityRefEndExclusionsRow, error) {
+	rows, err := db.Query(ctx, entityRefEndExclusions,
+		arg.SessionID,
+		arg.TurnID,
+		arg.TurnNumber,
+		arg.Actor,
+		arg.ConstraintIds,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefEndExclusionsRow
+	for rows.Next() {
+		var i EntityRefEndExclusionsRow
+		if err := rows.Scan(&i.SessionID, &i.Ref); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefList = `-- name: EntityRefList :many
+SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, active_turn FROM entity_refs WHERE session_id = $1 AND ref = ANY($2::text[])
+`
+
+type EntityRefListParams struct {
+	SessionID uuid.UUID
+	Refs      []string
+}
+
+// EntityRefList returns exactly these refs.
+func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefListParams) ([]*EntityRefs, error) {
+	rows, err := db.Query(ctx, entityRefList, arg.SessionID, arg.Refs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefs
+	for rows.Next() {
+		var i EntityRefs
+		if err := rows.Scan(
+			&i.SessionID,
+			&i.Ref,
+			&i.EntityType,
+			&i.EntityID,
+			&i.State,
+			&i.Action,
+			&i.Label,
+			&i.LabelIsPlaceholder,
+			&i.SourceStep,
+			&i.SourceCall,
+			&i.TurnCreated,
+			&i.TurnLastRef,
+			&i.TurnPromoted,
+			&i.ActiveReason,
+			&i.RetainConfidence,
+			&i.Pinned,
+			&i.ExcludedReason,
+			&i.ExcludedConstraintID,
+			&i.DemotedAtTurn,
+			&i.DeletedAtTurn,
+			&i.Loaded,
+			&i.RowVersion,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.ActiveTurn,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefListActive = `-- name: EntityRefListActive :many
+SELECT a.ref::text AS ref, a.tier::text AS tier
+FROM entities_at($1::uuid, $2::int, $3::int) AS a
+`
+
+type EntityRefListActiveParams struct {
+	SessionID   uuid.UUID
+	TurnNumber  int32
+	TurnsWindow int32
+}
+
+type EntityRefListActiveRow struct {
+	Ref  string
+	Tier string
+}
+
+// EntityRefListActive names the refs in a tier as a turn sees them, in display order.
+func (q *Queries) EntityRefListActive(ctx context.Context, db DBTX, arg *EntityRefListActiveParams) ([]*EntityRefListActiveRow, error) {
+	rows, err := db.Query(ctx, entityRefListActive, arg.SessionID, arg.TurnNumber, arg.TurnsWindow)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefListActiveRow
+	for rows.Next() {
+		var i EntityRefListActiveRow
+		if err := rows.Scan(&i.Ref, &i.Tier); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefListByKey = `-- name: EntityRefListByKey :many
+SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, active_turn FROM entity_refs
+WHERE session_id = $1
+  AND (entity_type, entity_id) IN (SELECT unnest($2::text[]), unnest($3::text[]))
+`
+
+type EntityRefListByKeyParams struct {
+	SessionID   uuid.UUID
+	EntityTypes []string
+	EntityIds   []string
+}
+
+// EntityRefListByKey returns the refs of rows; types and ids go in pairs.
+func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRefListByKeyParams) ([]*EntityRefs, error) {
+	rows, err := db.Query(ctx, entityRefListByKey, arg.SessionID, arg.EntityTypes, arg.EntityIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefs
+	for rows.Next() {
+		var i EntityRefs
+		if err := rows.Scan(
+			&i.SessionID,
+			&i.Ref,
+			&i.EntityType,
+			&i.EntityID,
+			&i.State,
+			&i.Action,
+			&i.Label,
+			&i.LabelIsPlaceholder,
+			&i.SourceStep,
+			&i.SourceCall,
+			&i.TurnCreated,
+			&i.TurnLastRef,
+			&i.TurnPromoted,
+			&i.ActiveReason,
+			&i.RetainConfidence,
+			&i.Pinned,
+			&i.ExcludedReason,
+			&i.ExcludedConstraintID,
+			&i.DemotedAtTurn,
+			&i.DeletedAtTurn,
+			&i.Loaded,
+			&i.RowVersion,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.ActiveTurn,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefListDecayed = `-- name: EntityRefListDecayed :many
+SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, active_turn FROM entity_refs AS e
+WHERE e.session_id = $1
+  AND e.active_reason IS NOT NULL
+  AND NOT e.pinned
+  AND e.turn_last_ref <= $2::int
+  AND NOT EXISTS (
+      SELECT FROM decisions AS d
+      WHERE d.session_id = e.session_id AND d.ref = e.ref AND d.action = 'retain' AND d.turn_number > $2::int)
+ORDER BY e.ref
+`
+
+type EntityRefListDecayedParams struct {
+	SessionID  uuid.UUID
+	TurnNumber int32
+}
+
+// EntityRefListDecayed returns retained refs neither renewed nor touched since a turn.
+func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *EntityRefListDecayedParams) ([]*EntityRefs, error) {
+	rows, err := db.Query(ctx, entityRefListDecayed, arg.SessionID, arg.TurnNumber)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefs
+	for rows.Next() {
+		var i EntityRefs
+		if err := rows.Scan(
+			&i.SessionID,
+			&i.Ref,
+			&i.EntityType,
+			&i.EntityID,
+			&i.State,
+			&i.Action,
+			&i.Label,
+			&i.LabelIsPlaceholder,
+			&i.SourceStep,
+			&i.SourceCall,
+			&i.TurnCreated,
+			&i.TurnLastRef,
+			&i.TurnPromoted,
+			&i.ActiveReason,
+			&i.RetainConfidence,
+			&i.Pinned,
+			&i.ExcludedReason,
+			&i.ExcludedConstraintID,
+			&i.DemotedAtTurn,
+			&i.DeletedAtTurn,
+			&i.Loaded,
+			&i.RowVersion,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.ActiveTurn,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefListDrafts = `-- name: EntityRefListDrafts :many
+SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, active_turn FROM entity_refs
+WHERE session_id = $1
+  AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = $2::int))
+ORDER BY turn_created, created_at, ref
+`
+
+type EntityRefListDraftsParams struct {
+	SessionID  uuid.UUID
+	TurnNumber int32
+}
+
+// EntityRefListDrafts returns content that is not saved, and what was saved in the given turn.
+func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityRefListDraftsParams) ([]*EntityRefs, error) {
+	rows, err := db.Query(ctx, entityRefListDrafts, arg.SessionID, arg.TurnNumber)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefs
+	for rows.Next() {
+		var i EntityRefs
+		if err := rows.Scan(
+			&i.SessionID,
+			&i.Ref,
+			&i.EntityType,
+			&i.EntityID,
+			&i.State,
+			&i.Action,
+			&i.Label,
+			&i.LabelIsPlaceholder,
+			&i.SourceStep,
+			&i.SourceCall,
+			&i.TurnCreated,
+			&i.TurnLastRef,
+			&i.TurnPromoted,
+			&i.ActiveReason,
+			&i.RetainConfidence,
+			&i.Pinned,
+			&i.ExcludedReason,
+			&i.ExcludedConstraintID,
+			&i.DemotedAtTurn,
+			&i.DeletedAtTurn,
+			&i.Loaded,
+			&i.RowVersion,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.ActiveTurn,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const entityRefListInView = `-- name: EntityRefListInView :many
 SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
@@ -145,4 +556,236 @@ func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityR
 		return nil, err
 	}
 	return items, nil
+}
+
+const entityRefListNamed = `-- name: EntityRefListNamed :many
+SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, active_turn FROM entity_refs
+WHERE session_id = $1
+  AND state NOT IN ('dropped', 'deleted')
+  AND NOT label_is_placeholder
+  AND char_length(label) >= 3
+  AND strpos(lower($2::text), lower(label)) > 0
+ORDER BY char_length(label) DESC, turn_last_ref DESC, ref
+LIMIT $3::int
+`
+
+type EntityRefListNamedParams struct {
+	SessionID uuid.UUID
+	Message   string
+	MaxRefs   int32
+}
+
+// EntityRefListNamed returns refs whose label stands in a text, the longest label first.
+func (q *Queries) EntityRefListNamed(ctx context.Context, db DBTX, arg *EntityRefListNamedParams) ([]*EntityRefs, error) {
+	rows, err := db.Query(ctx, entityRefListNamed, arg.SessionID, arg.Message, arg.MaxRefs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefs
+	for rows.Next() {
+		var i EntityRefs
+		if err := rows.Scan(
+			&i.SessionID,
+			&i.Ref,
+			&i.EntityType,
+			&i.EntityID,
+			&i.State,
+			&i.Action,
+			&i.Label,
+			&i.LabelIsPlaceholder,
+			&i.SourceStep,
+			&i.SourceCall,
+			&i.TurnCreated,
+			&i.TurnLastRef,
+			&i.TurnPromoted,
+			&i.ActiveReason,
+			&i.RetainConfidence,
+			&i.Pinned,
+			&i.ExcludedReason,
+			&i.ExcludedConstraintID,
+			&i.DemotedAtTurn,
+			&i.DeletedAtTurn,
+			&i.Loaded,
+			&i.RowVersion,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.ActiveTurn,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefListNewest = `-- name: EntityRefListNewest :many
+SELECT e.ref,
+       entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref, e.active_reason,
+                   $1::int, $2::int)::text AS tier
+FROM entity_refs AS e
+WHERE e.session_id = $3 AND e.active_turn IS NOT NULL AND e.state <> 'pending'
+ORDER BY e.turn_last_ref DESC, e.ref
+LIMIT $4::int
+`
+
+type EntityRefListNewestParams struct {
+	TurnNumber  int32
+	TurnsWindow int32
+	SessionID   uuid.UUID
+	MaxRefs     int32
+}
+
+type EntityRefListNewestRow struct {
+	Ref  string
+	Tier string
+}
+
+// EntityRefListNewest names the stored refs touched last, hidden ones left out.
+func (q *Queries) EntityRefListNewest(ctx context.Context, db DBTX, arg *EntityRefListNewestParams) ([]*EntityRefListNewestRow, error) {
+	rows, err := db.Query(ctx, entityRefListNewest,
+		arg.TurnNumber,
+		arg.TurnsWindow,
+		arg.SessionID,
+		arg.MaxRefs,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefListNewestRow
+	for rows.Next() {
+		var i EntityRefListNewestRow
+		if err := rows.Scan(&i.Ref, &i.Tier); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefLock = `-- name: EntityRefLock :exec
+SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))
+`
+
+// EntityRefLock makes writers of one session's registry wait for each other until their transactions end, so
+// that two of them neither mint two refs for one row nor lock rows in different orders.
+func (q *Queries) EntityRefLock(ctx context.Context, db DBTX, lockName string) error {
+	_, err := db.Exec(ctx, entityRefLock, lockName)
+	return err
+}
+
+const entityRefSuggest = `-- name: EntityRefSuggest :many
+SELECT n.ref, n.entity_type, n.label, n.label_is_placeholder, n.state
+FROM (SELECT unnest($1::text[]) AS entity_type) AS t
+CROSS JOIN LATERAL (
+    SELECT e.ref, e.entity_type, e.label, e.label_is_placeholder, e.state, e.turn_last_ref
+    FROM entity_refs AS e
+    WHERE e.session_id = $2 AND e.entity_type = t.entity_type AND e.state IN ('stored', 'pending', 'promoted')
+    ORDER BY e.turn_last_ref DESC, e.ref
+    LIMIT 20
+) AS n
+ORDER BY n.turn_last_ref DESC, n.ref
+`
+
+type EntityRefSuggestParams struct {
+	EntityTypes []string
+	SessionID   uuid.UUID
+}
+
+type EntityRefSuggestRow struct {
+	Ref                string
+	EntityType         string
+	Label              string
+	LabelIsPlaceholder bool
+	State              RefState
+}
+
+// EntityRefSuggest returns what a model may have meant by a ref that does not resolve: the refs of each type touched last.
+func (q *Queries) EntityRefSuggest(ctx context.Context, db DBTX, arg *EntityRefSuggestParams) ([]*EntityRefSuggestRow, error) {
+	rows, err := db.Query(ctx, entityRefSuggest, arg.EntityTypes, arg.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefSuggestRow
+	for rows.Next() {
+		var i EntityRefSuggestRow
+		if err := rows.Scan(
+			&i.Ref,
+			&i.EntityType,
+			&i.Label,
+			&i.LabelIsPlaceholder,
+			&i.State,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefWrite = `-- name: EntityRefWrite :exec
+WITH written AS (
+    INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,
+        source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason,
+        excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version)
+    SELECT $5::uuid, p.ref, p.entity_type, p.entity_id, p.state, p.action, p.label, p.label_is_placeholder, p.source_step,
+        p.source_call, p.turn_created, p.turn_last_ref, p.turn_promoted, p.active_reason, p.retain_confidence, p.pinned, p.excluded_reason,
+        p.excluded_constraint_id, p.demoted_at_turn, p.deleted_at_turn, p.loaded, p.row_version
+    FROM jsonb_populate_recordset(NULL::entity_refs, $6::jsonb) AS p
+    ON CONFLICT (session_id, ref) DO UPDATE SET
+        entity_id              = excluded.entity_id,
+        state                  = excluded.state,
+        action                 = excluded.action,
+        label                  = excluded.label,
+        label_is_placeholder   = excluded.label_is_placeholder,
+        turn_last_ref          = excluded.turn_last_ref,
+        turn_promoted          = excluded.turn_promoted,
+        active_reason          = excluded.active_reason,
+        retain_confidence      = excluded.retain_confidence,
+        pinned                 = excluded.pinned,
+        excluded_reason        = excluded.excluded_reason,
+        excluded_constraint_id = excluded.excluded_constraint_id,
+        demoted_at_turn        = excluded.demoted_at_turn,
+        deleted_at_turn        = excluded.deleted_at_turn,
+        loaded                 = excluded.loaded,
+        row_version            = excluded.row_version,
+        updated_at             = clock_timestamp()
+    RETURNING session_id, ref, to_jsonb(entity_refs) AS data
+)
+INSERT INTO entity_events (session_id, ref, turn_number, step, action, actor, data)
+SELECT w.session_id, w.ref, $1::int, $2::int, $3::jsonb ->> w.ref, $4::text, w.data
+FROM written AS w
+`
+
+type EntityRefWriteParams struct {
+	TurnNumber int32
+	Step       *int32
+	Events     json.RawMessage
+	Actor      string
+	SessionID  uuid.UUID
+	Refs       json.RawMessage
+}
+
+// EntityRefWrite stores changed refs and writes the event of each (ref -> action) with the row as it is then.
+func (q *Queries) EntityRefWrite(ctx context.Context, db DBTX, arg *EntityRefWriteParams) error {
+	_, err := db.Exec(ctx, entityRefWrite,
+		arg.TurnNumber,
+		arg.Step,
+		arg.Events,
+		arg.Actor,
+		arg.SessionID,
+		arg.Refs,
+	)
+	return err
 }

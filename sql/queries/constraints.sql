@@ -1,3 +1,15 @@
+-- ConstraintEnd ends constraints in force; replaced_by names what took their place.
+-- name: ConstraintEnd :many
+UPDATE constraints SET ended_turn = @turn_number::int, replaced_by = sqlc.narg(replaced_by)::uuid
+WHERE user_id = @user_id AND id = ANY(@ids::uuid[]) AND ended_turn IS NULL
+RETURNING id;
+
+-- ConstraintInsert stores what the user asked to hold.
+-- name: ConstraintInsert :one
+INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn, expires_at)
+VALUES (@user_id, @session_id, @text, @kind, @value, @scope, @source_turn, sqlc.narg(expires_at))
+RETURNING id;
+
 -- ConstraintListInForce is what holds at a moment: the session's own and the user's lasting ones.
 -- name: ConstraintListInForce :many
 SELECT text, kind, value, scope, source_turn, expires_at, session_id
@@ -5,3 +17,9 @@ FROM constraints
 WHERE (session_id = @session_id OR (scope = 'lasting' AND user_id = @user_id))
   AND ended_turn IS NULL AND (expires_at IS NULL OR expires_at > @at)
 ORDER BY created_at, id;
+
+-- ConstraintListLive returns those in force in a session, the user's lasting ones included, oldest first.
+-- name: ConstraintListLive :many
+SELECT * FROM constraints
+WHERE user_id = @user_id AND ended_turn IS NULL AND (session_id = @session_id OR scope = 'lasting')
+ORDER BY source_turn, id;

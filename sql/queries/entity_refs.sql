@@ -6,6 +6,90 @@ WHERE session_id = @session_id AND tier <> 'hidden'
 ORDER BY tier_rank(tier), entity_type, turn_created, ref
 LIMIT @page_size;
 
+-- EntityRefClear puts everything but drafts out of view and forgets reasons and exclusions.
+-- name: EntityRefClear :execrows
+WITH cleared AS (
+    UPDATE entity_refs AS e
+    SET demoted_at_turn        = coalesce(e.demoted_at_turn, @turn_number::int),
+        active_reason          = NULL,
+        retain_confidence      = NULL,
+        pinned                 = false,
+        excluded_reason        = NULL,
+        excluded_constraint_id = NULL,
+        updated_at             = clock_timestamp()
+    WHERE e.session_id = @session_id
+      AND e.state IN ('stored', 'promoted')
+      AND (e.demoted_at_turn IS NULL OR e.active_reason IS NOT NULL OR e.excluded_reason IS NOT NULL OR e.pinned)
+    RETURNING e.session_id, e.ref, to_jsonb(e) AS data
+)
+INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
+SELECT c.session_id, c.ref, @turn_number::int, 'demoted', @actor::text, c.data
+FROM cleared AS c;
+
+-- EntityRefCountBackground counts by type what was last touched before a turn and is in no tier because of it; an index-only scan.
+-- name: EntityRefCountBackground :many
+SELECT e.entity_type, count(*)::int AS entities
+FROM entity_refs AS e
+WHERE e.session_id = @session_id AND e.active_turn < @oldest_turn::int
+GROUP BY e.entity_type
+ORDER BY e.entity_type;
+
+-- EntityRefEndExclusions ends the exclusions that came with constraints, in whichever of the user's sessions they are.
+-- name: EntityRefEndExclusions :many
+WITH freed AS (
+    UPDATE entity_refs AS e
+    SET excluded_reason = NULL, excluded_constraint_id = NULL, updated_at = clock_timestamp()
+    WHERE e.excluded_constraint_id = ANY(@constraint_ids::uuid[])
+    RETURNING e.session_id, e.ref, to_jsonb(e) AS data
+), event AS (
+    INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
+    SELECT f.session_id, f.ref, CASE WHEN f.session_id = @session_id::uuid THEN @turn_number::int ELSE s.last_turn END,
+           'restored', @actor::text, f.data
+    FROM freed AS f
+    JOIN sessions AS s ON s.id = f.session_id
+)
+INSERT INTO decisions (session_id, turn_id, turn_number, action, ref, reason, actor)
+SELECT f.session_id, CASE WHEN f.session_id = @session_id::uuid THEN sqlc.narg(turn_id)::uuid END,
+       CASE WHEN f.session_id = @session_id::uuid THEN @turn_number::int ELSE s.last_turn END,
+       'expire', f.ref, 'its constraint ended', @actor::text
+FROM freed AS f
+JOIN sessions AS s ON s.id = f.session_id
+RETURNING session_id, ref;
+
+-- EntityRefList returns exactly these refs.
+-- name: EntityRefList :many
+SELECT * FROM entity_refs WHERE session_id = @session_id AND ref = ANY(@refs::text[]);
+
+-- EntityRefListActive names the refs in a tier as a turn sees them, in display order.
+-- name: EntityRefListActive :many
+SELECT a.ref::text AS ref, a.tier::text AS tier
+FROM entities_at(@session_id::uuid, @turn_number::int, @turns_window::int) AS a;
+
+-- EntityRefListByKey returns the refs of rows; types and ids go in pairs.
+-- name: EntityRefListByKey :many
+SELECT * FROM entity_refs
+WHERE session_id = @session_id
+  AND (entity_type, entity_id) IN (SELECT unnest(@entity_types::text[]), unnest(@entity_ids::text[]));
+
+-- EntityRefListDecayed returns retained refs neither renewed nor touched since a turn.
+-- name: EntityRefListDecayed :many
+SELECT * FROM entity_refs AS e
+WHERE e.session_id = @session_id
+  AND e.active_reason IS NOT NULL
+  AND NOT e.pinned
+  AND e.turn_last_ref <= @turn_number::int
+  AND NOT EXISTS (
+      SELECT FROM decisions AS d
+      WHERE d.session_id = e.session_id AND d.ref = e.ref AND d.action = 'retain' AND d.turn_number > @turn_number::int)
+ORDER BY e.ref;
+
+-- EntityRefListDrafts returns content that is not saved, and what was saved in the given turn.
+-- name: EntityRefListDrafts :many
+SELECT * FROM entity_refs
+WHERE session_id = @session_id
+  AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = @turn_number::int))
+ORDER BY turn_created, created_at, ref;
+
 -- EntityRefListInView is every ref that can be named, with the tier that entities_at gives it as of a turn, in display order.
 -- name: EntityRefListInView :many
 SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
@@ -15,3 +99,76 @@ FROM entity_refs AS e
 LEFT JOIN entities_at(@session_id::uuid, @current_turn::int, @turns_window::int) AS a ON a.ref = e.ref
 WHERE e.session_id = @session_id::uuid AND e.state <> 'dropped'
 ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
+
+-- EntityRefListNamed returns refs whose label stands in a text, the longest label first.
+-- name: EntityRefListNamed :many
+SELECT * FROM entity_refs
+WHERE session_id = @session_id
+  AND state NOT IN ('dropped', 'deleted')
+  AND NOT label_is_placeholder
+  AND char_length(label) >= 3
+  AND strpos(lower(@message::text), lower(label)) > 0
+ORDER BY char_length(label) DESC, turn_last_ref DESC, ref
+LIMIT @max_refs::int;
+
+-- EntityRefListNewest names the stored refs touched last, hidden ones left out.
+-- name: EntityRefListNewest :many
+SELECT e.ref,
+       entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref, e.active_reason,
+                   @turn_number::int, @turns_window::int)::text AS tier
+FROM entity_refs AS e
+WHERE e.session_id = @session_id AND e.active_turn IS NOT NULL AND e.state <> 'pending'
+ORDER BY e.turn_last_ref DESC, e.ref
+LIMIT @max_refs::int;
+
+-- EntityRefLock makes writers of one session's registry wait for each other until their transactions end, so
+-- that two of them neither mint two refs for one row nor lock rows in different orders.
+-- name: EntityRefLock :exec
+SELECT pg_advisory_xact_lock(hashtextextended(@lock_name::text, 0));
+
+-- EntityRefSuggest returns what a model may have meant by a ref that does not resolve: the refs of each type touched last.
+-- name: EntityRefSuggest :many
+SELECT n.ref, n.entity_type, n.label, n.label_is_placeholder, n.state
+FROM (SELECT unnest(@entity_types::text[]) AS entity_type) AS t
+CROSS JOIN LATERAL (
+    SELECT e.ref, e.entity_type, e.label, e.label_is_placeholder, e.state, e.turn_last_ref
+    FROM entity_refs AS e
+    WHERE e.session_id = @session_id AND e.entity_type = t.entity_type AND e.state IN ('stored', 'pending', 'promoted')
+    ORDER BY e.turn_last_ref DESC, e.ref
+    LIMIT 20
+) AS n
+ORDER BY n.turn_last_ref DESC, n.ref;
+
+-- EntityRefWrite stores changed refs and writes the event of each (ref -> action) with the row as it is then.
+-- name: EntityRefWrite :exec
+WITH written AS (
+    INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,
+        source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason,
+        excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version)
+    SELECT @session_id::uuid, p.ref, p.entity_type, p.entity_id, p.state, p.action, p.label, p.label_is_placeholder, p.source_step,
+        p.source_call, p.turn_created, p.turn_last_ref, p.turn_promoted, p.active_reason, p.retain_confidence, p.pinned, p.excluded_reason,
+        p.excluded_constraint_id, p.demoted_at_turn, p.deleted_at_turn, p.loaded, p.row_version
+    FROM jsonb_populate_recordset(NULL::entity_refs, @refs::jsonb) AS p
+    ON CONFLICT (session_id, ref) DO UPDATE SET
+        entity_id              = excluded.entity_id,
+        state                  = excluded.state,
+        action                 = excluded.action,
+        label                  = excluded.label,
+        label_is_placeholder   = excluded.label_is_placeholder,
+        turn_last_ref          = excluded.turn_last_ref,
+        turn_promoted          = excluded.turn_promoted,
+        active_reason          = excluded.active_reason,
+        retain_confidence      = excluded.retain_confidence,
+        pinned                 = excluded.pinned,
+        excluded_reason        = excluded.excluded_reason,
+        excluded_constraint_id = excluded.excluded_constraint_id,
+        demoted_at_turn        = excluded.demoted_at_turn,
+        deleted_at_turn        = excluded.deleted_at_turn,
+        loaded                 = excluded.loaded,
+        row_version            = excluded.row_version,
+        updated_at             = clock_timestamp()
+    RETURNING session_id, ref, to_jsonb(entity_refs) AS data
+)
+INSERT INTO entity_events (session_id, ref, turn_number, step, action, actor, data)
+SELECT w.session_id, w.ref, @turn_number::int, sqlc.narg(step)::int, @events::jsonb ->> w.ref, @actor::text, w.data
+FROM written AS w;
