@@ -1,0 +1,96 @@
+package anthropic
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"alfred/llm"
+	"alfred/llm/wire"
+)
+
+// DefaultBaseURL is Anthropic's own address.
+const DefaultBaseURL = "https://api.anthropic.com"
+
+const (
+	provider = "anthropic"
+
+	// defaultMaxTokens is sent where the request has no limit, because the API
+	// demands one. It is within what every current model can write.
+	defaultMaxTokens = 8192
+)
+
+// The causes of a configuration that cannot work.
+var (
+	errNoKey   = errors.New("no API key is set")
+	errNoModel = errors.New("no model is named")
+)
+
+// Config says which model to use.
+type Config struct {
+	APIKey string
+	// BaseURL has no path; "" is DefaultBaseURL.
+	BaseURL string
+	// HTTPClient is nil but in tests.
+	HTTPClient *http.Client
+	Model      string
+}
+
+// Model is one of Anthropic's models.
+type Model struct {
+	config  Config
+	dropped wire.Dropped
+	service anthropic.MessageService
+}
+
+var _ llm.Model = (*Model)(nil)
+
+// New returns a Model. It connects to nothing. The service is made from options
+// alone, so that the SDK does not read the environment.
+func New(config *Config) (*Model, error) {
+	filled := *config
+	filled.BaseURL = cmp.Or(config.BaseURL, DefaultBaseURL)
+	if filled.Model == "" {
+		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: errNoModel}
+	}
+	if filled.APIKey == "" {
+		return nil, &llm.Error{Kind: llm.KindAuth, Provider: provider, Err: errNoKey}
+	}
+	client, err := wire.Client(filled.BaseURL, config.HTTPClient)
+	if err != nil {
+		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: err}
+	}
+	service := anthropic.NewMessageService(
+		option.WithAPIKey(filled.APIKey), option.WithBaseURL(filled.BaseURL),
+		option.WithHTTPClient(client), option.WithMaxRetries(0),
+	)
+	return &Model{config: filled, service: service}, nil
+}
+
+// Generate asks once. It asks a second time only where the model rejected the
+// temperature.
+func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	response, err := m.ask(ctx, req)
+	for err != nil && m.dropped.Learn(err) {
+		response, err = m.ask(ctx, req)
+	}
+	if err == nil || llm.KindOf(err) != "" {
+		return response, err
+	}
+	return response, wire.Fail(ctx, provider, err, m.config.APIKey)
+}
+
+func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	if req.OnDelta != nil {
+		return m.stream(ctx, req)
+	}
+	message, err := m.service.New(ctx, m.params(req))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Generate types it
+	}
+	return m.answer(req, message)
+}

@@ -1,0 +1,81 @@
+package anthropic
+
+import (
+	"encoding/json"
+
+	"github.com/anthropics/anthropic-sdk-go"
+
+	"alfred/llm"
+	"alfred/llm/wire"
+)
+
+// params translates a request. The cache marks stand at the ends of the two stable
+// parts; the API orders a prompt tools, instructions, messages.
+func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
+	params := anthropic.MessageNewParams{
+		MaxTokens: defaultMaxTokens,
+		Messages:  messages(req.Messages),
+		Model:     m.config.Model,
+		Tools:     tools(req),
+	}
+	if req.MaxTokens > 0 {
+		params.MaxTokens = int64(req.MaxTokens)
+	}
+	if req.System != "" {
+		params.System = []anthropic.TextBlockParam{{Text: req.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
+	}
+	if req.Temperature != nil && !m.dropped.Has(wire.Temperature) {
+		params.Temperature = anthropic.Float(*req.Temperature)
+	}
+	if len(req.Schema) > 0 {
+		params.ToolChoice = anthropic.ToolChoiceParamOfTool(req.SchemaName)
+		params.ToolChoice.OfTool.DisableParallelToolUse = anthropic.Bool(true)
+	}
+	return params
+}
+
+func messages(given []llm.Message) []anthropic.MessageParam {
+	list := make([]anthropic.MessageParam, 0, len(given))
+	for _, message := range given {
+		block := anthropic.NewTextBlock(message.Content)
+		if message.Role == llm.RoleAssistant {
+			list = append(list, anthropic.NewAssistantMessage(block))
+			continue
+		}
+		list = append(list, anthropic.NewUserMessage(block))
+	}
+	return list
+}
+
+// tools are the request's, and the schema as one more, which params forces.
+func tools(req *llm.Request) []anthropic.ToolUnionParam {
+	var list []anthropic.ToolUnionParam
+	for _, tool := range req.Tools {
+		list = append(list, newTool(tool.Name, tool.Description, tool.Schema))
+	}
+	if len(req.Schema) > 0 {
+		list = append(list, newTool(req.SchemaName, "Give the answer.", req.Schema))
+	}
+	if len(list) > 0 {
+		list[len(list)-1].OfTool.CacheControl = anthropic.NewCacheControlEphemeralParam()
+	}
+	return list
+}
+
+func newTool(name, description string, schema json.RawMessage) anthropic.ToolUnionParam {
+	tool := anthropic.ToolUnionParamOfTool(inputSchema(schema), name)
+	if description != "" {
+		tool.OfTool.Description = anthropic.String(description)
+	}
+	return tool
+}
+
+// inputSchema hands the schema's fields over as they are, definitions included.
+func inputSchema(schema json.RawMessage) anthropic.ToolInputSchemaParam {
+	var fields map[string]any
+	if json.Unmarshal(schema, &fields) != nil {
+		fields = map[string]any{}
+	}
+	delete(fields, "type") // "object", which the SDK sets
+	return anthropic.ToolInputSchemaParam{ExtraFields: fields}
+}
