@@ -1,0 +1,53 @@
+package provider
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+
+	"alfred/llm"
+	"alfred/llm/gemini"
+	"alfred/llm/lexical"
+	"alfred/llm/openai"
+)
+
+// Lexical is the name of the embedder that needs no network.
+const Lexical = "lexical"
+
+// defaultDimensions suits both providers' models and is below the 2000 dimensions
+// that a vector index takes.
+const defaultDimensions = 1536
+
+// EmbedderConfig chooses an embedder.
+type EmbedderConfig struct {
+	// Name is Lexical, OpenAI or Gemini; "" is Lexical.
+	Name string
+	// Model is "" for the provider's default.
+	Model string
+	// Dimensions is 0 for 1536. Lexical has its own.
+	Dimensions int
+	// Gemini and OpenAI are used by the provider so named.
+	Gemini, OpenAI Server
+	// HTTPClient is nil but in tests.
+	HTTPClient *http.Client
+}
+
+// NewEmbedder returns the configured embedder. It connects to nothing.
+func NewEmbedder(config *EmbedderConfig) (llm.Embedder, error) {
+	dimensions := cmp.Or(config.Dimensions, defaultDimensions)
+	switch cmp.Or(config.Name, Lexical) {
+	case Gemini:
+		return gemini.NewEmbedder(&gemini.Config{
+			APIKey: config.Gemini.APIKey, BaseURL: config.Gemini.BaseURL, HTTPClient: config.HTTPClient,
+			Model: cmp.Or(config.Model, "gemini-embedding-001"),
+		}, dimensions)
+	case Lexical:
+		return lexical.Embedder{}, nil
+	case OpenAI:
+		return openai.NewEmbedder(&openai.Config{
+			APIKey: config.OpenAI.APIKey, BaseURL: config.OpenAI.BaseURL, HTTPClient: config.HTTPClient,
+			Model: cmp.Or(config.Model, "text-embedding-3-small"),
+		}, dimensions)
+	}
+	return nil, fmt.Errorf("%w %q: use lexical, openai or gemini", errUnknown, config.Name)
+}

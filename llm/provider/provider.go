@@ -1,0 +1,141 @@
+package provider
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"alfred/llm"
+	"alfred/llm/anthropic"
+	"alfred/llm/gemini"
+	"alfred/llm/openai"
+	"alfred/llm/script"
+)
+
+// The names of the providers.
+const (
+	Anthropic = "anthropic"
+	Gemini    = "gemini"
+	Offline   = "offline"
+	OpenAI    = "openai"
+	Script    = "script"
+)
+
+var (
+	errNoOffline = errors.New("no offline model is given")
+	errUnknown   = errors.New("unknown provider")
+)
+
+// Server is how to reach a provider. An empty base URL is the provider's own.
+type Server struct {
+	APIKey  string
+	BaseURL string
+}
+
+// Config chooses a provider and a model for each node.
+type Config struct {
+	// Name is one of the names above; "" is Offline.
+	Name string
+	// Model is the model of all nodes; "" is the provider's default.
+	Model string
+	// Models, Temperatures and MaxTokens hold exceptions by node.
+	Models       map[string]string
+	Temperatures map[string]float64
+	MaxTokens    map[string]int
+	// Fallback answers when this provider is overloaded or limits the rate; nil for
+	// none.
+	Fallback *Config
+
+	// Anthropic, Gemini and OpenAI are used by the provider so named.
+	Anthropic, Gemini, OpenAI Server
+	// OfflineModel is used by Offline.
+	OfflineModel llm.Model
+	// ScriptPath is the file that Script plays.
+	ScriptPath string
+
+	// HTTPClient is nil but in tests.
+	HTTPClient *http.Client
+}
+
+// nodes are the nodes that ask a model, with their temperatures: low where an
+// answer is checked against facts, high where it is prose.
+var nodes = map[string]float64{ //nolint:gochecknoglobals // a constant table
+	"act":        0.25,
+	"compress":   0.3,
+	"reply":      0.6,
+	"summarize":  0.3,
+	"think":      0.35,
+	"understand": 0.2,
+}
+
+// New returns the model of each node. It connects to nothing; what can be wrong
+// before the first call (a missing key, an unknown name, a script that does not
+// parse) is an error here.
+func New(config *Config) (map[string]llm.Model, error) {
+	open, err := config.opener()
+	if err != nil {
+		return nil, err
+	}
+	var second map[string]llm.Model
+	if config.Fallback != nil {
+		if second, err = New(config.Fallback); err != nil {
+			return nil, fmt.Errorf("fallback: %w", err)
+		}
+	}
+	models := make(map[string]llm.Model, len(nodes))
+	for node, temperature := range nodes {
+		model, err := open(cmp.Or(config.Models[node], config.Model))
+		if err != nil {
+			return nil, fmt.Errorf("model of %s: %w", node, err)
+		}
+		if second != nil {
+			model = &fallback{first: model, second: second[node]}
+		}
+		if own, ok := config.Temperatures[node]; ok {
+			temperature = own
+		}
+		models[node] = &tuned{model: model, temperature: temperature, maxTokens: config.MaxTokens[node]}
+	}
+	return models, nil
+}
+
+// opener returns what makes a model of the configured provider by its name.
+func (c *Config) opener() (func(model string) (llm.Model, error), error) {
+	switch cmp.Or(c.Name, Offline) {
+	case Anthropic:
+		return func(model string) (llm.Model, error) {
+			return anthropic.New(&anthropic.Config{
+				APIKey: c.Anthropic.APIKey, BaseURL: c.Anthropic.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, "claude-sonnet-4-5"),
+			})
+		}, nil
+	case Gemini:
+		return func(model string) (llm.Model, error) {
+			return gemini.New(&gemini.Config{
+				APIKey: c.Gemini.APIKey, BaseURL: c.Gemini.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, "gemini-2.5-flash"),
+			})
+		}, nil
+	case OpenAI:
+		return func(model string) (llm.Model, error) {
+			return openai.New(&openai.Config{
+				APIKey: c.OpenAI.APIKey, BaseURL: c.OpenAI.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, "gpt-4.1-mini"),
+			})
+		}, nil
+	}
+	model, err := c.local()
+	return func(string) (llm.Model, error) { return model, nil }, err
+}
+
+// local returns the one model of a provider that needs no network.
+func (c *Config) local() (llm.Model, error) {
+	switch cmp.Or(c.Name, Offline) {
+	case Offline:
+		if c.OfflineModel == nil {
+			return nil, errNoOffline
+		}
+		return c.OfflineModel, nil
+	case Script:
+		return script.Load(c.ScriptPath)
+	}
+	return nil, fmt.Errorf("%w %q: use offline, openai, anthropic, gemini or script", errUnknown, c.Name)
+}

@@ -1,0 +1,50 @@
+package provider
+
+import (
+	"context"
+
+	"alfred/llm"
+)
+
+// tuned fills in what a node left open.
+type tuned struct {
+	model       llm.Model
+	temperature float64
+	maxTokens   int
+}
+
+// Generate sets temperature and token limit in req itself, so that the record of
+// the call shows what was asked for.
+func (t *tuned) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	if req.Temperature == nil {
+		temperature := t.temperature
+		req.Temperature = &temperature
+	}
+	if req.MaxTokens == 0 {
+		req.MaxTokens = t.maxTokens
+	}
+	return t.model.Generate(ctx, req)
+}
+
+// fallback asks second when first cannot answer now.
+type fallback struct {
+	first, second llm.Model
+}
+
+// Generate does not fall back once text was handed on: the reader would get the
+// beginning of one answer and the whole of another.
+func (f *fallback) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	handedOn := false
+	watched := *req
+	if req.OnDelta != nil {
+		watched.OnDelta = func(text string) {
+			handedOn = true
+			req.OnDelta(text)
+		}
+	}
+	response, err := f.first.Generate(ctx, &watched)
+	if kind := llm.KindOf(err); kind != llm.KindOverloaded && kind != llm.KindRateLimit || handedOn || ctx.Err() != nil {
+		return response, err
+	}
+	return f.second.Generate(ctx, req)
+}
