@@ -171,7 +171,7 @@ func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
 			}
 		}
 
-		return nil
+		return widenFunctions(ctx, conn)
 	})
 
 	return steps, err
@@ -247,4 +247,32 @@ func bootstrap(ctx context.Context, conn *pgxpool.Conn) error {
 	default:
 		return fmt.Errorf("create schema and extensions: %w", err)
 	}
+}
+
+// widenFunctions adds the schemas of extensions that are not in public to our functions' own search paths, which the
+// migrations cannot know. The path's last entry stays last: it is pg_temp, so that nobody's temporary table is found first.
+func widenFunctions(ctx context.Context, conn *pgxpool.Conn) error {
+	facts, err := readServerFacts(ctx, conn.Conn().Config())
+	if err != nil || len(facts.elsewhere) == 0 {
+		return err
+	}
+	path := searchPath(facts.elsewhere) + ", pg_temp"
+	_, err = conn.Exec(ctx, `
+		DO $$
+		DECLARE f regprocedure;
+		BEGIN
+			FOR f IN
+				SELECT p.oid::regprocedure FROM pg_proc AS p
+				WHERE p.pronamespace IN ('alfred'::regnamespace, to_regnamespace('kitchen'))
+				  AND EXISTS (SELECT FROM unnest(p.proconfig) AS setting WHERE setting LIKE 'search_path=%alfred, public%')
+			LOOP
+				EXECUTE format('ALTER ROUTINE %s SET search_path = `+strings.ReplaceAll(path, "'", "''")+`', f);
+			END LOOP;
+		END
+		$$`)
+	if err != nil {
+		return fmt.Errorf("set the functions' search path: %w", err)
+	}
+
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -13,7 +14,8 @@ const (
 	connectTimeout   = 5 * time.Second
 	minServerVersion = 150000
 
-	// SearchPath is the path of every connection, so that SQL and the names generated from it are unqualified.
+	// SearchPath is the path of every connection, so that SQL and the names generated from it are unqualified. Where
+	// a database has its extensions in another schema, that one follows.
 	SearchPath = "alfred, public"
 
 	// Schema holds the engine's tables and River's.
@@ -43,14 +45,17 @@ func Open(ctx context.Context, config Config) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
+	facts, err := readServerFacts(ctx, poolConfig.ConnConfig)
+	if err != nil {
+		return nil, err
+	}
+	if err := facts.check(); err != nil {
+		return nil, err
+	}
+	poolConfig.ConnConfig.RuntimeParams["search_path"] = searchPath(facts.elsewhere)
 	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
 	if err != nil {
 		return nil, fmt.Errorf("open pool: %w", err)
-	}
-	if err := checkServer(ctx, pool); err != nil {
-		pool.Close()
-
-		return nil, err
 	}
 
 	return pool, nil
@@ -69,7 +74,6 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	}
 	params := poolConfig.ConnConfig.RuntimeParams
 	params["application_name"] = c.AppName
-	params["search_path"] = SearchPath
 	if c.IdleInTxTimeout > 0 {
 		params["idle_in_transaction_session_timeout"] = strconv.FormatInt(c.IdleInTxTimeout.Milliseconds(), 10)
 	}
@@ -77,30 +81,57 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	return poolConfig, nil
 }
 
-const serverFacts = `
+// serverFacts is what Open has to know before it makes a pool.
+type serverFacts struct {
+	// elsewhere are schemas other than public that hold an extension of ours, because another program put it there.
+	elsewhere []string
+	version   int
+	vector    string
+}
+
+const serverFactsSQL = `
 	SELECT current_setting('server_version_num')::int,
 	       coalesce((SELECT extversion FROM pg_extension WHERE extname = 'vector'),
-	                (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'), '')`
+	                (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'), ''),
+	       ARRAY(SELECT DISTINCT n.nspname::text FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace
+	             WHERE e.extname IN ('pg_trgm', 'vector') AND n.nspname NOT IN ('alfred', 'pg_catalog', 'public') ORDER BY 1)`
 
-func checkServer(ctx context.Context, pool *pgxpool.Pool) error {
-	var (
-		server int
-		vector string
-	)
-	if err := pool.QueryRow(ctx, serverFacts).Scan(&server, &vector); err != nil {
-		return fmt.Errorf("%w: %w", ErrNoAnswer, err)
+func readServerFacts(ctx context.Context, config *pgx.ConnConfig) (serverFacts, error) {
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return serverFacts{}, fmt.Errorf("%w: %w", ErrNoAnswer, err)
 	}
-	if server < minServerVersion {
-		return fmt.Errorf("%w (it is %d)", ErrServerTooOld, server/10000)
+	defer conn.Close(context.WithoutCancel(ctx))
+
+	var facts serverFacts
+	if err := conn.QueryRow(ctx, serverFactsSQL).Scan(&facts.version, &facts.vector, &facts.elsewhere); err != nil {
+		return serverFacts{}, fmt.Errorf("%w: %w", ErrNoAnswer, err)
 	}
-	if vector == "" {
+
+	return facts, nil
+}
+
+func (f serverFacts) check() error {
+	switch {
+	case f.version < minServerVersion:
+		return fmt.Errorf("%w (it is %d)", ErrServerTooOld, f.version/10000)
+	case f.vector == "":
 		return ErrVectorMissing
+	case tooOld(f.vector):
+		return fmt.Errorf("%w (it is %s)", ErrVectorTooOld, f.vector)
+	default:
+		return nil
 	}
-	if tooOld(vector) {
-		return fmt.Errorf("%w (it is %s)", ErrVectorTooOld, vector)
+}
+
+// searchPath is [SearchPath], and after it where the extensions are.
+func searchPath(elsewhere []string) string {
+	path := SearchPath
+	for _, schema := range elsewhere {
+		path += ", " + pgx.Identifier{schema}.Sanitize()
 	}
 
-	return nil
+	return path
 }
 
 // tooOld reports whether a pgvector version is below 0.8. What does not parse is taken for newer.

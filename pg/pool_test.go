@@ -41,4 +41,29 @@ func TestOpen(t *testing.T) {
 		require.ErrorContains(t, err, "DATABASE_URL")
 		require.NotContains(t, err.Error(), "secret")
 	})
+
+	t.Run("UsesExtensionsWhereTheyAre", func(t *testing.T) {
+		t.Parallel()
+
+		url := dbtest.EmptyURL(t)
+		_, err := open(t, url).Exec(t.Context(), `
+			CREATE SCHEMA "Their own";
+			CREATE EXTENSION vector WITH SCHEMA "Their own";
+			CREATE EXTENSION pg_trgm WITH SCHEMA "Their own"`)
+		require.NoError(t, err)
+		pool := open(t, url)
+		migrator, err := pg.NewMigrator(pool, discard())
+		require.NoError(t, err)
+		_, err = migrator.Up(t.Context())
+		require.NoError(t, err)
+
+		var narrow int
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT '[1,2]'::vector <=> '[1,2]'`).Scan(new(float64)))
+		require.NoError(t, pool.QueryRow(t.Context(), `
+			SELECT count(*) FROM pg_proc AS p, unnest(proconfig) AS setting
+			WHERE pronamespace = 'alfred'::regnamespace AND setting LIKE 'search_path=%alfred%' AND setting NOT LIKE '%Their own%'`).Scan(&narrow))
+		require.Zero(t, narrow)
+		_, err = migrator.DownAll(t.Context())
+		require.NoError(t, err)
+	})
 }

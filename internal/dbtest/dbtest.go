@@ -19,7 +19,7 @@ import (
 const (
 	cleanupTimeout = 10 * time.Second
 
-	// poolConns is what one test's own pool may hold: packages in parallel share the server's 300.
+	// poolConns is what one test's own pool may hold: packages in parallel share the server's connections.
 	poolConns = 6
 
 	// sharedConns bounds the tests of one package that run in transactions at the same moment.
