@@ -364,7 +364,9 @@ func (b *binder) columnsExist(i int, field string, e *Entity, names []string) bo
 
 // fieldName is the first part of a path, for messages.
 func fieldName(field string) string {
-	name, _, _ := strings.Cut(field, "[")
+	if end := strings.IndexAny(field, "[."); end >= 0 {
+		return field[:end]
+	}
 
-	return name
+	return field
 }

@@ -17,13 +17,15 @@ func Fold(word string) string {
 }
 
 // Singular is the singular of an English word in lower case, good enough to
-// compare words with: berries, dishes, tomatoes, eggs; glass and couscous stay.
+// compare words with: berries, dishes, shelves, tomatoes, eggs; glass and couscous stay.
 func Singular(word string) string {
 	switch {
 	case len(word) < 4:
 		return word
 	case strings.HasSuffix(word, "ies") && len(word) > 4:
 		return word[:len(word)-3] + "y"
+	case hasSuffix(word, "elves", "oaves", "eaves"):
+		return word[:len(word)-3] + "f"
 	case hasSuffix(word, "ches", "shes", "xes", "sses", "toes"):
 		return word[:len(word)-2]
 	case hasSuffix(word, "ss", "us", "is"):

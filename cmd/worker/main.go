@@ -24,6 +24,7 @@ func main() {
 
 // commands is the whole command line; each command's Run method stands in the file named after it.
 type commands struct {
+	Domain  domainCommand  `cmd:"" help:"Check a domain's declaration, or write a first one."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up, down, or say how far it is."`
 }
 

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+)
+
+func TestDomainCheckBuiltin(t *testing.T) {
+	t.Parallel()
+
+	e := env{"DATABASE_URL": dbtest.URL(t)}
+
+	out, err := worker(t, e, "domain", "check")
+	require.NoError(t, err)
+	require.Equal(t, "kitchen: 9 entity types and 7 subdomains, no mismatch\n", out)
+
+	out, err = worker(t, e, "domain", "check", "--json")
+	require.NoError(t, err)
+	var report domainReport
+	require.NoError(t, json.Unmarshal([]byte(out), &report))
+	require.Contains(t, report.Entities, "recipe")
+	require.Empty(t, report.Problems)
+}
+
+// The way of a developer with a schema of their own: init, check, mend, check.
+func TestDomainInitThenCheck(t *testing.T) {
+	t.Parallel()
+
+	url := dbtest.URL(t)
+	e := env{"DATABASE_URL": url}
+	pool, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	defer pool.Close()
+	_, err = pool.Exec(t.Context(), `CREATE SCHEMA garden;
+CREATE TABLE garden.beds (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL,
+    user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid);
+GRANT USAGE ON SCHEMA garden TO alfred_tenant;
+GRANT SELECT, INSERT, UPDATE, DELETE ON garden.beds TO alfred_tenant`)
+	require.NoError(t, err)
+
+	out, err := worker(t, e, "domain", "init", "--schema", "garden")
+	require.NoError(t, err)
+	require.Contains(t, out, `owner: "user_id" # unsure`)
+	file := filepath.Join(t.TempDir(), "garden.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(out), 0o600))
+
+	e["ALFRED_DOMAIN"] = file
+	out, err = worker(t, e, "domain", "check")
+	require.ErrorContains(t, err, "1 mismatches")
+	require.Contains(t, out, "garden.yaml:9: bed: row-level security is not enabled on beds")
+
+	_, err = pool.Exec(t.Context(), `ALTER TABLE garden.beds ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)`)
+	require.NoError(t, err)
+
+	out, err = worker(t, e, "domain", "check")
+	require.NoError(t, err, out)
+	require.Contains(t, out, "1 entity types and 1 subdomains, no mismatch")
+}
+
+func TestDomainErrors(t *testing.T) {
+	t.Parallel()
+
+	_, err := worker(t, env{}, "domain", "check")
+	require.ErrorIs(t, err, errNoDatabase)
+	_, err = worker(t, env{}, "domain", "init")
+	require.ErrorContains(t, err, "--schema")
+
+	e := env{"DATABASE_URL": dbtest.URL(t)}
+	_, err = worker(t, e, "domain", "check", filepath.Join(t.TempDir(), "none.yaml"))
+	require.ErrorContains(t, err, "none.yaml")
+	_, err = worker(t, e, "domain", "init", "--schema", "nowhere")
+	require.ErrorContains(t, err, "nowhere")
+}

@@ -1,0 +1,193 @@
+package domain_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/domain"
+	"alfred/internal/dbtest"
+)
+
+// libraryYAML declares the library of foreign_test.go without a mistake.
+const libraryYAML = `name: library
+schema: library
+owner: member_id
+entities:
+  - type: book
+    table: books
+    reference: true
+    label: "{title}"
+  - type: shelf
+    table: shelves
+    label: "{name}"
+    children:
+      - type: loan
+  - type: loan
+    table: loans
+    aliases: [borrowing]
+    label: "{_book_id_label}"
+    display: "{_book_id_label}{?due_on: {due_on:Jan 2}}"
+    order: [due_on desc]
+    computed:
+      - {name: late, sql: due_on < current_date}
+subdomains:
+  - name: loans
+    tables: [loans]
+    readable: [books]
+snapshot:
+  - {label: Loans, sql: SELECT count(*)::text FROM library.loans}
+`
+
+func TestBindMismatches(t *testing.T) {
+	t.Parallel()
+
+	for _, c := range []struct {
+		name, ddl, old, new string // what is changed in the tables, and in the YAML
+		line                int
+		want                string
+	}{
+		{"missing table", "", "table: books", "table: tomes", 6, "book: table library.tomes does not exist"},
+		{"missing schema", "", "schema: library", "schema: nowhere", 2, `schema "nowhere" has no tables`},
+		{"missing label column", "", `label: "{name}"`, `label: "{nome}"`, 11, "shelf: label: column nome does not exist in shelves"},
+		{"no label", "", `label: "{name}"`, ``, 9, "shelf: no label"},
+		{"broken template", "", `label: "{name}"`, `label: "{name"`, 11, `shelf: template "{name": missing }`},
+		{"missing display column", "", "{due_on:Jan 2}", "{due:Jan 2}", 18, "loan: display: column due does not exist in loans"},
+		{"hidden label column", "", `label: "{name}"`, `label: "{member_id}"`, 11, "shelf: label: column member_id is hidden from models"},
+		{"missing order column", "", "due_on desc", "day desc", 19, "loan: order: column day does not exist in loans"},
+		{"wrong order", "", "due_on desc", "due_on down", 19, `loan: order: "due_on down" is not a column, or a column and desc`},
+		{"missing set column", "", "order:", "sets: {text: [essay]}\n    order:", 19, "loan: sets: column essay does not exist in loans"},
+		{"unknown set", "", "order:", "sets: {all: [due_on]}\n    order:", 19, "loan: sets: all is neither summary nor text"},
+		{"duplicate type", "", "type: loan\n    table", "type: shelf\n    table", 14, "shelf: declared twice"},
+		{"duplicate table", "", "table: loans", "table: shelves", 15, "loan: table shelves has the type shelf already"},
+		{"type like a draft", "", "type: book", "type: gen_book", 5, `gen_book: "gen_book" cannot be a ref prefix`},
+		{"type with a number", "", "type: book", "type: book_2", 5, `book_2: "book_2" cannot be a ref prefix`},
+		{"alias of another", "", "[borrowing]", "[shelves]", 16, `loan: alias "shelves" stands for shelf already`},
+		{"no key", "ALTER TABLE library.books DROP CONSTRAINT books_pkey CASCADE", "", "", 6, "book: table books has no single-column primary key"},
+		{"key not unique", "", "reference: true", "key: pages\n    reference: true", 7, "book: column pages is not unique and not null by itself"},
+		{"key of a strange type", "ALTER TABLE library.books ADD at point NOT NULL DEFAULT '(0,0)', ADD published date NOT NULL UNIQUE", "reference: true", "key: published\n    reference: true", 7, "book: key published is date"},
+		{"missing owner", "", "owner: member_id", "owner: user_id", 10, "shelf: owner column user_id does not exist in shelves"},
+		{"owner without default", "", "type: shelf\n", "type: shelf\n    owner: name\n", 10, "shelf: owner column name has no default"},
+		{"no owner", "", "owner: member_id\n", "", 9, "shelf: no owner column"},
+		{"no row-level security", "ALTER TABLE library.loans DISABLE ROW LEVEL SECURITY", "", "", 15, "loan: row-level security is not enabled on loans"},
+		{"no policy", "DROP POLICY tenant ON library.loans", "", "", 15, "loan: loans has no policy for alfred_tenant"},
+		{"no right to read", "REVOKE ALL ON library.loans FROM alfred_tenant", "", "", 15, "loan: alfred_tenant may not read loans"},
+		{"no right to write", "REVOKE UPDATE ON library.loans FROM alfred_tenant", "", "", 15, "loan: alfred_tenant may not write loans"},
+		{"shared and writable", "GRANT INSERT, UPDATE, DELETE ON library.books TO alfred_tenant", "", "", 6, "book: alfred_tenant may write books, which all users share"},
+		{"no right to the schema", "REVOKE USAGE ON SCHEMA library FROM alfred_tenant", "", "", 2, "alfred_tenant may not use schema library"},
+		{
+			"foreign key without the tenant", "ALTER TABLE library.loans DROP CONSTRAINT loans_member_id_shelf_id_fkey, ADD FOREIGN KEY (shelf_id) REFERENCES library.shelves (id)",
+			"", "", 15, "loan: foreign key loans.shelf_id to shelves does not carry the owner; make it (member_id, shelf_id) REFERENCES shelves (member_id, id)",
+		},
+		{"child without foreign key", "", "- type: loan\n  - type", "- type: book\n  - type", 13, "shelf: children: books has no foreign key to shelves"},
+		{"unknown child", "", "- type: loan\n  - type", "- type: page\n  - type", 13, "shelf: children: there is no entity type page"},
+		{"computed column that exists", "", "name: late", "name: returned", 21, `loan: computed: "returned" is not a new column name`},
+		{"computed column that fails", "", "due_on < current_date", "due < current_date", 21, `loan: computed: late: column "due" does not exist`},
+		{"unknown subdomain table", "", "readable: [books]", "readable: [tomes]", 24, "subdomain loans: no entity type has the table tomes"},
+		{"failing query", "", "FROM library.loans}", "FROM library.loan}", 27, `relation "library.loan" does not exist`},
+		{"query of another type", "", "count(*)::text", "count(*)", 27, "the query returns [bigint], not 1 of type text"},
+		{"unknown reference", "", "order:", "references: {pages: book}\n    order:", 19, "loan: references: column pages does not exist in loans"},
+		{"reference to tenants' rows", "", "order:", "references: {book_id: shelf}\n    order:", 19, "loan: references: shelf belongs to tenants"},
+		{"merge of text", "", "order:", "merge: {by: [due_on], sum: returned}\n    order:", 19, "loan: merge: returned is not a number"},
+		{"match without link", "", "order:", "match: {column: due_on, link: returned, name: title}\n    order:", 19, "loan: match: returned refers to no entity type"},
+		{"offline column", "", "snapshot:", "offline:\n  defaults: {loan: {day: today}}\nsnapshot:", 27, "offline: column day does not exist in loans"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+
+			tx := dbtest.Tx(t)
+			exec(t, tx, library)
+			exec(t, tx, c.ddl)
+			require.Contains(t, libraryYAML, c.old)
+
+			_, err := bindText(t, tx, strings.Replace(libraryYAML, c.old, c.new, 1))
+
+			var check *domain.CheckError
+			require.ErrorAs(t, err, &check)
+			require.Contains(t, check.Error(), fmt.Sprintf("d.yaml:%d: %s", c.line, c.want))
+		})
+	}
+}
+
+// Every mismatch is listed, not the first one only, and in order of line.
+func TestBindListsAllMismatches(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, library)
+
+	_, err := bindText(t, tx, strings.NewReplacer("{title}", "{titel}", "due_on desc", "day", "FROM library.loans}", "FROM nowhere}").Replace(libraryYAML))
+	require.EqualError(t, err, `d.yaml:8: book: label: column titel does not exist in books
+d.yaml:19: loan: order: column day does not exist in loans
+d.yaml:27: relation "nowhere" does not exist`)
+}
+
+func TestBind(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, library)
+
+	d, err := bindText(t, tx, libraryYAML)
+	require.NoError(t, err)
+
+	late := d.ByType("loan").Column("late")
+	require.Equal(t, domain.KindBool, late.Kind)
+	require.True(t, late.Generated)
+	require.Equal(t, "(due_on < current_date)", late.SQL())
+	require.Equal(t, `"due_on"`, d.ByType("loan").Column("due_on").SQL())
+	require.Equal(t, []domain.OrderBy{{Column: "due_on", Desc: true}}, d.ByType("loan").Order)
+	require.Equal(t, []domain.OrderBy{{Column: "title"}}, d.ByType("book").Order, "by default the first column of the label")
+	require.Equal(t, "loan", d.ByType("loan").Name)
+	require.Equal(t, "There are no shelves.", d.ByType("shelf").Empty)
+	require.Equal(t, domain.KindNumber, d.ByType("loan").Key.Kind)
+	require.True(t, d.ByType("loan").Key.Generated, "identity columns are never written")
+}
+
+// A key that is no entity's, alone or in a pair, never reaches a model.
+func TestBindHidesForeignIdentifiers(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	exec(t, tx, library)
+	exec(t, tx, `CREATE TABLE library.cards (id uuid PRIMARY KEY, a int, b int, UNIQUE (a, b));
+ALTER TABLE library.loans ADD card_id uuid REFERENCES library.cards (id), ADD card_a int, ADD card_b int,
+	ADD other uuid, ADD others uuid[], ADD FOREIGN KEY (card_a, card_b) REFERENCES library.cards (a, b)`)
+
+	d, err := bindText(t, tx, libraryYAML)
+	require.NoError(t, err)
+
+	for _, name := range []string{"card_id", "card_a", "card_b", "other", "others", "member_id"} {
+		require.True(t, d.ByType("loan").Column(name).Hidden, name)
+	}
+
+	require.False(t, d.ByType("loan").Column("book_id").Hidden)
+}
+
+func TestLoadErrors(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown field":   {"name: x\nentities:\n  - typ: book\n", "d.yaml:3: unknown field \"typ\""},
+		"repeated field":  {"name: x\nname: y\n", "d.yaml:2: "},
+		"not YAML":        {"name: [x\n", "d.yaml:1: "},
+		"wrong type":      {"name: x\nentities: all\n", "d.yaml:2: "},
+		"missing snippet": {"name: x\npersona: who.md\n", "d.yaml:2: snippet who.md cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			_, err := domain.Load(fstest.MapFS{"d.yaml": {Data: []byte(c.text)}}, "d.yaml")
+
+			var check *domain.CheckError
+			require.ErrorAs(t, err, &check)
+			require.Contains(t, err.Error(), c.want)
+		})
+	}
+
+	_, err := domain.Load(fstest.MapFS{}, "d.yaml")
+	require.ErrorContains(t, err, "read domain")
+}
