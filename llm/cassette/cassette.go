@@ -1,0 +1,225 @@
+package cassette
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var errMismatch = errors.New("the request is not the recorded one; record again with -record if it should change")
+
+// keptHeaders are the headers of an answer that a provider may act on.
+var keptHeaders = []string{"Content-Type", "Retry-After", "Retry-After-Ms"} //nolint:gochecknoglobals // a constant list
+
+// Options say how to open a cassette.
+type Options struct {
+	// Record asks the real server.
+	Record bool
+	// Secrets are replaced wherever they stand.
+	Secrets []string
+	// Transport reaches the real server; nil is http.DefaultTransport.
+	Transport http.RoundTripper
+}
+
+// tape is the file.
+type tape struct {
+	// Source says where the exchanges come from.
+	Source    string     `json:"source"`
+	Exchanges []exchange `json:"exchanges"`
+}
+
+type exchange struct {
+	Request  request  `json:"request"`
+	Response response `json:"response"`
+}
+
+// request has its body as JSON where it is JSON, for readable differences.
+type request struct {
+	Method string          `json:"method"`
+	Path   string          `json:"path"`
+	Body   json.RawMessage `json:"body"`
+}
+
+type response struct {
+	Status int               `json:"status"`
+	Header map[string]string `json:"header"`
+	// Lines is the body, cut behind its line ends.
+	Lines []string `json:"lines"`
+}
+
+// Open returns a client that plays the cassette at path, or records it.
+func Open(t testing.TB, path string, options Options) *http.Client {
+	t.Helper()
+	if options.Record {
+		r := &recorder{options: options}
+		t.Cleanup(func() { r.save(t, path) })
+		return &http.Client{Transport: r}
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	p := &player{}
+	require.NoError(t, json.Unmarshal(text, &p.tape))
+	t.Cleanup(func() {
+		if !t.Failed() {
+			require.Equal(t, len(p.tape.Exchanges), p.next, "the cassette %s holds requests that nobody made", path)
+		}
+	})
+	return &http.Client{Transport: p}
+}
+
+// player answers from the tape.
+type player struct {
+	mu   sync.Mutex
+	next int
+	tape tape
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p *player) RoundTrip(r *http.Request) (*http.Response, error) {
+	got, err := newRequest(r, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next >= len(p.tape.Exchanges) {
+		return nil, fmt.Errorf("%w: request %d: the tape has ended", errMismatch, p.next+1)
+	}
+	recorded := p.tape.Exchanges[p.next]
+	if !got.equal(&recorded.Request) {
+		return nil, fmt.Errorf("%w: request %d: got %s %s %s", errMismatch, p.next+1, got.Method, got.Path, got.Body)
+	}
+	p.next++
+	return recorded.Response.http(r), nil
+}
+
+// recorder asks the real server and keeps what it says.
+type recorder struct {
+	mu      sync.Mutex
+	options Options
+	tape    tape
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r *recorder) RoundTrip(given *http.Request) (*http.Response, error) {
+	asked, err := newRequest(given, r.options.Secrets)
+	if err != nil {
+		return nil, err
+	}
+	transport := r.options.Transport
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	answer, err := transport.RoundTrip(given)
+	if err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	said, err := newResponse(answer, r.options.Secrets)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tape.Exchanges = append(r.tape.Exchanges, exchange{Request: *asked, Response: *said})
+	return said.http(given), nil
+}
+
+func (r *recorder) save(t testing.TB, path string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tape.Source = "recorded"
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	require.NoError(t, encoder.Encode(r.tape))
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
+	require.NoError(t, os.WriteFile(path, text.Bytes(), 0o600))
+}
+
+// newRequest reads a request and leaves its body readable.
+func newRequest(r *http.Request, secrets []string) (*request, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, fmt.Errorf("read request: %w", err)
+		}
+		if err := r.Body.Close(); err != nil {
+			return nil, fmt.Errorf("read request: %w", err)
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	text := []byte(scrub(string(body), secrets))
+	if !json.Valid(text) {
+		quoted, err := json.Marshal(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("read request: %w", err)
+		}
+		text = quoted
+	}
+	return &request{Method: r.Method, Path: r.URL.Path, Body: text}, nil
+}
+
+// equal compares bodies by value: field order and spaces do not matter.
+func (r *request) equal(other *request) bool {
+	return r.Method == other.Method && r.Path == other.Path && canonical(r.Body) == canonical(other.Body)
+}
+
+func canonical(body json.RawMessage) string {
+	var value any
+	if json.Unmarshal(body, &value) != nil {
+		return string(body)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return string(body)
+	}
+	return string(text)
+}
+
+func newResponse(r *http.Response, secrets []string) (*response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, r.Body.Close()); err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	header := map[string]string{}
+	for _, name := range keptHeaders {
+		if value := r.Header.Get(name); value != "" {
+			header[name] = value
+		}
+	}
+	return &response{Status: r.StatusCode, Header: header, Lines: strings.SplitAfter(scrub(string(body), secrets), "\n")}, nil
+}
+
+func (r *response) http(request *http.Request) *http.Response {
+	header := http.Header{}
+	for name, value := range r.Header {
+		header.Set(name, value)
+	}
+	body := strings.Join(r.Lines, "")
+	return &http.Response{
+		Status: http.StatusText(r.Status), StatusCode: r.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)), Request: request,
+	}
+}
+
+func scrub(text string, secrets []string) string {
+	for _, secret := range secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[secret]")
+		}
+	}
+	return text
+}
