@@ -43,6 +43,32 @@ func (q *Queries) QuestionAnswer(ctx context.Context, db DBTX, arg *QuestionAnsw
 	return &i, err
 }
 
+const questionAnswered = `-- name: QuestionAnswered :one
+SELECT id, session_id, turn_id, kind, payload, status, answered_by_turn, created_at FROM questions WHERE session_id = $1 AND answered_by_turn = $2::int AND status = 'answered' ORDER BY id DESC LIMIT 1
+`
+
+type QuestionAnsweredParams struct {
+	SessionID  uuid.UUID
+	TurnNumber int32
+}
+
+// QuestionAnswered is the question that a turn answered.
+func (q *Queries) QuestionAnswered(ctx context.Context, db DBTX, arg *QuestionAnsweredParams) (*Questions, error) {
+	row := db.QueryRow(ctx, questionAnswered, arg.SessionID, arg.TurnNumber)
+	var i Questions
+	err := row.Scan(
+		&i.ID,
+		&i.SessionID,
+		&i.TurnID,
+		&i.Kind,
+		&i.Payload,
+		&i.Status,
+		&i.AnsweredByTurn,
+		&i.CreatedAt,
+	)
+	return &i, err
+}
+
 const questionExpire = `-- name: QuestionExpire :execrows
 UPDATE questions AS q SET status = 'expired'
 FROM turns AS t
@@ -134,6 +160,26 @@ func (q *Queries) QuestionInsert(ctx context.Context, db DBTX, arg *QuestionInse
 	var id uuid.UUID
 	err := row.Scan(&id)
 	return id, err
+}
+
+const questionOpen = `-- name: QuestionOpen :one
+SELECT id, session_id, turn_id, kind, payload, status, answered_by_turn, created_at FROM questions WHERE session_id = $1 AND status = 'open'
+`
+
+func (q *Queries) QuestionOpen(ctx context.Context, db DBTX, sessionID uuid.UUID) (*Questions, error) {
+	row := db.QueryRow(ctx, questionOpen, sessionID)
+	var i Questions
+	err := row.Scan(
+		&i.ID,
+		&i.SessionID,
+		&i.TurnID,
+		&i.Kind,
+		&i.Payload,
+		&i.Status,
+		&i.AnsweredByTurn,
+		&i.CreatedAt,
+	)
+	return &i, err
 }
 
 const questionSupersede = `-- name: QuestionSupersede :execrows

@@ -12,6 +12,17 @@ import (
 	"github.com/google/uuid"
 )
 
+const sessionForget = `-- name: SessionForget :one
+SELECT forget_session($1::uuid)::boolean AS forgotten
+`
+
+func (q *Queries) SessionForget(ctx context.Context, db DBTX, id uuid.UUID) (bool, error) {
+	row := db.QueryRow(ctx, sessionForget, id)
+	var forgotten bool
+	err := row.Scan(&forgotten)
+	return forgotten, err
+}
+
 const sessionGet = `-- name: SessionGet :one
 SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
 FROM sessions

@@ -39,3 +39,6 @@ SET title = coalesce(sqlc.narg(title), title),
                        WHEN sqlc.narg(archived)::boolean THEN coalesce(archived_at, clock_timestamp()) END
 WHERE id = @id AND user_id = @user_id
 RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at;
+
+-- name: SessionForget :one
+SELECT forget_session(@id::uuid)::boolean AS forgotten;

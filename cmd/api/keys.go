@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+	"alfred/httpapi"
+	"alfred/pg"
+)
+
+type keysCommand struct {
+	Create keysCreateCommand `cmd:"" help:"Make a key and print it, once; only its hash is kept."`
+	List   keysListCommand   `cmd:"" help:"List keys, without the keys."`
+	Revoke keysRevokeCommand `cmd:"" help:"Refuse a key from now on."`
+}
+
+type keysCreateCommand struct {
+	database
+
+	User   string   `help:"Name of the user it acts for, made if missing." required:""`
+	Name   string   `help:"What the key is for."`
+	Scopes []string `default:"chat,read" enum:"chat,read,admin" help:"Any of ${enum}."`
+}
+
+// Run makes a key.
+func (c *keysCreateCommand) Run(ctx context.Context, console *console) error {
+	key, hash := httpapi.NewKey()
+	err := c.withPool(ctx, func(pool *pgxpool.Pool) error {
+		return pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+			user, err := db.New().UserEnsure(ctx, tx, c.User)
+			if err != nil {
+				return fmt.Errorf("make user: %w", err)
+			}
+			_, err = db.New().ApiKeyInsert(ctx, tx, &db.ApiKeyInsertParams{UserID: user, Name: c.Name, KeyHash: hash, Scopes: c.Scopes})
+			if err != nil {
+				return fmt.Errorf("store key: %w", err)
+			}
+
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(console.out, key)
+
+	return err
+}
+
+type keysListCommand struct {
+	database
+
+	JSON bool `help:"Print JSON."`
+}
+
+// Run lists the keys.
+func (c *keysListCommand) Run(ctx context.Context, console *console) error {
+	var keys []*db.ApiKeyListRow
+	err := c.withPool(ctx, func(pool *pgxpool.Pool) (err error) {
+		keys, err = db.New().ApiKeyList(ctx, pool)
+
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("list keys: %w", err)
+	}
+	for _, k := range keys {
+		if err := c.print(console, k); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (c *keysListCommand) print(console *console, k *db.ApiKeyListRow) error {
+	if c.JSON {
+		return json.NewEncoder(console.out).Encode(map[string]any{
+			"id": k.ID, "user": k.UserName, "name": k.Name, "scopes": k.Scopes, "created_at": k.CreatedAt,
+			"last_used_at": k.LastUsedAt, "revoked_at": k.RevokedAt,
+		})
+	}
+	state := "active"
+	if k.RevokedAt != nil {
+		state = "revoked " + k.RevokedAt.Format(time.DateOnly)
+	}
+	_, err := fmt.Fprintf(console.out, "%s  %-20s %-20s %-16s %s\n", k.ID, k.UserName, k.Name, strings.Join(k.Scopes, ","), state)
+
+	return err
+}
+
+type keysRevokeCommand struct {
+	database
+
+	ID uuid.UUID `arg:"" help:"Id of the key, as listed."`
+}
+
+var errNoKey = errors.New("there is no such active key: see api keys list")
+
+// Run revokes a key.
+func (c *keysRevokeCommand) Run(ctx context.Context, _ *console) error {
+	return c.withPool(ctx, func(pool *pgxpool.Pool) error {
+		n, err := db.New().ApiKeyRevoke(ctx, pool, c.ID)
+		if err != nil {
+			return fmt.Errorf("revoke key: %w", err)
+		}
+		if n == 0 {
+			return errNoKey
+		}
+
+		return nil
+	})
+}
+
+func (d *database) withPool(ctx context.Context, work func(*pgxpool.Pool) error) error {
+	pool, err := pg.Open(ctx, pg.Config{URL: d.URL, AppName: "alfred-api", MaxConns: 2})
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	defer pool.Close()
+
+	return work(pool)
+}

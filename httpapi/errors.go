@@ -1,0 +1,118 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/jobs"
+)
+
+// problem is every error of the API: RFC 9457 problem JSON with a stable code.
+type problem struct {
+	Type   string   `json:"type"`
+	Title  string   `json:"title"`
+	Status int      `json:"status"`
+	Code   string   `json:"code"`
+	Detail string   `json:"detail"`
+	TurnID string   `json:"turn_id,omitempty"`
+	Errors []string `json:"errors,omitempty"`
+}
+
+func (p *problem) Error() string { return p.Code + ": " + p.Detail }
+
+// GetStatus makes a problem an error that Huma answers with.
+func (p *problem) GetStatus() int { return p.Status }
+
+// ContentType is the media type of problems.
+func (p *problem) ContentType(string) string { return "application/problem+json" }
+
+var (
+	errForbidden    = newCode(http.StatusForbidden, "forbidden", "This key may not do that.")
+	errNotFound     = newCode(http.StatusNotFound, "not_found", "There is no such thing here.")
+	errUnauthorized = newCode(http.StatusUnauthorized, "unauthorized", "Send a valid key: Authorization: Bearer <key>.")
+)
+
+func newCode(status int, code, detail string) *problem {
+	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
+}
+
+func invalid(detail string) *problem {
+	return newCode(http.StatusBadRequest, "invalid_request", detail)
+}
+
+// newProblem is how Huma makes errors: of validation, of bodies it cannot read.
+func newProblem(status int, message string, errs ...error) huma.StatusError {
+	code := map[int]string{
+		http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found",
+		http.StatusRequestEntityTooLarge: "message_too_large", http.StatusTooManyRequests: "limit_exceeded",
+	}[status]
+	switch {
+	case code != "":
+	case status == http.StatusUnprocessableEntity:
+		status, code = http.StatusBadRequest, "invalid_request"
+	case status < http.StatusInternalServerError:
+		code = "invalid_request"
+	default:
+		code = "internal"
+	}
+	p := newCode(status, code, message)
+	for _, err := range errs {
+		p.Errors = append(p.Errors, err.Error())
+	}
+
+	return p
+}
+
+// problemOf maps an error to what the caller is told: the only place that does.
+// Anything unknown is internal and says nothing of its cause; the log does.
+func problemOf(err error) *problem {
+	if p, ok := errors.AsType[*problem](err); ok {
+		return p
+	}
+	if running, ok := errors.AsType[*jobs.TurnRunningError](err); ok {
+		p := newCode(http.StatusConflict, "turn_running", "A turn is running in this session.")
+		p.TurnID = running.TurnID.String()
+
+		return p
+	}
+	if bad, ok := errors.AsType[*jobs.InvalidError](err); ok {
+		return invalid(bad.Message)
+	}
+	switch {
+	case errors.Is(err, jobs.ErrSessionNotFound), errors.Is(err, jobs.ErrTurnNotFound), errors.Is(err, pgx.ErrNoRows):
+		return errNotFound
+	case errors.Is(err, jobs.ErrSessionArchived):
+		return newCode(http.StatusConflict, "session_archived", "The session is archived: reopen it to go on.")
+	case errors.Is(err, jobs.ErrMessageTooLarge):
+		return newCode(http.StatusRequestEntityTooLarge, "message_too_large", "A message has at most 32 KiB.")
+	case errors.Is(err, jobs.ErrLimit):
+		return newCode(http.StatusTooManyRequests, "limit_exceeded", "Too many messages are waiting in this session.")
+	case errors.Is(err, context.DeadlineExceeded):
+		return newCode(http.StatusServiceUnavailable, "unavailable", "The database is too slow at the moment; try again.")
+	}
+
+	return newCode(http.StatusInternalServerError, "internal", "Something went wrong on our side.")
+}
+
+func writeProblem(w http.ResponseWriter, p *problem) {
+	w.Header().Set("Content-Type", p.ContentType(""))
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // a client that has gone needs no answer
+}
+
+// oneLine keeps what a client sent from breaking the log or a header.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+
+		return r
+	}, text)
+}

@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// cause collects, for the request's log line, why it failed: what the client is
+// told must not say it.
+type cause struct{ err error }
+
+func noteCause(ctx context.Context, err error) {
+	if c, ok := ctx.Value(causeKey).(*cause); ok && err != nil {
+		c.err = err
+	}
+}
+
+// failed maps err for the client and keeps it for the log.
+func failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	noteCause(ctx, err)
+
+	return problemOf(err)
+}
+
+// statusWriter remembers the status. Unwrap lets http.ResponseController reach
+// the connection's flush and deadlines.
+type statusWriter struct {
+	http.ResponseWriter
+
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Write(data []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+
+	return w.ResponseWriter.Write(data) //nolint:wrapcheck // a writer passes the writer's error
+}
+
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// logRequests writes one line per request of the API; files of the page and
+// probes that answer well are not worth one.
+func (a *api) logRequests(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		why := &cause{}
+		sw := &statusWriter{ResponseWriter: w}
+		next.ServeHTTP(sw, r.WithContext(context.WithValue(r.Context(), causeKey, why)))
+		if sw.status < http.StatusInternalServerError && !strings.HasPrefix(r.URL.Path, "/v1/") {
+			return
+		}
+		attrs := []slog.Attr{
+			slog.String("method", r.Method), slog.String("path", oneLine(r.URL.Path)), slog.Int("status", sw.status),
+			slog.Int64("duration_ms", time.Since(start).Milliseconds()),
+		}
+		level := slog.LevelInfo
+		if sw.status >= http.StatusInternalServerError {
+			level = slog.LevelError
+			if why.err != nil {
+				attrs = append(attrs, slog.String("error", oneLine(why.err.Error())))
+			}
+		}
+		a.Logger.LogAttrs(r.Context(), level, "request", attrs...)
+	})
+}
+
+func securityHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,196 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/crud"
+	"alfred/pg"
+)
+
+type rowsPath struct {
+	Type    string `doc:"Entity type of the domain." path:"type"`
+	Session string `doc:"Session that learns of the change at its next message." query:"session"`
+}
+
+type rowPath struct {
+	rowsPath
+
+	ID string `doc:"Key of the row." path:"id"`
+}
+
+type rowListIn struct {
+	rowsPath
+	pageQuery
+
+	Q string `doc:"Part of the name." query:"q"`
+}
+
+type rowListOut struct {
+	Body struct {
+		page[map[string]any]
+
+		Total int `json:"total"`
+	}
+}
+
+type rowOut struct {
+	ETag string `header:"ETag"`
+	Body map[string]any
+}
+
+type rowCreateIn struct {
+	rowsPath
+
+	RawBody []byte `contentType:"application/json"`
+}
+
+type rowChangeIn struct {
+	rowPath
+
+	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since." header:"If-Match"`
+	RawBody []byte `contentType:"application/json"`
+}
+
+type rowDeleteIn struct {
+	rowPath
+
+	IfMatch string `header:"If-Match"`
+}
+
+func (a *api) registerRows() {
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}", "list-rows", "Rows of a type", http.StatusOK), a.rowList)
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}", "create-row", "Create a row", http.StatusCreated), a.rowCreate)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}", "get-row", "One row with its parts", http.StatusOK), a.rowGet)
+	huma.Register(a.huma, operation(http.MethodPatch, "/v1/data/{type}/{id}", "patch-row", "Change a row; null clears a column", http.StatusOK), a.rowPatch)
+	huma.Register(a.huma, operation(http.MethodDelete, "/v1/data/{type}/{id}", "delete-row", "Delete a row", http.StatusNoContent), a.rowDelete)
+}
+
+// rowUser says for whom, and in which session, rows are changed.
+func (a *api) rowUser(ctx context.Context, sessionID string) (crud.User, error) {
+	user := crud.User{ID: userOf(ctx)}
+	if sessionID == "" {
+		return user, nil
+	}
+	row, err := a.session(ctx, sessionID)
+	if err != nil {
+		return user, err
+	}
+	user.Session = &row.ID
+
+	return user, nil
+}
+
+func (a *api) rowList(ctx context.Context, in *rowListIn) (*rowListOut, error) {
+	offset, err := parseNumberCursor(in.Cursor)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	out := &rowListOut{}
+	out.Body.Items = []map[string]any{}
+	err = pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		rows, total, err := a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, crud.ListParams{Limit: in.Limit, Offset: int(offset), Query: in.Q})
+		for _, r := range rows {
+			out.Body.Items = append(out.Body.Items, r.Data)
+		}
+		out.Body.Total = total
+
+		return err //nolint:wrapcheck // mapped below
+	})
+	if err != nil {
+		return nil, failed(ctx, rowProblem(err))
+	}
+	if shown := int(offset) + len(out.Body.Items); shown < out.Body.Total {
+		out.Body.NextCursor = strconv.Itoa(shown)
+	}
+
+	return out, nil
+}
+
+func (a *api) rowGet(ctx context.Context, in *rowPath) (*rowOut, error) {
+	var row crud.Row
+	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
+		row, err = a.Rows.Get(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, in.ID)
+
+		return err //nolint:wrapcheck // mapped below
+	})
+	if err != nil {
+		return nil, failed(ctx, rowProblem(err))
+	}
+
+	return rowAnswer(row), nil
+}
+
+func (a *api) rowCreate(ctx context.Context, in *rowCreateIn) (*rowOut, error) {
+	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
+		return a.Rows.Create(ctx, tx, user, in.Type, json.RawMessage(in.RawBody))
+	})
+}
+
+func (a *api) rowPatch(ctx context.Context, in *rowChangeIn) (*rowOut, error) {
+	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
+		return a.Rows.Patch(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch), json.RawMessage(in.RawBody))
+	})
+}
+
+func (a *api) rowDelete(ctx context.Context, in *rowDeleteIn) (*struct{}, error) {
+	_, err := a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
+		return crud.Row{}, a.Rows.Delete(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch))
+	})
+
+	return nil, err
+}
+
+func (a *api) changeRow(ctx context.Context, sessionID string, change func(pgx.Tx, crud.User) (crud.Row, error)) (*rowOut, error) {
+	user, err := a.rowUser(ctx, sessionID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var row crud.Row
+	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		row, err = change(tx, user)
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, rowProblem(err))
+	}
+
+	return rowAnswer(row), nil
+}
+
+func rowAnswer(row crud.Row) *rowOut {
+	return &rowOut{ETag: fmt.Sprintf("%q", row.Version), Body: row.Data}
+}
+
+func versionOf(etag string) string {
+	if unquoted, err := strconv.Unquote(etag); err == nil {
+		return unquoted
+	}
+
+	return etag
+}
+
+// rowProblem maps what the data tools refuse; other errors pass.
+func rowProblem(err error) error {
+	refused, ok := errors.AsType[*crud.Error](err)
+	if !ok {
+		return err
+	}
+	switch refused.Code {
+	case crud.CodeNotFound, crud.CodeUnknownTable:
+		return errNotFound
+	case crud.CodeConflict:
+		return newCode(http.StatusPreconditionFailed, "conflict", refused.Message)
+	default:
+		return invalid(refused.Message)
+	}
+}
+

@@ -1,0 +1,209 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+)
+
+// session is one conversation. Status is computed from the last activity: active,
+// stale after 30 minutes, expired after 24 hours; nothing is lost by either.
+type session struct {
+	ID             uuid.UUID `json:"id"`
+	Title          string    `json:"title"`
+	Mode           string    `json:"mode"`
+	Domain         string    `json:"domain"`
+	LastTurn       int32     `json:"last_turn"`
+	Status         string    `enum:"active,stale,expired" json:"status"`
+	Archived       bool      `json:"archived"`
+	LastActivityAt time.Time `json:"last_activity_at"`
+	CreatedAt      time.Time `json:"created_at"`
+}
+
+const (
+	staleAfter   = 30 * time.Minute
+	expiredAfter = 24 * time.Hour
+)
+
+func sessionOf(row *db.SessionGetRow, now time.Time) session {
+	status := "active"
+	switch idle := now.Sub(row.LastActivityAt); {
+	case idle >= expiredAfter:
+		status = "expired"
+	case idle >= staleAfter:
+		status = "stale"
+	}
+
+	return session{
+		ID: row.ID, Title: row.Title, Mode: row.Mode, Domain: row.Domain, LastTurn: row.LastTurn, Status: status,
+		Archived: row.ArchivedAt != nil, LastActivityAt: row.LastActivityAt, CreatedAt: row.CreatedAt,
+	}
+}
+
+type sessionPath struct {
+	ID string `doc:"Session id." path:"id"`
+}
+
+type sessionOut struct {
+	Body session
+}
+
+type sessionCreateIn struct {
+	Body struct {
+		Title string `json:"title,omitempty" maxLength:"200"`
+		Mode  string `json:"mode,omitempty"  enum:"quick,plan,create"`
+	} `required:"false"`
+}
+
+type sessionPatchIn struct {
+	sessionPath
+
+	Body struct {
+		Title    *string `json:"title,omitempty"    maxLength:"200"`
+		Archived *bool   `json:"archived,omitempty"`
+	}
+}
+
+func (a *api) registerSessions() {
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/sessions", "create-session", "Start a conversation", http.StatusCreated), a.sessionCreate)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions", "list-sessions", "List conversations, newest first", http.StatusOK), a.sessionList)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}", "get-session", "Get a conversation", http.StatusOK), a.sessionGet)
+	huma.Register(a.huma, operation(http.MethodPatch, "/v1/sessions/{id}", "patch-session", "Rename, archive or reopen a conversation", http.StatusOK), a.sessionPatch)
+	huma.Register(a.huma, operation(http.MethodDelete, "/v1/sessions/{id}", "forget-session", "Delete a conversation and all it left; domain rows stay", http.StatusNoContent), a.sessionForget)
+}
+
+func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (*sessionOut, error) {
+	mode := in.Body.Mode
+	if mode == "" {
+		mode = "plan"
+	}
+	row, err := a.q.SessionInsert(ctx, a.Pool, &db.SessionInsertParams{
+		UserID: userOf(ctx), Domain: a.Domain, Title: strings.TrimSpace(in.Body.Title), Mode: mode,
+	})
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("create session: %w", err))
+	}
+
+	return &sessionOut{Body: sessionOf((*db.SessionGetRow)(row), time.Now())}, nil
+}
+
+func (a *api) sessionGet(ctx context.Context, in *sessionPath) (*sessionOut, error) {
+	row, err := a.session(ctx, in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+
+	return &sessionOut{Body: sessionOf(row, time.Now())}, nil
+}
+
+func (a *api) session(ctx context.Context, pathID string) (*db.SessionGetRow, error) {
+	id, err := parseID(pathID)
+	if err != nil {
+		return nil, err
+	}
+	var row *db.SessionGetRow
+	err = a.read(ctx, func(tx pgx.Tx) error {
+		row, err = a.q.SessionGet(ctx, tx, id)
+
+		return err //nolint:wrapcheck // wrapped below
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get session: %w", err)
+	}
+
+	return row, nil
+}
+
+func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (*sessionOut, error) {
+	id, err := parseID(in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	row, err := a.q.SessionUpdate(ctx, a.Pool, &db.SessionUpdateParams{
+		ID: id, UserID: userOf(ctx), Title: in.Body.Title, Archived: in.Body.Archived,
+	})
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("patch session: %w", err))
+	}
+
+	return &sessionOut{Body: sessionOf((*db.SessionGetRow)(row), time.Now())}, nil
+}
+
+func (a *api) sessionForget(ctx context.Context, in *sessionPath) (*struct{}, error) {
+	id, err := parseID(in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	err = a.write(ctx, func(tx pgx.Tx) error {
+		forgotten, err := a.q.SessionForget(ctx, tx, id)
+		if err == nil && !forgotten {
+			err = errNotFound
+		}
+
+		return err
+	})
+
+	return nil, failed(ctx, err)
+}
+
+type sessionListOut struct {
+	Body page[session]
+}
+
+func (a *api) sessionList(ctx context.Context, in *pageQuery) (*sessionListOut, error) {
+	beforeAt, beforeID, err := parseSessionCursor(in.Cursor)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var rows []*db.SessionPageRow
+	err = a.read(ctx, func(tx pgx.Tx) error {
+		rows, err = a.q.SessionPage(ctx, tx, &db.SessionPageParams{
+			UserID: userOf(ctx), BeforeAt: beforeAt, BeforeID: beforeID, PageSize: int32(in.Limit), //nolint:gosec // 1..200
+		})
+
+		return err //nolint:wrapcheck // wrapped below
+	})
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("list sessions: %w", err))
+	}
+	out := &sessionListOut{Body: page[session]{Items: make([]session, 0, len(rows))}}
+	now := time.Now()
+	for _, row := range rows {
+		out.Body.Items = append(out.Body.Items, sessionOf((*db.SessionGetRow)(row), now))
+	}
+	if len(rows) == in.Limit {
+		last := rows[len(rows)-1]
+		out.Body.NextCursor = sessionCursor(last.LastActivityAt, last.ID)
+	}
+
+	return out, nil
+}
+
+func sessionCursor(at time.Time, id uuid.UUID) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(at.Format(time.RFC3339Nano) + "|" + id.String()))
+}
+
+func parseSessionCursor(cursor string) (*time.Time, *uuid.UUID, error) {
+	if cursor == "" {
+		return nil, nil, nil
+	}
+	data, decodeErr := base64.RawURLEncoding.DecodeString(cursor)
+	atText, idText, _ := strings.Cut(string(data), "|")
+	at, timeErr := time.Parse(time.RFC3339Nano, atText)
+	id, idErr := uuid.Parse(idText)
+	if errors.Join(decodeErr, timeErr, idErr) != nil {
+		return nil, nil, invalid("This cursor is not one of ours; start again without it.")
+	}
+
+	return &at, &id, nil
+}

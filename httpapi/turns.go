@@ -1,0 +1,376 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/jobs"
+)
+
+type enqueueIn struct {
+	sessionPath
+
+	IdempotencyKey string `doc:"A second request with the same key gives the first one's turn." header:"Idempotency-Key"`
+	Body           struct {
+		Message           string                 `json:"message"`
+		Mode              string                 `json:"mode,omitempty"`
+		IfBusy            string                 `doc:"enqueue, reject or interrupt" json:"if_busy,omitempty"`
+		UIChanges         []jobs.UIChange        `json:"ui_changes,omitempty"`
+		MentionedEntities []jobs.MentionedEntity `json:"mentioned_entities,omitempty"`
+	}
+}
+
+type enqueueOut struct {
+	Status int
+	Body   struct {
+		ID        uuid.UUID     `json:"id"`
+		SessionID uuid.UUID     `json:"session_id"`
+		Number    int           `json:"number"`
+		Status    db.TurnStatus `enum:"queued,running,succeeded,failed,cancelled" json:"status"`
+	}
+}
+
+// turn is a message and what became of it.
+type turn struct {
+	ID        uuid.UUID     `json:"id"`
+	SessionID uuid.UUID     `json:"session_id"`
+	Number    int32         `json:"number"`
+	Status    db.TurnStatus `enum:"queued,running,succeeded,failed,cancelled" json:"status"`
+	Message   string        `json:"message"`
+	Goal      *string       `json:"goal"`
+	Reply     *string       `json:"reply"`
+	Steps     []step        `json:"steps"`
+	Question  *question     `json:"question,omitempty"`
+	Error     *turnError    `json:"error,omitempty"`
+	Usage     usage         `json:"usage"`
+	CreatedAt time.Time     `json:"created_at"`
+	RepliedAt *time.Time    `json:"replied_at"`
+}
+
+type step struct {
+	Step        int32           `json:"step"`
+	StepType    db.StepType     `enum:"read,analyze,generate,write" json:"step_type"`
+	Subdomain   string          `json:"subdomain"`
+	Description string          `json:"description"`
+	Refs        []string        `json:"refs"`
+	Outcome     *db.StepOutcome `enum:"ok,partial,empty,failed,skipped" json:"outcome"`
+	Summary     *string         `json:"summary"`
+	Note        *string         `json:"note"`
+}
+
+type question struct {
+	ID      uuid.UUID `json:"id"`
+	Kind    string    `json:"kind"`
+	Status  string    `json:"status"`
+	Text    string    `json:"text"`
+	Options []option  `json:"options"`
+}
+
+type option struct {
+	Label string `json:"label"`
+	Ref   string `json:"ref,omitempty"`
+}
+
+type turnError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+type usage struct {
+	Calls        int32   `json:"calls"`
+	InputTokens  int64   `json:"input_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	CachedTokens int64   `json:"cached_tokens"`
+	CostUSD      float64 `json:"cost_usd"`
+}
+
+type turnPath struct {
+	ID string `doc:"Turn id." path:"id"`
+}
+
+type turnGetIn struct {
+	turnPath
+
+	Wait  string `doc:"Wait until the turn ends, this long at most: 30s." query:"wait"`
+	Until string `doc:"With wait: reply (default) or summarized."        enum:"reply,summarized" query:"until"`
+}
+
+type turnOut struct {
+	Body turn
+}
+
+type turnListIn struct {
+	sessionPath
+	pageQuery
+}
+
+// turnLine is a turn in a list.
+type turnLine struct {
+	ID        uuid.UUID     `json:"id"`
+	SessionID uuid.UUID     `json:"session_id"`
+	Number    int32         `json:"number"`
+	Status    db.TurnStatus `enum:"queued,running,succeeded,failed,cancelled" json:"status"`
+	Message   string        `json:"message"`
+	Goal      *string       `json:"goal"`
+	Reply     *string       `json:"reply"`
+	Error     *turnError    `json:"error,omitempty"`
+	CreatedAt time.Time     `json:"created_at"`
+	RepliedAt *time.Time    `json:"replied_at"`
+}
+
+type turnListOut struct {
+	Body page[turnLine]
+}
+
+type cancelOut struct {
+	Body struct {
+		Cancelled bool `doc:"False when the turn had ended already." json:"cancelled"`
+	}
+}
+
+func (a *api) registerTurns() {
+	enqueue := operation(http.MethodPost, "/v1/sessions/{id}/turns", "enqueue-turn", "Send a message", http.StatusAccepted)
+	enqueue.Errors = append(enqueue.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests)
+	huma.Register(a.huma, enqueue, a.turnEnqueue)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/turns", "list-turns", "List a conversation's turns", http.StatusOK), a.turnList)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}", "get-turn", "Get a turn, and wait for its end if asked to", http.StatusOK), a.turnGet)
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/turns/{id}/cancel", "cancel-turn", "Cancel a turn", http.StatusOK), a.turnCancel)
+}
+
+func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, error) {
+	sessionID, err := parseID(in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var made *jobs.Enqueued
+	err = a.write(ctx, func(tx pgx.Tx) error {
+		made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
+			SessionID: sessionID, Message: in.Body.Message, Mode: in.Body.Mode, IfBusy: in.Body.IfBusy,
+			IdempotencyKey: in.IdempotencyKey, UIChanges: in.Body.UIChanges, MentionedEntities: in.Body.MentionedEntities,
+		})
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	out := &enqueueOut{Status: http.StatusAccepted}
+	if made.Existing {
+		out.Status = http.StatusOK
+	}
+	out.Body.ID, out.Body.SessionID, out.Body.Number, out.Body.Status = made.TurnID, sessionID, made.Number, made.Status
+
+	return out, nil
+}
+
+func (a *api) turnList(ctx context.Context, in *turnListIn) (*turnListOut, error) {
+	after, err := parseNumberCursor(in.Cursor)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	row, err := a.session(ctx, in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var rows []*db.TurnPageRow
+	err = a.read(ctx, func(tx pgx.Tx) error {
+		rows, err = a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)}) //nolint:gosec // 1..200
+
+		return err //nolint:wrapcheck // wrapped below
+	})
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("list turns: %w", err))
+	}
+	out := &turnListOut{Body: page[turnLine]{Items: make([]turnLine, 0, len(rows))}}
+	for _, r := range rows {
+		out.Body.Items = append(out.Body.Items, turnLine{
+			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply,
+			Error: errorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
+		})
+	}
+	if len(rows) == in.Limit {
+		out.Body.NextCursor = strconv.Itoa(int(rows[len(rows)-1].Number))
+	}
+
+	return out, nil
+}
+
+func parseNumberCursor(cursor string) (int32, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(cursor, 10, 32)
+	if err != nil || n < 0 {
+		return 0, invalid("This cursor is not one of ours; start again without it.")
+	}
+
+	return int32(n), nil
+}
+
+func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turnOut, error) {
+	id, err := parseID(in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	if in.Wait != "" {
+		if err := a.waitForTurn(ctx, id, in.Wait, in.Until == "summarized"); err != nil {
+			return nil, failed(ctx, err)
+		}
+	}
+	t, err := a.turn(ctx, id)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+
+	return &turnOut{Body: *t}, nil
+}
+
+const maxWait = 5 * time.Minute
+
+// waitForTurn returns when the turn has ended, or the time is over. It subscribes
+// before it looks, so that an end in between is not missed.
+func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summarized bool) error {
+	atMost, err := time.ParseDuration(wait)
+	if err != nil || atMost < 0 || atMost > maxWait {
+		return invalid("wait is a duration up to 5m, such as 30s")
+	}
+	ctx, cancel := context.WithTimeout(ctx, atMost)
+	defer cancel()
+	signal, stop := a.Listener.Subscribe(id)
+	defer stop()
+	for {
+		ended, err := a.turnEnded(ctx, id, summarized)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil
+		}
+		if err != nil || ended {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-signal:
+		}
+	}
+}
+
+func (a *api) turnEnded(ctx context.Context, id uuid.UUID, summarized bool) (bool, error) {
+	var status *db.TurnStatusGetRow
+	err := a.read(ctx, func(tx pgx.Tx) error {
+		var err error
+		status, err = a.q.TurnStatusGet(ctx, tx, id)
+
+		return err //nolint:wrapcheck // wrapped below
+	})
+	if err != nil {
+		return false, fmt.Errorf("look at turn: %w", err)
+	}
+	switch status.Status {
+	case db.TurnStatusQueued, db.TurnStatusRunning:
+		return false, nil
+	case db.TurnStatusSucceeded:
+		return !summarized || status.SummarizedAt != nil, nil
+	default:
+		return true, nil
+	}
+}
+
+func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
+	var (
+		row   *db.TurnDetailRow
+		steps []*db.TurnStepListTurnRow
+	)
+	err := a.read(ctx, func(tx pgx.Tx) error {
+		var err error
+		if row, err = a.q.TurnDetail(ctx, tx, id); err != nil {
+			return fmt.Errorf("get turn: %w", err)
+		}
+		steps, err = a.q.TurnStepListTurn(ctx, tx, id)
+
+		return err //nolint:wrapcheck // wrapped below
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get turn's steps: %w", err)
+	}
+	asked, err := questionOf(row)
+	if err != nil {
+		return nil, err
+	}
+	t := &turn{
+		ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message, Goal: row.Goal, Reply: row.Reply,
+		Steps: make([]step, 0, len(steps)), Question: asked, Error: errorOf(row.ErrorCode, row.ErrorMessage),
+		Usage: usage{
+			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens,
+			CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
+		},
+		CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
+	}
+	for _, s := range steps {
+		t.Steps = append(t.Steps, step{
+			Step: s.Step, StepType: s.StepType, Subdomain: s.Subdomain, Description: s.Description, Refs: s.Refs,
+			Outcome: s.Outcome, Summary: s.Summary, Note: s.Note,
+		})
+	}
+
+	return t, nil
+}
+
+func questionOf(row *db.TurnDetailRow) (*question, error) {
+	if row.QuestionID == nil {
+		return nil, nil //nolint:nilnil // a turn without a question
+	}
+	q := &question{ID: *row.QuestionID, Kind: *row.QuestionKind, Status: *row.QuestionStatus}
+	var payload struct {
+		Text    string   `json:"text"`
+		Options []option `json:"options"`
+	}
+	if err := json.Unmarshal(row.QuestionPayload, &payload); err != nil {
+		return nil, fmt.Errorf("read question: %w", err)
+	}
+	q.Text, q.Options = payload.Text, payload.Options
+	if q.Options == nil {
+		q.Options = []option{}
+	}
+
+	return q, nil
+}
+
+func errorOf(code, message *string) *turnError {
+	if code == nil {
+		return nil
+	}
+	e := &turnError{Code: *code}
+	if message != nil {
+		e.Message = *message
+	}
+
+	return e
+}
+
+func (a *api) turnCancel(ctx context.Context, in *turnPath) (*cancelOut, error) {
+	id, err := parseID(in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	out := &cancelOut{}
+	err = a.write(ctx, func(tx pgx.Tx) error {
+		out.Body.Cancelled, err = jobs.CancelTurn(ctx, tx, id)
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+
+	return out, nil
+}
