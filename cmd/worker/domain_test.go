@@ -54,7 +54,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON garden.beds TO alfred_tenant`)
 	e["ALFRED_DOMAIN"] = file
 	out, err = worker(t, e, "domain", "check")
 	require.ErrorContains(t, err, "1 mismatches")
-	require.Contains(t, out, "garden.yaml:9: bed: row-level security is not enabled on beds")
+	require.Contains(t, out, "garden.yaml:10: bed: row-level security is not enabled on beds")
 
 	_, err = pool.Exec(t.Context(), `ALTER TABLE garden.beds ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)`)
