@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -126,12 +127,12 @@ func (f serverFacts) check() error {
 
 // searchPath is [SearchPath], and after it where the extensions are.
 func searchPath(elsewhere []string) string {
-	path := SearchPath
+	path := []string{SearchPath}
 	for _, schema := range elsewhere {
-		path += ", " + pgx.Identifier{schema}.Sanitize()
+		path = append(path, pgx.Identifier{schema}.Sanitize())
 	}
 
-	return path
+	return strings.Join(path, ", ")
 }
 
 // tooOld reports whether a pgvector version is below 0.8. What does not parse is taken for newer.

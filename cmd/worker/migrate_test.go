@@ -35,7 +35,9 @@ func TestMigrate(t *testing.T) {
 
 	out, err = worker(t, e, "migrate", "down", "--json")
 	require.NoError(t, err)
-	var down struct{ Steps []pg.Step }
+	var down struct {
+		Steps []pg.Step `json:"steps"`
+	}
 	require.NoError(t, json.Unmarshal([]byte(out), &down))
 	require.Len(t, down.Steps, 1)
 
