@@ -12,6 +12,59 @@ import (
 	"github.com/google/uuid"
 )
 
+const turnStepResultInsert = `-- name: TurnStepResultInsert :exec
+INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+`
+
+type TurnStepResultInsertParams struct {
+	TurnID       uuid.UUID
+	Step         int32
+	Call         int32
+	Tool         string
+	EntityType   *string
+	Params       json.RawMessage
+	Rows         json.RawMessage
+	RowCount     int32
+	Refs         []string
+	ErrorCode    *string
+	ErrorMessage *string
+}
+
+func (q *Queries) TurnStepResultInsert(ctx context.Context, db DBTX, arg *TurnStepResultInsertParams) error {
+	_, err := db.Exec(ctx, turnStepResultInsert,
+		arg.TurnID,
+		arg.Step,
+		arg.Call,
+		arg.Tool,
+		arg.EntityType,
+		arg.Params,
+		arg.Rows,
+		arg.RowCount,
+		arg.Refs,
+		arg.ErrorCode,
+		arg.ErrorMessage,
+	)
+	return err
+}
+
+const turnStepResultLastCall = `-- name: TurnStepResultLastCall :one
+SELECT coalesce(max(call), 0)::int FROM turn_step_results WHERE turn_id = $1 AND step = $2
+`
+
+type TurnStepResultLastCallParams struct {
+	TurnID uuid.UUID
+	Step   int32
+}
+
+// TurnStepResultLastCall is the number of the step's newest call, 0 before the first.
+func (q *Queries) TurnStepResultLastCall(ctx context.Context, db DBTX, arg *TurnStepResultLastCallParams) (int32, error) {
+	row := db.QueryRow(ctx, turnStepResultLastCall, arg.TurnID, arg.Step)
+	var column_1 int32
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const turnStepResultListTurns = `-- name: TurnStepResultListTurns :many
 SELECT r.turn_id, t.number AS turn_number, r.step, r.call, r.tool, r.entity_type, r.params, r.rows, r.row_count, r.refs, r.error_code, r.error_message
 FROM turn_step_results AS r

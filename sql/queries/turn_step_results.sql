@@ -1,3 +1,11 @@
+-- name: TurnStepResultInsert :exec
+INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message)
+VALUES (@turn_id, @step, @call, @tool, sqlc.narg('entity_type'), @params, @rows, @row_count, @refs, sqlc.narg('error_code'), sqlc.narg('error_message'));
+
+-- TurnStepResultLastCall is the number of the step's newest call, 0 before the first.
+-- name: TurnStepResultLastCall :one
+SELECT coalesce(max(call), 0)::int FROM turn_step_results WHERE turn_id = @turn_id AND step = @step;
+
 -- TurnStepResultListTurns is what the tools of these turns returned, oldest first.
 -- name: TurnStepResultListTurns :many
 SELECT r.turn_id, t.number AS turn_number, r.step, r.call, r.tool, r.entity_type, r.params, r.rows, r.row_count, r.refs, r.error_code, r.error_message
