@@ -98,36 +98,36 @@ func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
 
 func (b *binder) checkHead() {
 	if b.decl.Name == "" {
-		b.problem("$.name", "the domain has no name")
+		b.problemf("$.name", "the domain has no name")
 	}
 
 	if len(b.decl.Entities) == 0 {
-		b.problem("$.entities", "the domain has no entities")
+		b.problemf("$.entities", "the domain has no entities")
 	}
 
 	if !b.cat.tenantRole {
-		b.problem("$.schema", "role alfred_tenant does not exist: run worker migrate up first")
+		b.problemf("$.schema", "role alfred_tenant does not exist: run worker migrate up first")
 	}
 
 	if len(b.cat.tables) == 0 {
-		b.problem("$.schema", "schema %q has no tables", b.decl.Schema)
+		b.problemf("$.schema", "schema %q has no tables", b.decl.Schema)
 	} else if b.cat.tenantRole && !b.cat.tables[0].TenantUsage {
-		b.problem("$.schema", "alfred_tenant may not use schema %s: GRANT USAGE ON SCHEMA", b.decl.Schema)
+		b.problemf("$.schema", "alfred_tenant may not use schema %s: GRANT USAGE ON SCHEMA", b.decl.Schema)
 	}
 }
 
-func (b *binder) problem(at, format string, args ...any) {
-	b.check.add(b.decl.line(at), format, args...)
+func (b *binder) problemf(at, format string, args ...any) {
+	b.check.addf(b.decl.line(at), format, args...)
 }
 
-// entity reports a problem of entity i at one of its fields.
-func (b *binder) entityProblem(i int, field, format string, args ...any) {
+// entityProblemf reports a problem of entity i at one of its fields.
+func (b *binder) entityProblemf(i int, field, format string, args ...any) {
 	at := fmt.Sprintf("$.entities[%d]", i)
 	if field != "" {
 		at += "." + field
 	}
 
-	b.problem(at, b.decl.Entities[i].Type+": "+format, args...)
+	b.problemf(at, b.decl.Entities[i].Type+": "+format, args...)
 }
 
 // entityAt is the bound entity of declaration i, or nil when its table or type
@@ -166,26 +166,26 @@ func (b *binder) bindEntity(i int) {
 	decl := &b.decl.Entities[i]
 
 	if !refType(decl.Type) {
-		b.entityProblem(i, "type", "%q cannot be a ref prefix: lower-case words joined by _, each beginning with a letter, not gen", decl.Type)
+		b.entityProblemf(i, "type", "%q cannot be a ref prefix: lower-case words joined by _, each beginning with a letter, not gen", decl.Type)
 
 		return
 	}
 
 	if b.byType(decl.Type) != nil {
-		b.entityProblem(i, "type", "declared twice")
+		b.entityProblemf(i, "type", "declared twice")
 
 		return
 	}
 
 	if other := b.byTable(decl.Table); other != nil {
-		b.entityProblem(i, "table", "table %s has the type %s already", decl.Table, other.Type)
+		b.entityProblemf(i, "table", "table %s has the type %s already", decl.Table, other.Type)
 
 		return
 	}
 
 	table := b.cat.table(decl.Table)
 	if table == nil {
-		b.entityProblem(i, "table", "table %s.%s does not exist", b.decl.Schema, decl.Table)
+		b.entityProblemf(i, "table", "table %s.%s does not exist", b.decl.Schema, decl.Table)
 
 		return
 	}
@@ -236,7 +236,7 @@ func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 	}
 
 	if name == "" {
-		b.entityProblem(i, "table", "table %s has no single-column primary key; name a unique column as key", e.Table)
+		b.entityProblemf(i, "table", "table %s has no single-column primary key; name a unique column as key", e.Table)
 
 		return
 	}
@@ -245,11 +245,11 @@ func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 
 	switch {
 	case key == nil:
-		b.entityProblem(i, "key", "column %s does not exist in %s", name, e.Table)
+		b.entityProblemf(i, "key", "column %s does not exist in %s", name, e.Table)
 	case !table.unique(name) || key.Nullable:
-		b.entityProblem(i, "key", "column %s is not unique and not null by itself", name)
+		b.entityProblemf(i, "key", "column %s is not unique and not null by itself", name)
 	case !keyKind(key):
-		b.entityProblem(i, "key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
+		b.entityProblemf(i, "key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
 	default:
 		e.Key = key
 	}
@@ -282,15 +282,15 @@ func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 
 	switch {
 	case name == "":
-		b.entityProblem(i, field, "no owner column; a table that all users share is declared reference: true")
+		b.entityProblemf(i, field, "no owner column; a table that all users share is declared reference: true")
 	case owner == nil:
-		b.entityProblem(i, field, "owner column %s does not exist in %s; a table that all users share is declared reference: true", name, e.Table)
+		b.entityProblemf(i, field, "owner column %s does not exist in %s; a table that all users share is declared reference: true", name, e.Table)
 	case !keyKind(owner):
-		b.entityProblem(i, field, "owner column %s is %s; an owner is uuid, an integer or text", name, owner.Type)
+		b.entityProblemf(i, field, "owner column %s is %s; an owner is uuid, an integer or text", name, owner.Type)
 	case owner.Nullable:
-		b.entityProblem(i, field, "owner column %s may be null", name)
+		b.entityProblemf(i, field, "owner column %s may be null", name)
 	case !owner.HasDefault:
-		b.entityProblem(i, field, "owner column %s has no default; give it one from current_setting('alfred.user_id', true), since inserts never name it", name)
+		b.entityProblemf(i, field, "owner column %s has no default; give it one from current_setting('alfred.user_id', true), since inserts never name it", name)
 	}
 
 	e.Owner = owner
@@ -305,11 +305,11 @@ func (b *binder) checkAccess(i int, e *Entity, table *catalogTable) {
 
 	switch {
 	case !table.TenantSelect:
-		b.entityProblem(i, "table", "alfred_tenant may not read %s: GRANT SELECT", e.Table)
+		b.entityProblemf(i, "table", "alfred_tenant may not read %s: GRANT SELECT", e.Table)
 	case !e.Reference && !table.TenantWrite:
-		b.entityProblem(i, "table", "alfred_tenant may not write %s: GRANT INSERT, UPDATE, DELETE", e.Table)
+		b.entityProblemf(i, "table", "alfred_tenant may not write %s: GRANT INSERT, UPDATE, DELETE", e.Table)
 	case e.Reference && table.TenantWrite:
-		b.entityProblem(i, "table", "alfred_tenant may write %s, which all users share: REVOKE INSERT, UPDATE, DELETE", e.Table)
+		b.entityProblemf(i, "table", "alfred_tenant may write %s, which all users share: REVOKE INSERT, UPDATE, DELETE", e.Table)
 	}
 
 	if e.Reference {
@@ -317,9 +317,9 @@ func (b *binder) checkAccess(i int, e *Entity, table *catalogTable) {
 	}
 
 	if !table.RLS {
-		b.entityProblem(i, "table", "row-level security is not enabled on %s", e.Table)
+		b.entityProblemf(i, "table", "row-level security is not enabled on %s", e.Table)
 	} else if table.Policies == 0 {
-		b.entityProblem(i, "table", "%s has no policy for alfred_tenant, so that it sees no row", e.Table)
+		b.entityProblemf(i, "table", "%s has no policy for alfred_tenant, so that it sees no row", e.Table)
 	}
 }
 
@@ -353,7 +353,7 @@ func (b *binder) columnsExist(i int, field string, e *Entity, names []string) bo
 
 	for _, name := range names {
 		if e.Column(name) == nil {
-			b.entityProblem(i, field, "%s: column %s does not exist in %s", fieldName(field), name, e.Table)
+			b.entityProblemf(i, field, "%s: column %s does not exist in %s", fieldName(field), name, e.Table)
 
 			ok = false
 		}

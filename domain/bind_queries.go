@@ -30,16 +30,15 @@ func (b *binder) eachComputed(ctx context.Context, tx pgx.Tx) error {
 
 func (b *binder) bindComputed(ctx context.Context, tx pgx.Tx, i int, field string, e *Entity, decl ComputedDecl) error {
 	if !isName(decl.Name) || e.Column(decl.Name) != nil {
-		b.entityProblem(i, field, "computed: %q is not a new column name", decl.Name)
+		b.entityProblemf(i, field, "computed: %q is not a new column name", decl.Name)
 
 		return nil
 	}
 
 	types, err := describe(ctx, tx, fmt.Sprintf("SELECT (%s) FROM %s", decl.SQL, pgx.Identifier{b.decl.Schema, e.Table}.Sanitize()))
 
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
-		b.entityProblem(i, field, "computed: %s: %s", decl.Name, refused.Message)
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		b.entityProblemf(i, field, "computed: %s: %s", decl.Name, refused.Message)
 
 		return nil
 	}
@@ -49,7 +48,7 @@ func (b *binder) bindComputed(ctx context.Context, tx pgx.Tx, i int, field strin
 	}
 
 	if len(types) != 1 {
-		b.entityProblem(i, field, "computed: %s is not one value", decl.Name)
+		b.entityProblemf(i, field, "computed: %s is not one value", decl.Name)
 
 		return nil
 	}
@@ -91,9 +90,8 @@ func (b *binder) checkQueries(ctx context.Context, tx pgx.Tx) error {
 func (b *binder) checkQuery(ctx context.Context, tx pgx.Tx, at, sql string, columns int) error {
 	types, err := describe(ctx, tx, sql)
 
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
-		b.problem(at, "%s", refused.Message)
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		b.problemf(at, "%s", refused.Message)
 
 		return nil
 	}
@@ -104,7 +102,7 @@ func (b *binder) checkQuery(ctx context.Context, tx pgx.Tx, at, sql string, colu
 
 	text := !slices.ContainsFunc(types, func(t sqlType) bool { return t.name != "text" })
 	if len(types) != columns || !text {
-		b.problem(at, "the query returns %v, not %d of type text", typeNames(types), columns)
+		b.problemf(at, "the query returns %v, not %d of type text", typeNames(types), columns)
 	}
 
 	return nil

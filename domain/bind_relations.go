@@ -43,7 +43,7 @@ func (b *binder) bindForeignKeys(i int, e *Entity) {
 
 	for _, c := range e.Columns {
 		if target := plain[c]; target != nil {
-			b.entityProblem(i, "table", "foreign key %s.%s to %s does not carry the owner; make it (%s, %s) REFERENCES %s (%s, %s)",
+			b.entityProblemf(i, "table", "foreign key %s.%s to %s does not carry the owner; make it (%s, %s) REFERENCES %s (%s, %s)",
 				e.Table, c.Name, target.Table, ownerName(e), c.Name, target.Table, ownerName(target), keyName(target))
 		}
 	}
@@ -116,13 +116,13 @@ func (b *binder) bindReferences(i int, e *Entity) {
 
 		switch {
 		case column == nil:
-			b.entityProblem(i, field, "references: column %s does not exist in %s", name, e.Table)
+			b.entityProblemf(i, field, "references: column %s does not exist in %s", name, e.Table)
 		case target == nil:
-			b.entityProblem(i, field, "references: there is no entity type %s", b.decl.Entities[i].References[name])
+			b.entityProblemf(i, field, "references: there is no entity type %s", b.decl.Entities[i].References[name])
 		case target.Owner != nil:
-			b.entityProblem(i, field, "references: %s belongs to tenants, and only a foreign key can hold a reference to it inside one tenant", target.Type)
+			b.entityProblemf(i, field, "references: %s belongs to tenants, and only a foreign key can hold a reference to it inside one tenant", target.Type)
 		case target.Key != nil && target.Key.Type != strings.TrimSuffix(column.Type, "[]"):
-			b.entityProblem(i, field, "references: %s is %s, the key of %s is %s", name, column.Type, target.Type, target.Key.Type)
+			b.entityProblemf(i, field, "references: %s is %s, the key of %s is %s", name, column.Type, target.Type, target.Key.Type)
 		default:
 			column.FK = &ForeignKey{Entity: target, Table: target.Table, Column: keyName(target)}
 		}
@@ -135,7 +135,7 @@ func (b *binder) bindTexts(i int, e *Entity) {
 
 	label := decl.Label
 	if label == "" {
-		b.entityProblem(i, "type", "no label")
+		b.entityProblemf(i, "type", "no label")
 	}
 
 	e.Label = b.template(i, "label", e, label)
@@ -153,7 +153,7 @@ func (b *binder) bindTexts(i int, e *Entity) {
 func (b *binder) template(i int, field string, e *Entity, source string) Template {
 	t, err := ParseTemplate(source)
 	if err != nil {
-		b.entityProblem(i, field, "%s", err)
+		b.entityProblemf(i, field, "%s", err)
 
 		return Template{}
 	}
@@ -161,7 +161,7 @@ func (b *binder) template(i int, field string, e *Entity, source string) Templat
 	if b.columnsExist(i, field, e, t.Columns()) {
 		for _, name := range t.Columns() {
 			if e.Column(name).Hidden {
-				b.entityProblem(i, field, "%s: column %s is hidden from models", field, name)
+				b.entityProblemf(i, field, "%s: column %s is hidden from models", field, name)
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func (b *binder) bindOrder(i int, e *Entity) {
 		words := strings.Fields(term)
 
 		if len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "desc" && words[1] != "asc" {
-			b.entityProblem(i, field, "order: %q is not a column, or a column and desc", term)
+			b.entityProblemf(i, field, "order: %q is not a column, or a column and desc", term)
 
 			continue
 		}
@@ -205,7 +205,7 @@ func (b *binder) bindSets(i int, e *Entity) {
 	for _, name := range sortedKeys(decl.Sets) {
 		field := "sets." + name
 		if !slices.Contains([]string{"summary", "text"}, name) {
-			b.entityProblem(i, field, "sets: %s is neither summary nor text (rows are the children)", name)
+			b.entityProblemf(i, field, "sets: %s is neither summary nor text (rows are the children)", name)
 		}
 
 		b.columnsExist(i, field, e, decl.Sets[name])
@@ -271,11 +271,11 @@ func (b *binder) bindRelations(i int, e *Entity) {
 
 func (b *binder) bindMerge(i int, e *Entity, m *MergeDecl) {
 	if e.Column(m.Sum).Kind != KindNumber {
-		b.entityProblem(i, "merge.sum", "merge: %s is not a number", m.Sum)
+		b.entityProblemf(i, "merge.sum", "merge: %s is not a number", m.Sum)
 	}
 
 	if m.Unless != "" && e.Column(m.Unless).Kind != KindBool {
-		b.entityProblem(i, "merge.unless", "merge: %s is not a boolean", m.Unless)
+		b.entityProblemf(i, "merge.unless", "merge: %s is not a boolean", m.Unless)
 	}
 
 	e.Merge = &Merge{By: m.By, Sum: m.Sum, Unless: m.Unless}
@@ -284,7 +284,7 @@ func (b *binder) bindMerge(i int, e *Entity, m *MergeDecl) {
 func (b *binder) bindChild(i int, field string, e *Entity, decl ChildDecl) {
 	child := b.byType(decl.Type)
 	if child == nil {
-		b.entityProblem(i, field, "children: there is no entity type %s", decl.Type)
+		b.entityProblemf(i, field, "children: there is no entity type %s", decl.Type)
 
 		return
 	}
@@ -299,11 +299,11 @@ func (b *binder) bindChild(i int, field string, e *Entity, decl ChildDecl) {
 
 	switch len(found) {
 	case 0:
-		b.entityProblem(i, field, "children: %s has no foreign key %sto %s", child.Table, strings.TrimLeft(decl.Column+" ", " "), e.Table)
+		b.entityProblemf(i, field, "children: %s has no foreign key %sto %s", child.Table, strings.TrimLeft(decl.Column+" ", " "), e.Table)
 	case 1:
 		e.Children = append(e.Children, &Child{Entity: child, FK: found[0]})
 	default:
-		b.entityProblem(i, field, "children: %s has several foreign keys to %s; name the column", child.Table, e.Table)
+		b.entityProblemf(i, field, "children: %s has several foreign keys to %s; name the column", child.Table, e.Table)
 	}
 }
 
@@ -314,7 +314,7 @@ func (b *binder) bindMatch(i int, e *Entity, decl *MatchDecl) {
 
 	link := e.Column(decl.Link)
 	if link.FK == nil || link.FK.Entity == nil {
-		b.entityProblem(i, "match.link", "match: %s refers to no entity type", decl.Link)
+		b.entityProblemf(i, "match.link", "match: %s refers to no entity type", decl.Link)
 
 		return
 	}

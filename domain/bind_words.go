@@ -22,7 +22,7 @@ func (b *binder) checkWords() {
 
 		for n, alias := range b.decl.Entities[i].Aliases {
 			if holder := claim(own, alias, e); holder != e {
-				b.entityProblem(i, fmt.Sprintf("aliases[%d]", n), "alias %q stands for %s already", alias, holder.Type)
+				b.entityProblemf(i, fmt.Sprintf("aliases[%d]", n), "alias %q stands for %s already", alias, holder.Type)
 			}
 		}
 	}
@@ -37,22 +37,22 @@ func (b *binder) bindSubdomains() {
 		b.domain.Subdomains = append(b.domain.Subdomains, &s)
 
 		if decl.Name == "" {
-			b.problem(at, "a subdomain has no name")
+			b.problemf(at, "a subdomain has no name")
 		}
 
 		for _, word := range append([]string{decl.Name}, decl.Aliases...) {
 			if holder := claim(seen, word, decl.Name); holder != decl.Name {
-				b.problem(at, "subdomain %s: %q stands for %s already", decl.Name, word, holder)
+				b.problemf(at, "subdomain %s: %q stands for %s already", decl.Name, word, holder)
 			}
 		}
 
 		if len(decl.Tables) == 0 {
-			b.problem(at, "subdomain %s has no tables", decl.Name)
+			b.problemf(at, "subdomain %s has no tables", decl.Name)
 		}
 
 		for _, table := range slices.Concat(decl.Tables, decl.Readable) {
 			if b.byTable(table) == nil {
-				b.problem(at+".tables", "subdomain %s: no entity type has the table %s", decl.Name, table)
+				b.problemf(at+".tables", "subdomain %s: no entity type has the table %s", decl.Name, table)
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (b *binder) checkDraft(d *OfflineDraft) {
 
 	child := b.byTable(d.Child)
 	if child == nil {
-		b.problem(at+".child", "offline: no entity type has the table %s", d.Child)
+		b.problemf(at+".child", "offline: no entity type has the table %s", d.Child)
 
 		return
 	}
@@ -132,7 +132,7 @@ func (b *binder) checkTemplate(at string, d *OfflineDraft, child *Entity, conten
 func (b *binder) offlineColumns(at, typ string, columns ...string) {
 	e := b.byType(typ)
 	if e == nil {
-		b.problem(at, "offline: there is no entity type %s", typ)
+		b.problemf(at, "offline: there is no entity type %s", typ)
 
 		return
 	}
@@ -140,9 +140,9 @@ func (b *binder) offlineColumns(at, typ string, columns ...string) {
 	for _, name := range columns {
 		switch c := e.Column(name); {
 		case c == nil:
-			b.problem(at, "offline: column %s does not exist in %s", name, e.Table)
+			b.problemf(at, "offline: column %s does not exist in %s", name, e.Table)
 		case c.Hidden || c.Generated:
-			b.problem(at, "offline: column %s of %s is not written by models", name, e.Table)
+			b.problemf(at, "offline: column %s of %s is not written by models", name, e.Table)
 		}
 	}
 }

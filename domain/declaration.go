@@ -162,7 +162,7 @@ func (d *Declaration) readSnippets(fsys fs.FS) error {
 
 		content, err := fs.ReadFile(fsys, path.Join(path.Dir(d.file), *text))
 		if err != nil {
-			check.add(d.line(at), "snippet %s cannot be read", *text)
+			check.addf(d.line(at), "snippet %s cannot be read", *text)
 
 			continue
 		}

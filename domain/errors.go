@@ -29,7 +29,7 @@ func (e *CheckError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-func (e *CheckError) add(line int, format string, args ...any) {
+func (e *CheckError) addf(line int, format string, args ...any) {
 	e.Problems = append(e.Problems, Problem{Line: line, Message: fmt.Sprintf(format, args...)})
 }
 

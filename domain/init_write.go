@@ -9,35 +9,35 @@ import (
 // displayFacts is how many facts stand beside the label in a guessed display line.
 const displayFacts = 4
 
-func (w *initWriter) line(format string, args ...any) {
+func (w *initWriter) linef(format string, args ...any) {
 	fmt.Fprintf(&w.text, format+"\n", args...)
 }
 
 func (w *initWriter) write() {
-	w.line("# A first declaration, guessed from the catalog. Read every line marked \"unsure\",")
-	w.line("# then run: worker domain check")
-	w.line("name: %s", yamlText(w.schema))
-	w.line("schema: %s", yamlText(w.schema))
+	w.linef("# A first declaration, guessed from the catalog. Read every line marked \"unsure\",")
+	w.linef("# then run: worker domain check")
+	w.linef("name: %s", yamlText(w.schema))
+	w.linef("schema: %s", yamlText(w.schema))
 
 	if w.owner == "" {
-		w.line("# unsure: no column that tells tenants apart was found, so every table counts as shared.")
+		w.linef("# unsure: no column that tells tenants apart was found, so every table counts as shared.")
 	} else {
-		w.line("owner: %s # unsure", yamlText(w.owner))
+		w.linef("owner: %s # unsure", yamlText(w.owner))
 	}
 
-	w.line("persona: %s", yamlText("You are an assistant for "+w.schema+". You are brief and precise, and you save nothing that you were not asked to save."))
+	w.linef("persona: %s", yamlText("You are an assistant for "+w.schema+". You are brief and precise, and you save nothing that you were not asked to save."))
 
 	for _, reason := range w.left {
-		w.line("# left out, %s", reason)
+		w.linef("# left out, %s", reason)
 	}
 
-	w.line("\nentities:")
+	w.linef("\nentities:")
 
 	for _, e := range w.entities {
 		w.writeEntity(e)
 	}
 
-	w.line("\nsubdomains:")
+	w.linef("\nsubdomains:")
 
 	for _, e := range w.entities {
 		if e.parent == nil && !e.reference || w.owner == "" {
@@ -53,41 +53,41 @@ func yamlText(s string) string { return fmt.Sprintf("%q", s) }
 func (w *initWriter) writeEntity(e *initEntity) {
 	spoken := strings.ReplaceAll(e.kind, "_", " ")
 
-	w.line("  - type: %s", e.kind)
-	w.line("    table: %s", yamlText(e.table.Name))
+	w.linef("  - type: %s", e.kind)
+	w.linef("    table: %s", yamlText(e.table.Name))
 
 	if e.table.Comment != "" {
-		w.line("    # %s", oneLine(e.table.Comment))
+		w.linef("    # %s", oneLine(e.table.Comment))
 	}
 
 	w.writeColumns(e)
-	w.line("    name: %s", yamlText(spoken))
-	w.line("    plural: %s", yamlText(strings.ReplaceAll(e.table.Name, "_", " ")))
+	w.linef("    name: %s", yamlText(spoken))
+	w.linef("    plural: %s", yamlText(strings.ReplaceAll(e.table.Name, "_", " ")))
 
 	if e.reference {
-		w.line("    reference: true # unsure: it has no owner column, so all users share it, read only")
+		w.linef("    reference: true # unsure: it has no owner column, so all users share it, read only")
 	}
 
-	w.line("    label: %s%s", yamlText(e.label), unsureLabel(e))
-	w.line("    display: %s", yamlText(w.display(e)))
+	w.linef("    label: %s%s", yamlText(e.label), unsureLabel(e))
+	w.linef("    display: %s", yamlText(w.display(e)))
 
 	if semantic := w.semantic(e); semantic != "" {
-		w.line("    semantic: %s", yamlText(semantic))
+		w.linef("    semantic: %s", yamlText(semantic))
 	}
 
 	if len(e.names) > 0 {
-		w.line("    order: [%s]", yamlText(e.names[0]))
+		w.linef("    order: [%s]", yamlText(e.names[0]))
 	}
 
 	if long := w.longTexts(e); len(long) > 0 {
-		w.line("    sets: {text: [%s]} # unsure", strings.Join(long, ", "))
+		w.linef("    sets: {text: [%s]} # unsure", strings.Join(long, ", "))
 	}
 
 	if len(e.children) > 0 {
-		w.line("    children: # unsure: rows that are deleted with theirs")
+		w.linef("    children: # unsure: rows that are deleted with theirs")
 
 		for _, child := range e.children {
-			w.line("      - type: %s", child.kind)
+			w.linef("      - type: %s", child.kind)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (w *initWriter) writeColumns(e *initEntity) {
 			fact += ": " + c.Comment
 		}
 
-		w.line("    #   %s %s", c.Name, oneLine(fact))
+		w.linef("    #   %s %s", c.Name, oneLine(fact))
 	}
 }
 
@@ -134,24 +134,22 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // display is the label and a few short facts.
 func (w *initWriter) display(e *initEntity) string {
-	line, facts := e.label, 0
+	parts := []string{e.label}
 
 	for _, c := range w.plain(e) {
 		short := c.Kind == KindBool || c.Kind == KindNumber || c.Kind == KindDate || len(c.Enum) > 0
-		if !short || slices.Contains(e.names, c.Name) || facts == displayFacts {
+		if !short || slices.Contains(e.names, c.Name) || len(parts) > displayFacts {
 			continue
 		}
 
-		facts++
-
 		if len(c.Enum) > 0 {
-			line += fmt.Sprintf("{?%s: [{%s}]}", c.Name, c.Name)
+			parts = append(parts, fmt.Sprintf("{?%s: [{%s}]}", c.Name, c.Name))
 		} else {
-			line += fmt.Sprintf("{?%s: %s:{%s}}", c.Name, c.Name, c.Name)
+			parts = append(parts, fmt.Sprintf("{?%s: %s:{%s}}", c.Name, c.Name, c.Name))
 		}
 	}
 
-	return line
+	return strings.Join(parts, "")
 }
 
 // semantic is the label and the free texts, for types that have both.
@@ -160,19 +158,19 @@ func (w *initWriter) semantic(e *initEntity) string {
 		return ""
 	}
 
-	text := ""
+	var texts []string
 
 	for _, c := range w.plain(e) {
 		if c.Kind == KindText && c.Type == "text" && len(c.Enum) == 0 && c.Name != e.names[0] {
-			text += fmt.Sprintf("{?%s: {%s}.}", c.Name, c.Name)
+			texts = append(texts, fmt.Sprintf("{?%s: {%s}.}", c.Name, c.Name))
 		}
 	}
 
-	if text == "" {
+	if len(texts) == 0 {
 		return ""
 	}
 
-	return "{" + e.names[0] + "}." + text
+	return "{" + e.names[0] + "}." + strings.Join(texts, "")
 }
 
 func (w *initWriter) longTexts(e *initEntity) []string {
@@ -188,11 +186,11 @@ func (w *initWriter) longTexts(e *initEntity) []string {
 }
 
 func (w *initWriter) writeSubdomain(e *initEntity) {
-	tables, seen := []string{yamlText(e.table.Name)}, []*initEntity{e}
-	seen = append(seen, e.children...)
+	seen := append([]*initEntity{e}, e.children...)
 
-	for _, child := range e.children {
-		tables = append(tables, yamlText(child.table.Name))
+	tables := make([]string, len(seen))
+	for i, member := range seen {
+		tables[i] = yamlText(member.table.Name)
 	}
 
 	var readable []string
@@ -212,22 +210,22 @@ func (w *initWriter) writeSubdomain(e *initEntity) {
 		description = "The " + strings.ReplaceAll(e.table.Name, "_", " ") + "."
 	}
 
-	w.line("  - name: %s", yamlText(e.table.Name))
-	w.line("    description: %s", yamlText(description))
-	w.line("    tables: [%s]", strings.Join(tables, ", "))
+	w.linef("  - name: %s", yamlText(e.table.Name))
+	w.linef("    description: %s", yamlText(description))
+	w.linef("    tables: [%s]", strings.Join(tables, ", "))
 
 	if len(readable) > 0 {
-		w.line("    readable: [%s]", strings.Join(readable, ", "))
+		w.linef("    readable: [%s]", strings.Join(readable, ", "))
 	}
 }
 
 func (w *initWriter) writeSnapshot() {
-	w.line("\nsnapshot:")
+	w.linef("\nsnapshot:")
 
 	for _, e := range w.entities {
 		if e.parent == nil && (!e.reference || w.owner == "") {
-			w.line("  - label: %s", yamlText(strings.ReplaceAll(e.table.Name, "_", " ")))
-			w.line("    sql: %s", yamlText("SELECT count(*)::text FROM "+w.quoted(e)))
+			w.linef("  - label: %s", yamlText(strings.ReplaceAll(e.table.Name, "_", " ")))
+			w.linef("    sql: %s", yamlText("SELECT count(*)::text FROM "+w.quoted(e)))
 		}
 	}
 }

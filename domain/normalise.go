@@ -1,6 +1,9 @@
 package domain
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Fold brings a word to the form in which names are compared: lower case, words
 // joined by _, each in the singular. "Meal Plans", "meal-plan" and "meal_plans"
@@ -58,10 +61,8 @@ func (d *Domain) Subdomain(word string) *Subdomain { return d.subdomainWords[Fol
 // table, or nil.
 func (d *Domain) SubdomainOf(e *Entity) *Subdomain {
 	for _, s := range d.Subdomains {
-		for _, table := range s.Tables {
-			if table == e.Table {
-				return s
-			}
+		if slices.Contains(s.Tables, e.Table) {
+			return s
 		}
 	}
 

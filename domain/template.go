@@ -1,7 +1,9 @@
 package domain
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -128,19 +130,16 @@ func collectColumns(seen []string, parts []part) []string {
 }
 
 func appendNew(list []string, values ...string) []string {
-next:
 	for _, value := range values {
-		for _, have := range list {
-			if have == value {
-				continue next
-			}
+		if !slices.Contains(list, value) {
+			list = append(list, value)
 		}
-
-		list = append(list, value)
 	}
 
 	return list
 }
+
+var errMissingBrace = errors.New("missing }")
 
 type templateParser struct {
 	source string
@@ -185,7 +184,7 @@ func (p *templateParser) parse(depth int) ([]part, error) {
 	}
 
 	if depth > 0 {
-		return nil, fmt.Errorf("missing }")
+		return nil, errMissingBrace
 	}
 
 	return parts, nil
@@ -207,7 +206,7 @@ func (p *templateParser) part(depth int) (part, error) {
 
 	end := strings.IndexAny(p.source[p.pos:], ":{}")
 	if end < 0 {
-		return part{}, fmt.Errorf("missing }")
+		return part{}, errMissingBrace
 	}
 
 	result := part{kind: kind, column: p.source[p.pos : p.pos+end]}
