@@ -261,16 +261,13 @@ func (a *actor) review() {
 
 // describe is what the prompt says of an entity.
 func describe(e *entity) string {
-	if len(e.data) == 0 {
-		return strings.TrimSpace(e.text)
-	}
 	var parts []string
 	for _, k := range sortedKeys(e.data) {
 		if v := asText(e.data[k]); v != "" && v != "[]" && k != "id" && !anyRef.MatchString(v) {
 			parts = append(parts, fmt.Sprintf("%s: %s", strings.ReplaceAll(k, "_", " "), v))
 		}
 	}
-	return strings.Join(parts, "; ")
+	return strings.TrimSpace(strings.Join(parts, "; ") + "\n" + strings.TrimSpace(e.text))
 }
 
 func (a *actor) labels(refs []string) []string {

@@ -116,7 +116,7 @@ func buildLook(f *facts, c *command, rest string) bool {
 	if c.entity == nil {
 		c.entity, _ = f.lex.holderOf(rest)
 	}
-	if f.namesThing(rest, c) {
+	if f.namesThing(rest, c) || f.asksForOne(rest, c) {
 		c.verb, c.object = verbShow, rest
 		return true
 	}
@@ -150,6 +150,24 @@ func (f *facts) namesThing(rest string, c *command) bool {
 	}
 	named := f.namedIn(rest, nil)
 	return len(named) > 0
+}
+
+var (
+	showVerb = regexp.MustCompile(`(?i)^(?:show|open|display|view|pull up|tell me (?:more )?about|describe|details)\b`)
+	definite = regexp.MustCompile(`(?i)^(?:the|that|this|my)\s`)
+)
+
+// asksForOne reports whether a look-up means one thing by a part of its name:
+// "the lathe", "the chicken recipe".
+func (f *facts) asksForOne(rest string, c *command) bool {
+	if !definite.MatchString(rest) {
+		return false
+	}
+	if c.entity == nil {
+		return len(f.resolve(rest).entities) > 0 || showVerb.MatchString(c.text)
+	}
+	one := containsWords(words(rest), words(c.entity.Name))
+	return one && len(c.also) == 0 && len(words(trimName(f.lex.cutTypes(trimName(rest), c.entity)))) > 0 && len(f.resolve(rest, c.entity).entities) > 0
 }
 
 // buildKnown takes what is left when it names a known thing or a type with a

@@ -44,12 +44,15 @@ func buildPhrase(f *facts, c *command, _ string) bool {
 func buildRemove(f *facts, c *command, rest string) bool {
 	c.verb, c.object = verbRemove, rest
 	f.about(c, rest)
+	if e := f.typeOf(rest); e != nil && e != c.entity {
+		c.entity, c.also, c.values = e, nil, nil
+	}
 	return true
 }
 
 func buildRename(f *facts, c *command, rest string) bool {
 	c.verb, c.object = verbChange, rest
-	c.entity = f.lex.typeIn(rest)
+	c.entity = f.typeOf(rest)
 	_, c.value = lastCut(c.text, regexp.MustCompile(`(?i) (?:to|as|into) `))
 	c.column = &domain.Column{} // the label, whatever the type calls it
 	return c.value != ""
@@ -67,7 +70,7 @@ func lastCut(text string, sep *regexp.Regexp) (before, after string) {
 var undone = regexp.MustCompile(`(?i)\b(?:not (?:done|bought|purchased|completed)|undone|open)$`)
 
 func buildDone(f *facts, c *command, rest string) bool {
-	c.entity = f.lex.typeIn(rest)
+	c.entity = f.typeOf(rest)
 	target := f.resolve(rest, c.entity)
 	if e := target.one(); c.entity == nil && e != nil {
 		c.entity = f.lex.byType(e.kind)
@@ -96,7 +99,7 @@ func buildChange(f *facts, c *command, rest string) bool {
 	if ofThing := regexp.MustCompile(`(?i)^(?:the )?(.+?) (?:of|for|on) (.+)$`).FindStringSubmatch(rest); ofThing != nil {
 		c.object = ofThing[2]
 	}
-	c.entity = f.lex.typeIn(rest)
+	c.entity = f.typeOf(c.object)
 	return true
 }
 

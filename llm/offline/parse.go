@@ -22,8 +22,10 @@ type facts struct {
 	entities []*entity // in the order of the prompt, one per ref
 	talk     []exchange
 	question *question
-	step     *stepFacts
-	results  []stepResult
+	// means is what the memory manager has resolved in this turn, by phrase.
+	means   map[string][]string
+	step    *stepFacts
+	results []stepResult
 }
 
 // section is one heading of the prompt with the text below it.
@@ -44,6 +46,11 @@ type entity struct {
 }
 
 func (e *entity) pending() bool { return e.has("needs save") || e.tier == "generated" }
+
+// holds reports whether the name or what is known of the row has the words.
+func (e *entity) holds(needle []string) bool {
+	return containsWords(stems(e.label), needle) || containsWords(stems(e.text), needle) || containsWords(stems(compact(e.data)), needle)
+}
 
 func (e *entity) has(tag string) bool {
 	for _, t := range e.tags {
@@ -100,6 +107,7 @@ func readPrompt(lex *lexicon, req *llm.Request) *facts {
 	}
 	f.readEntities()
 	f.readTalk()
+	f.readMeanings()
 	f.readTask()
 	f.readQuestion()
 	f.readStep()
@@ -253,19 +261,28 @@ func (e *entity) addTags(rest string) {
 const maxRange = 2000
 
 func (f *facts) readRange(m []string, tier string, loaded bool) {
-	from, errFrom := strconv.Atoi(m[2])
-	to, errTo := strconv.Atoi(m[3])
-	if errFrom != nil || errTo != nil || to-from > maxRange {
-		return
-	}
-	for n := from; n <= to; n++ {
-		e := f.entity(m[1] + "_" + strconv.Itoa(n))
+	for _, ref := range rangeRefs(m) {
+		e := f.entity(ref)
 		if e.tier == "" {
 			e.kind, e.tier = strings.TrimPrefix(m[1], "gen_"), tier
 			e.addTags(m[5])
 		}
 		e.loaded = e.loaded || loaded
 	}
+}
+
+// rangeRefs are the refs of "inv_1..inv_59".
+func rangeRefs(m []string) []string {
+	from, errFrom := strconv.Atoi(m[2])
+	to, errTo := strconv.Atoi(m[3])
+	if errFrom != nil || errTo != nil || to-from > maxRange {
+		return nil
+	}
+	var out []string
+	for n := from; n <= to; n++ {
+		out = append(out, m[1]+"_"+strconv.Itoa(n))
+	}
+	return out
 }
 
 // entity is the entry of a ref, made at first sight.
@@ -388,7 +405,45 @@ func (f *facts) addTalk(part, line string) {
 	case "assistant":
 		last.assistant = strings.TrimSpace(last.assistant + "\n" + line)
 	case "refs":
-		last.refs = append(last.refs, anyRef.FindAllString(line, -1)...)
+		last.refs = append(last.refs, f.touchedRefs(line)...)
+	}
+}
+
+var touchedLine = regexp.MustCompile(`^- ((?:gen_)?[a-z][a-z0-9_]*_\d+): (.+?) \[[a-z:_]+\](.*)$`)
+
+// touchedRefs reads a line of "Entities this turn", which also tells labels and
+// what is about to leave the view.
+func (f *facts) touchedRefs(line string) []string {
+	if m := rangeLine.FindStringSubmatch(line); m != nil {
+		return rangeRefs(m)
+	}
+	m := touchedLine.FindStringSubmatch(line)
+	if m == nil {
+		return anyRef.FindAllString(line, -1)
+	}
+	if e := f.find(m[1]); e != nil {
+		e.atRisk = e.atRisk || strings.Contains(m[3], "at risk")
+		if e.label == "" {
+			e.label = m[2]
+		}
+	}
+	return []string{m[1]}
+}
+
+var meansLine = regexp.MustCompile(`^- "(.*)" means ((?:gen_)?[a-z][a-z0-9_]*_\d+)\b`)
+
+// readMeanings takes over the references that were resolved in this turn.
+func (f *facts) readMeanings() {
+	f.means = map[string][]string{}
+	_, now, ok := strings.Cut("\n"+f.body("What Happened"), "\n### This turn")
+	if !ok {
+		return
+	}
+	now, _, _ = strings.Cut(now, "\n### ")
+	for line := range strings.SplitSeq(now, "\n") {
+		if m := meansLine.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+			f.means[clean(m[1])] = append(f.means[clean(m[1])], m[2])
+		}
 	}
 }
 

@@ -98,6 +98,7 @@ func (f *facts) readData() {
 
 func (f *facts) readDataSection(body string) {
 	var current *entity
+	detailed := false
 	lines := strings.Split(body, "\n")
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimSpace(lines[i])
@@ -106,11 +107,18 @@ func (f *facts) readDataSection(body string) {
 			continue
 		}
 		if m := displayLine.FindStringSubmatch(line); m != nil {
-			current = f.readDisplay(m[1], m[2])
+			shown := f.readDisplay(m[1], m[2])
+			if !detailed {
+				current = shown
+			} else if current != nil { // a part stands below what it is part of
+				current.text += "- " + m[1] + "\n"
+			}
 			continue
 		}
 		if m := detailHead.FindStringSubmatch(line); m != nil {
 			current = f.entity(m[1])
+			detailed = strings.HasPrefix(line, "###")
+			continue
 		}
 		if start := strings.IndexByte(line, '{'); start >= 0 && current != nil {
 			if data, used := jsonAt(lines[i:], start); data != nil {
@@ -159,11 +167,11 @@ var cellPair = regexp.MustCompile(`^([a-z][a-z0-9_]*)\s*[:=]\s*(.*)$`)
 
 // readCell reads a row's data: JSON, or "column: value" pairs.
 func (e *entity) readCell(cell string) {
-	e.text += cell + "\n"
 	if data := decodeObject(cell); data != nil {
 		e.data = merge(e.data, data)
 		return
 	}
+	e.text += cell + "\n"
 	pairs := map[string]any{}
 	for part := range strings.SplitSeq(strings.ReplaceAll(cell, "; ", ", "), ", ") {
 		if m := cellPair.FindStringSubmatch(strings.TrimSpace(part)); m != nil {

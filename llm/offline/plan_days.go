@@ -55,7 +55,7 @@ func (f *facts) choices(target *domain.Entity) []*entity {
 func (f *facts) forbidden(e *entity) bool {
 	for _, term := range f.avoided() {
 		needle := stems(term)
-		if containsWords(stems(e.label), needle) || containsWords(stems(e.text+" "+compact(e.data)), needle) {
+		if e.holds(needle) {
 			return true
 		}
 	}

@@ -47,10 +47,16 @@ var (
 // resolve finds what a phrase means. want narrows to types; nil takes any.
 func (f *facts) resolve(phrase string, want ...*domain.Entity) *found {
 	r := &found{text: phrase}
+	if refs := f.means[clean(phrase)]; len(refs) > 0 {
+		for _, ref := range refs {
+			r.entities = append(r.entities, f.entity(ref))
+		}
+		return r
+	}
 	if m := quotedName.FindStringSubmatch(phrase); m != nil {
 		phrase = m[1]
 	}
-	if f.byRef(phrase, r) || f.byOrdinal(phrase, r, want) || f.byPronoun(phrase, r, want) || f.byLabel(phrase, r, want) {
+	if f.byRef(phrase, r) || f.byOrdinal(phrase, r, want) || f.byPronoun(phrase, r, want) || f.byLabel(phrase, r, want) || f.byTypeName(phrase, r) {
 		return r
 	}
 	r.name = f.nameIn(phrase, want)
@@ -340,6 +346,32 @@ func (f *facts) namedIn(text string, want []*domain.Entity) []*entity {
 		out = append(out, h.e)
 	}
 	return out
+}
+
+// byTypeName reads "the task": the one of its type that was spoken of.
+func (f *facts) byTypeName(phrase string, r *found) bool {
+	ws := words(trimName(phrase))
+	for _, e := range f.lex.ranked() {
+		if !slices.Equal(ws, words(e.Name)) && !slices.Equal(ws, words(e.Type)) {
+			continue
+		}
+		r.entities = f.spokenOf([]*domain.Entity{e})
+		r.several = len(r.entities) > 1
+		return len(r.entities) > 0
+	}
+	return false
+}
+
+// typeOf is the type a phrase is about: of the thing with exactly that name, else
+// the one whose word it has.
+func (f *facts) typeOf(phrase string) *domain.Entity {
+	needle := stems(trimName(phrase))
+	for _, e := range f.entities {
+		if e.label != "" && slices.Equal(stems(e.label), needle) {
+			return f.lex.byType(e.kind)
+		}
+	}
+	return f.lex.typeIn(phrase)
 }
 
 // byLabel matches by name: the same words, then a label that holds the phrase's

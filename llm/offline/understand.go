@@ -2,6 +2,7 @@ package offline
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"alfred/domain"
@@ -220,10 +221,15 @@ func (f *facts) draftPlaces(phrase string, places []int, all []*entity) *found {
 	return r
 }
 
+var emptyVerb = regexp.MustCompile(`(?i)^(?:clear(?: out)?|empty) `)
+
 // isSet reports whether an object means every row of a kind ("everything in the
 // freezer", "all done tasks") rather than a thing by name.
 func (f *facts) isSet(c *command) bool {
 	o := strings.ToLower(c.object)
+	if c.entity != nil && emptyVerb.MatchString(c.text) && f.searchTerm(c.object, c) == "" {
+		return true
+	}
 	return c.entity != nil && (strings.HasPrefix(o, "everything") || strings.HasPrefix(o, "all ") || strings.HasPrefix(o, "every ") || strings.HasPrefix(o, "the whole")) &&
 		len(ordinals(o)) == 0
 }
@@ -328,11 +334,35 @@ func (f *facts) curate(c *command, out *nodes.UnderstandOutput) {
 		}
 	default:
 	}
+	if c.verb != verbClear && c.verb != verbForget {
+		f.keepChoices(cur)
+	}
+}
+
+// keepChoices retains what a plan under way may still be made of.
+func (f *facts) keepChoices(cur *nodes.Curation) {
+	if len(f.ofTier("excluded")) == 0 && len(f.pending()) == 0 {
+		return
+	}
+	excluded := map[string]bool{}
+	for _, x := range cur.Exclude {
+		excluded[x.Ref] = true
+	}
 	for _, e := range f.entities {
-		if e.atRisk && e.tier == "retained" {
-			cur.Retain = append(cur.Retain, nodes.Retain{Ref: e.ref, Reason: "still part of what the user works on"})
+		if e.atRisk && f.choice(e) && !e.pending() && !excluded[e.ref] && e.tier != "excluded" {
+			cur.Retain = append(cur.Retain, nodes.Retain{Ref: e.ref, Reason: "may still be chosen for what the user is planning"})
 		}
 	}
+}
+
+func (f *facts) ofTier(tier string) []*entity {
+	var out []*entity
+	for _, e := range f.entities {
+		if e.tier == tier {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // forget drops drafts and takes rows out of view; rows stay stored.
@@ -372,7 +402,7 @@ func (f *facts) ruledOut(c *command) []*entity {
 		for _, word := range f.lex.vocab.covers(term) {
 			needle := stems(word)
 			for _, e := range f.entities {
-				if f.choice(e) && !containsEntity(out, e) && e.tier != "excluded" && (containsWords(stems(e.label), needle) || containsWords(stems(e.text), needle)) {
+				if f.choice(e) && !containsEntity(out, e) && e.tier != "excluded" && e.holds(needle) {
 					out = append(out, e)
 				}
 			}

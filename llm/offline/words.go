@@ -44,7 +44,7 @@ func bare(text string) string {
 	}
 }
 
-var determiners = regexp.MustCompile(`(?i)^(?:(?:the|a|an|my|our|your|some|any|this|that|these|those|all|of|more|another|new|other|saved|named|called)\s+)+`)
+var determiners = regexp.MustCompile(`(?i)^(?:(?:the|a|an|my|our|your|some|any|this|that|these|those|all|of|more|another|new|other|saved|named|called)(?:\s+|$))+`)
 
 // trimName strips what is not part of a thing's name.
 func trimName(text string) string {
