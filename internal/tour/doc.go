@@ -1,0 +1,8 @@
+// Package tour is the README's conversation, message by message, with the facts
+// that each message must leave in the database.
+//
+// `make demo` (internal/demo) runs it against a served API and prints it; the
+// end-to-end tests run it against an API of their own. It talks to Alfred as any
+// client does: HTTP for the conversation, SQL for what it left. Start reading at
+// conversation.go, then tour.go.
+package tour

@@ -1,0 +1,203 @@
+package tour
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+	"alfred/httpapi"
+	"alfred/pg"
+)
+
+// ErrFact says that the database does not hold what a message must leave.
+var ErrFact = errors.New("a fact does not hold")
+
+// Tour plays the conversation.
+type Tour struct {
+	API  string // base URL
+	Pool *pgxpool.Pool
+	Out  io.Writer
+
+	key           string
+	user, session uuid.UUID
+}
+
+// Play makes a user with the demo's rows, holds the conversation as that user and
+// checks every fact. It goes on after a fact that does not hold, and returns all
+// of them.
+func (t *Tour) Play(ctx context.Context) error {
+	if err := t.signUp(ctx); err != nil {
+		return err
+	}
+	var session struct {
+		ID uuid.UUID `json:"id"`
+	}
+	if err := t.call(ctx, http.MethodPost, "/v1/sessions", map[string]string{"title": "The README's conversation"}, &session); err != nil {
+		return err
+	}
+	t.session = session.ID
+	var failures []error
+	for i, turn := range Conversation() {
+		if err := t.play(ctx, i+1, turn); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	t.printf("\nAfterwards\n")
+	failures = append(failures, t.check(ctx, Afterwards()))
+
+	return errors.Join(failures...)
+}
+
+// signUp makes a user of its own, so that the tour can be repeated on any database
+// and leaves the user demo alone.
+func (t *Tour) signUp(ctx context.Context) error {
+	key, hash := httpapi.NewKey()
+	t.key = key
+
+	return pg.InTx(ctx, t.Pool, func(tx pgx.Tx) (err error) {
+		if t.user, err = db.New().UserEnsure(ctx, tx, "tour-"+uuid.NewString()); err != nil {
+			return fmt.Errorf("make user: %w", err)
+		}
+		if _, err = tx.Exec(ctx, "SELECT kitchen.seed_demo($1)", t.user); err != nil {
+			return fmt.Errorf("copy the demo's rows: %w", err)
+		}
+		_, err = db.New().ApiKeyInsert(ctx, tx, &db.ApiKeyInsertParams{UserID: t.user, Name: "tour", KeyHash: hash, Scopes: []string{"chat"}})
+
+		return err
+	})
+}
+
+type answer struct {
+	Status string  `json:"status"`
+	Reply  *string `json:"reply"`
+	Error  *struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+func (t *Tour) play(ctx context.Context, number int, turn Turn) error {
+	t.printf("\n%d. You: %s\n", number, turn.Say)
+	var made struct {
+		ID uuid.UUID `json:"id"`
+	}
+	if err := t.call(ctx, http.MethodPost, "/v1/sessions/"+t.session.String()+"/turns", map[string]string{"message": turn.Say}, &made); err != nil {
+		return err
+	}
+	var got answer
+	start := time.Now()
+	if err := t.call(ctx, http.MethodGet, "/v1/turns/"+made.ID.String()+"?wait=60s&until=summarized", nil, &got); err != nil {
+		return err
+	}
+	if got.Reply == nil {
+		return fmt.Errorf("turn %d %s: %w: %+v", number, got.Status, ErrFact, got.Error)
+	}
+	t.printf("   Alfred: %s\n", strings.ReplaceAll(*got.Reply, "\n", "\n           "))
+	t.printf("   (%d ms)\n", time.Since(start).Milliseconds())
+
+	return errors.Join(t.printRows(ctx, made.ID), t.check(ctx, turn.Facts))
+}
+
+// printRows prints what the turn left, as psql would show it.
+func (t *Tour) printRows(ctx context.Context, turnID uuid.UUID) error {
+	rows, err := t.Pool.Query(ctx, `SELECT seq || '|' || kind || '|' || left(regexp_replace(text, '\s+', ' ', 'g'), 90)
+		FROM v_timeline WHERE turn_id = $1 AND kind NOT IN ('message', 'reply') ORDER BY v_timeline.seq`, turnID)
+	if err != nil {
+		return fmt.Errorf("read the timeline: %w", err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("read the timeline: %w", err)
+	}
+	const shown = 12
+	for i, line := range lines {
+		if i == shown {
+			t.printf("   | ... and %d more\n", len(lines)-shown)
+
+			break
+		}
+		parts := strings.SplitN(line, "|", 3)
+		t.printf("   | %2s %-8s %s\n", parts[0], parts[1], parts[2])
+	}
+
+	return nil
+}
+
+func (t *Tour) check(ctx context.Context, facts []Fact) error {
+	var failures []error
+	for _, f := range facts {
+		var got *string
+		err := t.Pool.QueryRow(ctx, "WITH ids AS (SELECT $1::uuid, $2::uuid) SELECT (fact.x)::text FROM ("+f.SQL+") AS fact(x)", t.session, t.user).Scan(&got)
+		switch {
+		case err != nil && !errors.Is(err, pgx.ErrNoRows):
+			err = fmt.Errorf("%s: %w", f.About, err)
+		case got == nil:
+			err = fmt.Errorf("%w: %s: nothing, want %q", ErrFact, f.About, f.Want)
+		case *got != f.Want:
+			err = fmt.Errorf("%w: %s: %q, want %q", ErrFact, f.About, *got, f.Want)
+		default:
+			t.printf("   ok %s: %s\n", f.About, f.Want)
+
+			continue
+		}
+		t.printf("   NOT %v\n", err)
+		failures = append(failures, err)
+	}
+
+	return errors.Join(failures...)
+}
+
+func (t *Tour) call(ctx context.Context, method, path string, body, out any) error {
+	var payload io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("encode request: %w", err)
+		}
+		payload = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, t.API+path, payload)
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+t.key)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		return fmt.Errorf("%w: %s %s: %s", ErrFact, method, path, data)
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return fmt.Errorf("decode answer: %w", err)
+	}
+
+	return nil
+}
+
+func (t *Tour) printf(format string, args ...any) {
+	fmt.Fprintf(t.Out, format, args...) //nolint:errcheck // a terminal that has gone needs no tour
+}
+
+// replySays is a fact's SQL: whether the reply of a turn contains a text.
+func replySays(number int, text string) string {
+	return `SELECT (reply ILIKE '%` + text + `%')::text FROM turns WHERE session_id = $1 AND number = ` + strconv.Itoa(number)
+}
