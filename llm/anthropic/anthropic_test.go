@@ -1,6 +1,10 @@
 package anthropic_test
 
 import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,4 +29,52 @@ func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
 	model, err := anthropic.New(&anthropic.Config{APIKey: key, BaseURL: server.BaseURL, HTTPClient: server.Client(), Model: "test-model"})
 	require.NoError(t, err)
 	return model
+}
+
+// Without the marks every call pays for tools and instructions in full.
+func TestModel_CacheMarks(t *testing.T) {
+	t.Parallel()
+
+	server := wiretest.Start(t, wiretest.Anthropic, func(context.Context, *wiretest.Call) wiretest.Reply { return wiretest.Reply{Text: "hello"} })
+	_, err := open(t, server, wiretest.Key).Generate(t.Context(), &llm.Request{
+		System: "You are Alfred.", Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, Tools: []llm.Tool{{Name: "a"}, {Name: "b"}},
+	})
+	require.NoError(t, err)
+	type marked struct {
+		CacheControl *struct{ Type string } `json:"cache_control"`
+	}
+	var body struct {
+		MaxTokens int      `json:"max_tokens"`
+		System    []marked `json:"system"`
+		Tools     []marked `json:"tools"`
+	}
+	require.NoError(t, json.Unmarshal(server.Calls()[0].Body, &body))
+	require.Equal(t, "ephemeral", body.System[0].CacheControl.Type)
+	require.Nil(t, body.Tools[0].CacheControl)
+	require.Equal(t, "ephemeral", body.Tools[1].CacheControl.Type)
+	require.Positive(t, body.MaxTokens)
+}
+
+func TestModel_ErrorWithinStream(t *testing.T) {
+	t.Parallel()
+
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write([]byte("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow down\"}}\n\n"))
+	}))
+	t.Cleanup(server.Close)
+	model, err := anthropic.New(&anthropic.Config{APIKey: wiretest.Key, BaseURL: server.URL, HTTPClient: server.Client(), Model: "m"})
+	require.NoError(t, err)
+	_, err = model.Generate(t.Context(), &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, OnDelta: func(string) {}})
+	require.Equal(t, llm.KindRateLimit, llm.KindOf(err), "%v", err)
+	require.ErrorContains(t, err, "slow down")
+}
+
+func TestNew_Rejects(t *testing.T) {
+	t.Parallel()
+
+	_, err := anthropic.New(&anthropic.Config{Model: "m"})
+	require.Equal(t, llm.KindAuth, llm.KindOf(err))
+	_, err = anthropic.New(&anthropic.Config{APIKey: "k"})
+	require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err))
 }

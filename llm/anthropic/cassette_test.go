@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/llm"
-	"alfred/llm/cassette"
 	"alfred/llm/anthropic"
+	"alfred/llm/cassette"
 )
 
 var record = flag.Bool("record", false, "ask the real server and overwrite the cassettes; needs ANTHROPIC_API_KEY")
