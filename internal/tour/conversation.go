@@ -26,7 +26,7 @@ func Conversation() []Turn {
 		{"Add 12 eggs to the fridge", []Fact{
 			{"one row more", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`, "13"},
 			{"the new row, linked to its ingredient", `SELECT concat_ws(' ', trim_scale(v.quantity), v.location, g.name) FROM kitchen.inventory v
-				JOIN kitchen.ingredients g ON g.id = v.ingredient_id WHERE v.user_id = $2 ORDER BY v.created_at DESC LIMIT 1`, "12 fridge egg"},
+				JOIN kitchen.ingredients g ON g.id = v.ingredient_id WHERE v.user_id = $2 ORDER BY v.created_at DESC LIMIT 1`, "12 fridge eggs"},
 			{"its ref", refsOf("inv", "action = 'created' AND ref = 'inv_13'"), "1"},
 		}},
 		{"Show my recipes", []Fact{

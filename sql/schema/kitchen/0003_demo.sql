@@ -1,19 +1,24 @@
 -- +goose Up
--- The user demo with something to talk about: three recipes, twelve things at
--- home, preferences. Nothing dated, so that the seed is the same on every day.
+-- Something to talk about: three recipes, twelve things at home, preferences.
+-- Nothing dated, so that the seed is the same on every day. The user demo has it
+-- with fixed ids, any other user gets it by seed_demo.
 INSERT INTO alfred.users (id, name, timezone)
 VALUES ('01900000-0000-7000-8000-000000000001', 'demo', 'UTC')
 ON CONFLICT (name) DO NOTHING;
 
 -- +goose StatementBegin
-DO $$
+CREATE FUNCTION kitchen.seed_demo(owner uuid) RETURNS void
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
-    demo uuid := (SELECT id FROM alfred.users WHERE name = 'demo');
+    demo  uuid := seed_demo.owner;
+    fixed boolean := demo = '01900000-0000-7000-8000-000000000001';
 BEGIN
     INSERT INTO kitchen.recipes (id, user_id, name, description, cuisine, difficulty, prep_time_minutes,
         cook_time_minutes, servings, instructions, occasions, health_tags, flavor_tags, equipment_tags)
     VALUES
-    ('01900000-0000-7000-8000-000000000101', demo, 'Butter Chicken',
+    (CASE WHEN fixed THEN '01900000-0000-7000-8000-000000000101' ELSE md5(demo || '101')::uuid END, demo, 'Butter Chicken',
         'Tender chicken in a creamy tomato sauce with butter and warm spices.', 'indian', 'medium', 15, 30, 4,
         ARRAY['Cut the chicken thighs into bite-size pieces and toss them with the yogurt, half of the garam masala and the salt.',
               'Melt half of the butter in a wide pan and brown the chicken on all sides, about 6 minutes. Set it aside.',
@@ -22,7 +27,7 @@ BEGIN
               'Blend the sauce smooth, return it to the pan and add the chicken. Simmer for 8 minutes until cooked through.',
               'Stir in the heavy cream and the rest of the butter. Serve with basmati rice and cilantro.'],
         '{weeknight,comfort}', '{high-protein,gluten-free}', '{rich,savory,mild}', '{stovetop,one-pan}'),
-    ('01900000-0000-7000-8000-000000000102', demo, 'Pad See Ew',
+    (CASE WHEN fixed THEN '01900000-0000-7000-8000-000000000102' ELSE md5(demo || '102')::uuid END, demo, 'Pad See Ew',
         'Wide rice noodles charred in dark soy sauce with egg and Chinese broccoli.', 'thai', 'easy', 15, 10, 2,
         ARRAY['Soften the rice noodles in warm water and drain them. Separate the stems of the gai lan from the leaves.',
               'Mix the soy sauce, the dark soy sauce, the oyster sauce and the sugar.',
@@ -31,7 +36,7 @@ BEGIN
               'Add the noodles, the leaves and the sauce. Leave it untouched for 30 seconds at a time so that it chars.',
               'Return the chicken, toss once and serve with white pepper.'],
         '{weeknight}', '{high-protein,dairy-free}', '{savory,umami}', '{stovetop,one-pan}'),
-    ('01900000-0000-7000-8000-000000000103', demo, 'Shakshuka Classic',
+    (CASE WHEN fixed THEN '01900000-0000-7000-8000-000000000103' ELSE md5(demo || '103')::uuid END, demo, 'Shakshuka Classic',
         'Eggs poached in a spiced tomato and pepper sauce.', 'mediterranean', 'easy', 10, 25, 3,
         ARRAY['Soften the onion and the bell pepper in the olive oil over medium heat, about 8 minutes.',
               'Add the garlic, the cumin, the paprika and the chili flakes and cook for 1 minute.',
@@ -41,7 +46,7 @@ BEGIN
         '{weekend,comfort}', '{vegetarian,light,dairy-free}', '{savory,tangy,spicy}', '{stovetop,one-pan}');
 
     INSERT INTO kitchen.recipe_ingredients (user_id, recipe_id, ingredient_id, name, quantity, unit, notes, category, is_optional)
-    SELECT demo, ('01900000-0000-7000-8000-000000000' || row.recipe)::uuid, i.id, row.name, row.quantity, row.unit, row.notes, i.category, row.optional
+    SELECT demo, CASE WHEN fixed THEN ('01900000-0000-7000-8000-000000000' || row.recipe)::uuid ELSE md5(demo || row.recipe)::uuid END, i.id, row.name, row.quantity, row.unit, row.notes, i.category, row.optional
     FROM (VALUES
         ( 1, '101', 'chicken thighs', 600, 'g', 'boneless, in pieces', false),
         ( 2, '101', 'yogurt', 100, 'g', NULL, false),
@@ -110,8 +115,12 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
+COMMENT ON FUNCTION kitchen.seed_demo IS 'Gives a user the demo''s recipes, pantry and preferences.';
+
+SELECT kitchen.seed_demo(id) FROM alfred.users WHERE name = 'demo';
 
 -- +goose Down
+DROP FUNCTION kitchen.seed_demo(uuid);
 DELETE FROM kitchen.recipes WHERE id IN ('01900000-0000-7000-8000-000000000101', '01900000-0000-7000-8000-000000000102',
     '01900000-0000-7000-8000-000000000103');
 DELETE FROM alfred.users WHERE id = '01900000-0000-7000-8000-000000000001';
