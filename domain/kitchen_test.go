@@ -332,3 +332,16 @@ func TestKitchenSeedCoversDraftsAndDemo(t *testing.T) {
 WHERE NOT EXISTS (SELECT FROM kitchen.ingredients AS i WHERE i.name = n.name OR n.name = ANY (i.aliases))`, names).Scan(&unknown))
 	require.Empty(t, unknown)
 }
+
+// Comments are what models read of a column, so none is missing.
+func TestKitchenIsCommented(t *testing.T) {
+	t.Parallel()
+
+	var missing []string
+	require.NoError(t, dbtest.Tx(t).QueryRow(t.Context(), `
+SELECT coalesce(array_agg(c.relname || '.' || a.attname), '{}')
+FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum >= 0 AND NOT a.attisdropped
+WHERE c.relnamespace = 'kitchen'::regnamespace AND c.relkind = 'r'
+  AND (col_description(c.oid, a.attnum) IS NULL OR obj_description(c.oid, 'pg_class') IS NULL)`).Scan(&missing))
+	require.Empty(t, missing)
+}
