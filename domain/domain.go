@@ -48,7 +48,9 @@ type Entity struct {
 	Comment string // COMMENT ON TABLE
 
 	Key   *Column // single-column key: uuid, integer or text
-	Owner *Column // tenant column; nil for shared, read-only tables
+	// Owner is the tenant column; nil for shared, read-only tables. Its value is not
+	// always the user's id: its default fills it, and no statement names it.
+	Owner *Column
 
 	Columns []*Column // all, in catalog order, hidden ones included
 	// Sets are the column sets a read may ask for by name: "summary" always
