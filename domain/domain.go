@@ -47,7 +47,7 @@ type Entity struct {
 	Aliases []string
 	Comment string // COMMENT ON TABLE
 
-	Key   *Column // single-column key: uuid, integer or text
+	Key *Column // single-column key: uuid, integer or text
 	// Owner is the tenant column; nil for shared, read-only tables. Its value is not
 	// always the user's id: its default fills it, and no statement names it.
 	Owner *Column
