@@ -39,23 +39,34 @@ func (m *model) act(f *facts, tools []llm.Tool) []llm.ToolCall {
 	return a.calls
 }
 
-// readOp takes the step's description for an op, else for a request in plain
-// words, as a person or another model would write it.
+// readOp takes the step's description for an op; else it plans the message, and
+// then the description, as a request in plain words, and takes the step that
+// fits this one.
 func (a *actor) readOp() *op {
 	if o, ok := parseOp(strings.TrimSpace(a.f.step.description)); ok {
 		return o
 	}
-	c := a.f.command(a.f.step.description)
-	if c.entity == nil {
-		c.entity = a.f.subdomainEntity()
+	for _, text := range []string{a.f.message, a.f.step.description} {
+		if o := a.planOp(text); o != nil {
+			return o
+		}
+	}
+	if e := a.f.subdomainEntity(); e != nil && a.f.step.kind == "read" {
+		return &op{act: opRead, table: e.Table}
+	}
+	return nil
+}
+
+func (a *actor) planOp(text string) *op {
+	c := a.f.command(text)
+	if c.verb == verbChat {
+		return nil
 	}
 	p := &planned{f: a.f, out: &nodes.ThinkOutput{}}
-	if c.entity != nil && c.verb == verbChat {
-		c.verb = verbList
-	}
 	p.build(c)
 	for _, s := range p.out.Steps {
-		if o, ok := parseOp(s.Description); ok && (s.Type == a.f.step.kind || a.f.step.kind == "") {
+		o, ok := parseOp(s.Description)
+		if ok && s.Type == a.f.step.kind && (s.Subdomain == a.f.step.subdomain || len(a.f.lex.subdomains(a.f.step.subdomain)) == 0) {
 			return o
 		}
 	}
@@ -105,28 +116,17 @@ func (a *actor) decide() {
 
 // failure is the error of this step's newest call, or "".
 func (a *actor) failure() string {
-	mine := a.mine()
-	if len(mine) == 0 || !mine[len(mine)-1].err {
-		return ""
+	if mine := a.mine(); len(mine) > 0 {
+		return mine[len(mine)-1].failure
 	}
-	return firstLine(mine[len(mine)-1].text)
-}
-
-// firstLine is the line of a result that says what went wrong.
-func firstLine(text string) string {
-	for line := range strings.SplitSeq(text, "\n") {
-		if resultErr.MatchString(line) {
-			return strings.TrimSpace(strings.TrimLeft(line, "#-* "))
-		}
-	}
-	return strings.TrimSpace(text)
+	return ""
 }
 
 // mine are the results of the current step.
 func (a *actor) mine() []stepResult {
 	var out []stepResult
 	for _, r := range a.f.results {
-		if r.tool != "" && (r.step == a.f.step.number || r.step == 0) {
+		if r.open {
 			out = append(out, r)
 		}
 	}
@@ -227,7 +227,7 @@ func searchFilters(e *domain.Entity, text string) []filter {
 
 func (a *actor) count() {
 	if done := a.mine(); len(done) > 0 {
-		a.complete("Counted the "+plural(a.table)+".", strings.TrimSpace(resultBody(done[len(done)-1].text)))
+		a.complete("Counted the "+plural(a.table)+".", a.totals(done[len(done)-1].text))
 		return
 	}
 	args := map[string]any{"table": a.table.Table, "aggregates": []map[string]any{{"fn": "count", "as": "count"}}}
@@ -240,12 +240,37 @@ func (a *actor) count() {
 	a.call(nodes.ToolAnalyze, args)
 }
 
-// resultBody is a result without its first line, which says what was called.
-func resultBody(text string) string {
-	if _, rest, ok := strings.Cut(strings.TrimSpace(text), "\n"); ok {
-		return rest
+// totals words the numbers of an analysis.
+func (a *actor) totals(text string) string {
+	_, list, ok := strings.Cut(text, "rows: ")
+	if !ok {
+		_, list, ok = strings.Cut(text, "row: ")
 	}
-	return text
+	var rows []map[string]any
+	if !ok || json.NewDecoder(strings.NewReader(list)).Decode(&rows) != nil {
+		return "There is nothing to count."
+	}
+	var parts []string
+	for _, row := range rows {
+		n := asText(row["count"])
+		if a.op.by == "" {
+			return fmt.Sprintf("There are %s %s%s.", n, plural(a.table), a.narrowed())
+		}
+		parts = append(parts, orElse(asText(row[a.op.by]), "none")+": "+n)
+	}
+	return fmt.Sprintf("%s by %s: %s.", capitalize(plural(a.table)), strings.ReplaceAll(a.op.by, "_", " "), strings.Join(parts, ", "))
+}
+
+// narrowed says what was counted.
+func (a *actor) narrowed() string {
+	var parts []string
+	for _, x := range a.op.filters {
+		parts = append(parts, asText(x.Value))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // review answers from rows that are loaded: it states what they say.

@@ -103,9 +103,9 @@ func block(tag string, lines ...string) string {
 
 func understandOf(tb testing.TB, d *domain.Domain, message, entities, talk, question string) *nodes.UnderstandOutput {
 	tb.Helper()
-	task := "## Current Message\n" + message + "\n\nToday: 2026-01-13 (Tuesday)"
+	task := "## Current Message\n" + message + "\n\nToday: 2026-01-13 (Tuesday)\nNext days: Wed 2026-01-14"
 	if question != "" {
-		task = "## Open Question\n" + question + "\n\n" + task
+		task = "## Open Question\nKind: disambiguate, asked in turn 3\n" + question + "\n\n" + task
 	}
 	resp := ask(tb, d, &llm.Request{SchemaName: "understand", Messages: user(
 		block("entity_context", "## All Known Entities", entities), block("conversation_history", "## Recent Conversation", talk), block("current_task", task))})
@@ -116,7 +116,7 @@ func understandOf(tb testing.TB, d *domain.Domain, message, entities, talk, ques
 
 func thinkOf(tb testing.TB, d *domain.Domain, message, entities, talk, question string) *nodes.ThinkOutput {
 	tb.Helper()
-	task := "## Current Task\nUser: " + message + "\nToday: 2026-01-13 (Tuesday)\nMode: PLAN (max 8 steps)"
+	task := "## Current Task\nUser says: \"" + message + "\"\nToday: 2026-01-13 (Tuesday)\nNext days: Wed 2026-01-14\nMode: PLAN (max 8 steps)"
 	if question != "" {
 		task = "## Open Question\n" + question + "\n\n" + task
 	}

@@ -345,6 +345,17 @@ func (lex *lexicon) subdomainOf(e *domain.Entity) string {
 	return e.Table
 }
 
+// subdomains are those of a name, one or none.
+func (lex *lexicon) subdomains(name string) []*domain.Subdomain {
+	var out []*domain.Subdomain
+	for _, s := range lex.domain.Subdomains {
+		if s.Name == name {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 func plural(e *domain.Entity) string {
 	if e.Plural != "" {
 		return e.Plural

@@ -83,11 +83,11 @@ type stepFacts struct {
 
 // stepResult is one tool's result of this turn.
 type stepResult struct {
-	step int
-	tool string
-	text string
-	err  bool
-	refs []string
+	step    int
+	open    bool // of the step that is not over yet
+	tool    string
+	text    string
+	failure string // the error, "" for none
 }
 
 var (
@@ -314,14 +314,13 @@ func kindOf(ref string) string {
 }
 
 var (
-	todayLine   = regexp.MustCompile(`Today:\**\s*(\d{4}-\d{2}-\d{2})`)
-	maxLine     = regexp.MustCompile(`max (\d+) steps?`)
-	taskPrefix  = regexp.MustCompile(`(?i)^\**(?:user(?: says| asks| asked)?|message|user message|request)\**\s*:\**\s*`)
-	taskSkipped = regexp.MustCompile(`(?i)^\**(?:today|mode|turn|step|goal|limits?|timezone|now)\**\s*:`)
+	todayLine  = regexp.MustCompile(`Today:\**\s*(\d{4}-\d{2}-\d{2})`)
+	maxLine    = regexp.MustCompile(`max (\d+) steps?`)
+	taskPrefix = regexp.MustCompile(`(?i)^\**(?:user(?: says| asks| asked)?|message|user message|request)\**\s*:\**\s*`)
+	taskEnd    = regexp.MustCompile(`(?m)^(?:\**(?:Today|Mode|Next days)\**:|Note from |Decisions left:).*$`)
 )
 
-// readTask finds the user's message: under a heading of its own, or in the
-// current task between the date and the mode.
+// readTask finds the date, the limit and the user's message.
 func (f *facts) readTask() {
 	for _, s := range f.sections {
 		if f.today.IsZero() {
@@ -333,8 +332,12 @@ func (f *facts) readTask() {
 	if m := maxLine.FindStringSubmatch(f.body("Current Task")); m != nil {
 		f.maxSteps, _ = strconv.Atoi(m[1])
 	}
-	for _, heading := range []string{"Current Message", "Current Task", "User Message", "Execution Results", "Current Step"} {
-		if f.message = messageIn(f.body(heading), heading); f.message != "" {
+	if body := f.body("Current Message"); body != "" {
+		f.message = messageIn("User: " + body)
+		return
+	}
+	for _, heading := range []string{"Current Task", "Current Step", "Execution Results", "User Message", "This Turn"} {
+		if f.message = messageIn(f.body(heading)); f.message != "" {
 			return
 		}
 	}
@@ -344,21 +347,26 @@ func (f *facts) readTask() {
 	}
 }
 
-// messageIn reads a message from a section; in a section about more than the
-// message only a labelled line counts.
-func messageIn(body, heading string) string {
-	labelled := heading == "Execution Results" || heading == "Current Step"
-	var kept []string
-	for line := range strings.SplitSeq(body, "\n") {
-		line = strings.TrimSpace(line)
-		if loc := taskPrefix.FindStringIndex(line); loc != nil {
-			return strings.Trim(line[loc[1]:], `" `)
+// messageIn reads the message behind its label, up to the date that follows it.
+func messageIn(body string) string {
+	lines := strings.Split(body, "\n")
+	for i, line := range lines {
+		loc := taskPrefix.FindStringIndex(strings.TrimSpace(line))
+		if loc == nil {
+			continue
 		}
-		if !labelled && line != "" && !taskSkipped.MatchString(line) {
-			kept = append(kept, line)
+		text := strings.TrimSpace(line)[loc[1]:]
+		quoted := strings.HasPrefix(text, `"`)
+		if quoted && strings.HasSuffix(text, `"`) && len(text) > 1 {
+			return strings.Trim(text, `" `)
 		}
+		rest := text + "\n" + strings.Join(lines[i+1:], "\n")
+		if end := taskEnd.FindStringIndex(rest); end != nil {
+			rest = rest[:end[0]]
+		}
+		return strings.Trim(strings.TrimSpace(rest), `"`)
 	}
-	return strings.Trim(strings.Join(kept, "\n"), `" `)
+	return ""
 }
 
 var (
@@ -455,20 +463,23 @@ func (f *facts) readQuestion() {
 	if body == "" {
 		return
 	}
-	q := &question{text: body}
+	q := &question{}
+	var text []string
 	for line := range strings.SplitSeq(body, "\n") {
-		if m := optionLine.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
+		line = strings.TrimSpace(line)
+		if m := kindLine.FindStringSubmatch(line); m != nil {
+			q.kind = m[1]
+		} else if m := optionLine.FindStringSubmatch(line); m != nil {
 			q.options = append(q.options, readOption(m[1]))
+		} else {
+			text = append(text, line)
 		}
 	}
-	for _, kind := range []string{"disambiguate", "clarify", "propose", "ask_user", "approve"} {
-		if strings.Contains(body, kind) {
-			q.kind = kind
-			break
-		}
-	}
+	q.text = strings.TrimSpace(strings.Join(text, "\n"))
 	f.question = q
 }
+
+var kindLine = regexp.MustCompile(`^Kind: ([a-z_]+)`)
 
 // readOption reads "recipe_1: Butter Chicken", "Butter Chicken (recipe_1)" or a
 // label alone.

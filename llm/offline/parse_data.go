@@ -50,28 +50,35 @@ func (s *stepFacts) readLine(line string) {
 }
 
 var (
-	resultHead = regexp.MustCompile(`(?i)^(?:#+\s+|[-*]\s+|\*\*)?step (\d+)\b`)
-	resultCall = regexp.MustCompile(`\b(db_read|db_create|db_update|db_delete|db_analyze|generate|calculate|recall)\b`)
-	resultErr  = regexp.MustCompile(`(?i)\berror\b|\brefused\b|\bfailed\b`)
+	resultHead = regexp.MustCompile(`(?i)^step (\d+)\b[^:]*:?\s*(open)?`)
+	resultCall = regexp.MustCompile(`^(db_read|db_create|db_update|db_delete|db_analyze|generate|calculate|recall)\b`)
+	resultErr  = regexp.MustCompile(`→ error (.*)$`)
 )
 
 // readResults reads the results of this turn's steps, one entry a tool call.
 func (f *facts) readResults() {
-	step := 0
+	step, open := 0, false
 	for line := range strings.SplitSeq(f.body("Step Results"), "\n") {
+		line = strings.TrimSpace(line)
 		if m := resultHead.FindStringSubmatch(line); m != nil {
 			step, _ = strconv.Atoi(m[1])
+			open = m[2] != ""
+			continue
 		}
-		if m := resultCall.FindString(line); m != "" && !strings.HasPrefix(strings.TrimSpace(line), "- ") || len(f.results) == 0 {
-			if strings.TrimSpace(line) == "" {
-				continue
-			}
-			f.results = append(f.results, stepResult{step: step, tool: m})
+		if tool := resultCall.FindString(line); tool != "" {
+			f.results = append(f.results, stepResult{step: step, tool: tool, open: open})
 		}
-		last := &f.results[len(f.results)-1]
-		last.text += line + "\n"
-		last.refs = append(last.refs, anyRef.FindAllString(line, -1)...)
-		last.err = last.err || resultErr.MatchString(line)
+		if len(f.results) == 0 || line == "" {
+			continue
+		}
+		f.results[len(f.results)-1].add(line)
+	}
+}
+
+func (r *stepResult) add(line string) {
+	r.text += line + "\n"
+	if m := resultErr.FindStringSubmatch(line); m != nil {
+		r.failure = m[1]
 	}
 }
 

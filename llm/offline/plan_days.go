@@ -66,6 +66,12 @@ func (f *facts) forbidden(e *entity) bool {
 func (f *facts) avoided() []string {
 	var out []string
 	for _, m := range optionLines(f.body("Constraints")) {
+		if terms := termsIn(m); len(terms) > 0 {
+			for _, term := range terms {
+				out = append(out, f.lex.vocab.covers(term)...)
+			}
+			continue
+		}
 		c := f.command(constraintText(m))
 		if c.verb != verbReject {
 			continue
@@ -75,6 +81,17 @@ func (f *facts) avoided() []string {
 		}
 	}
 	return out
+}
+
+var termList = regexp.MustCompile(`\[exclude: (\{.*?\})\]`)
+
+// termsIn are the terms of a constraint's value, as Understand stored them.
+func termsIn(line string) []string {
+	m := termList.FindStringSubmatch(line)
+	if m == nil {
+		return nil
+	}
+	return textList(decodeObject(m[1])["terms"])
 }
 
 var constraintNote = regexp.MustCompile(`\s*[(\[—].*$`)
