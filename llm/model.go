@@ -23,6 +23,15 @@ type Model interface {
 	Generate(ctx context.Context, req *Request) (*Response, error)
 }
 
+// Prepare fills in what req leaves open and model is configured with (temperature,
+// token limit). Who records requests calls it first, so that the record is what was
+// sent; Generate does the same on a copy.
+func Prepare(model Model, req *Request) {
+	if preparer, ok := model.(interface{ Prepare(req *Request) }); ok {
+		preparer.Prepare(req)
+	}
+}
+
 // Request is what a model gets. Its JSON form is stored as llm_calls.request,
 // the same for every provider, and holds no identifier of the database.
 type Request struct {

@@ -47,11 +47,14 @@ func TestNew_EveryNodeHasItsTemperature(t *testing.T) {
 	want := map[string]float64{"act": 0.25, "compress": 0.3, "reply": 0, "summarize": 0.3, "think": 0.35, "understand": 0.2}
 	require.Len(t, models, len(want))
 	for node, temperature := range want {
-		req := &llm.Request{}
+		req, prepared := &llm.Request{}, &llm.Request{}
 		_, err := models[node].Generate(t.Context(), req)
 		require.NoError(t, err)
-		require.InDelta(t, temperature, *req.Temperature, 1e-9, node)
-		require.Equal(t, map[string]int{"reply": 300}[node], req.MaxTokens)
+		require.Equal(t, &llm.Request{}, req, "a request is not changed while it is asked")
+		llm.Prepare(models[node], prepared)
+		require.Equal(t, prepared, offline.got, "the record shows what was sent")
+		require.InDelta(t, temperature, *prepared.Temperature, 1e-9, node)
+		require.Equal(t, map[string]int{"reply": 300}[node], prepared.MaxTokens)
 	}
 }
 

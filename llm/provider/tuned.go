@@ -13,9 +13,8 @@ type tuned struct {
 	maxTokens   int
 }
 
-// Generate sets temperature and token limit in req itself, so that the record of
-// the call shows what was asked for.
-func (t *tuned) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+// Prepare implements what llm.Prepare looks for.
+func (t *tuned) Prepare(req *llm.Request) {
 	if req.Temperature == nil {
 		temperature := t.temperature
 		req.Temperature = &temperature
@@ -23,7 +22,14 @@ func (t *tuned) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	if req.MaxTokens == 0 {
 		req.MaxTokens = t.maxTokens
 	}
-	return t.model.Generate(ctx, req)
+}
+
+// Generate leaves req as it is: a request that changes while it is asked cannot be
+// recognised by its record.
+func (t *tuned) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	prepared := *req
+	t.Prepare(&prepared)
+	return t.model.Generate(ctx, &prepared)
 }
 
 // fallback asks second when first cannot answer now.
