@@ -29,6 +29,8 @@ type RefError struct {
 	Reason      Reason
 	Suggestions []string // refs that may have been meant, best first
 	Sentence    string   // without database ids
+
+	wanted Want
 }
 
 // Error returns the sentence.

@@ -136,7 +136,8 @@ type Sighting struct {
 	Type  string
 	ID    string // key as text
 	Label string // "" when the columns read do not give one
-	// Action is one of the constants above but ActionGenerated. ActionLinked
+	// Action is one of the constants above but ActionGenerated and the deletions
+	// (Tombstone). ActionLinked
 	// registers a row only known by a foreign key, and changes nothing of a known one.
 	Action     string
 	Sets       []string // column sets that were read: "summary", "text", "rows"

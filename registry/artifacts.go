@@ -1,0 +1,254 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"alfred/db"
+	"alfred/domain"
+)
+
+// Generate gives each draft a gen_ ref, in order, and stores its content as
+// version 1. A draft whose content is no JSON object, or whose type is unknown,
+// is an error.
+func (r *Registry) Generate(ctx context.Context, drafts []Draft) ([]Entry, error) {
+	if len(drafts) == 0 {
+		return nil, nil
+	}
+
+	counts := map[string]int{}
+	contents := make([]content, len(drafts))
+
+	for i, d := range drafts {
+		e := r.domain.ByType(d.Type)
+		if e == nil {
+			return nil, fmt.Errorf("generate %q: no such type", d.Type)
+		}
+
+		c, err := newContent(e, d.Label, d.Content)
+		if err != nil {
+			return nil, fmt.Errorf("generate %s: %w", d.Type, err)
+		}
+
+		contents[i] = c
+		counts[d.Type]++
+	}
+
+	if err := r.lock(ctx); err != nil {
+		return nil, err
+	}
+
+	last, err := r.take(ctx, kindGen, counts)
+	if err != nil {
+		return nil, err
+	}
+
+	entries := make([]Entry, len(drafts))
+	changes := make([]change, len(drafts))
+	versions := make(map[string]json.RawMessage, len(drafts))
+
+	for i, d := range drafts {
+		last[d.Type]++
+		entries[i] = r.newDraft(d.Type, refName(d.Type, last[d.Type], true), contents[i].label)
+		changes[i] = change{&entries[i], ActionGenerated}
+		versions[entries[i].Ref] = contents[i].json
+	}
+
+	if err := r.write(ctx, changes); err != nil {
+		return nil, err
+	}
+
+	return entries, r.addVersions(ctx, versions)
+}
+
+func (r *Registry) newDraft(entityType, ref, label string) Entry {
+	step, call := r.scope.Step, r.scope.Call
+	e := Entry{
+		Ref: ref, Type: entityType, State: StatePending, Action: ActionGenerated, Label: ref, LabelIsPlaceholder: true,
+		SourceStep: &step, SourceCall: &call, TurnCreated: r.scope.Turn, TurnLastRef: r.scope.Turn, Loaded: map[string]int{},
+	}
+	e.relabel(label)
+
+	return e
+}
+
+// content is a draft's JSON as it is stored, and the label that it gives.
+type content struct {
+	json  json.RawMessage
+	label string
+}
+
+// newContent checks and cleans: Postgres stores no NUL in JSON.
+func newContent(e *domain.Entity, label string, raw json.RawMessage) (content, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+
+	var fields map[string]any
+	if err := decoder.Decode(&fields); err != nil || fields == nil {
+		return content{}, fmt.Errorf("content must be one JSON object: %w", ErrRefused)
+	}
+
+	clean, err := json.Marshal(withoutNUL(fields))
+	if err != nil {
+		return content{}, fmt.Errorf("encode content: %w", err)
+	}
+
+	if label == "" {
+		label = e.Label.Render(fields)
+	}
+
+	return content{clean, label}, nil
+}
+
+func (r *Registry) addVersions(ctx context.Context, versions map[string]json.RawMessage) error {
+	arg := &db.ArtifactInsertParams{SessionID: r.scope.SessionID, TurnNumber: r.turn(), Step: r.step(false)}
+	for ref, version := range versions {
+		arg.Refs = append(arg.Refs, ref)
+		arg.Contents = append(arg.Contents, version)
+	}
+
+	if err := r.q.ArtifactInsert(ctx, r.tx, arg); err != nil {
+		return fmt.Errorf("store drafts: %w", err)
+	}
+
+	return nil
+}
+
+// UpdateEntityData replaces a draft's whole content (a new version), and its
+// label if the new content gives one. Anything but a draft is a *RefError.
+func (r *Registry) UpdateEntityData(ctx context.Context, ref string, raw json.RawMessage) (Entry, error) {
+	e, err := r.draft(ctx, ref)
+	if err != nil {
+		return Entry{}, err
+	}
+
+	c, err := newContent(r.domain.ByType(e.Type), "", raw)
+	if err != nil {
+		return Entry{}, fmt.Errorf("update %s: %w", ref, err)
+	}
+
+	e.touch(r.scope.Turn)
+	e.relabel(c.label)
+
+	if err := r.write(ctx, []change{{&e, ActionUpdated}}); err != nil {
+		return Entry{}, err
+	}
+
+	return e, r.addVersions(ctx, map[string]json.RawMessage{ref: c.json})
+}
+
+// draft locks the registry and returns the entry of a ref that must be pending.
+func (r *Registry) draft(ctx context.Context, ref string) (Entry, error) {
+	if err := r.lock(ctx); err != nil {
+		return Entry{}, err
+	}
+
+	known, err := r.load(ctx, []string{ref})
+	if err != nil {
+		return Entry{}, err
+	}
+
+	e := known[ref]
+	if e == nil || e.State == StateDropped || e.State == StateDeleted {
+		return r.Resolve(ctx, ref, Want{}) // says why
+	}
+
+	if !e.Pending() {
+		return Entry{}, r.refError(e, ask{ref: ref}, ReasonSaved)
+	}
+
+	return *e, nil
+}
+
+// GetEntityData returns the content of drafts, and of those saved in this turn
+// so that rows that point to them can be written; other refs are absent.
+func (r *Registry) GetEntityData(ctx context.Context, refs []string) (map[string]json.RawMessage, error) {
+	rows, err := r.q.ArtifactListNewest(ctx, r.tx, &db.ArtifactListNewestParams{
+		SessionID: r.scope.SessionID, Refs: refs, TurnNumber: r.turn(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read drafts: %w", err)
+	}
+
+	data := make(map[string]json.RawMessage, len(rows))
+	for _, row := range rows {
+		data[row.Ref] = row.Content
+	}
+
+	return data, nil
+}
+
+// Promote records that exactly this draft was saved as the row entityID. The ref
+// keeps its name. Do it before the row is registered otherwise, or it has two
+// refs and the unique key refuses it. label and rowVersion may be "". A ref that
+// is no draft is a *RefError: a draft is saved once.
+func (r *Registry) Promote(ctx context.Context, ref, entityID, label, rowVersion string) error {
+	e, err := r.draft(ctx, ref)
+	if err != nil {
+		return err
+	}
+
+	delete(r.presumed, ref)
+	e.promote(entityID, label, rowVersion, r.scope.Turn)
+
+	return r.write(ctx, []change{{&e, "promoted"}})
+}
+
+// PendingDrafts returns all drafts, oldest first.
+func (r *Registry) PendingDrafts(ctx context.Context) ([]Entry, error) {
+	return r.drafts(ctx, StatePending)
+}
+
+// JustPromoted returns the drafts saved in this turn, oldest first.
+func (r *Registry) JustPromoted(ctx context.Context) ([]Entry, error) {
+	return r.drafts(ctx, StatePromoted)
+}
+
+func (r *Registry) drafts(ctx context.Context, state db.RefState) ([]Entry, error) {
+	rows, err := r.q.EntityRefListDrafts(ctx, r.tx, &db.EntityRefListDraftsParams{SessionID: r.scope.SessionID, TurnNumber: r.turn()})
+	if err != nil {
+		return nil, fmt.Errorf("list drafts: %w", err)
+	}
+
+	var entries []Entry
+
+	for _, row := range rows {
+		if row.State != state {
+			continue
+		}
+
+		e, err := entryOf(row)
+		if err != nil {
+			return nil, err
+		}
+
+		entries = append(entries, e)
+	}
+
+	return entries, nil
+}
+
+// withoutNUL returns the JSON value with NUL characters taken out of its texts.
+func withoutNUL(value any) any {
+	switch v := value.(type) {
+	case string:
+		return dropNUL(v)
+	case []any:
+		for i := range v {
+			v[i] = withoutNUL(v[i])
+		}
+	case map[string]any:
+		for k, inner := range v {
+			clean := dropNUL(k)
+			if clean != k {
+				delete(v, k)
+			}
+
+			v[clean] = withoutNUL(inner)
+		}
+	}
+
+	return value
+}

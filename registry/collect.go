@@ -1,0 +1,232 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"alfred/domain"
+)
+
+// The pure half of translating what the database returned: what there is to
+// register (collect) and what a model sees instead (translation). No database.
+
+// collected is everything in results that has a key, in the order in which refs
+// are numbered: rows first, then rows nested in them, then what they point to.
+// Columns are walked in catalog order, so that a replay gives the same refs.
+type collected struct {
+	rows   []Sighting
+	nested []Sighting
+	linked []Sighting
+	loose  []string // UUIDs where no column says whose they are
+	// deleted are the keys of rows that a statement deleted, by type.
+	deleted map[string][]string
+}
+
+func collect(d *domain.Domain, results []Result) *collected {
+	c := &collected{deleted: map[string][]string{}}
+
+	for _, result := range results {
+		for _, row := range result.Rows {
+			c.row(d, result.Entity, row, result, false)
+		}
+	}
+
+	return c
+}
+
+func (c *collected) sightings() []Sighting { return slices.Concat(c.rows, c.nested, c.linked) }
+
+// row collects one row; of is the result that it, or its parent, stands in.
+func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, of Result, nested bool) {
+	switch id := keyText(row[e.Key.Name]); {
+	case id == "":
+	case of.Action == ActionDeleted || of.Action == ActionDeletedUser:
+		c.deleted[e.Type] = append(c.deleted[e.Type], id)
+	default:
+		s := Sighting{Type: e.Type, ID: id, Label: labelOf(e, row), Action: of.Action, RowVersion: of.Versions[id]}
+
+		if nested {
+			s.Sets = []string{"summary"}
+			c.nested = append(c.nested, s)
+		} else {
+			s.Sets = of.Sets
+			c.rows = append(c.rows, s)
+		}
+	}
+
+	for _, column := range e.Columns {
+		switch value := row[column.Name]; {
+		case value == nil || isKey(e, column):
+		case refers(column):
+			c.links(column.FK.Entity, value)
+		case !column.Hidden:
+			c.looseIn(value)
+		}
+	}
+
+	for _, name := range slices.Sorted(maps.Keys(row)) {
+		if e.Column(name) != nil {
+			continue
+		}
+
+		child, inner := nestedRows(d, name, row[name])
+		if child == nil {
+			c.looseIn(row[name])
+		}
+
+		for _, one := range inner {
+			c.row(d, child, one, of, true)
+		}
+	}
+}
+
+func (c *collected) links(target *domain.Entity, value any) {
+	if list, ok := asList(value); ok {
+		for _, one := range list {
+			c.links(target, one)
+		}
+
+		return
+	}
+
+	if id := keyText(value); id != "" {
+		c.linked = append(c.linked, Sighting{Type: target.Type, ID: id, Action: ActionLinked})
+	}
+}
+
+// looseIn notes texts that are a UUID as a whole: a key, if a ref has it.
+func (c *collected) looseIn(value any) {
+	switch v := value.(type) {
+	case string:
+		if id, ok := uuidText(v); ok {
+			c.loose = append(c.loose, id)
+		}
+	case uuid.UUID:
+		c.loose = append(c.loose, v.String())
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			c.looseIn(v[k])
+		}
+	default:
+		if list, ok := asList(value); ok {
+			for _, one := range list {
+				c.looseIn(one)
+			}
+		}
+	}
+}
+
+func isKey(e *domain.Entity, c *domain.Column) bool { return c.Name == e.Key.Name }
+
+// refers says that a column holds keys of an entity type.
+func refers(c *domain.Column) bool {
+	return c.FK != nil && c.FK.Entity != nil && c.FK.Entity.Key != nil && (c.FK.Column == "" || c.FK.Column == c.FK.Entity.Key.Name)
+}
+
+// nestedRows are rows of another table inside a row, under that table's name.
+func nestedRows(d *domain.Domain, name string, value any) (*domain.Entity, []map[string]any) {
+	e := d.ByTable(name)
+	if e == nil {
+		return nil, nil
+	}
+
+	switch v := value.(type) {
+	case map[string]any:
+		return e, []map[string]any{v}
+	case []map[string]any:
+		return e, v
+	case []any:
+		rows := make([]map[string]any, 0, len(v))
+
+		for _, one := range v {
+			row, ok := one.(map[string]any)
+			if !ok {
+				return nil, nil
+			}
+
+			rows = append(rows, row)
+		}
+
+		return e, rows
+	default:
+		return nil, nil
+	}
+}
+
+// labelOf is "" when the columns that were read do not give a whole label.
+func labelOf(e *domain.Entity, row map[string]any) string {
+	if !e.Label.Complete(row) {
+		return ""
+	}
+
+	return e.Label.Render(row)
+}
+
+// asList returns any list as one of any; bytes and UUIDs are no lists.
+func asList(value any) ([]any, bool) {
+	switch v := value.(type) {
+	case []any:
+		return v, true
+	case []string:
+		return anyList(v), true
+	case []uuid.UUID:
+		return anyList(v), true
+	case []int64:
+		return anyList(v), true
+	case []map[string]any:
+		return anyList(v), true
+	default:
+		return nil, false
+	}
+}
+
+func anyList[T any](list []T) []any {
+	result := make([]any, len(list))
+	for i, one := range list {
+		result[i] = one
+	}
+
+	return result
+}
+
+// keyText is a key as entity_refs stores it, "" for what can be none.
+func keyText(value any) string {
+	switch v := value.(type) {
+	case nil, map[string]any, []any, bool:
+		return ""
+	case string:
+		if id, ok := uuidText(v); ok {
+			return id
+		}
+
+		return v
+	case json.Number:
+		return v.String()
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case [16]byte:
+		return uuid.UUID(v).String()
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// uuidText returns the text in the one form in which Postgres writes a UUID.
+func uuidText(text string) (string, bool) {
+	if len(text) < plainLen || len(text) > 45 || strings.ContainsAny(text, " \n") {
+		return "", false
+	}
+
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return "", false
+	}
+
+	return id.String(), true
+}

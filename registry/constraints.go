@@ -1,0 +1,147 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"alfred/db"
+)
+
+// Constraint is something the user asked to hold.
+type Constraint struct {
+	ID         uuid.UUID
+	Text       string
+	Kind       string // count, date_range, exclude, require, budget, other
+	Value      json.RawMessage
+	Scope      string // session or lasting
+	SourceTurn int
+	ExpiresAt  *time.Time
+}
+
+const scopeSession = "session"
+
+// AddConstraint stores a constraint, stated in the scope's turn, and returns its
+// id; replaces, if not nil, ends with it, and so do the exclusions that came with that.
+func (r *Registry) AddConstraint(ctx context.Context, c Constraint, replaces *uuid.UUID) (uuid.UUID, error) {
+	if len(c.Value) == 0 {
+		c.Value = json.RawMessage("null")
+	}
+
+	id, err := r.q.ConstraintInsert(ctx, r.tx, &db.ConstraintInsertParams{
+		UserID: r.scope.UserID, SessionID: r.scope.SessionID, Text: cleanText(c.Text, maxReason), Kind: c.Kind,
+		Value: c.Value, Scope: c.Scope, SourceTurn: r.turn(), ExpiresAt: c.ExpiresAt,
+	})
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("store constraint: %w", err)
+	}
+
+	if replaces != nil {
+		if _, err := r.endConstraints(ctx, []uuid.UUID{*replaces}, &id); err != nil {
+			return uuid.Nil, err
+		}
+	}
+
+	return id, nil
+}
+
+// Constraints returns those in force: this session's and the user's lasting
+// ones, oldest first. Call ExpireConstraints before.
+func (r *Registry) Constraints(ctx context.Context) ([]Constraint, error) {
+	rows, err := r.q.ConstraintListLive(ctx, r.tx, &db.ConstraintListLiveParams{UserID: r.scope.UserID, SessionID: r.scope.SessionID})
+	if err != nil {
+		return nil, fmt.Errorf("list constraints: %w", err)
+	}
+
+	list := make([]Constraint, len(rows))
+	for i, row := range rows {
+		list[i] = Constraint{
+			ID: row.ID, Text: row.Text, Kind: row.Kind, Value: row.Value, Scope: row.Scope,
+			SourceTurn: int(row.SourceTurn), ExpiresAt: row.ExpiresAt,
+		}
+	}
+
+	return list, nil
+}
+
+// EndConstraint ends a constraint and the exclusions that came with it; it
+// returns this session's refs among them.
+func (r *Registry) EndConstraint(ctx context.Context, id uuid.UUID) ([]string, error) {
+	return r.endConstraints(ctx, []uuid.UUID{id}, nil)
+}
+
+// ExpireConstraints ends all constraints whose time is over, as the system, and
+// returns this session's refs that are no longer excluded by it.
+func (r *Registry) ExpireConstraints(ctx context.Context, now time.Time) ([]string, error) {
+	over, err := r.constraintIDs(ctx, func(c Constraint) bool { return c.ExpiresAt != nil && !c.ExpiresAt.After(now) })
+	if err != nil {
+		return nil, err
+	}
+
+	return r.as(ActorSystem).endConstraints(ctx, over, nil)
+}
+
+func (r *Registry) endSessionConstraints(ctx context.Context) (int, error) {
+	ids, err := r.constraintIDs(ctx, func(c Constraint) bool { return c.Scope == scopeSession })
+	if err != nil {
+		return 0, err
+	}
+
+	_, err = r.endConstraints(ctx, ids, nil)
+
+	return len(ids), err
+}
+
+func (r *Registry) constraintIDs(ctx context.Context, which func(Constraint) bool) ([]uuid.UUID, error) {
+	live, err := r.Constraints(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	var ids []uuid.UUID
+
+	for _, c := range live {
+		if which(c) {
+			ids = append(ids, c.ID)
+		}
+	}
+
+	return ids, nil
+}
+
+func (r *Registry) endConstraints(ctx context.Context, ids []uuid.UUID, replacedBy *uuid.UUID) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+
+	if err := r.lock(ctx); err != nil {
+		return nil, err
+	}
+
+	ended, err := r.q.ConstraintEnd(ctx, r.tx, &db.ConstraintEndParams{
+		TurnNumber: r.turn(), ReplacedBy: replacedBy, UserID: r.scope.UserID, Ids: ids,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("end constraints: %w", err)
+	}
+
+	freed, err := r.q.EntityRefEndExclusions(ctx, r.tx, &db.EntityRefEndExclusionsParams{
+		ConstraintIds: ended, SessionID: r.scope.SessionID, TurnNumber: r.turn(), Actor: string(r.scope.Actor), TurnID: r.turnID(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("end exclusions: %w", err)
+	}
+
+	var refs []string
+
+	for _, row := range freed {
+		if row.SessionID == r.scope.SessionID && row.Ref != nil {
+			refs = append(refs, *row.Ref)
+		}
+	}
+
+	return refs, nil
+}

@@ -1,0 +1,295 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"alfred/db"
+)
+
+// pinReason is what the user's own retention shows.
+const pinReason = "pinned"
+
+// Retain keeps a ref in view beyond the window, ends its exclusion and brings it
+// back when demoted. Confidence is 0 to 1, or nil. It is no touch: a ref long
+// unused stands under retained at once.
+func (r *Registry) Retain(ctx context.Context, ref, reason string, confidence *float32) error {
+	return r.curate(ctx, curation{"retain", "retained", ref, reason}, func(e *Entry) error {
+		e.retain(cleanText(reason, maxReason), confidence)
+		if e.Reason == "" {
+			e.Reason = "kept"
+		}
+
+		return nil
+	})
+}
+
+// Demote takes a ref out of view until it is touched again. Drafts are refused
+// (ErrRefused): those are dropped or excluded.
+func (r *Registry) Demote(ctx context.Context, ref, reason string) error {
+	return r.curate(ctx, curation{"demote", "demoted", ref, reason}, func(e *Entry) error {
+		if e.Pending() {
+			return fmt.Errorf("%s is a draft and cannot be demoted; drop or exclude it: %w", ref, ErrRefused)
+		}
+
+		e.demote(r.scope.Turn)
+
+		return nil
+	})
+}
+
+// Drop discards a ref: no tier, not resolvable. The row stays; read again, it
+// gets its old ref back.
+func (r *Registry) Drop(ctx context.Context, ref, reason string) error {
+	return r.curate(ctx, curation{"drop", "dropped", ref, reason}, func(e *Entry) error {
+		e.drop()
+
+		return nil
+	})
+}
+
+// Exclude marks a ref as rejected by the user and ends its retention;
+// constraintID names the constraint whose end ends the exclusion, or is nil.
+func (r *Registry) Exclude(ctx context.Context, ref, reason string, constraintID *uuid.UUID) error {
+	return r.curate(ctx, curation{"exclude", "excluded", ref, reason}, func(e *Entry) error {
+		e.exclude(cleanText(reason, maxReason), constraintID)
+		if e.ExcludedReason == "" {
+			e.ExcludedReason = "rejected"
+		}
+
+		return nil
+	})
+}
+
+// Pin retains a ref for the user, without decay.
+func (r *Registry) Pin(ctx context.Context, ref string) error {
+	return r.curate(ctx, curation{"retain", "retained", ref, pinReason}, func(e *Entry) error {
+		e.retain(pinReason, nil)
+		e.Pinned = true
+
+		return nil
+	})
+}
+
+// Unpin ends a pin; on a ref that is not pinned it does nothing.
+func (r *Registry) Unpin(ctx context.Context, ref string) error {
+	return r.curate(ctx, curation{"expire", "expired", ref, "unpinned"}, func(e *Entry) error {
+		if e.Pinned {
+			e.release()
+		}
+
+		return nil
+	})
+}
+
+// Restore undoes a demotion, an exclusion or a drop; the log of decisions keeps
+// what was decided before.
+func (r *Registry) Restore(ctx context.Context, ref string) error {
+	if err := r.lock(ctx); err != nil {
+		return err
+	}
+
+	known, err := r.load(ctx, []string{ref})
+	if err != nil {
+		return err
+	}
+
+	e := known[ref]
+	if e == nil {
+		_, err := r.Resolve(ctx, ref, Want{})
+
+		return err
+	}
+
+	_, err = r.apply(ctx, []*Entry{e}, "restored", func(e *Entry) {
+		e.DemotedAtTurn = nil
+		e.include()
+
+		if e.State == StateDropped && e.ID == "" {
+			e.State = StatePending
+		} else if e.State == StateDropped {
+			e.revive()
+		}
+	})
+
+	return err
+}
+
+// curation is one decision about a ref.
+type curation struct{ action, event, ref, reason string }
+
+// curate changes a ref that resolves and logs the decision, or returns a
+// *RefError. A decision that changes nothing leaves no event but stands in the log.
+func (r *Registry) curate(ctx context.Context, c curation, how func(*Entry) error) error {
+	if err := r.lock(ctx); err != nil {
+		return err
+	}
+
+	e, err := r.Resolve(ctx, c.ref, Want{})
+	if err != nil {
+		return err
+	}
+
+	before := e
+	if err := how(&e); err != nil {
+		return err
+	}
+
+	if !e.equal(&before) {
+		if err := r.write(ctx, []change{{&e, c.event}}); err != nil {
+			return err
+		}
+	}
+
+	return r.decide(ctx, c.action, []string{c.ref}, cleanText(c.reason, maxReason))
+}
+
+// decide logs one decision about refs, all for the same reason.
+func (r *Registry) decide(ctx context.Context, action string, refs []string, reason string) error {
+	reasons := make([]string, len(refs))
+	for i := range reasons {
+		reasons[i] = reason
+	}
+
+	if err := r.q.DecisionInsert(ctx, r.tx, &db.DecisionInsertParams{
+		SessionID: r.scope.SessionID, TurnID: r.turnID(), TurnNumber: r.turn(), Action: action,
+		Refs: refs, Reasons: reasons, Actor: string(r.scope.Actor),
+	}); err != nil {
+		return fmt.Errorf("log decision: %w", err)
+	}
+
+	return nil
+}
+
+func (r *Registry) turnID() *uuid.UUID {
+	if r.scope.TurnID == uuid.Nil {
+		return nil
+	}
+
+	return &r.scope.TurnID
+}
+
+// Cleared is what ClearAll did.
+type Cleared struct {
+	Dropped     []Entry // drafts, which the reply names
+	Demoted     int
+	Constraints int
+	Questions   int
+}
+
+// ClearAll is a fresh start: drafts dropped, all other refs demoted, reasons,
+// exclusions and session constraints ended, the open question expired. Domain
+// rows, lasting constraints and counters stay.
+func (r *Registry) ClearAll(ctx context.Context, reason string) (Cleared, error) {
+	if err := r.lock(ctx); err != nil {
+		return Cleared{}, err
+	}
+
+	var (
+		done Cleared
+		err  error
+	)
+
+	if done.Dropped, err = r.dropDrafts(ctx); err != nil {
+		return Cleared{}, err
+	}
+
+	demoted, err := r.q.EntityRefClear(ctx, r.tx, &db.EntityRefClearParams{
+		TurnNumber: r.turn(), SessionID: r.scope.SessionID, Actor: string(r.scope.Actor),
+	})
+	if err != nil {
+		return Cleared{}, fmt.Errorf("demote all refs: %w", err)
+	}
+
+	done.Demoted = int(demoted)
+
+	if done.Constraints, err = r.endSessionConstraints(ctx); err != nil {
+		return Cleared{}, err
+	}
+
+	// A question is open for -1 turns: the one just asked ends too.
+	questions, err := r.q.QuestionExpire(ctx, r.tx, &db.QuestionExpireParams{
+		SessionID: r.scope.SessionID, OpenTurns: -1, TurnNumber: r.turn(),
+	})
+	if err != nil {
+		return Cleared{}, fmt.Errorf("expire question: %w", err)
+	}
+
+	done.Questions = int(questions)
+
+	if err := r.q.DecisionInsertClearAll(ctx, r.tx, &db.DecisionInsertClearAllParams{
+		SessionID: r.scope.SessionID, TurnID: r.turnID(), TurnNumber: r.turn(),
+		Reason: cleanText(reason, maxReason), Actor: string(r.scope.Actor),
+	}); err != nil {
+		return Cleared{}, fmt.Errorf("log clear_all: %w", err)
+	}
+
+	return done, nil
+}
+
+func (r *Registry) dropDrafts(ctx context.Context) ([]Entry, error) {
+	drafts, err := r.PendingDrafts(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	pointers := make([]*Entry, len(drafts))
+	for i := range drafts {
+		pointers[i] = &drafts[i]
+	}
+
+	return r.apply(ctx, pointers, "dropped", func(e *Entry) { e.drop() })
+}
+
+// ExpireRetentions ends retentions neither renewed nor touched for decayTurns
+// turns, as the system; pinned ones stay, 0 does nothing. It returns their refs.
+func (r *Registry) ExpireRetentions(ctx context.Context, decayTurns int) ([]string, error) {
+	if decayTurns <= 0 {
+		return nil, nil
+	}
+
+	if err := r.lock(ctx); err != nil {
+		return nil, err
+	}
+
+	system := r.as(ActorSystem)
+
+	rows, err := r.q.EntityRefListDecayed(ctx, r.tx, &db.EntityRefListDecayedParams{
+		SessionID: r.scope.SessionID, TurnNumber: int32(r.scope.Turn - decayTurns), //nolint:gosec // counts turns
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list decayed retentions: %w", err)
+	}
+
+	entries := make([]*Entry, len(rows))
+	refs := make([]string, len(rows))
+
+	for i, row := range rows {
+		e, err := entryOf(row)
+		if err != nil {
+			return nil, err
+		}
+
+		entries[i], refs[i] = &e, e.Ref
+	}
+
+	if len(refs) == 0 {
+		return nil, nil
+	}
+
+	if _, err := system.apply(ctx, entries, "expired", func(e *Entry) { e.release() }); err != nil {
+		return nil, err
+	}
+
+	return refs, system.decide(ctx, "expire", refs, fmt.Sprintf("neither renewed nor touched for %d turns", decayTurns))
+}
+
+// as returns the registry with another actor.
+func (r *Registry) as(actor Actor) *Registry {
+	other := *r
+	other.scope.Actor = actor
+
+	return &other
+}

@@ -1,0 +1,239 @@
+package registry
+
+import (
+	"context"
+	"slices"
+
+	"alfred/domain"
+)
+
+// The way back from models: refs in the places of keys become keys. Refs are
+// looked for in those places only; a text elsewhere that looks like a ref is a
+// text.
+
+// Filter is one condition as a model writes it.
+type Filter struct {
+	Field string `json:"field"`
+	Op    string `json:"op"`
+	Value any    `json:"value"`
+}
+
+// keyField is what models may call the key, whatever the column's name.
+const keyField = "id"
+
+// TranslateFilters returns the filters with refs replaced by keys in key and
+// foreign-key fields, or RefErrors. The field "id" stands for the key, and is
+// replaced by the key column's name. Rows deleted in this turn still do, so that
+// what pointed to them can be cleaned up; drafts are refused (ResolveAll tells
+// them apart beforehand).
+func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
+	s := &substitution{domain: r.domain}
+
+	for _, f := range filters {
+		if target := s.filterTarget(e, f); target != nil {
+			s.gather(f.Value, Want{Type: target.Type, Stored: true, Deleted: true})
+		}
+	}
+
+	if err := r.answer(ctx, s); err != nil {
+		return nil, err
+	}
+
+	out := slices.Clone(filters)
+
+	for i, f := range filters {
+		if s.filterTarget(e, f) != nil {
+			out[i].Value = s.keys(f.Value)
+		}
+
+		if f.Field == keyField && e.Column(keyField) == nil {
+			out[i].Field = e.Key.Name
+		}
+	}
+
+	return out, nil
+}
+
+// TranslatePayload returns a copy of the payload with refs replaced by keys in
+// key and foreign-key places, arrays and rows nested under a table's name
+// included, or RefErrors. "" in such a place is null.
+func (r *Registry) TranslatePayload(ctx context.Context, e *domain.Entity, data map[string]any) (map[string]any, error) {
+	s := &substitution{domain: r.domain}
+	s.gatherRow(e, data)
+
+	if err := r.answer(ctx, s); err != nil {
+		return nil, err
+	}
+
+	return s.row(e, data), nil
+}
+
+// substitution gathers the refs of one input, and puts keys in their place once
+// they are resolved.
+type substitution struct {
+	domain *domain.Domain
+	asks   []ask
+	found  map[string]Entry
+}
+
+func (r *Registry) answer(ctx context.Context, s *substitution) error {
+	s.found = map[string]Entry{}
+	if len(s.asks) == 0 {
+		return nil
+	}
+
+	entries, failed, err := r.resolve(ctx, s.asks)
+	if err != nil {
+		return err
+	}
+
+	if len(failed) > 0 {
+		return failed
+	}
+
+	for i, a := range s.asks {
+		s.found[a.ref] = entries[i]
+	}
+
+	return nil
+}
+
+// target is the type whose refs stand in a field, nil for an ordinary one.
+func target(e *domain.Entity, field string) *domain.Entity {
+	switch column := e.Column(field); {
+	case column == nil && field == keyField, column != nil && isKey(e, column):
+		return e
+	case column != nil && refers(column):
+		return column.FK.Entity
+	default:
+		return nil
+	}
+}
+
+func (s *substitution) filterTarget(e *domain.Entity, f Filter) *domain.Entity {
+	if f.Op == "is_null" || f.Op == "is_not_null" {
+		return nil
+	}
+
+	return target(e, f.Field)
+}
+
+// gatherRow walks in a fixed order, so that the errors of one input read the
+// same every time.
+func (s *substitution) gatherRow(e *domain.Entity, data map[string]any) {
+	for _, name := range sortedKeys(data) {
+		if to := target(e, name); to != nil {
+			s.gather(data[name], Want{Type: to.Type, Stored: true})
+
+			continue
+		}
+
+		if column := e.Column(name); column != nil {
+			if column.Kind == domain.KindUUID {
+				s.gather(data[name], Want{Stored: true}) // a key, though no type says whose
+			}
+
+			continue
+		}
+
+		child, rows := nestedRows(s.domain, name, data[name])
+		for _, row := range rows {
+			s.gatherRow(child, row)
+		}
+	}
+}
+
+func (s *substitution) gather(value any, want Want) {
+	if list, ok := asList(value); ok {
+		for _, one := range list {
+			s.gather(one, want)
+		}
+
+		return
+	}
+
+	if value != nil && value != "" {
+		s.asks = append(s.asks, ask{refText(value), want})
+	}
+}
+
+// refText is what stands in a place of a ref: a number or an object is none, and
+// is named in the error as it was written.
+func refText(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+
+	if text := keyText(value); text != "" {
+		return text
+	}
+
+	return "an object"
+}
+
+func (s *substitution) row(e *domain.Entity, data map[string]any) map[string]any {
+	out := make(map[string]any, len(data))
+
+	for name, value := range data {
+		column := e.Column(name)
+
+		switch {
+		case target(e, name) != nil && column == nil:
+			out[e.Key.Name] = s.keys(value)
+		case target(e, name) != nil, column != nil && column.Kind == domain.KindUUID:
+			out[name] = s.keys(value)
+		case column != nil:
+			out[name] = value
+		default:
+			out[name] = s.nested(name, value)
+		}
+	}
+
+	return out
+}
+
+func (s *substitution) nested(name string, value any) any {
+	child, rows := nestedRows(s.domain, name, value)
+	if child == nil {
+		return value
+	}
+
+	if single, ok := value.(map[string]any); ok {
+		return s.row(child, single)
+	}
+
+	out := make([]any, len(rows))
+	for i, row := range rows {
+		out[i] = s.row(child, row)
+	}
+
+	return out
+}
+
+func (s *substitution) keys(value any) any {
+	if list, ok := asList(value); ok {
+		out := make([]any, len(list))
+		for i, one := range list {
+			out[i] = s.keys(one)
+		}
+
+		return out
+	}
+
+	if value == nil || value == "" {
+		return nil
+	}
+
+	return s.found[refText(value)].ID
+}
+
+func sortedKeys(data map[string]any) []string {
+	names := make([]string, 0, len(data))
+	for name := range data {
+		names = append(names, name)
+	}
+
+	slices.Sort(names)
+
+	return names
+}

@@ -1,0 +1,248 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Kinds of counter.
+const (
+	kindRow = "row"
+	kindGen = "gen"
+)
+
+// Register records rows in the order in which they were first seen and returns
+// one entry per sighting, in that order. Known rows keep their ref; new ones
+// get the next numbers of their type. Register only what the database returned
+// to the owner: a sighting is believed.
+func (r *Registry) Register(ctx context.Context, sightings []Sighting) ([]Entry, error) {
+	if len(sightings) == 0 {
+		return nil, nil
+	}
+
+	if err := r.lock(ctx); err != nil {
+		return nil, err
+	}
+
+	book, err := r.openBook(ctx, sightings)
+	if err != nil {
+		return nil, err
+	}
+
+	for _, s := range sightings {
+		book.enter(s)
+	}
+
+	for _, page := range book.pages {
+		if err := r.write(ctx, page); err != nil {
+			return nil, err
+		}
+	}
+
+	entries := make([]Entry, len(sightings))
+	for i, s := range sightings {
+		entries[i] = *book.known[key{s.Type, s.ID}]
+	}
+
+	return entries, nil
+}
+
+// notSeen are actions after which there is no row: Tombstone and Generate record them.
+var notSeen = []string{ActionDeleted, ActionDeletedUser, ActionGenerated} //nolint:gochecknoglobals // a constant list
+
+// book is the work of one Register.
+type book struct {
+	known map[key]*Entry
+	fresh map[key]string // refs of rows not known before
+	turn  int
+	// pages are written one after the other: a row that was created and then
+	// updated has two events, and a statement can write a ref once.
+	pages [][]change
+	noted map[string]place
+}
+
+type place struct{ page, line int }
+
+// openBook loads what is known and reserves refs for what is not.
+func (r *Registry) openBook(ctx context.Context, sightings []Sighting) (*book, error) {
+	keys := make([]key, 0, len(sightings))
+	seen := make(map[key]bool, len(sightings))
+
+	for _, s := range sightings {
+		if r.domain.ByType(s.Type) == nil || s.ID == "" || slices.Contains(notSeen, s.Action) {
+			return nil, fmt.Errorf("register %q as %q: no such type, no key, or no row was seen", s.Type, s.Action)
+		}
+
+		if k := (key{s.Type, s.ID}); !seen[k] {
+			seen[k] = true
+
+			keys = append(keys, k)
+		}
+	}
+
+	known, err := r.loadKeys(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+
+	keys = slices.DeleteFunc(keys, func(k key) bool { return known[k] != nil })
+
+	fresh, err := r.mint(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+
+	return &book{known: known, fresh: fresh, turn: r.scope.Turn, noted: map[string]place{}}, nil
+}
+
+// mint names rows in their order, one counter update for all types.
+func (r *Registry) mint(ctx context.Context, keys []key) (map[key]string, error) {
+	counts := map[string]int{}
+	for _, k := range keys {
+		counts[k.entityType]++
+	}
+
+	last, err := r.take(ctx, kindRow, counts)
+	if err != nil {
+		return nil, err
+	}
+
+	fresh := make(map[key]string, len(keys))
+
+	for _, k := range keys {
+		last[k.entityType]++
+		fresh[k] = refName(k.entityType, last[k.entityType], false)
+	}
+
+	return fresh, nil
+}
+
+// enter applies one sighting.
+func (b *book) enter(s Sighting) {
+	k := key{s.Type, s.ID}
+
+	e, known := b.known[k]
+	if !known {
+		b.known[k] = newEntry(s, b.fresh[k], b.turn)
+		b.note(b.known[k], s.Action)
+
+		return
+	}
+
+	before := *e
+	after := before
+	after.see(s, b.turn)
+
+	// The same row read again in the same turn tells nothing new.
+	if s.Action == ActionLinked || s.Action == ActionRead && after.equal(&before) {
+		return
+	}
+
+	// A page keeps the entry as it was when it was noted.
+	b.known[k] = &after
+	b.note(&after, s.Action)
+}
+
+// note puts a change on the page after the last one that has the ref. What the
+// same event says twice is said once.
+func (b *book) note(e *Entry, event string) {
+	at, noted := b.noted[e.Ref]
+	if noted {
+		if b.pages[at.page][at.line].event == event {
+			b.pages[at.page][at.line].entry = e
+
+			return
+		}
+
+		at.page++
+	}
+
+	if at.page == len(b.pages) {
+		b.pages = append(b.pages, nil)
+	}
+
+	at.line = len(b.pages[at.page])
+	b.pages[at.page] = append(b.pages[at.page], change{e, event})
+	b.noted[e.Ref] = at
+}
+
+func newEntry(s Sighting, ref string, turn int) *Entry {
+	e := &Entry{
+		Ref: ref, Type: s.Type, ID: s.ID, State: StateStored, Action: s.Action, Label: ref, LabelIsPlaceholder: true,
+		TurnCreated: turn, TurnLastRef: turn, Loaded: map[string]int{},
+	}
+	e.learn(s, turn)
+
+	return e
+}
+
+// Tombstone records that rows were deleted: out of every tier, resolvable until
+// this turn ends, the ref never reused. Rows without a ref get none. The action
+// is ActionDeletedUser when the scope's actor is the user.
+func (r *Registry) Tombstone(ctx context.Context, entityType string, ids []string) ([]Entry, error) {
+	keys := make([]key, len(ids))
+	for i, id := range ids {
+		keys[i] = key{entityType, id}
+	}
+
+	action := ActionDeleted
+	if r.scope.Actor == ActorUser {
+		action = ActionDeletedUser
+	}
+
+	if err := r.lock(ctx); err != nil {
+		return nil, err
+	}
+
+	known, err := r.loadKeys(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+
+	return r.apply(ctx, refOrder(slices.Collect(maps.Values(known))), action, func(e *Entry) {
+		if e.State != StateDropped && e.State != StateDeleted {
+			e.bury(r.scope.Turn, action)
+		}
+	})
+}
+
+// Relabel sets labels (ref -> label) and records it; an empty label changes
+// nothing, nor does an unknown ref.
+func (r *Registry) Relabel(ctx context.Context, labels map[string]string) error {
+	if err := r.lock(ctx); err != nil {
+		return err
+	}
+
+	known, err := r.load(ctx, slices.Collect(maps.Keys(labels)))
+	if err != nil {
+		return err
+	}
+
+	_, err = r.apply(ctx, refOrder(slices.Collect(maps.Values(known))), "relabelled", func(e *Entry) {
+		e.relabel(labels[e.Ref])
+	})
+
+	return err
+}
+
+// apply changes entries, writes those that differ afterwards, and returns all.
+func (r *Registry) apply(ctx context.Context, entries []*Entry, event string, how func(*Entry)) ([]Entry, error) {
+	var changes []change
+
+	result := make([]Entry, len(entries))
+
+	for i, e := range entries {
+		before := *e
+		how(e)
+
+		if !e.equal(&before) {
+			changes = append(changes, change{e, event})
+		}
+
+		result[i] = *e
+	}
+
+	return result, r.write(ctx, changes)
+}

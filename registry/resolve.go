@@ -1,0 +1,312 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"alfred/db"
+	"alfred/domain"
+)
+
+// maxSuggestions is how many near refs an error names.
+const maxSuggestions = 3
+
+// Want is what a place needs of a ref.
+type Want struct {
+	Type    string // entity type, "" for any
+	Stored  bool   // a row is needed: drafts are refused unless presumed saved
+	Deleted bool   // a row deleted in this turn will do
+}
+
+// ask is one place and the ref that a model wrote there.
+type ask struct {
+	ref  string
+	want Want
+}
+
+// Resolve returns the entry of a ref, or a *RefError.
+func (r *Registry) Resolve(ctx context.Context, ref string, want Want) (Entry, error) {
+	entries, failed, err := r.resolve(ctx, []ask{{ref, want}})
+	if err != nil {
+		return Entry{}, err
+	}
+
+	if len(failed) > 0 {
+		return Entry{}, failed[0]
+	}
+
+	return entries[0], nil
+}
+
+// ResolveAll returns the entries of refs in their order, or RefErrors with all
+// that cannot be used.
+func (r *Registry) ResolveAll(ctx context.Context, refs []string, want Want) ([]Entry, error) {
+	asks := make([]ask, len(refs))
+	for i, ref := range refs {
+		asks[i] = ask{ref, want}
+	}
+
+	entries, failed, err := r.resolve(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+
+	if len(failed) > 0 {
+		return nil, failed
+	}
+
+	return entries, nil
+}
+
+// Presume makes a draft resolve to the key under which this decision is saving
+// it, until Promote records it: for translating the decision's later calls while
+// the tenant's role is on. Nothing is written.
+func (r *Registry) Presume(ref, entityID string) { r.presumed[ref] = entityID }
+
+// resolve answers all asks by one look-up and, if any fails, one for suggestions.
+func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, RefErrors, error) {
+	refs := make([]string, 0, len(asks))
+
+	for _, a := range asks {
+		if _, ok := parseRef(r.domain, a.ref); ok {
+			refs = append(refs, a.ref)
+		}
+	}
+
+	known, err := r.load(ctx, refs)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	for ref, id := range r.presumed {
+		if e := known[ref]; e != nil && e.Pending() {
+			e.promote(id, "", "", r.scope.Turn)
+		}
+	}
+
+	entries := make([]Entry, len(asks))
+
+	var failed RefErrors
+
+	for i, a := range asks {
+		e := known[a.ref]
+		if reason := judge(e, a, r.scope.Turn); reason != "" {
+			failed = failed.add(r.refError(e, a, reason))
+
+			continue
+		}
+
+		entries[i] = *e
+	}
+
+	return entries, failed, r.suggest(ctx, failed)
+}
+
+// judge says why an entry does not do, "" when it does.
+func judge(e *Entry, a ask, turn int) Reason {
+	switch {
+	case e == nil && HasID(a.ref):
+		return ReasonUUID
+	case e == nil:
+		return ReasonUnknown
+	case e.State == StateDropped:
+		return ReasonDropped
+	case e.State == StateDeleted && (!a.want.Deleted || !e.resolves(turn)):
+		return ReasonDeleted
+	case a.want.Type != "" && a.want.Type != e.Type:
+		return ReasonWrongType
+	case a.want.Stored && e.Pending():
+		return ReasonPending
+	default:
+		return ""
+	}
+}
+
+func (e RefErrors) add(one *RefError) RefErrors {
+	if slices.ContainsFunc(e, func(o *RefError) bool { return o.Ref == one.Ref && o.Reason == one.Reason }) {
+		return e
+	}
+
+	return append(e, one)
+}
+
+// refError says it in words; suggest adds near refs to those that need them.
+func (r *Registry) refError(e *Entry, a ask, reason Reason) *RefError {
+	name := cleanText(a.ref, maxLabel)
+	err := &RefError{Ref: name, Reason: reason, wanted: a.want}
+
+	switch reason {
+	case ReasonUUID:
+		err.Sentence = "Database ids are not accepted; use a ref of this conversation."
+	case ReasonDropped:
+		err.Sentence = fmt.Sprintf("%s was dropped from this conversation; read the entity again if it is needed.", name)
+		if e.ID == "" {
+			err.Sentence = fmt.Sprintf("%s was discarded; generate it again if it is needed.", name)
+		}
+	case ReasonDeleted:
+		err.Sentence = fmt.Sprintf("%s was deleted.", titled(e))
+	case ReasonPending:
+		err.Sentence = fmt.Sprintf("%s is a draft: save %s first.", name, name)
+	case ReasonSaved:
+		err.Sentence = fmt.Sprintf("%s is saved already: change its row instead.", titled(e))
+	case ReasonWrongType:
+		err.Sentence = fmt.Sprintf("%s is a %s, but a %s is needed here", titled(e), r.noun(e.Type), r.noun(a.want.Type))
+	case ReasonUnknown:
+		if name == "" {
+			name = "An empty ref"
+		}
+
+		err.Sentence = name + " does not exist in this conversation"
+	}
+
+	return err
+}
+
+func titled(e *Entry) string {
+	if e.LabelIsPlaceholder {
+		return e.Ref
+	}
+
+	return e.Ref + ": " + e.Label
+}
+
+func (r *Registry) noun(entityType string) string {
+	if e := r.domain.ByType(entityType); e != nil && e.Name != "" {
+		return e.Name
+	}
+
+	return entityType
+}
+
+// suggest completes the sentences of refs that are unknown or of another type.
+func (r *Registry) suggest(ctx context.Context, failed RefErrors) error {
+	var open RefErrors
+
+	for _, err := range failed {
+		if err.Reason == ReasonUnknown || err.Reason == ReasonWrongType {
+			open = append(open, err)
+		}
+	}
+
+	if len(open) == 0 {
+		return nil
+	}
+
+	types := map[string]bool{}
+	for _, err := range open {
+		for _, t := range r.nearTypes(err) {
+			types[t] = true
+		}
+	}
+
+	near, err := r.q.EntityRefSuggest(ctx, r.tx, &db.EntityRefSuggestParams{SessionID: r.scope.SessionID, EntityTypes: keysOf(types)})
+	if err != nil {
+		return fmt.Errorf("look up near refs: %w", err)
+	}
+
+	for _, err := range open {
+		err.complete(r.rank(err, near))
+	}
+
+	return nil
+}
+
+func keysOf(set map[string]bool) []string {
+	list := make([]string, 0, len(set))
+	for k := range set {
+		list = append(list, k)
+	}
+
+	slices.Sort(list)
+
+	return list
+}
+
+// nearTypes are the types that may have been meant: the one needed, else the
+// one that the word names, else all.
+func (r *Registry) nearTypes(err *RefError) []string {
+	if err.wanted.Type != "" {
+		return []string{err.wanted.Type}
+	}
+
+	if e := r.named(err.Ref); e != nil {
+		return []string{e.Type}
+	}
+
+	all := make([]string, len(r.domain.Entities))
+	for i, e := range r.domain.Entities {
+		all[i] = e.Type
+	}
+
+	return all
+}
+
+// named is the type that a wrong ref's word means: recipes_3, Gen_Recipe_1.
+func (r *Registry) named(ref string) *domain.Entity {
+	return r.domain.Entity(strings.TrimPrefix(strings.TrimRight(strings.ToLower(ref), "0123456789_"), genPrefix))
+}
+
+// rank orders what may have been meant: the same label, the same number, then
+// what was touched last.
+func (r *Registry) rank(err *RefError, near []*db.EntityRefSuggestRow) []*db.EntityRefSuggestRow {
+	types := r.nearTypes(err)
+	word := domain.Fold(err.Ref)
+	number := err.Ref[len(strings.TrimRight(err.Ref, "0123456789")):]
+
+	score := func(row *db.EntityRefSuggestRow) int {
+		label := domain.Fold(row.Label)
+
+		switch {
+		case word != "" && label == word:
+			return 0
+		case number != "" && strings.HasSuffix(row.Ref, "_"+number):
+			return 1
+		case len(word) > 2 && strings.Contains(label, word):
+			return 2
+		default:
+			return 3
+		}
+	}
+
+	var fit []*db.EntityRefSuggestRow
+
+	for _, row := range near {
+		if slices.Contains(types, row.EntityType) && (!err.wanted.Stored || row.State != StatePending) {
+			fit = append(fit, row)
+		}
+	}
+
+	slices.SortStableFunc(fit, func(a, b *db.EntityRefSuggestRow) int { return cmp.Compare(score(a), score(b)) })
+
+	return fit[:min(len(fit), maxSuggestions)]
+}
+
+// complete ends an unfinished sentence.
+func (e *RefError) complete(near []*db.EntityRefSuggestRow) {
+	if len(near) == 0 {
+		e.Sentence += "; read the entity first to get its ref."
+
+		return
+	}
+
+	names := make([]string, len(near))
+
+	for i, row := range near {
+		e.Suggestions = append(e.Suggestions, row.Ref)
+
+		names[i] = row.Ref
+		if !row.LabelIsPlaceholder {
+			names[i] += ": " + row.Label
+		}
+	}
+
+	list := names[0]
+	if last := len(names) - 1; last > 0 {
+		list = strings.Join(names[:last], ", ") + " or " + names[last]
+	}
+
+	e.Sentence += "; did you mean " + list + "?"
+}

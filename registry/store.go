@@ -1,0 +1,194 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"alfred/db"
+)
+
+// change is one entry as it is now, and what the event says happened to it.
+type change struct {
+	entry *Entry
+	event string
+}
+
+// lock makes this transaction the only writer of the session's registry. Reads
+// that decide on a write come after it, so that they see what others committed.
+func (r *Registry) lock(ctx context.Context) error {
+	if err := r.q.EntityRefLock(ctx, r.tx, "alfred.registry."+r.scope.SessionID.String()); err != nil {
+		return fmt.Errorf("lock registry: %w", err)
+	}
+
+	return nil
+}
+
+// load returns the entries of exactly these refs, whatever their state.
+func (r *Registry) load(ctx context.Context, refs []string) (map[string]*Entry, error) {
+	rows, err := r.q.EntityRefList(ctx, r.tx, &db.EntityRefListParams{SessionID: r.scope.SessionID, Refs: refs})
+	if err != nil {
+		return nil, fmt.Errorf("look up refs: %w", err)
+	}
+
+	entries := make(map[string]*Entry, len(rows))
+
+	for _, row := range rows {
+		e, err := entryOf(row)
+		if err != nil {
+			return nil, err
+		}
+
+		entries[e.Ref] = &e
+	}
+
+	return entries, nil
+}
+
+// key is what makes a row the same row.
+type key struct{ entityType, id string }
+
+// loadKeys returns the entries of rows, whatever their state.
+func (r *Registry) loadKeys(ctx context.Context, keys []key) (map[key]*Entry, error) {
+	types, ids := make([]string, len(keys)), make([]string, len(keys))
+	for i, k := range keys {
+		types[i], ids[i] = k.entityType, k.id
+	}
+
+	rows, err := r.q.EntityRefListByKey(ctx, r.tx, &db.EntityRefListByKeyParams{
+		SessionID: r.scope.SessionID, EntityTypes: types, EntityIds: ids,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up rows: %w", err)
+	}
+
+	entries := make(map[key]*Entry, len(rows))
+
+	for _, row := range rows {
+		e, err := entryOf(row)
+		if err != nil {
+			return nil, err
+		}
+
+		entries[key{e.Type, e.ID}] = &e
+	}
+
+	return entries, nil
+}
+
+// take reserves the next counts[type] numbers of each type and returns the last
+// number before them.
+func (r *Registry) take(ctx context.Context, kind string, counts map[string]int) (map[string]int, error) {
+	arg := &db.RefCounterAdvanceParams{SessionID: r.scope.SessionID, Kind: kind}
+
+	for _, e := range r.domain.Entities { // in one order for all
+		if n := counts[e.Type]; n > 0 {
+			arg.EntityTypes = append(arg.EntityTypes, e.Type)
+			arg.Counts = append(arg.Counts, int32(n)) //nolint:gosec // rows of one result
+		}
+	}
+
+	if len(arg.EntityTypes) == 0 {
+		return map[string]int{}, nil
+	}
+
+	rows, err := r.q.RefCounterAdvance(ctx, r.tx, arg)
+	if err != nil {
+		return nil, fmt.Errorf("take ref numbers: %w", err)
+	}
+
+	before := make(map[string]int, len(rows))
+	for _, row := range rows {
+		before[row.EntityType] = int(row.LastNumber) - counts[row.EntityType]
+	}
+
+	return before, nil
+}
+
+// write stores changes, each ref at most once, and their events.
+func (r *Registry) write(ctx context.Context, changes []change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+
+	records := make([]record, len(changes))
+	events := make(map[string]string, len(changes))
+
+	for i, c := range changes {
+		records[i] = c.entry.record()
+		events[c.entry.Ref] = c.event
+	}
+
+	refs, err := json.Marshal(records)
+	if err != nil {
+		return fmt.Errorf("encode refs: %w", err)
+	}
+
+	actions, err := json.Marshal(events)
+	if err != nil {
+		return fmt.Errorf("encode events: %w", err)
+	}
+
+	if err := r.q.EntityRefWrite(ctx, r.tx, &db.EntityRefWriteParams{
+		TurnNumber: r.turn(), Step: r.step(strings.HasSuffix(changes[0].event, ":user")), Events: actions,
+		Actor: string(r.scope.Actor), SessionID: r.scope.SessionID, Refs: refs,
+	}); err != nil {
+		return fmt.Errorf("write refs: %w", err)
+	}
+
+	return nil
+}
+
+func (r *Registry) turn() int32 { return int32(r.scope.Turn) } //nolint:gosec // counts from 1
+
+// step is null outside act; step 0 belongs to what the user did, inputs.
+func (r *Registry) step(inputs bool) *int32 {
+	if r.scope.Step == 0 && !inputs {
+		return nil
+	}
+
+	step := int32(r.scope.Step) //nolint:gosec // bounded by the plan
+
+	return &step
+}
+
+// Lookup returns the entries of exactly these refs; refs that do not resolve
+// (unknown, dropped, deleted before this turn) are absent.
+func (r *Registry) Lookup(ctx context.Context, refs []string) (map[string]Entry, error) {
+	loaded, err := r.load(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+
+	found := make(map[string]Entry, len(loaded))
+
+	for ref, e := range loaded {
+		if e.resolves(r.scope.Turn) {
+			found[ref] = *e
+		}
+	}
+
+	return found, nil
+}
+
+// LookupKeys returns the entries of rows of one type by key; unknown ones are
+// absent. Dropped and deleted ones are present, State tells.
+func (r *Registry) LookupKeys(ctx context.Context, entityType string, ids []string) (map[string]Entry, error) {
+	keys := make([]key, len(ids))
+	for i, id := range ids {
+		keys[i] = key{entityType, id}
+	}
+
+	loaded, err := r.loadKeys(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+
+	found := make(map[string]Entry, len(loaded))
+	for k, e := range loaded {
+		found[k.id] = *e
+	}
+
+	return found, nil
+}

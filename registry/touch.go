@@ -1,0 +1,109 @@
+package registry
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/domain"
+)
+
+// token is whatever might be a ref; only an exact look-up says whether it is.
+var token = regexp.MustCompile(`[A-Za-z0-9_]+`)
+
+// Touch records that refs were named in this turn (by a mention, a tool call, a
+// node's output) and brings demoted ones back. It returns their entries in the
+// order given; refs that do not resolve are left out.
+func (r *Registry) Touch(ctx context.Context, refs []string) ([]Entry, error) {
+	if len(refs) == 0 {
+		return nil, nil
+	}
+
+	if err := r.lock(ctx); err != nil {
+		return nil, err
+	}
+
+	known, err := r.load(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+
+	var live []*Entry
+
+	for _, ref := range refs {
+		e := known[ref]
+		if e != nil && e.resolves(r.scope.Turn) && e.State != StateDeleted {
+			live = append(live, e)
+			known[ref] = nil // once, however often it is named
+		}
+	}
+
+	return r.apply(ctx, live, "touched", func(e *Entry) { e.touch(r.scope.Turn) })
+}
+
+// TouchText touches every ref that stands in the text as a whole token.
+func (r *Registry) TouchText(ctx context.Context, text string) ([]Entry, error) {
+	return r.Touch(ctx, refsIn(r.domain, text))
+}
+
+// refsIn lists the tokens of a text that have the form of a ref, each once.
+func refsIn(d *domain.Domain, text string) []string {
+	var refs []string
+
+	for _, word := range token.FindAllString(text, -1) {
+		if _, ok := parseRef(d, word); ok && !slices.Contains(refs, word) {
+			refs = append(refs, word)
+		}
+	}
+
+	return refs
+}
+
+// parts are what a ref's name says.
+type parts struct {
+	entityType string
+	number     int
+	gen        bool
+}
+
+// parseRef takes a name apart; ok means that it has the form of a ref of one of
+// the domain's types. It says nothing of whether there is such a ref.
+func parseRef(d *domain.Domain, ref string) (parts, bool) {
+	name, gen := strings.CutPrefix(ref, genPrefix)
+
+	cut := strings.LastIndexByte(name, '_')
+	if cut < 0 || d.ByType(name[:cut]) == nil {
+		return parts{}, false
+	}
+
+	n, err := strconv.Atoi(name[cut+1:])
+	if err != nil || n < 1 || refName(name[:cut], n, gen) != ref {
+		return parts{}, false
+	}
+
+	return parts{name[:cut], n, gen}, true
+}
+
+// refOrder sorts entries as people count: recipe_2 before recipe_10.
+func refOrder(entries []*Entry) []*Entry {
+	slices.SortFunc(entries, func(a, b *Entry) int {
+		return compareRefs(a.Ref, b.Ref)
+	})
+
+	return entries
+}
+
+func compareRefs(a, b string) int {
+	cutA, cutB := strings.LastIndexByte(a, '_'), strings.LastIndexByte(b, '_')
+	if a[:cutA] != b[:cutB] {
+		return strings.Compare(a, b)
+	}
+
+	if len(a) != len(b) { // numbers have no leading zeros
+		return len(a) - len(b)
+	}
+
+	return strings.Compare(a, b)
+}

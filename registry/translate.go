@@ -1,0 +1,219 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"alfred/domain"
+)
+
+// LabelReader reads labels of rows by key, as the tenant; rows that it cannot
+// see are absent.
+type LabelReader func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error)
+
+// Result is what one statement returned. Rows are as JSON has them
+// (map[string]any, []any, string, json.Number, bool, nil; UUIDs and integers may
+// be Go's), by column name, rows of other tables nested under the table's name.
+type Result struct {
+	Entity   *domain.Entity
+	Rows     []map[string]any
+	Action   string            // of the rows and of those nested in them
+	Sets     []string          // column sets read
+	Versions map[string]string // key -> xmin, may be nil
+}
+
+// Translated is a result as a model may see it.
+type Translated struct {
+	Rows    []map[string]any
+	Refs    []string // of the rows that have a key, in order, each once
+	Entries []Entry  // the same refs' entries
+}
+
+// TranslateRows registers every row of the results, nested ones and unknown
+// foreign keys included, in one go (deleted ones as tombstones), and returns copies in which no key is left.
+// The key column holds the ref, a foreign key too, with _{column}_label beside
+// it. labels is asked once per type that has refs without a label, and may be
+// nil. Hidden columns are left out.
+func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels LabelReader) ([]Translated, error) {
+	found := collect(r.domain, results)
+	t := &translation{domain: r.domain, known: map[key]Entry{}, loose: map[string]string{}}
+
+	if err := r.registerAll(ctx, t, found); err != nil {
+		return nil, err
+	}
+
+	if err := r.label(ctx, t, results, labels); err != nil {
+		return nil, err
+	}
+
+	var err error
+	if t.loose, err = r.looseRefs(ctx, found.loose); err != nil {
+		return nil, err
+	}
+
+	translated := make([]Translated, len(results))
+	for i, result := range results {
+		translated[i] = t.result(result)
+	}
+
+	return translated, nil
+}
+
+// registerAll records what was found. A deleted row becomes a tombstone, and
+// gets no ref if it had none.
+func (r *Registry) registerAll(ctx context.Context, t *translation, found *collected) error {
+	for entityType, ids := range found.deleted {
+		entries, err := r.Tombstone(ctx, entityType, ids)
+		if err != nil {
+			return err
+		}
+
+		t.learn(entries)
+	}
+
+	entries, err := r.Register(ctx, found.sightings())
+	if err != nil {
+		return err
+	}
+
+	t.learn(entries)
+
+	return nil
+}
+
+func (t *translation) learn(entries []Entry) {
+	for _, e := range entries {
+		t.known[key{e.Type, e.ID}] = e
+	}
+}
+
+// label fills in labels still missing: first of what rows point to, then of rows
+// whose own label names what they point to.
+func (r *Registry) label(ctx context.Context, t *translation, results []Result, read LabelReader) error {
+	found := map[string]string{}
+
+	if read != nil {
+		if err := t.readLabels(ctx, read, found); err != nil {
+			return err
+		}
+	}
+
+	for _, result := range results {
+		for _, row := range result.Rows {
+			k := key{result.Entity.Type, keyText(row[result.Entity.Key.Name])}
+
+			if e, ok := t.known[k]; ok && e.LabelIsPlaceholder {
+				t.setLabel(k, labelOf(result.Entity, t.row(result.Entity, row)), found)
+			}
+		}
+	}
+
+	if len(found) == 0 {
+		return nil
+	}
+
+	return r.Relabel(ctx, found)
+}
+
+func (t *translation) readLabels(ctx context.Context, read LabelReader, found map[string]string) error {
+	for _, e := range t.domain.Entities {
+		var ids []string
+
+		for k, entry := range t.known {
+			if k.entityType == e.Type && entry.LabelIsPlaceholder && entry.State != StateDeleted {
+				ids = append(ids, k.id)
+			}
+		}
+
+		if len(ids) == 0 {
+			continue
+		}
+
+		slices.Sort(ids)
+
+		labels, err := read(ctx, e, ids)
+		if err != nil {
+			return fmt.Errorf("read labels of %s: %w", e.Table, err)
+		}
+
+		for id, label := range labels {
+			t.setLabel(key{e.Type, id}, label, found)
+		}
+	}
+
+	return nil
+}
+
+func (t *translation) setLabel(k key, label string, found map[string]string) {
+	e, ok := t.known[k]
+	if !ok {
+		return
+	}
+
+	e.relabel(label)
+
+	if !e.LabelIsPlaceholder {
+		t.known[k] = e
+		found[e.Ref] = e.Label
+	}
+}
+
+// looseRefs finds the refs of UUIDs of which no column says what they are.
+func (r *Registry) looseRefs(ctx context.Context, ids []string) (map[string]string, error) {
+	refs := map[string]string{}
+	if len(ids) == 0 {
+		return refs, nil
+	}
+
+	slices.Sort(ids)
+
+	var keys []key
+
+	for _, id := range slices.Compact(ids) {
+		for _, e := range r.domain.Entities {
+			if e.Key.Kind == domain.KindUUID || e.Key.Kind == domain.KindText {
+				keys = append(keys, key{e.Type, id})
+			}
+		}
+	}
+
+	known, err := r.loadKeys(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+
+	for k, e := range known {
+		refs[k.id] = e.Ref
+	}
+
+	return refs, nil
+}
+
+// TranslateError makes a database error's text fit for a model: known keys
+// become refs, other ids [id]. In an aborted transaction roll back to a
+// savepoint first.
+func (r *Registry) TranslateError(ctx context.Context, text string) (string, error) {
+	var ids []string
+
+	replaceIDs(text, func(part string) string {
+		if id, ok := uuidText(part); ok {
+			ids = append(ids, id)
+		}
+
+		return part
+	})
+
+	refs, err := r.looseRefs(ctx, ids)
+	if err != nil {
+		return "", err
+	}
+
+	return replaceIDs(text, func(part string) string {
+		if id, ok := uuidText(part); ok && refs[id] != "" {
+			return refs[id]
+		}
+
+		return scrubbed
+	}), nil
+}
