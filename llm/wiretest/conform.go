@@ -244,7 +244,7 @@ func (s *suite) secrets(t *testing.T) {
 	})
 	_, err := s.open(t, server, wrong).Generate(t.Context(), s.prepared(plain()))
 	require.Equal(t, llm.KindAuth, llm.KindOf(err))
-	require.NotContains(t, err.Error(), "9876543210")
+	require.NotContains(t, err.Error(), "3210", "not even the parts that servers repeat")
 	_, err = s.open(t, server, Key).Generate(t.Context(), s.prepared(plain()))
 	require.ErrorContains(t, err, "bad request with key [secret]")
 	require.NotContains(t, err.Error(), Key)
