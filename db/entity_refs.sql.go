@@ -485,7 +485,7 @@ SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is
        e.loaded, e.row_version, coalesce(a.tier, '')::text AS tier
 FROM entity_refs AS e
 LEFT JOIN entities_at($1::uuid, $2::int, $3::int) AS a ON a.ref = e.ref
-WHERE e.session_id = $1::uuid AND e.state <> 'dropped'
+WHERE e.session_id = $1::uuid
 ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
 `
 
@@ -517,7 +517,7 @@ type EntityRefListInViewRow struct {
 	Tier               string
 }
 
-// EntityRefListInView is every ref that can be named, with the tier that entities_at gives it as of a turn, in display order.
+// EntityRefListInView is every ref of a session, dropped ones included, with the tier that entities_at gives it as of a turn, in display order.
 func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityRefListInViewParams) ([]*EntityRefListInViewRow, error) {
 	rows, err := db.Query(ctx, entityRefListInView, arg.SessionID, arg.CurrentTurn, arg.TurnsWindow)
 	if err != nil {

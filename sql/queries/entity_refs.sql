@@ -90,14 +90,14 @@ WHERE session_id = @session_id
   AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = @turn_number::int))
 ORDER BY turn_created, created_at, ref;
 
--- EntityRefListInView is every ref that can be named, with the tier that entities_at gives it as of a turn, in display order.
+-- EntityRefListInView is every ref of a session, dropped ones included, with the tier that entities_at gives it as of a turn, in display order.
 -- name: EntityRefListInView :many
 SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
        e.loaded, e.row_version, coalesce(a.tier, '')::text AS tier
 FROM entity_refs AS e
 LEFT JOIN entities_at(@session_id::uuid, @current_turn::int, @turns_window::int) AS a ON a.ref = e.ref
-WHERE e.session_id = @session_id::uuid AND e.state <> 'dropped'
+WHERE e.session_id = @session_id::uuid
 ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
 
 -- EntityRefListNamed returns refs whose label stands in a text, the longest label first.

@@ -1,0 +1,108 @@
+package memory
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"alfred/llm"
+)
+
+// Rows and messages are data. What stands in them must not close a tag, open a
+// heading, speak for somebody else or show an identifier, so every text on its
+// way into a prompt goes through this file, and the finished frame once more.
+
+var (
+	idPattern      = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b`)
+	tagPattern     = regexp.MustCompile(`<(/?\s*[A-Za-z_!])`)
+	headingPattern = regexp.MustCompile(`(?m)^(\s*)(#+(?:\s|$)|<)`)
+	speakerPattern = regexp.MustCompile(`(?im)^(\s*)(\**\s*(?:\[?turn \d+\]?[^:\n]*)?(?:user|alfred|assistant|you|reply|system|entities this turn)\b[^:\n]{0,20}:)`)
+	mentionPattern = regexp.MustCompile(`@\[([^\]\n]*)\]\(([A-Za-z_]+):([^)\s]+)\)`)
+)
+
+// redacted stands for identifiers.
+const redacted = "[id]"
+
+// Redact replaces every UUID-shaped text and says how many there were.
+func Redact(text string) (string, int) {
+	found := 0
+	clean := idPattern.ReplaceAllStringFunc(text, func(string) string {
+		found++
+
+		return redacted
+	})
+
+	return clean, found
+}
+
+// inline makes one line of a text, at most max characters long (0: any length).
+func inline(text string, max int) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	text, _ = Redact(text)
+
+	return clip(tagPattern.ReplaceAllString(text, "‹$1"), max)
+}
+
+// block keeps the lines of a text and takes the power from those that look like
+// structure of the prompt.
+func block(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return -1
+		case r != '\n' && r != '\t' && unicode.IsControl(r):
+			return ' '
+		default:
+			return r
+		}
+	}, text)
+	text = tagPattern.ReplaceAllString(text, "‹$1")
+	text = headingPattern.ReplaceAllString(text, `$1\$2`)
+	text = speakerPattern.ReplaceAllString(text, `$1\$2`)
+	text, _ = Redact(text)
+
+	return strings.TrimSpace(text)
+}
+
+// clip cuts a text to max characters and shows that it did.
+func clip(text string, max int) string {
+	runes := []rune(text)
+	if max <= 0 || len(runes) <= max {
+		return text
+	}
+
+	return strings.TrimSpace(string(runes[:max])) + "…"
+}
+
+// tokens estimates what a text costs.
+func tokens(text string) int { return llm.EstimateTokens(text) }
+
+// runesPerToken turns a budget into characters, the inverse of tokens.
+const runesPerToken = 4
+
+// jsonText prints a value on one line. No bracket of it can be taken for a tag,
+// no bar for a column of a table.
+func jsonText(value any) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return "null"
+	}
+	text, _ := Redact(strings.TrimSpace(b.String()))
+
+	return strings.NewReplacer("<", `\u003c`, "|", `\u007c`).Replace(text)
+}
+
+// decode reads JSON and keeps numbers as they are written.
+func decode(data []byte, out any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+
+	return decoder.Decode(out)
+}
+
+// cell makes a text fit for a column of a table.
+func cell(text string) string { return strings.ReplaceAll(inline(text, 0), "|", "/") }

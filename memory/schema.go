@@ -1,0 +1,139 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+
+	"alfred/db"
+	"alfred/domain"
+)
+
+// schema describes the tables of a step: those of its subdomain, their children,
+// and those that it asked for.
+func (t *turn) schema(step *db.TurnSteps) *section {
+	s := newSection("## Schema")
+	budget := t.memory.config.Budget.Schema
+	tables := t.schemaTables(step)
+	shown := 0
+	for _, table := range tables {
+		def := t.memory.domain.ByTable(table)
+		if def == nil {
+			continue
+		}
+		text := block(def.Describe())
+		if tokens(text) > budget {
+			break
+		}
+		budget -= tokens(text)
+		if shown > 0 {
+			s.line()
+		}
+		s.line(text)
+		s.because("schema", "", 0, text)
+		shown++
+	}
+	s.shown(shown, len(tables), "; request_schema shows another")
+
+	return s
+}
+
+// schemaTables are the subdomain's tables with their children, then those asked for.
+func (t *turn) schemaTables(step *db.TurnSteps) []string {
+	var tables []string
+	add := func(names ...string) {
+		for _, name := range names {
+			if !slices.Contains(tables, name) {
+				tables = append(tables, name)
+			}
+		}
+	}
+	if sub := t.memory.domain.Subdomain(step.Subdomain); sub != nil {
+		for _, name := range sub.Tables {
+			add(name)
+			if def := t.memory.domain.ByTable(name); def != nil {
+				for _, child := range def.Children {
+					add(child.Entity.Table)
+				}
+			}
+		}
+	}
+	for _, name := range step.SchemaTables {
+		if def := t.memory.domain.ByTable(name); def != nil {
+			add(def.Table)
+		}
+	}
+
+	return tables
+}
+
+// tables are those a step's tools may name: what its schema shows and, unless it
+// drafts, what the subdomain may read besides.
+func (t *turn) tables(step *db.TurnSteps) []string {
+	tables := t.schemaTables(step)
+	if sub := t.memory.domain.Subdomain(step.Subdomain); sub != nil && step.StepType != db.StepTypeGenerate {
+		for _, name := range sub.Readable {
+			if !slices.Contains(tables, name) {
+				tables = append(tables, name)
+			}
+		}
+	}
+
+	return tables
+}
+
+// draftable are the entity types a generate step may create: those of its
+// subdomain first, then those that it may point at. Children come with their
+// parent.
+func (t *turn) draftable(step *db.TurnSteps) []string {
+	sub := t.memory.domain.Subdomain(step.Subdomain)
+	if sub == nil {
+		return nil
+	}
+	var types []string
+	for _, table := range append(slices.Clone(sub.Tables), sub.Readable...) {
+		def := t.memory.domain.ByTable(table)
+		if def != nil && !def.Reference && !t.isChild(def) && !slices.Contains(types, def.Type) {
+			types = append(types, def.Type)
+		}
+	}
+
+	return types
+}
+
+func (t *turn) isChild(def *domain.Entity) bool {
+	for _, parent := range t.memory.domain.Entities {
+		if childOf(parent, def.Table) != nil {
+			return true
+		}
+	}
+
+	return false
+}
+
+// plannerPersona is who the assistant is and what it can plan with.
+func (t *turn) plannerPersona() string {
+	var b strings.Builder
+	b.WriteString(t.memory.domain.Persona)
+	b.WriteString("\n\n## Subdomains\n")
+	for _, sub := range t.memory.domain.Subdomains {
+		b.WriteString("\n**" + sub.Name + "** (" + strings.Join(sub.Tables, ", ") + "): " + sub.Description + "\n" + sub.Guidance + "\n")
+	}
+
+	return b.String()
+}
+
+// stepPersona is who the assistant is and what it must know for a step.
+func (t *turn) stepPersona(subdomain string) string {
+	persona := t.memory.domain.Persona
+	sub := t.memory.domain.Subdomain(subdomain)
+	if sub == nil {
+		return persona
+	}
+	for _, text := range []string{sub.Guidance, sub.Examples} {
+		if text != "" {
+			persona += "\n\n" + text
+		}
+	}
+
+	return persona
+}

@@ -1,0 +1,201 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+
+	"alfred/domain"
+)
+
+// newestShown is how many lines Understand sees of what is neither a draft nor
+// retained nor excluded.
+const newestShown = 20
+
+// allKnown is the registry for the one who curates it: drafts in full, what is
+// retained and excluded, then what the message names, then the newest; the rest
+// is counted.
+func (t *turn) allKnown() *section {
+	s := newSection("## All Known Entities")
+	budget := t.memory.config.Budget.Entities
+	t.knownDrafts(s)
+	t.knownTier(s, "**Retained**", "retained", &budget)
+	t.knownTier(s, "**Excluded**", "excluded", &budget)
+
+	named := t.named()
+	lines := newestShown
+	listed := t.knownList(s, "**Named in the message**", "mentioned", named, &lines, &budget)
+	rest := slices.DeleteFunc(t.resting(), func(e *entity) bool { return listed[e] })
+	for e := range t.knownList(s, "**Newest**", "recent", rest, &lines, &budget) {
+		listed[e] = true
+	}
+	t.countRest(s, listed)
+
+	return s
+}
+
+func (t *turn) knownDrafts(s *section) {
+	drafts := t.tier("generated")
+	if len(drafts) == 0 {
+		return
+	}
+	s.line("**Generated (NOT YET SAVED)**")
+	budget, hidden := t.memory.config.Budget.Drafts, 0
+	for _, e := range drafts {
+		var line string
+		line, hidden = t.withContent(e, t.knownLine(e), &budget, hidden)
+		s.line(line)
+		s.because("generated", e.Ref, int(e.TurnCreated), line)
+	}
+	if hidden > 0 {
+		s.shown(len(drafts)-hidden, len(drafts), " in full")
+	}
+}
+
+func (t *turn) knownTier(s *section, heading, tier string, budget *int) {
+	entities := t.tier(tier)
+	if len(entities) == 0 {
+		return
+	}
+	s.line(heading)
+	shown := 0
+	for _, e := range entities {
+		line := t.knownLine(e)
+		if tokens(line) > *budget {
+			break
+		}
+		*budget -= tokens(line)
+		s.line(line)
+		s.because(itemReason(e, tier), e.Ref, int(e.TurnLastRef), line)
+		shown++
+	}
+	s.shown(shown, len(entities), "")
+}
+
+// knownLine is an entity's line with its stamps.
+func (t *turn) knownLine(e *entity) string {
+	line := t.line(e, "", "") + " created turn " + itoa(int(e.TurnCreated)) + ", last turn " + itoa(int(e.TurnLastRef))
+	if e.DemotedAtTurn != nil {
+		line += ", demoted"
+	}
+	reason := text(e.ActiveReason)
+	if e.Tier == "excluded" {
+		reason = text(e.ExcludedReason)
+	}
+	if reason = inline(reason, maxReason); reason != "" {
+		line += " — *" + strings.ReplaceAll(reason, "*", "") + "*"
+	}
+
+	return line + t.risk(e)
+}
+
+// knownList prints up to so many lines, those touched last first where not all
+// fit, and returns what it printed.
+func (t *turn) knownList(s *section, heading, reason string, entities []*entity, lines, budget *int) map[*entity]bool {
+	listed := map[*entity]bool{}
+	groups := t.collapse(entities)
+	chosen := map[*group]bool{}
+	for _, g := range newestFirst(groups) {
+		if len(g.members) == 1 {
+			g.line = t.knownLine(g.members[0])
+		} else {
+			g.line += " last turn " + itoa(int(g.members[0].TurnLastRef)) + t.risk(g.members[0])
+		}
+		if *lines == 0 || tokens(g.line) > *budget {
+			continue
+		}
+		*lines--
+		*budget -= tokens(g.line)
+		chosen[g] = true
+	}
+	if len(chosen) == 0 {
+		return listed
+	}
+	s.line(heading)
+	for _, g := range groups {
+		if !chosen[g] {
+			continue
+		}
+		s.line(g.line)
+		for _, e := range g.members {
+			listed[e] = true
+			s.because(reason, e.Ref, int(e.TurnLastRef), g.line[:len(g.line)/len(g.members)])
+		}
+	}
+
+	return listed
+}
+
+// resting are the refs outside of the tiers that are always listed: recent ones
+// and the background.
+func (t *turn) resting() []*entity {
+	var rest []*entity
+	for _, e := range t.entities {
+		if e.Tier == "recent" || e.Tier == "" && e.Action != "linked" && e.State != "deleted" && e.DemotedAtTurn == nil {
+			rest = append(rest, e)
+		}
+	}
+
+	return rest
+}
+
+// named are the refs that the message speaks of by label, whole labels first.
+// Hidden ones count too: a name brings them back.
+func (t *turn) named() []*entity {
+	message := " " + strings.Join(words(t.withLabels(t.row.Message)), " ") + " "
+	var whole, part []*entity
+	for _, e := range t.entities {
+		if e.Tier != "recent" && e.Tier != "" || e.State == "deleted" {
+			continue
+		}
+		label := words(e.label)
+		switch {
+		case len(label) == 0:
+		case strings.Contains(message, " "+strings.Join(label, " ")+" "), strings.Contains(message, " "+e.Ref+" "):
+			whole = append(whole, e)
+		case anyWord(label, message):
+			part = append(part, e)
+		}
+	}
+
+	return append(whole, part...)
+}
+
+// minWord is from how many letters on one word of a label names the entity.
+const minWord = 4
+
+func anyWord(label []string, message string) bool {
+	return slices.ContainsFunc(label, func(word string) bool {
+		return len(word) >= minWord && strings.Contains(message, " "+word+" ")
+	})
+}
+
+// words are a text's words in a form in which singular and plural are equal.
+func words(text string) []string {
+	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r < 128
+	})
+	for i, field := range fields {
+		fields[i] = domain.Singular(field)
+	}
+
+	return fields
+}
+
+// countRest counts what is known and not listed, by type.
+func (t *turn) countRest(s *section, listed map[*entity]bool) {
+	counts := map[string]int{}
+	for _, e := range t.resting() {
+		if !listed[e] {
+			counts[e.EntityType]++
+		}
+	}
+	var parts []string
+	for _, def := range t.memory.domain.Entities {
+		if n := counts[def.Type]; n > 0 {
+			parts = append(parts, itoa(n)+" "+def.Plural)
+		}
+	}
+	if len(parts) > 0 {
+		s.line("Also known, not listed: ", strings.Join(parts, ", "))
+	}
+}
