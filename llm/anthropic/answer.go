@@ -75,8 +75,9 @@ func end(reason anthropic.StopReason) wire.End {
 		return wire.EndRefused
 	case "model_context_window_exceeded":
 		return wire.EndOverflow
+	default:
+		return wire.EndWhole
 	}
-	return wire.EndWhole
 }
 
 // stream reads an answer piece by piece. A connection that closes without a stop
@@ -95,10 +96,10 @@ func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, er
 		if failed, ok := errors.AsType[*anthropic.Error](err); ok {
 			return response, wire.Event(provider, []byte(failed.RawJSON()), m.config.APIKey)
 		}
-		return response, err //nolint:wrapcheck // Generate types it
+		return response, err
 	}
 	if ctx.Err() != nil {
-		return response, ctx.Err() //nolint:wrapcheck // Generate types it
+		return response, ctx.Err()
 	}
 	return wire.Finish(req, response, end(collected.stop))
 }

@@ -90,7 +90,7 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 	}
 	message, err := m.service.New(ctx, m.params(req))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // Generate types it
+		return nil, err
 	}
 	return m.answer(req, message)
 }

@@ -41,7 +41,9 @@ func TestModel_CacheMarks(t *testing.T) {
 	})
 	require.NoError(t, err)
 	type marked struct {
-		CacheControl *struct{ Type string } `json:"cache_control"`
+		CacheControl *struct {
+			Type string `json:"type"`
+		} `json:"cache_control"`
 	}
 	var body struct {
 		MaxTokens int      `json:"max_tokens"`

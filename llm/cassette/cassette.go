@@ -19,7 +19,7 @@ import (
 var errMismatch = errors.New("the request is not the recorded one; record again with -record if it should change")
 
 // keptHeaders are the headers of an answer that a provider may act on.
-var keptHeaders = []string{"Content-Type", "Retry-After", "Retry-After-Ms"} //nolint:gochecknoglobals // a constant list
+var keptHeaders = []string{"Content-Type", "Retry-After", "Retry-After-Ms"}
 
 // Options say how to open a cassette.
 type Options struct {

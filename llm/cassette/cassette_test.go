@@ -35,18 +35,17 @@ func TestOpen_RecordAndReplay(t *testing.T) {
 	t.Cleanup(server.Close)
 	path := filepath.Join(t.TempDir(), "sub", "tape.json")
 
-	var recorded string
-	t.Run("Record", func(t *testing.T) { //nolint:paralleltest // the replay needs its file
-		client := cassette.Open(t, path, cassette.Options{Record: true, Secrets: []string{secret}, Transport: server.Client().Transport})
-		recorded = ask(t, client, server.URL+"/v1/chat?key="+secret, `{"a": 1, "b": "`+secret+`"}`)
-	})
+	recording := &ending{TB: t}
+	recorder := cassette.Open(recording, path, cassette.Options{Record: true, Secrets: []string{secret}, Transport: server.Client().Transport})
+	recorded := ask(t, recorder, server.URL+"/v1/chat?key="+secret, `{"a": 1, "b": "`+secret+`"}`)
+	recording.end()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), secret)
 
 	client := cassette.Open(t, path, cassette.Options{})
 	require.Equal(t, recorded, ask(t, client, "http://elsewhere/v1/chat", `{"b": "[secret]", "a": 1}`))
-	_, err = client.Post("http://elsewhere/v1/chat", "application/json", strings.NewReader(`{}`)) //nolint:bodyclose,noctx // there is none
+	_, err = client.Post("http://elsewhere/v1/chat", "application/json", strings.NewReader(`{}`))
 	require.ErrorContains(t, err, "the tape has ended")
 }
 
@@ -57,11 +56,20 @@ func TestOpen_AnotherRequest(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(`{"exchanges": [{"request": {"method": "POST", "path": "/a", "body": {"n": 1}}, "response": {"status": 200, "lines": ["ok"]}}]}`), 0o600))
 	client := cassette.Open(t, path, cassette.Options{})
 	for target, body := range map[string]string{"http://x/a": `{"n": 2}`, "http://x/b": `{"n": 1}`} {
-		_, err := client.Post(target, "application/json", strings.NewReader(body)) //nolint:bodyclose,noctx // there is none
+		_, err := client.Post(target, "application/json", strings.NewReader(body))
 		require.ErrorContains(t, err, "not the recorded one")
 	}
 	require.Equal(t, "200  ok", ask(t, client, "http://x/a", `{"n":1}`))
 }
+
+// ending is a test whose end can be called.
+type ending struct {
+	testing.TB
+
+	end func()
+}
+
+func (e *ending) Cleanup(end func()) { e.end = end }
 
 func ask(t *testing.T, client *http.Client, target, body string) string {
 	t.Helper()

@@ -66,10 +66,10 @@ func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, er
 		if failed, ok := errors.AsType[*ssestream.StreamError](err); ok {
 			return response, wire.Event(m.config.Provider, failed.Event.Data, m.config.APIKey)
 		}
-		return response, err //nolint:wrapcheck // Generate types it
+		return response, err
 	}
 	if ctx.Err() != nil {
-		return response, ctx.Err() //nolint:wrapcheck // Generate types it
+		return response, ctx.Err()
 	}
 	return wire.Finish(req, response, end(parts.finish, parts.refusal))
 }

@@ -60,7 +60,7 @@ type Config struct {
 
 // nodes are the nodes that ask a model, with their temperatures: low where an
 // answer is checked against facts, high where it is prose.
-var nodes = map[string]float64{ //nolint:gochecknoglobals // a constant table
+var nodes = map[string]float64{
 	"act":        0.25,
 	"compress":   0.3,
 	"reply":      0.6,

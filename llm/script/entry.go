@@ -38,7 +38,7 @@ func (f *failure) check() error {
 func (f *failure) typed() *llm.Error {
 	return &llm.Error{
 		Kind: f.Kind, Provider: provider, RetryAfter: time.Duration(f.RetryAfter),
-		Err: fmt.Errorf("the script says %s", f.Kind), //nolint:err113 // nobody decides on the cause
+		Err: fmt.Errorf("the script says %s", f.Kind),
 	}
 }
 

@@ -64,7 +64,7 @@ type duration time.Duration
 func (d *duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	*d = duration(parsed)
-	return err //nolint:wrapcheck // names the text already
+	return err
 }
 
 // Parse reads a script. It rejects keys it does not know.

@@ -2,7 +2,6 @@ package script_test
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -164,7 +163,7 @@ turns:
 	}
 	response, err := model.Generate(t.Context(), &llm.Request{Node: "act", Turn: 1, Ordinal: 1})
 	require.NoError(t, err)
-	require.Equal(t, json.RawMessage(`{"table": `), response.ToolCalls[0].Args)
+	require.Equal(t, `{"table": `, string(response.ToolCalls[0].Args))
 }
 
 func TestModel_Errors(t *testing.T) {

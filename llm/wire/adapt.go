@@ -52,6 +52,8 @@ func (d *Dropped) flag(part Optional) *atomic.Bool {
 		return &d.responseFormat
 	case StreamOptions:
 		return &d.streamOptions
+	case Temperature:
+		return &d.temperature
 	}
-	return &d.temperature
+	panic("no such optional part: " + string(part))
 }

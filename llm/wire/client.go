@@ -60,7 +60,7 @@ type failing struct{ next http.RoundTripper }
 func (f failing) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := f.next.RoundTrip(request)
 	if err != nil || response.StatusCode < http.StatusBadRequest {
-		return response, err //nolint:wrapcheck // a transport adds nothing
+		return response, err
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
 	if err := errors.Join(err, response.Body.Close()); err != nil {

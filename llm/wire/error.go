@@ -35,9 +35,9 @@ var ErrRefused = errors.New("the model declined to answer")
 func Status(provider string, status int, header http.Header, body []byte, secrets ...string) *llm.Error {
 	detail := parse(body)
 	kind := statusKind(status, detail)
-	cause := fmt.Errorf("status %d: %s", status, detail.text(secrets)) //nolint:err113 // callers decide on the kind
+	cause := fmt.Errorf("status %d: %s", status, detail.text(secrets))
 	if kind == llm.KindAuth {
-		cause = fmt.Errorf("status %d", status) //nolint:err113 // as above
+		cause = fmt.Errorf("status %d", status)
 	}
 	return &llm.Error{Kind: kind, Provider: provider, RetryAfter: retryAfter(header, body), Err: cause}
 }
@@ -54,7 +54,7 @@ func Fail(ctx context.Context, provider string, err error, secrets ...string) *l
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err // the URL may hold a password
 	}
-	cause := fmt.Errorf("request: %s", Scrub(err.Error(), secrets...)) //nolint:err113 // not wrapped, so that the scrubbed text is all that is left
+	cause := fmt.Errorf("request: %s", Scrub(err.Error(), secrets...))
 	return &llm.Error{Kind: llm.KindOverloaded, Provider: provider, Err: cause}
 }
 

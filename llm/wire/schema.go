@@ -99,7 +99,7 @@ func strict(node map[string]any) bool {
 	return strictChildren(node)
 }
 
-var strictKeywords = []string{ //nolint:gochecknoglobals // a constant list
+var strictKeywords = []string{
 	"$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum", "exclusiveMinimum",
 	"format", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern", "properties", "required", "title", "type",
 }

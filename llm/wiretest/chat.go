@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"alfred/llm"
 	"alfred/llm/lexical"
@@ -210,8 +211,8 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data := make([]any, 0, len(vectors))
-	for i := len(vectors) - 1; i >= 0; i-- {
-		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": vectors[i][:request.Dimensions]})
+	for i, vector := range slices.Backward(vectors) {
+		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": vector[:request.Dimensions]})
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "model": request.Model, "data": data, "usage": map[string]any{"prompt_tokens": 1, "total_tokens": 1}})
 }
