@@ -2,92 +2,132 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // outcome is what Reply is told of a turn.
 type outcome struct {
-	steps    []stepOutcome
-	rows     []string // display lines of what this turn read or wrote
-	question string   // what has to be asked
-	problems []string // what failed, in the prompt's words
-	pending  []string // names of drafts that wait to be saved
-	dropped  string   // what the memory manager changed
+	steps     []stepOutcome
+	groups    []group  // rows by what was done to them
+	none      []string // what to say of reads without rows
+	blocked   string   // why a step gave up
+	unsaved   []string // names of drafts that wait to be saved
+	discarded []string // names of drafts that were dropped
+	drafts    []draftText
+	wrote     bool // rows were saved, changed or deleted
+	question  string
 }
 
 type stepOutcome struct {
-	kind, result, summary string
+	kind, result, summary, conclusions string
+}
+
+// group is rows that one call had to do with.
+type group struct {
+	deed string // Found, Saved, Changed, Deleted
+	of   string // "12 inventory items"
+	rows []string
+}
+
+// draftText is a draft in full.
+type draftText struct {
+	label   string
+	content map[string]any
 }
 
 var (
-	outcomeStep    = regexp.MustCompile(`(?i)^(?:#+\s*|[-*]\s+|\*\*)?step (\d+)(?: of \d+)?\b[^A-Za-z]*(.*)$`)
-	outcomeWord    = regexp.MustCompile(`\b(ok|partial|empty|failed|skipped)\b`)
-	outcomeText    = regexp.MustCompile(`(?i)^[-*\s]*\**(summary|outcome|result|conclusions?|note)\**\s*:\**\s*(.*)$`)
-	outcomeAsk     = regexp.MustCompile(`(?i)^[-*\s]*\**(?:question|proposal|ask|questions|ask the user|has to be asked|clarify|propose)\**[^:]*:\**\s*(.*)$`)
-	outcomeProblem = regexp.MustCompile(`(?i)^[-*\s]*\**(?:error|problem|failed|blocked|not done)\**[^:]*:\**\s*(.*)$`)
-	outcomeLabel   = regexp.MustCompile(`(?i)^\**(?:goal|message|user|user message|request|intent|rows?|results?|outcome|decision|planned|plan|drafts?)\b[^:]*:`)
-	pendingLine    = regexp.MustCompile(`(?i)(?:not (?:yet )?saved|unsaved|needs save|waiting to be saved|pending)`)
+	stepLine      = regexp.MustCompile(`^- (.*) \((read|write|analyze|generate)\): (ok|partial|empty|failed|skipped|open)(?:\. (.*))?$`)
+	groupLine     = regexp.MustCompile(`^(Found|Saved|Changed|Deleted) ([^:]*\S):$`)
+	noneLine      = regexp.MustCompile(`^(Found|Saved|Changed|Deleted): (.*)$`)
+	deedLine      = regexp.MustCompile(`^(Saved|Changed|Deleted) in this turn: (.*)$`)
+	unsavedLine   = regexp.MustCompile(`^Not saved \(drafts\): (.*)$`)
+	discardLine   = regexp.MustCompile(`^Discarded drafts: (.*)$`)
+	draftLine     = regexp.MustCompile(`^Draft of (.*), not saved`)
+	conclusionsAt = regexp.MustCompile(`^\s*Conclusions: (.*)$`)
+	factLine      = regexp.MustCompile(`^(?:Request|Goal|Outcome|Blocked|Computed|Nothing was saved)\b`)
+	typeNote      = regexp.MustCompile(` \([^()]*\)$`)
 )
 
-// readOutcome reads the execution results and the guidance.
+// readOutcome reads the execution results and the question to ask.
 func (f *facts) readOutcome() *outcome {
-	o := &outcome{}
+	o := &outcome{question: f.toAsk}
+	at := "" // what the lines being read belong to
 	for line := range strings.SplitSeq(f.body("Execution Results"), "\n") {
-		o.readLine(strings.TrimSpace(line))
+		at = o.readLine(line, at)
 	}
-	if o.question == "" && f.question != nil {
-		o.question = f.question.text
-	}
-	o.pending = f.pendingNames()
 	return o
 }
 
-func (o *outcome) readLine(line string) {
-	if line == "" {
-		return
+func (o *outcome) readLine(line, at string) string {
+	switch {
+	case stepLine.MatchString(line):
+		m := stepLine.FindStringSubmatch(line)
+		o.steps = append(o.steps, stepOutcome{kind: m[2], result: m[3], summary: m[4]})
+		return "step"
+	case conclusionsAt.MatchString(line) && len(o.steps) > 0:
+		o.steps[len(o.steps)-1].conclusions = conclusionsAt.FindStringSubmatch(line)[1]
+		return "conclusions"
+	case groupLine.MatchString(line):
+		m := groupLine.FindStringSubmatch(line)
+		o.groups = append(o.groups, group{deed: m[1], of: m[2]})
+		return "rows"
+	case deedLine.MatchString(line):
+		o.wrote = true
+		return ""
+	case noneLine.MatchString(line):
+		o.none = append(o.none, noneLine.FindStringSubmatch(line)[2])
+		return ""
 	}
-	if m := outcomeStep.FindStringSubmatch(line); m != nil {
-		o.steps = append(o.steps, stepOutcome{kind: stepTypeWord.FindString(m[2]), result: outcomeWord.FindString(m[2]), summary: afterColon(m[2])})
-		return
-	}
-	if m := outcomeText.FindStringSubmatch(line); m != nil && len(o.steps) > 0 {
-		last := &o.steps[len(o.steps)-1]
-		if last.result == "" {
-			last.result = outcomeWord.FindString(m[2])
-		}
-		if last.summary == "" || strings.HasPrefix(strings.ToLower(m[1]), "conclusion") {
-			last.summary = m[2]
-		}
-		return
-	}
-	if m := outcomeProblem.FindStringSubmatch(line); m != nil {
-		o.problems = append(o.problems, m[1])
-		return
-	}
-	if m := outcomeAsk.FindStringSubmatch(line); m != nil && m[1] != "" {
-		o.question = m[1]
-		return
-	}
-	if m := optionLine.FindStringSubmatch(line); m != nil && !outcomeLabel.MatchString(m[1]) {
-		o.rows = append(o.rows, m[1])
-	}
+	return o.readStatus(line, at)
 }
 
-// afterColon is a step's summary at the end of its line.
-func afterColon(text string) string {
-	for _, sep := range []string{" — ", ": ", " - "} {
-		if i := strings.LastIndex(text, sep); i >= 0 {
-			return strings.TrimSpace(text[i+len(sep):])
+func (o *outcome) readStatus(line, at string) string {
+	switch {
+	case unsavedLine.MatchString(line):
+		for _, part := range strings.Split(unsavedLine.FindStringSubmatch(line)[1], "), ") {
+			o.unsaved = append(o.unsaved, typeNote.ReplaceAllString(strings.TrimSuffix(part, ")")+")", ""))
 		}
+	case discardLine.MatchString(line):
+		o.discarded = strings.Split(discardLine.FindStringSubmatch(line)[1], ", ")
+	case draftLine.MatchString(line):
+		o.drafts = append(o.drafts, draftText{label: draftLine.FindStringSubmatch(line)[1]})
+		return "draft"
+	case strings.HasPrefix(line, "Blocked: "):
+		_, o.blocked, _ = strings.Cut(strings.TrimPrefix(line, "Blocked: "), ": ")
+	case factLine.MatchString(line):
+	default:
+		return o.readBelow(line, at)
 	}
 	return ""
 }
 
-// pendingNames are the drafts that the prompt says are not saved.
-func (f *facts) pendingNames() []string {
-	var out []string
-	for _, e := range f.pending() {
-		out = append(out, e.label)
+// readBelow adds a line to what it stands below.
+func (o *outcome) readBelow(line, at string) string {
+	switch {
+	case strings.TrimSpace(line) == "":
+	case at == "draft" && strings.HasPrefix(line, "{"):
+		o.drafts[len(o.drafts)-1].content = decodeObject(line)
+	case at == "conclusions":
+		last := &o.steps[len(o.steps)-1]
+		last.conclusions += "\n" + strings.TrimPrefix(line, "  ")
+	case at == "rows":
+		g := &o.groups[len(o.groups)-1]
+		if row, ok := strings.CutPrefix(line, "- "); ok {
+			g.rows = append(g.rows, row)
+		} else if len(g.rows) > 0 {
+			g.rows[len(g.rows)-1] += "\n" + line
+		}
 	}
-	return out
+	return at
+}
+
+// did reports whether a step of a type ended well.
+func (o *outcome) did(kind string) bool {
+	return slices.ContainsFunc(o.steps, func(s stepOutcome) bool { return s.kind == kind && (s.result == "ok" || s.result == "empty") })
+}
+
+// idle reports whether the turn had nothing to do with rows.
+func (o *outcome) idle() bool {
+	return len(o.steps) == 0 && len(o.groups) == 0 && len(o.none) == 0
 }

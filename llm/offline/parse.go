@@ -22,6 +22,7 @@ type facts struct {
 	entities []*entity // in the order of the prompt, one per ref
 	talk     []exchange
 	question *question
+	toAsk    string // the question a reply has to ask, word for word
 	// means is what the memory manager has resolved in this turn, by phrase.
 	means   map[string][]string
 	step    *stepFacts
@@ -90,10 +91,7 @@ type stepResult struct {
 	failure string // the error, "" for none
 }
 
-var (
-	tagLine     = regexp.MustCompile(`(?m)^</?[a-z_]+>\s*$`)
-	headingLine = regexp.MustCompile(`^##\s+(.+?)\s*$`)
-)
+var headingLine = regexp.MustCompile(`^##\s+(.+?)\s*$`)
 
 // readPrompt collects the facts of a request. The dynamic part of a prompt
 // stands in tagged blocks; examples and instructions outside of them are not
@@ -102,7 +100,9 @@ func readPrompt(lex *lexicon, req *llm.Request) *facts {
 	f := &facts{lex: lex, maxSteps: defaultSteps}
 	for _, m := range req.Messages {
 		if m.Role == llm.RoleUser {
-			f.sections = append(f.sections, splitSections(blocks(m.Content))...)
+			for _, b := range blocks(m.Content) {
+				f.sections = append(f.sections, splitSections(b)...)
+			}
 		}
 	}
 	f.readEntities()
@@ -123,8 +123,8 @@ var blockTags = []string{
 	"execution_results", "conversation_flow", "reply_guidance", "current_task", "step_context", "data_to_analyze",
 }
 
-// blocks is the text inside the tags, or all of it when there are none.
-func blocks(text string) string {
+// blocks are the texts inside the tags, or the whole when there are none.
+func blocks(text string) []string {
 	var out []string
 	for _, tag := range blockTags {
 		_, rest, ok := strings.Cut(text, "<"+tag+">\n")
@@ -135,9 +135,9 @@ func blocks(text string) string {
 		out = append(out, body)
 	}
 	if len(out) == 0 {
-		return tagLine.ReplaceAllString(text, "")
+		return []string{text}
 	}
-	return strings.Join(out, "\n")
+	return out
 }
 
 func splitSections(text string) []section {
@@ -476,7 +476,22 @@ func (f *facts) readQuestion() {
 		}
 	}
 	q.text = strings.TrimSpace(strings.Join(text, "\n"))
+	if strings.Contains(body, "Ask exactly this") {
+		f.toAsk = q.whole()
+		return
+	}
 	f.question = q
+}
+
+// whole is the question with the options that its text does not name.
+func (q *question) whole() string {
+	text := q.text
+	for _, o := range q.options {
+		if !strings.Contains(q.text, o.label) {
+			text += "\n- " + o.label
+		}
+	}
+	return text
 }
 
 var kindLine = regexp.MustCompile(`^Kind: ([a-z_]+)`)

@@ -52,8 +52,6 @@ func (p *planned) build(c *command) {
 	case verbNote:
 		p.step("read", c.entity, &op{act: opRead, table: c.entity.Table})
 		p.step("write", c.entity, &op{act: opNote, table: c.entity.Table, by: c.column.Name, text: c.value})
-	case verbPending:
-		p.readRefs(p.f.pending(), false)
 	case verbPlan:
 		p.plan(c)
 	case verbRecall:

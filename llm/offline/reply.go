@@ -2,128 +2,52 @@ package offline
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
 // identity is the honest answer to who is speaking.
-const identity = "I am Alfred's built-in offline model: a small set of rules without a network, not a large language model. I can list, show, search, add, change and delete what you keep here, " +
-	"draft and save new things, plan, and look back at what we said."
+const identity = "I am Alfred's built-in offline model: a small set of rules without a network, not a large language model."
+
+// abilities is what it can do instead.
+const abilities = "I can list, show, search, add, change and delete what you keep here, draft and save new things, plan, and look back at what we said."
 
 // reply words the outcome of a turn. It adds nothing to what the prompt says.
 func (m *model) reply(f *facts) string {
-	c, answers := f.interpret()
 	o := f.readOutcome()
 	if o.question != "" {
 		return o.question
 	}
-	text := f.talkReply(c, answers, o)
-	if text == "" {
-		text = f.outcomeReply(c, o)
-	}
-	return f.offerSave(c, o, text)
-}
-
-// talkReply answers what needs no step.
-func (f *facts) talkReply(c *command, answers bool, o *outcome) string {
-	if len(o.steps) > 0 || len(o.rows) > 0 {
-		return ""
-	}
-	switch c.verb {
-	case verbClear:
-		return "We start afresh. Nothing that is saved was touched."
-	case verbForget:
-		return f.forgetReply(c)
-	case verbGreet:
-		return "You're welcome. What would you like to do next?"
-	case verbIdentity:
-		return identity
-	case verbPending:
-		if len(o.pending) == 0 {
-			return "Nothing is waiting: everything is saved."
-		}
-		return "Not saved yet: " + joinList(o.pending) + "."
-	case verbReject:
-		return "Noted: no " + joinList(c.rejected()) + when(c.text) + "."
-	case verbRetain:
-		return "I will keep that in mind."
-	case verbLast:
-		return f.lastReply()
-	case verbDeny:
-		if answers || f.question == nil {
-			return "All right, I leave it as it is."
-		}
-	case verbSave:
-		return "There is nothing unsaved to save."
-	case verbRevise, verbChange, verbRemove, verbShow:
-		return "I do not know which one you mean. Could you name it?"
-	default:
-	}
-	return ""
-}
-
-func when(text string) string {
-	for _, p := range []string{"this week", "next week", "today", "tonight", "tomorrow"} {
-		if strings.Contains(strings.ToLower(text), p) {
-			return " " + p
-		}
-	}
-	return ""
-}
-
-func (f *facts) forgetReply(c *command) string {
-	if c.entity != nil {
-		return "I have put the " + plural(c.entity) + " out of mind. Nothing was deleted; ask and I look again."
-	}
-	return "Forgotten. Nothing that is saved was deleted."
-}
-
-// lastReply repeats what the last turn did, as it was told.
-func (f *facts) lastReply() string {
-	if n := len(f.talk); n > 0 && f.talk[n-1].assistant != "" {
-		return "Last I said: " + sentences(f.talk[n-1].assistant, summaryLength)
-	}
-	return "Nothing was done yet in this conversation."
-}
-
-// outcomeReply says what the steps did.
-func (f *facts) outcomeReply(c *command, o *outcome) string {
+	c := f.command(f.message)
 	var parts []string
-	for _, p := range o.problems {
-		parts = append(parts, "That did not work: "+strings.TrimRight(p, ".")+".")
+	if o.idle() {
+		parts = append(parts, f.talkReply(c, o))
+	} else {
+		parts = append(parts, o.problems()...)
+		parts = append(parts, o.conclusions()...)
+		parts = append(parts, o.deeds()...)
+		parts = append(parts, f.draftsReply(o)...)
+		parts = append(parts, o.found()...)
+		parts = append(parts, o.summaries(parts)...)
 	}
-	failed := f.failedSteps(o)
-	parts = append(parts, failed...)
-	switch {
-	case len(failed)+len(o.problems) > 0 && len(o.rows) == 0:
-	case reads(c.verb):
-		parts = append(parts, f.rowsReply(c, o))
-	default:
-		parts = append(parts, f.doneReply(o)...)
+	if len(o.discarded) > 0 {
+		parts = append(parts, "Dropped the draft "+joinList(o.discarded)+".")
 	}
-	text := strings.TrimSpace(strings.Join(parts, "\n"))
-	if text == "" {
-		return "I am an offline, rule-based model and cannot answer that. " + strings.TrimPrefix(identity, "I am Alfred's built-in offline model: a small set of rules without a network, not a large language model. ")
-	}
-	return text
+	return f.offerSave(c, o, strings.TrimSpace(strings.Join(parts, "\n")))
 }
 
-func reads(v verb) bool {
-	switch v {
-	case verbList, verbShow, verbSearch, verbPending, verbRecall:
-		return true
-	default:
-		return false
-	}
-}
-
-func (f *facts) failedSteps(o *outcome) []string {
+// problems say what did not work, before anything else.
+func (o *outcome) problems() []string {
 	var out []string
 	for _, s := range o.steps {
+		why := strings.TrimRight(orElse(s.summary, o.blocked), ".")
 		switch s.result {
 		case "failed":
-			out = append(out, "That did not work: "+strings.TrimRight(orElse(s.summary, "a step failed"), ".")+".")
+			out = append(out, "That did not work: "+orElse(why, "the step failed")+".")
 		case "partial":
-			out = append(out, "This is only partly done: "+strings.TrimRight(orElse(s.summary, "a step stopped early"), ".")+".")
+			out = append(out, "This is only partly done: "+orElse(why, "the step stopped early")+".")
+		case "skipped":
+			out = append(out, "One further step was not carried out.")
 		default:
 		}
 	}
@@ -137,83 +61,166 @@ func orElse(text, other string) string {
 	return text
 }
 
-// rowsReply lists what was found.
-func (f *facts) rowsReply(c *command, o *outcome) string {
-	if len(o.rows) == 0 {
-		if text := f.conclusions(o); text != "" {
-			return text
-		}
-		return f.nothing(c)
-	}
-	if len(o.rows) == 1 {
-		return o.rows[0]
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s:", capitalize(f.heading(c, len(o.rows))))
-	for i, r := range o.rows {
-		fmt.Fprintf(&b, "\n%d. %s", i+1, r)
-	}
-	return b.String()
-}
-
-func (f *facts) heading(c *command, n int) string {
-	if c.verb == verbPending {
-		return "not saved yet"
-	}
-	if c.entity != nil && len(c.also) == 0 {
-		return fmt.Sprintf("%d %s", n, plural(c.entity))
-	}
-	return fmt.Sprintf("I found %d", n)
-}
-
-// nothing says that there are no rows, in the declaration's words for a list
-// without conditions.
-func (f *facts) nothing(c *command) string {
-	switch {
-	case c.verb == verbPending:
-		return "Nothing is waiting: everything is saved."
-	case c.verb == verbRecall:
-		return "I found nothing about that in what we said."
-	case c.entity != nil && c.object == "" && len(f.valueFilters(c.values, c.entity)) == 0 && c.entity.Empty != "":
-		return c.entity.Empty
-	case c.entity != nil && c.object != "":
-		return fmt.Sprintf("I found no %s for %s.", plural(c.entity), trimName(c.object))
-	case c.entity != nil:
-		return "I found no " + plural(c.entity) + " there."
-	}
-	return "I found nothing."
-}
-
-func (f *facts) conclusions(o *outcome) string {
-	var parts []string
-	for _, s := range o.steps {
-		if s.kind == "analyze" && s.summary != "" {
-			parts = append(parts, s.summary)
-		}
-	}
-	return strings.Join(parts, "\n")
-}
-
-// doneReply repeats what writing, drafting and analysing steps report.
-func (f *facts) doneReply(o *outcome) []string {
+func (o *outcome) conclusions() []string {
 	var out []string
 	for _, s := range o.steps {
-		if s.summary != "" && s.kind != "read" && s.result != "failed" && s.result != "partial" && s.result != "skipped" {
-			out = append(out, s.summary)
+		if s.conclusions != "" {
+			out = append(out, s.conclusions)
 		}
 	}
 	return out
 }
 
-// offerSave closes with one offer when a draft was just made or shown.
+// pastDeeds are the words for what was done, by the prompt's.
+var pastDeeds = map[string]string{"Saved": "Saved", "Changed": "Updated", "Deleted": "Deleted"}
+
+// deeds say what was written, row by row.
+func (o *outcome) deeds() []string {
+	var out []string
+	for _, g := range o.groups {
+		word, wrote := pastDeeds[g.deed]
+		if !wrote {
+			continue
+		}
+		var rows []string
+		for _, r := range g.rows {
+			rows = append(rows, headline(r))
+		}
+		if len(rows) == 1 {
+			out = append(out, word+": "+rows[0]+".")
+		} else {
+			out = append(out, word+" "+g.of+":\n"+numbered(rows))
+		}
+	}
+	return out
+}
+
+// found lists what was read, unless it only served to draft or to write.
+func (o *outcome) found() []string {
+	if o.wrote || o.did("generate") {
+		return nil
+	}
+	var out []string
+	for _, n := range o.none {
+		if strings.HasPrefix(n, "no ") {
+			n = "I found " + n + "."
+		}
+		out = append(out, n)
+	}
+	for _, g := range o.groups {
+		switch {
+		case g.deed != "Found", o.isDraft(g):
+		case len(g.rows) == 1:
+			out = append(out, inFull(g.rows[0]))
+		default:
+			var rows []string
+			for _, r := range g.rows {
+				rows = append(rows, headline(r))
+			}
+			out = append(out, capitalize(g.of)+":\n"+numbered(rows))
+		}
+	}
+	return out
+}
+
+// isDraft reports whether a group is a draft that is shown in full anyway.
+func (o *outcome) isDraft(g group) bool {
+	for _, d := range o.drafts {
+		if len(g.rows) == 1 && strings.HasPrefix(g.rows[0], d.label) {
+			return true
+		}
+	}
+	return false
+}
+
+// summaries are what the steps say of themselves, for want of anything better.
+func (o *outcome) summaries(said []string) []string {
+	if len(said) > 0 {
+		return nil
+	}
+	var out []string
+	for _, s := range o.steps {
+		if s.summary != "" && (s.kind != "read" || len(o.steps) == 1) {
+			out = append(out, s.summary)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "There was nothing to do.")
+	}
+	return out
+}
+
+var columnFact = regexp.MustCompile(`(^| )([a-z]+(?:_[a-z]+)*):(\S)`)
+
+// headline is a row on one line, its further facts in brackets and in words.
+func headline(row string) string {
+	line, _, _ := strings.Cut(row, "\n")
+	name, facts := splitFacts(line)
+	if len(facts) == 0 {
+		return name
+	}
+	return name + " (" + strings.Join(facts, "; ") + ")"
+}
+
+// splitFacts parts a display line from the "column:value" facts behind it.
+func splitFacts(line string) (name string, facts []string) {
+	locs := columnFact.FindAllStringSubmatchIndex(line, -1)
+	if len(locs) == 0 {
+		return line, nil
+	}
+	name = strings.TrimSpace(line[:locs[0][0]])
+	for i, loc := range locs {
+		end := len(line)
+		if i+1 < len(locs) {
+			end = locs[i+1][0]
+		}
+		facts = append(facts, strings.ReplaceAll(line[loc[4]:loc[5]], "_", " ")+" "+strings.TrimSpace(line[loc[6]:end]))
+	}
+	return name, facts
+}
+
+// inFull is a row with every fact on a line of its own and its long texts below.
+func inFull(row string) string {
+	line, below, _ := strings.Cut(row, "\n")
+	name, facts := splitFacts(line)
+	out := []string{name}
+	for _, fact := range facts {
+		out = append(out, "- "+fact)
+	}
+	for line := range strings.SplitSeq(below, "\n") {
+		line = strings.TrimPrefix(line, "  ")
+		if label, ok := strings.CutSuffix(line, ":"); ok {
+			line = capitalize(strings.ReplaceAll(label, "_", " ")) + ":"
+		}
+		if part, ok := strings.CutPrefix(line, "- "); ok {
+			line = "- " + headline(part)
+		}
+		if line != "" {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+func numbered(rows []string) string {
+	var b strings.Builder
+	for i, r := range rows {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%d. %s", i+1, r)
+	}
+	return b.String()
+}
+
+// offerSave closes with one offer when the turn was about drafts.
 func (f *facts) offerSave(c *command, o *outcome, text string) string {
-	switch c.verb {
-	case verbDraft, verbRevise, verbPlan, verbPending:
-	default:
+	about := o.did("generate") || c.verb == verbPending || len(o.drafts) > 0 && c.verb != verbForget && !o.wrote
+	if len(o.unsaved) == 0 || !about || strings.HasSuffix(text, "?") {
 		return text
 	}
-	if len(o.pending) == 0 && (c.verb == verbPending || len(o.steps) == 0) || strings.HasSuffix(text, "?") {
-		return text
+	if len(o.unsaved) == 1 {
+		return text + "\nIt is not saved yet. Shall I save it?"
 	}
-	return text + "\nIt is not saved yet. Shall I save it?"
+	return text + "\nThey are not saved yet. Shall I save them?"
 }

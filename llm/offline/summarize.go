@@ -7,11 +7,11 @@ import (
 )
 
 func (m *model) summarize(f *facts) *nodes.SummarizeOutput {
-	c := f.command(f.message)
-	reply := f.replyText()
+	message, reply := f.exchange()
+	c := f.command(message)
 	out := &nodes.SummarizeOutput{
 		ResponseSummary: sentences(reply, summaryLength), ConversationPhase: phase(c), Tone: "informative",
-		WhatUserExpressed: clip(f.message, lineLength), WhatWeAcknowledged: sentences(reply, lineLength), NaturalNext: next(c),
+		WhatUserExpressed: clip(message, lineLength), WhatWeAcknowledged: sentences(reply, lineLength), NaturalNext: next(c),
 	}
 	switch {
 	case strings.HasSuffix(strings.TrimSpace(reply), "?"):
@@ -55,17 +55,12 @@ func next(c *command) string {
 	return "The user may ask for something else."
 }
 
-// replyText is the assistant's reply to the current message, as Summarize sees it.
-func (f *facts) replyText() string {
-	for _, heading := range []string{"Reply", "Response", "Assistant", "Alfred"} {
-		if body := f.body(heading); body != "" {
-			return body
-		}
-	}
+// exchange is the turn to summarize: what the user said and the reply to it.
+func (f *facts) exchange() (message, reply string) {
 	if n := len(f.talk); n > 0 {
-		return f.talk[n-1].assistant
+		return f.talk[n-1].user, f.talk[n-1].assistant
 	}
-	return ""
+	return f.message, ""
 }
 
 // sentences cuts text to whole lines and sentences within a length.

@@ -30,7 +30,7 @@ func TestThink_Plans(t *testing.T) {
 		{"add lime at the end", both, draftTalk, []string{`generate/recipes: Revise recipes gen_recipe_1 about "add lime at the end"`}},
 		{"for 4 people", both, draftTalk, []string{`generate/recipes: Revise recipes gen_recipe_1 about "for 4 people"`}},
 		{"show me the draft", both, recipesTalk, []string{"read/recipes: Read recipes gen_recipe_1 in full"}},
-		{"what did I not save yet?", both, draftTalk, []string{"read/recipes: Read recipes gen_recipe_1"}},
+		{"what did I not save yet?", both, draftTalk, nil},
 		{"save it", both, draftTalk, []string{"write/recipes: Save recipes gen_recipe_1"}},
 		{"put it on Friday's dinner", saved, savedTalk, []string{`write/meal_plans: Create meal_plans with [{"date":"2026-01-16","meal_type":"dinner","recipe_id":"gen_recipe_1","servings":2}]`}},
 		{"no cod this week", saved, savedTalk, nil},
