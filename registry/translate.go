@@ -63,8 +63,12 @@ func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels L
 // registerAll records what was found. A deleted row becomes a tombstone, and
 // gets no ref if it had none.
 func (r *Registry) registerAll(ctx context.Context, t *translation, found *collected) error {
-	for entityType, ids := range found.deleted {
-		entries, err := r.Tombstone(ctx, entityType, ids)
+	for _, e := range r.domain.Entities {
+		if len(found.deleted[e.Type]) == 0 {
+			continue
+		}
+
+		entries, err := r.Tombstone(ctx, e.Type, found.deleted[e.Type])
 		if err != nil {
 			return err
 		}

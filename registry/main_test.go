@@ -1,0 +1,130 @@
+package registry
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/domain"
+	"alfred/internal/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// bundle is a session of a user on the kitchen.
+type bundle struct {
+	tx      pgx.Tx
+	kitchen *domain.Domain
+	scope   Scope
+}
+
+func setup(t testing.TB) *bundle {
+	t.Helper()
+
+	tx := dbtest.Tx(t)
+	fsys, file := domain.Find("kitchen")
+	kitchen, err := domain.Open(t.Context(), tx, fsys, file)
+	require.NoError(t, err)
+
+	return &bundle{tx: tx, kitchen: kitchen, scope: newSession(t, tx)}
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+func newSession(t testing.TB, q querier) Scope {
+	t.Helper()
+
+	scope := Scope{Turn: 1, Step: 1, Call: 1, Actor: ActorAssistant}
+	require.NoError(t, q.QueryRow(t.Context(), `SELECT start_session($1)`, "user "+uuid.NewString()).Scan(&scope.SessionID))
+	require.NoError(t, q.QueryRow(t.Context(), `SELECT user_id FROM sessions WHERE id = $1`, scope.SessionID).Scan(&scope.UserID))
+
+	return scope
+}
+
+// at is the registry in a turn.
+func (b *bundle) at(turn int) *Registry {
+	scope := b.scope
+	scope.Turn = turn
+
+	return New(b.tx, b.kitchen, scope)
+}
+
+func (b *bundle) asUser(turn int) *Registry { return b.at(turn).as(ActorUser) }
+
+// read registers rows of a type as read; their keys follow from their labels.
+func (b *bundle) read(t testing.TB, turn int, entityType string, labels ...string) []Entry {
+	t.Helper()
+
+	return b.register(t, turn, entityType, ActionRead, labels...)
+}
+
+func (b *bundle) register(t testing.TB, turn int, entityType, action string, labels ...string) []Entry {
+	t.Helper()
+
+	sightings := make([]Sighting, len(labels))
+	for i, label := range labels {
+		sightings[i] = Sighting{Type: entityType, ID: idOf(label), Label: label, Action: action}
+	}
+
+	r := b.at(turn)
+	if action == ActionMentionedUser {
+		r = b.asUser(turn)
+	}
+
+	entries, err := r.Register(t.Context(), sightings)
+	require.NoError(t, err)
+
+	return entries
+}
+
+// tiers is the active set, as ref -> tier.
+func (b *bundle) tiers(t testing.TB, turn int) map[string]string {
+	t.Helper()
+
+	active, err := b.at(turn).Active(t.Context(), turn, 2)
+	require.NoError(t, err)
+
+	tiers := map[string]string{}
+	for _, e := range active {
+		tiers[e.Ref] = e.Tier
+	}
+
+	return tiers
+}
+
+func (b *bundle) count(t testing.TB, sql string, args ...any) int {
+	t.Helper()
+
+	var n int
+	require.NoError(t, b.tx.QueryRow(t.Context(), sql, append([]any{b.scope.SessionID}, args...)...).Scan(&n))
+
+	return n
+}
+
+// idOf is a key that belongs to a name.
+func idOf(name string) string { return uuid.NewSHA1(uuid.NameSpaceOID, []byte(name)).String() }
+
+func refsOf(entries []Entry) []string {
+	refs := make([]string, len(entries))
+	for i, e := range entries {
+		refs[i] = e.Ref
+	}
+
+	return refs
+}
+
+func numbered(prefix string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = prefix + " " + strconv.Itoa(i+1)
+	}
+
+	return names
+}

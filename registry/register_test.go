@@ -1,0 +1,157 @@
+package registry
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRegisterNumbersInOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	first := b.read(t, 1, "recipe", "Soup", "Curry", "Soup")
+	require.Equal(t, []string{"recipe_1", "recipe_2", "recipe_1"}, refsOf(first))
+	require.Equal(t, "Soup", first[2].Label)
+
+	// The same row has the same ref for ever (B57), other types count apart.
+	second := b.read(t, 2, "recipe", "Tacos", "Curry")
+	require.Equal(t, []string{"recipe_3", "recipe_2"}, refsOf(second))
+	require.Equal(t, 1, second[1].TurnCreated)
+	require.Equal(t, 2, second[1].TurnLastRef)
+	require.Equal(t, []string{"inv_1"}, refsOf(b.read(t, 2, "inv", "Eggs")))
+	require.Equal(t, 3, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND entity_type = 'recipe'`))
+	require.Equal(t, 3, b.count(t, `SELECT last_number FROM ref_counters WHERE session_id = $1 AND entity_type = 'recipe'`))
+}
+
+func TestRegisterActions(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "recipe", "Soup")
+	require.Equal(t, ActionUpdated, b.register(t, 1, "recipe", ActionUpdated, "Soup")[0].Action, "B02")
+	require.Equal(t, ActionUpdated, b.register(t, 1, "recipe", ActionLinked, "Soup")[0].Action, "a link says nothing new")
+	require.Equal(t, ActionRead, b.read(t, 1, "recipe", "Soup")[0].Action)
+	require.Equal(t, []string{"read", "updated", "read"}, b.events(t, "recipe_1"))
+
+	b.read(t, 1, "recipe", "Soup")
+	require.Len(t, b.events(t, "recipe_1"), 3, "the same read again in the same turn is no event")
+
+	_, err := b.at(1).Register(t.Context(), []Sighting{{Type: "recipe", ID: "x", Action: ActionDeleted}})
+	require.Error(t, err)
+	_, err = b.at(1).Register(t.Context(), []Sighting{{Type: "nothing", ID: "x", Action: ActionRead}})
+	require.Error(t, err)
+}
+
+func TestRegisterWritesEachEventOfOneDecision(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	id := idOf("Soup")
+	entries, err := b.at(1).Register(t.Context(), []Sighting{
+		{Type: "recipe", ID: id, Label: "Soup", Action: ActionCreated},
+		{Type: "recipe", ID: id, Label: "Hot Soup", Action: ActionUpdated},
+		{Type: "recipe", ID: id, Action: ActionLinked},
+	})
+	require.NoError(t, err)
+	require.Equal(t, "Hot Soup", entries[0].Label, "every entry is as it is at the end")
+	require.Equal(t, []string{"created", "updated"}, b.events(t, "recipe_1"))
+}
+
+// A read of few columns keeps the label that is known (B53).
+func TestRegisterKeepsLabels(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "recipe", "Soup")
+	entries, err := b.at(2).Register(t.Context(), []Sighting{{Type: "recipe", ID: idOf("Soup"), Action: ActionRead, Sets: []string{"summary"}}})
+	require.NoError(t, err)
+	require.Equal(t, "Soup", entries[0].Label)
+	require.Equal(t, map[string]int{"summary": 2}, entries[0].Loaded)
+
+	entries, err = b.at(3).Register(t.Context(), []Sighting{
+		{Type: "recipe", ID: idOf("Soup"), Action: ActionRead, Sets: []string{"text"}, RowVersion: "77"},
+		{Type: "recipe", ID: idOf("New"), Label: "a\nb 550e8400-e29b-41d4-a716-446655440000\x07", Action: ActionRead},
+	})
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"summary": 2, "text": 3}, entries[0].Loaded)
+	require.Equal(t, "77", entries[0].RowVersion)
+	require.Equal(t, "a b [id]", entries[1].Label)
+}
+
+// Linked rows are in no list and still resolve (B06); deleted rows leave every
+// list at once, resolve until the turn ends, and their number is not reused (B02, B43).
+func TestLinkedAndDeleted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.register(t, 1, "recipe", ActionLinked, "Soup")
+	require.Empty(t, b.tiers(t, 1))
+	_, err := b.at(1).Resolve(t.Context(), "recipe_1", Want{Type: "recipe", Stored: true})
+	require.NoError(t, err)
+	b.read(t, 2, "recipe", "Soup")
+	require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 2))
+
+	require.NoError(t, b.at(2).Retain(t.Context(), "recipe_1", "for Friday", nil))
+	gone, err := b.at(3).Tombstone(t.Context(), "recipe", []string{idOf("Soup"), idOf("never seen")})
+	require.NoError(t, err)
+	require.Equal(t, []string{"recipe_1"}, refsOf(gone))
+	require.Equal(t, ActionDeleted, gone[0].Action)
+	require.Empty(t, gone[0].Reason, "no reason outlives the ref (B08)")
+	require.Empty(t, b.tiers(t, 3))
+
+	_, err = b.at(3).Resolve(t.Context(), "recipe_1", Want{Deleted: true})
+	require.NoError(t, err)
+	requireReason(t, b.at(3), "recipe_1", Want{}, ReasonDeleted)
+	requireReason(t, b.at(4), "recipe_1", Want{Deleted: true}, ReasonDeleted)
+	require.Equal(t, []string{"recipe_2"}, refsOf(b.read(t, 4, "recipe", "Curry")))
+	require.Equal(t, []string{"recipe_1"}, refsOf(b.read(t, 5, "recipe", "Soup")), "found again, it has its old name")
+}
+
+func TestTombstoneByTheUser(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "inv", "Eggs")
+	gone, err := b.asUser(2).Tombstone(t.Context(), "inv", []string{idOf("Eggs")})
+	require.NoError(t, err)
+	require.Equal(t, ActionDeletedUser, gone[0].Action)
+	require.Equal(t, []string{"read", "deleted:user"}, b.events(t, "inv_1"))
+}
+
+// Refs named in a text are touched as whole tokens, whatever their kind (B01).
+func TestTouchText(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "recipe", numbered("Dish", 12)...)
+	_, err := b.at(1).Generate(t.Context(), []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
+	require.NoError(t, err)
+
+	touched, err := b.at(5).TouchText(t.Context(), `{"use": ["recipe_3", "gen_recipe_1"], "not": "xrecipe_1 recipe_2x recipe_01 step_2 recipe_99"}`)
+	require.NoError(t, err)
+	require.Equal(t, []string{"recipe_3", "gen_recipe_1"}, refsOf(touched))
+	require.Equal(t, map[string]string{"recipe_3": TierRecent, "gen_recipe_1": TierGenerated}, b.tiers(t, 5))
+	require.Equal(t, 5, touched[1].TurnLastRef)
+}
+
+func (b *bundle) events(t *testing.T, ref string) []string {
+	t.Helper()
+
+	rows, err := b.tx.Query(t.Context(), `SELECT action FROM entity_events WHERE session_id = $1 AND ref = $2 ORDER BY id`, b.scope.SessionID, ref)
+	require.NoError(t, err)
+
+	var events []string
+
+	for rows.Next() {
+		var action string
+		require.NoError(t, rows.Scan(&action))
+
+		events = append(events, action)
+	}
+
+	require.NoError(t, rows.Err())
+
+	return events
+}
