@@ -16,14 +16,21 @@ const turnEventListSession = `-- name: TurnEventListSession :many
 SELECT e.turn_id, e.seq, e.type, e.data, t.number
 FROM turns AS t
 JOIN turn_events AS e ON e.turn_id = t.id
-WHERE t.session_id = $1 AND (t.number, e.seq) > ($2::integer, $3::integer)
-ORDER BY t.number, e.seq
+LEFT JOIN turns AS seen ON seen.session_id = t.session_id AND seen.number = $1
+WHERE t.session_id = $2
+  AND (seen.id IS NULL
+       OR (coalesce(t.started_at, t.finished_at), t.number, e.seq)
+        > (coalesce(seen.started_at, seen.finished_at), seen.number, $3::integer))
+  AND NOT EXISTS (SELECT FROM turns AS r
+                  WHERE r.session_id = t.session_id AND r.status = 'running'
+                    AND r.started_at < coalesce(t.started_at, t.finished_at))
+ORDER BY coalesce(t.started_at, t.finished_at), t.number, e.seq
 LIMIT $4
 `
 
 type TurnEventListSessionParams struct {
-	SessionID   uuid.UUID
 	AfterNumber int32
+	SessionID   uuid.UUID
 	AfterSeq    int32
 	PageSize    int32
 }
@@ -36,10 +43,13 @@ type TurnEventListSessionRow struct {
 	Number int32
 }
 
+// TurnEventListSession is a session's stream: turn after turn, in the order in which they began, which is not that of
+// their numbers when one interrupts. A turn cancelled while it waited stands where it ended; its event is held back while
+// another turn runs, so that a reader who resumes has the order of one who never left.
 func (q *Queries) TurnEventListSession(ctx context.Context, db DBTX, arg *TurnEventListSessionParams) ([]*TurnEventListSessionRow, error) {
 	rows, err := db.Query(ctx, turnEventListSession,
-		arg.SessionID,
 		arg.AfterNumber,
+		arg.SessionID,
 		arg.AfterSeq,
 		arg.PageSize,
 	)

@@ -1,9 +1,19 @@
+-- TurnEventListSession is a session's stream: turn after turn, in the order in which they began, which is not that of
+-- their numbers when one interrupts. A turn cancelled while it waited stands where it ended; its event is held back while
+-- another turn runs, so that a reader who resumes has the order of one who never left.
 -- name: TurnEventListSession :many
 SELECT e.turn_id, e.seq, e.type, e.data, t.number
 FROM turns AS t
 JOIN turn_events AS e ON e.turn_id = t.id
-WHERE t.session_id = @session_id AND (t.number, e.seq) > (@after_number::integer, @after_seq::integer)
-ORDER BY t.number, e.seq
+LEFT JOIN turns AS seen ON seen.session_id = t.session_id AND seen.number = @after_number
+WHERE t.session_id = @session_id
+  AND (seen.id IS NULL
+       OR (coalesce(t.started_at, t.finished_at), t.number, e.seq)
+        > (coalesce(seen.started_at, seen.finished_at), seen.number, @after_seq::integer))
+  AND NOT EXISTS (SELECT FROM turns AS r
+                  WHERE r.session_id = t.session_id AND r.status = 'running'
+                    AND r.started_at < coalesce(t.started_at, t.finished_at))
+ORDER BY coalesce(t.started_at, t.finished_at), t.number, e.seq
 LIMIT @page_size;
 
 -- name: TurnEventListTurn :many
