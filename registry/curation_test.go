@@ -1,0 +1,269 @@
+package registry
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTiersInDisplayOrder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	b.read(t, 1, "recipe", numbered("Dish", 12)...)
+	_, err := b.at(1).Generate(ctx, []Draft{{Type: "meal", Label: "Monday", Content: json.RawMessage(`{}`)}, {Type: "meal", Content: json.RawMessage(`{}`)}})
+	require.NoError(t, err)
+	low := float32(0.2)
+	require.NoError(t, b.at(1).Retain(ctx, "recipe_2", "for Friday", &low))
+	require.NoError(t, b.at(1).Exclude(ctx, "recipe_1", "not the soup", nil))
+	require.NoError(t, b.at(1).Exclude(ctx, "gen_meal_2", "no Mondays", nil))
+	b.read(t, 4, "recipe", "Dish 10", "Dish 3")
+	b.read(t, 6, "inv", "Eggs")
+
+	active, err := b.at(6).Active(ctx, 6, 2)
+	require.NoError(t, err)
+	require.Equal(t, []string{"gen_meal_1", "inv_1", "recipe_3", "recipe_10", "recipe_2", "gen_meal_2", "recipe_1"}, refsOf(active))
+	require.Equal(t, []string{"generated", "recent", "recent", "recent", "retained", "excluded", "excluded"}, tiersOf(active))
+	require.InDelta(t, 0.2, float64(*active[4].Confidence), 1e-6)
+
+	counts, err := b.at(6).Counts(ctx, 6, 2)
+	require.NoError(t, err)
+	require.Equal(t, []TypeCount{{"recipe", 8}}, counts)
+
+	newest, err := b.at(6).Newest(ctx, 6, 2, 3)
+	require.NoError(t, err)
+	require.Equal(t, []string{"inv_1", "recipe_10", "recipe_3"}, refsOf(newest))
+
+	named, err := b.at(6).Named(ctx, "is DISH 12 any good?", 5)
+	require.NoError(t, err)
+	require.Equal(t, []string{"recipe_12", "recipe_1"}, refsOf(named))
+}
+
+// A demoted ref leaves the lists at once (B05, C20) and comes back by being
+// named, not by standing in a result.
+func TestDemote(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	b.read(t, 1, "recipe", "Soup")
+	require.NoError(t, b.at(1).Retain(ctx, "recipe_1", "for Friday", nil))
+	require.NoError(t, b.at(1).Demote(ctx, "recipe_1", "off topic"))
+	require.Empty(t, b.tiers(t, 1))
+	b.read(t, 2, "recipe", "Soup")
+	require.Empty(t, b.tiers(t, 2))
+
+	_, err := b.at(2).Touch(ctx, []string{"recipe_1", "recipe_1", "recipe_7"})
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 2))
+	require.Empty(t, b.tiers(t, 5), "the reason went with the demotion")
+
+	for _, action := range []string{ActionUpdated, ActionMentionedUser, ActionCreatedUser} {
+		require.NoError(t, b.at(5).Demote(ctx, "recipe_1", ""))
+		b.register(t, 5, "recipe", action, "Soup")
+		require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 5), action)
+	}
+
+	_, err = b.at(5).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{}`)}})
+	require.NoError(t, err)
+	require.ErrorIs(t, b.at(5).Demote(ctx, "gen_recipe_1", ""), ErrRefused)
+	require.Equal(t, []string{"retain", "demote", "demote", "demote", "demote"}, b.decisions(t))
+}
+
+func TestDropAndRestore(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	b.read(t, 1, "recipe", "Soup")
+	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
+	require.NoError(t, err)
+	require.NoError(t, b.at(1).Drop(ctx, "recipe_1", "no"))
+	require.NoError(t, b.at(1).Drop(ctx, "gen_recipe_1", "no"))
+	require.Empty(t, b.tiers(t, 1))
+
+	found, err := b.at(1).Lookup(ctx, []string{"recipe_1", "gen_recipe_1"})
+	require.NoError(t, err)
+	require.Empty(t, found)
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM artifacts WHERE session_id = $1`), "versions stay")
+
+	require.Equal(t, []string{"recipe_1"}, refsOf(b.read(t, 2, "recipe", "Soup")), "read again, it has its old ref")
+	require.NoError(t, b.at(2).Restore(ctx, "gen_recipe_1"))
+	require.Equal(t, map[string]string{"recipe_1": TierRecent, "gen_recipe_1": TierGenerated}, b.tiers(t, 2))
+	requireReasonOf(t, b.at(2).Restore(ctx, "recipe_9"), ReasonUnknown)
+	requireReasonOf(t, b.at(2).Retain(ctx, "recipe_9", "", nil), ReasonUnknown)
+}
+
+// An exclusion lasts until retain, an @-mention, clear_all or the end of its constraint.
+func TestExclusionEnds(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	b.read(t, 1, "recipe", "Cod", "Wings")
+	sunday := time.Now().Add(time.Hour)
+	id, err := b.at(1).AddConstraint(ctx, Constraint{Text: "no cod this week", Kind: "exclude", Value: json.RawMessage(`"cod"`), Scope: "lasting", ExpiresAt: &sunday}, nil)
+	require.NoError(t, err)
+
+	excluded := map[string]string{"recipe_1": TierExcluded, "recipe_2": TierRecent}
+	exclude := func(constraint *uuid.UUID) {
+		t.Helper()
+		require.NoError(t, b.at(1).Exclude(ctx, "recipe_1", "no cod", constraint))
+		require.Equal(t, excluded, b.tiers(t, 1))
+	}
+	free := func() {
+		t.Helper()
+		require.Equal(t, map[string]string{"recipe_1": TierRecent, "recipe_2": TierRecent}, b.tiers(t, 1))
+	}
+
+	exclude(nil)
+	b.read(t, 1, "recipe", "Cod")
+	_, err = b.at(1).Touch(ctx, []string{"recipe_1"})
+	require.NoError(t, err)
+	require.Equal(t, excluded, b.tiers(t, 1), "a result or a word does not end it")
+	require.NoError(t, b.at(1).Retain(ctx, "recipe_1", "after all", nil))
+	free()
+	exclude(nil)
+	b.register(t, 1, "recipe", ActionMentionedUser, "Cod")
+	free()
+
+	exclude(&id)
+	refs, err := b.at(1).ExpireConstraints(ctx, time.Now())
+	require.NoError(t, err)
+	require.Empty(t, refs)
+	refs, err = b.at(1).ExpireConstraints(ctx, sunday)
+	require.NoError(t, err)
+	require.Equal(t, []string{"recipe_1"}, refs)
+	free()
+
+	id, err = b.at(1).AddConstraint(ctx, Constraint{Text: "no fish", Kind: "exclude", Scope: "session"}, nil)
+	require.NoError(t, err)
+	exclude(&id)
+	other, err := b.at(1).AddConstraint(ctx, Constraint{Text: "fish is fine", Kind: "other", Scope: "session"}, &id)
+	require.NoError(t, err)
+	free()
+
+	live, err := b.at(1).Constraints(ctx)
+	require.NoError(t, err)
+	require.Len(t, live, 1)
+	require.Equal(t, other, live[0].ID)
+	exclude(&other)
+	refs, err = b.at(1).EndConstraint(ctx, other)
+	require.NoError(t, err)
+	require.Equal(t, []string{"recipe_1"}, refs)
+	free()
+}
+
+// A lasting constraint that ends here ends what it excluded in another session too.
+func TestConstraintEndsInEverySession(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	id, err := b.at(1).AddConstraint(ctx, Constraint{Text: "no cod", Kind: "exclude", Scope: "lasting"}, nil)
+	require.NoError(t, err)
+
+	other := *b
+	other.scope.SessionID = uuid.New()
+	_, err = b.tx.Exec(ctx, `INSERT INTO sessions (id, user_id) VALUES ($1, $2)`, other.scope.SessionID, b.scope.UserID)
+	require.NoError(t, err)
+	other.read(t, 1, "recipe", "Cod")
+	require.NoError(t, other.at(1).Exclude(ctx, "recipe_1", "no cod", &id))
+
+	refs, err := b.at(1).EndConstraint(ctx, id)
+	require.NoError(t, err)
+	require.Empty(t, refs)
+	require.Equal(t, map[string]string{"recipe_1": TierRecent}, other.tiers(t, 1))
+	require.Equal(t, []string{"exclude", "expire"}, other.decisions(t))
+}
+
+func TestClearAll(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	b.read(t, 1, "recipe", "Cod", "Wings", "Pasta")
+	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
+	require.NoError(t, err)
+	require.NoError(t, b.at(1).Exclude(ctx, "recipe_1", "no", nil))
+	require.NoError(t, b.asUser(1).Pin(ctx, "recipe_2"))
+	_, err = b.at(1).AddConstraint(ctx, Constraint{Text: "8 meals", Kind: "count", Scope: "session"}, nil)
+	require.NoError(t, err)
+	_, err = b.at(1).AddConstraint(ctx, Constraint{Text: "no nuts", Kind: "exclude", Scope: "lasting"}, nil)
+	require.NoError(t, err)
+	require.NoError(t, b.at(1).Demote(ctx, "recipe_3", ""))
+
+	done, err := b.at(2).ClearAll(ctx, "fresh start")
+	require.NoError(t, err)
+	require.Equal(t, []string{"gen_recipe_1"}, refsOf(done.Dropped))
+	require.Equal(t, "Pie", done.Dropped[0].Label)
+	require.Equal(t, 2, done.Demoted)
+	require.Equal(t, 1, done.Constraints)
+	require.Empty(t, b.tiers(t, 2))
+	require.Zero(t, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1
+		AND (active_reason IS NOT NULL OR excluded_reason IS NOT NULL OR pinned OR active_turn IS NOT NULL)`))
+	require.Equal(t, []string{"recipe_4"}, refsOf(b.read(t, 2, "recipe", "New")), "counters stay")
+	require.Equal(t, "clear_all", b.decisions(t)[3])
+}
+
+// Retentions decay by the system's hand; pins do not.
+func TestExpireRetentions(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	b.read(t, 1, "recipe", "Old", "Renewed", "Touched", "Pinned")
+	for _, ref := range []string{"recipe_1", "recipe_2", "recipe_3"} {
+		require.NoError(t, b.at(1).Retain(ctx, ref, "for later", nil))
+	}
+	require.NoError(t, b.asUser(1).Pin(ctx, "recipe_4"))
+	require.NoError(t, b.at(9).Retain(ctx, "recipe_2", "still", nil))
+	require.Equal(t, TierRetained, b.tiers(t, 9)["recipe_2"], "retaining is no touch")
+	_, err := b.at(9).Touch(ctx, []string{"recipe_3"})
+	require.NoError(t, err)
+
+	for _, decay := range []int{0, 21} {
+		refs, err := b.at(21).ExpireRetentions(ctx, decay)
+		require.NoError(t, err)
+		require.Empty(t, refs)
+	}
+	refs, err := b.at(21).ExpireRetentions(ctx, 20)
+	require.NoError(t, err)
+	require.Equal(t, []string{"recipe_1"}, refs)
+	require.Equal(t, map[string]string{"recipe_2": "retained", "recipe_3": "retained", "recipe_4": "retained"}, b.tiers(t, 21))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM decisions WHERE session_id = $1 AND action = 'expire' AND actor = 'system'`))
+
+	require.NoError(t, b.asUser(21).Unpin(ctx, "recipe_4"))
+	require.NotContains(t, b.tiers(t, 21), "recipe_4")
+}
+
+func tiersOf(entries []Entry) []string {
+	tiers := make([]string, len(entries))
+	for i, e := range entries {
+		tiers[i] = e.Tier
+	}
+
+	return tiers
+}
+
+func requireReasonOf(t *testing.T, err error, reason Reason) {
+	t.Helper()
+
+	var refused *RefError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, reason, refused.Reason)
+}
+
+func (b *bundle) decisions(t *testing.T) []string {
+	t.Helper()
+
+	var actions []string
+	require.NoError(t, b.tx.QueryRow(t.Context(),
+		`SELECT array_agg(action ORDER BY created_at, id) FROM decisions WHERE session_id = $1`, b.scope.SessionID).Scan(&actions))
+
+	return actions
+}

@@ -1,0 +1,229 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/domain"
+)
+
+func labelReader(labels map[string]string, asked *[]string) LabelReader {
+	return func(_ context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
+		*asked = append(*asked, e.Type)
+		found := map[string]string{}
+
+		for _, id := range ids {
+			if label, ok := labels[id]; ok {
+				found[id] = label
+			}
+		}
+
+		return found, nil
+	}
+}
+
+func decode(t *testing.T, text string) map[string]any {
+	t.Helper()
+
+	var row map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &row))
+
+	return row
+}
+
+func encode(t *testing.T, value any) string {
+	t.Helper()
+
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+
+	return string(text)
+}
+
+// Every key in a result becomes a ref (B16): the row's own, foreign keys known
+// and unknown, those of nested rows; ids in texts are taken out.
+func TestTranslateRows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	b.read(t, 1, "recipe", "Known")
+	row := decode(t, `{"id": "`+idOf("Curry")+`", "user_id": "`+idOf("user")+`", "name": "Curry",
+		"description": "like `+idOf("Known")+` but hot", "tags": ["`+idOf("tag")+`", "hot"],
+		"parent_recipe_id": "`+idOf("Parent")+`", "total": 3,
+		"recipe_ingredients": [
+			{"id": "`+idOf("ri 1")+`", "recipe_id": "`+idOf("Curry")+`", "ingredient_id": "`+idOf("rice")+`", "name": "rice"},
+			{"id": "`+idOf("ri 2")+`", "recipe_id": "`+idOf("Curry")+`", "ingredient_id": null, "name": "salt"}]}`)
+
+	var asked []string
+
+	results, err := b.at(2).TranslateRows(ctx, []Result{{
+		Entity: b.kitchen.ByType("recipe"), Rows: []map[string]any{row}, Action: ActionRead, Sets: []string{"summary", "rows"},
+		Versions: map[string]string{idOf("Curry"): "12"},
+	}}, labelReader(map[string]string{idOf("rice"): "Rice", idOf("Parent"): "Parent"}, &asked))
+	require.NoError(t, err)
+	require.Equal(t, []string{"recipe", "ing"}, asked, "one look-up per type")
+	require.JSONEq(t, `{"id": "recipe_2", "name": "Curry", "description": "like [id] but hot", "tags": ["[id]", "hot"],
+		"parent_recipe_id": "recipe_3", "_parent_recipe_id_label": "Parent", "total": 3,
+		"recipe_ingredients": [
+			{"id": "ri_1", "recipe_id": "recipe_2", "_recipe_id_label": "Curry", "ingredient_id": "ing_1", "_ingredient_id_label": "Rice", "name": "rice"},
+			{"id": "ri_2", "recipe_id": "recipe_2", "_recipe_id_label": "Curry", "ingredient_id": null, "name": "salt"}]}`,
+		encode(t, results[0].Rows[0]))
+	require.Equal(t, []string{"recipe_2"}, results[0].Refs)
+	require.Equal(t, map[string]int{"summary": 2, "rows": 2}, results[0].Entries[0].Loaded)
+	require.Equal(t, "12", results[0].Entries[0].RowVersion)
+	require.Equal(t, idOf("Curry"), row["id"], "the caller's rows are left as they are")
+
+	found, err := b.at(2).Lookup(ctx, []string{"recipe_3", "ing_1", "ri_1"})
+	require.NoError(t, err)
+	require.Equal(t, ActionLinked, found["recipe_3"].Action)
+	require.Equal(t, "Parent", found["recipe_3"].Label)
+	require.Equal(t, ActionRead, found["ri_1"].Action)
+}
+
+// Deleted rows become tombstones, whichever filter found them (B02); those never
+// seen get no ref.
+func TestTranslateDeletedRows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "inv", "Eggs", "Milk")
+	results, err := b.at(2).TranslateRows(t.Context(), []Result{{
+		Entity: b.kitchen.ByType("inv"), Action: ActionDeleted,
+		Rows: []map[string]any{{"id": idOf("Milk"), "name": "Milk"}, {"id": idOf("Tea"), "name": "Tea"}},
+	}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, `[{"id":"inv_2","name":"Milk"},{"name":"Tea"}]`, encode(t, results[0].Rows))
+	require.Equal(t, []string{"inv_2"}, results[0].Refs)
+	require.Equal(t, map[string]string{"inv_1": TierRecent}, b.tiers(t, 2))
+}
+
+func TestTranslateError(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "recipe", "Soup")
+	text, err := b.at(1).TranslateError(t.Context(), `Key (id)=(`+idOf("Soup")+`) is referenced by (`+idOf("secret")+`)`)
+	require.NoError(t, err)
+	require.Equal(t, `Key (id)=(recipe_1) is referenced by ([id])`, text)
+}
+
+func TestTranslateFilters(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	b.read(t, 1, "recipe", "Soup", "Curry")
+	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
+	require.NoError(t, err)
+
+	meal, recipe := b.kitchen.ByType("meal"), b.kitchen.ByType("recipe")
+	filters, err := b.at(1).TranslateFilters(ctx, meal, []Filter{
+		{"recipe_id", "in", []any{"recipe_1", "recipe_2"}}, {"notes", "=", "recipe_1"}, {"recipe_id", "is_null", "x"},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []Filter{
+		{"recipe_id", "in", []any{idOf("Soup"), idOf("Curry")}}, {"notes", "=", "recipe_1"}, {"recipe_id", "is_null", "x"},
+	}, filters)
+
+	_, err = b.at(2).Tombstone(ctx, "recipe", []string{idOf("Soup")})
+	require.NoError(t, err)
+	filters, err = b.at(2).TranslateFilters(ctx, meal, []Filter{{"recipe_id", "=", "recipe_1"}})
+	require.NoError(t, err, "what pointed to a row deleted in this turn can be cleaned up")
+	require.Equal(t, idOf("Soup"), filters[0].Value)
+
+	// Nothing that is not an exact hit reaches SQL (B17, B37).
+	for value, reason := range map[string]Reason{
+		"recipe_7": ReasonUnknown, "gen_recipe_1": ReasonPending, "Soup": ReasonUnknown, idOf("Curry"): ReasonUUID,
+	} {
+		_, err = b.at(2).TranslateFilters(ctx, recipe, []Filter{{"id", "in", []any{"recipe_2", value}}})
+		requireReasonOf(t, err, reason)
+	}
+}
+
+func TestTranslatePayload(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx := t.Context()
+
+	b.read(t, 1, "recipe", "Soup")
+	b.read(t, 1, "ing", "Rice")
+	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
+	require.NoError(t, err)
+
+	payload := decode(t, `{"name": "recipe_1", "parent_recipe_id": "recipe_1", "tags": ["recipe_1"],
+		"recipe_ingredients": [{"name": "rice", "ingredient_id": "ing_1"}, {"name": "salt", "ingredient_id": ""}]}`)
+	out, err := b.at(1).TranslatePayload(ctx, b.kitchen.ByType("recipe"), payload)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"name": "recipe_1", "parent_recipe_id": "`+idOf("Soup")+`", "tags": ["recipe_1"],
+		"recipe_ingredients": [{"name": "rice", "ingredient_id": "`+idOf("Rice")+`"}, {"name": "salt", "ingredient_id": null}]}`, encode(t, out))
+	require.Equal(t, "recipe_1", payload["parent_recipe_id"], "the caller's payload is left as it is")
+
+	meal := b.kitchen.ByType("meal")
+	r := b.at(1)
+	_, err = r.TranslatePayload(ctx, meal, map[string]any{"recipe_id": "gen_recipe_1"})
+	requireReasonOf(t, err, ReasonPending)
+	r.Presume("gen_recipe_1", idOf("saved"))
+	out, err = r.TranslatePayload(ctx, meal, map[string]any{"recipe_id": "gen_recipe_1"})
+	require.NoError(t, err)
+	require.Equal(t, idOf("saved"), out["recipe_id"])
+
+	for _, bad := range []any{"ing_1", "recipe_5", idOf("Soup"), 42.0, map[string]any{"id": "recipe_1"}, true} {
+		_, err = b.at(1).TranslatePayload(ctx, meal, map[string]any{"recipe_id": bad})
+		require.ErrorAs(t, err, new(*RefError), "%v", bad)
+	}
+	_, err = b.at(1).TranslatePayload(ctx, b.kitchen.ByType("recipe"), decode(t, `{"recipe_ingredients": [{"ingredient_id": "ing_7"}]}`))
+	requireReasonOf(t, err, ReasonUnknown)
+}
+
+func TestFreshness(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	entries, err := b.at(1).Register(t.Context(), []Sighting{
+		{Type: "inv", ID: idOf("Eggs"), Label: "Eggs", Action: ActionRead, RowVersion: "1"},
+		{Type: "inv", ID: idOf("Milk"), Label: "Milk", Action: ActionRead, RowVersion: "1"},
+		{Type: "inv", ID: idOf("Tea"), Label: "Tea", Action: ActionRead, RowVersion: "1"},
+		{Type: "inv", ID: idOf("Oil"), Label: "Oil", Action: ActionRead},
+	})
+	require.NoError(t, err)
+
+	stale, err := Freshness(t.Context(), b.kitchen, entries, func(_ context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
+		require.Equal(t, "inv", e.Type)
+		require.Len(t, ids, 3)
+
+		return map[string]string{idOf("Eggs"): "1", idOf("Milk"): "2"}, nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, Stale{Changed: []string{"inv_2"}, Gone: []string{"inv_3"}}, stale)
+}
+
+func TestScrub(t *testing.T) {
+	t.Parallel()
+
+	for text, want := range map[string]string{
+		"":                                       "",
+		"recipe_1":                               "recipe_1",
+		"550e8400-e29b-41d4-a716-446655440000":   "[id]",
+		"550E8400-E29B-41D4-A716-446655440000":   "[id]",
+		"{550e8400-e29b-41d4-a716-446655440000}": "{[id]}",
+		"a 550e8400-e29b-41d4-a716-446655440000, 650e8400-e29b-41d4-a716-446655440000": "a [id], [id]",
+		"x550e8400-e29b-41d4-a716-446655440000y":                                       "x[id]y",
+		"ab550e8400-e29b-41d4-a716-446655440000":                                       "ab[id]",
+		"550e8400-e29b-41d4-a716-446655440000-550e8400-e29b-41d4-a716-446655440000":    "[id]-[id]",
+		"550e8400e29b41d4a716446655440000":                                             "[id]",
+		"saved as 550e8400-e29b":                                                       "saved as [id]",
+		"550e8400-e29b-41":                                                             "[id]",
+		"12345678-1234-1234-1234-123456789012":                                         "[id]",
+		"20260112-1830":                                                                "20260112-1830",
+		"2026-01-12 to 2026-01-15":                                                     "2026-01-12 to 2026-01-15",
+		"0123456789":                                                                   "0123456789",
+		"decade-old beef-face":                                                         "decade-old beef-face",
+	} {
+		require.Equal(t, want, Scrub(text), text)
+		require.Equal(t, want != text, HasID(text), text)
+	}
+}
