@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"alfred/llm"
@@ -49,18 +50,30 @@ func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error)
 	for attempt := 1; ; attempt++ {
 		req.Attempt = attempt
 		resp, err := model.Generate(ctx, req)
-		if err != nil {
+		if err != nil && llm.KindOf(err) != llm.KindInvalidOutput {
 			return nil, fmt.Errorf("%s: ask the model: %w", q.node, err)
 		}
-		out, err := q.check(resp)
+		var out *T
+		if err == nil {
+			out, err = q.check(resp)
+		}
 		if err == nil {
 			return out, nil
 		}
 		if attempt > maxRepairs {
-			return out, &llm.Error{Kind: llm.KindInvalidOutput, Provider: resp.Provider, Err: fmt.Errorf("%s: %w", q.node, err)}
+			return out, invalidOutput(q.node, err)
 		}
 		req = withComplaint(req, resp, err)
 	}
+}
+
+// invalidOutput keeps the provider's own error, which names who answered.
+func invalidOutput(node string, err error) error {
+	if llm.KindOf(err) == llm.KindInvalidOutput {
+		return fmt.Errorf("%s: %w", node, err)
+	}
+
+	return &llm.Error{Kind: llm.KindInvalidOutput, Provider: node, Err: err}
 }
 
 func (q *question[T]) check(resp *llm.Response) (*T, error) {
@@ -94,19 +107,27 @@ func (q *question[T]) request() (*llm.Request, error) {
 // what was sent.
 func withComplaint(req *llm.Request, resp *llm.Response, problem error) *llm.Request {
 	next := *req
-	next.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)],
-		llm.Message{Role: llm.RoleAssistant, Content: quoteAnswer(resp)},
-		llm.Message{Role: llm.RoleUser, Content: "That answer cannot be used: " + problem.Error() + ". Answer again, mended."})
+	if unusable, ok := errors.AsType[*llm.Error](problem); ok {
+		problem = unusable.Err
+	}
+	if resp == nil {
+		resp = &llm.Response{}
+	}
+	next.Messages = slices.Concat(req.Messages, []llm.Message{
+		{Role: llm.RoleAssistant, Content: quoteAnswer(resp)},
+		{Role: llm.RoleUser, Content: "That answer cannot be used: " + problem.Error() + ". Answer again, mended."},
+	})
 	return &next
 }
 
 func quoteAnswer(resp *llm.Response) string {
 	const shown = 4000
-	text := resp.Text
+	var b strings.Builder
+	b.WriteString(resp.Text)
 	for _, c := range resp.ToolCalls {
-		text += fmt.Sprintf("\n[called %s with %s]", c.Name, c.Args)
+		fmt.Fprintf(&b, "\n[called %s with %s]", c.Name, c.Args)
 	}
-	text = strings.TrimSpace(strings.ToValidUTF8(text, ""))
+	text := strings.TrimSpace(strings.ToValidUTF8(b.String(), ""))
 	if text == "" {
 		return "(empty)"
 	}
@@ -162,10 +183,8 @@ func oneOf(field string, value *string, fallback string, allowed ...string) erro
 	if *value == "" {
 		*value = fallback
 	}
-	for _, a := range allowed {
-		if *value == a {
-			return nil
-		}
+	if slices.Contains(allowed, *value) {
+		return nil
 	}
 	return complainf("%s is %q; it must be one of %s", field, *value, strings.Join(allowed, ", "))
 }

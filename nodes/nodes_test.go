@@ -3,6 +3,7 @@ package nodes_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -274,6 +275,26 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// cutOff answers as a provider does whose answer hit the token limit, then well.
+type cutOff struct{ scripted }
+
+func (c *cutOff) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	resp, err := c.scripted.Generate(ctx, req)
+	if len(c.requests) == 1 {
+		return resp, &llm.Error{Kind: llm.KindInvalidOutput, Provider: "test", Err: errors.New("the answer was cut off")}
+	}
+	return resp, err
+}
+
+func TestAskMendsWhatTheProviderCallsUnusable(t *testing.T) {
+	t.Parallel()
+	m := &cutOff{*says(`{"goal":`, `{"goal":"g"}`)}
+	out, err := nodes.Think(t.Context(), m, thinkInput())
+	require.NoError(t, err)
+	require.Equal(t, "g", out.Goal)
+	require.Contains(t, m.requests[1].Messages[2].Content, "cut off")
 }
 
 func TestReply(t *testing.T) {

@@ -48,7 +48,7 @@ func anys(values []string) []any {
 
 // fieldAt follows a dotted path through objects and lists.
 func fieldAt(s *jsonschema.Schema, path string) (*jsonschema.Schema, error) {
-	for _, name := range strings.Split(path, ".") {
+	for name := range strings.SplitSeq(path, ".") {
 		if s.Items != nil {
 			s = s.Items
 		}

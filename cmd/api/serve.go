@@ -71,7 +71,7 @@ func (c *serveCommand) config(ctx context.Context, pool *pgxpool.Pool, logger *s
 	}
 	config := httpapi.Config{
 		Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, logger), Domain: d.Name, Logger: logger,
-		Rows: crud.New(d, recall.New(d, lexical.New())), Memory: memory.New(d, memory.DefaultConfig()),
+		Rows: crud.New(d, recall.New(d, lexical.Embedder{})), Memory: memory.New(d, memory.DefaultConfig()),
 	}
 	if c.Auth == "off" {
 		if config.OpenUser, err = ensureOpenUser(ctx, pool); err != nil {
