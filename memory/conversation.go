@@ -49,8 +49,11 @@ func (t *turn) talk(s *section, turns []*db.TurnListPastRow, after func(*db.Turn
 		}
 		s.line(texts[i])
 		s.because("window", "", int(p.Number), texts[i])
-		if after != nil {
-			s.line(after(p))
+		if after == nil {
+			continue
+		}
+		if refs := after(p); refs != "" {
+			s.line(refs)
 		}
 	}
 }
@@ -201,7 +204,7 @@ func (t *turn) touched(p *db.TurnListPastRow) string {
 		}
 		run = nil
 	}
-	for _, e := range t.entities {
+	for _, e := range t.byNumber() {
 		action, here := actions[e.Ref]
 		if !here {
 			continue

@@ -409,7 +409,7 @@ func (t *turn) legend() *section {
 
 		return s
 	}
-	s.line("A ref is a handle. In brackets: what last happened to it, `:user` if the user did it; `read:full` has its long texts, `read:summary` not; `needs save` is a draft.")
+	s.line("A ref is a handle. In brackets: what last happened to it, `:user` if the user did it; `read:full` has its long texts, `read:summary` not; `needs save` is a draft; `changed` or `gone` since it was read: read it again.")
 
 	return s
 }

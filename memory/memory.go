@@ -85,6 +85,9 @@ func (m *Memory) Act(ctx context.Context, tx pgx.Tx, t *db.Turns, step int) (nod
 }
 
 func (t *turn) act(ctx context.Context, tx pgx.Tx, step *db.TurnSteps) (nodes.ActInput, error) {
+	if err := t.markStale(ctx, tx); err != nil {
+		return nodes.ActInput{}, fmt.Errorf("load for act: %w", err)
+	}
 	reads := step.StepType == db.StepTypeRead
 	if !reads {
 		if err := loadUser(ctx, db.New(), tx, t); err != nil {

@@ -60,7 +60,7 @@ func (t *turn) currentTask() *section {
 
 // replan says what came of the plan that was given up.
 func (t *turn) replan(s *section) {
-	if len(t.steps) == 0 {
+	if !t.replanned() {
 		return
 	}
 	s.line("The plan so far did not work out. Plan the rest; what is done is done:")
@@ -71,6 +71,17 @@ func (t *turn) replan(s *section) {
 	if details := t.blockedBy(); details != "" {
 		s.line("Blocked: ", details)
 	}
+}
+
+// replanned says whether a plan of this turn was given up.
+func (t *turn) replanned() bool {
+	for _, step := range t.steps {
+		if step.Outcome != nil && (*step.Outcome == db.StepOutcomeSkipped || *step.Outcome == db.StepOutcomeFailed) {
+			return true
+		}
+	}
+
+	return false
 }
 
 func outcomeWords(step *db.TurnSteps) string {
