@@ -24,3 +24,14 @@ func (q *Queries) UserEnsure(ctx context.Context, db DBTX, name string) (uuid.UU
 	err := row.Scan(&id)
 	return id, err
 }
+
+const userTimezone = `-- name: UserTimezone :one
+SELECT timezone FROM users WHERE id = $1
+`
+
+func (q *Queries) UserTimezone(ctx context.Context, db DBTX, id uuid.UUID) (string, error) {
+	row := db.QueryRow(ctx, userTimezone, id)
+	var timezone string
+	err := row.Scan(&timezone)
+	return timezone, err
+}

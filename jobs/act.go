@@ -1,0 +1,139 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/llm"
+	"alfred/nodes"
+)
+
+// act is one decision of one step: it runs the decision's tool calls within its
+// commit. What the user has approved is carried out without asking a model.
+type act struct {
+	runner   *Runner
+	approved json.RawMessage // payload of the approve question, or nil
+	in       nodes.ActInput
+	out      *nodes.ActOutput
+	prepared crud.Prepared
+}
+
+func (a *act) load(ctx context.Context, tx pgx.Tx, s *state) error {
+	step := s.step()
+	if step == nil {
+		return fmt.Errorf("act: turn %s has no step left: %w", s.turn.ID, errStale)
+	}
+	if a.approved = s.approved(); a.approved != nil {
+		return nil
+	}
+	in, err := a.runner.Memory.Act(ctx, tx, s.turn, int(step.Step))
+	a.in = in
+
+	return err //nolint:wrapcheck // memory says what it was
+}
+
+func (a *act) frame() *nodes.Frame {
+	if a.approved != nil {
+		return nil
+	}
+
+	return &a.in.Frame
+}
+
+// run also embeds what the calls will search for, because the commit must not wait for an embedder.
+func (a *act) run(ctx context.Context, model llm.Model) error {
+	if a.approved != nil {
+		a.out = &nodes.ActOutput{}
+
+		return nil
+	}
+	out, err := nodes.Act(ctx, model, a.in)
+	if err != nil {
+		return err //nolint:wrapcheck // judged by kind
+	}
+	a.out = out
+	calls := make([]crud.Call, 0, len(out.Calls))
+	for _, call := range out.Calls {
+		calls = append(calls, crud.Call{Tool: call.Tool, Args: call.Args})
+	}
+	a.prepared, err = a.runner.Tools.Prepare(ctx, calls)
+
+	return err //nolint:wrapcheck // only that ctx is over
+}
+
+func (a *act) fence(ctx context.Context, c *commit) (bool, error) { return c.fence(ctx) }
+
+func (a *act) effects(ctx context.Context, c *commit) (move, error) {
+	if a.approved != nil {
+		return a.carryOut(ctx, c)
+	}
+	in, err := c.s.acted(a.out)
+	if err != nil {
+		return move{}, err
+	}
+	var outcome crud.Outcome
+	if m := beforeAct(a.out, in); m != nil {
+		c.output = newActMade(a.out, &outcome)
+
+		return *m, nil
+	}
+	if len(a.out.Calls) > 0 {
+		outcome, err = a.runner.Tools.Execute(ctx, c.tx, c.s.scope(c.at), a.in.StepType, a.in.Tables, a.prepared)
+		if err != nil {
+			return move{}, err //nolint:wrapcheck // crud says what it was
+		}
+	}
+	if err := a.remember(ctx, c, &outcome); err != nil {
+		return move{}, err
+	}
+
+	return afterAct(a.out, &outcome, in), nil
+}
+
+// carryOut runs exactly the calls that the user has approved.
+func (a *act) carryOut(ctx context.Context, c *commit) (move, error) {
+	outcome, err := a.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), a.approved)
+	if err != nil {
+		return move{}, err //nolint:wrapcheck // crud says what it was
+	}
+	if err := a.remember(ctx, c, &outcome); err != nil {
+		return move{}, err
+	}
+
+	return afterApproved(&outcome), nil
+}
+
+// remember keeps the decision and tells what its calls came to.
+func (a *act) remember(ctx context.Context, c *commit, outcome *crud.Outcome) error {
+	c.output = newActMade(a.out, outcome)
+	if r := a.out.RequestSchema; r != nil {
+		err := c.q.TurnStepSchemaAdd(ctx, c.tx, &db.TurnStepSchemaAddParams{TurnID: c.d.TurnID, Step: int32(c.at.Step), TableName: r.Table})
+		if err != nil {
+			return fmt.Errorf("add table to step: %w", err)
+		}
+	}
+	refs := []string{}
+	for i := range outcome.Results {
+		result := &outcome.Results[i]
+		data := map[string]any{"step": c.at.Step, "call": result.Call, "tool": result.Tool, "row_count": result.RowCount}
+		if result.EntityType != "" {
+			data["entity_type"] = result.EntityType
+		}
+		if result.ErrorCode != "" {
+			data["error"] = map[string]any{"code": result.ErrorCode, "message": result.ErrorMessage}
+		}
+		c.events.add("tool.called", data)
+		refs = append(refs, result.Refs...)
+		c.wrote = c.wrote || len(result.Changes) > 0
+	}
+	if len(refs) > 0 {
+		c.events.add("entities", map[string]any{"refs": refs})
+	}
+
+	return nil
+}

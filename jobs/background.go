@@ -1,0 +1,178 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/tidwall/gjson"
+
+	"alfred/db"
+	"alfred/llm"
+	"alfred/nodes"
+	"alfred/pg"
+)
+
+// noModel stands for the model of a text that code made.
+const noModel = "none"
+
+// compressWorker writes one text for a range of older turns. The text is kept
+// beside the turns and the first one of a range stands, so that doing it twice, or
+// twice at once, is harmless.
+type compressWorker struct {
+	river.WorkerDefaults[CompressArgs]
+
+	runner *Runner
+}
+
+// NextRetry implements river.Worker.
+func (w *compressWorker) NextRetry(job *river.Job[CompressArgs]) time.Time {
+	return time.Now().Add(pause(job.Attempt))
+}
+
+// Timeout implements river.Worker: none, the run has its own.
+func (w *compressWorker) Timeout(*river.Job[CompressArgs]) time.Duration { return -1 }
+
+// Work implements river.Worker.
+func (w *compressWorker) Work(ctx context.Context, job *river.Job[CompressArgs]) error {
+	b := background{
+		kind: nodeCompress, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
+		attr: slog.String("session_id", job.Args.SessionID.String()),
+	}
+
+	return w.runner.background(ctx, b, func(ctx context.Context) error { return w.compress(ctx, b, job.Args) })
+}
+
+func (w *compressWorker) compress(ctx context.Context, b background, args CompressArgs) error {
+	r := w.runner
+	var in nodes.CompressInput
+	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
+		var err error
+		in, err = r.Memory.Compress(ctx, tx, args.SessionID, args.What, args.FromTurn, args.ToTurn)
+
+		return err //nolint:wrapcheck // memory says what it was
+	})
+	if err != nil {
+		return err
+	}
+	in.At = nodes.At{Turn: args.ToTurn, Call: 1}
+	out, model, err := w.ask(ctx, b, args.SessionID, in)
+	if err != nil {
+		return err
+	}
+	if out.Text == "" {
+		return nil // nothing was said in these turns
+	}
+	err = db.New().HistorySummaryInsert(ctx, r.Pool, &db.HistorySummaryInsertParams{
+		SessionID: args.SessionID, Kind: args.What, FromTurn: int32(args.FromTurn), ToTurn: int32(args.ToTurn),
+		Text: out.Text, Model: model, PromptVersion: nodes.PromptVersion,
+	})
+	if err != nil && !pg.IsForeignKey(err, "history_summaries_session_fkey") { // forgotten meanwhile
+		return fmt.Errorf("insert history summary: %w", err)
+	}
+
+	return nil
+}
+
+// ask returns the text and who wrote it; the fallback's author is none.
+func (w *compressWorker) ask(ctx context.Context, b background, sessionID uuid.UUID, in nodes.CompressInput) (*nodes.CompressOutput, string, error) {
+	r := w.runner
+	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(nodeCompress))
+	defer cancel()
+	rec := &recorder{
+		model: r.Models(nodeCompress), pool: r.Pool, prices: r.Prices, session: sessionID, ordinal: 1, items: in.Items,
+	}
+	out, err := nodes.Compress(ctx, rec, in)
+	if _, isModel := errors.AsType[*llm.Error](err); isModel && judge(err, b.attempt, b.snoozes).verdict == verdictFail {
+		out, err = &nodes.CompressOutput{Text: in.Fallback, Fallback: true}, nil
+	}
+	if err != nil {
+		return nil, "", err //nolint:wrapcheck // judged by kind
+	}
+	if out.Fallback {
+		return out, noModel, nil
+	}
+
+	return out, rec.modelName, nil
+}
+
+// embedWorker makes the vectors of what a turn has changed.
+type embedWorker struct {
+	river.WorkerDefaults[EmbedArgs]
+
+	runner *Runner
+}
+
+// NextRetry implements river.Worker.
+func (w *embedWorker) NextRetry(job *river.Job[EmbedArgs]) time.Time {
+	return time.Now().Add(pause(job.Attempt))
+}
+
+// Timeout implements river.Worker.
+func (w *embedWorker) Timeout(*river.Job[EmbedArgs]) time.Duration { return embedTimeout }
+
+const embedTimeout = 2 * time.Minute
+
+// Work implements river.Worker.
+func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error {
+	b := background{
+		kind: kindEmbed, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
+		attr: slog.String("turn_id", job.Args.TurnID.String()),
+	}
+
+	return w.runner.background(ctx, b, func(ctx context.Context) error {
+		return w.runner.Index.EmbedTurn(ctx, job.Args.TurnID) //nolint:wrapcheck // recall says what it was
+	})
+}
+
+// background is one delivery of a job that no turn waits for.
+type background struct {
+	kind    string
+	attempt int
+	snoozes int
+	attr    slog.Attr
+}
+
+// background runs such a job and settles it. What fails for good is dropped: the
+// next turn's job does the same work again.
+func (r *Runner) background(ctx context.Context, b background, work func(context.Context) error) (err error) {
+	started := time.Now()
+	func() {
+		defer func() {
+			if value := recover(); value != nil {
+				err = &panicError{value: value, stack: debug.Stack()}
+			}
+		}()
+		err = work(ctx)
+	}()
+	o := judge(err, b.attempt, b.snoozes)
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("node", b.kind), b.attr, slog.Int("attempt", b.attempt), slog.String("outcome", string(o.verdict)),
+		slog.Int64("duration_ms", time.Since(started).Milliseconds()),
+	}
+	if err != nil {
+		level = slog.LevelWarn
+		attrs = append(attrs, slog.Any("error", err))
+	}
+	r.Logger.LogAttrs(ctx, level, "job", attrs...)
+	switch o.verdict {
+	case verdictDone, verdictStale:
+		return nil
+	case verdictHandBack:
+		return river.JobSnooze(0) //nolint:wrapcheck // River's own form
+	case verdictSnooze:
+		return river.JobSnooze(o.after) //nolint:wrapcheck // River's own form
+	case verdictCancel, verdictFail:
+		return river.JobCancel(err) //nolint:wrapcheck // River's own form
+	case verdictRetry:
+	}
+
+	return err
+}

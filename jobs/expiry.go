@@ -1,0 +1,84 @@
+package jobs
+
+import (
+	"encoding/json"
+	"regexp"
+	"time"
+
+	"alfred/nodes"
+)
+
+// spans are the words for a time that ends, and how many days after today that is; a week ends with Sunday.
+//
+//nolint:gochecknoglobals // a constant in all but syntax
+var spans = []struct {
+	words *regexp.Regexp
+	days  func(today time.Time) int
+}{
+	{regexp.MustCompile(`(?i)\bnext week\b`), func(today time.Time) int { return untilSunday(today) + 7 }},
+	{regexp.MustCompile(`(?i)\bthis week(end)?\b`), untilSunday},
+	{regexp.MustCompile(`(?i)\btomorrow\b`), func(time.Time) int { return 1 }},
+	{regexp.MustCompile(`(?i)\b(today|tonight)\b`), func(time.Time) int { return 0 }},
+}
+
+const dateForm = "2006-01-02"
+
+// expiry is when a constraint ends by itself: after the last date of its value,
+// or of the time that its words name; nil for never. now is in the user's zone.
+func expiry(c nodes.Constraint, now time.Time) *time.Time {
+	if last, ok := lastDate(c.Value, now.Location()); ok {
+		return endOf(last)
+	}
+	for _, span := range spans {
+		if span.words.MatchString(c.Text) {
+			return endOf(now.AddDate(0, 0, span.days(now)))
+		}
+	}
+
+	return nil
+}
+
+// untilSunday counts the days to the Sunday that ends this week; a Sunday ends its own.
+func untilSunday(today time.Time) int { return (7 - int(today.Weekday())) % 7 }
+
+func endOf(day time.Time) *time.Time {
+	end := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, day.Location())
+
+	return &end
+}
+
+// lastDate finds the latest date in a constraint's value.
+func lastDate(value json.RawMessage, location *time.Location) (time.Time, bool) {
+	var (
+		decoded any
+		last    time.Time
+	)
+	if len(value) == 0 || json.Unmarshal(value, &decoded) != nil {
+		return last, false
+	}
+	walkTexts(decoded, func(text string) {
+		if len(text) < len(dateForm) {
+			return
+		}
+		if day, err := time.ParseInLocation(dateForm, text[:len(dateForm)], location); err == nil && day.After(last) {
+			last = day
+		}
+	})
+
+	return last, !last.IsZero()
+}
+
+func walkTexts(value any, visit func(string)) {
+	switch v := value.(type) {
+	case string:
+		visit(v)
+	case []any:
+		for _, inner := range v {
+			walkTexts(inner, visit)
+		}
+	case map[string]any:
+		for _, inner := range v {
+			walkTexts(inner, visit)
+		}
+	}
+}

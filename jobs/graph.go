@@ -1,0 +1,368 @@
+package jobs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/nodes"
+)
+
+// What a turn may spend. Prompts tell models some of these; only here do they hold.
+const (
+	maxStepCalls      = 6 // decisions of a step that call tools; several calls in one answer are one
+	maxStepRepairs    = 2 // failed decisions of a step after the first
+	maxReplans        = 2
+	maxSchemaRequests = 2 // per step
+)
+
+// The kinds of question.
+const (
+	askApprove      = "approve"
+	askClarify      = "clarify"
+	askDisambiguate = "disambiguate"
+	askPropose      = "propose"
+	askUser         = "ask_user"
+)
+
+// move is what follows a decision: the graph's edge and what code adds to it.
+type move struct {
+	next string       // node of the next job
+	ask  *question    // opened with this commit
+	plan []nodes.Step // appended to the turn's steps
+	end  *ending      // of the step that was worked on; nil: it goes on
+	skip bool         // the steps that have not ended are skipped
+}
+
+// ending is how a step ends.
+type ending struct {
+	outcome db.StepOutcome
+	summary string
+	// Conclusions and note are the model's, "" for none.
+	conclusions string
+	note        string
+}
+
+// question is what the user is asked. Payload, if set, is stored instead of text and options.
+type question struct {
+	kind    string
+	text    string
+	options []option
+	payload any
+}
+
+type option struct {
+	Label string `json:"label"`
+	Ref   string `json:"ref,omitempty"`
+}
+
+// understood is what the edge after Understand depends on besides its output.
+type understood struct {
+	// approve is the text of the approve question that this message confirms, "" if it confirms none.
+	approve string
+	// subdomain and plural of the type that a quick read is about.
+	subdomain string
+	plural    string
+	refs      nodes.Refs
+}
+
+func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
+	switch {
+	case out.Disambiguation != nil:
+		return move{next: nodeReply, ask: disambiguation(out.Disambiguation, in.refs)}
+	case out.Clarification != nil:
+		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Clarification.Questions, " ")}}
+	case in.approve != "":
+		return move{next: nodeAct, plan: []nodes.Step{{
+			Type: "write", Subdomain: in.subdomain, Description: "Do what the user has approved: " + in.approve, Needs: "refs",
+		}}}
+	case out.Quick != nil && in.subdomain != "":
+		return move{next: nodeAct, plan: []nodes.Step{{
+			Type: "read", Subdomain: in.subdomain, Description: "Read the " + in.plural + " that the message asks for", Needs: "refs",
+		}}}
+	default:
+		return move{next: nodeThink}
+	}
+}
+
+func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
+	q := &question{kind: askDisambiguate, text: d.Question}
+	for _, ref := range d.Options {
+		label := refs[ref].Label
+		if label == "" {
+			label = ref
+		}
+		q.options = append(q.options, option{Label: label, Ref: ref})
+	}
+
+	return q
+}
+
+// thought is what the edge after Think depends on besides its output.
+type thought struct {
+	writeAllowed bool
+	refs         nodes.Refs
+	// home is the subdomain in which refs of a type are read, for a step of another subdomain.
+	home func(entityType, subdomain string) string
+}
+
+func afterThink(out *nodes.ThinkOutput, in thought) move {
+	writes := slices.ContainsFunc(out.Steps, func(s nodes.Step) bool { return s.Type == "write" })
+	switch {
+	case out.Decision == "propose":
+		return move{next: nodeReply, ask: &question{kind: askPropose, text: out.Proposal}, skip: true}
+	case out.Decision == "clarify":
+		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Questions, " ")}, skip: true}
+	case len(out.Steps) == 0:
+		return move{next: nodeReply, skip: true}
+	case writes && !in.writeAllowed:
+		return move{next: nodeReply, ask: &question{kind: askPropose, text: proposal(out.Steps)}, skip: true}
+	default:
+		return move{next: nodeAct, plan: withReads(out.Steps, in), skip: true}
+	}
+}
+
+func proposal(steps []nodes.Step) string {
+	parts := make([]string, 0, len(steps))
+	for _, s := range steps {
+		parts = append(parts, strings.TrimRight(s.Description, "."))
+	}
+
+	return "I would do this: " + strings.Join(parts, "; ") + ". Shall I?"
+}
+
+// withReads puts a read step before each step that needs rows which are not
+// loaded: a model that is told to compare rows it cannot see invents them.
+func withReads(steps []nodes.Step, in thought) []nodes.Step {
+	var (
+		plan  []nodes.Step
+		known = map[string]bool{} // refs that an earlier step reads
+	)
+	for _, s := range steps {
+		if s.Needs == "rows" && s.Type != "read" {
+			plan = append(plan, reads(s, in, known)...)
+		}
+		if s.Type == "read" {
+			for _, ref := range s.Refs {
+				known[ref] = true
+			}
+		}
+		plan = append(plan, s)
+	}
+
+	return plan
+}
+
+// reads are the steps, one per subdomain, that load what a step lacks.
+func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
+	var (
+		order   []string
+		missing = map[string][]string{}
+	)
+	for _, name := range s.Refs {
+		ref := in.refs[name]
+		if known[name] || ref.Loaded || ref.Pending || ref.Deleted {
+			continue
+		}
+		known[name] = true
+		subdomain := in.home(ref.Type, s.Subdomain)
+		if missing[subdomain] == nil {
+			order = append(order, subdomain)
+		}
+		missing[subdomain] = append(missing[subdomain], name)
+	}
+	steps := make([]nodes.Step, 0, len(order))
+	for _, subdomain := range order {
+		refs := missing[subdomain]
+		steps = append(steps, nodes.Step{
+			Type: "read", Subdomain: subdomain, Refs: refs, Needs: "refs",
+			Description: "Read " + strings.Join(refs, ", ") + " in full, for the next step",
+		})
+	}
+
+	return steps
+}
+
+// acted is what the edge after Act depends on besides its output: what the step
+// has done before this decision, and what the turn may still spend.
+type acted struct {
+	stepType    string
+	description string
+	calls       int      // decisions of this step that called tools
+	failures    int      // of these, that failed
+	failing     bool     // the last of these failed
+	requests    int      // schema requests of this step
+	rows        int      // rows that its calls found, wrote or drafted
+	done        []string // what succeeded, for a summary by code
+	more        bool     // steps remain after this one
+	replans     int
+	repeats     bool // the decision only asks again for what this step has read
+	quick       bool
+}
+
+// beforeAct ends the step instead of executing the decision, when a limit is
+// reached. It returns nil when the decision may be executed.
+func beforeAct(out *nodes.ActOutput, in acted) *move {
+	switch {
+	case len(out.Calls) > 0 && in.calls >= maxStepCalls:
+		return in.stop(fmt.Sprintf("Stopped after %d calls.", maxStepCalls))
+	case len(out.Calls) > 0 && in.repeats:
+		return in.stop("Stopped, because the same read was asked for again.")
+	case out.RequestSchema != nil && in.requests >= maxSchemaRequests:
+		return in.stop("Stopped after too many requests for table descriptions.")
+	}
+
+	return nil
+}
+
+// afterAct is the edge after a decision that was executed; outcome is empty when it called no tool.
+func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
+	switch {
+	case outcome.Approval != nil:
+		return move{next: nodeReply, skip: true, ask: &question{kind: askApprove, text: outcome.Approval.Text, payload: outcome.Approval},
+			end: &ending{outcome: db.StepOutcomePartial, summary: "Nothing was changed: the user has to approve it first."}}
+	case len(out.Calls) > 0 && outcome.Failed():
+		if in.failures >= maxStepRepairs {
+			return *in.stop("Stopped, because it kept failing: " + lastError(outcome))
+		}
+
+		return move{next: nodeAct}
+	case out.AskUser != nil:
+		return move{next: nodeReply, skip: true, ask: &question{kind: askUser, text: out.AskUser.Question},
+			end: &ending{outcome: db.StepOutcomePartial, summary: "Waits for an answer of the user."}}
+	case out.Blocked != nil:
+		return blocked(out.Blocked, in)
+	case out.StepComplete != nil:
+		return in.complete(out.StepComplete, outcome)
+	case in.quick && len(out.Calls) > 0:
+		return in.complete(&nodes.StepComplete{Summary: results(outcome)}, outcome)
+	default:
+		return move{next: nodeAct}
+	}
+}
+
+func blocked(b *nodes.Blocked, in acted) move {
+	m := move{next: nodeReply, skip: true, end: &ending{outcome: db.StepOutcomeFailed, summary: b.Details}}
+	switch {
+	case b.Next == "replan" && in.replans < maxReplans:
+		m.next = nodeThink
+	case b.Next == "ask_user":
+		m.ask = &question{kind: askUser, text: b.Details}
+	}
+
+	return m
+}
+
+// complete ends the step as its model says, as far as the calls bear it out.
+func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
+	end := &ending{outcome: db.StepOutcomeOk, summary: c.Summary, conclusions: c.Conclusions, note: c.Note}
+	rows := in.rows + rowsOf(in.stepType, outcome)
+	executed := len(outcome.Results) > 0
+	switch {
+	case !executed && in.failing && rows > 0:
+		end.outcome, end.summary = db.StepOutcomePartial, in.tell("The last call failed and was not repeated.")
+	case !executed && in.failing:
+		end.outcome, end.summary = db.StepOutcomeFailed, in.tell("The calls failed; nothing was done.")
+	case rows == 0 && in.stepType != "analyze":
+		end.outcome = db.StepOutcomeEmpty
+	}
+
+	return in.ended(end)
+}
+
+// stop ends the step by code. It is never a success.
+func (in acted) stop(why string) *move {
+	end := &ending{outcome: db.StepOutcomePartial, summary: in.tell(why)}
+	if len(in.done) == 0 {
+		end.outcome = db.StepOutcomeFailed
+	}
+	m := in.ended(end)
+
+	return &m
+}
+
+// ended goes on with the next step. What follows a failure, or a write that is
+// half done, was planned for a success and is dropped.
+func (in acted) ended(end *ending) move {
+	dropped := end.outcome == db.StepOutcomeFailed || end.outcome == db.StepOutcomePartial && in.stepType == "write"
+	if in.more && !dropped {
+		return move{next: nodeAct, end: end}
+	}
+
+	return move{next: nodeReply, end: end, skip: dropped}
+}
+
+// tell says why a step stopped, what it has done and what is left.
+func (in acted) tell(why string) string {
+	done := "nothing"
+	if len(in.done) > 0 {
+		done = strings.Join(in.done, ", ")
+	}
+
+	return fmt.Sprintf("%s Done: %s. Left: the rest of %q.", why, done, in.description)
+}
+
+func lastError(outcome *crud.Outcome) string {
+	for i := range outcome.Results {
+		if r := outcome.Results[i]; r.ErrorCode != "" && r.ErrorCode != crud.CodeNotExecuted {
+			return r.ErrorMessage
+		}
+	}
+
+	return "the calls were refused."
+}
+
+// results words what calls returned: "db_read recipe: 3 rows".
+func results(outcome *crud.Outcome) string {
+	parts := make([]string, 0, len(outcome.Results))
+	for i := range outcome.Results {
+		parts = append(parts, result(outcome.Results[i].Tool, outcome.Results[i].EntityType, outcome.Results[i].RowCount))
+	}
+
+	return strings.Join(parts, ", ")
+}
+
+func result(tool, entityType string, rows int) string {
+	if entityType != "" {
+		tool += " " + entityType
+	}
+
+	return fmt.Sprintf("%s: %d rows", tool, rows)
+}
+
+// rowsOf counts what a step's calls came to. In a write step a read is no result.
+func rowsOf(stepType string, outcome *crud.Outcome) int {
+	rows := 0
+	for i := range outcome.Results {
+		rows += weight(stepType, outcome.Results[i].Tool, outcome.Results[i].RowCount)
+	}
+
+	return rows
+}
+
+func weight(stepType, tool string, rows int) int {
+	reading := tool == crud.ToolRead || tool == crud.ToolRecall
+	switch {
+	case tool == crud.ToolCalculate:
+		return 1
+	case stepType == "write" && reading:
+		return 0
+	default:
+		return rows
+	}
+}
+
+// afterApproved is the edge after code carried out what the user had approved.
+func afterApproved(outcome *crud.Outcome) move {
+	end := &ending{outcome: db.StepOutcomeOk, summary: results(outcome)}
+	switch {
+	case outcome.Failed():
+		end.outcome, end.summary = db.StepOutcomeFailed, "Nothing was changed: "+lastError(outcome)
+	case rowsOf("write", outcome) == 0:
+		end.outcome = db.StepOutcomeEmpty
+	}
+
+	return move{next: nodeReply, end: end, skip: true}
+}

@@ -1,0 +1,329 @@
+package jobs_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/domain"
+	"alfred/internal/dbtest"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/script"
+	"alfred/nodes"
+	"alfred/pg"
+	"alfred/registry"
+)
+
+const wait = 10 * time.Second
+
+// harness is a database, a session and what its workers are made of.
+type harness struct {
+	t       *testing.T
+	pool    *pgxpool.Pool
+	session uuid.UUID
+	config  jobs.Config
+	tools   *fakeTools
+	memory  *fakeMemory
+	model   *countingModel
+}
+
+func setup(t *testing.T, yaml string) *harness {
+	t.Helper()
+
+	pool := dbtest.Pool(t)
+	h := &harness{t: t, pool: pool, tools: &fakeTools{}, memory: &fakeMemory{}}
+	h.session = h.newSession()
+	played, err := script.Parse([]byte(yaml))
+	require.NoError(t, err)
+	h.model = &countingModel{Model: played, calls: map[string]int{}}
+	fsys, path := domain.Find("kitchen")
+	bound, err := domain.Open(t.Context(), pool, fsys, path)
+	require.NoError(t, err)
+	h.config = jobs.Config{
+		Pool: pool, Domain: bound, Memory: h.memory, Tools: h.tools, Index: noIndex{},
+		Logger: slog.New(slog.NewTextHandler(logWriter{t}, &slog.HandlerOptions{Level: slog.LevelInfo})),
+		Models: func(string) llm.Model { return h.model }, CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2,
+		RetentionDecayTurns: 20, Grace: 2 * time.Second, Version: "test",
+	}
+
+	return h
+}
+
+func (h *harness) newSession() uuid.UUID {
+	h.t.Helper()
+
+	var session uuid.UUID
+	require.NoError(h.t, h.pool.QueryRow(h.t.Context(), `SELECT start_session($1)`, uuid.NewString()).Scan(&session))
+
+	return session
+}
+
+// start starts a worker that stops with the test.
+func (h *harness) start() *jobs.Runner {
+	h.t.Helper()
+
+	runner, err := jobs.NewRunner(h.config)
+	require.NoError(h.t, err)
+	require.NoError(h.t, runner.Start(h.t.Context()))
+	h.t.Cleanup(func() { require.NoError(h.t, runner.Stop(context.Background())) })
+
+	return runner
+}
+
+func (h *harness) enqueue(params jobs.EnqueueParams) *jobs.Enqueued {
+	h.t.Helper()
+
+	turn, err := h.tryEnqueue(params)
+	require.NoError(h.t, err)
+
+	return turn
+}
+
+func (h *harness) tryEnqueue(params jobs.EnqueueParams) (*jobs.Enqueued, error) {
+	if params.SessionID == uuid.Nil {
+		params.SessionID = h.session
+	}
+	if params.Message == "" {
+		params.Message = "hello"
+	}
+	var turn *jobs.Enqueued
+	err := pg.InTx(h.t.Context(), h.pool, func(tx pgx.Tx) error {
+		var err error
+		turn, err = jobs.EnqueueTurn(h.t.Context(), tx, params)
+
+		return err
+	})
+
+	return turn, err
+}
+
+func (h *harness) cancel(turnID uuid.UUID) bool {
+	h.t.Helper()
+
+	var cancelled bool
+	require.NoError(h.t, pg.InTx(h.t.Context(), h.pool, func(tx pgx.Tx) error {
+		var err error
+		cancelled, err = jobs.CancelTurn(h.t.Context(), tx, turnID)
+
+		return err
+	}))
+
+	return cancelled
+}
+
+func (h *harness) turn(id uuid.UUID) *db.Turns {
+	h.t.Helper()
+
+	turn, err := db.New().TurnGet(h.t.Context(), h.pool, id)
+	require.NoError(h.t, err)
+
+	return turn
+}
+
+// ended waits until the turn is final.
+func (h *harness) ended(id uuid.UUID) *db.Turns {
+	h.t.Helper()
+
+	var turn *db.Turns
+	require.Eventually(h.t, func() bool {
+		turn = h.turn(id)
+
+		return turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning
+	}, wait, 5*time.Millisecond)
+
+	return turn
+}
+
+// summarized waits until the turn is wholly over.
+func (h *harness) summarized(id uuid.UUID) *db.Turns {
+	h.t.Helper()
+
+	require.Eventually(h.t, func() bool { return h.turn(id).SummarizedAt != nil }, wait, 5*time.Millisecond)
+
+	return h.turn(id)
+}
+
+// column reads one column of a query as a list.
+func column[T any](h *harness, sql string, args ...any) []T {
+	h.t.Helper()
+
+	rows, err := h.pool.Query(h.t.Context(), sql, args...)
+	require.NoError(h.t, err)
+	values, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	require.NoError(h.t, err)
+
+	return values
+}
+
+func (h *harness) events(turnID uuid.UUID) []string {
+	return column[string](h, `SELECT type FROM turn_events WHERE turn_id = $1 ORDER BY seq`, turnID)
+}
+
+func (h *harness) exec(sql string, args ...any) {
+	h.t.Helper()
+
+	_, err := h.pool.Exec(h.t.Context(), sql, args...)
+	require.NoError(h.t, err)
+}
+
+// countingModel counts the calls of each node and can hold them up.
+type countingModel struct {
+	llm.Model
+
+	mu    sync.Mutex
+	calls map[string]int
+	// before, if set, is called with each request.
+	before func(ctx context.Context, req *llm.Request) error
+}
+
+func (m *countingModel) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	m.mu.Lock()
+	m.calls[req.Node]++
+	before := m.before
+	m.mu.Unlock()
+	if before != nil {
+		if err := before(ctx, req); err != nil {
+			return nil, err
+		}
+	}
+
+	return m.Model.Generate(ctx, req)
+}
+
+func (m *countingModel) count(node string) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	return m.calls[node]
+}
+
+// fakeMemory gives every node a prompt with the message alone.
+type fakeMemory struct {
+	mu           sync.Mutex
+	writeAllowed bool
+	hasQuestion  bool
+	refs         nodes.Refs
+	panics       bool
+}
+
+func (m *fakeMemory) frame(t *db.Turns) nodes.Frame {
+	return nodes.Frame{
+		Persona: "You help.", Blocks: []nodes.Block{{Tag: "current_task", Sections: []nodes.Section{{Heading: "## Current Message", Body: t.Message}}}},
+		Items: []nodes.Item{{Section: "Current Message", Turn: int(t.Number), Reason: "current", Tokens: 1}},
+	}
+}
+
+func (m *fakeMemory) Understand(_ context.Context, _ pgx.Tx, t *db.Turns) (nodes.UnderstandInput, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.panics {
+		panic("boom")
+	}
+
+	return nodes.UnderstandInput{Frame: m.frame(t), Refs: m.refs, EntityTypes: []string{"recipe", "inv"}, HasQuestion: m.hasQuestion}, nil
+}
+
+func (m *fakeMemory) Think(_ context.Context, _ pgx.Tx, t *db.Turns) (nodes.ThinkInput, error) {
+	return nodes.ThinkInput{Frame: m.frame(t), Refs: m.refs, Subdomains: []string{"recipes", "inventory"}, MaxSteps: 8, WriteAllowed: m.writeAllowed}, nil
+}
+
+func (m *fakeMemory) Act(ctx context.Context, tx pgx.Tx, t *db.Turns, step int) (nodes.ActInput, error) {
+	steps, err := db.New().TurnStepList(ctx, tx, t.ID)
+	if err != nil {
+		return nodes.ActInput{}, err
+	}
+
+	return nodes.ActInput{
+		Frame: m.frame(t), StepType: string(steps[step-1].StepType), Tables: []string{"recipes"}, EntityTypes: []string{"recipe"}, SchemaRequestsLeft: 2,
+	}, nil
+}
+
+func (m *fakeMemory) Reply(_ context.Context, _ pgx.Tx, t *db.Turns) (nodes.ReplyInput, error) {
+	return nodes.ReplyInput{Frame: m.frame(t), Fallback: "reply from facts"}, nil
+}
+
+func (m *fakeMemory) QuickReply(context.Context, pgx.Tx, *db.Turns) (string, error) {
+	return "quick reply", nil
+}
+
+func (m *fakeMemory) Summarize(_ context.Context, _ pgx.Tx, t *db.Turns) (nodes.SummarizeInput, error) {
+	return nodes.SummarizeInput{Frame: m.frame(t), Fallback: nodes.SummarizeOutput{
+		ResponseSummary: "summary from facts", ConversationPhase: "exploring", Tone: "collaborative",
+	}}, nil
+}
+
+func (m *fakeMemory) Compress(_ context.Context, _ pgx.Tx, _ uuid.UUID, kind string, _, _ int) (nodes.CompressInput, error) {
+	return nodes.CompressInput{Frame: nodes.Frame{Persona: "You help."}, Kind: kind, Fallback: "older turns"}, nil
+}
+
+// fakeTools writes one row to the table tool_marks per call, so that tests see what was committed.
+type fakeTools struct {
+	mu      sync.Mutex
+	inputs  int
+	execute func(ctx context.Context, tx pgx.Tx, scope registry.Scope, calls []crud.Call) (crud.Outcome, error)
+}
+
+func (f *fakeTools) Prepare(ctx context.Context, calls []crud.Call) (crud.Prepared, error) {
+	return (&crud.Tools{}).Prepare(ctx, calls)
+}
+
+func (f *fakeTools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, _ string, _ []string, prepared crud.Prepared) (crud.Outcome, error) {
+	if f.execute != nil {
+		return f.execute(ctx, tx, scope, prepared.Calls())
+	}
+	var outcome crud.Outcome
+	for i, call := range prepared.Calls() {
+		outcome.Results = append(outcome.Results, crud.Result{Call: i + 1, Tool: call.Tool, EntityType: "recipe", RowCount: 2, Shown: 2})
+	}
+
+	return outcome, nil
+}
+
+func (f *fakeTools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (crud.Outcome, error) {
+	return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: crud.ToolDelete, EntityType: "recipe", RowCount: 11}}}, nil
+}
+
+func (f *fakeTools) ApplyInputs(context.Context, pgx.Tx, registry.Scope, string, json.RawMessage, json.RawMessage) ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.inputs++
+
+	return nil, nil
+}
+
+type noIndex struct{}
+
+func (noIndex) EmbedTurn(context.Context, uuid.UUID) error { return nil }
+
+type logWriter struct{ t *testing.T }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	w.t.Log(string(p))
+
+	return len(p), nil
+}
+
+// chat is a script of n turns without data.
+func chat(n int) string {
+	text := "turns:\n"
+	for range n {
+		text += `  - understand: {intent: chat, mentions: [], curation_summary: ""}
+    think: {goal: "answer", decision: plan, steps: []}
+    reply: "Hello, how can I help you with your kitchen today?"
+    summarize: {response_summary: "greeted", conversation_phase: exploring, tone: collaborative, what_user_expressed: "", what_we_acknowledged: "", natural_next: ""}
+`
+	}
+
+	return text + "compress: {text: earlier turns}\n"
+}

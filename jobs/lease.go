@@ -1,0 +1,163 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+)
+
+const (
+	beatInterval = time.Second
+	beatTimeout  = time.Second
+
+	// leaseMargin is after how long without a beat a worker stops its own runs: others take over after 3 s.
+	leaseMargin = 2 * time.Second
+
+	cancelChannel = "alfred_cancel"
+	reconnect     = 500 * time.Millisecond
+)
+
+// lease shows that this worker lives, twice: a row that it renews each second,
+// which also tells of a stopped or cut-off host, and an advisory lock on a
+// connection of its own, which tells of a killed process at once. The same
+// connection hears of cancelled turns.
+//
+// The connection must be a direct one: a pooler in transaction mode keeps neither
+// locks nor notifications, and would make every worker look dead.
+type lease struct {
+	runner *Runner
+
+	mu   sync.Mutex
+	conn *pgx.Conn
+}
+
+// take connects, locks and writes the row.
+func (l *lease) take(ctx context.Context) error {
+	if err := l.connect(ctx); err != nil {
+		return err
+	}
+
+	return l.beat(ctx)
+}
+
+func (l *lease) connect(ctx context.Context) error {
+	config := l.runner.Pool.Config().ConnConfig
+	// A host that is gone is noticed in seconds, not after TCP's two hours.
+	config.RuntimeParams["tcp_keepalives_idle"] = "2"
+	config.RuntimeParams["tcp_keepalives_interval"] = "1"
+	config.RuntimeParams["tcp_keepalives_count"] = "3"
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("connect for the lease: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "LISTEN "+cancelChannel); err != nil {
+		conn.Close(ctx) //nolint:errcheck,gosec // it is of no use
+
+		return fmt.Errorf("listen for cancelled turns: %w", err)
+	}
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtextextended('alfred.worker:' || $1, 0))`, l.runner.id); err != nil {
+		conn.Close(ctx) //nolint:errcheck,gosec // it is of no use
+
+		return fmt.Errorf("lock the lease: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conn = conn
+
+	return nil
+}
+
+func (l *lease) beat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
+	defer cancel()
+	r := l.runner
+	if err := db.New().WorkerBeat(ctx, r.Pool, &db.WorkerBeatParams{ID: r.id, Version: r.Version, Host: r.host}); err != nil {
+		return fmt.Errorf("renew the lease: %w", err)
+	}
+
+	return nil
+}
+
+// keep renews the row until ctx is over. When that fails for too long, this
+// worker's runs are stopped, because others are about to take them over.
+func (l *lease) keep(ctx context.Context) {
+	ticker := time.NewTicker(beatInterval)
+	defer ticker.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		err := l.beat(ctx)
+		switch {
+		case err == nil:
+			last = time.Now()
+		case ctx.Err() != nil:
+			return
+		case time.Since(last) > leaseMargin:
+			l.runner.Logger.ErrorContext(ctx, "lease lost, runs stopped", slog.Any("error", err))
+			l.runner.runs.cancelAll(errLeaseLost)
+		}
+	}
+}
+
+// hold waits on the connection, for cancelled turns, and makes it anew when it breaks.
+func (l *lease) hold(ctx context.Context) {
+	for {
+		err := l.listen(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		l.runner.Logger.WarnContext(ctx, "lease connection lost", slog.Any("error", err))
+		for l.connect(ctx) != nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(reconnect):
+			}
+		}
+	}
+}
+
+func (l *lease) listen(ctx context.Context) error {
+	l.mu.Lock()
+	conn := l.conn
+	l.mu.Unlock()
+	for {
+		notification, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck,gosec // it is lost
+
+			return fmt.Errorf("wait for cancelled turns: %w", err)
+		}
+		if turnID, err := uuid.Parse(notification.Payload); err == nil {
+			l.runner.runs.cancel(turnID, errCancelled)
+		}
+	}
+}
+
+// release gives the lease up. The loops are over.
+func (l *lease) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	err := db.New().WorkerDelete(ctx, l.runner.Pool, l.runner.id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conn != nil && !l.conn.IsClosed() {
+		l.conn.Close(ctx) //nolint:errcheck,gosec // the lock goes with the connection
+	}
+	if err != nil {
+		return fmt.Errorf("give up the lease: %w", err)
+	}
+
+	return nil
+}

@@ -1,0 +1,9 @@
+package jobs_test
+
+import (
+	"testing"
+
+	"alfred/internal/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }

@@ -1,0 +1,188 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"alfred/llm"
+	"alfred/pg"
+)
+
+// The codes a turn fails with.
+const (
+	codeCancelled       = "cancelled"
+	codeContextOverflow = "context_overflow"
+	codeInternal        = "internal"
+	codeInvalidOutput   = "invalid_output"
+	codeModelAuth       = "model_auth"
+	codeModelRefused    = "model_refused"
+	codeModelUnavail    = "model_unavailable"
+	codeScriptExhausted = "script_exhausted"
+)
+
+// sentences are what the user is told. They name no cause that only an operator could act on.
+//
+//nolint:gochecknoglobals // a constant in all but syntax
+var sentences = map[string]string{
+	codeCancelled:       "You cancelled this request.",
+	codeContextOverflow: "This conversation has grown too long for the model. Please start a new one.",
+	codeInternal:        "Something went wrong on our side. Nothing of this step was saved. Please try again.",
+	codeInvalidOutput:   "The model did not give a usable answer. Please try again, perhaps in other words.",
+	codeModelAuth:       "The model refuses our key. Please tell whoever runs this service.",
+	codeModelRefused:    "The model declined to answer this. Please ask in another way.",
+	codeModelUnavail:    "The model cannot be reached right now. Please try again in a few minutes.",
+	codeScriptExhausted: "The script has no answer for this.",
+}
+
+var (
+	// errCancelled stops a run whose turn was cancelled.
+	errCancelled = errors.New("the turn was cancelled")
+
+	// errLeaseLost stops a run whose worker could not show for too long that it lives: others have taken over.
+	errLeaseLost = errors.New("the worker's lease is over")
+
+	// errStale says that somebody else made this decision, or that the turn has ended.
+	errStale = errors.New("the turn has moved on")
+
+	// errVersion says that the job's arguments are those of another version.
+	errVersion = errors.New("the job is of another version")
+)
+
+// panicError is a panic of a node, with its stack.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }
+
+// verdict is what becomes of a job.
+type verdict string
+
+const (
+	verdictDone     verdict = "done"      // nothing is left to do
+	verdictStale    verdict = "stale"     // the same, because somebody else did it
+	verdictCancel   verdict = "cancelled" // the turn was cancelled
+	verdictHandBack verdict = "handed_back"
+	verdictSnooze   verdict = "snoozed"
+	verdictRetry    verdict = "retried"
+	verdictFail     verdict = "failed"
+)
+
+// outcome is a verdict with its particulars.
+type outcome struct {
+	verdict verdict
+	after   time.Duration // of a snooze
+	code    string        // of a failure
+}
+
+const (
+	// internalAttempts is how often what is most likely a bug is tried.
+	internalAttempts = 3
+
+	// A provider may ask for a pause; longer or more often than this, the pause counts as a failed attempt.
+	maxSnooze  = 2 * time.Minute
+	maxSnoozes = 10
+
+	// versionPause leaves a job of another version to a worker that knows it.
+	versionPause = 2 * time.Second
+)
+
+// judge maps the error of a job to what becomes of it. attempt counts from 1,
+// snoozes are the pauses taken before.
+func judge(err error, attempt, snoozes int) outcome {
+	switch {
+	case err == nil:
+		return outcome{verdict: verdictDone}
+	case errors.Is(err, errStale):
+		return outcome{verdict: verdictStale}
+	case errors.Is(err, errCancelled):
+		return outcome{verdict: verdictCancel}
+	case errors.Is(err, errVersion):
+		return outcome{verdict: verdictSnooze, after: versionPause}
+	case errors.Is(err, errLeaseLost), errors.Is(err, context.Canceled):
+		return outcome{verdict: verdictHandBack}
+	}
+	if model, ok := errors.AsType[*llm.Error](err); ok {
+		return judgeModel(model, attempt, snoozes)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return retryUntil(maxAttempts, attempt, codeModelUnavail)
+	case transientDB(err):
+		return retryUntil(maxAttempts, attempt, codeInternal)
+	default:
+		return retryUntil(internalAttempts, attempt, codeInternal)
+	}
+}
+
+func judgeModel(err *llm.Error, attempt, snoozes int) outcome {
+	switch err.Kind {
+	case llm.KindRateLimit, llm.KindOverloaded:
+		if err.RetryAfter > 0 && err.RetryAfter <= maxSnooze && snoozes < maxSnoozes {
+			return outcome{verdict: verdictSnooze, after: err.RetryAfter}
+		}
+
+		return retryUntil(maxAttempts, attempt, codeModelUnavail)
+	case llm.KindAuth:
+		return outcome{verdict: verdictFail, code: codeModelAuth}
+	case llm.KindContextOverflow:
+		return outcome{verdict: verdictFail, code: codeContextOverflow}
+	case llm.KindInvalidOutput:
+		return outcome{verdict: verdictFail, code: codeInvalidOutput}
+	case llm.KindRefusal:
+		return outcome{verdict: verdictFail, code: codeModelRefused}
+	case llm.KindScriptExhausted:
+		return outcome{verdict: verdictFail, code: codeScriptExhausted}
+	case llm.KindInvalidRequest:
+		return outcome{verdict: verdictFail, code: codeModelUnavail}
+	default:
+		return retryUntil(internalAttempts, attempt, codeInternal)
+	}
+}
+
+func retryUntil(last, attempt int, code string) outcome {
+	if attempt >= last {
+		return outcome{verdict: verdictFail, code: code}
+	}
+
+	return outcome{verdict: verdictRetry}
+}
+
+// transientDB reports whether the same statement may succeed later: the server
+// is away or starting, is short of something, or resolved a conflict against us.
+func transientDB(err error) bool {
+	code := pg.Code(err)
+	if code != "" {
+		return code == pgerrcode.SerializationFailure || code == pgerrcode.DeadlockDetected ||
+			code == pgerrcode.IdleInTransactionSessionTimeout || pgerrcode.IsConnectionException(code) ||
+			pgerrcode.IsInsufficientResources(code) || pgerrcode.IsOperatorIntervention(code)
+	}
+	if _, isConnect := errors.AsType[*pgconn.ConnectError](err); isConnect {
+		return true
+	}
+	if _, isNet := errors.AsType[net.Error](err); isNet {
+		return true
+	}
+
+	return pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		strings.Contains(err.Error(), "conn closed")
+}
+
+const (
+	firstPause = 500 * time.Millisecond
+	longPause  = 30 * time.Second
+)
+
+// pause is how long a job waits after its n-th attempt: 0.5 s, 1 s, 2 s, 4 s ...
+func pause(attempt int) time.Duration {
+	return min(firstPause<<min(max(attempt-1, 0), 10), longPause)
+}

@@ -1,0 +1,229 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/llm"
+	"alfred/nodes"
+	"alfred/pg"
+)
+
+const (
+	// recordTimeout bounds storing an answer, which goes on although its run was stopped.
+	recordTimeout = 5 * time.Second
+
+	// recordTries is how often storing an answer is tried: it has been paid for.
+	recordTries = 3
+
+	codeFailed = "internal" // of a call whose error is no llm.Error
+)
+
+// recorder is the model of one decision. It stores every answer as soon as it
+// arrives, in a transaction of its own, and plays what is stored for the decision
+// instead of asking again: what a killed process has bought is not bought twice.
+type recorder struct {
+	model   llm.Model
+	pool    pg.Beginner
+	prices  llm.Prices
+	session uuid.UUID
+	turn    *uuid.UUID // nil for compress
+	// position is 0 for compress, whose answers are found by their request.
+	position int
+	ordinal  int
+	items    []nodes.Item
+	bought   []*db.LlmCallAnswersRow
+
+	// lastCall is the call whose answer was used last; tokens are of all calls made.
+	lastCall  *uuid.UUID
+	modelName string
+	usage     llm.Usage
+	played    int
+}
+
+// Generate implements llm.Model.
+func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	req.Ordinal = r.ordinal
+	llm.Prepare(r.model, req)
+	request, err := storable(req)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	resp, err := r.play(ctx, req, request)
+	if resp != nil || err != nil {
+		return resp, err
+	}
+	started := time.Now()
+	resp, err = r.model.Generate(ctx, req)
+	if stopped := context.Cause(ctx); stopped != nil && err != nil && !errors.Is(stopped, context.DeadlineExceeded) {
+		err = errors.Join(stopped, err)
+	}
+	if recordErr := r.record(ctx, req, request, resp, err, time.Since(started)); recordErr != nil && err == nil {
+		return nil, recordErr
+	}
+
+	return resp, err //nolint:wrapcheck // nodes decide on the kind
+}
+
+// play returns the stored answer to this request, or nil.
+func (r *recorder) play(ctx context.Context, req *llm.Request, request json.RawMessage) (*llm.Response, error) {
+	bought, err := r.answer(ctx, req.Attempt, request)
+	if bought == nil || err != nil {
+		return nil, err
+	}
+	resp := &llm.Response{}
+	if err := json.Unmarshal(bought.Response, resp); err != nil {
+		return nil, fmt.Errorf("read stored answer: %w", err)
+	}
+	resp.Model, resp.Provider = bought.Model, bought.Provider
+	r.lastCall, r.modelName = &bought.ID, bought.Model
+	r.played++
+	if req.OnDelta != nil && resp.Text != "" {
+		req.OnDelta(resp.Text)
+	}
+
+	return resp, nil
+}
+
+func (r *recorder) answer(ctx context.Context, attempt int, request json.RawMessage) (*db.LlmCallAnswersRow, error) {
+	if r.turn != nil {
+		for _, row := range r.bought {
+			if int(row.Attempt) == attempt {
+				return row, nil
+			}
+		}
+
+		return nil, nil
+	}
+	var row *db.LlmCallAnswersRow
+	err := pg.InTx(ctx, r.pool, func(tx pgx.Tx) error {
+		rows, err := db.New().LlmCallCompressed(ctx, tx, &db.LlmCallCompressedParams{SessionID: r.session, Request: request})
+		if len(rows) > 0 {
+			found := db.LlmCallAnswersRow(*rows[0])
+			row = &found
+		}
+
+		return err //nolint:wrapcheck // wrapped below
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for a bought answer: %w", err)
+	}
+
+	return row, nil
+}
+
+// record stores the call, whatever came of it. It outlives the run's context.
+func (r *recorder) record(ctx context.Context, req *llm.Request, request json.RawMessage, resp *llm.Response, failure error, took time.Duration) error {
+	call, err := r.row(req, request, resp, failure, took)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	for try := 1; ; try++ {
+		err = pg.InTx(ctx, r.pool, func(tx pgx.Tx) error { return r.insert(ctx, tx, call) })
+		if err == nil || try == recordTries || !transientDB(err) {
+			break
+		}
+		time.Sleep(pause(try) / 4) //nolint:mnd // the database is close
+	}
+	if err != nil {
+		return fmt.Errorf("store the model's answer: %w", err)
+	}
+	r.lastCall, r.modelName = &call.ID, call.Model
+
+	return nil
+}
+
+func (r *recorder) row(req *llm.Request, request json.RawMessage, resp *llm.Response, failure error, took time.Duration) (*db.LlmCallInsertParams, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("make an id: %w", err)
+	}
+	call := &db.LlmCallInsertParams{
+		ID: id, SessionID: r.session, TurnID: r.turn, Position: positive(r.position), Node: req.Node, Step: positive(req.Step),
+		Call: int32(max(req.Call, 1)), Attempt: int32(max(req.Attempt, 1)), Request: request, LatencyMs: int32(took.Milliseconds()),
+		ErrorCode: errorCode(failure), Provider: "unknown", Model: "unknown",
+	}
+	if failed, ok := errors.AsType[*llm.Error](failure); ok && failed.Provider != "" {
+		call.Provider = failed.Provider
+	}
+	if resp == nil {
+		return call, nil
+	}
+	if call.Response, err = storable(map[string]any{"text": resp.Text, "tool_calls": resp.ToolCalls}); err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	cost, _ := r.prices.Cost(resp.Model, resp.Usage)
+	call.Provider, call.Model, call.CostUsd = resp.Provider, resp.Model, cost
+	call.InputTokens, call.OutputTokens, call.CachedTokens = int32(resp.Usage.Input), int32(resp.Usage.Output), int32(resp.Usage.Cached)
+	r.usage.Input += resp.Usage.Input
+	r.usage.Output += resp.Usage.Output
+	r.usage.Cached += resp.Usage.Cached
+
+	return call, nil
+}
+
+func (r *recorder) insert(ctx context.Context, tx pgx.Tx, call *db.LlmCallInsertParams) error {
+	if err := lazily(ctx, tx); err != nil {
+		return err
+	}
+	q := db.New()
+	if err := q.LlmCallInsert(ctx, tx, call); err != nil {
+		return fmt.Errorf("insert call: %w", err)
+	}
+	if len(r.items) == 0 {
+		return nil
+	}
+	items := &db.ContextItemInsertParams{LlmCallID: call.ID}
+	for _, item := range r.items {
+		items.Sections = append(items.Sections, item.Section)
+		items.Refs = append(items.Refs, item.Ref)
+		items.TurnNumbers = append(items.TurnNumbers, int32(item.Turn))
+		items.Reasons = append(items.Reasons, item.Reason)
+		items.Tokens = append(items.Tokens, int32(item.Tokens))
+	}
+	if err := q.ContextItemInsert(ctx, tx, items); err != nil {
+		return fmt.Errorf("insert context items: %w", err)
+	}
+
+	return nil
+}
+
+// lazily lets the commit return before it is on disk: what the transaction
+// writes can be made again.
+func lazily(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, `SET LOCAL synchronous_commit = off`); err != nil {
+		return fmt.Errorf("relax the commit: %w", err)
+	}
+
+	return nil
+}
+
+func errorCode(err error) *string {
+	if err == nil {
+		return nil
+	}
+	code := string(llm.KindOf(err))
+	if code == "" {
+		code = codeFailed
+	}
+
+	return &code
+}
+
+func positive(n int) *int32 {
+	if n <= 0 {
+		return nil
+	}
+	n32 := int32(n)
+
+	return &n32
+}

@@ -1,0 +1,124 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/pg"
+)
+
+const scanInterval = 500 * time.Millisecond
+
+// recoverLoop looks twice a second for what nobody works on any more. Every
+// worker does; what one does the others find done.
+func (r *Runner) recoverLoop(ctx context.Context) {
+	ticker := time.NewTicker(scanInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := r.scan(ctx); err != nil && ctx.Err() == nil {
+			r.Logger.WarnContext(ctx, "recovery scan failed", slog.Any("error", err))
+		}
+	}
+}
+
+func (r *Runner) scan(ctx context.Context) error {
+	return errors.Join(r.supersede(ctx), r.failAbandoned(ctx), r.finishSummaries(ctx), r.startWaiting(ctx))
+}
+
+// supersede replaces the running jobs of dead workers by new ones. A row is never
+// reopened: a late report of the dead worker would land on the live run. A job
+// whose attempts are spent gets no successor, and the next scan fails its turn; not
+// in this transaction, which has locked jobs, because turns are locked before jobs.
+func (r *Runner) supersede(ctx context.Context) error {
+	q := db.New()
+	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
+		dead, err := q.WorkerDead(ctx, tx, r.id)
+		if err != nil {
+			return err //nolint:wrapcheck // wrapped below
+		}
+		for _, id := range dead {
+			n, err := q.JobSupersede(ctx, tx, &db.JobSupersedeParams{Client: id, Reason: "worker died: " + id})
+			if err != nil {
+				return err //nolint:wrapcheck // wrapped below
+			}
+			if n > 0 {
+				r.Logger.WarnContext(ctx, "jobs taken over", slog.String("worker", id), slog.Int("jobs", int(n)))
+			}
+		}
+
+		return q.WorkerPrune(ctx, tx)
+	})
+	if err != nil {
+		return fmt.Errorf("supersede jobs: %w", err)
+	}
+
+	return nil
+}
+
+// failAbandoned fails running turns that no job moves any more: the last attempt
+// was killed, or somebody cancelled the job by hand.
+func (r *Runner) failAbandoned(ctx context.Context) error {
+	q := db.New()
+	turns, err := q.TurnAbandoned(ctx, r.Pool)
+	if err != nil {
+		return fmt.Errorf("find abandoned turns: %w", err)
+	}
+	for _, turnID := range turns {
+		ended, err := q.TurnEnd(ctx, r.Pool, &db.TurnEndParams{
+			TurnID: turnID, Status: db.TurnStatusFailed, Code: codeInternal, Message: sentences[codeInternal],
+		})
+		if err != nil {
+			return fmt.Errorf("fail abandoned turn: %w", err)
+		}
+		if ended {
+			r.notifier.Notify(turnID)
+			r.Logger.ErrorContext(ctx, "abandoned turn failed", slog.String("turn_id", turnID.String()))
+		}
+	}
+
+	return nil
+}
+
+// finishSummaries ends summaries that no job will finish, with the facts.
+func (r *Runner) finishSummaries(ctx context.Context) error {
+	q := db.New()
+	turns, err := q.SummaryAbandoned(ctx, r.Pool)
+	if err != nil {
+		return fmt.Errorf("find abandoned summaries: %w", err)
+	}
+	for _, turnID := range turns {
+		if _, err := q.TurnSummaryFinish(ctx, r.Pool, turnID); err != nil {
+			return fmt.Errorf("finish summary: %w", err)
+		}
+		r.notifier.Notify(turnID)
+	}
+
+	return nil
+}
+
+// startWaiting starts turns that waited for a summary which is late.
+func (r *Runner) startWaiting(ctx context.Context) error {
+	q := db.New()
+	sessions, err := q.SessionStartable(ctx, r.Pool)
+	if err != nil {
+		return fmt.Errorf("find waiting sessions: %w", err)
+	}
+	for _, sessionID := range sessions {
+		if _, err := q.TurnStartNext(ctx, r.Pool, sessionID); err != nil {
+			return fmt.Errorf("start next turn: %w", err)
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,93 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/llm"
+	"alfred/nodes"
+)
+
+// reply words the answer and ends the turn for its user. The reply to a quick
+// read is made by code.
+type reply struct {
+	runner *Runner
+	d      delivery
+	quick  bool
+	in     nodes.ReplyInput
+	out    *nodes.ReplyOutput
+}
+
+func (r *reply) load(ctx context.Context, tx pgx.Tx, s *state) error {
+	if r.quick = s.quick(); r.quick {
+		text, err := r.runner.Memory.QuickReply(ctx, tx, s.turn)
+		r.out = &nodes.ReplyOutput{Text: text}
+
+		return err //nolint:wrapcheck // memory says what it was
+	}
+	in, err := r.runner.Memory.Reply(ctx, tx, s.turn)
+	r.in = in
+
+	return err //nolint:wrapcheck // memory says what it was
+}
+
+func (r *reply) frame() *nodes.Frame {
+	if r.quick {
+		return nil
+	}
+
+	return &r.in.Frame
+}
+
+// run streams the reply. A model that cannot be reached to the last costs the
+// wording: the work is done and the user must hear of it.
+func (r *reply) run(ctx context.Context, model llm.Model) error {
+	if r.quick {
+		return nil
+	}
+	pieces := &stream{
+		pool: r.runner.Pool, notifier: r.runner.notifier, turnID: r.d.TurnID, position: r.d.Position,
+		attempt: r.d.attempt + r.d.snoozes, ctx: ctx,
+	}
+	r.in.OnDelta = pieces.add
+	out, err := nodes.Reply(ctx, model, r.in)
+	pieces.close()
+	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Transient() && judge(err, r.d.attempt, r.d.snoozes).verdict == verdictFail {
+		out, err = &nodes.ReplyOutput{Text: r.in.Fallback, Fallback: true}, nil
+	}
+	r.out = out
+
+	return err //nolint:wrapcheck // judged by kind
+}
+
+// fence ends the turn, with its session locked before.
+func (r *reply) fence(ctx context.Context, c *commit) (bool, error) {
+	if err := c.lockSession(ctx); err != nil {
+		return false, fmt.Errorf("lock session: %w", err)
+	}
+	n, err := c.q.TurnReply(ctx, c.tx, &db.TurnReplyParams{ID: r.d.TurnID, Position: int32(r.d.Position), Reply: r.out.Text})
+
+	return n == 1, err //nolint:wrapcheck // wrapped by the caller
+}
+
+func (r *reply) effects(ctx context.Context, c *commit) (move, error) {
+	c.output = r.out
+	c.events.add("node.finished", nodeData(nodeReply, c.at, nil))
+	c.events.add("reply", map[string]any{"text": r.out.Text})
+	c.events.add("turn.finished", map[string]any{"status": db.TurnStatusSucceeded})
+	if err := c.events.append(ctx, c.tx, r.d.TurnID); err != nil {
+		return move{}, err
+	}
+	if err := c.q.TurnEventPrune(ctx, c.tx, r.d.TurnID); err != nil {
+		return move{}, fmt.Errorf("prune deltas: %w", err)
+	}
+	if err := c.q.SessionTouch(ctx, c.tx, c.s.turn.SessionID); err != nil {
+		return move{}, fmt.Errorf("touch session: %w", err)
+	}
+
+	return move{next: nodeSummarize}, nil
+}

@@ -1,0 +1,265 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/domain"
+	"alfred/llm"
+	"alfred/nodes"
+	"alfred/pg"
+	"alfred/registry"
+)
+
+const (
+	// clientPrefix marks our clients among others that share River's tables.
+	clientPrefix = "alfred-"
+
+	fetchCooldown     = time.Millisecond
+	fetchPollInterval = time.Second
+	settleTimeout     = 5 * time.Second
+	defaultGrace      = 10 * time.Second
+
+	// Goroutines, not connections: a run that waits for a model holds none.
+	defaultTurnWorkers = 200
+	backgroundWorkers  = 20
+)
+
+// Memory builds what each node sees, in a transaction that only reads.
+type Memory interface {
+	Understand(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.UnderstandInput, error)
+	Think(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.ThinkInput, error)
+	Act(ctx context.Context, tx pgx.Tx, t *db.Turns, step int) (nodes.ActInput, error)
+	Reply(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.ReplyInput, error)
+	QuickReply(ctx context.Context, tx pgx.Tx, t *db.Turns) (string, error)
+	Summarize(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.SummarizeInput, error)
+	Compress(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, kind string, from, to int) (nodes.CompressInput, error)
+}
+
+// Tools run a decision's data calls. Prepare runs before the transaction, the others within it.
+type Tools interface {
+	Prepare(ctx context.Context, calls []crud.Call) (crud.Prepared, error)
+	Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, stepType string, tables []string, prepared crud.Prepared) (crud.Outcome, error)
+	ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (crud.Outcome, error)
+	ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) ([]string, error)
+}
+
+// Index keeps the vectors of rows and turns.
+type Index interface {
+	// EmbedTurn makes those of what a turn has changed, and of the turn itself once it is summarized. It opens its own
+	// transactions, and does nothing for texts that have not changed.
+	EmbedTurn(ctx context.Context, turnID uuid.UUID) error
+}
+
+// Config is what a Runner needs. Fields without a comment on their default are required.
+type Config struct {
+	Pool   *pgxpool.Pool
+	Domain *domain.Domain
+	Memory Memory
+	Tools  Tools
+	Index  Index
+	Logger *slog.Logger
+	Models func(node string) llm.Model // the model of a node; compress is one of them
+	Prices llm.Prices                  // nil: every call costs 0
+
+	CompressOlder       bool // compress turns that leave the windows
+	FullDetailTurns     int  // window of the conversation, in turns
+	RetentionWindow     int  // window of the narrative, in turns
+	RetentionDecayTurns int  // turns after which an untouched retention ends; 0: never
+
+	// Grace is how long Stop lets decisions finish before it hands them back; 0: 10 s.
+	Grace time.Duration
+	// Timeouts bound the runs of nodes; the zero value has defaults.
+	Timeouts Timeouts
+	// TurnWorkers is how many decisions run at a time; 0: 200.
+	TurnWorkers int
+	// Version is shown in the lease.
+	Version string
+}
+
+// Timeouts bound how long a node may wait for its model, repairs included.
+type Timeouts map[string]time.Duration
+
+const defaultTimeout = 3 * time.Minute
+
+func (t Timeouts) of(node string) time.Duration {
+	if own, ok := t[node]; ok {
+		return own
+	}
+
+	return defaultTimeout
+}
+
+// Runner works jobs: those of turns, those in the background, and those that
+// other workers left when they died.
+type Runner struct {
+	Config
+
+	client   *river.Client[pgx.Tx]
+	id       string
+	host     string
+	notifier *pg.Notifier
+	runs     *runs
+	lease    *lease
+
+	stop context.CancelFunc // ends the loops
+	done sync.WaitGroup
+}
+
+// NewRunner prepares a runner; nothing runs before Start.
+func NewRunner(config Config) (*Runner, error) {
+	if config.Grace == 0 {
+		config.Grace = defaultGrace
+	}
+	if config.TurnWorkers == 0 {
+		config.TurnWorkers = defaultTurnWorkers
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	host = host[:min(len(host), 40)] //nolint:mnd // an id has 100 characters
+	r := &Runner{
+		Config: config, host: host, id: clientPrefix + host + "-" + uuid.NewString(),
+		notifier: pg.NewNotifier(config.Pool), runs: newRuns(),
+	}
+	r.client, err = river.NewClient(riverpgxv5.New(config.Pool), r.riverConfig())
+	if err != nil {
+		return nil, fmt.Errorf("make River client: %w", err)
+	}
+
+	return r, nil
+}
+
+func (r *Runner) riverConfig() *river.Config {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &worker[UnderstandArgs]{runner: r})
+	river.AddWorker(workers, &worker[ThinkArgs]{runner: r})
+	river.AddWorker(workers, &worker[ActArgs]{runner: r})
+	river.AddWorker(workers, &worker[ReplyArgs]{runner: r})
+	river.AddWorker(workers, &worker[SummarizeArgs]{runner: r})
+	river.AddWorker(workers, &compressWorker{runner: r})
+	river.AddWorker(workers, &embedWorker{runner: r})
+
+	return &river.Config{
+		ID: r.id, Schema: pg.Schema, Workers: workers, JobTimeout: -1, MaxAttempts: maxAttempts,
+		FetchCooldown: fetchCooldown, FetchPollInterval: fetchPollInterval, SoftStopTimeout: r.Grace,
+		Queues: map[string]river.QueueConfig{
+			queueTurns:      {MaxWorkers: r.TurnWorkers},
+			queueBackground: {MaxWorkers: backgroundWorkers},
+		},
+		// River tells of every retry; our own line for the job says the same and more.
+		Logger: slog.New(quieter{r.Logger.Handler()}),
+	}
+}
+
+// quieter passes warnings and errors alone.
+type quieter struct{ slog.Handler }
+
+func (q quieter) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
+}
+
+// WithAttrs implements slog.Handler.
+func (q quieter) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return quieter{q.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (q quieter) WithGroup(name string) slog.Handler { return quieter{q.Handler.WithGroup(name)} }
+
+// decision makes the empty decision of a delivery's node.
+func (r *Runner) decision(d delivery) decision {
+	switch d.node {
+	case nodeUnderstand:
+		return &understand{runner: r}
+	case nodeThink:
+		return &think{runner: r}
+	case nodeAct:
+		return &act{runner: r}
+	case nodeReply:
+		return &reply{runner: r, d: d}
+	default:
+		return &summarize{runner: r}
+	}
+}
+
+// Start takes the lease, works jobs and returns. ctx bounds the start alone; end with Stop.
+func (r *Runner) Start(ctx context.Context) error {
+	if _, err := db.New().PartitionEnsure(ctx, r.Pool); err != nil {
+		return fmt.Errorf("make partitions: %w", err)
+	}
+	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
+	r.stop = stop
+	// The lease stands before the first job can be fetched, or a crash right after would leave a job that nobody misses.
+	r.lease = &lease{runner: r}
+	if err := r.lease.take(ctx); err != nil {
+		stop()
+
+		return err
+	}
+	r.loop(func() { r.lease.keep(loops) })
+	r.loop(func() { r.lease.hold(loops) })
+	r.loop(func() { r.recoverLoop(loops) })
+	r.loop(func() { r.dailyLoop(loops) })
+	r.loop(func() {
+		if err := r.notifier.Run(loops); err != nil {
+			r.Logger.WarnContext(loops, "last notification lost", slog.Any("error", err))
+		}
+	})
+	if err := r.client.Start(loops); err != nil {
+		return errors.Join(fmt.Errorf("start River client: %w", err), r.Stop(ctx))
+	}
+
+	return nil
+}
+
+func (r *Runner) loop(work func()) { r.done.Go(work) }
+
+// Stop fetches no more jobs, lets decisions finish within the grace period,
+// hands the others back and gives up the lease.
+func (r *Runner) Stop(ctx context.Context) error {
+	stopErr := r.client.Stop(ctx)
+	r.stop()
+	r.done.Wait()
+	if err := errors.Join(stopErr, r.lease.release(ctx)); err != nil {
+		return fmt.Errorf("stop worker: %w", err)
+	}
+
+	return nil
+}
+
+// ID is the worker's id in the tables workers and river_job.
+func (r *Runner) ID() string { return r.id }
+
+const day = 24 * time.Hour
+
+// dailyLoop makes the partitions of the months to come.
+func (r *Runner) dailyLoop(ctx context.Context) {
+	ticker := time.NewTicker(day)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if _, err := db.New().PartitionEnsure(ctx, r.Pool); err != nil && ctx.Err() == nil {
+				r.Logger.ErrorContext(ctx, "partitions not made", slog.Any("error", err))
+			}
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/llm"
+	"alfred/nodes"
+)
+
+// openTurns is how many turns a question waits for its answer.
+const openTurns = 3
+
+// summarize words what happened in a turn that has been replied to, cleans up
+// after it and starts the next one.
+type summarize struct {
+	runner *Runner
+	quick  bool
+	in     nodes.SummarizeInput
+	out    *nodes.SummarizeOutput
+	model  string
+}
+
+func (s *summarize) load(ctx context.Context, tx pgx.Tx, st *state) error {
+	s.quick = st.quick()
+	in, err := s.runner.Memory.Summarize(ctx, tx, st.turn)
+	s.in = in
+
+	return err //nolint:wrapcheck // memory says what it was
+}
+
+func (s *summarize) frame() *nodes.Frame {
+	if s.quick {
+		return nil
+	}
+
+	return &s.in.Frame
+}
+
+// run never fails for the model's sake: the facts are rows already.
+func (s *summarize) run(ctx context.Context, model llm.Model) error {
+	fallback := s.in.Fallback
+	fallback.Fallback = true
+	if s.quick {
+		s.out = &fallback
+
+		return nil
+	}
+	out, err := nodes.Summarize(ctx, model, s.in)
+	if errors.Is(err, context.DeadlineExceeded) {
+		out, err = &fallback, nil
+	}
+	s.out = out
+	if rec, ok := model.(*recorder); ok {
+		s.model = rec.modelName
+	}
+
+	return err //nolint:wrapcheck // judged by kind
+}
+
+// fence asks for the position alone: the turn has succeeded. The session comes first, because the next turn is started.
+func (s *summarize) fence(ctx context.Context, c *commit) (bool, error) {
+	if err := c.lockSession(ctx); err != nil {
+		return false, fmt.Errorf("lock session: %w", err)
+	}
+	n, err := c.q.TurnSummarized(ctx, c.tx, &db.TurnSummarizedParams{ID: c.d.TurnID, Position: int32(c.d.Position)})
+
+	return n == 1, err //nolint:wrapcheck // wrapped by the caller
+}
+
+func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
+	c.output = s.out
+	if err := s.write(ctx, c); err != nil {
+		return move{}, err
+	}
+	if err := s.cleanUp(ctx, c); err != nil {
+		return move{}, err
+	}
+	if err := s.compress(ctx, c); err != nil {
+		return move{}, err
+	}
+	c.wrote = true // the turn itself can be recalled from now on
+	if _, err := c.q.TurnStartNext(ctx, c.tx, c.s.turn.SessionID); err != nil {
+		return move{}, fmt.Errorf("start next turn: %w", err)
+	}
+
+	return move{}, nil
+}
+
+func (s *summarize) write(ctx context.Context, c *commit) error {
+	if err := c.q.TurnSummaryFacts(ctx, c.tx, c.d.TurnID); err != nil {
+		return fmt.Errorf("write facts: %w", err)
+	}
+	model := s.model
+	if s.out.Fallback || model == "" {
+		model = noModel
+	}
+	err := c.q.TurnSummaryWord(ctx, c.tx, &db.TurnSummaryWordParams{
+		TurnID: c.d.TurnID, ResponseSummary: s.out.ResponseSummary, ConversationPhase: s.out.ConversationPhase, Tone: s.out.Tone,
+		WhatUserExpressed: s.out.WhatUserExpressed, WhatWeAcknowledged: s.out.WhatWeAcknowledged, NaturalNext: s.out.NaturalNext, Model: model,
+	})
+	if err != nil {
+		return fmt.Errorf("word summary: %w", err)
+	}
+
+	return nil
+}
+
+// cleanUp ends what has run its time: retentions, constraints, an unanswered question.
+func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
+	reg := c.registry()
+	if _, err := reg.ExpireRetentions(ctx, s.runner.RetentionDecayTurns); err != nil {
+		return fmt.Errorf("expire retentions: %w", err)
+	}
+	if _, err := reg.ExpireConstraints(ctx, time.Now()); err != nil {
+		return fmt.Errorf("expire constraints: %w", err)
+	}
+	_, err := c.q.QuestionExpire(ctx, c.tx, &db.QuestionExpireParams{
+		SessionID: c.s.turn.SessionID, OpenTurns: openTurns, TurnNumber: c.s.turn.Number + 1,
+	})
+	if err != nil {
+		return fmt.Errorf("expire question: %w", err)
+	}
+
+	return nil
+}
+
+// compress asks for the texts that stand for what leaves the windows with this turn.
+func (s *summarize) compress(ctx context.Context, c *commit) error {
+	if !s.runner.CompressOlder {
+		return nil
+	}
+	for kind, window := range map[string]int{"conversation": s.runner.FullDetailTurns, "narrative": s.runner.RetentionWindow} {
+		to := int(c.s.turn.Number) - window
+		if to < 1 {
+			continue
+		}
+		err := c.insertJob(ctx, nodeCompress, queueBackground, CompressArgs{SessionID: c.s.turn.SessionID, What: kind, FromTurn: 1, ToTurn: to})
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
+}

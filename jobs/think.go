@@ -1,0 +1,78 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/llm"
+	"alfred/nodes"
+)
+
+// think plans the turn, or proposes, or asks.
+type think struct {
+	runner *Runner
+	in     nodes.ThinkInput
+	out    *nodes.ThinkOutput
+}
+
+func (t *think) load(ctx context.Context, tx pgx.Tx, s *state) error {
+	in, err := t.runner.Memory.Think(ctx, tx, s.turn)
+	t.in = in
+
+	return err //nolint:wrapcheck // memory says what it was
+}
+
+func (t *think) frame() *nodes.Frame { return &t.in.Frame }
+
+func (t *think) run(ctx context.Context, model llm.Model) error {
+	out, err := nodes.Think(ctx, model, t.in)
+	t.out = out
+
+	return err //nolint:wrapcheck // judged by kind
+}
+
+func (t *think) fence(ctx context.Context, c *commit) (bool, error) { return c.fence(ctx) }
+
+func (t *think) effects(ctx context.Context, c *commit) (move, error) {
+	c.output = t.out
+	if t.out.Goal != "" {
+		c.goal = &t.out.Goal
+	}
+	var named []string
+	for _, step := range t.out.Steps {
+		named = append(named, step.Refs...)
+	}
+	if _, err := c.registry().Touch(ctx, named); err != nil {
+		return move{}, err //nolint:wrapcheck // the registry says what it was
+	}
+
+	return afterThink(t.out, thought{writeAllowed: t.in.WriteAllowed, refs: t.in.Refs, home: t.runner.home}), nil
+}
+
+// home is the subdomain in which refs of a type are read for a step: the step's own, where it can see their table.
+func (r *Runner) home(entityType, subdomain string) string {
+	entity := r.Domain.ByType(entityType)
+	if entity == nil || r.sees(subdomain, entity.Table) {
+		return subdomain
+	}
+	if of := r.Domain.SubdomainOf(entity); of != nil {
+		return of.Name
+	}
+
+	return subdomain
+}
+
+func (r *Runner) sees(subdomain, table string) bool {
+	s := r.Domain.Subdomain(subdomain)
+	if s == nil {
+		return false
+	}
+	for _, known := range append(append([]string{}, s.Tables...), s.Readable...) {
+		if known == table {
+			return true
+		}
+	}
+
+	return false
+}

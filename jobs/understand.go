@@ -1,0 +1,284 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/llm"
+	"alfred/nodes"
+	"alfred/pg"
+	"alfred/registry"
+)
+
+// understand resolves what the message is about and curates the registry.
+type understand struct {
+	runner   *Runner
+	in       nodes.UnderstandInput
+	out      *nodes.UnderstandOutput
+	location *time.Location
+}
+
+// applyInputs commits what the user changed and pointed at before any model sees
+// the turn, once: a rerun finds it done.
+func (r *Runner) applyInputs(ctx context.Context, d delivery) error {
+	q := db.New()
+
+	return pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
+		applied, err := q.TurnHold(ctx, tx, &db.TurnHoldParams{ID: d.TurnID, Position: int32(d.Position)})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errStale
+		}
+		if err != nil || applied != nil {
+			return err //nolint:wrapcheck // nothing to add
+		}
+		turn, err := q.TurnGet(ctx, tx, d.TurnID)
+		if err != nil {
+			return fmt.Errorf("load turn: %w", err)
+		}
+		scope := registry.Scope{
+			SessionID: turn.SessionID, UserID: turn.UserID, TurnID: turn.ID, Turn: int(turn.Number), Actor: registry.ActorUser,
+		}
+		if _, err := r.Tools.ApplyInputs(ctx, tx, scope, turn.Message, turn.UiChanges, turn.MentionedEntities); err != nil {
+			return fmt.Errorf("apply inputs: %w", err)
+		}
+		if err := q.TurnInputsApplied(ctx, tx, turn.ID); err != nil {
+			return fmt.Errorf("mark inputs applied: %w", err)
+		}
+
+		return nil
+	})
+}
+
+func (u *understand) load(ctx context.Context, tx pgx.Tx, s *state) error {
+	in, err := u.runner.Memory.Understand(ctx, tx, s.turn)
+	if err != nil {
+		return err //nolint:wrapcheck // memory says what it was
+	}
+	u.in = in
+	zone, err := db.New().UserTimezone(ctx, tx, s.turn.UserID)
+	if err != nil {
+		return fmt.Errorf("load time zone: %w", err)
+	}
+	if u.location, err = time.LoadLocation(zone); err != nil {
+		u.location = time.UTC // a zone that this machine does not know counts as UTC, in prompts too
+	}
+
+	return nil
+}
+
+func (u *understand) frame() *nodes.Frame { return &u.in.Frame }
+
+func (u *understand) run(ctx context.Context, model llm.Model) error {
+	out, err := nodes.Understand(ctx, model, u.in)
+	u.out = out
+
+	return err //nolint:wrapcheck // judged by kind
+}
+
+func (u *understand) fence(ctx context.Context, c *commit) (bool, error) { return c.fence(ctx) }
+
+func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
+	c.output = u.out
+	after := understood{refs: u.in.Refs}
+	if u.out.AnswersQuestion {
+		answered, err := u.answer(ctx, c)
+		if err != nil {
+			return move{}, err
+		}
+		if answered != nil && answered.Kind == askApprove && u.out.Intent == "confirm" {
+			after.approve = questionText(answered.Payload)
+			after.subdomain = u.runner.approvedSubdomain(answered.Payload)
+		}
+	}
+	if err := u.curate(ctx, c); err != nil {
+		return move{}, err
+	}
+	if quick := u.out.Quick; quick != nil && after.approve == "" {
+		after.subdomain, after.plural = u.runner.quick(quick.EntityType)
+	}
+
+	return afterUnderstand(u.out, after), nil
+}
+
+// answer closes the open question. Understand says whether the message answers
+// it; a short message alone does not.
+func (u *understand) answer(ctx context.Context, c *commit) (*db.QuestionAnswerRow, error) {
+	answered, err := c.q.QuestionAnswer(ctx, c.tx, &db.QuestionAnswerParams{
+		SessionID: c.s.turn.SessionID, TurnNumber: c.s.turn.Number,
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("close question: %w", err)
+	}
+
+	return answered, nil
+}
+
+// curate applies what Understand decided about the registry, a fresh start first.
+func (u *understand) curate(ctx context.Context, c *commit) error {
+	reg := c.registry()
+	curation := u.out.Curation
+	if curation.ClearAll {
+		if _, err := reg.ClearAll(ctx, u.out.CurationSummary); err != nil {
+			return err //nolint:wrapcheck // the registry says what it was
+		}
+	}
+	if _, err := reg.Touch(ctx, u.mentioned()); err != nil {
+		return err //nolint:wrapcheck // the registry says what it was
+	}
+	exclusion, err := u.constrain(ctx, reg)
+	if err != nil {
+		return err
+	}
+	for _, x := range curation.Retain {
+		if err := lenient(reg.Retain(ctx, x.Ref, x.Reason, confidence(x.Confidence))); err != nil {
+			return err
+		}
+	}
+	for _, x := range curation.Exclude {
+		if err := lenient(reg.Exclude(ctx, x.Ref, x.Reason, exclusion)); err != nil {
+			return err
+		}
+	}
+	for _, ref := range curation.Demote {
+		if err := lenient(reg.Demote(ctx, ref, u.out.CurationSummary)); err != nil {
+			return err
+		}
+	}
+	for _, ref := range curation.Drop {
+		if err := lenient(reg.Drop(ctx, ref, u.out.CurationSummary)); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// mentioned are the refs that the message means without doubt.
+func (u *understand) mentioned() []string {
+	var refs []string
+	for _, m := range u.out.Mentions {
+		if m.Ref != "" && (m.Resolution == "exact" || m.Resolution == "inferred") {
+			refs = append(refs, m.Ref)
+		}
+	}
+
+	return refs
+}
+
+// constrain stores what the user asked to hold. It returns the constraint whose
+// end ends this message's exclusions: the only one of kind exclude.
+func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uuid.UUID, error) {
+	if len(u.out.Constraints) == 0 {
+		return nil, nil
+	}
+	inForce, err := reg.Constraints(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the registry says what it was
+	}
+	var exclusions []uuid.UUID
+	for _, x := range u.out.Constraints {
+		value := x.Value
+		if len(value) == 0 {
+			value = json.RawMessage("null")
+		}
+		id, err := reg.AddConstraint(ctx, registry.Constraint{
+			Text: x.Text, Kind: x.Kind, Value: value, Scope: x.Scope, SourceTurn: reg.Scope().Turn,
+			ExpiresAt: expiry(x, time.Now().In(u.location)),
+		}, replaced(inForce, x.Replaces))
+		if err != nil {
+			return nil, err //nolint:wrapcheck // the registry says what it was
+		}
+		if x.Kind == "exclude" {
+			exclusions = append(exclusions, id)
+		}
+	}
+	if len(exclusions) != 1 {
+		return nil, nil
+	}
+
+	return &exclusions[0], nil
+}
+
+// replaced finds the constraint that a new one names by its words.
+func replaced(inForce []registry.Constraint, text string) *uuid.UUID {
+	if text == "" {
+		return nil
+	}
+	for i := range inForce {
+		if strings.EqualFold(strings.TrimSpace(inForce[i].Text), strings.TrimSpace(text)) {
+			return &inForce[i].ID
+		}
+	}
+
+	return nil
+}
+
+// lenient lets a curation pass that has lost its object since the model saw it:
+// the row was deleted meanwhile, and the turn must not fail for that.
+func lenient(err error) error {
+	if _, gone := errors.AsType[*registry.RefError](err); gone || errors.Is(err, registry.ErrRefused) {
+		return nil
+	}
+
+	return err
+}
+
+func confidence(c *float64) *float32 {
+	if c == nil {
+		return nil
+	}
+	clamped := float32(min(max(*c, 0), 1))
+
+	return &clamped
+}
+
+func questionText(payload json.RawMessage) string {
+	var q struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(payload, &q); err != nil || q.Text == "" {
+		return "the question"
+	}
+
+	return q.Text
+}
+
+// quick is where rows of a type are read, and how people call them.
+func (r *Runner) quick(entityType string) (subdomain, plural string) {
+	entity := r.Domain.Entity(entityType)
+	if entity == nil {
+		return "", ""
+	}
+	if s := r.Domain.SubdomainOf(entity); s != nil {
+		return s.Name, entity.Plural
+	}
+
+	return "", ""
+}
+
+// approvedSubdomain is that of the first call that was approved.
+func (r *Runner) approvedSubdomain(payload json.RawMessage) string {
+	var approval struct {
+		Calls []struct {
+			EntityType string `json:"entity_type"`
+		} `json:"calls"`
+	}
+	if err := json.Unmarshal(payload, &approval); err == nil && len(approval.Calls) > 0 {
+		if subdomain, _ := r.quick(approval.Calls[0].EntityType); subdomain != "" {
+			return subdomain
+		}
+	}
+
+	return "general"
+}

@@ -1,0 +1,263 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/tidwall/gjson"
+
+	"alfred/db"
+	"alfred/llm"
+	"alfred/nodes"
+	"alfred/pg"
+)
+
+// worker hands the jobs of one node to the runner. All five nodes are worked alike.
+type worker[A turnArgs] struct {
+	river.WorkerDefaults[A]
+
+	runner *Runner
+}
+
+// NextRetry implements river.Worker.
+func (w *worker[A]) NextRetry(job *river.Job[A]) time.Time {
+	return time.Now().Add(pause(job.Attempt))
+}
+
+// Timeout implements river.Worker: none, each node has its own for its run alone.
+func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return -1 }
+
+// Work implements river.Worker.
+func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
+	return w.runner.work(ctx, delivery{
+		TurnArgs: job.Args.turn(), node: job.Kind, jobID: job.ID, attempt: job.Attempt,
+		snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
+	})
+}
+
+// delivery is one delivery of a job of a turn.
+type delivery struct {
+	TurnArgs
+
+	node    string
+	jobID   int64
+	attempt int // from 1
+	snoozes int
+}
+
+// decision is one decision of a node, between load and commit.
+type decision interface {
+	// load builds the input in a transaction that only reads.
+	load(ctx context.Context, tx pgx.Tx, s *state) error
+	// frame is the loaded input's frame, or nil when code decides and no model is asked.
+	frame() *nodes.Frame
+	// run makes the decision. No transaction is open.
+	run(ctx context.Context, model llm.Model) error
+	// fence begins the commit; false when the turn has moved on.
+	fence(ctx context.Context, c *commit) (bool, error)
+	// effects writes what the decision causes and says what follows. It sets c.output.
+	effects(ctx context.Context, c *commit) (move, error)
+}
+
+// work makes one decision and settles its job, whatever happens.
+func (r *Runner) work(ctx context.Context, d delivery) error {
+	ctx, leave := r.runs.enter(ctx, d.TurnID)
+	defer leave()
+	report := &report{delivery: d, started: time.Now()}
+	err := r.decide(ctx, d, report)
+	if cause := context.Cause(ctx); cause != nil && err != nil {
+		err = errors.Join(cause, err)
+	}
+
+	return r.settle(ctx, d, report, err)
+}
+
+// decide is load, run, commit.
+func (r *Runner) decide(ctx context.Context, d delivery, report *report) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &panicError{value: value, stack: debug.Stack()}
+		}
+	}()
+	if d.Version != argsVersion {
+		return fmt.Errorf("%w: %d", errVersion, d.Version)
+	}
+	dec := r.decision(d)
+	s, err := r.load(ctx, d, dec)
+	report.loaded(s)
+	if err != nil {
+		return err
+	}
+	rec, err := r.run(ctx, d, s, dec)
+	report.ran(rec)
+	if err != nil {
+		return err
+	}
+	err = r.commit(ctx, d, s, dec, rec, report)
+	report.committed()
+
+	return err
+}
+
+// load checks the fence before anything else: a stale job must not buy an answer.
+func (r *Runner) load(ctx context.Context, d delivery, dec decision) (*state, error) {
+	if d.node == nodeUnderstand {
+		if err := r.applyInputs(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	var s *state
+	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
+		turn, err := db.New().TurnGet(ctx, tx, d.TurnID)
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("load turn: %w", err)
+		}
+		if err != nil || !current(turn, d) {
+			return errStale
+		}
+		if s, err = loadState(ctx, tx, turn); err != nil {
+			return err
+		}
+
+		return dec.load(ctx, tx, s)
+	})
+
+	return s, err
+}
+
+// current says whether the turn still waits for this decision.
+func current(turn *db.Turns, d delivery) bool {
+	status := db.TurnStatusRunning
+	if d.node == nodeSummarize {
+		status = db.TurnStatusSucceeded
+	}
+
+	return turn.Status == status && int(turn.Position) == d.Position
+}
+
+// run asks the model. Its answers are stored by the recorder as they arrive.
+func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*recorder, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(d.node))
+	defer cancel()
+	rec := &recorder{
+		pool: r.Pool, prices: r.Prices, session: s.turn.SessionID, turn: &s.turn.ID, position: d.Position, bought: s.answers,
+	}
+	if frame := dec.frame(); frame != nil {
+		frame.At, rec.ordinal = s.at(d.node)
+		rec.items, rec.model = frame.Items, r.Models(d.node)
+	}
+
+	return rec, dec.run(ctx, rec)
+}
+
+// settle turns the error of a job into its fate. It is the only place that logs.
+func (r *Runner) settle(ctx context.Context, d delivery, report *report, err error) error {
+	o := judge(err, d.attempt, d.snoozes)
+	if o.verdict == verdictFail {
+		if failErr := r.fail(ctx, d, o.code); failErr != nil {
+			// The job is tried again; once its attempts are spent, the scan fails the turn.
+			err, o = errors.Join(err, failErr), outcome{verdict: verdictRetry}
+		}
+	}
+	report.log(ctx, r.Logger, o, err)
+	switch o.verdict {
+	case verdictDone, verdictStale:
+		return nil
+	case verdictHandBack:
+		return river.JobSnooze(0) //nolint:wrapcheck // River's own form
+	case verdictSnooze:
+		return river.JobSnooze(o.after) //nolint:wrapcheck // River's own form
+	case verdictCancel, verdictFail:
+		return river.JobCancel(err) //nolint:wrapcheck // River's own form
+	case verdictRetry:
+	}
+
+	return err
+}
+
+// fail ends the turn, if it still stands where this job found it. A summary that
+// cannot be made is replaced by the facts: the turn has succeeded already.
+func (r *Runner) fail(ctx context.Context, d delivery, code string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	q := db.New()
+	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
+		if d.node == nodeSummarize {
+			_, err := q.TurnSummaryFinish(ctx, tx, d.TurnID)
+
+			return err //nolint:wrapcheck // wrapped below
+		}
+		turn, err := q.TurnGet(ctx, tx, d.TurnID)
+		if err != nil {
+			return err //nolint:wrapcheck // wrapped below
+		}
+		if _, err := q.SessionLock(ctx, tx, turn.SessionID); err != nil {
+			return err //nolint:wrapcheck // wrapped below
+		}
+		if _, err := q.TurnHold(ctx, tx, &db.TurnHoldParams{ID: d.TurnID, Position: int32(d.Position)}); err != nil {
+			return err //nolint:wrapcheck // wrapped below; no row: the turn has moved on
+		}
+		_, err = q.TurnEnd(ctx, tx, &db.TurnEndParams{TurnID: d.TurnID, Status: db.TurnStatusFailed, Code: code, Message: sentences[code]})
+
+		return err //nolint:wrapcheck // wrapped below
+	})
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return fmt.Errorf("end the turn: %w", err)
+	}
+	r.notifier.Notify(d.TurnID)
+
+	return nil
+}
+
+// report is the one log line of a job.
+type report struct {
+	delivery
+
+	started, loadedAt, ranAt, committedAt time.Time
+
+	s   *state
+	rec *recorder
+}
+
+func (p *report) loaded(s *state) { p.s, p.loadedAt = s, time.Now() }
+
+func (p *report) ran(rec *recorder) { p.rec, p.ranAt = rec, time.Now() }
+
+func (p *report) committed() { p.committedAt = time.Now() }
+
+func (p *report) log(ctx context.Context, logger *slog.Logger, o outcome, err error) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("node", p.node), slog.String("turn_id", p.TurnID.String()), slog.Int("position", p.Position),
+		slog.Int("attempt", p.attempt), slog.String("outcome", string(o.verdict)),
+		slog.Int64("duration_ms", time.Since(p.started).Milliseconds()),
+		slog.Int64("load_ms", between(p.started, p.loadedAt)), slog.Int64("run_ms", between(p.loadedAt, p.ranAt)),
+		slog.Int64("commit_ms", between(p.ranAt, p.committedAt)),
+	}
+	if p.s != nil {
+		attrs = append(attrs, slog.String("session_id", p.s.turn.SessionID.String()), slog.Int("number", int(p.s.turn.Number)))
+	}
+	if p.rec != nil {
+		attrs = append(attrs, slog.String("model", p.rec.modelName), slog.Int("input_tokens", p.rec.usage.Input),
+			slog.Int("output_tokens", p.rec.usage.Output), slog.Int("cached_tokens", p.rec.usage.Cached), slog.Int("played", p.rec.played))
+	}
+	if err != nil && o.verdict != verdictStale && o.verdict != verdictCancel {
+		level = slog.LevelWarn
+		attrs = append(attrs, slog.String("code", o.code), slog.Any("error", err))
+	}
+	logger.LogAttrs(ctx, level, "job", attrs...)
+}
+
+func between(from, to time.Time) int64 {
+	if from.IsZero() || to.IsZero() {
+		return 0
+	}
+
+	return to.Sub(from).Milliseconds()
+}
