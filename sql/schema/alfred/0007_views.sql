@@ -37,11 +37,16 @@ FROM entity_refs AS e
 JOIN sessions AS s ON s.id = e.session_id;
 COMMENT ON VIEW v_entities IS 'The registry with each ref''s tier, counted from the session''s last turn.';
 
--- One index range: active_turn is the largest integer where age does not matter.
+-- One index range: active_turn is the largest integer where age does not matter. A function
+-- is planned without its arguments; guessing how many refs match, the planner would
+-- read a big registry as a whole, by several processes.
 -- +goose StatementBegin
 CREATE FUNCTION entities_at(session uuid, current_turn integer, turns_window integer DEFAULT 2) RETURNS SETOF v_entities
-LANGUAGE sql STABLE
+LANGUAGE sql STABLE ROWS 100
 SET search_path = alfred, public, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET max_parallel_workers_per_gather = 0
 AS $$
     SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action, x.tier,
            e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded

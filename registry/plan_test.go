@@ -1,0 +1,90 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const manyRefs = 100_000
+
+// fill gives the session many old refs and a few recent ones.
+func (b *bundle) fill(t testing.TB, n int) {
+	t.Helper()
+
+	_, err := b.tx.Exec(t.Context(), `
+		INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+		SELECT $1, 'recipe_' || n, 'recipe', n::text, 'stored', 'read', 'Recipe ' || n, 1 + n / 100, 1 + n / 100
+		FROM generate_series(1, $2::int) AS n`, b.scope.SessionID, n)
+	require.NoError(t, err)
+	_, err = b.tx.Exec(t.Context(), `ANALYZE entity_refs`)
+	require.NoError(t, err)
+}
+
+// explain returns the plan that a function's body gets when it runs: the
+// function's SET clause hides it from EXPLAIN, so the same text is prepared with
+// the function's settings, and its arguments as parameters.
+func (b *bundle) explain(t *testing.T, function string, args ...string) string {
+	t.Helper()
+
+	var (
+		source   string
+		settings []string
+	)
+	require.NoError(t, b.tx.QueryRow(t.Context(), `SELECT prosrc, proconfig FROM pg_proc WHERE proname = $1`, function).Scan(&source, &settings))
+
+	for _, setting := range settings {
+		name, value, _ := strings.Cut(setting, "=")
+		_, err := b.tx.Exec(t.Context(), `SELECT set_config($1, $2, true)`, name, value)
+		require.NoError(t, err)
+	}
+
+	for i, arg := range args {
+		source = strings.ReplaceAll(source, function+"."+arg, fmt.Sprintf("$%d", i+1))
+	}
+
+	for _, statement := range []string{
+		`SET LOCAL plan_cache_mode = force_generic_plan`,
+		`PREPARE explained (uuid, int, int) AS ` + strings.TrimRight(strings.TrimSpace(source), ";"),
+	} {
+		_, err := b.tx.Exec(t.Context(), statement)
+		require.NoError(t, err)
+	}
+
+	rows, err := b.tx.Query(t.Context(), fmt.Sprintf(`EXPLAIN (ANALYZE, COSTS OFF) EXECUTE explained ('%s', 1001, 2)`, b.scope.SessionID))
+	require.NoError(t, err)
+
+	var lines []string
+
+	for rows.Next() {
+		var line string
+		require.NoError(t, rows.Scan(&line))
+
+		lines = append(lines, line)
+	}
+
+	require.NoError(t, rows.Err())
+
+	return strings.Join(lines, "\n")
+}
+
+// The active set of a session with 100,000 refs is one index range.
+func TestActiveSetIsOneIndexScan(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.fill(t, manyRefs)
+
+	plan := b.explain(t, "entities_at", "session", "current_turn", "turns_window")
+	require.Contains(t, plan, "entity_refs_active_idx", plan)
+	require.Equal(t, 1, strings.Count(plan, " Scan"), plan)
+
+	active, err := b.at(1001).Active(t.Context(), 1001, 2)
+	require.NoError(t, err)
+	require.Len(t, active, 201)
+
+	counts, err := b.at(1001).Counts(t.Context(), 1001, 2)
+	require.NoError(t, err)
+	require.Equal(t, []TypeCount{{"recipe", manyRefs - 201}}, counts)
+}
