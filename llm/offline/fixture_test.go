@@ -26,6 +26,9 @@ func kitchen(tb testing.TB) *domain.Domain {
 			Type: e.Type, Table: e.Table, Name: e.Name, Plural: e.Plural, Aliases: e.Aliases, Reference: e.Reference, Empty: e.Empty,
 			Columns: kitchenColumns()[e.Table], Singleton: e.Type == "pref",
 		}
+		semantic, err := domain.ParseTemplate(e.Semantic)
+		require.NoError(tb, err)
+		entity.Semantic = semantic
 		if e.Match != nil {
 			entity.Match = &domain.Match{Column: e.Match.Column}
 		}

@@ -8,6 +8,7 @@ import (
 // curateRules recognize what changes the view and no row.
 func curateRules() []rule {
 	return []rule{
+		{say(`(.+)`), buildPhrase},
 		{say(`(?:forget|drop|discard|scrap|ditch|never ?mind)(?: about)? (.+)`), buildForget},
 		{say(`(?:keep|bear|have) (.+) in (?:mind|view|sight)|(?:remember|don't forget) (.+)`), buildRetain},
 		{say(`(?:no|not|no more|skip|avoid|exclude|leave out|without|nothing with|anything but|(?:i )?(?:don't|do not) (?:want|feel like|like)(?: any)?|don't do|not do(?:ing)?) (.+?)(?: either)?`), buildReject},
@@ -29,7 +30,7 @@ func buildRetain(_ *facts, c *command, rest string) bool {
 var (
 	rejectTail  = regexp.MustCompile(`(?i)\s*\b(?:this (?:week|time|month|weekend)|next week|today|tonight|tomorrow|for now|any ?more|at all|please|either|again)\b\s*`)
 	inTheDraft  = regexp.MustCompile(`(?i)\b(?:in|from|for) (?:it|that|this|there|the draft)\b`)
-	rejectStart = regexp.MustCompile(`(?i)^(?:without|leave out|skip|no more|no)\b`)
+	rejectStart = regexp.MustCompile(`(?i)^(?:without|leave out|skip|no more|no|(?:i )?(?:don't|do not))\b`)
 )
 
 // buildReject: "no cod this week" holds for what comes; "without nuts" right

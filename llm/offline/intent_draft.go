@@ -2,6 +2,7 @@ package offline
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
 	"alfred/domain"
@@ -21,6 +22,8 @@ func draftRules() []rule {
 		{say(`(?:can|could) we plan (.+)`), buildPlan},
 		{say(`(?:make|turn|scale) (it|that|this|them|the draft|the .+?) (.+)`), buildReviseOrChange},
 		{say(`(?:double|halve|triple)\b\s*(.*)`), buildScale},
+		{say(`(?:call|rename) (it|that|this|the draft) (?:to |as )?(.+)`), buildReviseOrChange},
+		{say(`(?:take|use|choose|pick|go with|have|do) (.+)`), buildChoose},
 		{say(`add (.+?)(?: (?:at|to|in|into|for|on) (?:the (?:end|beginning|start|top)|it|that|this|the draft))+`), buildReviseText},
 		{say(`(?:use|swap in) (.+) (?:instead of|rather than|in place of) (.+)`), buildReviseText},
 		{say(`(?:swap|replace|substitute|exchange) (.+?) (?:for|with|by) (.+)`), buildReviseText},
@@ -123,6 +126,9 @@ func buildSchedule(f *facts, c *command, rest string) bool {
 
 // isSlot reports whether words name only slots of the schedule: "dinners".
 func (f *facts) isSlot(thing string, e *domain.Entity) bool {
+	if pronouns.MatchString(thing) {
+		return false
+	}
 	left := f.lex.cutTypes(trimName(thing), e)
 	for _, v := range f.lex.valuesIn(thing, e) {
 		left = cutWords(left, v.words)
@@ -133,6 +139,20 @@ func (f *facts) isSlot(thing string, e *domain.Entity) bool {
 		}
 	}
 	return true
+}
+
+// buildChoose: "take the first two" plans with what was listed.
+func buildChoose(f *facts, c *command, rest string) bool {
+	e, _, link := f.lex.schedule()
+	if e == nil || len(ordinals(rest)) == 0 && !pronouns.MatchString(rest) {
+		return false
+	}
+	chosen := f.resolve(rest, link.FK.Entity).entities
+	if len(chosen) == 0 {
+		return false
+	}
+	c.object, c.value = rest, strconv.Itoa(len(chosen))
+	return f.planFor(c, e)
 }
 
 func containsType(list []*domain.Entity, e *domain.Entity) bool {

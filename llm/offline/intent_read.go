@@ -11,6 +11,10 @@ import (
 // or a known thing.
 func readRules() []rule {
 	return []rule{
+		{say(`which\b(.*)\b(?:first|soonest|earliest|next|last|latest|longest|shortest|most|least)\b.*`), buildExtreme},
+		{say(`what (?:can|could|should) (?:i|we) [a-z]+ (?:with|from|using) (.+)`), buildUses},
+		{say(`(?:i'd like|i would like|i want|i feel like|i'm in the mood for|i'm looking for|looking for) ((?:something|anything) .+)`), buildSearch},
+		{say(`(?:how (?:long|hot|spicy|big|much time|many people)|is|are|does|was|when is|when does) (.+)`), buildAbout},
 		{say(`(?:how many|how much|count|number of|total(?: number)? of|what(?:'s| is) the (?:total|number|average|sum) (?:of )?)\b(.*)`), buildCount},
 		{say(`(?:find|search(?: for)?|look (?:for|up)|is there|are there|do (?:i|we) have|have (?:i|we) got|any|anything|something) (.+)`), buildSearch},
 		{say(`(?:show|open|display|view|read|tell me about|tell me more about|describe|details (?:of|for|on)|give me|list|see|let me see|pull up)(?: me)? (.+)`), buildLook},
@@ -27,7 +31,7 @@ func buildCount(f *facts, c *command, rest string) bool {
 		c.entity, c.values = f.lex.holderOf(rest)
 	}
 	if c.entity == nil {
-		return false
+		return buildSearch(f, c, rest)
 	}
 	c.verb, c.object = verbCount, rest
 	c.values = f.filterValues(rest, c.entity)
@@ -48,8 +52,14 @@ func (f *facts) filterValues(text string, e *domain.Entity) []value {
 	return out
 }
 
+// vague: a description of a thing rather than its name.
+var vague = regexp.MustCompile(`(?i)\b(?:something|anything)\b`)
+
 func buildSearch(f *facts, c *command, rest string) bool {
 	c.entity = f.lex.typeIn(rest)
+	if c.entity == nil && vague.MatchString(c.text) {
+		c.entity = f.lex.byMeaning()
+	}
 	types := f.lex.typesIn(rest)
 	if len(types) > 1 {
 		c.also = types[1:]
@@ -78,7 +88,8 @@ var fillers = map[string]bool{
 	"current": true, "currently": true, "detail": true, "do": true, "entire": true, "every": true, "everything": true, "for": true, "full": true, "get": true, "got": true, "have": true, "i": true,
 	"i'm": true, "in": true, "inside": true, "is": true, "item": true, "left": true, "list": true, "me": true, "my": true, "now": true, "of": true, "on": true, "our": true,
 	"please": true, "right": true, "saved": true, "see": true, "some": true, "still": true, "stored": true, "that": true, "the": true, "there": true, "thing": true, "up": true, "us": true,
-	"we": true, "what": true, "which": true, "with": true, "you": true, "your": true, "coming": true, "whole": true, "complete": true, "to": true, "it'": true, "what'": true, "so": true, "far": true,
+	"we": true, "what": true, "which": true, "with": true, "you": true, "your": true, "coming": true, "whole": true, "complete": true, "to": true, "so": true, "far": true,
+	"called": true, "contain": true, "contains": true, "find": true, "like": true, "look": true, "made": true, "named": true, "need": true, "should": true, "use": true, "using": true, "would": true,
 }
 
 // searchTerm is what is left of a look-up without types, values, days and
@@ -173,7 +184,7 @@ func (f *facts) asksForOne(rest string, c *command) bool {
 // buildKnown takes what is left when it names a known thing or a type with a
 // question.
 func buildKnown(f *facts, c *command, rest string) bool {
-	if f.question == nil && len(words(rest)) > maxBare {
+	if f.question == nil && len(words(rest)) > maxBare || knowledge.MatchString(rest) {
 		return false
 	}
 	if len(f.namedIn(rest, nil)) > 0 {
@@ -192,6 +203,48 @@ func buildKnown(f *facts, c *command, rest string) bool {
 		c.verb = verbSearch
 	}
 	return true
+}
+
+// knowledge opens a question about the world rather than about rows.
+var knowledge = regexp.MustCompile(`(?i)^(?:can|could|should|may|why|how|what if|explain|do you)\b`)
+
+// buildExtreme: "which of them expires first" is a list in the order of a column.
+func buildExtreme(f *facts, c *command, rest string) bool {
+	types := f.lex.typesIn(rest)
+	if len(types) == 0 {
+		types = f.lex.ranked()
+	}
+	for _, e := range types {
+		if col := columnIn(rest, e); col != nil && col.Kind != domain.KindText && col.FK == nil {
+			c.verb, c.entity, c.column = verbList, e, col
+			return true
+		}
+	}
+	return false
+}
+
+// buildUses: "what can I make with eggs" looks among what can be drafted.
+func buildUses(f *facts, c *command, rest string) bool {
+	all := f.lex.draftables()
+	if len(all) == 0 || fromStock.MatchString(rest) {
+		return false
+	}
+	c.verb, c.entity, c.object = verbSearch, all[0], trimName(rest)
+	return true
+}
+
+// buildAbout: a question about one known thing is answered from its row.
+func buildAbout(f *facts, c *command, rest string) bool {
+	if named := f.namedIn(rest, nil); len(named) > 0 {
+		c.verb, c.object = verbShow, named[0].label
+		return true
+	}
+	first, _, _ := strings.Cut(rest, " ")
+	if list := f.spokenOf(f.lex.draftables()); pronouns.MatchString(first) && len(f.talk) > 0 && len(list) > 0 {
+		c.verb, c.object = verbShow, first
+		return true
+	}
+	return false
 }
 
 // maxBare words are still a look-up without a verb ("my recipes, please").

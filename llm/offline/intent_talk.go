@@ -38,7 +38,7 @@ func buildRecall(_ *facts, c *command, rest string) bool {
 	if c.value == "" {
 		c.value = trimName(strings.TrimSpace(rest))
 	}
-	if c.value == "" {
+	if ws := stems(c.value); len(ws) == 0 || len(ws) == 1 && fillers[ws[0]] {
 		c.value = c.text
 	}
 	return true

@@ -10,8 +10,7 @@ import (
 // writeRules recognize changes of stored rows.
 func writeRules() []rule {
 	return []rule{
-		{say(`(.+)`), buildPhrase},
-		{say(`(?:delete|remove|erase|get rid of|throw (?:out|away)|toss|clear(?: out)?|take off|cross off|bin) (.+)`), buildRemove},
+		{say(`(?:delete|remove|erase|get rid of|throw (?:out|away)|toss|clear(?: out)?|take off|cross off|bin|cancel) (.+)`), buildRemove},
 		{say(`(?:rename) (.+?) (?:to|as|into) (.+)`), buildRename},
 		{say(`(?:mark|tick|check|cross|set|flag)(?: off)? (.+?)(?: as)? (done|complete|completed|finished|bought|purchased|not done|open|undone)`), buildDone},
 		{say(`(?:tick off|check off|cross off|complete|finish) (.+)`), buildDone},
@@ -26,6 +25,9 @@ func writeRules() []rule {
 
 // buildPhrase tries the declaration's own phrases ("remind me to ...").
 func buildPhrase(f *facts, c *command, _ string) bool {
+	if rejectTail.MatchString(c.text) && rejectStart.MatchString(c.text) {
+		return false
+	}
 	for _, p := range f.lex.vocab.phrases {
 		rest, ok := p.match(c.text)
 		if !ok {
@@ -41,8 +43,16 @@ func buildPhrase(f *facts, c *command, _ string) bool {
 	return false
 }
 
+var removeFrom = regexp.MustCompile(`(?i)^(.+?) (?:from|off) ((?:the |my |our )?.+)$`)
+
 func buildRemove(f *facts, c *command, rest string) bool {
 	c.verb, c.object = verbRemove, rest
+	if m := removeFrom.FindStringSubmatch(rest); m != nil && f.namesTable(m[2]) && !strings.HasPrefix(strings.ToLower(m[1]), "everything") {
+		c.object = m[1]
+		f.about(c, m[2])
+		c.values = nil
+		return true
+	}
 	f.about(c, rest)
 	if e := f.typeOf(rest); e != nil && e != c.entity {
 		c.entity, c.also, c.values = e, nil, nil
@@ -75,7 +85,7 @@ func buildDone(f *facts, c *command, rest string) bool {
 	if e := target.one(); c.entity == nil && e != nil {
 		c.entity = f.lex.byType(e.kind)
 	}
-	if c.entity == nil {
+	if c.entity == nil || doneColumn(c.entity) == nil {
 		c.entity = f.lex.checklist(c.text)
 	}
 	if c.entity == nil || doneColumn(c.entity) == nil {

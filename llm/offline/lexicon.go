@@ -230,6 +230,16 @@ func (lex *lexicon) schedule() (*domain.Entity, *domain.Column, *domain.Column) 
 	return nil, nil, nil
 }
 
+// byMeaning is the first type of the user's whose rows can be searched by meaning.
+func (lex *lexicon) byMeaning() *domain.Entity {
+	for _, e := range lex.ranked() {
+		if !e.Reference && !e.Semantic.IsZero() {
+			return e
+		}
+	}
+	return nil
+}
+
 // single reports whether a user has one row of e at most (a profile): it has
 // lists but no name and no day.
 func single(e *domain.Entity) bool {

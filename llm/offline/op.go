@@ -45,7 +45,7 @@ const (
 type filter struct {
 	Field string `json:"field"`
 	Op    string `json:"op"`
-	Value any    `json:"value"`
+	Value any    `json:"value,omitempty"`
 }
 
 func (o *op) String() string {

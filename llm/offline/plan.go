@@ -94,6 +94,10 @@ func (p *planned) clarify(q string) {
 // listOp reads what a list command asks for.
 func (f *facts) listOp(c *command) *op {
 	o := &op{act: opRead, table: c.entity.Table, filters: f.valueFilters(c.values, c.entity)}
+	if c.column != nil {
+		o.order = c.column.Name
+		o.filters = append(o.filters, filter{c.column.Name, "is_not_null", nil})
+	}
 	day := firstColumn(c.entity, func(col *domain.Column) bool { return col.Kind == domain.KindDate })
 	if day == nil || f.today.IsZero() {
 		return o
@@ -145,6 +149,9 @@ func (p *planned) search(c *command) {
 		}
 	}
 	o.text = c.object
+	if vague.MatchString(c.text) && !c.entity.Semantic.IsZero() {
+		o.filters, o.text = append(o.filters, filter{"_semantic", "similar", c.object}), ""
+	}
 	p.step("read", c.entity, o)
 	for _, e := range c.also {
 		if !e.Reference && !p.f.lex.isChild(e) {

@@ -135,7 +135,9 @@ func (f *facts) planDays(c *command) []time.Time {
 		start = from
 		n = int(to.Sub(from).Hours()/24) + 1
 	}
-	if m := countLead.FindStringSubmatch(c.text); m != nil {
+	if k, err := strconv.Atoi(c.value); err == nil {
+		n = k
+	} else if m := countLead.FindStringSubmatch(c.text); m != nil {
 		if k, ok := number(m[1]); ok {
 			n = int(k)
 		}

@@ -40,7 +40,7 @@ var (
 	pronouns   = regexp.MustCompile(`(?i)^(?:it|that|this|them|these|those|both|that one|this one|the one|one|all of (?:it|them|those|these)|the same|those two|everything|all|all drafts)$`)
 	manyWords  = regexp.MustCompile(`(?i)^(?:them|these|those|both|all|everything|all of (?:them|those|these)|those two|all drafts)$`)
 	oneOf      = regexp.MustCompile(`(?i)\b(?:one|ones)\b`)
-	fromDraft  = regexp.MustCompile(`(?i)\b(?:draft|drafts|unsaved|idea|ideas|new one)\b`)
+	fromDraft  = regexp.MustCompile(`(?i)\b(?:earlier |previous |current |latest |last )?(?:draft|drafts|unsaved|idea|ideas|new one)\b`)
 	quotedName = regexp.MustCompile(`["“](.+?)["”]`)
 )
 
@@ -57,6 +57,10 @@ func (f *facts) resolve(phrase string, want ...*domain.Entity) *found {
 		phrase = m[1]
 	}
 	if f.byRef(phrase, r) || f.byOrdinal(phrase, r, want) || f.byPronoun(phrase, r, want) || f.byLabel(phrase, r, want) || f.byTypeName(phrase, r) {
+		return r
+	}
+	if r.entities = f.namedIn(phrase, want); len(r.entities) > 0 {
+		r.several = len(r.entities) > 1
 		return r
 	}
 	r.name = f.nameIn(phrase, want)

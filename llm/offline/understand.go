@@ -135,6 +135,11 @@ func (f *facts) targets(c *command) *found {
 			return &found{text: c.object}
 		}
 		return f.resolve(c.object, c.entity)
+	case verbPlan:
+		if c.value == "" {
+			return &found{}
+		}
+		return f.resolve(c.object, f.lex.draftables()...)
 	case verbForget, verbRetain:
 		return f.resolve(c.object)
 	default:
@@ -159,6 +164,9 @@ func (f *facts) reviseTarget(c *command) *found {
 // saveTarget are the drafts to save: those named, or all when none is.
 func (f *facts) saveTarget(c *command) *found {
 	all := f.pending()
+	if manyWords.MatchString(c.object) {
+		return &found{text: c.object, entities: all}
+	}
 	if places := ordinals(c.object); len(places) > 0 && len(all) > 1 {
 		return f.draftPlaces(c.object, places, all)
 	}
@@ -227,6 +235,9 @@ var emptyVerb = regexp.MustCompile(`(?i)^(?:clear(?: out)?|empty) `)
 // freezer", "all done tasks") rather than a thing by name.
 func (f *facts) isSet(c *command) bool {
 	o := strings.ToLower(c.object)
+	if c.entity != nil && labelColumn(c.entity) == nil && len(ordinals(o)) == 0 && (len(c.values) > 0 || len(dates(o, f.today)) > 0) {
+		return true // rows without a name are told by day and kind
+	}
 	if c.entity != nil && emptyVerb.MatchString(c.text) && f.searchTerm(c.object, c) == "" {
 		return true
 	}
@@ -308,7 +319,7 @@ func (f *facts) addable() []string {
 // quick marks look-ups of one table that need no plan. Its reason is the op, so
 // that Act reads exactly what the message asks for.
 func (f *facts) quick(c *command) *nodes.Quick {
-	if c.verb != verbList || c.entity == nil || len(c.also) > 0 || c.entity.Reference || f.lex.isChild(c.entity) {
+	if c.verb != verbList || c.entity == nil || c.column != nil || len(c.also) > 0 || c.entity.Reference || f.lex.isChild(c.entity) {
 		return nil
 	}
 	return &nodes.Quick{EntityType: c.entity.Type, Why: f.listOp(c).String()}

@@ -69,7 +69,7 @@ func singular(w string) string {
 func stems(text string) []string {
 	ws := words(text)
 	for i, w := range ws {
-		ws[i] = singular(w)
+		ws[i] = singular(strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s"))
 	}
 	return ws
 }
