@@ -40,7 +40,7 @@ var toolsOf = map[string][]string{ //nolint:gochecknoglobals // a constant in al
 	"analyze":  {ToolAnalyze, ToolCalculate, ToolRecall},
 	"generate": {ToolCalculate, ToolGenerate},
 	"read":     {ToolCalculate, ToolRead, ToolRecall},
-	"write":    {ToolCalculate, ToolCreate, ToolDelete, ToolRead, ToolRecall, ToolUpdate},
+	"write":    {ToolCreate, ToolDelete, ToolRead, ToolUpdate},
 }
 
 // StepTools lists the data tools that a step of the type may use, in alphabetical
@@ -145,6 +145,9 @@ func (t *Tools) Prepare(ctx context.Context, calls []Call) (Prepared, error) {
 	var texts []string
 	for _, call := range calls {
 		texts = append(texts, searchTexts(call)...)
+	}
+	if len(texts) == 0 {
+		return Prepared{calls: calls}, nil
 	}
 	vectors, err := t.search.EmbedTexts(ctx, texts)
 	if err != nil {

@@ -95,6 +95,10 @@ func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entit
 		columns = slices.DeleteFunc(columns, func(name string) bool { return name == entity.Owner.Name })
 	}
 
+	if entity != nil && entity.Singleton && pgErr.Code == pgerrcode.UniqueViolation && len(columns) == 0 {
+		return fail(CodeConflict, "There can be one row of %s, and there is one: change it with db_update.", entity.Table)
+	}
+
 	return violation(pgErr.Code, columns, definition)
 }
 

@@ -3,11 +3,59 @@ package crud
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/db"
+	"alfred/domain"
+	"alfred/pg"
+	"alfred/recall"
 	"alfred/registry"
 )
+
+// operation is one call, parsed. run works under the tenant's role; record puts
+// refs in place of keys afterwards, as the engine, because only it may write the
+// registry.
+type operation interface {
+	run(ctx context.Context, d *decision, tx pgx.Tx) error
+	record(ctx context.Context, d *decision, tx pgx.Tx) (record, error)
+}
+
+// record is what a call leaves behind.
+type record struct {
+	rows    []map[string]any
+	refs    []string
+	total   int
+	changes []Change
+}
+
+// decision is one decision while it runs.
+type decision struct {
+	tools    *Tools
+	scope    registry.Scope
+	stepType string
+	tables   []string
+	vectors  recall.Vectors
+	registry *registry.Registry
+	steps    []*step
+	lastCall int
+	approval *Approval
+}
+
+// step is one call of the decision.
+type step struct {
+	call   Call
+	number int // of the call in the plan's step
+	entity *domain.Entity
+	keys   []string // rows that the user approved; nil where nothing was asked
+	record record
+	fault  *Error
+}
 
 // Execute runs one decision's calls in the caller's transaction, all or none, and
 // writes their results. tables are those the step may name; nil allows all.
@@ -15,11 +63,231 @@ import (
 // What is wrong with a call is in the Outcome; an error means that the database
 // failed, and the caller's transaction with it.
 func (t *Tools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, stepType string, tables []string, prepared Prepared) (Outcome, error) {
-	return Outcome{}, nil
+	d := &decision{tools: t, scope: scope, stepType: stepType, tables: tables, vectors: prepared.vectors}
+	for _, call := range prepared.calls {
+		d.steps = append(d.steps, &step{call: call})
+	}
+
+	return d.execute(ctx, tx)
 }
 
 // ExecuteApproved runs the calls of an approve question's payload, on exactly the
-// rows that the question was about.
+// rows that the question was about. Rows that are gone by now are left out.
 func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (Outcome, error) {
-	return Outcome{}, nil
+	var approval Approval
+	if err := json.Unmarshal(payload, &approval); err != nil {
+		return Outcome{}, fmt.Errorf("read approval: %w", err)
+	}
+	d := &decision{tools: t, scope: scope, stepType: "write"}
+	for _, approved := range approval.Calls {
+		keys := approved.Keys
+		if keys == nil && (approved.Tool == ToolUpdate || approved.Tool == ToolDelete) {
+			keys = []string{} // nothing was approved, which is not the same as everything
+		}
+		d.steps = append(d.steps, &step{call: Call{Tool: approved.Tool, Args: approved.Args}, keys: keys})
+	}
+
+	return d.execute(ctx, tx)
+}
+
+func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
+	last, err := db.New().TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: d.scope.TurnID, Step: int32(d.scope.Step)}) //nolint:gosec // few steps
+	if err != nil {
+		return Outcome{}, fmt.Errorf("number calls: %w", err)
+	}
+	d.lastCall = int(last)
+	for i, s := range d.steps {
+		s.number = d.lastCall + i + 1
+	}
+	err = pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) })
+	if err = d.blame(ctx, tx, err); err != nil {
+		return Outcome{}, err
+	}
+
+	return d.store(ctx, tx)
+}
+
+// run does the work under a savepoint; its error ends all of it.
+func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
+	d.registry = registry.New(tx, d.tools.domain, d.scope)
+	operations := make([]operation, len(d.steps))
+	for i, s := range d.steps {
+		op, err := d.operation(s)
+		if err != nil {
+			return &callError{index: i, entity: s.entity, err: err}
+		}
+		operations[i] = op
+	}
+	err := pg.AsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
+		for i, op := range operations {
+			if err := op.run(ctx, d, tenant); err != nil {
+				return &callError{index: i, entity: d.steps[i].entity, err: err}
+			}
+		}
+
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if d.approval != nil {
+		d.approval.Calls = d.approvedCalls()
+
+		return errApproval
+	}
+	for i, op := range operations {
+		if d.steps[i].record, err = op.record(ctx, d, tx); err != nil {
+			return &callError{index: i, entity: d.steps[i].entity, err: err}
+		}
+	}
+
+	return nil
+}
+
+// errApproval rolls a decision back that the user has to agree to.
+var errApproval = errors.New("the user has to agree")
+
+// operation parses a call and checks that this step may make it.
+func (d *decision) operation(s *step) (operation, error) {
+	allowed := StepTools(d.stepType)
+	if !slices.Contains(allowed, s.call.Tool) {
+		return nil, fail(CodeNotAllowed, "A %s step may not use %s; it may use %s.", d.stepType, registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
+	}
+	build := map[string]func(*step) (operation, *Error){
+		ToolAnalyze: d.newAnalyze, ToolCalculate: d.newCalculate, ToolCreate: d.newCreate, ToolDelete: d.newDelete,
+		ToolGenerate: d.newGenerate, ToolRead: d.newRead, ToolRecall: d.newRecall, ToolUpdate: d.newUpdate,
+	}
+	op, err := build[s.call.Tool](s)
+	if err != nil {
+		return nil, err
+	}
+
+	return op, nil
+}
+
+// blame finds out which call an error belongs to and marks all of them failed. It
+// returns errors that no call is to blame for.
+func (d *decision) blame(ctx context.Context, tx pgx.Tx, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, errApproval) {
+		for _, s := range d.steps {
+			s.fault = fail(CodeApprovalNeeded, "Nothing was changed: the user has to agree first.")
+		}
+
+		return nil
+	}
+	var at *callError
+	if !errors.As(err, &at) {
+		return err
+	}
+	fault, err := d.tools.fault(ctx, tx, at.entity, at.err)
+	if err != nil {
+		return err
+	}
+	for i, s := range d.steps {
+		s.record = record{}
+		s.fault = fail(CodeNotExecuted, "Nothing was changed, because another call of the same decision failed.")
+		if i == at.index {
+			s.fault = fault
+		}
+	}
+
+	return nil
+}
+
+// fault is what a model or a user interface is told of an error, or the error
+// itself when it is none of theirs.
+func (t *Tools) fault(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) (*Error, error) {
+	err = explain(ctx, tx, t.domain.Schema, e, err)
+	var fault *Error
+	if errors.As(err, &fault) {
+		return fault, nil
+	}
+	var refs registry.RefErrors
+	var ref *registry.RefError
+	switch {
+	case errors.As(err, &refs):
+		return &Error{Code: refCode(refs[0].Reason), Message: refs.Error()}, nil
+	case errors.As(err, &ref):
+		return &Error{Code: refCode(ref.Reason), Message: ref.Error()}, nil
+	case errors.Is(err, registry.ErrRefused):
+		return &Error{Code: CodeNotAllowed, Message: err.Error()}, nil
+	}
+
+	return nil, err
+}
+
+func refCode(reason registry.Reason) Code {
+	switch reason {
+	case registry.ReasonPending:
+		return CodePendingRef
+	case registry.ReasonWrongType, registry.ReasonSaved:
+		return CodeTypeMismatch
+	default:
+		return CodeUnknownRef
+	}
+}
+
+// store writes the results' rows and sums them up.
+func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
+	outcome := Outcome{Approval: d.approval}
+	for _, s := range d.steps {
+		result := Result{Call: s.number, Tool: s.call.Tool, RowCount: s.record.total, Shown: len(s.record.rows), Refs: s.record.refs, Changes: s.record.changes}
+		if s.entity != nil {
+			result.EntityType = s.entity.Type
+		}
+		if s.fault != nil {
+			result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
+		}
+		if err := storeResult(ctx, tx, d.scope.TurnID, d.scope.Step, &result, s.call.Args, s.record.rows); err != nil {
+			return Outcome{}, err
+		}
+		outcome.Results = append(outcome.Results, result)
+	}
+
+	return outcome, nil
+}
+
+func storeResult(ctx context.Context, tx pgx.Tx, turn uuid.UUID, step int, result *Result, args json.RawMessage, rows []map[string]any) error {
+	if rows == nil {
+		rows = []map[string]any{}
+	}
+	raw, err := jsonRows(rows)
+	if err != nil {
+		return err
+	}
+	err = db.New().TurnStepResultInsert(ctx, tx, &db.TurnStepResultInsertParams{
+		TurnID: turn, Step: int32(step), Call: int32(result.Call), Tool: result.Tool, //nolint:gosec // few steps and calls
+		EntityType: textOrNil(result.EntityType), Params: storedArgs(args), Rows: raw, RowCount: int32(result.RowCount), //nolint:gosec // below 2^31 rows
+		Refs: append([]string{}, result.Refs...), ErrorCode: textOrNil(string(result.ErrorCode)), ErrorMessage: textOrNil(result.ErrorMessage),
+	})
+	if err != nil {
+		return fmt.Errorf("store result: %w", err)
+	}
+
+	return nil
+}
+
+// storedArgs keeps the arguments as the model wrote them, as far as jsonb can hold them.
+func storedArgs(args json.RawMessage) json.RawMessage {
+	var tree any
+	if err := decode(args, &tree); err != nil {
+		return json.RawMessage("{}")
+	}
+	clean, err := json.Marshal(withoutNUL(tree))
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+
+	return clean
+}
+
+func textOrNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+
+	return &text
 }

@@ -3,8 +3,16 @@ package crud
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/pg"
+	"alfred/registry"
 )
 
 // Row is one row for a user interface, keys included. Version changes with every
@@ -21,28 +29,250 @@ type ListParams struct {
 	Query  string
 }
 
-// List returns rows of a type in its default order, and how many there are.
+// List returns rows of a type in its default order, children left out, and how
+// many there are.
 func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType string, params ListParams) ([]Row, int, error) {
-	return nil, 0, nil
+	e, fault := t.rowType(entityType)
+	if fault != nil {
+		return nil, 0, fault
+	}
+	limit := maxRows
+	if params.Limit > 0 {
+		limit = min(limit, params.Limit)
+	}
+	q := &query{sel: ownColumns(e), limit: limit, offset: params.Offset, where: func(s *statement) { s.add("TRUE") }}
+	if name := nameColumn(e); params.Query != "" && name != nil {
+		q.where = func(s *statement) { s.add(name.SQL(), "::text ILIKE ", s.value(literal(params.Query))) }
+		q.order = func(s *statement) { // what begins with it stands before what merely holds it
+			s.add(name.SQL(), "::text NOT ILIKE ", s.value(likeEscaper.Replace(params.Query)+"%"))
+		}
+	}
+	found := &loaded{}
+	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+		var err error
+		found, err = t.load(ctx, tenant, e, q)
+
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	rows := make([]Row, len(found.rows))
+	for i := range found.rows {
+		rows[i] = found.row(e, i)
+	}
+
+	return rows, found.total, nil
+}
+
+func (l *loaded) row(e *domain.Entity, i int) Row {
+	return Row{Data: l.rows[i], Version: l.versions[keyText(l.rows[i], e)]}
 }
 
 // Get returns one row with its children, or an *Error with CodeNotFound.
 func (t *Tools) Get(ctx context.Context, tx pgx.Tx, user User, entityType, id string) (Row, error) {
-	return Row{}, nil
+	e, fault := t.rowType(entityType)
+	if fault != nil {
+		return Row{}, fault
+	}
+	var row Row
+	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+		found, err := t.one(ctx, tenant, e, id)
+		if err == nil {
+			row = found.row(e, 0)
+		}
+
+		return err
+	})
+
+	return row, err
 }
 
 // Create writes a row, with children under the child table's name.
 func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType string, data json.RawMessage) (Row, error) {
-	return Row{}, nil
+	return t.change(ctx, tx, user, entityType, registry.ActionCreatedUser, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+		object, fault := rowObject(data)
+		if fault != nil {
+			return nil, fault
+		}
+		p, fault := newPayload(e, object, nil)
+		if fault != nil {
+			return nil, fault
+		}
+		result, err := d.save(ctx, tenant, e, []*payload{p})
+		if err != nil {
+			return nil, err
+		}
+		found, err := t.byKeys(ctx, tenant, e, all(e), result.keys)
+		if err != nil {
+			return nil, err
+		}
+		if fault := compareAll(e, result, found); fault != nil {
+			return nil, fault
+		}
+
+		return found, nil
+	})
 }
 
 // Patch changes the columns that data names; null clears one. version, if not "",
 // must be the row's, else the error is CodeConflict.
 func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string, data json.RawMessage) (Row, error) {
-	return Row{}, nil
+	return t.change(ctx, tx, user, entityType, registry.ActionUpdatedUser, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+		object, fault := rowObject(data)
+		if fault != nil {
+			return nil, fault
+		}
+		written, fault := changes(e, object)
+		if fault != nil {
+			return nil, fault
+		}
+		if _, err := t.locked(ctx, tenant, e, id, version); err != nil {
+			return nil, err
+		}
+		if _, err := d.update(ctx, tenant, e, []string{id}, written); err != nil {
+			return nil, err
+		}
+
+		return t.one(ctx, tenant, e, id)
+	})
 }
 
 // Delete removes a row and its children. version works as in Patch.
 func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string) error {
+	_, err := t.change(ctx, tx, user, entityType, registry.ActionDeletedUser, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+		found, err := t.locked(ctx, tenant, e, id, version)
+		if err != nil {
+			return nil, err
+		}
+
+		return found, d.delete(ctx, tenant, e, found)
+	})
+
+	return err
+}
+
+// rowType finds a type by its name or its table's.
+func (t *Tools) rowType(name string) (*domain.Entity, *Error) {
+	if e := t.domain.ByType(name); e != nil {
+		return e, nil
+	}
+	if e := t.domain.ByTable(name); e != nil {
+		return e, nil
+	}
+
+	return nil, fail(CodeUnknownTable, "There is no type %q.", registry.Scrub(name))
+}
+
+func rowObject(data json.RawMessage) (map[string]any, *Error) {
+	var object map[string]any
+	if err := decode(data, &object); err != nil || object == nil {
+		return nil, fail(CodeBadArgument, "The row has to be a JSON object.")
+	}
+	withoutNUL(object)
+
+	return object, nil
+}
+
+// one reads a row whole, or fails with CodeNotFound.
+func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string) (*loaded, error) {
+	if !isKeyOf(e, id) {
+		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+	}
+	found, err := t.byKeys(ctx, tx, e, all(e), []string{id})
+	if err != nil {
+		return nil, err
+	}
+	if len(found.rows) == 0 {
+		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+	}
+
+	return found, nil
+}
+
+// locked reads and locks a row and compares its version.
+func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, version string) (*loaded, error) {
+	if !isKeyOf(e, id) {
+		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+	}
+	found, err := t.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {
+		s.add(qualified(e, e.Key), " = ", s.cast(id, e.Key.Type))
+	}})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found.rows) == 0:
+		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
+	case version != "" && found.row(e, 0).Version != version:
+		return nil, fail(CodeConflict, "The %s was changed by somebody else in the meantime.", e.Name)
+	}
+
+	return found, nil
+}
+
+// asUser runs work under the tenant's role and says what is wrong in words.
+func (t *Tools) asUser(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, work func(pgx.Tx) error) error {
+	err := pg.AsTenant(ctx, tx, user.ID, work)
+	if err == nil {
+		return nil
+	}
+	fault, err := t.fault(ctx, tx, e, err)
+	if err != nil {
+		return err
+	}
+
+	return fault
+}
+
+// change runs a write as the user and registers it in the user's session.
+func (t *Tools) change(
+	ctx context.Context, tx pgx.Tx, user User, entityType, action string, write func(*decision, pgx.Tx, *domain.Entity) (*loaded, error),
+) (Row, error) {
+	e, fault := t.rowType(entityType)
+	if fault != nil {
+		return Row{}, fault
+	}
+	if e.Reference || e.Owner == nil {
+		return Row{}, fail(CodeNotAllowed, "%s is shared reference data and cannot be changed.", e.Table)
+	}
+	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
+	if user.Session != nil {
+		if err := d.enter(ctx, tx, *user.Session); err != nil {
+			return Row{}, err
+		}
+	}
+	var found *loaded
+	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+		var err error
+		found, err = write(d, tenant, e)
+
+		return err
+	})
+	if err != nil {
+		return Row{}, err
+	}
+	row := found.row(e, 0)
+	if user.Session == nil {
+		return row, nil
+	}
+	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{{
+		Entity: e, Rows: found.rows, Action: action, Sets: all(e).sets, Versions: found.versions,
+	}}, t.labels(tx, d.scope))
+
+	return row, err
+}
+
+// enter makes the session's coming turn the place of the change. The session must
+// be the user's.
+func (d *decision) enter(ctx context.Context, tx pgx.Tx, session uuid.UUID) error {
+	found, err := db.New().SessionGetContext(ctx, tx, session)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && found.UserID != d.scope.UserID {
+		return fail(CodeNotFound, "There is no such session.")
+	}
+	if err != nil {
+		return fmt.Errorf("read session: %w", err)
+	}
+	d.scope.SessionID, d.scope.Turn = session, int(found.LastTurn)+1
+
 	return nil
 }

@@ -156,6 +156,8 @@ func stored(c *domain.Column, value any) (any, *Error) {
 	switch {
 	case value == nil:
 		return nil, nil
+	case c.FK != nil && c.Kind != domain.KindArray:
+		return reference(c, value)
 	case c.Kind == domain.KindArray:
 		return storedList(c, value)
 	case c.Kind == domain.KindJSON:
@@ -173,6 +175,16 @@ func stored(c *domain.Column, value any) (any, *Error) {
 	default:
 		return text, nil
 	}
+}
+
+// reference is the key or the ref of another row; what it names was or will be checked.
+func reference(c *domain.Column, value any) (any, *Error) {
+	text, ok := value.(string)
+	if !ok {
+		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a ref.", c.Name)
+	}
+
+	return text, nil
 }
 
 func storedNumber(c *domain.Column, text string) (any, *Error) {
@@ -197,6 +209,15 @@ func storedList(c *domain.Column, value any) (any, *Error) {
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
+		if c.FK != nil {
+			ref, err := reference(c, item)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = ref
+
+			continue
+		}
 		text, err := scalar(c, c.Elem, item)
 		if err != nil {
 			return nil, err
@@ -221,6 +242,9 @@ func storedList(c *domain.Column, value any) (any, *Error) {
 func same(c *domain.Column, kind domain.Kind, written, read any) bool {
 	if written == nil || read == nil {
 		return written == nil && read == nil
+	}
+	if c.FK != nil && kind != domain.KindArray {
+		return fmt.Sprint(written) == fmt.Sprint(read)
 	}
 	switch kind {
 	case domain.KindArray:

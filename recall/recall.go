@@ -3,6 +3,8 @@ package recall
 import (
 	"context"
 
+	"github.com/pgvector/pgvector-go"
+
 	"alfred/domain"
 	"alfred/llm"
 )
@@ -37,4 +39,14 @@ func (v *Vectors) Of(text string) []float32 { return v.byText[text] }
 // transaction open. The embedder's failure is a notice; an error means that ctx is done.
 func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, error) {
 	return Vectors{Model: s.embedder.Model(), Dimensions: s.embedder.Dimensions()}, nil
+}
+
+// Literal is the vector of a text as pgvector writes it, or "" without one.
+func (v *Vectors) Literal(text string) string {
+	vector := v.byText[text]
+	if vector == nil {
+		return ""
+	}
+
+	return pgvector.NewVector(vector).String()
 }

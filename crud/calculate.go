@@ -1,0 +1,248 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	maxExpressions      = 20
+	maxExpressionLength = 500
+	maxExponent         = 100
+	maxBits             = 4096 // of a numerator or denominator on the way
+	resultDigits        = 10   // after the point
+)
+
+// calculateOp is calculate: exact arithmetic over numbers that the model writes.
+type calculateOp struct {
+	rows []map[string]any
+}
+
+func (d *decision) newCalculate(s *step) (operation, *Error) {
+	var args calculateArgs
+	if err := parse(s.call, &args); err != nil {
+		return nil, err
+	}
+	if n := len(args.Expressions); n == 0 || n > maxExpressions {
+		return nil, fail(CodeBadArgument, "expressions has to hold 1 to %d expressions.", maxExpressions)
+	}
+	op := &calculateOp{}
+	for i, text := range args.Expressions {
+		value, err := calculate(text)
+		if err != nil {
+			return nil, fail(CodeBadValue, "Expression %d: %s.", i+1, err)
+		}
+		op.rows = append(op.rows, map[string]any{"expression": text, "result": decimal(value)})
+	}
+
+	return op, nil
+}
+
+func (*calculateOp) run(context.Context, *decision, pgx.Tx) error { return nil }
+
+func (op *calculateOp) record(context.Context, *decision, pgx.Tx) (record, error) {
+	return record{rows: op.rows, total: len(op.rows)}, nil
+}
+
+// calculate evaluates an expression over rationals: 0.1 + 0.2 is 0.3.
+func calculate(text string) (*big.Rat, error) {
+	if len(text) > maxExpressionLength {
+		return nil, fmt.Errorf("longer than %d characters", maxExpressionLength)
+	}
+	tree, err := parser.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("not arithmetic: numbers, + - * / ^, brackets, and abs, ceil, floor, max, mean, min, round, sum")
+	}
+
+	return evaluate(tree.Node)
+}
+
+func evaluate(node ast.Node) (*big.Rat, error) {
+	switch n := node.(type) {
+	case *ast.IntegerNode:
+		return new(big.Rat).SetInt64(int64(n.Value)), nil
+	case *ast.FloatNode:
+		// The shortest decimal that gives this float is the one that was written.
+		value, _ := new(big.Rat).SetString(strconv.FormatFloat(n.Value, 'f', -1, 64))
+
+		return value, nil
+	case *ast.UnaryNode:
+		return unary(n)
+	case *ast.BinaryNode:
+		return binary(n)
+	case *ast.BuiltinNode:
+		return function(n.Name, n.Arguments)
+	case *ast.CallNode:
+		if callee, ok := n.Callee.(*ast.IdentifierNode); ok {
+			return function(callee.Value, n.Arguments)
+		}
+	}
+
+	return nil, fmt.Errorf("only numbers, + - * / ^, brackets, and abs, ceil, floor, max, mean, min, round, sum are known")
+}
+
+func unary(n *ast.UnaryNode) (*big.Rat, error) {
+	value, err := evaluate(n.Node)
+	if err != nil {
+		return nil, err
+	}
+	switch n.Operator {
+	case "-":
+		return value.Neg(value), nil
+	case "+":
+		return value, nil
+	}
+
+	return nil, fmt.Errorf("%s is no arithmetic", n.Operator)
+}
+
+func binary(n *ast.BinaryNode) (*big.Rat, error) {
+	a, err := evaluate(n.Left)
+	if err != nil {
+		return nil, err
+	}
+	b, err := evaluate(n.Right)
+	if err != nil {
+		return nil, err
+	}
+	result := new(big.Rat)
+	switch n.Operator {
+	case "+":
+		result.Add(a, b)
+	case "-":
+		result.Sub(a, b)
+	case "*":
+		result.Mul(a, b)
+	case "/":
+		if b.Sign() == 0 {
+			return nil, fmt.Errorf("division by zero")
+		}
+		result.Quo(a, b)
+	case "^", "**":
+		return power(a, b)
+	default:
+		return nil, fmt.Errorf("%s is no arithmetic", n.Operator)
+	}
+
+	return bounded(result)
+}
+
+func power(base, exponent *big.Rat) (*big.Rat, error) {
+	if !exponent.IsInt() || !exponent.Num().IsInt64() || exponent.Num().Int64() > maxExponent || exponent.Num().Int64() < -maxExponent {
+		return nil, fmt.Errorf("an exponent is a whole number of at most %d", maxExponent)
+	}
+	n := exponent.Num().Int64()
+	if n < 0 {
+		if base.Sign() == 0 {
+			return nil, fmt.Errorf("division by zero")
+		}
+		base, n = new(big.Rat).Inv(base), -n
+	}
+	result := big.NewRat(1, 1)
+	for range n {
+		result.Mul(result, base)
+		if _, err := bounded(result); err != nil {
+			return nil, err
+		}
+	}
+
+	return result, nil
+}
+
+func bounded(value *big.Rat) (*big.Rat, error) {
+	if value.Num().BitLen() > maxBits || value.Denom().BitLen() > maxBits {
+		return nil, fmt.Errorf("the result is too large")
+	}
+
+	return value, nil
+}
+
+func function(name string, arguments []ast.Node) (*big.Rat, error) {
+	var values []*big.Rat
+	for _, argument := range arguments {
+		nodes := []ast.Node{argument}
+		if list, ok := argument.(*ast.ArrayNode); ok {
+			nodes = list.Nodes
+		}
+		for _, node := range nodes {
+			value, err := evaluate(node)
+			if err != nil {
+				return nil, err
+			}
+			values = append(values, value)
+		}
+	}
+	if len(values) == 0 {
+		return nil, fmt.Errorf("%s needs a number", name)
+	}
+	switch name {
+	case "abs":
+		return values[0].Abs(values[0]), nil
+	case "ceil":
+		return whole(values[0], true), nil
+	case "floor":
+		return whole(values[0], false), nil
+	case "round":
+		return round(values)
+	case "max", "min", "mean", "sum":
+		return fold(name, values)
+	}
+
+	return nil, fmt.Errorf("there is no function %s", name)
+}
+
+func fold(name string, values []*big.Rat) (*big.Rat, error) {
+	result := new(big.Rat).Set(values[0])
+	for _, value := range values[1:] {
+		switch {
+		case name == "sum" || name == "mean":
+			result.Add(result, value)
+		case name == "max" && value.Cmp(result) > 0, name == "min" && value.Cmp(result) < 0:
+			result.Set(value)
+		}
+	}
+	if name == "mean" {
+		result.Quo(result, big.NewRat(int64(len(values)), 1))
+	}
+
+	return bounded(result)
+}
+
+// round is round(x) and round(x, digits), halves away from zero.
+func round(values []*big.Rat) (*big.Rat, error) {
+	digits := int64(0)
+	if len(values) > 1 {
+		if !values[1].IsInt() || !values[1].Num().IsInt64() || values[1].Num().Int64() < 0 || values[1].Num().Int64() > resultDigits {
+			return nil, fmt.Errorf("round takes 0 to %d digits", resultDigits)
+		}
+		digits = values[1].Num().Int64()
+	}
+	text := values[0].FloatString(int(digits))
+	result, _ := new(big.Rat).SetString(text)
+
+	return result, nil
+}
+
+// whole is the next whole number below, or above.
+func whole(value *big.Rat, up bool) *big.Rat {
+	quotient, remainder := new(big.Int).DivMod(value.Num(), value.Denom(), new(big.Int))
+	if up && remainder.Sign() > 0 {
+		quotient.Add(quotient, big.NewInt(1))
+	}
+
+	return new(big.Rat).SetInt(quotient)
+}
+
+// decimal writes a result as people do.
+func decimal(value *big.Rat) string {
+	text := value.FloatString(resultDigits)
+
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}

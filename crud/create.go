@@ -1,0 +1,220 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+	"alfred/registry"
+)
+
+// maxBatch bounds the rows of one call; a limit on a model that runs away.
+const maxBatch = 200
+
+// createOp is db_create: rows as given, or a draft saved as it is.
+type createOp struct {
+	args   createArgs
+	entity *domain.Entity
+	rows   []map[string]any
+	saved  *saved
+	found  *loaded
+}
+
+func (d *decision) newCreate(s *step) (operation, *Error) {
+	op := &createOp{}
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	e, err := d.writableEntity(op.args.Table)
+	if err != nil {
+		return nil, err
+	}
+	op.entity, s.entity = e, e
+	if op.args.FromRef != "" {
+		if op.args.Data != nil {
+			return nil, fail(CodeBadArgument, "db_create takes data or from_ref, not both; patch changes a draft.")
+		}
+
+		return op, nil
+	}
+	if op.args.Patch != nil {
+		return nil, fail(CodeBadArgument, "patch goes with from_ref.")
+	}
+	op.rows, err = rowList(op.args.Data)
+
+	return op, err
+}
+
+// writableEntity is entity, of a type whose rows are the user's own.
+func (d *decision) writableEntity(name string) (*domain.Entity, *Error) {
+	e, err := d.tools.entity(name, d.tables)
+	if err == nil && (e.Reference || e.Owner == nil) {
+		return nil, fail(CodeNotAllowed, "%s is shared reference data and cannot be changed.", e.Table)
+	}
+
+	return e, err
+}
+
+// rowList reads one row or a list of them.
+func rowList(data any) ([]map[string]any, *Error) {
+	list, isList := data.([]any)
+	if !isList {
+		list = []any{data}
+	}
+	if len(list) == 0 || len(list) > maxBatch {
+		return nil, fail(CodeBadArgument, "data has to hold 1 to %d rows.", maxBatch)
+	}
+	rows := make([]map[string]any, len(list))
+	for i, item := range list {
+		row, ok := item.(map[string]any)
+		if !ok || len(row) == 0 {
+			return nil, fail(CodeBadArgument, "data has to be a row as an object, or a list of rows.")
+		}
+		rows[i] = row
+	}
+
+	return rows, nil
+}
+
+func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	if op.args.FromRef != "" {
+		if err := op.compile(ctx, d); err != nil {
+			return err
+		}
+	}
+	payloads, err := d.payloads(ctx, op.entity, op.rows)
+	if err != nil {
+		return err
+	}
+	if op.saved, err = d.save(ctx, tx, op.entity, payloads); err != nil {
+		return err
+	}
+	if op.found, err = d.tools.byKeys(ctx, tx, op.entity, all(op.entity), op.saved.keys); err != nil {
+		return err
+	}
+	if fault := compareAll(op.entity, op.saved, op.found); fault != nil {
+		return fault
+	}
+	if op.args.FromRef != "" {
+		d.registry.Presume(op.args.FromRef, op.saved.keys[0])
+	}
+
+	return nil
+}
+
+// payloads puts keys in place of refs, by one look-up for all rows, and checks the rows.
+func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[string]any) ([]*payload, error) {
+	nested := make([]any, len(rows))
+	for i, row := range rows {
+		nested[i] = row
+	}
+	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: nested})
+	if err != nil {
+		return nil, err
+	}
+	list, ok := translated[e.Table].([]any)
+	if !ok {
+		return nil, fail(CodeBadArgument, "data has to be a row as an object, or a list of rows.")
+	}
+	payloads := make([]*payload, len(list))
+	for i, item := range list {
+		row, _ := item.(map[string]any)
+		one, fault := newPayload(e, row, nil)
+		if fault != nil {
+			return nil, rowFault(fault, i, len(list))
+		}
+		payloads[i] = one
+	}
+
+	return payloads, nil
+}
+
+// rowFault says which of several rows is meant.
+func rowFault(fault *Error, i, rows int) *Error {
+	if rows == 1 {
+		return fault
+	}
+
+	return failColumn(fault.Code, fault.Column, "Row %d: %s", i+1, fault.Message)
+}
+
+// compile makes the row to be saved from the stored draft. The model names it and
+// retypes nothing, so that what is saved is what was shown.
+func (op *createOp) compile(ctx context.Context, d *decision) error {
+	entry, err := d.registry.Resolve(ctx, op.args.FromRef, registry.Want{Type: op.entity.Type})
+	if err != nil {
+		return err
+	}
+	if !entry.Pending() {
+		return fail(CodeConflict, "%s is saved already. Change it with db_update.", op.args.FromRef)
+	}
+	contents, err := d.registry.GetEntityData(ctx, []string{op.args.FromRef})
+	if err != nil {
+		return err
+	}
+	content := []byte(contents[op.args.FromRef])
+	if op.args.Patch != nil {
+		patch, err := json.Marshal(op.args.Patch)
+		if err != nil {
+			return fmt.Errorf("encode patch: %w", err)
+		}
+		if content, err = jsonpatch.MergePatch(content, patch); err != nil {
+			return fmt.Errorf("patch draft: %w", err)
+		}
+	}
+	var row map[string]any
+	if err := decode(content, &row); err != nil {
+		return fmt.Errorf("read draft: %w", err)
+	}
+	op.rows = []map[string]any{row}
+
+	return nil
+}
+
+func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	if op.args.FromRef != "" && len(op.found.rows) == 1 {
+		key := op.saved.keys[0]
+		err := d.registry.Promote(ctx, op.args.FromRef, key, op.entity.Label.Render(op.found.rows[0]), op.found.versions[key])
+		if err != nil {
+			return record{}, err
+		}
+	}
+	parts := []registry.Result{
+		{Entity: op.entity, Action: registry.ActionCreated, Sets: all(op.entity).sets, Versions: op.found.versions},
+		{Entity: op.entity, Action: registry.ActionUpdated, Sets: all(op.entity).sets, Versions: op.found.versions},
+	}
+	var result record
+	for _, row := range op.found.rows {
+		key, part := keyText(row, op.entity), 0
+		if op.wasMerged(key) {
+			part = 1
+		}
+		parts[part].Rows = append(parts[part].Rows, row)
+		result.changes = append(result.changes, Change{EntityType: op.entity.Type, ID: key, Action: parts[part].Action})
+	}
+	translated, err := d.translate(ctx, tx, parts...)
+	if err != nil {
+		return record{}, err
+	}
+	for _, part := range translated {
+		result.rows = append(result.rows, part.Rows...)
+		result.refs = append(result.refs, part.Refs...)
+	}
+	result.total = len(result.rows)
+
+	return result, nil
+}
+
+func (op *createOp) wasMerged(key string) bool {
+	for i, one := range op.saved.keys {
+		if one == key {
+			return op.saved.merged[i]
+		}
+	}
+
+	return false
+}

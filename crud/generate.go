@@ -1,0 +1,211 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+	"alfred/registry"
+)
+
+// maxDrafts bounds the drafts of one call.
+const maxDrafts = 50
+
+// generateOp is generate: content that is not saved.
+type generateOp struct {
+	args    generateArgs
+	number  int
+	creates []registry.Draft
+	updates []generateUpdate
+}
+
+func (d *decision) newGenerate(s *step) (operation, *Error) {
+	op := &generateOp{number: s.number}
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	if n := len(op.args.Creates) + len(op.args.Updates); n == 0 || n > maxDrafts {
+		return nil, fail(CodeBadArgument, "generate needs creates or updates, %d at most.", maxDrafts)
+	}
+	for _, create := range op.args.Creates {
+		e := d.tools.domain.Entity(create.Type)
+		if e == nil || e.Reference {
+			return nil, fail(CodeUnknownTable, "There is no type %q to generate.", registry.Scrub(create.Type))
+		}
+		s.entity = e
+		content, err := draftContent(e, create.Content)
+		if err != nil {
+			return nil, err
+		}
+		raw, encodeErr := json.Marshal(content)
+		if encodeErr != nil {
+			return nil, fail(CodeBadArgument, "The content of a %s cannot be stored.", e.Name)
+		}
+		op.creates = append(op.creates, registry.Draft{Type: e.Type, Content: raw})
+	}
+
+	return op, nil
+}
+
+// draftContent checks content as a row of the type would be checked, refs in
+// place of keys, and brings it to the form in which it would be stored.
+func draftContent(e *domain.Entity, content map[string]any) (map[string]any, *Error) {
+	p, err := newPayload(e, content, nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return p.content(), nil
+}
+
+func (p *payload) content() map[string]any {
+	content := map[string]any{}
+	for name, value := range p.columns {
+		content[name] = value
+	}
+	for child, rows := range p.children {
+		list := make([]any, len(rows))
+		for i, row := range rows {
+			list[i] = row.content()
+		}
+		content[child.Entity.Table] = list
+	}
+
+	return content
+}
+
+// run checks that every ref in the contents is of the type that its place needs;
+// a draft may point at a draft.
+func (op *generateOp) run(ctx context.Context, d *decision, _ pgx.Tx) error {
+	refs := map[*domain.Entity][]string{}
+	for _, create := range op.creates {
+		var content map[string]any
+		if err := decode(create.Content, &content); err != nil {
+			return fmt.Errorf("read draft: %w", err)
+		}
+		gatherRefs(refs, d.tools.domain.ByType(create.Type), content)
+	}
+	if err := op.checkUpdates(ctx, d, refs); err != nil {
+		return err
+	}
+	for _, e := range d.tools.domain.Entities {
+		if len(refs[e]) == 0 {
+			continue
+		}
+		if _, err := d.registry.ResolveAll(ctx, refs[e], registry.Want{Type: e.Type}); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*domain.Entity][]string) error {
+	names := make([]string, len(op.args.Updates))
+	for i, update := range op.args.Updates {
+		names[i] = update.Ref
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	entries, err := d.registry.ResolveAll(ctx, names, registry.Want{})
+	if err != nil {
+		return err
+	}
+	for i, entry := range entries {
+		if !entry.Pending() {
+			return fail(CodeTypeMismatch, "%s is not a draft: change saved rows with db_update.", entry.Ref)
+		}
+		e := d.tools.domain.ByType(entry.Type)
+		content, fault := draftContent(e, op.args.Updates[i].Content)
+		if fault != nil {
+			return fault
+		}
+		op.updates = append(op.updates, generateUpdate{Ref: entry.Ref, Content: content})
+		gatherRefs(refs, e, content)
+	}
+
+	return nil
+}
+
+// gatherRefs collects the refs in a content by the type that their places need.
+func gatherRefs(refs map[*domain.Entity][]string, e *domain.Entity, content map[string]any) {
+	for _, c := range e.Columns {
+		if c.FK == nil || c.FK.Entity == nil || content[c.Name] == nil {
+			continue
+		}
+		values, isList := content[c.Name].([]any)
+		if !isList {
+			values = []any{content[c.Name]}
+		}
+		for _, value := range values {
+			refs[c.FK.Entity] = append(refs[c.FK.Entity], fmt.Sprint(value))
+		}
+	}
+	for _, child := range e.Children {
+		rows, _ := content[child.Entity.Table].([]any)
+		for _, row := range rows {
+			if row, ok := row.(map[string]any); ok {
+				gatherRefs(refs, child.Entity, row)
+			}
+		}
+	}
+}
+
+func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	scope := d.scope
+	scope.Call = op.number // drafts of one call belong together
+	drafts := registry.New(tx, d.tools.domain, scope)
+	entries := []registry.Entry{}
+	contents := []map[string]any{}
+	for _, update := range op.updates {
+		raw, err := jsonRows(update.Content)
+		if err != nil {
+			return record{}, err
+		}
+		entry, err := drafts.UpdateEntityData(ctx, update.Ref, raw)
+		if err != nil {
+			return record{}, err
+		}
+		entries, contents = append(entries, entry), append(contents, update.Content)
+	}
+	made, err := drafts.Generate(ctx, op.creates)
+	if err != nil {
+		return record{}, err
+	}
+	for i, entry := range made {
+		var content map[string]any
+		if err := decode(op.creates[i].Content, &content); err != nil {
+			return record{}, fmt.Errorf("read draft: %w", err)
+		}
+		entries, contents = append(entries, entry), append(contents, content)
+	}
+
+	return d.draftRecord(ctx, entries, contents)
+}
+
+func (d *decision) draftRecord(ctx context.Context, entries []registry.Entry, contents []map[string]any) (record, error) {
+	result := record{total: len(entries)}
+	byType := map[*domain.Entity][]map[string]any{}
+	for i, entry := range entries {
+		e := d.tools.domain.ByType(entry.Type)
+		row := contents[i]
+		row[e.Key.Name] = entry.Ref
+		byType[e] = append(byType[e], row)
+		result.rows = append(result.rows, row)
+		if !slices.Contains(result.refs, entry.Ref) {
+			result.refs = append(result.refs, entry.Ref)
+		}
+	}
+	for e, rows := range byType {
+		if err := d.labelDrafts(ctx, e, rows); err != nil {
+			return record{}, err
+		}
+	}
+
+	return result, nil
+}

@@ -1,0 +1,155 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+	"alfred/registry"
+)
+
+const (
+	// maxUnasked is how many rows a call may change without asking.
+	maxUnasked = 10
+
+	// namedInQuestion is how many rows a question names.
+	namedInQuestion = 5
+)
+
+// targets finds and locks the rows that an update or delete is about. Where the
+// user has to agree first, it says so in d.approval. Approved rows are taken as
+// they were approved, without their filters.
+func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []registry.Filter) (*loaded, error) {
+	q := &query{sel: ownColumns(s.entity), lock: true}
+	if s.keys != nil {
+		q.where = func(sql *statement) {
+			sql.add(qualified(s.entity, s.entity.Key), " = ANY(", sql.castList(s.keys, s.entity.Key.Type), ")")
+		}
+
+		return d.tools.load(ctx, tx, s.entity, q)
+	}
+	list, err := d.conditions(ctx, s.entity, filters, nil)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.IndexFunc(list, func(c condition) bool { return c.distance != "" }); i >= 0 {
+		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none; find the rows with db_read and name them.", semanticField)
+	}
+	if err := d.tools.resolveNames(ctx, tx, s.entity, list); err != nil {
+		return nil, err
+	}
+	q.where = func(sql *statement) { d.tools.where(sql, s.entity, list, nil) }
+	found, err := d.tools.load(ctx, tx, s.entity, q)
+	if err != nil {
+		return nil, err
+	}
+	narrow(s.entity, found, list)
+	ask, err := d.mustAsk(ctx, s.entity, found, list)
+	if err != nil {
+		return nil, err
+	}
+	d.note(s, found, ask)
+
+	return found, nil
+}
+
+// narrow keeps, of the rows that a name finds, those called exactly so, if there
+// are any, or else those linked to exactly what the name means: "butter" changes
+// the butter and leaves the peanut butter alone. Reading shows both.
+func narrow(e *domain.Entity, found *loaded, list []condition) {
+	for i := range list {
+		c := &list[i]
+		if !c.isLookup(e) {
+			continue
+		}
+		exact := func(row map[string]any) bool {
+			return slices.ContainsFunc(c.texts, func(text string) bool { return folded(row[c.column.Name]) == folded(text) })
+		}
+		linked := func(row map[string]any) bool {
+			return e.Match != nil && row[e.Match.Link.Name] != nil && slices.ContainsFunc(c.found, func(n named) bool {
+				return slices.Contains(n.keys, fmt.Sprint(row[e.Match.Link.Name]))
+			})
+		}
+		for _, closest := range []func(map[string]any) bool{exact, linked} {
+			if slices.ContainsFunc(found.rows, closest) {
+				found.rows = slices.DeleteFunc(found.rows, func(row map[string]any) bool { return !closest(row) })
+
+				break
+			}
+		}
+	}
+}
+
+// mustAsk says whether the user has to agree: without a filter, for many rows,
+// and for a set (not a name or a ref) of which nothing was shown in this session.
+func (d *decision) mustAsk(ctx context.Context, e *domain.Entity, found *loaded, list []condition) (bool, error) {
+	restricting := slices.ContainsFunc(list, func(c condition) bool { return !c.all })
+	switch {
+	case len(found.rows) == 0:
+		return false, nil
+	case !restricting, len(found.rows) > maxUnasked:
+		return true, nil
+	case slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) || c.column == e.Key && (c.op == opEqual || c.op == opIn) }):
+		return false, nil
+	}
+	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys(e))
+	if err != nil {
+		return false, err
+	}
+	for _, entry := range entries {
+		if entry.Action != registry.ActionLinked {
+			return false, nil
+		}
+	}
+
+	return true, nil
+}
+
+// note keeps the rows for the question, should any call of the decision need one.
+func (d *decision) note(s *step, found *loaded, ask bool) {
+	s.keys = found.keys(s.entity)
+	if !ask {
+		return
+	}
+	if d.approval == nil {
+		d.approval = &Approval{Options: []ApprovalOption{{Label: "Yes"}, {Label: "No"}}}
+	}
+	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + question(s, found))
+}
+
+func question(s *step, found *loaded) string {
+	verb := map[string]string{ToolDelete: "delete", ToolUpdate: "change"}[s.call.Tool]
+	noun := s.entity.Name
+	if len(found.rows) > 1 {
+		noun = s.entity.Plural
+	}
+	labels := make([]string, 0, namedInQuestion)
+	for _, row := range found.rows[:min(len(found.rows), namedInQuestion)] {
+		labels = append(labels, registry.Scrub(s.entity.Label.Render(row)))
+	}
+	more := ""
+	if rest := len(found.rows) - len(labels); rest > 0 {
+		more = fmt.Sprintf(" and %d more", rest)
+	}
+
+	return fmt.Sprintf("This would %s %d %s: %s%s. Shall I?", verb, len(found.rows), noun, strings.Join(labels, ", "), more)
+}
+
+// approvedCalls are all calls of a decision that waits for the user, with the rows
+// that each would change.
+func (d *decision) approvedCalls() []ApprovedCall {
+	calls := make([]ApprovedCall, 0, len(d.steps))
+	for _, s := range d.steps {
+		one := ApprovedCall{Tool: s.call.Tool, Args: s.call.Args, Keys: s.keys}
+		if s.entity != nil {
+			one.EntityType = s.entity.Type
+		}
+		calls = append(calls, one)
+	}
+
+	return calls
+}

@@ -1,0 +1,200 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+)
+
+// insert writes rows and returns their keys in order: one statement for all rows
+// that give the same columns, so that defaults apply to the others.
+func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
+	keys := make([]string, len(rows))
+	groups := map[string][]int{}
+	var order []string
+	for i, row := range rows {
+		if e.Owner != nil {
+			row[e.Owner.Name] = d.scope.UserID.String()
+		}
+		signature := strings.Join(sortedNames(row), ",")
+		if groups[signature] == nil {
+			order = append(order, signature)
+		}
+		groups[signature] = append(groups[signature], i)
+	}
+	for _, signature := range order {
+		group := make([]map[string]any, len(groups[signature]))
+		for n, i := range groups[signature] {
+			group[n] = rows[i]
+		}
+		found, err := d.insertGroup(ctx, tx, e, group)
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range groups[signature] {
+			keys[i] = found[n]
+		}
+	}
+
+	return keys, nil
+}
+
+// insertGroup names the columns, because a column that is left out gets its
+// default and one that is given as null does not.
+func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
+	raw, err := jsonRows(rows)
+	if err != nil {
+		return nil, err
+	}
+	var names, values []string
+	for _, name := range sortedNames(rows[0]) {
+		names = append(names, quoted(name))
+		values = append(values, "r."+quoted(name))
+	}
+	s := &statement{}
+	into := table(d.tools.domain, e)
+	s.add("INSERT INTO ", into, " (", strings.Join(names, ", "), ") SELECT ", strings.Join(values, ", "),
+		" FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) WITH ORDINALITY AS j (value, n)",
+		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n RETURNING ", qualified(e, e.Key), "::text")
+	found, err := tx.Query(ctx, s.String(), s.args...)
+	if err != nil {
+		return nil, fmt.Errorf("insert into %s: %w", e.Table, err)
+	}
+	keys, err := pgx.CollectRows(found, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("insert into %s: %w", e.Table, err)
+	}
+
+	return keys, nil
+}
+
+// saved are rows that were written, with what came of each.
+type saved struct {
+	keys    []string
+	merged  []bool // the row was added to one that was there
+	written []map[string]any
+}
+
+// save writes payloads and their children: a fixed number of statements for each
+// type, however many rows there are.
+func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, payloads []*payload) (*saved, error) {
+	rows := make([]map[string]any, len(payloads))
+	for i, p := range payloads {
+		rows[i] = p.columns
+	}
+	if err := d.linkRows(ctx, tx, e, rows); err != nil {
+		return nil, err
+	}
+	result, err := d.mergeOrInsert(ctx, tx, e, rows)
+	if err != nil {
+		return nil, err
+	}
+	for _, child := range e.Children {
+		if err := d.saveChildren(ctx, tx, child, payloads, result.keys); err != nil {
+			return nil, err
+		}
+	}
+
+	return result, nil
+}
+
+func (d *decision) mergeOrInsert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
+	if e.Merge != nil {
+		return d.merge(ctx, tx, e, rows)
+	}
+	keys, err := d.insert(ctx, tx, e, rows)
+
+	return &saved{keys: keys, merged: make([]bool, len(keys)), written: rows}, err
+}
+
+func (d *decision) saveChildren(ctx context.Context, tx pgx.Tx, child *domain.Child, parents []*payload, keys []string) error {
+	var rows []*payload
+	for i, parent := range parents {
+		for _, row := range parent.children[child] {
+			row.columns[child.FK.Name] = keys[i]
+			rows = append(rows, row)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	result, err := d.save(ctx, tx, child.Entity, rows)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(result.merged, true) {
+		return nil // sums differ from what was written, which is their purpose
+	}
+
+	return d.verify(ctx, tx, child.Entity, result)
+}
+
+// verify reads the rows back and compares them with what was written.
+func (d *decision) verify(ctx context.Context, tx pgx.Tx, e *domain.Entity, result *saved) error {
+	found, err := d.tools.byKeys(ctx, tx, e, selection{columns: visible(e)}, result.keys)
+	if err != nil {
+		return err
+	}
+
+	return compareAll(e, result, found)
+}
+
+func compareAll(e *domain.Entity, result *saved, found *loaded) error {
+	byKey := map[string]map[string]any{}
+	for _, row := range found.rows {
+		byKey[keyText(row, e)] = row
+	}
+	for i, key := range result.keys {
+		if result.merged[i] {
+			continue
+		}
+		if fault := compareStored(e, result.written[i], byKey[key]); fault != nil {
+			return fault
+		}
+	}
+
+	return nil
+}
+
+// linkRows finds the canonical row of each row's name, unless the row names one,
+// and takes over the columns that the match rule copies and the row leaves out.
+func (d *decision) linkRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) error {
+	m := e.Match
+	if m == nil {
+		return nil
+	}
+	var texts []string
+	var at []int
+	for i, row := range rows {
+		name, ok := row[m.Column].(string)
+		if ok && row[m.Link.Name] == nil {
+			texts, at = append(texts, name), append(at, i)
+		}
+	}
+	found, err := d.tools.candidates(ctx, tx, m, texts)
+	if err != nil {
+		return err
+	}
+	for n, i := range at {
+		linkRow(m, rows[i], link(texts[n], found[n]))
+	}
+
+	return nil
+}
+
+func linkRow(m *domain.Match, row map[string]any, canonical *candidate) {
+	if canonical == nil {
+		return
+	}
+	row[m.Link.Name] = canonical.key
+	for own, target := range m.Copy {
+		if row[own] == nil {
+			row[own] = canonical.copied[target]
+		}
+	}
+}

@@ -1,0 +1,281 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+)
+
+const (
+	// maxRows bounds what one result holds; what matched beyond it is counted.
+	maxRows = 500
+
+	setRows    = "rows"
+	setSummary = "summary"
+	setText    = "text"
+	detailFull = "full"
+)
+
+// selection is which columns and children a read returns.
+type selection struct {
+	columns  []*domain.Column
+	children []*domain.Child
+	// sets are the column sets that the selection holds whole.
+	sets []string
+}
+
+// all is everything of a type that may be seen, children included.
+func all(e *domain.Entity) selection {
+	return selection{columns: visible(e), children: e.Children, sets: wholeSets(e, visible(e), e.Children)}
+}
+
+// ownColumns is everything of a type that may be seen, children left out.
+func ownColumns(e *domain.Entity) selection {
+	return selection{columns: visible(e), sets: wholeSets(e, visible(e), nil)}
+}
+
+// selected is what detail or columns ask for. Key and label columns are always in
+// it: without them a row has no ref and no name.
+func selected(e *domain.Entity, detail string, columns []string) (selection, *Error) {
+	if len(columns) > 0 {
+		return selectedColumns(e, columns)
+	}
+	var sel selection
+	names := e.Sets[setSummary]
+	switch detail {
+	case "", setSummary:
+	case setText:
+		names = e.Sets[setText]
+	case setRows:
+		sel.children = e.Children
+	case detailFull:
+		names, sel.children = e.Sets[setText], e.Children
+	default:
+		return sel, fail(CodeBadArgument, "detail is summary, text, rows or full.")
+	}
+	if names == nil {
+		names = e.Sets[setSummary]
+	}
+	for _, c := range e.Columns {
+		if slices.Contains(names, c.Name) || c == e.Key {
+			sel.columns = append(sel.columns, c)
+		}
+	}
+	sel.sets = wholeSets(e, sel.columns, sel.children)
+
+	return sel, nil
+}
+
+func selectedColumns(e *domain.Entity, names []string) (selection, *Error) {
+	sel := selection{columns: []*domain.Column{e.Key}}
+	for _, name := range append(e.Label.Columns(), names...) {
+		child := slices.IndexFunc(e.Children, func(c *domain.Child) bool { return c.Entity.Table == name })
+		if child >= 0 {
+			sel.children = append(sel.children, e.Children[child])
+
+			continue
+		}
+		c, err := column(e, name)
+		if err != nil {
+			return sel, err
+		}
+		if !slices.Contains(sel.columns, c) {
+			sel.columns = append(sel.columns, c)
+		}
+	}
+	sel.sets = wholeSets(e, sel.columns, sel.children)
+
+	return sel, nil
+}
+
+// wholeSets are the column sets of which every column is there.
+func wholeSets(e *domain.Entity, columns []*domain.Column, children []*domain.Child) []string {
+	var sets []string
+	for _, set := range []string{setSummary, setText} {
+		names, has := e.Sets[set]
+		whole := has && !slices.ContainsFunc(names, func(name string) bool {
+			return !slices.ContainsFunc(columns, func(c *domain.Column) bool { return c.Name == name })
+		})
+		if whole {
+			sets = append(sets, set)
+		}
+	}
+	if len(children) > 0 && len(children) == len(e.Children) {
+		sets = append(sets, setRows)
+	}
+
+	return sets
+}
+
+// loaded is rows as the database has them, keys and all.
+type loaded struct {
+	rows     []map[string]any
+	versions map[string]string // by key
+	total    int               // rows that matched
+}
+
+// keys are the rows' keys as text, in order.
+func (l *loaded) keys(e *domain.Entity) []string {
+	keys := make([]string, len(l.rows))
+	for i, row := range l.rows {
+		keys[i] = keyText(row, e)
+	}
+
+	return keys
+}
+
+func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(row[e.Key.Name]) }
+
+// query is a read: what to select, from which rows, in which order.
+type query struct {
+	sel    selection
+	where  func(*statement)
+	order  func(*statement) // nil for the type's order
+	limit  int              // 0 for all
+	offset int
+	lock   bool
+}
+
+// load runs a query and reads the children of what it found: one statement, and
+// one more for each child type.
+func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
+	s := t.loadSQL(e, q)
+	rows, err := tx.Query(ctx, s.String(), s.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", e.Table, err)
+	}
+	result := &loaded{versions: map[string]string{}}
+	var (
+		raw     []byte
+		version string
+	)
+	_, err = pgx.ForEachRow(rows, []any{&raw, &version, &result.total}, func() error {
+		var row map[string]any
+		if err := decode(raw, &row); err != nil {
+			return err
+		}
+		result.rows = append(result.rows, row)
+		result.versions[keyText(row, e)] = version
+
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", e.Table, err)
+	}
+	for _, child := range q.sel.children {
+		if err := t.loadChildren(ctx, tx, e, child, result.rows); err != nil {
+			return nil, err
+		}
+	}
+
+	return result, nil
+}
+
+// loadSQL returns rows as JSON, which keeps every type exact, with the row's
+// version and the number of rows that match beside it.
+func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
+	s := &statement{}
+	s.add("SELECT to_jsonb(r) - ARRAY['", rowVersion, "', '_total'], r.", rowVersion, ", r._total FROM (SELECT ", columnList(q.sel.columns),
+		", ", qualifiedVersion(e), " AS ", rowVersion, ", ")
+	if q.lock {
+		s.add("0::bigint AS _total") // FOR UPDATE goes with no window function
+	} else {
+		s.add("count(*) OVER () AS _total")
+	}
+	s.add(" FROM ", table(t.domain, e), " WHERE ")
+	q.where(s)
+	s.add(" ORDER BY ")
+	if q.order != nil {
+		q.order(s)
+		s.add(", ")
+	}
+	s.add(defaultOrder(e))
+	if q.limit > 0 {
+		s.add(" LIMIT ", s.value(q.limit))
+	}
+	if q.offset > 0 {
+		s.add(" OFFSET ", s.value(q.offset))
+	}
+	if q.lock {
+		s.add(" FOR UPDATE OF ", quoted(e.Table))
+	}
+	s.add(") AS r")
+
+	return s
+}
+
+func qualifiedVersion(e *domain.Entity) string { return quoted(e.Table) + ".xmin::text" }
+
+// defaultOrder is the type's order with the key as the last tie-breaker, so that
+// the same rows always come in the same order and get the same refs.
+func defaultOrder(e *domain.Entity) string {
+	sql := ""
+	for _, by := range e.Order {
+		if c := e.Column(by.Column); c != nil {
+			sql += orderTerm(c, by.Desc) + ", "
+		}
+	}
+
+	return sql + qualified(e, e.Key)
+}
+
+func orderTerm(c *domain.Column, desc bool) string {
+	if desc {
+		return c.SQL() + " DESC NULLS LAST"
+	}
+
+	return c.SQL() + " NULLS LAST"
+}
+
+// byKeys selects rows by key and keeps the order in which the keys are given.
+func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
+	list := func(s *statement) string { return s.castList(keys, e.Key.Type) }
+
+	return t.load(ctx, tx, e, &query{
+		sel:   sel,
+		where: func(s *statement) { s.add(qualified(e, e.Key), " = ANY(", list(s), ")") },
+		order: func(s *statement) { s.add("array_position(", list(s), ", ", qualified(e, e.Key), ")") },
+	})
+}
+
+// loadChildren puts the child rows of all parents under the child table's name.
+func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, e *domain.Entity, child *domain.Child, parents []map[string]any) error {
+	byKey := make(map[string]map[string]any, len(parents))
+	keys := make([]string, 0, len(parents))
+	for _, parent := range parents {
+		parent[child.Entity.Table] = []any{}
+		byKey[keyText(parent, e)] = parent
+		keys = append(keys, keyText(parent, e))
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := t.load(ctx, tx, child.Entity, &query{
+		sel:   all(child.Entity),
+		where: func(s *statement) { s.add(child.FK.SQL(), " = ANY(", s.castList(keys, child.FK.Type), ")") },
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range found.rows {
+		parent := byKey[fmt.Sprint(row[child.FK.Name])]
+		parent[child.Entity.Table] = append(parent[child.Entity.Table].([]any), row) //nolint:forcetypeassert // set above
+	}
+
+	return nil
+}
+
+// jsonRows encodes rows for a parameter or a result.
+func jsonRows(rows any) (json.RawMessage, error) {
+	raw, err := json.Marshal(rows)
+	if err != nil {
+		return nil, fmt.Errorf("encode rows: %w", err)
+	}
+
+	return raw, nil
+}

@@ -1,0 +1,199 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+)
+
+// merge adds rows to those that say the same thing already (the shopping list's
+// eggs), and inserts the rest. Rows of one call that are the same become one.
+func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
+	unique, at := unite(e, rows)
+	existing, err := d.sameAs(ctx, tx, e, unique)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]string, len(unique))
+	var fresh, added []map[string]any
+	for i, row := range unique {
+		if keys[i] = keyOfSame(e, row, existing); keys[i] == "" {
+			fresh = append(fresh, row)
+		} else {
+			added = append(added, withKey(e, row, keys[i]))
+		}
+	}
+	if err := d.addUp(ctx, tx, e, added); err != nil {
+		return nil, err
+	}
+	inserted, err := d.insert(ctx, tx, e, fresh)
+	if err != nil {
+		return nil, err
+	}
+	merged := make([]bool, len(unique))
+	for i := range unique {
+		if merged[i] = keys[i] != ""; !merged[i] {
+			keys[i], inserted = inserted[0], inserted[1:]
+		}
+	}
+	result := &saved{}
+	for _, i := range at {
+		result.keys = append(result.keys, keys[i])
+		result.merged = append(result.merged, merged[i])
+		result.written = append(result.written, unique[i])
+	}
+
+	return result, nil
+}
+
+// unite sums rows that are the same; at says in which each row ended up.
+func unite(e *domain.Entity, rows []map[string]any) ([]map[string]any, []int) {
+	var unique []map[string]any
+	at := make([]int, len(rows))
+	for i, row := range rows {
+		n := slices.IndexFunc(unique, func(other map[string]any) bool { return takesPart(e, row) && sameThing(e, row, other) })
+		if n < 0 {
+			n = len(unique)
+			unique = append(unique, row)
+		} else {
+			unique[n][e.Merge.Sum] = sum(unique[n][e.Merge.Sum], row[e.Merge.Sum])
+		}
+		at[i] = n
+	}
+
+	return unique, at
+}
+
+func takesPart(e *domain.Entity, row map[string]any) bool {
+	return e.Merge.Unless == "" || row[e.Merge.Unless] != true
+}
+
+// sameThing says that two rows are one by the merge rule. Two that link to the
+// same canonical row have the same name, whatever they call it.
+func sameThing(e *domain.Entity, a, b map[string]any) bool {
+	if !takesPart(e, a) || !takesPart(e, b) {
+		return false
+	}
+
+	return !slices.ContainsFunc(e.Merge.By, func(name string) bool {
+		if e.Match != nil && name == e.Match.Column {
+			linkA, linkB := a[e.Match.Link.Name], b[e.Match.Link.Name]
+			if linkA != nil && linkB != nil {
+				return linkA != linkB
+			}
+		}
+
+		return folded(a[name]) != folded(b[name])
+	})
+}
+
+func folded(value any) string {
+	if value == nil {
+		return ""
+	}
+
+	return strings.ToLower(strings.TrimSpace(fmt.Sprint(value)))
+}
+
+func sum(a, b any) any {
+	x, okX := rat(a)
+	y, okY := rat(b)
+	switch {
+	case a == nil || !okX:
+		return b
+	case b == nil || !okY:
+		return a
+	}
+	total := new(big.Rat).Add(x, y)
+	if total.IsInt() {
+		return json.Number(total.Num().String())
+	}
+
+	return json.Number(strings.TrimRight(total.FloatString(20), "0"))
+}
+
+// sameAs reads and locks the rows that any of the given ones may be the same as.
+func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*loaded, error) {
+	by := e.Column(e.Merge.By[0])
+	var names, links []string
+	for _, row := range rows {
+		names = append(names, folded(row[by.Name]))
+		if e.Match != nil && row[e.Match.Link.Name] != nil {
+			links = append(links, fmt.Sprint(row[e.Match.Link.Name]))
+		}
+	}
+
+	return d.tools.load(ctx, tx, e, &query{sel: selection{columns: visible(e)}, lock: true, where: func(s *statement) {
+		s.add("(lower(", by.SQL(), "::text) = ANY(", s.value(names), "::text[])")
+		if len(links) > 0 {
+			s.add(" OR ", e.Match.Link.SQL(), " = ANY(", s.castList(links, e.Match.Link.Type), ")")
+		}
+		s.add(")")
+		if e.Merge.Unless != "" {
+			s.add(" AND ", quoted(e.Merge.Unless), " IS NOT TRUE")
+		}
+	}})
+}
+
+func keyOfSame(e *domain.Entity, row map[string]any, existing *loaded) string {
+	for _, other := range existing.rows {
+		if sameThing(e, row, other) {
+			return keyText(other, e)
+		}
+	}
+
+	return ""
+}
+
+func withKey(e *domain.Entity, row map[string]any, key string) map[string]any {
+	copied := map[string]any{e.Key.Name: key}
+	for name, value := range row {
+		copied[name] = value
+	}
+
+	return copied
+}
+
+// addUp adds the sums to the rows that are there and fills what they have empty.
+// The addition is the database's, so that two at once both count.
+func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	raw, err := jsonRows(rows)
+	if err != nil {
+		return err
+	}
+	own := func(name string) string { return quoted(e.Table) + "." + quoted(name) }
+	names := map[string]any{}
+	for _, row := range rows {
+		for name := range row {
+			names[name] = nil
+		}
+	}
+	var sets []string
+	for _, name := range sortedNames(names) {
+		switch {
+		case name == e.Merge.Sum:
+			sets = append(sets, fmt.Sprintf("%s = coalesce(%s + r.%s, %s, r.%s)", quoted(name), own(name), quoted(name), own(name), quoted(name)))
+		case name != e.Key.Name && name != e.Merge.Unless && (e.Owner == nil || name != e.Owner.Name):
+			sets = append(sets, fmt.Sprintf("%s = coalesce(%s, r.%s)", quoted(name), own(name), quoted(name)))
+		}
+	}
+	s := &statement{}
+	into := table(d.tools.domain, e)
+	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
+		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r WHERE ", own(e.Key.Name), " = r.", quoted(e.Key.Name))
+	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
+		return fmt.Errorf("add to %s: %w", e.Table, err)
+	}
+
+	return nil
+}

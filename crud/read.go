@@ -1,0 +1,407 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+	"alfred/pg"
+	"alfred/registry"
+)
+
+// rankedRows is how many rows a ranked search returns unless a limit says otherwise.
+const rankedRows = 20
+
+// readOp is db_read.
+type readOp struct {
+	args   readArgs
+	entity *domain.Entity
+	sel    selection
+	drafts []draft
+	found  *loaded
+	notice string
+}
+
+// draft is an unsaved row that a read named.
+type draft struct {
+	ref     string
+	content map[string]any
+}
+
+func (d *decision) newRead(s *step) (operation, *Error) {
+	op := &readOp{}
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	e, err := d.tools.entity(op.args.Table, d.tables)
+	if err != nil {
+		return nil, err
+	}
+	op.entity, s.entity = e, e
+	if op.args.Limit != nil && *op.args.Limit < 1 {
+		return nil, fail(CodeBadArgument, "limit has to be at least 1.")
+	}
+	op.sel, err = selected(e, op.args.Detail, op.args.Columns)
+
+	return op, err
+}
+
+func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	if err := op.loadDrafts(ctx, d); err != nil {
+		return err
+	}
+	q, err := op.query(ctx, d, tx)
+	if err != nil || q == nil {
+		return err
+	}
+	op.found, err = d.tools.load(ctx, tx, op.entity, q)
+
+	return err
+}
+
+// query is what the stored rows are read by; nil when only drafts are asked for.
+func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, error) {
+	filters, err := d.conditions(ctx, op.entity, op.args.Filters, op.drafts)
+	if err != nil {
+		return nil, err
+	}
+	or, err := d.conditions(ctx, op.entity, op.args.OrFilters, op.drafts)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(filters, func(c condition) bool { return c.none }) {
+		return nil, nil //nolint:nilnil // no rows are wanted, which is no error
+	}
+	if err := d.tools.resolveNames(ctx, tx, op.entity, filters, or); err != nil {
+		return nil, err
+	}
+	order, fault := op.order(d, slices.Concat(filters, or))
+	if fault != nil {
+		return nil, fault
+	}
+	limit := maxRows
+	if order != nil && op.args.OrderBy == "" {
+		limit = rankedRows
+	}
+	if op.args.Limit != nil {
+		limit = min(maxRows, *op.args.Limit)
+	}
+
+	return &query{sel: op.sel, limit: limit, order: order, where: func(s *statement) {
+		d.tools.where(s, op.entity, filters, or)
+	}}, nil
+}
+
+// order ranks by meaning or likeness where that is searched for, else by order_by.
+func (op *readOp) order(d *decision, conditions []condition) (func(*statement), *Error) {
+	if dir := op.args.OrderDir; dir != "" && dir != "asc" && dir != "desc" {
+		return nil, fail(CodeBadArgument, "order_dir is asc or desc.")
+	}
+	var terms []func(*statement)
+	for i := range conditions {
+		c := &conditions[i]
+		switch {
+		case c.distance != "":
+			if d.vectors.Notice != "" {
+				op.notice = d.vectors.Notice
+			}
+			terms = append(terms, func(s *statement) { d.rankByMeaning(s, op.entity, c.distance) })
+		case c.op == opSimilar:
+			terms = append(terms, func(s *statement) {
+				s.add("similarity(", c.column.SQL(), "::text, ", s.value(c.texts[0]), ") DESC NULLS LAST")
+			})
+		}
+	}
+	if op.args.OrderBy != "" {
+		c, err := column(op.entity, op.args.OrderBy)
+		if err != nil {
+			return nil, err
+		}
+		if c.Kind == domain.KindJSON {
+			return nil, failColumn(CodeBadArgument, c.Name, "Rows cannot be ordered by %s.", c.Name)
+		}
+		terms = append(terms, func(s *statement) { s.add(orderTerm(c, op.args.OrderDir == "desc")) })
+	}
+	if len(terms) == 0 {
+		return nil, nil
+	}
+
+	return func(s *statement) {
+		for i, term := range terms {
+			if i > 0 {
+				s.add(", ")
+			}
+			term(s)
+		}
+	}, nil
+}
+
+// rankByMeaning orders by distance to the rows' vectors: an exact ranking of what
+// the filters leave, so that no filter can starve it. Without vectors, words rank.
+func (d *decision) rankByMeaning(s *statement, e *domain.Entity, text string) {
+	if vector := d.vectors.Literal(text); vector != "" {
+		s.add("(SELECT v.embedding <=> ", s.value(vector), "::text::public.vector FROM alfred.embeddings AS v WHERE v.owner_kind = ", s.value(e.Type),
+			" AND v.owner_id = ", qualified(e, e.Key), "::text AND v.model = ", s.value(d.vectors.Model),
+			" AND v.dimensions = ", s.value(d.vectors.Dimensions), "::int) NULLS LAST")
+
+		return
+	}
+	var parts []string
+	for _, name := range e.Semantic.Columns() {
+		if c := e.Column(name); c != nil {
+			parts = append(parts, c.SQL()+"::text")
+		}
+	}
+	s.add("word_similarity(", s.value(text), ", concat_ws(' ', ", strings.Join(parts, ", "), ")) DESC")
+}
+
+// conditions puts keys in place of refs and checks the filters. Drafts that the
+// read serves itself are taken out before, as rows that the table does not have.
+func (d *decision) conditions(ctx context.Context, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
+	if _, fault := conditions(e, filters); fault != nil {
+		return nil, fault // shape first: it needs no look-up and says more
+	}
+	without, decided := withoutDrafts(e, filters, drafts)
+	translated, err := d.registry.TranslateFilters(ctx, e, without)
+	if err != nil {
+		return nil, err
+	}
+	list, fault := conditions(e, translated)
+	if fault != nil {
+		return nil, fault
+	}
+
+	return append(list, decided...), nil
+}
+
+// withoutDrafts takes refs of drafts out of conditions on the key. A condition
+// that only named drafts is decided: no stored row is one of them.
+func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) ([]registry.Filter, []condition) {
+	isDraft := func(value any) bool {
+		return slices.ContainsFunc(drafts, func(one draft) bool { return one.ref == value })
+	}
+	var (
+		rest    []registry.Filter
+		decided []condition
+	)
+	for _, filter := range filters {
+		list, isList := filter.Value.([]any)
+		negated := filter.Op == opNotEqual || filter.Op == opNotIn
+		switch {
+		case !isKey(e, filter.Field):
+		case isList:
+			kept := slices.DeleteFunc(slices.Clone(list), isDraft)
+			if len(kept) == 0 && len(list) > 0 {
+				decided = append(decided, condition{column: e.Key, none: !negated, all: negated})
+
+				continue
+			}
+			filter.Value = kept
+		case isDraft(filter.Value):
+			decided = append(decided, condition{column: e.Key, none: !negated, all: negated})
+
+			continue
+		}
+		rest = append(rest, filter)
+	}
+
+	return rest, decided
+}
+
+func isKey(e *domain.Entity, field string) bool { return field == keyField || field == e.Key.Name }
+
+// loadDrafts fetches the drafts that filters on the key name and keeps those that
+// fit the other filters too.
+func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
+	if _, fault := conditions(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters)); fault != nil {
+		return fault
+	}
+	refs := namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))
+	if len(refs) == 0 {
+		return nil
+	}
+	entries, err := d.registry.Lookup(ctx, refs)
+	if err != nil {
+		return err
+	}
+	var pending []string
+	for _, ref := range refs {
+		entry, known := entries[ref]
+		if !known || !entry.Pending() {
+			continue
+		}
+		if entry.Type != op.entity.Type {
+			return fail(CodeTypeMismatch, "%s is a %s, not a row of %s.", ref, entry.Type, op.entity.Table)
+		}
+		pending = append(pending, ref)
+	}
+
+	return op.fitting(ctx, d, pending)
+}
+
+// namedKeys are the refs in conditions on the key, each once.
+func namedKeys(e *domain.Entity, filters []registry.Filter) []string {
+	var refs []string
+	for _, filter := range filters {
+		if !isKey(e, filter.Field) {
+			continue
+		}
+		values, isList := filter.Value.([]any)
+		if !isList {
+			values = []any{filter.Value}
+		}
+		for _, value := range values {
+			if ref, ok := value.(string); ok && !slices.Contains(refs, ref) {
+				refs = append(refs, ref)
+			}
+		}
+	}
+
+	return refs
+}
+
+func (op *readOp) fitting(ctx context.Context, d *decision, pending []string) error {
+	if len(pending) == 0 {
+		return nil
+	}
+	contents, err := d.registry.GetEntityData(ctx, pending)
+	if err != nil {
+		return err
+	}
+	filters, fault := conditions(op.entity, op.args.Filters)
+	if fault != nil {
+		return fault
+	}
+	or, fault := conditions(op.entity, op.args.OrFilters)
+	if fault != nil {
+		return fault
+	}
+	for _, ref := range pending {
+		var content map[string]any
+		if err := decode(contents[ref], &content); err != nil {
+			return fmt.Errorf("read draft: %w", err)
+		}
+		one := draft{ref: ref, content: content}
+		row := map[string]any{op.entity.Key.Name: ref}
+		for name, value := range content {
+			row[name] = value
+		}
+		if !matches(op.entity, row, filters, or) {
+			one.content = nil // named, so no stored row is meant, and filtered out
+		}
+		op.drafts = append(op.drafts, one)
+	}
+
+	return nil
+}
+
+func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	var result record
+	for _, one := range op.drafts {
+		if one.content != nil {
+			result.rows = append(result.rows, op.draftRow(one))
+			result.refs = append(result.refs, one.ref)
+		}
+	}
+	if _, err := d.registry.Touch(ctx, namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))); err != nil {
+		return record{}, err
+	}
+	if err := d.labelDrafts(ctx, op.entity, result.rows); err != nil {
+		return record{}, err
+	}
+	result.total = len(result.rows)
+	if op.found == nil {
+		return result, nil
+	}
+	translated, err := d.translate(ctx, tx, registry.Result{
+		Entity: op.entity, Rows: op.found.rows, Action: registry.ActionRead, Sets: op.sel.sets, Versions: op.found.versions,
+	})
+	if err != nil {
+		return record{}, err
+	}
+	result.rows = append(result.rows, translated[0].Rows...)
+	result.refs = append(result.refs, translated[0].Refs...)
+	result.total += op.found.total
+	if op.notice != "" && len(result.rows) > 0 {
+		result.rows[0]["_notice"] = op.notice
+	}
+
+	return result, nil
+}
+
+// draftRow is a draft as a row: whole, or the columns asked for.
+func (op *readOp) draftRow(one draft) map[string]any {
+	row := map[string]any{op.entity.Key.Name: one.ref}
+	for name, value := range one.content {
+		if len(op.args.Columns) == 0 || slices.Contains(op.args.Columns, name) || slices.Contains(op.entity.Label.Columns(), name) {
+			row[name] = value
+		}
+	}
+
+	return row
+}
+
+// labelDrafts puts labels beside the refs in drafts, as stored rows have them.
+func (d *decision) labelDrafts(ctx context.Context, e *domain.Entity, rows []map[string]any) error {
+	var refs []string
+	for _, row := range rows {
+		for _, c := range e.Columns {
+			if ref, ok := row[c.Name].(string); ok && c.FK != nil && c.Kind != domain.KindArray {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	entries, err := d.registry.Lookup(ctx, refs)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		for _, c := range e.Columns {
+			ref, ok := row[c.Name].(string)
+			if entry, known := entries[ref]; ok && known && c.FK != nil && !entry.LabelIsPlaceholder {
+				row["_"+c.Name+"_label"] = entry.Label
+			}
+		}
+	}
+
+	return nil
+}
+
+// translate puts refs in place of keys; labels of rows known only by a foreign
+// key are read as the tenant.
+func (d *decision) translate(ctx context.Context, tx pgx.Tx, results ...registry.Result) ([]registry.Translated, error) {
+	return d.registry.TranslateRows(ctx, results, d.tools.labels(tx, d.scope))
+}
+
+// labels reads labels of rows as the tenant, one statement for a type.
+func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
+	return func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
+		labels := make(map[string]string, len(ids))
+		err := pg.AsTenant(ctx, tx, scope.UserID, func(tenant pgx.Tx) error {
+			sel, fault := selectedColumns(e, nil)
+			if fault != nil {
+				return fault
+			}
+			found, err := t.byKeys(ctx, tenant, e, sel, ids)
+			if err != nil {
+				return err
+			}
+			for _, row := range found.rows {
+				if e.Label.Complete(row) {
+					labels[keyText(row, e)] = e.Label.Render(row)
+				}
+			}
+
+			return nil
+		})
+
+		return labels, err
+	}
+}

@@ -1,0 +1,178 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+	"alfred/registry"
+)
+
+// updateOp is db_update.
+type updateOp struct {
+	args    updateArgs
+	entity  *domain.Entity
+	step    *step
+	written map[string]any
+	before  *loaded
+	after   *loaded
+}
+
+func (d *decision) newUpdate(s *step) (operation, *Error) {
+	op := &updateOp{step: s}
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	e, err := d.writableEntity(op.args.Table)
+	if err != nil {
+		return nil, err
+	}
+	op.entity, s.entity = e, e
+	if len(op.args.Data) == 0 {
+		return nil, fail(CodeBadArgument, "data has to name at least one column.")
+	}
+
+	return op, nil
+}
+
+func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	data, err := d.registry.TranslatePayload(ctx, op.entity, op.args.Data)
+	if err != nil {
+		return err
+	}
+	var fault *Error
+	if op.written, fault = changes(op.entity, data); fault != nil {
+		return fault
+	}
+	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)
+	if err != nil || d.approval != nil || len(op.before.rows) == 0 {
+		return err
+	}
+	op.after, err = d.update(ctx, tx, op.entity, op.before.keys(op.entity), op.written)
+
+	return err
+}
+
+// changes checks the columns of an update; null clears one.
+func changes(e *domain.Entity, data map[string]any) (map[string]any, *Error) {
+	written := map[string]any{}
+	for _, name := range sortedNames(data) {
+		if childNamed(e, name) != nil {
+			return nil, failColumn(CodeBadArgument, name, "Rows of %s are changed one by one: use db_update, db_create or db_delete on %s.", name, name)
+		}
+		if isAnnotation(e, name) {
+			continue
+		}
+		c, value, err := writable(e, name, data[name])
+		if err != nil {
+			return nil, err
+		}
+		if value == nil && !c.Nullable {
+			if c.Kind != domain.KindArray {
+				return nil, failColumn(CodeViolation, name, "%s cannot be empty.", name)
+			}
+			value = []any{}
+		}
+		written[c.Name] = value
+	}
+	if len(written) == 0 {
+		return nil, fail(CodeBadArgument, "data has to name at least one column.")
+	}
+
+	return written, nil
+}
+
+// update writes the same columns to the rows and reads them back. A new name is
+// linked anew, else the row would go on standing for what it was called before.
+func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string, written map[string]any) (*loaded, error) {
+	row := written
+	if m := e.Match; m != nil && written[m.Column] != nil && written[m.Link.Name] == nil {
+		row = map[string]any{m.Link.Name: nil}
+		for name, value := range written {
+			row[name] = value
+		}
+		if err := d.linkRows(ctx, tx, e, []map[string]any{row}); err != nil {
+			return nil, err
+		}
+	}
+	s, err := d.updateSQL(e, keys, row)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
+		return nil, fmt.Errorf("update %s: %w", e.Table, err)
+	}
+	after, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, found := range after.rows {
+		if fault := compareStored(e, written, found); fault != nil {
+			return nil, fault
+		}
+	}
+
+	return after, nil
+}
+
+func (d *decision) updateSQL(e *domain.Entity, keys []string, row map[string]any) (*statement, error) {
+	raw, err := jsonRows(row)
+	if err != nil {
+		return nil, err
+	}
+	var sets []string
+	for _, name := range sortedNames(row) {
+		sets = append(sets, quoted(name)+" = r."+quoted(name))
+	}
+	s := &statement{}
+	into := table(d.tools.domain, e)
+	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(string(raw)),
+		"::text::jsonb) AS r WHERE ", qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ")")
+
+	return s, nil
+}
+
+func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	if op.after == nil {
+		return record{}, nil
+	}
+	translated, err := d.translate(ctx, tx, registry.Result{
+		Entity: op.entity, Rows: op.after.rows, Action: registry.ActionUpdated, Sets: ownColumns(op.entity).sets, Versions: op.after.versions,
+	})
+	if err != nil {
+		return record{}, err
+	}
+	result := record{rows: translated[0].Rows, refs: translated[0].Refs, total: len(op.after.rows)}
+	before := map[string]map[string]any{}
+	for _, row := range op.before.rows {
+		before[keyText(row, op.entity)] = row
+	}
+	for i, row := range op.after.rows {
+		key := keyText(row, op.entity)
+		result.changes = append(result.changes, Change{EntityType: op.entity.Type, ID: key, Action: registry.ActionUpdated})
+		if was := op.was(before[key]); len(was) > 0 {
+			result.rows[i]["_was"] = was
+		}
+	}
+
+	return result, nil
+}
+
+// was is what the written columns held before, for a reply that tells the change.
+// References are left out: their keys are not for a model.
+func (op *updateOp) was(row map[string]any) map[string]any {
+	old := map[string]any{}
+	for name := range op.written {
+		c := op.entity.Column(name)
+		if c != nil && c.FK == nil && !slices.Contains([]domain.Kind{domain.KindUUID, domain.KindJSON}, c.Kind) && row != nil &&
+			!same(c, c.Kind, op.written[name], row[name]) {
+			old[name] = row[name]
+		}
+	}
+
+	return old
+}
