@@ -83,11 +83,13 @@ func (o *op) String() string {
 
 // compact is v as JSON; v is made of strings, numbers, lists and maps.
 func compact(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // a description is read by people too
+	if err := enc.Encode(v); err != nil {
 		return "null"
 	}
-	return string(text)
+	return strings.TrimSpace(b.String())
 }
 
 var (
