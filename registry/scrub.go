@@ -68,7 +68,7 @@ func findID(text string, from int) (int, int) {
 			return i - run, i
 		case run >= firstPart && i < len(text) && text[i] == '-':
 			if end := idEnd(text, i); end > 0 {
-				return i - firstPart, end
+				return i - run, end
 			}
 		}
 
