@@ -26,6 +26,7 @@ func main() {
 type commands struct {
 	Domain  domainCommand  `cmd:"" help:"Check a domain's declaration, or write a first one."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up, down, or say how far it is."`
+	Run     runCommand     `cmd:"" help:"Work jobs until SIGTERM."`
 }
 
 // env is the environment as the commands see it, so that tests give their own.

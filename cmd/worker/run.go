@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/crud"
+	"alfred/domain"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/offline"
+	"alfred/llm/provider"
+	"alfred/memory"
+	"alfred/pg"
+	"alfred/recall"
+)
+
+type runCommand struct {
+	Conns int32         `default:"20"  help:"Connections to the database at most; runs that wait for a model hold none."`
+	Grace time.Duration `default:"10s" help:"How long decisions may finish after SIGTERM before they are handed back."`
+	JSON  bool          `help:"Log JSON."`
+	Turns int           `default:"200" help:"Decisions that run at a time."`
+	Quiet bool          `help:"Log warnings and errors alone."`
+}
+
+// idleInTx ends the transactions of a stopped process, whose row locks would hide its jobs from recovery.
+const idleInTx = 5 * time.Second
+
+// Run works jobs until ctx is over, then stops within the grace period.
+func (c *runCommand) Run(ctx context.Context, e env, console *console) error {
+	s, err := parseSettings(e)
+	if err != nil {
+		return err
+	}
+	logger := c.logger(console)
+	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", IdleInTxTimeout: idleInTx, MaxConns: c.Conns, URL: s.databaseURL})
+	if err != nil {
+		return err //nolint:wrapcheck // typed, and says what to do
+	}
+	defer pool.Close()
+	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
+		return err //nolint:wrapcheck // typed, and says what to do
+	}
+	config, err := c.config(ctx, s, pool, logger)
+	if err != nil {
+		return err
+	}
+	runner, err := jobs.NewRunner(config)
+	if err != nil {
+		return err //nolint:wrapcheck // the runner's own words
+	}
+	if err := runner.Start(ctx); err != nil {
+		return err //nolint:wrapcheck // the runner's own words
+	}
+	logger.InfoContext(ctx, "worker started", slog.String("worker", runner.ID()), slog.String("domain", config.Domain.Name))
+	<-ctx.Done()
+
+	return runner.Stop(context.WithoutCancel(ctx)) //nolint:wrapcheck // the runner's own words
+}
+
+func (c *runCommand) logger(console *console) *slog.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if c.Quiet {
+		options.Level = slog.LevelWarn
+	}
+	if c.JSON {
+		return slog.New(slog.NewJSONHandler(console.errs, options))
+	}
+
+	return slog.New(slog.NewTextHandler(console.errs, options))
+}
+
+// config makes what the runner works with.
+func (c *runCommand) config(ctx context.Context, s *settings, pool *pgxpool.Pool, logger *slog.Logger) (jobs.Config, error) {
+	files, file := domain.Find(s.domain)
+	bound, err := domain.Open(ctx, pool, files, file)
+	if err != nil {
+		return jobs.Config{}, err //nolint:wrapcheck // the domain's own words
+	}
+	s.model.OfflineModel = offline.New(bound)
+	models, err := provider.New(&s.model)
+	if err != nil {
+		return jobs.Config{}, fmt.Errorf("choose models: %w", err)
+	}
+	embedder, err := provider.NewEmbedder(&s.embedder)
+	if err != nil {
+		return jobs.Config{}, fmt.Errorf("choose an embedder: %w", err)
+	}
+	prices, err := llm.DefaultPrices()
+	if err != nil {
+		return jobs.Config{}, err //nolint:wrapcheck // says what it was
+	}
+	searcher := recall.New(bound, embedder)
+
+	return jobs.Config{
+		Pool: pool, Domain: bound, Memory: memory.New(bound, s.windows), Tools: crud.New(bound, searcher),
+		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: prices,
+		CompressOlder: s.windows.CompressOlder, FullDetailTurns: s.windows.FullDetailTurns, RetentionWindow: s.windows.RetentionWindow,
+		RetentionDecayTurns: s.retentionDecay, Grace: c.Grace, TurnWorkers: c.Turns, Version: version(),
+	}, nil
+}
+
+// version is the commit that the program was built from, or what the module says.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return setting.Value
+		}
+	}
+
+	return info.Main.Version
+}
