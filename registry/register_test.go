@@ -1,9 +1,13 @@
 package registry
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 )
 
@@ -154,4 +158,80 @@ func (b *bundle) events(t *testing.T, ref string) []string {
 	require.NoError(t, rows.Err())
 
 	return events
+}
+
+// counted counts the statements of a transaction.
+type counted struct {
+	pgx.Tx
+
+	statements int
+}
+
+func (c *counted) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	c.statements++
+
+	return c.Tx.Exec(ctx, sql, args...) //nolint:wrapcheck // stands in for the transaction
+}
+
+func (c *counted) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	c.statements++
+
+	return c.Tx.Query(ctx, sql, args...) //nolint:wrapcheck // stands in for the transaction
+}
+
+// A read registers in a handful of statements, however many rows it has.
+func TestTranslateInFewStatements(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	for _, n := range []int{10, 1000} {
+		result := Result{Entity: b.kitchen.ByType("meal"), Action: ActionRead}
+		for _, name := range numbered("meal", n) {
+			result.Rows = append(result.Rows, map[string]any{"id": idOf(name), "date": "2026-01-12", "meal_type": "dinner", "recipe_id": idOf("dish of " + name)})
+		}
+
+		tx := &counted{Tx: b.tx}
+		_, err := New(tx, b.kitchen, newSession(t, b.tx)).TranslateRows(t.Context(), []Result{result}, nil)
+		require.NoError(t, err)
+		require.Equal(t, 4, tx.statements, "lock, look up, number, write")
+	}
+}
+
+// What a model drives runs as the tenant; refs are looked up under that role too,
+// and only the tenant's.
+func TestResolveAsTenant(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "recipe", "Soup")
+
+	as := func(user uuid.UUID) {
+		_, err := b.tx.Exec(t.Context(), `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', $1, true)`, user.String())
+		require.NoError(t, err)
+	}
+
+	as(b.scope.UserID)
+	filters, err := b.at(1).TranslateFilters(t.Context(), b.kitchen.ByType("recipe"), []Filter{{"id", "=", "recipe_1"}})
+	require.NoError(t, err)
+	require.Equal(t, idOf("Soup"), filters[0].Value)
+	requireReason(t, b.at(1), "recipe_2", Want{}, ReasonUnknown)
+
+	as(uuid.New())
+	requireReason(t, b.at(1), "recipe_1", Want{}, ReasonUnknown)
+}
+
+// Events of what the user did before the turn have step 0, others outside act none.
+func TestEventSteps(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.scope.Step = 0
+
+	b.register(t, 1, "recipe", ActionMentionedUser, "Soup")
+	require.NoError(t, b.at(1).Retain(t.Context(), "recipe_1", "for Friday", nil))
+	b.scope.Step = 2
+	b.read(t, 1, "recipe", "Soup")
+
+	steps := view(t, t.Context(), b.tx, `
+		SELECT coalesce(step::text, 'none') || ' ' || action || ' ' || actor FROM entity_events WHERE session_id = $1 ORDER BY id`, b.scope.SessionID)
+	require.Equal(t, []string{"0 mentioned:user user", "none retained assistant", "2 read assistant"}, steps)
 }
