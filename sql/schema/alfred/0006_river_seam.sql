@@ -391,7 +391,7 @@ DECLARE
     busy        uuid;
 BEGIN
     existing := false;
-    IF coalesce(btrim(turn_enqueue.message), '') = '' THEN
+    IF coalesce(turn_enqueue.message, '') !~ '\S' THEN
         RAISE EXCEPTION 'the message is empty' USING ERRCODE = 'AL005';
     END IF;
     IF octet_length(turn_enqueue.message) > 32768 THEN
