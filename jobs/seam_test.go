@@ -1,0 +1,82 @@
+package jobs_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/internal/dbtest"
+	"alfred/jobs"
+	"alfred/pg"
+)
+
+// The SQL functions write river_job by hand. This holds them to what River's own client writes.
+func TestSeamWritesRiversRows(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: pg.Schema})
+	require.NoError(t, err)
+	turn := jobs.TurnArgs{TurnID: uuid.New(), Position: 3, Version: 1}
+	for _, args := range []interface {
+		river.JobArgs
+		InsertOpts() river.InsertOpts
+	}{
+		jobs.UnderstandArgs{TurnArgs: turn}, jobs.ThinkArgs{TurnArgs: turn}, jobs.ActArgs{TurnArgs: turn}, jobs.ReplyArgs{TurnArgs: turn},
+		jobs.SummarizeArgs{TurnArgs: turn}, jobs.EmbedArgs{TurnArgs: turn},
+		jobs.CompressArgs{SessionID: uuid.New(), What: "narrative", FromTurn: 1, ToTurn: 4},
+	} {
+		t.Run(args.Kind(), func(t *testing.T) {
+			t.Parallel()
+
+			tx, err := pool.Begin(t.Context())
+			require.NoError(t, err)
+			defer tx.Rollback(t.Context()) //nolint:errcheck // nothing is kept
+			theirs, err := client.InsertTx(t.Context(), tx, args, nil)
+			require.NoError(t, err)
+			encoded, err := json.Marshal(args)
+			require.NoError(t, err)
+			ours, err := db.New().JobInsert(t.Context(), tx, &db.JobInsertParams{Kind: args.Kind(), Args: encoded, Queue: args.InsertOpts().Queue})
+			require.NoError(t, err)
+			require.Equal(t, jobRow(t, tx, theirs.Job.ID), jobRow(t, tx, ours))
+		})
+	}
+}
+
+// jobRow is a job's row without its id and times.
+func jobRow(t *testing.T, tx pgx.Tx, id int64) map[string]any {
+	t.Helper()
+
+	var row map[string]any
+	require.NoError(t, tx.QueryRow(t.Context(),
+		`SELECT to_jsonb(j) - 'id' - 'created_at' - 'scheduled_at' FROM river_job AS j WHERE id = $1`, id).Scan(&row))
+
+	return row
+}
+
+// Proves channel and payload of the notification: without it a worker finds the job only at its next poll, up to a
+// second later.
+func TestIdleWorkerStartsAtOnce(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(5))
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID) // connections are warm from here on
+	fastest := time.Hour
+	for range 4 {
+		time.Sleep(300 * time.Millisecond) // idle: between two polls
+		turn := h.enqueue(jobs.EnqueueParams{})
+		h.summarized(turn.TurnID)
+		waits := column[float64](h, `SELECT extract(epoch FROM j.attempted_at - t.started_at)::float8
+			FROM river_job AS j JOIN turns AS t ON t.id = $1 WHERE j.kind = 'understand' AND j.args @> jsonb_build_object('turn_id', t.id)`, turn.TurnID)
+		fastest = min(fastest, time.Duration(waits[0]*float64(time.Second)))
+	}
+	require.Less(t, fastest, 100*time.Millisecond)
+}
