@@ -172,12 +172,21 @@ func isKeyOf(e *domain.Entity, id string) bool {
 	}
 }
 
+// keyForm is a key as Postgres writes it.
+func keyForm(e *domain.Entity, id string) string {
+	if e.Key.Kind == domain.KindUUID {
+		return strings.ToLower(id)
+	}
+
+	return id
+}
+
 // result is the input as the registry takes it, or a notice when there is no such row.
 func (in *input) result(rows *loaded) (registry.Result, string) {
 	var row map[string]any
 	if in.entity != nil && rows != nil {
 		for _, one := range rows.rows {
-			if strings.EqualFold(keyText(one, in.entity), in.id) {
+			if keyText(one, in.entity) == keyForm(in.entity, in.id) {
 				row = one
 			}
 		}
@@ -202,7 +211,7 @@ func (in *input) deletion(row map[string]any) (registry.Result, string) {
 		return registry.Result{}, fmt.Sprintf("%s was not deleted: it is still there.", noticeName(in.entity, in.label))
 	}
 
-	return registry.Result{Entity: in.entity, Rows: []map[string]any{{in.entity.Key.Name: strings.ToLower(in.id)}}, Action: in.action}, ""
+	return registry.Result{Entity: in.entity, Rows: []map[string]any{{in.entity.Key.Name: keyForm(in.entity, in.id)}}, Action: in.action}, ""
 }
 
 func missingNotice(e *domain.Entity, label string) string {

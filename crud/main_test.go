@@ -1,0 +1,9 @@
+package crud_test
+
+import (
+	"testing"
+
+	"alfred/internal/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
