@@ -1,0 +1,135 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// ids is what both of them may name: $1 is the session, $2 the user.
+const ids = "WITH ids AS (SELECT $1::uuid, $2::uuid) SELECT (fact.x)::text FROM ("
+
+// bg outlives the test, because what every conversation must leave is checked when the test is over.
+func (c *talk) bg() context.Context { return context.WithoutCancel(c.t.Context()) }
+
+// one returns what a query returns, one text; "" for null and for no row. The query
+// has the session as $1 and the user as $2.
+func (c *talk) one(sql string) string {
+	c.t.Helper()
+	rows, err := c.pool.Query(c.bg(), ids+sql+") AS fact(x)", c.session, c.user)
+	require.NoError(c.t, err)
+	found, err := pgx.CollectRows(rows, pgx.RowTo[*string])
+	require.NoError(c.t, err, sql)
+	require.LessOrEqual(c.t, len(found), 1, sql)
+	if len(found) == 0 || found[0] == nil {
+		return ""
+	}
+
+	return *found[0]
+}
+
+// fact requires what a query returns.
+func (c *talk) fact(want, sql string) {
+	c.t.Helper()
+	require.Equal(c.t, want, c.one(sql), sql)
+}
+
+// exec changes the database as another program would. $1 is the user.
+func (c *talk) exec(sql string) {
+	c.t.Helper()
+	_, err := c.pool.Exec(c.bg(), sql, c.user)
+	require.NoError(c.t, err)
+}
+
+// refs requires the session's refs of a type, in order: "recipe_1 stored read Butter Chicken".
+func (c *talk) refs(entityType string, want ...string) {
+	c.t.Helper()
+	got := c.one(`SELECT string_agg(concat_ws(' ', ref, state, action, label), E'\n' ORDER BY ref LIKE 'gen%', substring(ref FROM '\d+$')::int)
+		FROM entity_refs WHERE session_id = $1 AND entity_type = '` + entityType + `'`)
+	require.Equal(c.t, strings.Join(want, "\n"), got)
+}
+
+// tier requires the refs of one tier, in display order.
+func (c *talk) tier(tier string, want ...string) {
+	c.t.Helper()
+	got := c.one(`SELECT string_agg(ref, ' ') FROM active_entities($1) WHERE tier = '` + tier + `'`)
+	require.Equal(c.t, strings.Join(want, " "), got)
+}
+
+// prompt returns what a node was shown in a turn: all messages of its n-th call, from 1.
+func (c *talk) prompt(number int, node string, n int) string {
+	c.t.Helper()
+	rows, err := c.pool.Query(c.bg(), `SELECT request FROM llm_calls AS l JOIN turns AS t ON t.id = l.turn_id
+		WHERE l.session_id = $1 AND t.number = $2 AND l.node = $3 ORDER BY l.id`, c.session, number, node)
+	require.NoError(c.t, err)
+	requests, err := pgx.CollectRows(rows, pgx.RowTo[json.RawMessage])
+	require.NoError(c.t, err)
+	require.GreaterOrEqual(c.t, len(requests), n, "calls of %s in turn %d", node, number)
+	var request struct {
+		Messages []struct {
+			Content string `json:"content"`
+		} `json:"messages"`
+	}
+	require.NoError(c.t, json.Unmarshal(requests[n-1], &request))
+	var text strings.Builder
+	for _, m := range request.Messages {
+		text.WriteString(m.Content + "\n")
+	}
+
+	return text.String()
+}
+
+// section returns what stands below a heading of a prompt, up to the next one.
+func section(prompt, heading string) string {
+	_, rest, found := strings.Cut(prompt, "\n"+heading)
+	if !found {
+		return ""
+	}
+	end := regexp.MustCompile(`\n## |\n</`).FindStringIndex(rest)
+	if end == nil {
+		return rest
+	}
+
+	return rest[:end[0]]
+}
+
+// calls requires how often tools were called in a turn: "db_read 1, db_create 2".
+func (c *talk) calls(number string, want string) {
+	c.t.Helper()
+	c.fact(want, `SELECT string_agg(tool || ' ' || n, ', ' ORDER BY first) FROM (
+		SELECT r.tool, count(*) AS n, min(r.step * 100 + r.call) AS first FROM turn_step_results AS r JOIN turns AS t ON t.id = r.turn_id
+		WHERE t.session_id = $1 AND t.number = `+number+` AND r.step > 0 GROUP BY r.tool) AS x`)
+}
+
+const uuidPattern = `'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'`
+
+// checkCommon holds for every conversation, whatever was said.
+func (c *talk) checkCommon() {
+	c.t.Helper()
+	c.settle()
+	c.fact("0", `SELECT count(*) FROM llm_calls WHERE session_id = $1 AND request::text ~* `+uuidPattern)
+	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND concat(reply, error_message) ~* `+uuidPattern)
+	c.fact("0", `SELECT count(*) FROM turn_step_results AS r JOIN turns AS t ON t.id = r.turn_id
+		WHERE t.session_id = $1 AND concat(r.rows, r.error_message) ~* `+uuidPattern)
+	c.fact("0", `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND label ~* `+uuidPattern)
+	c.fact("true", `SELECT count(*) = coalesce(max(number), 0) AND coalesce(min(number), 1) = 1 FROM turns WHERE session_id = $1`)
+	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND (status = 'succeeded') <> (reply IS NOT NULL)`)
+	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND status IN ('queued', 'running')`)
+	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND status = 'succeeded' AND summarized_at IS NULL`)
+	c.fact("0", `SELECT count(*) FROM (SELECT 1 FROM turn_events AS e JOIN turns AS t ON t.id = e.turn_id WHERE t.session_id = $1
+		GROUP BY t.id HAVING count(*) FILTER (WHERE e.type IN ('turn.finished', 'turn.failed', 'turn.cancelled')) <> 1) AS x`)
+	c.fact("0", `SELECT count(*) FROM (SELECT entity_type, entity_id FROM entity_refs WHERE session_id = $1 AND entity_id IS NOT NULL
+		GROUP BY 1, 2 HAVING count(*) > 1) AS x`)
+}
+
+// settle waits until no job is left, those in the background included.
+func (c *talk) settle() {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool { return c.one(`SELECT count(*) FROM v_queue`) == "0" }, 20*time.Second, 20*time.Millisecond,
+		"jobs are left")
+}

@@ -1,0 +1,319 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/domain"
+	"alfred/httpapi"
+	"alfred/internal/dbtest"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/lexical"
+	"alfred/llm/script"
+	"alfred/memory"
+	"alfred/pg"
+	"alfred/recall"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// house is a whole Alfred: a database, an API and a worker.
+type house struct {
+	t      *testing.T
+	pool   *pgxpool.Pool
+	url    string
+	client *http.Client
+}
+
+// fixtures are what a house is built with; the zero value of each field is the default.
+type fixtures struct {
+	embedder llm.Embedder
+	model    func(*domain.Domain) llm.Model
+}
+
+// openHouse starts everything on a fresh database and stops it when the test ends.
+func openHouse(t *testing.T, f fixtures) *house {
+	t.Helper()
+	pool := dbtest.Pool(t)
+	logger := testLogger(t)
+	fsys, path := domain.Find("kitchen")
+	d, err := domain.Open(t.Context(), pool, fsys, path)
+	require.NoError(t, err)
+	if f.embedder == nil {
+		f.embedder = lexical.Embedder{}
+	}
+	search := recall.New(d, f.embedder)
+	tools, mem := crud.New(d, search), memory.New(d, memory.DefaultConfig())
+	model := f.model(d)
+
+	runner, err := jobs.NewRunner(jobs.Config{
+		Pool: pool, Domain: d, Memory: mem, Tools: tools, Index: noIndex{}, Logger: logger,
+		Models:        func(string) llm.Model { return model },
+		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "e2e",
+	})
+	require.NoError(t, err)
+	require.NoError(t, runner.Start(t.Context()))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		require.NoError(t, runner.Stop(ctx))
+	})
+
+	listener := pg.NewListener(pool.Config().ConnConfig, logger)
+	listening, stopListening := context.WithCancel(context.Background())
+	var wait sync.WaitGroup
+	wait.Go(func() { _ = listener.Run(listening) })
+	server := httptest.NewServer(httpapi.New(httpapi.Config{
+		Pool: pool, Listener: listener, Rows: tools, Memory: mem, Domain: d, Logger: logger, Version: "e2e",
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+		stopListening()
+		wait.Wait()
+	})
+
+	return &house{t: t, pool: pool, url: server.URL, client: server.Client()}
+}
+
+// scripted builds a house whose model plays a script.
+func scripted(t *testing.T, yaml string) *house {
+	t.Helper()
+	model, err := script.Parse([]byte(yaml))
+	require.NoError(t, err)
+
+	return openHouse(t, fixtures{model: func(*domain.Domain) llm.Model { return model }})
+}
+
+// testLogger shows the log of a test that failed.
+func testLogger(t *testing.T) *slog.Logger {
+	t.Helper()
+	log := &lockedBuffer{}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log("log:\n" + log.String())
+		}
+	})
+
+	return slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+
+	return b.buf.String()
+}
+
+// person is a user with a key.
+type person struct {
+	*house
+
+	key  string
+	user uuid.UUID
+}
+
+// resident is a user with the demo's rows: three recipes and twelve things at home.
+func (h *house) resident(name string) *person {
+	h.t.Helper()
+	p := h.guest(name)
+	_, err := h.pool.Exec(h.t.Context(), `SELECT kitchen.seed_demo($1)`, p.user)
+	require.NoError(h.t, err)
+
+	return p
+}
+
+// guest is a user without any rows.
+func (h *house) guest(name string) *person {
+	h.t.Helper()
+	user, err := db.New().UserEnsure(h.t.Context(), h.pool, name)
+	require.NoError(h.t, err)
+	key, hash := httpapi.NewKey()
+	_, err = db.New().ApiKeyInsert(h.t.Context(), h.pool, &db.ApiKeyInsertParams{UserID: user, Name: "e2e", KeyHash: hash, Scopes: []string{"chat"}})
+	require.NoError(h.t, err)
+
+	return &person{house: h, key: key, user: user}
+}
+
+// call makes a request and decodes its answer into out, unless that is nil. It returns the status.
+func (p *person) call(method, path string, body, out any, headers ...string) int {
+	p.t.Helper()
+	var payload io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		require.NoError(p.t, err)
+		payload = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, payload)
+	require.NoError(p.t, err)
+	req.Header.Set("Authorization", "Bearer "+p.key)
+	req.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := p.client.Do(req)
+	require.NoError(p.t, err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(p.t, err)
+	if out != nil {
+		require.NoError(p.t, json.Unmarshal(data, out), "%s %s: %d %s", method, path, resp.StatusCode, data)
+	}
+
+	return resp.StatusCode
+}
+
+// talk is one conversation.
+type talk struct {
+	*person
+
+	session uuid.UUID
+}
+
+// converse starts a conversation of a resident of a house with a scripted model, and
+// checks at the end of the test what every conversation must leave.
+func converse(t *testing.T, yaml string) *talk {
+	t.Helper()
+
+	return scripted(t, yaml).resident("ada").talk()
+}
+
+func (p *person) talk() *talk {
+	p.t.Helper()
+	var made struct {
+		ID uuid.UUID `json:"id"`
+	}
+	require.Equal(p.t, http.StatusCreated, p.call(http.MethodPost, "/v1/sessions", map[string]string{}, &made))
+	c := &talk{person: p, session: made.ID}
+	p.t.Cleanup(func() {
+		if !p.t.Failed() {
+			c.checkCommon()
+		}
+	})
+
+	return c
+}
+
+// turn is the API's turn, as far as tests look at it.
+type turn struct {
+	ID       uuid.UUID `json:"id"`
+	Number   int       `json:"number"`
+	Status   string    `json:"status"`
+	Goal     *string   `json:"goal"`
+	Reply    string    `json:"reply"`
+	Question *struct {
+		Kind    string `json:"kind"`
+		Status  string `json:"status"`
+		Text    string `json:"text"`
+		Options []struct {
+			Label string `json:"label"`
+			Ref   string `json:"ref"`
+		} `json:"options"`
+	} `json:"question"`
+	Error *struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+	Steps []struct {
+		StepType string  `json:"step_type"`
+		Outcome  string  `json:"outcome"`
+		Summary  string  `json:"summary"`
+		Note     *string `json:"note"`
+	} `json:"steps"`
+	Usage struct {
+		Calls int `json:"calls"`
+	} `json:"usage"`
+}
+
+// outcomes are the outcomes of the turn's steps: "read ok, write partial".
+func (tn *turn) outcomes() string {
+	var b bytes.Buffer
+	for i, s := range tn.Steps {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(s.StepType + " " + s.Outcome)
+	}
+
+	return b.String()
+}
+
+// message is the body of a turn.
+type message map[string]any
+
+// say sends a message, waits for all that follows from it and requires a reply.
+func (c *talk) say(text string) *turn {
+	c.t.Helper()
+
+	return c.send(message{"message": text})
+}
+
+func (c *talk) send(body message) *turn {
+	c.t.Helper()
+	got := c.end(c.enqueue(body))
+	require.Equal(c.t, "succeeded", got.Status, "turn %d: %+v", got.Number, got.Error)
+
+	return got
+}
+
+// enqueue sends a message and waits for nothing.
+func (c *talk) enqueue(body message) *turn {
+	c.t.Helper()
+	made := &turn{}
+	status := c.call(http.MethodPost, c.path("/turns"), body, made)
+	require.Equal(c.t, http.StatusAccepted, status)
+
+	return made
+}
+
+// end waits until a turn has ended and is summarized.
+func (c *talk) end(made *turn) *turn {
+	c.t.Helper()
+	got := &turn{}
+	require.Equal(c.t, http.StatusOK, c.call(http.MethodGet, "/v1/turns/"+made.ID.String()+"?wait=60s&until=summarized", nil, got))
+
+	return got
+}
+
+// fail sends a message whose turn must fail, and returns it.
+func (c *talk) fail(text string) *turn {
+	c.t.Helper()
+	got := c.end(c.enqueue(message{"message": text}))
+	require.Equal(c.t, "failed", got.Status)
+	require.NotNil(c.t, got.Error)
+
+	return got
+}
+
+func (c *talk) path(rest string) string { return "/v1/sessions/" + c.session.String() + rest }
+
+type noIndex struct{}
+
+func (noIndex) EmbedTurn(context.Context, uuid.UUID) error { return nil }
