@@ -142,6 +142,8 @@ func TestAct_RevisesTheWholeContent(t *testing.T) {
 	require.NotContains(t, compact(veg), "chicken")
 	require.Contains(t, compact(veg["recipe_ingredients"]), "tofu")
 	require.Equal(t, draft["servings"], veg["servings"])
+	require.Equal(t, 1, strings.Count(compact(veg["recipe_ingredients"]), `"name":"soy sauce"`))
+	require.NotContains(t, compact(veg["instructions"]), "soy sauce, the soy sauce")
 
 	lime := generated(t, actOf(t, d, "generate", `Revise recipes gen_recipe_1 about "add lime at the end"`, context, ""))
 	require.Contains(t, compact(lime["recipe_ingredients"]), `"name":"lime"`)

@@ -116,11 +116,31 @@ func (c *composer) compose(t *domain.OfflineTemplate, text, title string) map[st
 	if len(strings.Fields(title)) > 1 && len(title) <= maxTitle || asText(content[c.d.Title]) == "" {
 		content[c.d.Title] = title
 	}
+	c.addWishes(content, text)
 	c.applyChanges(content, text, false)
 	c.scaleTo(content, text)
 	c.avoid(content)
 	return content
 }
+
+var wishes = regexp.MustCompile(`(?i)\bwith (.+)$`)
+
+// addWishes adds what the user wants in it and the template has not.
+func (c *composer) addWishes(content map[string]any, text string) {
+	m := wishes.FindStringSubmatch(forPeople.ReplaceAllString(text, ""))
+	if m == nil || fromStock.MatchString(text) {
+		return
+	}
+	have := stems(compact(content[c.d.Child]))
+	for _, item := range splitList(m[1]) {
+		if thing := stems(trimName(item)); len(thing) > 0 && len(thing) <= maxWish && !containsWords(have, thing) {
+			c.addOne(content, item, false)
+		}
+	}
+}
+
+// maxWish words are still a thing, more are a description.
+const maxWish = 3
 
 // slotWord is the longest of a slot's words that the text has.
 func slotWord(slot domain.OfflineSlot, text string) string {
@@ -228,6 +248,45 @@ func (c *composer) replaceAll(content map[string]any, rules []domain.OfflineRepl
 	for k, v := range replaced {
 		content[k] = v
 	}
+	for _, r := range rules {
+		c.once(content, r.To)
+	}
+}
+
+// once undoes repetition: where two things have become the same one, its rows are
+// added up and a list of it in a text names it once.
+func (c *composer) once(content map[string]any, thing string) {
+	again := regexp.MustCompile(`(?i)\b((?:the )?` + regexp.QuoteMeta(thing) + `)(?:(?:,|,? and) (?:the )?` + regexp.QuoteMeta(thing) + `)+\b`)
+	for k, v := range mapTexts(content, func(s string) string { return again.ReplaceAllString(s, "$1") }) {
+		content[k] = v
+	}
+	child := c.f.lex.byTable(c.d.Child)
+	if child == nil || quantityColumn(child) == nil {
+		return
+	}
+	quantity := quantityColumn(child).Name
+	unit := ""
+	if u := unitColumn(child); u != nil {
+		unit = u.Name
+	}
+	kept := []any{}
+	var first map[string]any
+	for _, v := range c.children(content) {
+		row, ok := v.(map[string]any)
+		if !ok || !strings.EqualFold(asText(row[c.d.Item]), thing) {
+			kept = append(kept, v)
+			continue
+		}
+		a, hasA := first[quantity].(float64)
+		b, hasB := row[quantity].(float64)
+		if first != nil && hasA && hasB && asText(first[unit]) == asText(row[unit]) {
+			first[quantity] = a + b
+			continue
+		}
+		first = row
+		kept = append(kept, v)
+	}
+	content[c.d.Child] = kept
 }
 
 // replaceWord replaces a word in either number, keeping a capital.

@@ -25,7 +25,7 @@ func (m *model) reply(f *facts) string {
 	} else {
 		parts = append(parts, o.problems()...)
 		parts = append(parts, o.conclusions()...)
-		parts = append(parts, o.deeds()...)
+		parts = append(parts, f.deeds(o)...)
 		parts = append(parts, f.draftsReply(o)...)
 		parts = append(parts, o.found()...)
 		parts = append(parts, o.summaries(parts)...)
@@ -75,16 +75,21 @@ func (o *outcome) conclusions() []string {
 var pastDeeds = map[string]string{"Saved": "Saved", "Changed": "Updated", "Deleted": "Deleted"}
 
 // deeds say what was written, row by row.
-func (o *outcome) deeds() []string {
+func (f *facts) deeds(o *outcome) []string {
 	var out []string
 	for _, g := range o.groups {
 		word, wrote := pastDeeds[g.deed]
 		if !wrote {
 			continue
 		}
+		if e := f.lex.typeIn(g.of); e != nil && single(e) && len(o.steps) > 0 {
+			out = append(out, o.steps[len(o.steps)-1].summary) // such a row has no name; what was noted says more
+			continue
+		}
 		var rows []string
 		for _, r := range g.rows {
-			rows = append(rows, headline(r))
+			name, _ := splitFacts(firstLine(r))
+			rows = append(rows, name)
 		}
 		if len(rows) == 1 {
 			out = append(out, word+": "+rows[0]+".")
@@ -152,11 +157,18 @@ func (o *outcome) summaries(said []string) []string {
 
 var columnFact = regexp.MustCompile(`(^| )([a-z]+(?:_[a-z]+)*):(\S)`)
 
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// maxFacts is how many facts a line of a list has room for.
+const maxFacts = 3
+
 // headline is a row on one line, its further facts in brackets and in words.
 func headline(row string) string {
-	line, _, _ := strings.Cut(row, "\n")
-	name, facts := splitFacts(line)
-	if len(facts) == 0 {
+	name, facts := splitFacts(firstLine(row))
+	if len(facts) == 0 || len(facts) > maxFacts {
 		return name
 	}
 	return name + " (" + strings.Join(facts, "; ") + ")"
@@ -185,7 +197,9 @@ func inFull(row string) string {
 	name, facts := splitFacts(line)
 	out := []string{name}
 	for _, fact := range facts {
-		out = append(out, "- "+fact)
+		if !strings.Contains(fact, " names ") { // the parts stand below, with their amounts
+			out = append(out, "- "+fact)
+		}
 	}
 	for line := range strings.SplitSeq(below, "\n") {
 		line = strings.TrimPrefix(line, "  ")
@@ -193,7 +207,8 @@ func inFull(row string) string {
 			line = capitalize(strings.ReplaceAll(label, "_", " ")) + ":"
 		}
 		if part, ok := strings.CutPrefix(line, "- "); ok {
-			line = "- " + headline(part)
+			name, _ := splitFacts(part)
+			line = "- " + name
 		}
 		if line != "" {
 			out = append(out, line)

@@ -2,7 +2,10 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"alfred/domain"
 )
 
 // talkReply answers what needed no step.
@@ -98,26 +101,60 @@ func (f *facts) draftsReply(o *outcome) []string {
 	return out
 }
 
-// showDraft words a draft: its name, its short facts, its lists and its parts.
+// showDraft words a draft: its short facts, its parts, then its lists. A draft
+// of facts alone is one line.
 func (f *facts) showDraft(d draftText) string {
-	facts := []string{}
-	var lists []string
-	for _, k := range sortedKeys(d.content) {
-		name := strings.ReplaceAll(k, "_", " ")
-		switch v := d.content[k].(type) {
-		case []any:
-			if text := f.showList(k, v); text != "" {
-				lists = append(lists, capitalize(name)+":"+text)
+	var short, parts, lists []string
+	for _, k := range f.draftOrder(d.content) {
+		name := strings.TrimSuffix(strings.ReplaceAll(k, "_", " "), " id")
+		list, isList := d.content[k].([]any)
+		switch text := asText(d.content[k]); {
+		case isList && f.lex.byTable(k) != nil:
+			parts = append(parts, capitalize(name)+":"+f.showList(k, list))
+		case isList && len(list) > 0:
+			lists = append(lists, capitalize(name)+":"+f.showList(k, list))
+		case !isList && text != "" && text != d.label:
+			short = append(short, name+": "+text)
+		}
+	}
+	if len(parts)+len(lists) == 0 {
+		return d.label + " (draft; " + strings.Join(short, ", ") + ")"
+	}
+	lines := []string{d.label + " (draft)"}
+	for _, fact := range short {
+		lines = append(lines, "- "+fact)
+	}
+	return strings.Join(append(append(lines, parts...), lists...), "\n")
+}
+
+// draftOrder are a draft's keys in the order of its table's columns.
+func (f *facts) draftOrder(content map[string]any) []string {
+	best, most := (*domain.Entity)(nil), 0
+	for _, e := range f.lex.domain.Entities {
+		n := 0
+		for k := range content {
+			if e.Column(k) != nil {
+				n++
 			}
-		default:
-			text := asText(v)
-			if e := f.lex.byTable(k); e == nil && text != "" && text != d.label && !anyRef.MatchString(text) {
-				facts = append(facts, "- "+name+": "+text)
+		}
+		if n > most {
+			best, most = e, n
+		}
+	}
+	var out []string
+	if best != nil {
+		for _, c := range best.Columns {
+			if _, ok := content[c.Name]; ok {
+				out = append(out, c.Name)
 			}
 		}
 	}
-	lines := append([]string{d.label + " (draft)"}, facts...)
-	return strings.Join(append(lines, lists...), "\n")
+	for _, k := range sortedKeys(content) {
+		if !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // showList is a list of words on one line, of sentences numbered, of rows with a
@@ -169,7 +206,11 @@ func (f *facts) partText(table string, row map[string]any) string {
 	}
 	var rest []string
 	for _, k := range sortedKeys(row) {
-		if v := asText(row[k]); !used[k] && v != "" && v != "false" && !anyRef.MatchString(v) {
+		v := asText(row[k])
+		if v == "true" {
+			v = strings.ReplaceAll(strings.TrimPrefix(k, "is_"), "_", " ")
+		}
+		if !used[k] && v != "" && v != "false" && !anyRef.MatchString(v) {
 			rest = append(rest, v)
 		}
 	}

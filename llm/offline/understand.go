@@ -141,6 +141,9 @@ func (f *facts) targets(c *command) *found {
 		}
 		return f.resolve(c.object, f.lex.draftables()...)
 	case verbForget, verbRetain:
+		if c.entity != nil && f.searchTerm(c.object, c) == "" {
+			return &found{} // every row of the type, no single one
+		}
 		return f.resolve(c.object)
 	default:
 		return &found{}
