@@ -69,7 +69,7 @@ const decisionListRecent = `-- name: DecisionListRecent :many
 SELECT turn_id, turn_number, action, ref, reason, actor
 FROM decisions
 WHERE session_id = $1 AND turn_number <= $2
-ORDER BY turn_number DESC, id DESC
+ORDER BY turn_number DESC, created_at DESC, id DESC
 LIMIT $3
 `
 

@@ -244,13 +244,10 @@ func (t *turn) detail(r *row) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// longValue keeps a text on one line: a line of its own could pose as a row.
 func longValue(value any) string {
 	list, ok := value.([]any)
 	if !ok {
-		if s, isText := value.(string); isText {
-			return block(s)
-		}
-
 		return jsonText(value)
 	}
 	lines := make([]string, len(list))

@@ -74,15 +74,16 @@ func (t *turn) replyGuidance() *section {
 
 // excludedNow are the labels of what this turn excluded.
 func (t *turn) excludedNow() []string {
-	var labels []string
+	out := map[string]bool{}
 	for _, d := range t.decided() {
-		if !d.thisTurn || d.action != "exclude" {
-			continue
-		}
 		for _, ref := range d.refs {
-			if e := t.byRef[ref]; e != nil {
-				labels = append(labels, e.label)
-			}
+			out[ref] = out[ref] || d.thisTurn && d.action == "exclude"
+		}
+	}
+	var labels []string
+	for _, e := range t.byNumber() {
+		if out[e.Ref] {
+			labels = append(labels, e.label)
 		}
 	}
 

@@ -239,7 +239,10 @@ func (t *turn) plainRow(ref string) string {
 	}
 	lines := []string{"- " + t.plainLine(r.kind, short)}
 	for _, name := range columnOrder(r.kind, r.columns) {
-		if value := r.columns[name]; isLong(value) {
+		value := r.columns[name]
+		if prose, ok := value.(string); ok && isLong(value) {
+			lines = append(lines, "  "+name+":", indent(block(prose)))
+		} else if isLong(value) {
 			lines = append(lines, "  "+name+":", indent(longValue(value)))
 		}
 	}

@@ -271,7 +271,8 @@ func (t *turn) markLoaded() {
 		e.loaded = !r.deleted
 		e.full = true
 		for _, name := range r.kind.Sets["text"] {
-			if _, read := r.columns[name]; !read && name != r.kind.Key.Name {
+			_, read := r.columns[name]
+			if !read && !slices.Contains(r.kind.Sets["summary"], name) {
 				e.full = false
 			}
 		}

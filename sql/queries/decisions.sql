@@ -13,5 +13,5 @@ VALUES (@session_id, sqlc.narg(turn_id), @turn_number, 'clear_all', @reason, @ac
 SELECT turn_id, turn_number, action, ref, reason, actor
 FROM decisions
 WHERE session_id = @session_id AND turn_number <= @turn_number
-ORDER BY turn_number DESC, id DESC
+ORDER BY turn_number DESC, created_at DESC, id DESC
 LIMIT @lim;
