@@ -1,0 +1,223 @@
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/jobs"
+	"alfred/nodes"
+	"alfred/registry"
+)
+
+const (
+	planRead  = `think: {goal: find, decision: plan, steps: [{type: read, subdomain: recipes, description: find recipes}]}`
+	readCall  = `{calls: [{tool: db_read, args: {table: recipes}}]}`
+	completed = `{calls: [{tool: step_complete, args: {summary: done}}]}`
+)
+
+func actScript(think string, act ...string) string {
+	return "turns: [{understand: {intent: write}, " + think + ", act: [" + strings.Join(act, ", ") + "], reply: done}]"
+}
+
+func readNumber(n int) string {
+	return fmt.Sprintf(`{calls: [{tool: db_read, args: {table: recipes, limit: %d}}]}`, n)
+}
+
+func (h *harness) outcomes(turn *db.Turns) []string {
+	return column[string](h, `SELECT step || ' ' || step_type || ' ' || outcome FROM turn_steps WHERE turn_id = $1 ORDER BY step`, turn.ID)
+}
+
+func TestStepReadsAndCompletes(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, actScript(planRead, readCall, completed))
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 read ok"}, h.outcomes(turn))
+	require.Equal(t, []string{
+		"turn.started", "node.started", "node.finished", "node.started", "plan", "node.finished", "step.started", "node.started",
+		"tool.called", "node.finished", "node.started", "step.finished", "node.finished", "node.started", "node.finished", "reply", "turn.finished",
+	}, h.events(turn.ID))
+	require.Equal(t, []string{"1.1", "1.2"}, column[string](h, `SELECT step || '.' || call FROM node_runs WHERE turn_id = $1 AND node = 'act' ORDER BY position`, turn.ID))
+}
+
+// B21: a limit ends the step as partial, with what is done and what is left, and never as a success.
+func TestTooManyCallsArePartial(t *testing.T) {
+	t.Parallel()
+
+	calls := make([]string, 0, 7)
+	for n := range 7 {
+		calls = append(calls, readNumber(n+1))
+	}
+	h := setup(t, actScript(planRead, calls...))
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 read partial"}, h.outcomes(turn))
+	require.Contains(t, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID)[0], "Stopped after 6 calls. Done: db_read recipe: 2 rows")
+	require.Equal(t, 7, h.model.count("act"))
+}
+
+func TestSameReadTwiceEndsTheStep(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, actScript(planRead, readCall, `{calls: [{tool: db_read, args: { "table" : recipes }}]}`))
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 read partial"}, h.outcomes(turn))
+	require.Equal(t, 2, h.model.count("act"))
+}
+
+const planWrite = `think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save it}, {type: read, subdomain: recipes, description: show it}]}`
+
+// B22: what a decision wrote before its failing call is gone; the model may repair it, and after two repairs the step has failed.
+func TestFailingCallsLeaveNothing(t *testing.T) {
+	t.Parallel()
+
+	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}, {tool: db_create, args: {table: recipes, data: {name: y}}}]}`
+	h := setup(t, actScript(planWrite, create, create, create))
+	h.memory.writeAllowed = true
+	h.exec(`CREATE TABLE public.marks (name text)`)
+	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, calls []crud.Call) (crud.Outcome, error) {
+		savepoint, err := tx.Begin(ctx)
+		if err != nil {
+			return crud.Outcome{}, err
+		}
+		if _, err := savepoint.Exec(ctx, `INSERT INTO public.marks VALUES ('parent')`); err != nil {
+			return crud.Outcome{}, err
+		}
+
+		return crud.Outcome{Results: []crud.Result{
+			{Call: 1, Tool: calls[0].Tool, ErrorCode: crud.CodeNotExecuted, ErrorMessage: "not executed"},
+			{Call: 2, Tool: calls[1].Tool, ErrorCode: crud.CodeViolation, ErrorMessage: "the child is wrong"},
+		}}, savepoint.Rollback(ctx)
+	}
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 write failed", "2 read skipped"}, h.outcomes(turn))
+	require.Empty(t, column[string](h, `SELECT name FROM public.marks`))
+	require.Equal(t, 3, h.model.count("act"))
+	require.Contains(t, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1 AND step = 1`, turn.ID)[0], "the child is wrong")
+}
+
+// An error of the database rolls the whole decision back; the job is tried again and plays the answer it has bought.
+func TestDatabaseErrorRollsTheDecisionBack(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, actScript(planRead, readCall, completed))
+	h.exec(`CREATE TABLE public.marks (name text)`)
+	tries := 0
+	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, calls []crud.Call) (crud.Outcome, error) {
+		tries++
+		if _, err := tx.Exec(ctx, `INSERT INTO public.marks VALUES ('once')`); err != nil {
+			return crud.Outcome{}, err
+		}
+		if tries == 1 {
+			_, err := tx.Exec(ctx, `SELECT 1 / 0`)
+
+			return crud.Outcome{}, err
+		}
+
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: calls[0].Tool, RowCount: 1}}}, nil
+	}
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 read ok"}, h.outcomes(turn))
+	require.Equal(t, []string{"once"}, column[string](h, `SELECT name FROM public.marks`))
+	require.Equal(t, 2, tries)
+	require.Equal(t, 2, h.model.count("act"), "one per decision: the second try plays the stored answer")
+}
+
+func TestReplansAreBounded(t *testing.T) {
+	t.Parallel()
+
+	plan := `{goal: find, decision: plan, steps: [{type: read, subdomain: recipes, description: find}, {type: read, subdomain: recipes, description: more}]}`
+	blocked := `{calls: [{tool: blocked, args: {code: plan_invalid, details: cannot, next: replan}}]}`
+	h := setup(t, actScript(`think: [`+plan+`, `+plan+`, `+plan+`]`, blocked, blocked, blocked))
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 read failed", "2 read skipped", "3 read failed", "4 read skipped", "5 read failed", "6 read skipped"}, h.outcomes(turn))
+	require.Equal(t, 3, h.model.count("think"))
+	require.Equal(t, db.TurnStatusSucceeded, turn.Status)
+}
+
+func TestQuickReadNeedsTwoCallsOfAModel(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: read, quick: {entity_type: inv, why: one table}}, act: [`+readCall+`]}]`)
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, "quick reply", *turn.Reply)
+	require.Equal(t, []string{"1 read ok"}, h.outcomes(turn))
+	require.Equal(t, []int64{2}, column[int64](h, `SELECT count(*) FROM llm_calls`))
+}
+
+func TestAskUserOpensAQuestion(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, actScript(planWrite, `{calls: [{tool: ask_user, args: {question: "How many?"}}]}`))
+	h.memory.writeAllowed = true
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 write partial", "2 read skipped"}, h.outcomes(turn))
+	require.Equal(t, []string{"ask_user How many? open"}, column[string](h, `SELECT kind || ' ' || (payload ->> 'text') || ' ' || status FROM questions`))
+}
+
+// B40, B55: a proposal survives other messages, and one yes is enough.
+func TestQuestionsStayOpenForThreeTurns(t *testing.T) {
+	t.Parallel()
+
+	other := `{understand: {intent: chat}, think: {goal: g, decision: plan, steps: []}, reply: hello}`
+	h := setup(t, `turns: [{understand: {intent: explore}, think: {goal: g, decision: propose, proposal: "Shall I?"}, reply: r}, `+strings.Repeat(other+", ", 3)+`]`)
+	h.start()
+	for n := range 4 {
+		h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+		want := "open"
+		if n == 3 {
+			want = "expired"
+		}
+		require.Equal(t, []string{want}, column[string](h, `SELECT status FROM questions`), "after turn %d", n+1)
+	}
+}
+
+// A confirmed approval is carried out by code: no plan, no model.
+func TestApprovalIsCarriedOutByCode(t *testing.T) {
+	t.Parallel()
+
+	remove := `{calls: [{tool: db_delete, args: {table: recipes, filters: []}}]}`
+	h := setup(t, `turns: [
+		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}]}, act: [`+remove+`], reply: "Really?"},
+		{understand: {intent: confirm, answers_question: true}, reply: done}]`)
+	h.memory.writeAllowed = true
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Options: []crud.ApprovalOption{{Label: "Yes"}}, Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
+	}
+	h.start()
+	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"1 write partial"}, h.outcomes(first))
+	h.memory.mu.Lock()
+	h.memory.hasQuestion = true
+	h.memory.mu.Unlock()
+	second := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "yes"}).TurnID)
+	require.Equal(t, []string{"1 write ok"}, h.outcomes(second))
+	require.Equal(t, []string{"approve answered 2"}, column[string](h, `SELECT kind || ' ' || status || ' ' || answered_by_turn FROM questions`))
+	require.Equal(t, 1, h.model.count("think"))
+	require.Equal(t, 1, h.model.count("act"))
+}
+
+func TestDisambiguationAsksWithLabels(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: write, disambiguation: {question: "Which?", options: [recipe_1, recipe_2]}}, reply: "Which?"}]`)
+	h.memory.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Chicken Soup"}, "recipe_2": {Type: "recipe", Label: "Chicken Pie"}}
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"Chicken Soup", "Chicken Pie"}, column[string](h, `SELECT o ->> 'label' FROM questions, jsonb_array_elements(payload -> 'options') AS o`))
+	require.Equal(t, 0, h.model.count("think"))
+}
