@@ -423,6 +423,7 @@ func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *Entity
 const entityRefListDrafts = `-- name: EntityRefListDrafts :many
 SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, active_turn FROM entity_refs
 WHERE session_id = $1
+  AND active_turn >= $2::int -- true of both, and an index range
   AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = $2::int))
 ORDER BY turn_created, created_at, ref
 `

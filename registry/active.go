@@ -11,7 +11,7 @@ import (
 // order, with Tier set. window is how many turns a touch lasts.
 func (r *Registry) Active(ctx context.Context, turn, window int) ([]Entry, error) {
 	rows, err := r.q.EntityRefListActive(ctx, r.tx, &db.EntityRefListActiveParams{
-		SessionID: r.scope.SessionID, TurnNumber: int32(turn), TurnsWindow: int32(window), //nolint:gosec // counts turns
+		SessionID: r.scope.SessionID, TurnNumber: int32(turn), TurnsWindow: int32(window),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list active refs: %w", err)
@@ -29,7 +29,7 @@ func (r *Registry) Active(ctx context.Context, turn, window int) ([]Entry, error
 // included, hidden ones not, with Tier set.
 func (r *Registry) Newest(ctx context.Context, turn, window, n int) ([]Entry, error) {
 	rows, err := r.q.EntityRefListNewest(ctx, r.tx, &db.EntityRefListNewestParams{
-		SessionID: r.scope.SessionID, TurnNumber: int32(turn), TurnsWindow: int32(window), MaxRefs: int32(n), //nolint:gosec // counts
+		SessionID: r.scope.SessionID, TurnNumber: int32(turn), TurnsWindow: int32(window), MaxRefs: int32(n),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list newest refs: %w", err)
@@ -71,7 +71,7 @@ type TypeCount struct {
 // window and is in no tier for that reason alone.
 func (r *Registry) Counts(ctx context.Context, turn, window int) ([]TypeCount, error) {
 	rows, err := r.q.EntityRefCountBackground(ctx, r.tx, &db.EntityRefCountBackgroundParams{
-		SessionID: r.scope.SessionID, OldestTurn: int32(turn - window), //nolint:gosec // counts turns
+		SessionID: r.scope.SessionID, OldestTurn: int32(turn - window),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("count background refs: %w", err)
@@ -90,7 +90,7 @@ func (r *Registry) Counts(ctx context.Context, turn, window int) ([]TypeCount, e
 // it comes back.
 func (r *Registry) Named(ctx context.Context, text string, limit int) ([]Entry, error) {
 	rows, err := r.q.EntityRefListNamed(ctx, r.tx, &db.EntityRefListNamedParams{
-		SessionID: r.scope.SessionID, Message: text, MaxRefs: int32(limit), //nolint:gosec // a count
+		SessionID: r.scope.SessionID, Message: text, MaxRefs: int32(limit),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list named refs: %w", err)

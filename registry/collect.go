@@ -52,7 +52,7 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 		s := Sighting{Type: e.Type, ID: id, Label: labelOf(e, row), Action: of.Action, RowVersion: of.Versions[id]}
 
 		if nested {
-			s.Sets = []string{"summary"}
+			s.Action, s.Sets = nestedAction(of.Action), []string{"summary"}
 			c.nested = append(c.nested, s)
 		} else {
 			s.Sets = of.Sets
@@ -84,6 +84,16 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 			c.row(d, child, one, of, true)
 		}
 	}
+}
+
+// nestedAction is what happened to the rows inside a row: they were made with it,
+// or merely read with it.
+func nestedAction(action string) string {
+	if action == ActionCreated || action == ActionCreatedUser {
+		return action
+	}
+
+	return ActionRead
 }
 
 func (c *collected) links(target *domain.Entity, value any) {

@@ -257,7 +257,7 @@ func (r *Registry) ExpireRetentions(ctx context.Context, decayTurns int) ([]stri
 	system := r.as(ActorSystem)
 
 	rows, err := r.q.EntityRefListDecayed(ctx, r.tx, &db.EntityRefListDecayedParams{
-		SessionID: r.scope.SessionID, TurnNumber: int32(r.scope.Turn - decayTurns), //nolint:gosec // counts turns
+		SessionID: r.scope.SessionID, TurnNumber: int32(r.scope.Turn - decayTurns),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list decayed retentions: %w", err)

@@ -112,7 +112,7 @@ func TestExclusionEnds(t *testing.T) {
 	excluded := map[string]string{"recipe_1": TierExcluded, "recipe_2": TierRecent}
 	exclude := func(constraint *uuid.UUID) {
 		t.Helper()
-		require.NoError(t, b.at(1).Exclude(ctx, "recipe_1", "no cod", constraint))
+		require.NoError(t, b.at(1).Exclude(t.Context(), "recipe_1", "no cod", constraint))
 		require.Equal(t, excluded, b.tiers(t, 1))
 	}
 	free := func() {

@@ -99,11 +99,11 @@ func (b *bundle) tiers(t testing.TB, turn int) map[string]string {
 	return tiers
 }
 
-func (b *bundle) count(t testing.TB, sql string, args ...any) int {
+func (b *bundle) count(t testing.TB, sql string) int {
 	t.Helper()
 
 	var n int
-	require.NoError(t, b.tx.QueryRow(t.Context(), sql, append([]any{b.scope.SessionID}, args...)...).Scan(&n))
+	require.NoError(t, b.tx.QueryRow(t.Context(), sql, b.scope.SessionID).Scan(&n))
 
 	return n
 }

@@ -50,7 +50,7 @@ func (r *Registry) Register(ctx context.Context, sightings []Sighting) ([]Entry,
 }
 
 // notSeen are actions after which there is no row: Tombstone and Generate record them.
-var notSeen = []string{ActionDeleted, ActionDeletedUser, ActionGenerated} //nolint:gochecknoglobals // a constant list
+var notSeen = []string{ActionDeleted, ActionDeletedUser, ActionGenerated}
 
 // book is the work of one Register.
 type book struct {

@@ -170,13 +170,13 @@ type counted struct {
 func (c *counted) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	c.statements++
 
-	return c.Tx.Exec(ctx, sql, args...) //nolint:wrapcheck // stands in for the transaction
+	return c.Tx.Exec(ctx, sql, args...)
 }
 
 func (c *counted) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	c.statements++
 
-	return c.Tx.Query(ctx, sql, args...) //nolint:wrapcheck // stands in for the transaction
+	return c.Tx.Query(ctx, sql, args...)
 }
 
 // A read registers in a handful of statements, however many rows it has.

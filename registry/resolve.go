@@ -71,7 +71,7 @@ func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, RefErrors,
 	refs := make([]string, 0, len(asks))
 
 	for _, a := range asks {
-		if _, ok := parseRef(r.domain, a.ref); ok {
+		if isRef(r.domain, a.ref) {
 			refs = append(refs, a.ref)
 		}
 	}
@@ -142,16 +142,16 @@ func (r *Registry) refError(e *Entry, a ask, reason Reason) *RefError {
 	case ReasonUUID:
 		err.Sentence = "Database ids are not accepted; use a ref of this conversation."
 	case ReasonDropped:
-		err.Sentence = fmt.Sprintf("%s was dropped from this conversation; read the entity again if it is needed.", name)
+		err.Sentence = name + " was dropped from this conversation; read the entity again if it is needed."
 		if e.ID == "" {
-			err.Sentence = fmt.Sprintf("%s was discarded; generate it again if it is needed.", name)
+			err.Sentence = name + " was discarded; generate it again if it is needed."
 		}
 	case ReasonDeleted:
-		err.Sentence = fmt.Sprintf("%s was deleted.", titled(e))
+		err.Sentence = titled(e) + " was deleted."
 	case ReasonPending:
 		err.Sentence = fmt.Sprintf("%s is a draft: save %s first.", name, name)
 	case ReasonSaved:
-		err.Sentence = fmt.Sprintf("%s is saved already: change its row instead.", titled(e))
+		err.Sentence = titled(e) + " is saved already: change its row instead."
 	case ReasonWrongType:
 		err.Sentence = fmt.Sprintf("%s is a %s, but a %s is needed here", titled(e), r.noun(e.Type), r.noun(a.want.Type))
 	case ReasonUnknown:

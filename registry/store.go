@@ -85,7 +85,7 @@ func (r *Registry) take(ctx context.Context, kind string, counts map[string]int)
 	for _, e := range r.domain.Entities { // in one order for all
 		if n := counts[e.Type]; n > 0 {
 			arg.EntityTypes = append(arg.EntityTypes, e.Type)
-			arg.Counts = append(arg.Counts, int32(n)) //nolint:gosec // rows of one result
+			arg.Counts = append(arg.Counts, int32(n))
 		}
 	}
 
@@ -140,7 +140,7 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 	return nil
 }
 
-func (r *Registry) turn() int32 { return int32(r.scope.Turn) } //nolint:gosec // counts from 1
+func (r *Registry) turn() int32 { return int32(r.scope.Turn) }
 
 // step is null outside act; step 0 belongs to what the user did, inputs.
 func (r *Registry) step(inputs bool) *int32 {
@@ -148,7 +148,7 @@ func (r *Registry) step(inputs bool) *int32 {
 		return nil
 	}
 
-	step := int32(r.scope.Step) //nolint:gosec // bounded by the plan
+	step := int32(r.scope.Step)
 
 	return &step
 }

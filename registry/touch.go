@@ -53,7 +53,7 @@ func refsIn(d *domain.Domain, text string) []string {
 	var refs []string
 
 	for _, word := range token.FindAllString(text, -1) {
-		if _, ok := parseRef(d, word); ok && !slices.Contains(refs, word) {
+		if isRef(d, word) && !slices.Contains(refs, word) {
 			refs = append(refs, word)
 		}
 	}
@@ -61,29 +61,19 @@ func refsIn(d *domain.Domain, text string) []string {
 	return refs
 }
 
-// parts are what a ref's name says.
-type parts struct {
-	entityType string
-	number     int
-	gen        bool
-}
-
-// parseRef takes a name apart; ok means that it has the form of a ref of one of
-// the domain's types. It says nothing of whether there is such a ref.
-func parseRef(d *domain.Domain, ref string) (parts, bool) {
+// isRef says whether a name has the form of a ref of one of the domain's types.
+// It says nothing of whether there is such a ref.
+func isRef(d *domain.Domain, ref string) bool {
 	name, gen := strings.CutPrefix(ref, genPrefix)
 
 	cut := strings.LastIndexByte(name, '_')
 	if cut < 0 || d.ByType(name[:cut]) == nil {
-		return parts{}, false
+		return false
 	}
 
 	n, err := strconv.Atoi(name[cut+1:])
-	if err != nil || n < 1 || refName(name[:cut], n, gen) != ref {
-		return parts{}, false
-	}
 
-	return parts{name[:cut], n, gen}, true
+	return err == nil && n >= 1 && refName(name[:cut], n, gen) == ref
 }
 
 // refOrder sorts entries as people count: recipe_2 before recipe_10.

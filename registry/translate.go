@@ -18,7 +18,7 @@ type LabelReader func(ctx context.Context, e *domain.Entity, ids []string) (map[
 type Result struct {
 	Entity   *domain.Entity
 	Rows     []map[string]any
-	Action   string            // of the rows and of those nested in them
+	Action   string            // of the rows; those nested in them were created, deleted or else read with them
 	Sets     []string          // column sets read
 	Versions map[string]string // key -> xmin, may be nil
 }

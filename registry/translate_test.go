@@ -96,7 +96,7 @@ func TestTranslateDeletedRows(t *testing.T) {
 		Rows: []map[string]any{{"id": idOf("Milk"), "name": "Milk"}, {"id": idOf("Tea"), "name": "Tea"}},
 	}}, nil)
 	require.NoError(t, err)
-	require.Equal(t, `[{"id":"inv_2","name":"Milk"},{"name":"Tea"}]`, encode(t, results[0].Rows))
+	require.JSONEq(t, `[{"id":"inv_2","name":"Milk"},{"name":"Tea"}]`, encode(t, results[0].Rows))
 	require.Equal(t, []string{"inv_2"}, results[0].Refs)
 	require.Equal(t, map[string]string{"inv_1": TierRecent}, b.tiers(t, 2))
 }

@@ -55,7 +55,7 @@ func (t *translation) column(out map[string]any, e *domain.Entity, column *domai
 		if entry, ok := t.known[key{e.Type, keyText(value)}]; ok {
 			out[column.Name] = entry.Ref
 		}
-	case column.Hidden || column.Kind == domain.KindVector:
+	case column.Hidden || column.Kind == domain.KindVector || column.FK != nil && column.FK.Entity == nil:
 	case refers(column):
 		out[column.Name] = t.refs(column.FK.Entity, value)
 

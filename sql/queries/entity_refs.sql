@@ -87,6 +87,7 @@ ORDER BY e.ref;
 -- name: EntityRefListDrafts :many
 SELECT * FROM entity_refs
 WHERE session_id = @session_id
+  AND active_turn >= @turn_number::int -- true of both, and an index range
   AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = @turn_number::int))
 ORDER BY turn_created, created_at, ref;
 
