@@ -1,0 +1,214 @@
+package jobs_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/jobs"
+	"alfred/llm"
+)
+
+// died makes the turn's job look as if a worker had fetched it and vanished.
+func (h *harness) died(turnID uuid.UUID, worker string, beat time.Duration, attempt int) {
+	h.t.Helper()
+
+	h.exec(`INSERT INTO workers (id, version, host, beat_at) VALUES ($1, 'v', 'h', clock_timestamp() - $2::interval) ON CONFLICT DO NOTHING`, worker, beat)
+	h.exec(`UPDATE river_job SET state = 'running', attempt = $3, attempted_at = now(), attempted_by = ARRAY[$2]
+		WHERE args @> jsonb_build_object('turn_id', $1::uuid)`, turnID, worker, attempt)
+}
+
+// I6: the killed process had stored its answer but not committed it. The answer is played, not bought again.
+func TestKilledBetweenAnswerAndCommit(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	h.died(turn.TurnID, "alfred-dead", 0, 1)
+	h.exec(`INSERT INTO llm_calls (session_id, turn_id, position, node, provider, model, request, response)
+		VALUES ($1, $2, 1, 'understand', 'script', 'm', '{}', '{"text": "{\"intent\": \"chat\"}"}')`, h.session, turn.TurnID)
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
+	require.Equal(t, 0, h.model.count("understand"))
+	require.Equal(t, []int64{1}, column[int64](h, `SELECT count(*) FROM llm_calls WHERE node = 'understand'`))
+	require.Equal(t, []string{"discarded", "completed"}, column[string](h, `SELECT state::text FROM river_job WHERE kind = 'understand' ORDER BY id`))
+	require.Equal(t, []int64{1}, column[int64](h, `SELECT count(*) FROM node_runs AS n JOIN llm_calls AS c ON c.id = n.llm_call_id WHERE n.node = 'understand'`))
+}
+
+// A stopped host keeps its lock; its lease tells.
+func TestStoppedWorkerIsDeadByItsLease(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	conn, err := pgx.ConnectConfig(t.Context(), h.pool.Config().ConnConfig)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close(context.Background())) })
+	_, err = conn.Exec(t.Context(), `SELECT pg_advisory_lock(hashtextextended('alfred.worker:alfred-stopped', 0))`)
+	require.NoError(t, err)
+	turn := h.enqueue(jobs.EnqueueParams{})
+	h.died(turn.TurnID, "alfred-stopped", 1500*time.Millisecond, 1)
+	h.start()
+	time.Sleep(time.Second)
+	require.Empty(t, column[int64](h, `SELECT position::bigint FROM node_runs`), "the lease is not over yet")
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
+}
+
+// A job that kills every worker ends its turn, and the next one starts.
+func TestSpentAttemptsFailTheTurn(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(2))
+	first := h.enqueue(jobs.EnqueueParams{})
+	second := h.enqueue(jobs.EnqueueParams{})
+	h.died(first.TurnID, "alfred-dead", time.Minute, 6)
+	h.start()
+	turn := h.ended(first.TurnID)
+	require.Equal(t, db.TurnStatusFailed, turn.Status)
+	require.Equal(t, "internal", *turn.ErrorCode)
+	require.Equal(t, db.TurnStatusSucceeded, h.ended(second.TurnID).Status)
+}
+
+// A turn whose job somebody cancelled by hand would stand still for ever.
+func TestTurnWithoutAJobFails(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	h.exec(`DELETE FROM river_job`)
+	h.start()
+	require.Equal(t, db.TurnStatusFailed, h.ended(turn.TurnID).Status)
+}
+
+func TestSummaryWithoutAJobIsFinished(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	h.exec(`UPDATE turns SET status = 'succeeded', reply = 'r', replied_at = clock_timestamp() - interval '1 minute', finished_at = now() WHERE id = $1`, turn.TurnID)
+	h.exec(`DELETE FROM river_job`)
+	h.start()
+	h.summarized(turn.TurnID)
+	require.Equal(t, []string{"r"}, column[string](h, `SELECT response_summary FROM turn_summaries`))
+}
+
+// Two deliveries of one decision: one commits, the other changes nothing.
+func TestDoubleDelivery(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	for range 5 {
+		h.exec(`SELECT job_insert('understand', jsonb_build_object('turn_id', $1::uuid, 'position', 1, 'version', 1))`, turn.TurnID)
+	}
+	h.start()
+	h.summarized(turn.TurnID)
+	require.Eventually(t, func() bool {
+		return column[int64](h, `SELECT count(*) FROM river_job WHERE state <> 'completed' AND queue = 'turns'`)[0] == 0
+	}, wait, wait/200)
+	require.Equal(t, []string{"understand", "think", "reply", "summarize"}, column[string](h, `SELECT node FROM node_runs ORDER BY position`))
+	require.Equal(t, 1, h.tools.inputs)
+	require.Equal(t, []int64{4}, column[int64](h, `SELECT count(*) FROM river_job WHERE queue = 'turns' AND kind <> 'understand' OR id = 1`))
+}
+
+// Load checks the fence: a stale job buys nothing.
+func TestStaleJobAsksNoModel(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	h.exec(`SELECT job_insert('think', jsonb_build_object('turn_id', $1::uuid, 'position', 2, 'version', 1))`, turn.ID)
+	require.Eventually(t, func() bool {
+		return column[int64](h, `SELECT count(*) FROM river_job WHERE kind = 'think' AND state = 'completed'`)[0] == 2
+	}, wait, wait/200)
+	require.Equal(t, 1, h.model.count("think"))
+}
+
+// SIGTERM: what does not finish within the grace period is handed back, and its attempt with it.
+func TestStopHandsBack(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.config.Grace = 100 * time.Millisecond
+	asked := make(chan struct{})
+	var once sync.Once
+	h.model.before = func(ctx context.Context, req *llm.Request) error {
+		first := false
+		once.Do(func() { first = true; close(asked) })
+		if first {
+			<-ctx.Done()
+
+			return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", Err: ctx.Err()}
+		}
+
+		return nil
+	}
+	runner, err := jobs.NewRunner(h.config)
+	require.NoError(t, err)
+	require.NoError(t, runner.Start(t.Context()))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	<-asked
+	require.NoError(t, runner.Stop(t.Context()))
+	require.Equal(t, []string{"available 0"}, column[string](h, `SELECT state || ' ' || attempt FROM river_job WHERE queue = 'turns'`))
+	require.Empty(t, column[string](h, `SELECT id FROM workers`))
+
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
+}
+
+func TestDeltasAreStreamedAndPruned(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	seen := make(chan struct{})
+	failed := false
+	h.model.before = func(ctx context.Context, req *llm.Request) error {
+		if req.Node != "reply" {
+			return nil
+		}
+		req.OnDelta("Hello, ")
+		for column[int64](h, `SELECT count(*) FROM turn_events WHERE type = 'reply.delta'`)[0] == 0 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if !failed {
+			failed = true
+
+			return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", Err: context.DeadlineExceeded}
+		}
+		for column[int64](h, `SELECT count(*) FROM turn_events WHERE type = 'reply.reset'`)[0] == 0 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		close(seen)
+
+		return nil
+	}
+	h.start()
+	turn := h.enqueue(jobs.EnqueueParams{})
+	<-seen
+	last := column[int32](h, `SELECT max(seq) FROM turn_events`)[0]
+	h.summarized(turn.TurnID)
+	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM turn_events WHERE type IN ('reply.delta', 'reply.reset')`))
+	require.Greater(t, column[int32](h, `SELECT seq FROM turn_events WHERE type = 'reply'`)[0], last, "a pruned event's number is not given again: its readers are past it")
+}
+
+func TestOlderTurnsAreCompressed(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(5))
+	h.start()
+	for range 5 {
+		h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	}
+	h.exec(`SELECT job_insert('compress', jsonb_build_object('session_id', $1::uuid, 'kind', 'narrative', 'from_turn', 1, 'to_turn', 3), 'background') FROM generate_series(1, 3)`, h.session)
+	require.Eventually(t, func() bool {
+		return column[int64](h, `SELECT count(*) FROM river_job WHERE kind = 'compress' AND state <> 'completed'`)[0] == 0
+	}, wait, wait/200)
+	require.Equal(t, []string{"conversation 1-1", "conversation 1-2", "narrative 1-1", "narrative 1-2", "narrative 1-3"},
+		column[string](h, `SELECT kind || ' ' || from_turn || '-' || to_turn FROM history_summaries ORDER BY 1`))
+}
