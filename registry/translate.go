@@ -61,27 +61,27 @@ func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels L
 }
 
 // registerAll records what was found. A deleted row becomes a tombstone, and
-// gets no ref if it had none.
+// gets no ref if it had none; deletions come last, since a row that one decision
+// changed and deleted is gone.
 func (r *Registry) registerAll(ctx context.Context, t *translation, found *collected) error {
-	for _, e := range r.domain.Entities {
-		if len(found.deleted[e.Type]) == 0 {
-			continue
-		}
-
-		entries, err := r.Tombstone(ctx, e.Type, found.deleted[e.Type])
-		if err != nil {
-			return err
-		}
-
-		t.learn(entries)
-	}
-
 	entries, err := r.Register(ctx, found.sightings())
 	if err != nil {
 		return err
 	}
 
 	t.learn(entries)
+
+	for _, e := range r.domain.Entities {
+		if len(found.deleted[e.Type]) == 0 {
+			continue
+		}
+
+		if entries, err = r.Tombstone(ctx, e.Type, found.deleted[e.Type]); err != nil {
+			return err
+		}
+
+		t.learn(entries)
+	}
 
 	return nil
 }

@@ -99,6 +99,16 @@ func TestTranslateDeletedRows(t *testing.T) {
 	require.JSONEq(t, `[{"id":"inv_2","name":"Milk"},{"name":"Tea"}]`, encode(t, results[0].Rows))
 	require.Equal(t, []string{"inv_2"}, results[0].Refs)
 	require.Equal(t, map[string]string{"inv_1": TierRecent}, b.tiers(t, 2))
+
+	// One decision that changes a row and deletes it leaves it deleted.
+	eggs := []map[string]any{{"id": idOf("Eggs"), "name": "Eggs"}}
+	results, err = b.at(2).TranslateRows(t.Context(), []Result{
+		{Entity: b.kitchen.ByType("inv"), Action: ActionUpdated, Rows: eggs}, {Entity: b.kitchen.ByType("inv"), Action: ActionDeleted, Rows: eggs},
+	}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"inv_1"}, results[1].Refs)
+	require.Equal(t, []string{"read", "updated", "deleted"}, b.events(t, "inv_1"))
+	require.Empty(t, b.tiers(t, 2))
 }
 
 func TestTranslateError(t *testing.T) {
