@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/parser"
 	"github.com/jackc/pgx/v5"
 )
@@ -56,12 +58,23 @@ func calculate(text string) (*big.Rat, error) {
 	if len(text) > maxExpressionLength {
 		return nil, fmt.Errorf("longer than %d characters", maxExpressionLength)
 	}
-	tree, err := parser.Parse(text)
+	tree, err := parser.ParseWithConfig(text, arithmetic())
 	if err != nil {
 		return nil, fmt.Errorf("not arithmetic: numbers, + - * / ^, brackets, and abs, ceil, floor, max, mean, min, round, sum")
 	}
 
 	return evaluate(tree.Node)
+}
+
+// arithmetic takes the functions' names from the language, whose own sum, say,
+// takes one list; ours take numbers and lists.
+func arithmetic() *conf.Config {
+	config := conf.CreateNew()
+	for _, name := range []string{"abs", "ceil", "floor", "max", "mean", "min", "round", "sum"} {
+		config.Functions[name] = &builtin.Function{Name: name}
+	}
+
+	return config
 }
 
 func evaluate(node ast.Node) (*big.Rat, error) {

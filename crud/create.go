@@ -110,6 +110,9 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[string]any) ([]*payload, error) {
 	nested := make([]any, len(rows))
 	for i, row := range rows {
+		if fault := knownNames(e, row); fault != nil {
+			return nil, rowFault(fault, i, len(rows))
+		}
 		nested[i] = row
 	}
 	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: nested})

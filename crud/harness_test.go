@@ -3,7 +3,9 @@ package crud_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -158,3 +160,8 @@ func (b *bundle) user(ctx context.Context) (uuid.UUID, uuid.UUID) {
 
 	return user, recipe
 }
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// longText is longer than any name may be.
+var longText = strings.Repeat("x", 300) //nolint:gochecknoglobals // a constant in all but syntax

@@ -80,6 +80,35 @@ func childPayloads(child *domain.Child, value any) ([]*payload, *Error) {
 	return rows, nil
 }
 
+// knownNames checks that every name in a row is a column or a child that may be
+// written. It comes before refs are looked up, which would take an owner's id for
+// an unknown ref.
+func knownNames(e *domain.Entity, data map[string]any) *Error {
+	for _, name := range sortedNames(data) {
+		if isAnnotation(e, name) {
+			continue
+		}
+		child := childNamed(e, name)
+		if child == nil {
+			if _, err := writableColumn(e, name); err != nil {
+				return err
+			}
+
+			continue
+		}
+		rows, _ := data[name].([]any)
+		for _, row := range rows {
+			if row, ok := row.(map[string]any); ok {
+				if err := knownNames(child.Entity, row); err != nil {
+					return err
+				}
+			}
+		}
+	}
+
+	return nil
+}
+
 // isAnnotation says that a name is one that reads add beside the columns, such as
 // _recipe_id_label, which a model may hand back.
 func isAnnotation(e *domain.Entity, name string) bool {
@@ -92,18 +121,28 @@ func isAnnotation(e *domain.Entity, name string) bool {
 // writable checks that a model may write the column and brings the value to
 // stored form.
 func writable(e *domain.Entity, name string, value any) (*domain.Column, any, *Error) {
-	c, err := column(e, name)
+	c, err := writableColumn(e, name)
 	if err != nil {
-		err.Message = strings.Replace(err.Message, strings.Join(visibleNames(e), ", "), strings.Join(writableNames(e), ", "), 1)
-
 		return nil, nil, err
 	}
-	if c == e.Key || c.Generated {
-		return nil, nil, failColumn(CodeBadArgument, name, "%s is set by the database; leave it out.", name)
-	}
-	stored, err := stored(c, value)
+	value, err = stored(c, value)
 
-	return c, stored, err
+	return c, value, err
+}
+
+func writableColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
+	if name == keyField || name == e.Key.Name {
+		return nil, failColumn(CodeBadArgument, name, "%s is set by the database; leave it out.", name)
+	}
+	c, err := column(e, name)
+	if err != nil {
+		return nil, failColumn(err.Code, name, "%s has no column %q to write. Columns: %s.", e.Table, registry.Scrub(name), strings.Join(writableNames(e), ", "))
+	}
+	if c.Generated {
+		return nil, failColumn(CodeBadArgument, name, "%s is computed; leave it out.", name)
+	}
+
+	return c, nil
 }
 
 func writableNames(e *domain.Entity) []string {

@@ -40,6 +40,9 @@ func (d *decision) newUpdate(s *step) (operation, *Error) {
 }
 
 func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	if fault := knownNames(op.entity, op.args.Data); fault != nil {
+		return fault
+	}
 	data, err := d.registry.TranslatePayload(ctx, op.entity, op.args.Data)
 	if err != nil {
 		return err
