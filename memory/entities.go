@@ -125,22 +125,46 @@ const maxReason = 200
 // generated lists what is not saved yet; with contents, in full.
 func (t *turn) generated(full bool) *section {
 	s := newSection("## Generated (NOT YET SAVED)")
-	drafts := t.tier("generated")
-	budget := t.memory.config.Budget.Drafts
-	hidden := 0
-	for _, e := range drafts {
-		line := t.line(e, "", text(e.ActiveReason))
-		if full {
-			line, hidden = t.withContent(e, line, &budget, hidden)
-		}
-		s.line(line)
-		s.because("generated", e.Ref, int(e.TurnCreated), line)
+	budget := t.memory.config.Budget.Entities
+	if !full {
+		t.list(s, t.tier("generated"), "generated", &budget)
+
+		return s
 	}
-	if hidden > 0 {
-		s.shown(len(drafts)-hidden, len(drafts), " in full; db_read by id shows the others")
-	}
+	t.draftsInFull(s, func(e *entity) string { return t.line(e, "", text(e.ActiveReason)) })
 
 	return s
+}
+
+// draftsInFull prints drafts with their content. Over budget the oldest content
+// gives way, then the oldest drafts.
+func (t *turn) draftsInFull(s *section, lineOf func(*entity) string) {
+	drafts := t.tier("generated")
+	newest := slices.Clone(drafts)
+	slices.SortStableFunc(newest, func(a, b *entity) int {
+		return cmpOr(int(b.TurnLastRef-a.TurnLastRef), int(b.TurnCreated-a.TurnCreated))
+	})
+	lines, contents := t.memory.config.Budget.Entities, t.memory.config.Budget.Drafts
+	shown := map[*entity]string{}
+	hidden := 0
+	for _, e := range newest {
+		line := lineOf(e)
+		if tokens(line) > lines {
+			break
+		}
+		lines -= tokens(line)
+		shown[e], hidden = t.withContent(e, line, &contents, hidden)
+	}
+	for _, e := range drafts {
+		if line, ok := shown[e]; ok {
+			s.line(line)
+			s.because("generated", e.Ref, int(e.TurnCreated), line)
+		}
+	}
+	s.shown(len(shown), len(drafts), "")
+	if hidden > 0 {
+		s.shown(len(shown)-hidden, len(shown), " in full; db_read by id shows the others")
+	}
 }
 
 // withContent adds a draft's JSON below its line while the budget lasts.
@@ -288,13 +312,23 @@ func (t *turn) collapse(entities []*entity) []*group {
 			groups = append(groups, &group{line: line, members: entities[i:run]})
 		} else {
 			for _, e := range entities[i:run] {
-				groups = append(groups, &group{line: t.line(e, "", ""), members: []*entity{e}})
+				groups = append(groups, &group{line: t.line(e, "", e.draftReason()), members: []*entity{e}})
 			}
 		}
 		i = run
 	}
 
 	return groups
+}
+
+// draftReason is why a draft is kept. A stored row's reason stands only where it
+// is what keeps the row in view.
+func (e *entity) draftReason() string {
+	if e.pending() {
+		return text(e.ActiveReason)
+	}
+
+	return ""
 }
 
 func (t *turn) follows(a, b *entity) bool {
@@ -394,7 +428,8 @@ func (t *turn) viable() *section {
 		}
 	}
 	if len(refs) > 0 {
-		s.line(strings.Join(refs, ", "))
+		s.line(strings.Join(refs[:min(len(refs), maxRefsNamed)], ", "))
+		s.shown(min(len(refs), maxRefsNamed), len(refs), "")
 	}
 
 	return s

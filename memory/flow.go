@@ -2,7 +2,6 @@ package memory
 
 import (
 	"slices"
-	"strings"
 
 	"alfred/db"
 )
@@ -57,7 +56,7 @@ func (t *turn) replyGuidance() *section {
 		}
 	}
 	if labels := t.excludedNow(); len(labels) > 0 {
-		s.line("- Excluded as the user wished: ", strings.Join(labels, ", "), ". Name it, so that the user sees it was heard.")
+		s.line("- Excluded as the user wished: ", enumerate(labels), ". Name it, so that the user sees it was heard.")
 	}
 	if len(t.tier("generated")) > 0 && t.asked() == nil {
 		s.line("- Drafts are waiting: offer once to save them.")

@@ -38,7 +38,7 @@ func (t *turn) turnFacts() *section {
 	t.thisTurn(s)
 	for _, tool := range []string{"db_create", "db_update", "db_delete"} {
 		if labels := t.labelsOf(tool); len(labels) > 0 {
-			s.line(verb(tool), ": ", strings.Join(labels, ", "))
+			s.line(verb(tool), ": ", enumerate(labels))
 		}
 	}
 	if refs := t.refWords(refsOf(t.ownResults())); refs != "" {
@@ -50,7 +50,7 @@ func (t *turn) turnFacts() *section {
 		s.because("generated", e.Ref, int(e.TurnCreated), e.label)
 	}
 	if len(drafts) > 0 {
-		s.line("Not saved (drafts): ", strings.Join(drafts, ", "))
+		s.line("Not saved (drafts): ", enumerate(drafts))
 	}
 	s.because("current", "", t.number, s.body.String())
 

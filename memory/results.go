@@ -295,7 +295,7 @@ func (t *turn) otherResults(s *section, budget *int) {
 func (t *turn) saveStatus(s *section) {
 	for _, tool := range []string{"db_create", "db_update", "db_delete"} {
 		if labels := t.labelsOf(tool); len(labels) > 0 {
-			s.line(verb(tool), " in this turn: ", strings.Join(labels, ", "))
+			s.line(verb(tool), " in this turn: ", enumerate(labels))
 		}
 	}
 	if len(t.wroteNothing()) > 0 {
@@ -308,11 +308,23 @@ func (t *turn) saveStatus(s *section) {
 		}
 	}
 	if len(drafts) > 0 {
-		s.line("Not saved (drafts): ", strings.Join(drafts, ", "))
+		s.line("Not saved (drafts): ", enumerate(drafts))
 	}
 	if labels := t.droppedNow(); len(labels) > 0 {
-		s.line("Discarded drafts: ", strings.Join(labels, ", "))
+		s.line("Discarded drafts: ", enumerate(labels))
 	}
+}
+
+// maxNamed is how many labels a line names.
+const maxNamed = 40
+
+// enumerate names labels, the newest last, and counts what is too much.
+func enumerate(labels []string) string {
+	if more := len(labels) - maxNamed; more > 0 {
+		return itoa(more) + " more, " + strings.Join(labels[more:], ", ")
+	}
+
+	return strings.Join(labels, ", ")
 }
 
 // wroteNothing are the write steps of a turn that wrote nothing.

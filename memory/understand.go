@@ -34,21 +34,11 @@ func (t *turn) allKnown() *section {
 }
 
 func (t *turn) knownDrafts(s *section) {
-	drafts := t.tier("generated")
-	if len(drafts) == 0 {
+	if len(t.tier("generated")) == 0 {
 		return
 	}
 	s.line("**Generated (NOT YET SAVED)**")
-	budget, hidden := t.memory.config.Budget.Drafts, 0
-	for _, e := range drafts {
-		var line string
-		line, hidden = t.withContent(e, t.knownLine(e), &budget, hidden)
-		s.line(line)
-		s.because("generated", e.Ref, int(e.TurnCreated), line)
-	}
-	if hidden > 0 {
-		s.shown(len(drafts)-hidden, len(drafts), " in full")
-	}
+	t.draftsInFull(s, t.knownLine)
 }
 
 func (t *turn) knownTier(s *section, heading, tier string, budget *int) {
