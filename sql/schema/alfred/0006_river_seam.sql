@@ -489,7 +489,7 @@ BEGIN
     PERFORM pg_notify('alfred_cancel', t.id::text) FROM turns AS t
     WHERE t.session_id = forget_session.session AND t.status = 'running';
     DELETE FROM river_job AS j WHERE j.args @> jsonb_build_object('session_id', forget_session.session);
-    DELETE FROM river_job AS j USING unnest(ids) AS id WHERE j.args @> jsonb_build_object('turn_id', id);
+    DELETE FROM river_job AS j USING unnest(ids) AS gone (turn) WHERE j.args @> jsonb_build_object('turn_id', gone.turn);
     DELETE FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = ANY (ids::text[]);
     DELETE FROM llm_calls AS c WHERE c.session_id = forget_session.session;
     DELETE FROM sessions AS s WHERE s.id = forget_session.session;
