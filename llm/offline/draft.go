@@ -2,6 +2,7 @@ package offline
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"sort"
@@ -53,18 +54,28 @@ func (c *composer) drafts(text string) []map[string]any {
 		}
 	}
 	templates := c.templates(text)
+	if n > 1 { // the one for everything else goes last, it would only echo the words
+		slices.SortStableFunc(templates, func(a, b *domain.OfflineTemplate) int { return rest(a) - rest(b) })
+	}
 	var out []map[string]any
 	for i := range min(n, max(len(templates), 1)) {
 		if len(templates) == 0 {
 			break
 		}
-		title := c.title(text)
-		if n > 1 {
-			title = "" // each has its own template's name
+		content := c.compose(templates[i], text, c.title(text), n == 1)
+		if slices.ContainsFunc(out, func(o map[string]any) bool { return o[c.d.Title] == content[c.d.Title] }) {
+			content[c.d.Title] = fmt.Sprintf("%s %d", asText(content[c.d.Title]), i+1)
 		}
-		out = append(out, c.compose(templates[i], text, title))
+		out = append(out, content)
 	}
 	return out
+}
+
+func rest(t *domain.OfflineTemplate) int {
+	if len(t.Words) == 0 {
+		return 1
+	}
+	return 0
 }
 
 // templates are those with a phrase in the text, longest phrase first, then the
@@ -94,7 +105,7 @@ const maxTitle = 60
 
 // compose fills a template. The user's own words are the name when they are one:
 // a single word is what the template makes a dish of.
-func (c *composer) compose(t *domain.OfflineTemplate, text, title string) map[string]any {
+func (c *composer) compose(t *domain.OfflineTemplate, text, title string, own bool) map[string]any {
 	fill := map[string]string{"{title}": title}
 	for name, slot := range c.d.Slots {
 		w := slotWord(slot, text)
@@ -113,8 +124,8 @@ func (c *composer) compose(t *domain.OfflineTemplate, text, title string) map[st
 		}
 		return s
 	})
-	if len(strings.Fields(title)) > 1 && len(title) <= maxTitle || asText(content[c.d.Title]) == "" {
-		content[c.d.Title] = title
+	if own && len(strings.Fields(title)) > 1 && len(title) <= maxTitle || asText(content[c.d.Title]) == "" {
+		content[c.d.Title] = orElse(title, "New "+c.row.Name)
 	}
 	c.addWishes(content, text)
 	c.applyChanges(content, text, false)

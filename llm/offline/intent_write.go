@@ -85,7 +85,7 @@ func buildDone(f *facts, c *command, rest string) bool {
 	if e := target.one(); c.entity == nil && e != nil {
 		c.entity = f.lex.byType(e.kind)
 	}
-	if c.entity == nil || doneColumn(c.entity) == nil {
+	if c.entity == nil || doneColumn(c.entity) == nil || f.lex.isChild(c.entity) {
 		c.entity = f.lex.checklist(c.text)
 	}
 	if c.entity == nil || doneColumn(c.entity) == nil {

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ type outcome struct {
 	drafts    []draftText
 	wrote     bool // rows were saved, changed or deleted
 	question  string
+	computed  []map[string]any // totals, and what was recalled
 }
 
 type stepOutcome struct {
@@ -93,6 +95,11 @@ func (o *outcome) readStatus(line, at string) string {
 	case draftLine.MatchString(line):
 		o.drafts = append(o.drafts, draftText{label: draftLine.FindStringSubmatch(line)[1]})
 		return "draft"
+	case strings.HasPrefix(line, "Computed: "):
+		var rows []map[string]any
+		if json.NewDecoder(strings.NewReader(strings.TrimPrefix(line, "Computed: "))).Decode(&rows) == nil {
+			o.computed = append(o.computed, rows...)
+		}
 	case strings.HasPrefix(line, "Blocked: "):
 		_, o.blocked, _ = strings.Cut(strings.TrimPrefix(line, "Blocked: "), ": ")
 	case factLine.MatchString(line):

@@ -385,8 +385,8 @@ func (p *planned) revise(c *command) {
 // save plans one write a type, parents before what points at them.
 func (p *planned) save(c *command) {
 	list := p.f.targets(c).entities
-	if c.confirm {
-		list = p.f.pending()
+	if c.confirm && p.f.question != nil {
+		list = append(list, p.f.alsoAsked(list)...)
 	}
 	schedule, _, _ := p.f.lex.schedule()
 	groups := p.f.byKind(list)
@@ -398,6 +398,17 @@ func (p *planned) save(c *command) {
 			p.step("write", e, &op{act: opSave, table: e.Table, refs: refsOf(group)})
 		}
 	}
+}
+
+// alsoAsked are the further drafts that the confirmed question named.
+func (f *facts) alsoAsked(list []*entity) []*entity {
+	var out []*entity
+	for _, e := range f.namedIn(f.question.text, nil) {
+		if e.pending() && !containsEntity(list, e) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 func rankOf(group []*entity, schedule *domain.Entity) int {

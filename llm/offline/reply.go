@@ -28,7 +28,10 @@ func (m *model) reply(f *facts) string {
 		parts = append(parts, f.deeds(o)...)
 		parts = append(parts, f.draftsReply(o)...)
 		parts = append(parts, o.found()...)
-		parts = append(parts, o.summaries(parts)...)
+		if c.verb == verbRecall {
+			parts = append(parts, o.recalled())
+		}
+		parts = append(parts, f.summaries(o, parts)...)
 	}
 	if len(o.discarded) > 0 {
 		parts = append(parts, "Dropped the draft "+joinList(o.discarded)+".")
@@ -139,14 +142,14 @@ func (o *outcome) isDraft(g group) bool {
 }
 
 // summaries are what the steps say of themselves, for want of anything better.
-func (o *outcome) summaries(said []string) []string {
+func (f *facts) summaries(o *outcome, said []string) []string {
 	if len(said) > 0 {
 		return nil
 	}
 	var out []string
 	for _, s := range o.steps {
 		if s.summary != "" && (s.kind != "read" || len(o.steps) == 1) {
-			out = append(out, s.summary)
+			out = append(out, f.plainSummary(s.summary))
 		}
 	}
 	if len(out) == 0 {
@@ -154,6 +157,47 @@ func (o *outcome) summaries(said []string) []string {
 	}
 	return out
 }
+
+var ranByCode = regexp.MustCompile(`^db_(create|update|delete) ([a-z]+): (\d+) rows?$`)
+
+// plainSummary words the summary of a step that code carried out.
+func (f *facts) plainSummary(text string) string {
+	m := ranByCode.FindStringSubmatch(text)
+	if m == nil || f.lex.byType(m[2]) == nil {
+		return text
+	}
+	e := f.lex.byType(m[2])
+	name := plural(e)
+	if m[3] == "1" {
+		name = e.Name
+	}
+	return map[string]string{"create": "Saved", "update": "Updated", "delete": "Deleted"}[m[1]] + " " + m[3] + " " + name + "."
+}
+
+// recalled words what a search of the past has found.
+func (o *outcome) recalled() string {
+	var lines []string
+	for _, row := range o.computed {
+		line := ""
+		if turn := asText(row["turn"]); turn != "" {
+			line = "Turn " + turn + ": "
+		}
+		for _, key := range []string{"message", "reply", "label", "text"} {
+			if v := asText(row[key]); v != "" {
+				line += map[string]string{"message": "you said", "reply": "I answered"}[key] + " " + quoted(v) + " "
+			}
+		}
+		if line = strings.Join(strings.Fields(line), " "); line != "" {
+			lines = append(lines, "- "+line)
+		}
+	}
+	if len(lines) == 0 {
+		return "I found nothing about that in what we said."
+	}
+	return "This is what I found:\n" + strings.Join(lines, "\n")
+}
+
+func quoted(text string) string { return `"` + clip(text, lineLength) + `"` }
 
 var columnFact = regexp.MustCompile(`(^| )([a-z]+(?:_[a-z]+)*):(\S)`)
 

@@ -349,7 +349,7 @@ func (f *facts) namedIn(text string, want []*domain.Entity) []*entity {
 	for _, h := range hits {
 		out = append(out, h.e)
 	}
-	return out
+	return f.things(out, want)
 }
 
 // byTypeName reads "the task": the one of its type that was spoken of.
@@ -409,7 +409,19 @@ func (f *facts) matching(test func([]string) bool, want []*domain.Entity) []*ent
 			out = append(out, e)
 		}
 	}
-	return out
+	return f.things(out, want)
+}
+
+// things leaves out shared reference rows and the parts of things, unless they
+// are asked for by type: who says "delete the milk" means no line of a recipe.
+func (f *facts) things(list []*entity, want []*domain.Entity) []*entity {
+	if slices.ContainsFunc(want, func(w *domain.Entity) bool { return w != nil }) {
+		return list
+	}
+	return slices.DeleteFunc(list, func(e *entity) bool {
+		t := f.lex.byType(e.kind)
+		return t == nil || t.Reference || f.lex.isChild(t)
+	})
 }
 
 func subset(needle, hay []string) bool {

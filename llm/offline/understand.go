@@ -75,9 +75,11 @@ func (f *facts) chooses(c *command) bool {
 
 const maxAnswer = 8
 
+var intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto)\s+`)
+
 // namesOnlyTable: "the shopping list", as the answer to "where to?".
 func (f *facts) namesOnlyTable(c *command) bool {
-	return c.verb == verbList && c.entity != nil && len(words(f.message)) <= maxAgreement && !strings.HasSuffix(f.message, "?")
+	return c.verb == verbList && c.entity != nil && trimName(f.lex.cutTypes(trimName(intoWhat.ReplaceAllString(f.message, "")), c.entity)) == ""
 }
 
 func (f *facts) isOption(e *entity) bool {
