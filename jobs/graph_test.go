@@ -1,0 +1,207 @@
+package jobs
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/nodes"
+)
+
+func TestAfterUnderstand(t *testing.T) {
+	t.Parallel()
+
+	disambiguation := &nodes.Disambiguation{Question: "Which?", Options: []string{"recipe_1", "recipe_9"}}
+	tests := map[string]struct {
+		out  nodes.UnderstandOutput
+		in   understood
+		next string
+		ask  string
+		plan []string
+	}{
+		"approval":                    {nodes.UnderstandOutput{Intent: "confirm"}, understood{approve: "Delete?", subdomain: "recipes"}, nodeAct, "", []string{"write"}},
+		"clarification":               {nodes.UnderstandOutput{Clarification: &nodes.Clarification{Questions: []string{"a?", "b?"}}}, understood{}, nodeReply, askClarify, nil},
+		"disambiguation":              {nodes.UnderstandOutput{Disambiguation: disambiguation}, understood{}, nodeReply, askDisambiguate, nil},
+		"disambiguation before quick": {nodes.UnderstandOutput{Disambiguation: disambiguation, Quick: &nodes.Quick{}}, understood{subdomain: "recipes"}, nodeReply, askDisambiguate, nil},
+		"plan":                        {nodes.UnderstandOutput{Intent: "write"}, understood{}, nodeThink, "", nil},
+		"quick":                       {nodes.UnderstandOutput{Quick: &nodes.Quick{EntityType: "inv"}}, understood{subdomain: "inventory"}, nodeAct, "", []string{"read"}},
+		"quick without a subdomain":   {nodes.UnderstandOutput{Quick: &nodes.Quick{EntityType: "x"}}, understood{}, nodeThink, "", nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			checkMove(t, afterUnderstand(&test.out, test.in), test.next, test.ask, test.plan)
+		})
+	}
+}
+
+func TestAfterThink(t *testing.T) {
+	t.Parallel()
+
+	refs := nodes.Refs{
+		"gen_recipe_1": {Type: "recipe", Pending: true}, "inv_1": {Type: "inv"}, "recipe_1": {Type: "recipe", Loaded: true}, "recipe_2": {Type: "recipe"},
+	}
+	step := func(kind, needs string, named ...string) nodes.Step {
+		return nodes.Step{Type: kind, Subdomain: "recipes", Description: kind + " it.", Needs: needs, Refs: named}
+	}
+	tests := map[string]struct {
+		out   nodes.ThinkOutput
+		write bool
+		next  string
+		ask   string
+		plan  []string
+	}{
+		"clarify":               {nodes.ThinkOutput{Decision: "clarify", Questions: []string{"How many?"}}, false, nodeReply, askClarify, nil},
+		"loaded and drafts":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "gen_recipe_1")}}, false, nodeAct, "", []string{"analyze"}},
+		"missing rows":          {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "recipe_2", "inv_1")}}, false, nodeAct, "", []string{"read", "read", "analyze"}},
+		"missing rows are read": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("read", "refs", "recipe_2"), step("analyze", "rows", "recipe_2")}}, false, nodeAct, "", []string{"read", "analyze"}},
+		"no steps":              {nodes.ThinkOutput{Decision: "plan"}, false, nodeReply, "", nil},
+		"propose":               {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, false, nodeReply, askPropose, nil},
+		"write":                 {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, true, nodeAct, "", []string{"write"}},
+		// B30: exploring is no permission to save.
+		"write not allowed": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, false, nodeReply, askPropose, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			got := afterThink(&test.out, thought{writeAllowed: test.write, refs: refs, home: func(entityType, _ string) string { return entityType }})
+			checkMove(t, got, test.next, test.ask, test.plan)
+			require.True(t, got.skip, "a new plan drops what is left of the old one")
+		})
+	}
+}
+
+func checkMove(t *testing.T, got move, next, ask string, plan []string) {
+	t.Helper()
+
+	require.Equal(t, next, got.next)
+	if ask == "" {
+		require.Nil(t, got.ask)
+	} else {
+		require.NotNil(t, got.ask)
+		require.Equal(t, ask, got.ask.kind)
+		require.NotEmpty(t, got.ask.text)
+	}
+	var kinds []string
+	for _, step := range got.plan {
+		kinds = append(kinds, step.Type)
+	}
+	require.Equal(t, plan, kinds)
+}
+
+func TestAfterAct(t *testing.T) {
+	t.Parallel()
+
+	call := []nodes.Call{{Tool: "db_read", Args: json.RawMessage(`{}`)}}
+	complete := &nodes.StepComplete{Summary: "all saved"}
+	ok := func(tool string, rows int) crud.Outcome {
+		return crud.Outcome{Results: []crud.Result{{Tool: tool, RowCount: rows}}}
+	}
+	bad := crud.Outcome{Results: []crud.Result{{Tool: "db_create", ErrorCode: crud.CodeBadValue, ErrorMessage: "no"}}}
+	tests := map[string]struct {
+		out     nodes.ActOutput
+		outcome crud.Outcome
+		in      acted
+		next    string
+		ends    db.StepOutcome // "" goes on
+		skip    bool
+	}{
+		"approval":          {nodes.ActOutput{Calls: call}, crud.Outcome{Approval: &crud.Approval{Text: "Sure?"}}, acted{stepType: "write"}, nodeReply, "partial", true},
+		"ask user":          {nodes.ActOutput{AskUser: &nodes.AskUser{Question: "?"}}, crud.Outcome{}, acted{more: true}, nodeReply, "partial", true},
+		"blocked":           {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "fail"}}, crud.Outcome{}, acted{more: true}, nodeReply, "failed", true},
+		"call":              {nodes.ActOutput{Calls: call}, ok("db_read", 2), acted{stepType: "read"}, nodeAct, "", false},
+		"call and complete": {nodes.ActOutput{Calls: call, StepComplete: complete}, ok("db_create", 1), acted{stepType: "write", more: true}, nodeAct, "ok", false},
+		// A completion counts only if the calls beside it succeeded.
+		"complete, call failed":         {nodes.ActOutput{Calls: call, StepComplete: complete}, bad, acted{stepType: "write"}, nodeAct, "", false},
+		"complete after a failure":      {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "write", failing: true, more: true}, nodeReply, "failed", true},
+		"complete after half a success": {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "write", failing: true, rows: 2, done: []string{"x"}, more: true}, nodeReply, "partial", true},
+		"empty read":                    {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "read", more: true}, nodeAct, "empty", false},
+		"empty write":                   {nodes.ActOutput{Calls: call, StepComplete: complete}, ok("db_read", 3), acted{stepType: "write"}, nodeReply, "empty", false},
+		"failed too often":              {nodes.ActOutput{Calls: call}, bad, acted{stepType: "write", failures: 2}, nodeReply, "failed", true},
+		"last step":                     {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "analyze"}, nodeReply, "ok", false},
+		"quick":                         {nodes.ActOutput{Calls: call}, ok("db_read", 2), acted{stepType: "read", quick: true}, nodeReply, "ok", false},
+		"replan":                        {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "replan"}}, crud.Outcome{}, acted{replans: 1}, nodeThink, "failed", true},
+		"replan too often":              {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "replan"}}, crud.Outcome{}, acted{replans: 2}, nodeReply, "failed", true},
+		"request schema":                {nodes.ActOutput{RequestSchema: &nodes.RequestSchema{Table: "t"}}, crud.Outcome{}, acted{}, nodeAct, "", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			require.Nil(t, beforeAct(&test.out, test.in))
+			got := afterAct(&test.out, &test.outcome, test.in)
+			require.Equal(t, test.next, got.next)
+			require.Equal(t, test.skip, got.skip)
+			if test.ends == "" {
+				require.Nil(t, got.end)
+			} else {
+				require.NotNil(t, got.end)
+				require.Equal(t, test.ends, got.end.outcome)
+			}
+		})
+	}
+}
+
+// B21: a limit is never a success.
+func TestBeforeAct(t *testing.T) {
+	t.Parallel()
+
+	call := nodes.ActOutput{Calls: []nodes.Call{{Tool: "db_update"}}}
+	schema := nodes.ActOutput{RequestSchema: &nodes.RequestSchema{Table: "t"}}
+	tests := map[string]struct {
+		out  nodes.ActOutput
+		in   acted
+		want db.StepOutcome
+	}{
+		"calls":               {call, acted{stepType: "write", calls: 6, done: []string{"db_update recipe: 3 rows"}}, "partial"},
+		"calls, nothing done": {call, acted{stepType: "write", calls: 6}, "failed"},
+		"repeated read":       {call, acted{stepType: "read", repeats: true, done: []string{"x"}}, "partial"},
+		"schema requests":     {schema, acted{stepType: "read", requests: 2}, "failed"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			got := beforeAct(&test.out, test.in)
+			require.NotNil(t, got)
+			require.Equal(t, test.want, got.end.outcome)
+			require.Contains(t, got.end.summary, "Left:")
+		})
+	}
+}
+
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+
+	zone, err := time.LoadLocation("America/New_York")
+	require.NoError(t, err)
+	tuesday := time.Date(2026, time.January, 13, 22, 0, 0, 0, zone)
+	tests := map[string]struct {
+		constraint nodes.Constraint
+		want       string
+	}{
+		"always":     {nodes.Constraint{Text: "8 meals", Value: json.RawMessage(`8`)}, ""},
+		"date range": {nodes.Constraint{Text: "Jan 15-20", Value: json.RawMessage(`{"from": "2026-01-15", "to": "2026-01-20"}`)}, "2026-01-21"},
+		"this week":  {nodes.Constraint{Text: "No cod this week"}, "2026-01-19"},
+		"today":      {nodes.Constraint{Text: "nothing fried today"}, "2026-01-14"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			got := expiry(test.constraint, tuesday)
+			if test.want == "" {
+				require.Nil(t, got)
+
+				return
+			}
+			require.Equal(t, test.want+"T00:00:00-05:00", got.Format(time.RFC3339))
+		})
+	}
+}
