@@ -3,6 +3,7 @@ package crud
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,37 +12,51 @@ import (
 	"alfred/domain"
 )
 
-// insert writes rows and returns their keys in order: one statement for all rows
-// that give the same columns, so that defaults apply to the others.
+// insert writes rows and returns their keys in order. The order given is that in
+// which they are written, because a table may number its rows: one statement for
+// each run of rows that give the same columns, so that defaults apply to others.
 func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
-	keys := make([]string, len(rows))
-	groups := map[string][]int{}
-	var order []string
-	for i, row := range rows {
-		if e.Owner != nil {
+	if e.Owner != nil {
+		for _, row := range rows {
 			row[e.Owner.Name] = d.scope.UserID.String()
 		}
-		signature := strings.Join(sortedNames(row), ",")
-		if groups[signature] == nil {
-			order = append(order, signature)
-		}
-		groups[signature] = append(groups[signature], i)
 	}
-	for _, signature := range order {
-		group := make([]map[string]any, len(groups[signature]))
-		for n, i := range groups[signature] {
-			group[n] = rows[i]
+	wide := withNulls(e, rows)
+	keys := make([]string, 0, len(rows))
+	for from := 0; from < len(wide); {
+		columns := sortedNames(wide[from])
+		to := from + 1
+		for to < len(wide) && slices.Equal(sortedNames(wide[to]), columns) {
+			to++
 		}
-		found, err := d.insertGroup(ctx, tx, e, group)
+		found, err := d.insertGroup(ctx, tx, e, wide[from:to])
 		if err != nil {
 			return nil, err
 		}
-		for n, i := range groups[signature] {
-			keys[i] = found[n]
-		}
+		keys, from = append(keys, found...), to
 	}
 
 	return keys, nil
+}
+
+// withNulls gives all rows the columns that any of them has, where leaving one out
+// means null: rows that differ in these alone need no statement of their own.
+func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
+	named := map[string]any{}
+	for _, row := range rows {
+		for name := range row {
+			if c := e.Column(name); c != nil && c.Nullable && !c.HasDefault {
+				named[name] = nil
+			}
+		}
+	}
+	wide := make([]map[string]any, len(rows))
+	for i, row := range rows {
+		wide[i] = maps.Clone(named)
+		maps.Copy(wide[i], row)
+	}
+
+	return wide
 }
 
 // insertGroup names the columns, because a column that is left out gets its
