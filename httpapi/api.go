@@ -4,22 +4,20 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/crud"
 	"alfred/db"
+	"alfred/domain"
 	"alfred/memory"
 	"alfred/pg"
 )
 
-// Config is what the API works with. All fields but OpenUser are required.
+// Config is what the API works with. OpenUser, Origins and Stopping are optional.
 type Config struct {
 	Pool     *pgxpool.Pool
 	Listener *pg.Listener
@@ -27,11 +25,16 @@ type Config struct {
 	Rows *crud.Tools
 	// Memory shows what a node would see now.
 	Memory *memory.Memory
-	// Domain is the name that new sessions are given.
-	Domain string
+	// Domain is what new sessions run on.
+	Domain *domain.Domain
 	// OpenUser, if set, is who every request acts for, without a key: only for a
 	// listener on loopback.
 	OpenUser uuid.UUID
+	// Origins are those whose pages may call the API from a browser, besides our own.
+	Origins []string
+	// Stopping, if not nil, is closed before the server shuts down: streams and
+	// waits end then, and clients resume elsewhere.
+	Stopping <-chan struct{}
 	Logger   *slog.Logger
 	Version  string
 }
@@ -53,28 +56,14 @@ func New(config Config) http.Handler {
 	a.registerTurns()
 	a.registerEvents()
 	a.registerEntities()
+	a.registerPins()
 	a.registerRows()
+	a.registerMentions()
 	a.registerHealth(mux)
 	registerPage(mux)
+	documentErrors(a.huma.OpenAPI())
 
-	return a.logRequests(securityHeaders(mux))
-}
-
-// problemsOnce replaces Huma's error model by ours. Huma keeps it in a package
-// variable, which may not be written while another server answers.
-var problemsOnce = sync.OnceFunc(func() { huma.NewError = newProblem }) //nolint:gochecknoglobals // guards Huma's own global
-
-func newHuma(mux *http.ServeMux, version string) huma.API {
-	problemsOnce()
-	config := huma.DefaultConfig("Alfred", version)
-	config.OpenAPIPath = "/v1/openapi"
-	config.DocsPath = ""
-	config.SchemasPath = "/v1/schemas"
-	config.CreateHooks = nil // no $schema field in our objects
-	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"key": {Type: "http", Scheme: "bearer"}}
-	config.Security = []map[string][]string{{"key": {}}}
-
-	return humago.New(mux, config)
+	return a.logRequests(securityHeaders(a.guardOrigin(fallback(mux))))
 }
 
 // read runs work in one read-only transaction that sees the caller's rows alone.
@@ -92,14 +81,17 @@ func (a *api) write(ctx context.Context, work func(tx pgx.Tx) error) error {
 	})
 }
 
-// page is the common shape of lists; NextCursor is empty on the last page.
-type page[T any] struct {
+// Parameters and fields are found by reflection, which passes over embedded types
+// that are not exported: hence Page, PageQuery, SessionPath and the like.
+
+// Page is the common shape of lists; NextCursor is empty on the last page.
+type Page[T any] struct {
 	Items      []T    `json:"items"`
 	NextCursor string `json:"next_cursor"`
 }
 
-// pageQuery are the query parameters of every list.
-type pageQuery struct {
+// PageQuery are the query parameters of every list.
+type PageQuery struct {
 	Limit  int    `default:"50" doc:"Items per page." maximum:"200" minimum:"1" query:"limit"`
 	Cursor string `doc:"next_cursor of the page before." query:"cursor"`
 }
@@ -113,12 +105,4 @@ func parseID(text string) (uuid.UUID, error) {
 	}
 
 	return id, nil
-}
-
-func operation(method, path, id, summary string, status int) huma.Operation {
-	return huma.Operation{
-		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status,
-		MaxBodyBytes: 1 << 20, BodyReadTimeout: 10 * time.Second,
-		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
-	}
 }

@@ -64,8 +64,8 @@ func (a *api) userOfKey(ctx context.Context, authorization, method string) (uuid
 	if a.OpenUser != uuid.Nil {
 		return a.OpenUser, nil
 	}
-	key, ok := strings.CutPrefix(authorization, "Bearer ")
-	if !ok || key == "" {
+	scheme, key, _ := strings.Cut(authorization, " ")
+	if !strings.EqualFold(scheme, "Bearer") || key == "" {
 		return uuid.Nil, errUnauthorized
 	}
 	// The look-up compares hashes of 256 random bits: how long it takes says nothing about a key.
@@ -89,7 +89,7 @@ func allows(key *db.ApiKeyFindRow, method string) bool {
 		return true
 	}
 
-	return method == http.MethodGet && slices.Contains(key.Scopes, "read")
+	return (method == http.MethodGet || method == http.MethodHead) && slices.Contains(key.Scopes, "read")
 }
 
 func (a *api) fail(ctx huma.Context, err error) {

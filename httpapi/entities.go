@@ -38,7 +38,7 @@ type entitiesOut struct {
 const maxEntities = 1000
 
 type contextIn struct {
-	sessionPath
+	SessionPath
 
 	Node string `default:"think" enum:"understand,think,act,reply" query:"node"`
 }
@@ -82,7 +82,7 @@ type summary struct {
 }
 
 type summariesOut struct {
-	Body page[summary]
+	Body Page[summary]
 }
 
 func (a *api) registerEntities() {
@@ -91,7 +91,7 @@ func (a *api) registerEntities() {
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/summaries", "list-summaries", "What is remembered of each turn", http.StatusOK), a.summaryList)
 }
 
-func (a *api) entityList(ctx context.Context, in *sessionPath) (*entitiesOut, error) {
+func (a *api) entityList(ctx context.Context, in *SessionPath) (*entitiesOut, error) {
 	row, err := a.session(ctx, in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -149,7 +149,7 @@ func (a *api) summaryList(ctx context.Context, in *turnListIn) (*summariesOut, e
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	out := &summariesOut{Body: page[summary]{Items: []summary{}}}
+	out := &summariesOut{Body: Page[summary]{Items: []summary{}}}
 	err = a.read(ctx, func(tx pgx.Tx) error {
 		rows, err := a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)}) //nolint:gosec // 1..200
 		for _, r := range rows {

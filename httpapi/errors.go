@@ -8,9 +8,12 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/jobs"
+	"alfred/pg"
+	"alfred/registry"
 )
 
 // problem is every error of the API: RFC 9457 problem JSON with a stable code.
@@ -18,7 +21,7 @@ type problem struct {
 	Type   string   `json:"type"`
 	Title  string   `json:"title"`
 	Status int      `json:"status"`
-	Code   string   `json:"code"`
+	Code   string   `doc:"Stable: decide on this, not on the texts." enum:"invalid_request,unauthorized,forbidden,not_found,turn_running,session_archived,conflict,message_too_large,limit_exceeded,unavailable,internal" json:"code"`
 	Detail string   `json:"detail"`
 	TurnID string   `json:"turn_id,omitempty"`
 	Errors []string `json:"errors,omitempty"`
@@ -84,6 +87,9 @@ func problemOf(err error) *problem {
 	if bad, ok := errors.AsType[*jobs.InvalidError](err); ok {
 		return invalid(bad.Message)
 	}
+	if bad, ok := errors.AsType[*registry.RefError](err); ok {
+		return newCode(http.StatusNotFound, "not_found", bad.Sentence)
+	}
 	switch {
 	case errors.Is(err, jobs.ErrSessionNotFound), errors.Is(err, jobs.ErrTurnNotFound), errors.Is(err, pgx.ErrNoRows):
 		return errNotFound
@@ -93,15 +99,25 @@ func problemOf(err error) *problem {
 		return newCode(http.StatusRequestEntityTooLarge, "message_too_large", "A message has at most 32 KiB.")
 	case errors.Is(err, jobs.ErrLimit):
 		return newCode(http.StatusTooManyRequests, "limit_exceeded", "Too many messages are waiting in this session.")
-	case errors.Is(err, context.DeadlineExceeded):
-		return newCode(http.StatusServiceUnavailable, "unavailable", "The database is too slow at the moment; try again.")
+	case unstorable(pg.Code(err)):
+		return invalid("A text or value is not one that can be stored, such as a NUL character.")
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return newCode(http.StatusServiceUnavailable, "unavailable", "This took too long or was interrupted; try again.")
 	}
 
 	return newCode(http.StatusInternalServerError, "internal", "Something went wrong on our side.")
 }
 
+// unstorable: what Postgres refuses about values as such. Ours are right, so it is the caller's that are not.
+func unstorable(sqlstate string) bool {
+	return pgerrcode.IsDataException(sqlstate) || pgerrcode.IsProgramLimitExceeded(sqlstate)
+}
+
 func writeProblem(w http.ResponseWriter, p *problem) {
 	w.Header().Set("Content-Type", p.ContentType(""))
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // a client that has gone needs no answer
 }

@@ -2,25 +2,17 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-)
-
-const (
-	pingEvery    = 15 * time.Second
-	eventBatch   = 200
-	writeTimeout = 10 * time.Second
 )
 
 type eventsIn struct {
@@ -34,20 +26,23 @@ type event struct {
 	id   string
 	name string
 	data []byte
-	last bool // the stream ends with it
 }
 
-// source reads the events after the last one it returned, in order.
-type source func(ctx context.Context) ([]event, error)
+// source reads the events after the last one it returned, in order. over says
+// that none will follow them.
+type source func(ctx context.Context) (events []event, over bool, err error)
 
 func (a *api) registerEvents() {
 	turnEvents := operation(http.MethodGet, "/v1/turns/{id}/events", "turn-events", "A turn's events as server-sent events; ends with the turn", http.StatusOK)
 	sessionEvents := operation(http.MethodGet, "/v1/sessions/{id}/events", "session-events", "All events of a session as server-sent events", http.StatusOK)
 	for _, op := range []*huma.Operation{&turnEvents, &sessionEvents} {
-		op.Responses = map[string]*huma.Response{"200": {
-			Description: "Events; id is the sequence to resume from.",
-			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}},
-		}}
+		op.Responses = map[string]*huma.Response{
+			"200": {
+				Description: "Events; id is where to resume from.",
+				Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}},
+			},
+			"204": {Description: "Nothing follows that event, now or ever."},
+		}
 	}
 	huma.Register(a.huma, turnEvents, a.turnEvents)
 	huma.Register(a.huma, sessionEvents, a.sessionEvents)
@@ -58,19 +53,35 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	_, after, err := parseEventID(in.resumeAfter())
+	after, err := parseSeq(in.resumeAfter())
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	if _, err := a.turnEnded(ctx, id, false); err != nil {
+	ended, err := a.turnEnded(ctx, id, false)
+	if err != nil {
 		return nil, failed(ctx, err)
+	}
+	if ended && after > 0 {
+		left, _, err := a.turnSource(id, after)(ctx)
+		if err != nil {
+			return nil, failed(ctx, err)
+		}
+		if len(left) == 0 {
+			return nothingLeft(), nil
+		}
 	}
 
 	return a.stream(id, a.turnSource(id, after)), nil
 }
 
+// nothingLeft tells a browser's EventSource, which connects again whenever a
+// stream ends, not to come back.
+func nothingLeft() *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}
+}
+
 func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResponse, error) {
-	number, after, err := parseEventID(in.resumeAfter())
+	number, after, err := parseNumberSeq(in.resumeAfter())
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -90,59 +101,101 @@ func (in *eventsIn) resumeAfter() string {
 	return in.After
 }
 
-// parseEventID reads "seq" of a turn's stream or "number.seq" of a session's.
-func parseEventID(id string) (number, seq int32, err error) {
+// parseSeq reads an id of a turn's stream.
+func parseSeq(id string) (int32, error) {
+	if id == "" {
+		return 0, nil
+	}
+	seq, err := strconv.ParseInt(id, 10, 32)
+	if err != nil || seq < 0 {
+		return 0, invalid("Last-Event-ID is not an id of this stream.")
+	}
+
+	return int32(seq), nil
+}
+
+// parseNumberSeq reads an id of a session's stream.
+func parseNumberSeq(id string) (number, seq int32, err error) {
 	if id == "" {
 		return 0, 0, nil
 	}
-	before, after, both := strings.Cut(id, ".")
-	if !both {
-		before, after = "0", id
-	}
-	n, numberErr := strconv.ParseInt(before, 10, 32)
-	s, seqErr := strconv.ParseInt(after, 10, 32)
-	if numberErr != nil || seqErr != nil || n < 0 || s < 0 {
+	before, after, _ := strings.Cut(id, ".")
+	if before == "" || after == "" {
 		return 0, 0, invalid("Last-Event-ID is not an id of this stream.")
 	}
+	if number, err = parseSeq(before); err != nil {
+		return 0, 0, err
+	}
+	seq, err = parseSeq(after)
 
-	return int32(n), int32(s), nil
+	return number, seq, err
 }
 
 func (a *api) turnSource(id uuid.UUID, after int32) source {
-	return func(ctx context.Context) ([]event, error) {
-		var rows []*db.TurnEventListTurnRow
+	return func(ctx context.Context) ([]event, bool, error) {
+		var (
+			rows []*db.TurnEventListTurnRow
+			over bool
+		)
 		err := a.read(ctx, func(tx pgx.Tx) error {
 			var err error
 			rows, err = a.q.TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: id, AfterSeq: after, PageSize: eventBatch})
+			if err != nil || len(rows) > 0 {
+				return err //nolint:wrapcheck // wrapped below
+			}
+			over, err = a.over(ctx, tx, id)
 
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
+			return nil, false, fmt.Errorf("read events: %w", err)
 		}
 		events := make([]event, 0, len(rows))
 		for _, r := range rows {
-			after = r.Seq
-			events = append(events, event{id: strconv.Itoa(int(r.Seq)), name: r.Type, data: r.Data, last: terminal(r.Type)})
+			after, over = r.Seq, terminal(r.Type)
+			events = append(events, event{id: strconv.Itoa(int(r.Seq)), name: r.Type, data: r.Data})
 		}
 
-		return events, nil
+		return events, over, nil
 	}
 }
 
+// over says whether a turn without further events is at its end, or gone: its
+// session was forgotten.
+func (a *api) over(ctx context.Context, tx pgx.Tx, id uuid.UUID) (bool, error) {
+	turn, err := a.q.TurnStatusGet(ctx, tx, id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err //nolint:wrapcheck // wrapped by the caller
+	}
+
+	return turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning, nil
+}
+
 func (a *api) sessionSource(id uuid.UUID, number, after int32) source {
-	return func(ctx context.Context) ([]event, error) {
+	return func(ctx context.Context) ([]event, bool, error) {
 		var rows []*db.TurnEventListSessionRow
+		gone := false
 		err := a.read(ctx, func(tx pgx.Tx) error {
 			var err error
 			rows, err = a.q.TurnEventListSession(ctx, tx, &db.TurnEventListSessionParams{
 				SessionID: id, AfterNumber: number, AfterSeq: after, PageSize: eventBatch,
 			})
+			if err != nil || len(rows) > 0 {
+				return err //nolint:wrapcheck // wrapped below
+			}
+			_, err = a.q.SessionGet(ctx, tx, id)
+			gone = errors.Is(err, pgx.ErrNoRows)
+			if gone {
+				return nil
+			}
 
 			return err //nolint:wrapcheck // wrapped below
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read events: %w", err)
+			return nil, false, fmt.Errorf("read events: %w", err)
 		}
 		events := make([]event, 0, len(rows))
 		for _, r := range rows {
@@ -150,121 +203,10 @@ func (a *api) sessionSource(id uuid.UUID, number, after int32) source {
 			events = append(events, event{id: fmt.Sprintf("%d.%d", r.Number, r.Seq), name: r.Type, data: r.Data})
 		}
 
-		return events, nil
+		return events, gone, nil
 	}
 }
 
 func terminal(eventType string) bool {
 	return eventType == "turn.finished" || eventType == "turn.failed" || eventType == "turn.cancelled"
-}
-
-// stream answers with the source's events, waiting for the listener's signal
-// between reads. No transaction is open while it waits.
-func (a *api) stream(topic uuid.UUID, next source) *huma.StreamResponse {
-	return &huma.StreamResponse{Body: func(hctx huma.Context) {
-		_, w := humago.Unwrap(hctx)
-		signal, stop := a.Listener.Subscribe(topic)
-		defer stop()
-		h := w.Header()
-		h.Set("Content-Type", "text/event-stream")
-		h.Set("Cache-Control", "no-store")
-		h.Set("X-Accel-Buffering", "no")
-		if err := a.pump(hctx.Context(), &eventWriter{w: w, control: http.NewResponseController(w)}, next, signal); err != nil {
-			noteCause(hctx.Context(), err)
-		}
-	}}
-}
-
-func (a *api) pump(ctx context.Context, out *eventWriter, next source, signal <-chan struct{}) error {
-	ping := time.NewTicker(pingEvery)
-	defer ping.Stop()
-	if err := out.comment("stream open"); err != nil {
-		return err
-	}
-	for {
-		done, err := out.drain(ctx, next)
-		if err != nil || done {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-signal:
-		case <-ping.C:
-			if err := out.comment("ping"); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// eventWriter writes to one client. A client that does not read runs into the
-// write timeout and loses its connection; it resumes by Last-Event-ID.
-type eventWriter struct {
-	w       io.Writer
-	control *http.ResponseController
-}
-
-// drain writes all events there are and reports whether the last one ends the stream.
-func (e *eventWriter) drain(ctx context.Context, next source) (bool, error) {
-	for {
-		events, err := next(ctx)
-		if err != nil {
-			return false, err
-		}
-		for _, ev := range events {
-			if err := e.write(ev); err != nil {
-				return false, err
-			}
-			if ev.last {
-				return true, e.flush()
-			}
-		}
-		if len(events) > 0 {
-			if err := e.flush(); err != nil {
-				return false, err
-			}
-		}
-		if len(events) < eventBatch {
-			return false, nil
-		}
-	}
-}
-
-func (e *eventWriter) write(ev event) error {
-	if err := e.extend(); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(e.w, "id: %s\nevent: %s\ndata: %s\n\n", ev.id, ev.name, ev.data); err != nil {
-		return fmt.Errorf("write event: %w", err)
-	}
-
-	return nil
-}
-
-func (e *eventWriter) comment(text string) error {
-	if err := e.extend(); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(e.w, ": %s\n\n", text); err != nil {
-		return fmt.Errorf("write comment: %w", err)
-	}
-
-	return e.flush()
-}
-
-func (e *eventWriter) extend() error {
-	if err := e.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
-		return fmt.Errorf("set write deadline: %w", err)
-	}
-
-	return nil
-}
-
-func (e *eventWriter) flush() error {
-	if err := e.control.Flush(); err != nil {
-		return fmt.Errorf("flush events: %w", err)
-	}
-
-	return nil
 }

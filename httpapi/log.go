@@ -2,8 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"time"
 )
@@ -60,7 +63,7 @@ func (a *api) logRequests(next http.Handler) http.Handler {
 		start := time.Now()
 		why := &cause{}
 		sw := &statusWriter{ResponseWriter: w}
-		next.ServeHTTP(sw, r.WithContext(context.WithValue(r.Context(), causeKey, why)))
+		guarded(next, sw, r.WithContext(context.WithValue(r.Context(), causeKey, why)))
 		if sw.status < http.StatusInternalServerError && !strings.HasPrefix(r.URL.Path, "/v1/") {
 			return
 		}
@@ -69,7 +72,7 @@ func (a *api) logRequests(next http.Handler) http.Handler {
 			slog.Int64("duration_ms", time.Since(start).Milliseconds()),
 		}
 		level := slog.LevelInfo
-		if sw.status >= http.StatusInternalServerError {
+		if sw.status >= http.StatusInternalServerError && !errors.Is(why.err, context.Canceled) {
 			level = slog.LevelError
 			if why.err != nil {
 				attrs = append(attrs, slog.String("error", oneLine(why.err.Error())))
@@ -79,12 +82,33 @@ func (a *api) logRequests(next http.Handler) http.Handler {
 	})
 }
 
+// guarded serves a request and answers for it when the handler panics.
+func guarded(next http.Handler, w *statusWriter, r *http.Request) {
+	defer func() {
+		reason := recover()
+		if reason == nil {
+			return
+		}
+		noteCause(r.Context(), fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
+		if w.status != 0 {
+			panic(http.ErrAbortHandler) // too late for an answer: cut it off, so that nobody takes it for whole
+		}
+		writeProblem(w, problemOf(errPanic))
+	}()
+	next.ServeHTTP(w, r)
+}
+
+var errPanic = errors.New("a handler panicked")
+
 func securityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")
+		if strings.HasPrefix(r.URL.Path, "/v1/") {
+			h.Set("Cache-Control", "no-store")
+		}
 		next.ServeHTTP(w, r)
 	})
 }

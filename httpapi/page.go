@@ -9,8 +9,7 @@ import (
 //go:embed web
 var webFiles embed.FS
 
-// registerPage serves the chat page and its files; anything else is a problem
-// like the API's own.
+// registerPage serves the chat page and its files.
 func registerPage(mux *http.ServeMux) {
 	files, err := fs.Sub(webFiles, "web")
 	if err != nil {
@@ -25,5 +24,4 @@ func registerPage(mux *http.ServeMux) {
 		w.Header().Set("Cache-Control", "no-cache")
 		serve.ServeHTTP(w, r)
 	})
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { writeProblem(w, errNotFound) })
 }

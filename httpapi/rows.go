@@ -15,27 +15,29 @@ import (
 	"alfred/pg"
 )
 
-type rowsPath struct {
+// RowsPath names a type of rows.
+type RowsPath struct {
 	Type    string `doc:"Entity type of the domain." path:"type"`
 	Session string `doc:"Session that learns of the change at its next message." query:"session"`
 }
 
-type rowPath struct {
-	rowsPath
+// RowPath names one row.
+type RowPath struct {
+	RowsPath
 
 	ID string `doc:"Key of the row." path:"id"`
 }
 
 type rowListIn struct {
-	rowsPath
-	pageQuery
+	RowsPath
+	PageQuery
 
 	Q string `doc:"Part of the name." query:"q"`
 }
 
 type rowListOut struct {
 	Body struct {
-		page[map[string]any]
+		Page[map[string]any]
 
 		Total int `json:"total"`
 	}
@@ -47,20 +49,20 @@ type rowOut struct {
 }
 
 type rowCreateIn struct {
-	rowsPath
+	RowsPath
 
-	RawBody []byte `contentType:"application/json"`
+	Body map[string]json.RawMessage
 }
 
 type rowChangeIn struct {
-	rowPath
+	RowPath
 
 	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since." header:"If-Match"`
-	RawBody []byte `contentType:"application/json"`
+	Body    map[string]json.RawMessage
 }
 
 type rowDeleteIn struct {
-	rowPath
+	RowPath
 
 	IfMatch string `header:"If-Match"`
 }
@@ -114,7 +116,7 @@ func (a *api) rowList(ctx context.Context, in *rowListIn) (*rowListOut, error) {
 	return out, nil
 }
 
-func (a *api) rowGet(ctx context.Context, in *rowPath) (*rowOut, error) {
+func (a *api) rowGet(ctx context.Context, in *RowPath) (*rowOut, error) {
 	var row crud.Row
 	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
 		row, err = a.Rows.Get(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, in.ID)
@@ -130,13 +132,23 @@ func (a *api) rowGet(ctx context.Context, in *rowPath) (*rowOut, error) {
 
 func (a *api) rowCreate(ctx context.Context, in *rowCreateIn) (*rowOut, error) {
 	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
-		return a.Rows.Create(ctx, tx, user, in.Type, json.RawMessage(in.RawBody))
+		data, err := json.Marshal(in.Body)
+		if err != nil {
+			return crud.Row{}, fmt.Errorf("encode row: %w", err)
+		}
+
+		return a.Rows.Create(ctx, tx, user, in.Type, data)
 	})
 }
 
 func (a *api) rowPatch(ctx context.Context, in *rowChangeIn) (*rowOut, error) {
 	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
-		return a.Rows.Patch(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch), json.RawMessage(in.RawBody))
+		data, err := json.Marshal(in.Body)
+		if err != nil {
+			return crud.Row{}, fmt.Errorf("encode row: %w", err)
+		}
+
+		return a.Rows.Patch(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch), data)
 	})
 }
 
@@ -145,7 +157,7 @@ func (a *api) rowDelete(ctx context.Context, in *rowDeleteIn) (*struct{}, error)
 		return crud.Row{}, a.Rows.Delete(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch))
 	})
 
-	return nil, err
+	return &struct{}{}, err
 }
 
 func (a *api) changeRow(ctx context.Context, sessionID string, change func(pgx.Tx, crud.User) (crud.Row, error)) (*rowOut, error) {
@@ -170,7 +182,11 @@ func rowAnswer(row crud.Row) *rowOut {
 	return &rowOut{ETag: fmt.Sprintf("%q", row.Version), Body: row.Data}
 }
 
+// versionOf is the row's version that an If-Match asks for, "" for any.
 func versionOf(etag string) string {
+	if etag == "*" {
+		return ""
+	}
 	if unquoted, err := strconv.Unquote(etag); err == nil {
 		return unquoted
 	}
@@ -193,4 +209,3 @@ func rowProblem(err error) error {
 		return invalid(refused.Message)
 	}
 }
-

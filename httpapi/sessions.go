@@ -50,7 +50,8 @@ func sessionOf(row *db.SessionGetRow, now time.Time) session {
 	}
 }
 
-type sessionPath struct {
+// SessionPath names a session.
+type SessionPath struct {
 	ID string `doc:"Session id." path:"id"`
 }
 
@@ -59,14 +60,16 @@ type sessionOut struct {
 }
 
 type sessionCreateIn struct {
-	Body struct {
-		Title string `json:"title,omitempty" maxLength:"200"`
-		Mode  string `json:"mode,omitempty"  enum:"quick,plan,create"`
-	} `required:"false"`
+	Body *sessionCreateBody // a pointer: it may be left out
+}
+
+type sessionCreateBody struct {
+	Title string `json:"title,omitempty" maxLength:"200"`
+	Mode  string `json:"mode,omitempty"  enum:"quick,plan,create"`
 }
 
 type sessionPatchIn struct {
-	sessionPath
+	SessionPath
 
 	Body struct {
 		Title    *string `json:"title,omitempty"    maxLength:"200"`
@@ -83,12 +86,15 @@ func (a *api) registerSessions() {
 }
 
 func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (*sessionOut, error) {
-	mode := in.Body.Mode
-	if mode == "" {
-		mode = "plan"
+	body := sessionCreateBody{}
+	if in.Body != nil {
+		body = *in.Body
+	}
+	if body.Mode == "" {
+		body.Mode = "plan"
 	}
 	row, err := a.q.SessionInsert(ctx, a.Pool, &db.SessionInsertParams{
-		UserID: userOf(ctx), Domain: a.Domain, Title: strings.TrimSpace(in.Body.Title), Mode: mode,
+		UserID: userOf(ctx), Domain: a.Domain.Name, Title: strings.TrimSpace(body.Title), Mode: body.Mode,
 	})
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("create session: %w", err))
@@ -97,7 +103,7 @@ func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (*sessionO
 	return &sessionOut{Body: sessionOf((*db.SessionGetRow)(row), time.Now())}, nil
 }
 
-func (a *api) sessionGet(ctx context.Context, in *sessionPath) (*sessionOut, error) {
+func (a *api) sessionGet(ctx context.Context, in *SessionPath) (*sessionOut, error) {
 	row, err := a.session(ctx, in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -129,6 +135,9 @@ func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (*sessionOut
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
+	if in.Body.Title != nil {
+		*in.Body.Title = strings.TrimSpace(*in.Body.Title)
+	}
 	row, err := a.q.SessionUpdate(ctx, a.Pool, &db.SessionUpdateParams{
 		ID: id, UserID: userOf(ctx), Title: in.Body.Title, Archived: in.Body.Archived,
 	})
@@ -139,7 +148,7 @@ func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (*sessionOut
 	return &sessionOut{Body: sessionOf((*db.SessionGetRow)(row), time.Now())}, nil
 }
 
-func (a *api) sessionForget(ctx context.Context, in *sessionPath) (*struct{}, error) {
+func (a *api) sessionForget(ctx context.Context, in *SessionPath) (*struct{}, error) {
 	id, err := parseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -153,14 +162,14 @@ func (a *api) sessionForget(ctx context.Context, in *sessionPath) (*struct{}, er
 		return err
 	})
 
-	return nil, failed(ctx, err)
+	return &struct{}{}, failed(ctx, err)
 }
 
 type sessionListOut struct {
-	Body page[session]
+	Body Page[session]
 }
 
-func (a *api) sessionList(ctx context.Context, in *pageQuery) (*sessionListOut, error) {
+func (a *api) sessionList(ctx context.Context, in *PageQuery) (*sessionListOut, error) {
 	beforeAt, beforeID, err := parseSessionCursor(in.Cursor)
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -176,7 +185,7 @@ func (a *api) sessionList(ctx context.Context, in *pageQuery) (*sessionListOut, 
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("list sessions: %w", err))
 	}
-	out := &sessionListOut{Body: page[session]{Items: make([]session, 0, len(rows))}}
+	out := &sessionListOut{Body: Page[session]{Items: make([]session, 0, len(rows))}}
 	now := time.Now()
 	for _, row := range rows {
 		out.Body.Items = append(out.Body.Items, sessionOf((*db.SessionGetRow)(row), now))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -18,7 +19,7 @@ import (
 )
 
 type enqueueIn struct {
-	sessionPath
+	SessionPath
 
 	IdempotencyKey string `doc:"A second request with the same key gives the first one's turn." header:"Idempotency-Key"`
 	Body           struct {
@@ -94,12 +95,13 @@ type usage struct {
 	CostUSD      float64 `json:"cost_usd"`
 }
 
-type turnPath struct {
+// TurnPath names a turn.
+type TurnPath struct {
 	ID string `doc:"Turn id." path:"id"`
 }
 
 type turnGetIn struct {
-	turnPath
+	TurnPath
 
 	Wait  string `doc:"Wait until the turn ends, this long at most: 30s." query:"wait"`
 	Until string `doc:"With wait: reply (default) or summarized."        enum:"reply,summarized" query:"until"`
@@ -110,8 +112,8 @@ type turnOut struct {
 }
 
 type turnListIn struct {
-	sessionPath
-	pageQuery
+	SessionPath
+	PageQuery
 }
 
 // turnLine is a turn in a list.
@@ -129,7 +131,7 @@ type turnLine struct {
 }
 
 type turnListOut struct {
-	Body page[turnLine]
+	Body Page[turnLine]
 }
 
 type cancelOut struct {
@@ -151,6 +153,9 @@ func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, erro
 	sessionID, err := parseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
+	}
+	if strings.TrimSpace(in.Body.Message) == "" {
+		return nil, failed(ctx, invalid("The message is empty."))
 	}
 	var made *jobs.Enqueued
 	err = a.write(ctx, func(tx pgx.Tx) error {
@@ -191,7 +196,7 @@ func (a *api) turnList(ctx context.Context, in *turnListIn) (*turnListOut, error
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("list turns: %w", err))
 	}
-	out := &turnListOut{Body: page[turnLine]{Items: make([]turnLine, 0, len(rows))}}
+	out := &turnListOut{Body: Page[turnLine]{Items: make([]turnLine, 0, len(rows))}}
 	for _, r := range rows {
 		out.Body.Items = append(out.Body.Items, turnLine{
 			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply,
@@ -258,6 +263,8 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 		}
 		select {
 		case <-ctx.Done():
+			return nil
+		case <-a.Stopping:
 			return nil
 		case <-signal:
 		}
@@ -357,7 +364,7 @@ func errorOf(code, message *string) *turnError {
 	return e
 }
 
-func (a *api) turnCancel(ctx context.Context, in *turnPath) (*cancelOut, error) {
+func (a *api) turnCancel(ctx context.Context, in *TurnPath) (*cancelOut, error) {
 	id, err := parseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)

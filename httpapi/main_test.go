@@ -1,0 +1,243 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/domain"
+	"alfred/httpapi"
+	"alfred/internal/dbtest"
+	"alfred/llm/lexical"
+	"alfred/memory"
+	"alfred/pg"
+	"alfred/recall"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// bundle is one server on a database of its own, and its first user.
+type bundle struct {
+	pool *pgxpool.Pool
+	url  string
+	key  string
+	user uuid.UUID
+	log  *bytes.Buffer // read it after the server is closed, or after the request is over
+	stop func()        // tells streams and waits to end
+}
+
+func setup(t *testing.T, change ...func(*httpapi.Config)) *bundle {
+	t.Helper()
+
+	b := &bundle{pool: dbtest.Pool(t), log: &bytes.Buffer{}}
+	b.user, b.key = b.newUser(t, "ada", "chat", "read")
+	b.url = b.serve(t, change...)
+
+	return b
+}
+
+// serve starts one more instance on the same database.
+func (b *bundle) serve(t *testing.T, change ...func(*httpapi.Config)) string {
+	t.Helper()
+
+	fsys, path := domain.Find("kitchen")
+	d, err := domain.Open(t.Context(), b.pool, fsys, path)
+	require.NoError(t, err)
+	logger := slog.New(slog.NewJSONHandler(b.log, nil))
+	stopping := make(chan struct{})
+	b.stop = func() { close(stopping) }
+	searcher := recall.New(d, lexical.Embedder{})
+	config := httpapi.Config{
+		Pool: b.pool, Listener: pg.NewListener(b.pool.Config().ConnConfig, logger), Rows: crud.New(d, searcher),
+		Memory: memory.New(d, memory.DefaultConfig()), Domain: d, Logger: logger, Version: "test", Stopping: stopping,
+	}
+	for _, c := range change {
+		c(&config)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	listening := make(chan error, 1)
+	go func() { listening <- config.Listener.Run(ctx) }()
+	server := httptest.NewServer(httpapi.New(config))
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-listening)
+		server.CloseClientConnections() // streams that a test left open
+		server.Close()
+		if t.Failed() {
+			t.Log(b.log)
+		}
+	})
+
+	return server.URL
+}
+
+func (b *bundle) newUser(t *testing.T, name string, scopes ...string) (uuid.UUID, string) {
+	t.Helper()
+
+	key, hash := httpapi.NewKey()
+	id, err := db.New().UserEnsure(t.Context(), b.pool, name)
+	require.NoError(t, err)
+	_, err = db.New().ApiKeyInsert(t.Context(), b.pool, &db.ApiKeyInsertParams{UserID: id, Name: "test", KeyHash: hash, Scopes: scopes})
+	require.NoError(t, err)
+
+	return id, key
+}
+
+// answer is a response read whole.
+type answer struct {
+	status int
+	header http.Header
+	raw    string
+	body   map[string]any
+}
+
+func (a *answer) code() string {
+	code, _ := a.body["code"].(string)
+
+	return code
+}
+
+func (a *answer) items() []map[string]any {
+	var items []map[string]any
+	list, _ := a.body["items"].([]any)
+	for _, item := range list {
+		object, _ := item.(map[string]any)
+		items = append(items, object)
+	}
+
+	return items
+}
+
+func (a *answer) text(name string) string {
+	text, _ := a.body[name].(string)
+
+	return text
+}
+
+// header is what a test sends besides the key.
+type header map[string]string
+
+// call sends a request with the bundle's key. A body that is a string goes as it
+// is, nil is none, anything else goes as JSON.
+func (b *bundle) call(t *testing.T, method, path string, body any, headers ...header) *answer {
+	t.Helper()
+
+	all := header{"Authorization": "Bearer " + b.key}
+	for _, h := range headers {
+		maps.Copy(all, h)
+	}
+
+	return send(t, b.url, method, path, body, all)
+}
+
+func send(t *testing.T, url, method, path string, body any, headers header) *answer {
+	t.Helper()
+
+	var content io.Reader
+	switch body := body.(type) {
+	case nil:
+	case string:
+		content = strings.NewReader(body)
+	default:
+		encoded, err := json.Marshal(body)
+		require.NoError(t, err)
+		content = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, url+path, content)
+	require.NoError(t, err)
+	if content != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	response, err := client.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	a := &answer{status: response.StatusCode, header: response.Header, raw: string(raw)}
+	if len(raw) > 0 && strings.Contains(response.Header.Get("Content-Type"), "json") {
+		require.NoError(t, json.Unmarshal(raw, &a.body), a.raw)
+	}
+
+	return a
+}
+
+// client keeps no connections, so that none is left when goroutines are counted.
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+
+// requireProblem checks everything that every error has to be.
+func (a *answer) requireProblem(t *testing.T, status int, code string) {
+	t.Helper()
+
+	require.Equal(t, status, a.status, a.raw)
+	require.Equal(t, "application/problem+json", a.header.Get("Content-Type"))
+	require.Equal(t, code, a.code(), a.raw)
+	require.InDelta(t, status, a.body["status"], 0)
+	require.NotEmpty(t, a.body["title"])
+	require.NotEmpty(t, a.body["detail"])
+}
+
+func (b *bundle) session(t *testing.T) string {
+	t.Helper()
+
+	a := b.call(t, http.MethodPost, "/v1/sessions", map[string]any{})
+	require.Equal(t, http.StatusCreated, a.status, a.raw)
+
+	return a.text("id")
+}
+
+func (b *bundle) message(t *testing.T, session, text string) string {
+	t.Helper()
+
+	a := b.call(t, http.MethodPost, "/v1/sessions/"+session+"/turns", map[string]any{"message": text})
+	require.Equal(t, http.StatusAccepted, a.status, a.raw)
+
+	return a.text("id")
+}
+
+func (b *bundle) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+
+	_, err := b.pool.Exec(t.Context(), sql, args...)
+	require.NoError(t, err)
+}
+
+// emit appends an event to a turn's stream and tells the listeners.
+func (b *bundle) emit(t *testing.T, turn, eventType string, data map[string]any) {
+	t.Helper()
+
+	if data == nil {
+		data = map[string]any{}
+	}
+	b.exec(t, `WITH e AS (SELECT turn_event_append($1::uuid, $2, $3)) SELECT pg_notify($4, $1::text) FROM e`, turn, eventType, data, pg.Channel)
+}
+
+// reply ends a turn as a worker would, all at once, and starts the next one.
+func (b *bundle) reply(t *testing.T, turn, text string) {
+	t.Helper()
+
+	b.exec(t, `WITH ended AS (
+			UPDATE turns SET status = 'succeeded', reply = $2, replied_at = clock_timestamp(), finished_at = clock_timestamp(),
+				summarized_at = clock_timestamp(), position = position + 1 WHERE id = $1::uuid RETURNING id)
+		SELECT turn_events_append(id, jsonb_build_array(
+			jsonb_build_object('type', 'reply', 'data', jsonb_build_object('text', $2::text)),
+			jsonb_build_object('type', 'turn.finished', 'data', jsonb_build_object('status', 'succeeded')))), pg_notify($3, $1::text) FROM ended`,
+		turn, text, pg.Channel)
+	b.exec(t, `SELECT turn_start_next((SELECT session_id FROM turns WHERE id = $1))`, turn)
+}

@@ -1,0 +1,48 @@
+package httpapi
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// problemsOnce replaces Huma's error model by ours. Huma keeps it in a package
+// variable, which may not be written while another server answers.
+var problemsOnce = sync.OnceFunc(func() { huma.NewError = newProblem }) //nolint:gochecknoglobals // guards Huma's own global
+
+func newHuma(mux *http.ServeMux, version string) huma.API {
+	problemsOnce()
+	config := huma.DefaultConfig("Alfred", version)
+	config.OpenAPIPath = "/v1/openapi"
+	config.DocsPath = ""
+	config.SchemasPath = "/v1/schemas"
+	config.CreateHooks = nil // no $schema field in our objects
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"key": {Type: "http", Scheme: "bearer"}}
+	config.Security = []map[string][]string{{"key": {}}}
+
+	return humago.New(mux, config)
+}
+
+func operation(method, path, id, summary string, status int) huma.Operation {
+	return huma.Operation{
+		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status,
+		MaxBodyBytes: 1 << 20, BodyReadTimeout: 10 * time.Second,
+		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
+	}
+}
+
+// documentErrors takes back what Huma says of its own validation: newProblem
+// answers 400 there.
+func documentErrors(spec *huma.OpenAPI) {
+	for _, path := range spec.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Put, path.Post, path.Delete, path.Patch} {
+			if op != nil {
+				delete(op.Responses, strconv.Itoa(http.StatusUnprocessableEntity))
+			}
+		}
+	}
+}

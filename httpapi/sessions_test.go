@@ -1,0 +1,98 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSessions(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	made := b.call(t, http.MethodPost, "/v1/sessions", map[string]any{"title": "  Dinner ", "mode": "create"})
+	require.Equal(t, http.StatusCreated, made.status, made.raw)
+	require.Equal(t, "Dinner", made.text("title"))
+	require.Equal(t, "create", made.text("mode"))
+	require.Equal(t, "kitchen", made.text("domain"))
+	require.Equal(t, "active", made.text("status"))
+	require.InDelta(t, 0, made.body["last_turn"], 0)
+	require.NotContains(t, made.body, "$schema")
+	path := "/v1/sessions/" + made.text("id")
+
+	require.Equal(t, made.body, b.call(t, http.MethodGet, path, nil).body)
+
+	renamed := b.call(t, http.MethodPatch, path, map[string]any{"title": "Supper"})
+	require.Equal(t, "Supper", renamed.text("title"))
+	require.Equal(t, false, renamed.body["archived"])
+	archived := b.call(t, http.MethodPatch, path, map[string]any{"archived": true})
+	require.Equal(t, "Supper", archived.text("title"))
+	require.Equal(t, true, archived.body["archived"])
+	require.Equal(t, false, b.call(t, http.MethodPatch, path, map[string]any{"archived": false}).body["archived"])
+
+	require.Equal(t, http.StatusNoContent, b.call(t, http.MethodDelete, path, nil).status)
+	b.call(t, http.MethodGet, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
+	b.call(t, http.MethodDelete, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
+}
+
+func TestSessionCreateNeedsNoBody(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	made := b.call(t, http.MethodPost, "/v1/sessions", nil)
+	require.Equal(t, http.StatusCreated, made.status, made.raw)
+	require.Equal(t, "plan", made.text("mode"))
+}
+
+func TestSessionStatusFollowsActivity(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	session := b.session(t)
+	for idle, status := range map[string]string{"29 minutes": "active", "31 minutes": "stale", "25 hours": "expired"} {
+		b.exec(t, `UPDATE sessions SET last_activity_at = now() - $2::text::interval WHERE id = $1`, session, idle)
+		require.Equal(t, status, b.call(t, http.MethodGet, "/v1/sessions/"+session, nil).text("status"), idle)
+	}
+}
+
+func TestSessionListPages(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	var made []string
+	for range 5 {
+		made = append([]string{b.session(t)}, made...) // the newest is first
+	}
+	b.exec(t, `UPDATE sessions SET last_activity_at = '2026-01-01T00:00:00.123456Z' WHERE id = ANY ($1)`, made[2:4]) // a tie
+	var seen []string
+	cursor := ""
+	for {
+		page := b.call(t, http.MethodGet, "/v1/sessions?limit=2&cursor="+cursor, nil)
+		require.Equal(t, http.StatusOK, page.status, page.raw)
+		for _, item := range page.items() {
+			seen = append(seen, item["id"].(string))
+		}
+		if cursor = page.text("next_cursor"); cursor == "" {
+			break
+		}
+	}
+	require.ElementsMatch(t, made, seen)
+	require.Equal(t, made[:2], seen[:2])
+
+	_, b.key = b.newUser(t, "bob", "chat")
+	none := b.call(t, http.MethodGet, "/v1/sessions", nil)
+	require.JSONEq(t, `{"items": [], "next_cursor": ""}`, none.raw)
+}
+
+func TestSessionTakesItsTitleFromTheFirstMessage(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	session := b.session(t)
+	b.message(t, session, "What is\n in my   pantry? "+strings.Repeat("x", 100))
+	title := b.call(t, http.MethodGet, "/v1/sessions/"+session, nil).text("title")
+	require.True(t, strings.HasPrefix(title, "What is in my pantry? xxx"), title)
+	require.LessOrEqual(t, len(title), 60)
+}
