@@ -51,7 +51,7 @@ func TestTranslateRows(t *testing.T) {
 	ctx := t.Context()
 
 	b.read(t, 1, "recipe", "Known")
-	row := decode(t, `{"id": "`+idOf("Curry")+`", "user_id": "`+idOf("user")+`", "name": "Curry",
+	row := decode(t, `{"id": "`+idOf("Curry")+`", "user_id": "`+idOf("user")+`", "created_at": "2026-01-12T10:00:00Z", "name": "Curry",
 		"description": "like `+idOf("Known")+` but hot", "tags": ["`+idOf("tag")+`", "hot"],
 		"parent_recipe_id": "`+idOf("Parent")+`", "total": 3,
 		"recipe_ingredients": [
