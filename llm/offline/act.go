@@ -292,7 +292,14 @@ func describe(e *entity) string {
 			parts = append(parts, fmt.Sprintf("%s: %s", strings.ReplaceAll(k, "_", " "), v))
 		}
 	}
-	return strings.TrimSpace(strings.Join(parts, "; ") + "\n" + strings.TrimSpace(e.text))
+	var below []string
+	for line := range strings.SplitSeq(strings.TrimSpace(e.text), "\n") {
+		if heading, ok := strings.CutSuffix(line, ":"); ok {
+			line = capitalize(strings.ReplaceAll(heading, "_", " ")) + ":"
+		}
+		below = append(below, line)
+	}
+	return strings.TrimSpace(strings.Join(parts, "; ") + "\n" + strings.Join(below, "\n"))
 }
 
 func (a *actor) labels(refs []string) []string {

@@ -83,8 +83,8 @@ func buildRules() []rule {
 // say compiles a rule's pattern: whole message, any case.
 func say(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?is)^` + pattern + `$`) }
 
-// understandText turns a message into a command. It never fails: what no rule
-// knows is chat.
+// command turns a message into a command. It never fails: what no rule knows is
+// chat.
 func (f *facts) command(message string) *command {
 	text := bare(message)
 	for _, r := range rules {

@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -353,98 +352,4 @@ func withoutThing(sentence, thing string) string {
 		}
 	}
 	return ""
-}
-
-// scaleTo makes a draft serve the number of people the text names.
-func (c *composer) scaleTo(content map[string]any, text string) {
-	m := forPeople.FindStringSubmatch(text)
-	columns := c.scaleColumns()
-	if m == nil || len(columns) == 0 {
-		return
-	}
-	want, ok := number(m[1])
-	have, isNumber := content[columns[0]].(float64)
-	if !ok || !isNumber || have == 0 || want == have {
-		return
-	}
-	c.scale(content, want/have, columns)
-}
-
-// scaleColumns are the columns that grow with a draft: the row's first, the
-// children's after it.
-func (c *composer) scaleColumns() []string {
-	var own, other []string
-	for _, ch := range c.d.Changes {
-		for _, column := range ch.ScaleColumns {
-			if c.row.Column(column) != nil && !slices.Contains(own, column) {
-				own = append(own, column)
-			} else if c.row.Column(column) == nil && !slices.Contains(other, column) {
-				other = append(other, column)
-			}
-		}
-	}
-	if len(own) == 0 {
-		return nil
-	}
-	return append(own, other...)
-}
-
-func (c *composer) scale(content map[string]any, by float64, columns []string) {
-	grow := func(row map[string]any) {
-		for _, column := range columns {
-			if n, ok := row[column].(float64); ok {
-				row[column] = round(n * by)
-			}
-		}
-	}
-	grow(content)
-	for _, row := range c.children(content) {
-		if child, ok := row.(map[string]any); ok {
-			grow(child)
-		}
-	}
-}
-
-func round(n float64) float64 { return float64(int(n*100+0.5)) / 100 }
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
-}
-
-// clone copies content and gives it the types of decoded JSON.
-func clone(content map[string]any) map[string]any {
-	out := map[string]any{}
-	if err := json.Unmarshal([]byte(compact(content)), &out); err != nil {
-		return map[string]any{}
-	}
-	return out
-}
-
-// mapTexts applies a function to every string of content.
-func mapTexts(content map[string]any, change func(string) string) map[string]any {
-	out, _ := mapText(content, change).(map[string]any)
-	return out
-}
-
-func mapText(v any, change func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		return change(v)
-	case []any:
-		for i := range v {
-			v[i] = mapText(v[i], change)
-		}
-		return v
-	case map[string]any:
-		for k := range v {
-			v[k] = mapText(v[k], change)
-		}
-		return v
-	}
-	return v
 }

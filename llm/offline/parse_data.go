@@ -118,7 +118,8 @@ func (f *facts) readDataSection(body string) {
 			if !detailed {
 				current = shown
 			} else if current != nil { // a part stands below what it is part of
-				current.text += "- " + m[1] + "\n"
+				name, _ := splitFacts(m[1])
+				current.text += "- " + name + "\n"
 			}
 			continue
 		}
