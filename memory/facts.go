@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -63,13 +64,28 @@ func (t *turn) tell(d *deed) string {
 
 			break
 		}
-		lines = append(lines, t.shortRowLine(ref))
+		lines = append(lines, t.toldRow(d, ref))
 	}
 	if len(lines) == 1 {
 		return ""
 	}
 
 	return strings.Join(lines, "\n")
+}
+
+// toldRow is one line, or all of the row where this one was read for its long texts or parts.
+func (t *turn) toldRow(d *deed, ref string) string {
+	var params struct {
+		Detail string `json:"detail"`
+	}
+	if err := json.Unmarshal(d.result.Params, &params); err != nil {
+		return t.shortRowLine(ref)
+	}
+	if len(d.refs) == 1 && params.Detail != "" && params.Detail != "summary" {
+		return t.plainRow(ref)
+	}
+
+	return t.shortRowLine(ref)
 }
 
 func (t *turn) sentence(text string) string {
