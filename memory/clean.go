@@ -37,12 +37,12 @@ func Redact(text string) (string, int) {
 	return clean, found
 }
 
-// inline makes one line of a text, at most max characters long (0: any length).
-func inline(text string, max int) string {
+// inline makes one line of a text, at most so many characters long (0: any number).
+func inline(text string, most int) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	text, _ = Redact(text)
 
-	return clip(tagPattern.ReplaceAllString(text, "‹$1"), max)
+	return clip(tagPattern.ReplaceAllString(text, "‹$1"), most)
 }
 
 // block keeps the lines of a text and takes the power from those that look like
@@ -66,14 +66,14 @@ func block(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// clip cuts a text to max characters and shows that it did.
-func clip(text string, max int) string {
+// clip cuts a text to so many characters (0: not at all) and shows that it did.
+func clip(text string, most int) string {
 	runes := []rune(text)
-	if max <= 0 || len(runes) <= max {
+	if most <= 0 || len(runes) <= most {
 		return text
 	}
 
-	return strings.TrimSpace(string(runes[:max])) + "…"
+	return strings.TrimSpace(string(runes[:most])) + "…"
 }
 
 // tokens estimates what a text costs.

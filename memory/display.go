@@ -51,8 +51,8 @@ func (t *turn) fact(def *domain.Entity, name string, columns map[string]any, pla
 	if name == def.Key.Name || childOf(def, name) != nil || isEmpty(value) || value == false {
 		return ""
 	}
-	if strings.HasPrefix(name, "_") {
-		column := strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_label")
+	if inner, labels := strings.CutPrefix(name, "_"); labels {
+		column := strings.TrimSuffix(inner, "_label")
 		if !plain || slices.Contains(def.Display.Columns(), column) {
 			return ""
 		}

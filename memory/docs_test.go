@@ -3,6 +3,7 @@ package memory_test
 import (
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestDocsListEverySection(t *testing.T) {
 	listed, budgets := documented(t)
 	var got []string
 	for _, row := range everySection(t) {
-		if !contains(got, row) {
+		if !slices.Contains(got, row) {
 			got = append(got, row)
 		}
 	}
@@ -109,14 +110,4 @@ func sectionRows(node string, f nodes.Frame) []string {
 	}
 
 	return rows
-}
-
-func contains(list []string, item string) bool {
-	for _, have := range list {
-		if have == item {
-			return true
-		}
-	}
-
-	return false
 }

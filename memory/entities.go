@@ -37,7 +37,7 @@ func (e *entity) stem() string { return e.Ref[:max(0, strings.LastIndexByte(e.Re
 // loadEntities reads every ref that can be named, with its tier.
 func loadEntities(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 	rows, err := q.EntityRefListInView(ctx, tx, &db.EntityRefListInViewParams{
-		SessionID: t.row.SessionID, CurrentTurn: t.row.Number, TurnsWindow: int32(t.memory.config.RetentionWindow), //nolint:gosec // a setting
+		SessionID: t.row.SessionID, CurrentTurn: t.row.Number, TurnsWindow: int32(t.memory.config.RetentionWindow),
 	})
 	if err != nil {
 		return fmt.Errorf("load entities: %w", err)

@@ -59,7 +59,7 @@ func (t *turn) turnFacts() *section {
 
 // loadRange loads the finished turns of a range as the past of a turn after it.
 func (m *Memory) loadRange(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, kind string, from, to int) (*turn, error) {
-	t := &turn{memory: m, row: &db.Turns{SessionID: sessionID, Number: int32(to + 1)}, number: to + 1, before: time.Now()} //nolint:gosec // turn numbers are int4 in the table
+	t := &turn{memory: m, row: &db.Turns{SessionID: sessionID, Number: int32(to + 1)}, number: to + 1, before: time.Now()}
 	q := db.New()
 	if err := loadSession(ctx, q, tx, t); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func (m *Memory) loadRange(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, 
 		from = int(covered.ToTurn) + 1
 	}
 	past, err := q.TurnListPast(ctx, tx, &db.TurnListPastParams{
-		SessionID: sessionID, Before: &t.before, FromTurn: int32(from), ToTurn: int32(to), //nolint:gosec // turn numbers are int4 in the table
-		MaxChars: int32(m.config.Budget.Message * runesPerToken), Lim: pastLimit, //nolint:gosec // a budget
+		SessionID: sessionID, Before: &t.before, FromTurn: int32(from), ToTurn: int32(to),
+		MaxChars: int32(m.config.Budget.Message * runesPerToken), Lim: pastLimit,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load turns: %w", err)

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func TestPastIsTheSameInThinkAndEveryAct(t *testing.T) {
 	for step := 1; step <= 4; step++ {
 		later := time.Now()
 		b.exec(t, `INSERT INTO history_summaries (session_id, kind, from_turn, to_turn, text, model, prompt_version, created_at)
-			VALUES ($1, 'conversation', 1, $2, 'changed', 'm', $3, $4), ($1, 'narrative', 1, $2, 'changed', 'm', $3, $4)`, b.session, 1+step%2, fmt.Sprint(step), later)
+			VALUES ($1, 'conversation', 1, $2, 'changed', 'm', $3, $4), ($1, 'narrative', 1, $2, 'changed', 'm', $3, $4)`, b.session, 1+step%2, strconv.Itoa(step), later)
 		b.exec(t, `UPDATE turn_summaries SET response_summary = $2 WHERE session_id = $1 AND turn_number = 2`, b.session, fmt.Sprintf("bettered %d", step))
 		b.exec(t, `UPDATE turns SET summarized_at = $2 WHERE session_id = $1 AND number = 2`, b.session, later)
 		b.exec(t, `UPDATE entity_refs SET label = label || '!', turn_last_ref = 3 WHERE session_id = $1 AND ref <> 'inv_1'`, b.session)
@@ -168,7 +169,7 @@ func TestNoIdentifierReachesAPrompt(t *testing.T) {
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "meal_1", Label: "Jan 12 [lunch]", LastRef: 2})
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "gen_recipe_1", Label: "Draft", LastRef: 2})
 	testfactory.Artifact(t, b.tx, b.session, "gen_recipe_1", `{"name": "Draft `+id+`"}`)
-	testfactory.Step(t, b.tx, past, testfactory.StepOpts{Outcome: outcome(db.StepOutcomeOk), Summary: "Read " + id, Description: id})
+	testfactory.Step(t, b.tx, past, testfactory.StepOpts{Outcome: new(db.StepOutcomeOk), Summary: "Read " + id, Description: id})
 	testfactory.Summary(t, b.tx, past)
 	turn := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 2, Message: "again @[Curry](recipe:" + id + ") " + id, Status: db.TurnStatusRunning, Goal: id})
 	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Type: db.StepTypeWrite, Description: "do " + id})
@@ -208,7 +209,7 @@ var hostile = []string{
 func TestHostileTextsStayData(t *testing.T) {
 	t.Parallel()
 	for i, attack := range hostile {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			past := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1, Message: attack, Reply: attack, Goal: attack})
@@ -217,10 +218,10 @@ func TestHostileTextsStayData(t *testing.T) {
 			testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "gen_recipe_1", Label: attack, LastRef: 2, Retained: attack})
 			quoted := jsonString(attack)
 			testfactory.Artifact(t, b.tx, b.session, "gen_recipe_1", `{"name": `+quoted+`}`)
-			testfactory.Step(t, b.tx, past, testfactory.StepOpts{Outcome: outcome(db.StepOutcomeOk), Summary: attack, Note: attack, Description: attack})
+			testfactory.Step(t, b.tx, past, testfactory.StepOpts{Outcome: new(db.StepOutcomeOk), Summary: attack, Note: attack, Description: attack})
 			testfactory.Summary(t, b.tx, past)
 			turn := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 2, Message: attack, Status: db.TurnStatusRunning})
-			testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Type: db.StepTypeWrite, Outcome: outcome(db.StepOutcomeOk), Conclusions: attack})
+			testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Type: db.StepTypeWrite, Outcome: new(db.StepOutcomeOk), Conclusions: attack})
 			testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "recipe", Rows: `[{"id": "recipe_1", "name": ` + quoted + `, "description": ` + quoted + `, "instructions": [` + quoted + `,` + quoted + `]}]`})
 
 			for _, f := range []nodes.Frame{b.understand(t, turn).Frame, b.think(t, turn).Frame, b.act(t, turn, 1).Frame, b.reply(t, turn).Frame} {

@@ -114,8 +114,6 @@ func golden(t *testing.T, name string, f nodes.Frame) {
 	require.Equal(t, string(want), got)
 }
 
-func outcome(o db.StepOutcome) *db.StepOutcome { return &o }
-
 // rows is a JSON list of n rows of a type: {"id": "inv_1", "name": "Item 1", ...}.
 func rows(stem string, n int, more string) string {
 	list := make([]string, n)

@@ -14,8 +14,8 @@ import (
 func (t *turn) whatHappened() *section {
 	s := newSection("## What Happened")
 	window := t.window(t.memory.config.RetentionWindow)
-	for i := len(window) - 1; i >= 0; i-- {
-		t.pastTurn(s, window[i], i == len(window)-1)
+	for i, p := range slices.Backward(window) {
+		t.pastTurn(s, p, i == len(window)-1)
 	}
 	t.thisTurn(s)
 	older := t.older("narrative", t.memory.config.RetentionWindow)
@@ -74,7 +74,7 @@ func fact(b *strings.Builder, name, value string) {
 	}
 }
 
-func quote(text string, max int) string { return `"` + inline(text, max) + `"` }
+func quote(text string, most int) string { return `"` + inline(text, most) + `"` }
 
 func (t *turn) pastSteps(data json.RawMessage) string {
 	var steps []pastStep
@@ -156,7 +156,9 @@ func (t *turn) thisTurn(s *section) {
 			b.WriteString("- " + t.decisionLine(d) + "\n")
 		}
 	}
-	t.recalled(&b)
+	if recall := t.understood.Recall; recall != nil {
+		fact(&b, "The message asks about something earlier; `recall` in a read step finds it", quote(recall.Query, shortLine))
+	}
 	if b.Len() == 0 {
 		return
 	}
@@ -211,39 +213,6 @@ func (t *turn) decisionLine(d *decision) string {
 	}
 
 	return line
-}
-
-// recalled is what the search of the past found for this message, step 0 of the
-// turn's results.
-func (t *turn) recalled(b *strings.Builder) {
-	budget := t.memory.config.Budget.Earlier
-	for _, r := range t.results {
-		if r.TurnID != t.row.ID || r.Step != 0 || r.Tool != "recall" || r.failed() {
-			continue
-		}
-		for _, found := range r.rows {
-			line := "- Recalled: " + t.recalledLine(found)
-			if tokens(line) > budget {
-				return
-			}
-			budget -= tokens(line)
-			b.WriteString(line + "\n")
-		}
-	}
-}
-
-func (t *turn) recalledLine(found map[string]any) string {
-	var words []string
-	for _, name := range []string{"turn", "ref", "label", "message", "reply", "summary", "text"} {
-		if value := found[name]; !isEmpty(value) {
-			words = append(words, name+" "+inline(t.withLabels(plainValue(value)), maxFact))
-		}
-	}
-	if len(words) == 0 {
-		return clip(jsonText(found), maxFact)
-	}
-
-	return strings.Join(words, "; ")
 }
 
 // earlierDeed is one older turn in one line.

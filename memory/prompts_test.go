@@ -38,10 +38,10 @@ func mealPlanning(t *testing.T, b *testBundle) *db.Turns {
 		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("inv_%d", i+1), Label: fmt.Sprintf("Item %d", i+1), Created: 2})
 		testfactory.Event(t, b.tx, b.session, 2, fmt.Sprintf("inv_%d", i+1), "read")
 	}
-	testfactory.Step(t, b.tx, second, testfactory.StepOpts{Step: 1, Description: "Read recipes", Outcome: outcome(db.StepOutcomeOk), Summary: "Found 9 recipes."})
-	testfactory.Step(t, b.tx, second, testfactory.StepOpts{Step: 2, Subdomain: "inventory", Description: "Read the pantry", Outcome: outcome(db.StepOutcomeOk), Summary: "Found 59 items."})
+	testfactory.Step(t, b.tx, second, testfactory.StepOpts{Step: 1, Description: "Read recipes", Outcome: new(db.StepOutcomeOk), Summary: "Found 9 recipes."})
+	testfactory.Step(t, b.tx, second, testfactory.StepOpts{Step: 2, Subdomain: "inventory", Description: "Read the pantry", Outcome: new(db.StepOutcomeOk), Summary: "Found 59 items."})
 	testfactory.Step(t, b.tx, second, testfactory.StepOpts{
-		Step: 3, Type: db.StepTypeAnalyze, Description: "Rule out cod", Outcome: outcome(db.StepOutcomeOk),
+		Step: 3, Type: db.StepTypeAnalyze, Description: "Rule out cod", Outcome: new(db.StepOutcomeOk),
 		Summary: "6 are viable.", Conclusions: "recipe_3, recipe_4, recipe_5, recipe_6, recipe_8 and recipe_9 have no cod.",
 	})
 	testfactory.StepResult(t, b.tx, second, testfactory.ResultOpts{Step: 1, Type: "recipe", Params: `{"table": "recipes"}`, Rows: recipeRows()})

@@ -124,16 +124,10 @@ func (t *turn) plannerPersona() string {
 
 // stepPersona is who the assistant is and what it must know for a step.
 func (t *turn) stepPersona(subdomain string) string {
-	persona := t.memory.domain.Persona
-	sub := t.memory.domain.Subdomain(subdomain)
-	if sub == nil {
-		return persona
-	}
-	for _, text := range []string{sub.Guidance, sub.Examples} {
-		if text != "" {
-			persona += "\n\n" + text
-		}
+	parts := []string{t.memory.domain.Persona}
+	if sub := t.memory.domain.Subdomain(subdomain); sub != nil {
+		parts = append(parts, sub.Guidance, sub.Examples)
 	}
 
-	return persona
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"slices"
 	"strings"
 
 	"alfred/db"
@@ -32,8 +33,7 @@ func (t *turn) currentStep(step *db.TurnSteps, position, total int) *section {
 
 // noteFor is what the last finished step left for this one.
 func (t *turn) noteFor(step *db.TurnSteps) string {
-	for i := len(t.steps) - 1; i >= 0; i-- {
-		before := t.steps[i]
+	for _, before := range slices.Backward(t.steps) {
 		if before.Step < step.Step && before.Outcome != nil && *before.Outcome != db.StepOutcomeSkipped {
 			return inline(text(before.Note), maxFact)
 		}
@@ -67,7 +67,7 @@ func (t *turn) stepResults() *section {
 	s := newSection("## Step Results")
 	byStep := map[int32][]*result{}
 	for _, r := range t.results {
-		if r.TurnID == t.row.ID && !(r.Step == 0 && r.Tool == "recall") {
+		if r.TurnID == t.row.ID {
 			byStep[r.Step] = append(byStep[r.Step], r)
 		}
 	}
@@ -143,6 +143,8 @@ func (t *turn) calledTool(r *result) string {
 		line += " (" + itoa(len(r.rows)) + " of " + itoa(int(r.RowCount)) + " shown)"
 	}
 	switch {
+	case !carriesRows(r.Tool) && r.Tool != "generate" && len(r.rows) > 0:
+		line += ": " + jsonText(t.guarded(r))
 	case len(r.Refs) > maxRefsNamed:
 		line += ": " + t.refWords(r.Refs)
 	case len(r.Refs) > 0:

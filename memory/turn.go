@@ -94,8 +94,8 @@ func loadSession(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 func loadPast(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 	past, err := q.TurnListPast(ctx, tx, &db.TurnListPastParams{
 		SessionID: t.row.SessionID, CurrentTurn: t.row.Number, Before: &t.before,
-		FromTurn: 1, ToTurn: int32(max(t.lastTurn, t.number)), //nolint:gosec // turn numbers are int4 in the table
-		MaxChars: int32(t.memory.config.Budget.Message * runesPerToken), Lim: pastLimit, //nolint:gosec // a budget
+		FromTurn: 1, ToTurn: int32(max(t.lastTurn, t.number)),
+		MaxChars: int32(t.memory.config.Budget.Message * runesPerToken), Lim: pastLimit,
 	})
 	if err != nil {
 		return fmt.Errorf("load past turns: %w", err)

@@ -224,7 +224,7 @@ func TestReplan(t *testing.T) {
 	b := setup(t)
 	turn := b.running(t, 1, "plan", db.StepTypeRead)
 	b.exec(t, `UPDATE turn_steps SET outcome = 'failed', summary = 'nothing fits' WHERE turn_id = $1`, turn.ID)
-	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 2, Outcome: outcome(db.StepOutcomeSkipped)})
+	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 2, Outcome: new(db.StepOutcomeSkipped)})
 	testfactory.Run(t, b.tx, turn, 1, "think", 0, `{}`)
 	testfactory.Run(t, b.tx, turn, 2, "act", 1, `{"blocked": {"code": "plan_invalid", "details": "there are no rows", "next": "replan"}}`)
 	in := b.think(t, turn)
