@@ -27,9 +27,9 @@ func (f *facts) composer() *composer {
 }
 
 var (
-	dishNoise = regexp.MustCompile(`(?i)\b(?:an?|the|some|me|us|my|new|simple|quick|easy|nice|good|great|tasty|delicious|another|ideas?|drafts?|suggestions?|please|something|anything|what i have|using what|from what (?:i|we) have|(?:with|from) what's in.*|from my .*)\b`)
-	forPeople = regexp.MustCompile(`(?i)\b(?:for|serves?|serving|servings:?)\s+(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b(?:\s+(?:people|persons|of us|servings|portions|guests|adults))?`)
-	countNoun = regexp.MustCompile(`(?i)^(two|three|four|five|2|3|4|5)\b`)
+	titleNoise = regexp.MustCompile(`(?i)\b(?:an?|the|some|me|us|my|new|simple|quick|easy|nice|good|great|another|ideas?|drafts?|suggestions?|please|something|anything|what i have|using what|from what (?:i|we) have|(?:with|from) what's in.*|from my .*)\b`)
+	forPeople  = regexp.MustCompile(`(?i)\bfor\s+(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b(?:\s+(?:people|persons|of us|guests|adults))?`)
+	countNoun  = regexp.MustCompile(`(?i)^(two|three|four|five|2|3|4|5)\b`)
 )
 
 // title is the user's own words for what is drafted, in title case.
@@ -37,7 +37,7 @@ func (c *composer) title(text string) string {
 	text = forPeople.ReplaceAllString(text, " ")
 	text = countNoun.ReplaceAllString(strings.TrimSpace(text), " ")
 	text = c.f.lex.cutTypes(text, c.row)
-	text = dishNoise.ReplaceAllString(text, " ")
+	text = titleNoise.ReplaceAllString(text, " ")
 	text = regexp.MustCompile(`(?i)^\s*(?:for|of|with|called|named)\s+`).ReplaceAllString(text, "")
 	text = regexp.MustCompile(`(?i)\s+(?:for|of|with|to|on|in)\s*$`).ReplaceAllString(text, "")
 	text = strings.Trim(strings.Join(strings.Fields(text), " "), ` "'“”.,;:!?-`)

@@ -12,7 +12,7 @@ func curateRules() []rule {
 		{say(`(?:forget|drop|discard|scrap|ditch|never ?mind)(?: about)? (.+)`), buildForget},
 		{say(`(?:keep|bear|have) (.+) in (?:mind|view|sight)|(?:remember|don't forget) (.+)`), buildRetain},
 		{say(`(?:no|not|no more|skip|avoid|exclude|leave out|without|nothing with|anything but|(?:i )?(?:don't|do not) (?:want|feel like|like)(?: any)?|don't do|not do(?:ing)?) (.+?)(?: either)?`), buildReject},
-		{say(`(?:do not|don't|not) (?:do|have|use|make|cook|include) (.+?)(?: either)?`), buildReject},
+		{say(`(?:do not|don't|not) (?:do|have|use|make|include) (.+?)(?: either)?`), buildReject},
 	}
 }
 

@@ -13,11 +13,11 @@ func draftRules() []rule {
 	return []rule{
 		{say(`keep only (.+)|keep just (.+)`), buildSave},
 		{say(`save\b\s*(.*)|(?:keep|store) (it|that|this|them|both|all|the .+)|(?:add|put) (?:it|that|this|them) to my (.+)`), buildSave},
-		{say(`how (?:do|can|should|would) (?:i|we|you) (?:.*?)\b(?:make|cook|prepare|do|use|fix|bake)\b (.+)`), buildShow},
+		{say(`how (?:do|can|should|would) (?:i|we|you) [a-z]+ (.+)`), buildShow},
 		{say(`(?:draft|invent|come up with|think up|compose|suggest|propose|improvise|design|write up|sketch)(?: me)? (.+)`), buildDraft},
-		{say(`(?:make|create|write|generate|give|get|cook)(?: (?:me|us))? (?:an? |some |another |two |three |a couple of |\d )(.+)`), buildDraftIfKnown},
+		{say(`(?:make|create|write|generate|give|get)(?: (?:me|us))? (?:an? |some |another |two |three |a couple of |\d )(.+)`), buildDraftIfKnown},
 		{say(`((?:an?|two|three|some|\d) .*\bideas?\b.*)`), buildDraft},
-		{say(`(?:put|add|schedule|plan|move|book|have|make|cook|eat) (.+?) (?:on|for|to|into|in|at) (.+)`), buildSchedule},
+		{say(`(?:put|add|schedule|plan|move|book|have|make) (.+?) (?:on|for|to|into|in|at) (.+)`), buildSchedule},
 		{say(`(?:plan|schedule|fill|organi[sz]e)(?: out)? (.+)`), buildPlan},
 		{say(`(?:can|could) we plan (.+)`), buildPlan},
 		{say(`(?:make|turn|scale) (it|that|this|them|the draft|the .+?) (.+)`), buildReviseOrChange},
@@ -27,7 +27,7 @@ func draftRules() []rule {
 		{say(`add (.+?)(?: (?:at|to|in|into|for|on) (?:the (?:end|beginning|start|top)|it|that|this|the draft))+`), buildReviseText},
 		{say(`(?:use|swap in) (.+) (?:instead of|rather than|in place of) (.+)`), buildReviseText},
 		{say(`(?:swap|replace|substitute|exchange) (.+?) (?:for|with|by) (.+)`), buildReviseText},
-		{say(`(?:for|serves?|serving) (\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b(?: (?:people|persons|of us|servings|portions|guests|adults))?`), buildReviseText},
+		{say(`(?:make it )?for (\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b(?: [a-z]+){0,2}`), buildReviseText},
 		{say(`(?:less|more|a bit more|a little more|a bit less|extra) (.+)`), buildReviseText},
 		{say(`(?:remove|leave out|take out|drop) (.+?) from (?:it|that|this|the draft)`), buildReviseText},
 	}
@@ -93,7 +93,7 @@ func buildDraftIfKnown(f *facts, c *command, rest string) bool {
 	if e := f.lex.typeIn(rest); e != nil && !f.lex.draftable(e) {
 		return false
 	}
-	if named := f.lex.typeIn(rest); named == nil && !f.lex.knowsDish(rest) {
+	if named := f.lex.typeIn(rest); named == nil && !f.lex.knowsDraft(rest) {
 		return false
 	}
 	return buildDraft(f, c, rest)

@@ -234,7 +234,7 @@ func (f *facts) guessType(name string) *domain.Entity {
 			}
 		}
 	}
-	if all := f.lex.draftables(); len(all) > 0 && f.lex.knowsDish(name) {
+	if all := f.lex.draftables(); len(all) > 0 && f.lex.knowsDraft(name) {
 		return all[0]
 	}
 	if e := f.lex.vocab.defaultSearch(f.lex); e != nil {

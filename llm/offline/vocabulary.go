@@ -214,8 +214,8 @@ func (lex *lexicon) draftables() []*domain.Entity {
 	return nil
 }
 
-// knowsDish reports whether the drafting tables have a word of the text.
-func (lex *lexicon) knowsDish(text string) bool {
+// knowsDraft reports whether the drafting tables have a word of the text.
+func (lex *lexicon) knowsDraft(text string) bool {
 	if lex.vocab.draft == nil {
 		return false
 	}
