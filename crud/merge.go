@@ -183,7 +183,7 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 		switch {
 		case name == e.Merge.Sum:
 			sets = append(sets, fmt.Sprintf("%s = coalesce(%s + r.%s, %s, r.%s)", quoted(name), own(name), quoted(name), own(name), quoted(name)))
-		case name != e.Key.Name && name != e.Merge.Unless && (e.Owner == nil || name != e.Owner.Name):
+		case name != e.Key.Name && name != e.Merge.Unless:
 			sets = append(sets, fmt.Sprintf("%s = coalesce(%s, r.%s)", quoted(name), own(name), quoted(name)))
 		}
 	}

@@ -2,6 +2,8 @@ package recall
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/pgvector/pgvector-go"
 
@@ -38,8 +40,29 @@ func (v *Vectors) Of(text string) []float32 { return v.byText[text] }
 // EmbedTexts embeds texts, each once. It makes a call of the embedder: hold no
 // transaction open. The embedder's failure is a notice; an error means that ctx is done.
 func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, error) {
-	return Vectors{Model: s.embedder.Model(), Dimensions: s.embedder.Dimensions()}, nil
+	vectors := Vectors{Model: s.embedder.Model(), Dimensions: s.embedder.Dimensions(), byText: map[string][]float32{}}
+	texts = slices.Compact(slices.Sorted(slices.Values(texts)))
+	if len(texts) == 0 {
+		return vectors, nil
+	}
+	found, err := s.embedder.Embed(ctx, texts)
+	if ctx.Err() != nil {
+		return Vectors{}, fmt.Errorf("embed searched texts: %w", ctx.Err())
+	}
+	if err != nil {
+		vectors.Notice = degraded
+
+		return vectors, nil
+	}
+	for i, text := range texts {
+		vectors.byText[text] = found[i]
+	}
+
+	return vectors, nil
 }
+
+// degraded is what a search without vectors says of itself.
+const degraded = "Search by meaning is not available right now; these were found by their words alone, so others may be missing."
 
 // Literal is the vector of a text as pgvector writes it, or "" without one.
 func (v *Vectors) Literal(text string) string {

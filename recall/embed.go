@@ -1,0 +1,263 @@
+package recall
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/pgvector/pgvector-go"
+
+	"alfred/db"
+	"alfred/domain"
+)
+
+const (
+	// perCall is how many texts one call of the embedder takes.
+	perCall = 96
+
+	// maxText bounds an embedded text in characters; what matters stands first.
+	maxText = 6000
+)
+
+// Index keeps the vectors of rows and turns. It opens its own transactions and
+// holds none while the embedder works. What it does twice it does once: a text is
+// known by its hash.
+type Index struct {
+	searcher *Searcher
+	pool     *pgxpool.Pool
+	q        *db.Queries
+}
+
+// NewIndex returns the index that a searcher searches.
+func NewIndex(searcher *Searcher, pool *pgxpool.Pool) *Index {
+	return &Index{searcher: searcher, pool: pool, q: db.New()}
+}
+
+// text is something to embed.
+type text struct {
+	id, user string // user is "" for shared rows
+	content  string
+}
+
+// EmbedTurn embeds the rows that a turn wrote and, once it succeeded, the turn.
+func (x *Index) EmbedTurn(ctx context.Context, turnID uuid.UUID) error {
+	changed, err := x.q.EmbeddingChangedRows(ctx, x.pool, turnID)
+	if err != nil {
+		return fmt.Errorf("list changed rows: %w", err)
+	}
+	byType := map[string][]string{}
+	for _, row := range changed {
+		byType[row.EntityType] = append(byType[row.EntityType], row.EntityID)
+	}
+	for _, e := range x.searcher.domain.Entities {
+		if err := x.EmbedRows(ctx, e.Type, byType[e.Type]); err != nil {
+			return err
+		}
+	}
+
+	return x.embedTurns(ctx, []uuid.UUID{turnID}, 1)
+}
+
+// EmbedRows embeds rows of a type by key and drops the vectors of those that are
+// gone. Types that are not searched have none.
+func (x *Index) EmbedRows(ctx context.Context, entityType string, ids []string) error {
+	e := x.searcher.domain.ByType(entityType)
+	if e == nil || e.Semantic.IsZero() || len(ids) == 0 {
+		return nil
+	}
+	texts, err := x.rowTexts(ctx, e, `WHERE `+key(e)+` = ANY($1::text[]::`+e.Key.Type+`[])`, ids)
+	if err != nil {
+		return err
+	}
+	if err := x.embed(ctx, e.Type, texts); err != nil {
+		return err
+	}
+	found := map[string]bool{}
+	for _, one := range texts {
+		found[one.id] = true
+	}
+	var gone []string
+	for _, id := range ids {
+		if !found[id] {
+			gone = append(gone, id)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	if err := x.q.EmbeddingDelete(ctx, x.pool, &db.EmbeddingDeleteParams{OwnerKind: e.Type, OwnerIds: gone}); err != nil {
+		return fmt.Errorf("drop vectors: %w", err)
+	}
+
+	return nil
+}
+
+// sweepPage is how many rows a sweep looks at at once.
+const sweepPage = 500
+
+// Sweep embeds what no job has: rows written by other programs, rows and turns
+// from before the embedder was chosen.
+func (x *Index) Sweep(ctx context.Context) error {
+	for _, e := range x.searcher.domain.Entities {
+		if e.Semantic.IsZero() {
+			continue
+		}
+		for last := ""; ; {
+			where := `WHERE $1 = '' OR ` + key(e) + ` > nullif($1, '')::` + e.Key.Type
+			texts, err := x.rowTexts(ctx, e, where+` ORDER BY `+key(e)+fmt.Sprintf(` LIMIT %d`, sweepPage), last)
+			if err != nil {
+				return err
+			}
+			if err := x.embed(ctx, e.Type, texts); err != nil {
+				return err
+			}
+			if len(texts) < sweepPage {
+				break
+			}
+			last = texts[len(texts)-1].id
+		}
+	}
+
+	return x.embedTurns(ctx, nil, sweepPage)
+}
+
+func key(e *domain.Entity) string { return pgx.Identifier{e.Table, e.Key.Name}.Sanitize() }
+
+// rowTexts renders rows by the type's template.
+func (x *Index) rowTexts(ctx context.Context, e *domain.Entity, where string, arg any) ([]text, error) {
+	d := x.searcher.domain
+	columns := []string{key(e) + `::text AS _id`, `'' AS _user`}
+	if e.Owner != nil {
+		columns[1] = pgx.Identifier{e.Table, e.Owner.Name}.Sanitize() + `::text AS _user`
+	}
+	for _, name := range e.Semantic.Columns() {
+		if c := e.Column(name); c != nil {
+			columns = append(columns, c.SQL()+` AS `+pgx.Identifier{c.Name}.Sanitize())
+		}
+	}
+	sql := `SELECT r._id, r._user, to_jsonb(r) FROM (SELECT ` + strings.Join(columns, ", ") + ` FROM ` +
+		pgx.Identifier{d.Schema, e.Table}.Sanitize() + ` ` + where + `) AS r`
+	rows, err := x.pool.Query(ctx, sql, arg)
+	if err != nil {
+		return nil, fmt.Errorf("read texts of %s: %w", e.Table, err)
+	}
+	texts, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (text, error) {
+		var (
+			one    text
+			raw    []byte
+			values map[string]any
+		)
+		if err := row.Scan(&one.id, &one.user, &raw); err != nil {
+			return one, err //nolint:wrapcheck // wrapped below
+		}
+		if err := json.Unmarshal(raw, &values); err != nil {
+			return one, err //nolint:wrapcheck // wrapped below
+		}
+		one.content = e.Semantic.Render(values)
+
+		return one, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read texts of %s: %w", e.Table, err)
+	}
+
+	return texts, nil
+}
+
+func (x *Index) embedTurns(ctx context.Context, ids []uuid.UUID, limit int32) error {
+	if ids == nil {
+		ids = []uuid.UUID{}
+	}
+	turns, err := x.q.EmbeddingTurns(ctx, x.pool, &db.EmbeddingTurnsParams{TurnIds: ids, Model: x.searcher.embedder.Model(), Lim: limit})
+	if err != nil {
+		return fmt.Errorf("read turns: %w", err)
+	}
+	texts := make([]text, len(turns))
+	for i, t := range turns {
+		texts[i] = text{id: t.ID.String(), user: t.UserID.String(), content: strings.Join([]string{t.Message, t.ResponseSummary, t.Reply}, "\n")}
+	}
+
+	return x.embed(ctx, KindTurn, texts)
+}
+
+// embed makes the vectors of texts that have changed and stores them.
+func (x *Index) embed(ctx context.Context, kind string, texts []text) error {
+	texts, hashes, err := x.changed(ctx, kind, texts)
+	if err != nil {
+		return err
+	}
+	for start := 0; start < len(texts); start += perCall {
+		end := min(start+perCall, len(texts))
+		if err := x.embedPart(ctx, kind, texts[start:end], hashes[start:end]); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+func (x *Index) embedPart(ctx context.Context, kind string, texts []text, hashes [][]byte) error {
+	embedder := x.searcher.embedder
+	params := &db.EmbeddingUpsertParams{OwnerKind: kind, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions()), ContentHashes: hashes} //nolint:gosec // a few thousand at most
+	contents := make([]string, len(texts))
+	for i, one := range texts {
+		contents[i] = one.content
+		params.OwnerIds = append(params.OwnerIds, one.id)
+		params.UserIds = append(params.UserIds, one.user)
+	}
+	vectors, err := embedder.Embed(ctx, contents)
+	if err != nil {
+		return fmt.Errorf("embed %d texts: %w", len(texts), err)
+	}
+	for _, vector := range vectors {
+		params.Vectors = append(params.Vectors, pgvector.NewVector(vector).String())
+	}
+	if err := x.q.EmbeddingUpsert(ctx, x.pool, params); err != nil {
+		return fmt.Errorf("store vectors: %w", err)
+	}
+
+	return nil
+}
+
+// changed keeps the texts whose hash is not that of a stored vector.
+func (x *Index) changed(ctx context.Context, kind string, texts []text) ([]text, [][]byte, error) {
+	ids := make([]string, len(texts))
+	for i := range texts {
+		ids[i] = texts[i].id
+		texts[i].content = cut(texts[i].content)
+	}
+	if len(ids) == 0 {
+		return nil, nil, nil
+	}
+	stored, err := x.q.EmbeddingHashes(ctx, x.pool, &db.EmbeddingHashesParams{OwnerKind: kind, Model: x.searcher.embedder.Model(), OwnerIds: ids})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read hashes: %w", err)
+	}
+	known := map[string]string{}
+	for _, row := range stored {
+		known[row.OwnerID] = string(row.ContentHash)
+	}
+	var (
+		changed []text
+		hashes  [][]byte
+	)
+	for _, one := range texts {
+		hash := sha256.Sum256([]byte(one.content))
+		if strings.TrimSpace(one.content) != "" && known[one.id] != string(hash[:]) {
+			changed, hashes = append(changed, one), append(hashes, hash[:])
+		}
+	}
+
+	return changed, hashes, nil
+}
+
+func cut(content string) string {
+	runes := []rune(content)
+
+	return string(runes[:min(len(runes), maxText)])
+}

@@ -1,0 +1,39 @@
+-- EmbeddingChangedRows are the rows that a turn wrote, its UI changes included.
+-- name: EmbeddingChangedRows :many
+SELECT DISTINCT r.entity_type, r.entity_id::text AS entity_id
+FROM entity_events AS e
+JOIN turns AS t ON t.session_id = e.session_id AND t.number = e.turn_number
+JOIN entity_refs AS r ON r.session_id = e.session_id AND r.ref = e.ref
+WHERE t.id = @turn_id
+  AND e.action IN ('created', 'updated', 'deleted', 'promoted', 'created:user', 'updated:user', 'deleted:user')
+  AND r.entity_id IS NOT NULL
+ORDER BY 1, 2;
+
+-- name: EmbeddingDelete :exec
+DELETE FROM embeddings WHERE owner_kind = @owner_kind AND owner_id = ANY (@owner_ids::text[]);
+
+-- EmbeddingHashes is of which texts there are vectors.
+-- name: EmbeddingHashes :many
+SELECT owner_id, content_hash FROM embeddings
+WHERE owner_kind = @owner_kind AND model = @model AND owner_id = ANY (@owner_ids::text[]);
+
+-- EmbeddingTurns are the texts by which turns are found: those named, or else the oldest without a vector.
+-- name: EmbeddingTurns :many
+SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
+FROM turns AS t
+LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
+WHERE t.status = 'succeeded'
+  AND CASE WHEN cardinality(@turn_ids::uuid[]) > 0 THEN t.id = ANY (@turn_ids::uuid[])
+      ELSE NOT EXISTS (SELECT FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = @model) END
+ORDER BY t.id
+LIMIT @lim;
+
+-- EmbeddingUpsert stores vectors, given as pgvector writes them.
+-- name: EmbeddingUpsert :exec
+INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
+SELECT @owner_kind, new.owner_id, @model, new.user_id, @dimensions, new.content_hash, new.embedding::vector
+FROM (SELECT unnest(@owner_ids::text[]) AS owner_id, nullif(unnest(@user_ids::text[]), '')::uuid AS user_id,
+             unnest(@content_hashes::bytea[]) AS content_hash, unnest(@vectors::text[]) AS embedding) AS new
+ON CONFLICT (owner_kind, owner_id, model) DO UPDATE
+SET user_id = excluded.user_id, dimensions = excluded.dimensions, content_hash = excluded.content_hash,
+    embedding = excluded.embedding, created_at = clock_timestamp();
