@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"alfred/db"
 )
 
@@ -156,9 +158,7 @@ func (t *turn) thisTurn(s *section) {
 			b.WriteString("- " + t.decisionLine(d) + "\n")
 		}
 	}
-	if recall := t.understood.Recall; recall != nil {
-		fact(&b, "The message asks about something earlier; `recall` in a read step finds it", quote(recall.Query, shortLine))
-	}
+	t.recalled(&b)
 	if b.Len() == 0 {
 		return
 	}
@@ -210,6 +210,54 @@ func (t *turn) decisionLine(d *decision) string {
 	}
 	if reason := inline(d.reason, maxReason); reason != "" {
 		line += ": " + reason
+	}
+
+	return line
+}
+
+// recalled is what the search of the past found for this message: a result of
+// step 0, there before Think runs.
+func (t *turn) recalled(b *strings.Builder) {
+	budget := t.memory.config.Budget.Earlier
+	for _, r := range t.results {
+		if !r.isRecalled(t.row.ID) {
+			continue
+		}
+		if len(r.rows) == 0 {
+			b.WriteString("- Recalled: nothing fits\n")
+		}
+		for _, found := range r.rows {
+			line := "- Recalled: " + t.recalledLine(found)
+			if tokens(line) > budget {
+				return
+			}
+			budget -= tokens(line)
+			b.WriteString(line + "\n")
+		}
+	}
+}
+
+// isRecalled says whether this is what Understand had looked up for the turn.
+func (r *result) isRecalled(turn uuid.UUID) bool {
+	return r.TurnID == turn && r.Step == 0 && r.Tool == toolRecall && !r.failed()
+}
+
+// recalledLine is a past turn, or a row by its ref.
+func (t *turn) recalledLine(found map[string]any) string {
+	if def := t.memory.domain.ByType(plainValue(found[typeField])); def != nil {
+		ref, _ := found[def.Key.Name].(string)
+		if t.byRef[ref] != nil {
+			return ref + " (" + def.Type + ")"
+		}
+	}
+	line := "a turn of another conversation"
+	if !isEmpty(found["turn"]) {
+		line = "turn " + plainValue(found["turn"])
+	}
+	for _, name := range []string{"message", "reply", "summary", "before", "after"} {
+		if said := plainValue(found[name]); !isEmpty(found[name]) {
+			line += "; " + name + ": " + quote(t.withLabels(said), maxFact)
+		}
 	}
 
 	return line

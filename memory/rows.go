@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -103,15 +104,10 @@ func (t *turn) mergeRows() {
 	set := &rowSet{byRef: map[string]*row{}}
 	t.rows = set
 	for _, r := range slices.Backward(t.results) {
-		if r.failed() || !carriesRows(r.Tool) || r.EntityType == nil {
-			continue
-		}
-		def := t.memory.domain.ByType(*r.EntityType)
-		if def == nil {
-			continue
-		}
 		for _, columns := range r.rows {
-			t.mergeRow(def, columns, r)
+			if def := t.kindOf(r, columns); def != nil {
+				t.mergeRow(def, columns, r)
+			}
 		}
 	}
 	for _, r := range t.results {
@@ -213,14 +209,11 @@ func (t *turn) gone(ref string) bool {
 
 // firstSeen keeps the order in which rows were first seen.
 func (t *turn) firstSeen(r *result) {
-	if r.failed() || !carriesRows(r.Tool) || r.EntityType == nil {
-		return
-	}
-	def := t.memory.domain.ByType(*r.EntityType)
-	if def == nil {
-		return
-	}
 	for _, columns := range r.rows {
+		def := t.kindOf(r, columns)
+		if def == nil {
+			continue
+		}
 		ref, _ := columns[def.Key.Name].(string)
 		if t.rows.byRef[ref] != nil && !slices.Contains(t.rows.order, ref) {
 			t.rows.order = append(t.rows.order, ref)
@@ -228,14 +221,35 @@ func (t *turn) firstSeen(r *result) {
 	}
 }
 
-// shows says whether a column may be seen: hidden ones never are, and names that
-// are no columns only when they label a reference.
+// toolRecall finds rows of several types and turns; typeField says what each is.
+const (
+	toolRecall = "recall"
+	typeField  = "_type"
+)
+
+// kindOf is the entity type of a result's row, or nil where it is no row of the
+// domain.
+func (t *turn) kindOf(r *result, columns map[string]any) *domain.Entity {
+	switch {
+	case r.failed():
+		return nil
+	case r.Tool == toolRecall:
+		return t.memory.domain.ByType(plainValue(columns[typeField]))
+	case carriesRows(r.Tool) && r.EntityType != nil:
+		return t.memory.domain.ByType(*r.EntityType)
+	default:
+		return nil
+	}
+}
+
+// shows says whether a column may be seen: hidden ones never are, and of the
+// names with an underscore, which tools add, those that label a reference.
 func (t *turn) shows(def *domain.Entity, name string) bool {
 	if column := def.Column(name); column != nil {
 		return !column.Hidden
 	}
 
-	return true
+	return !strings.HasPrefix(name, "_") || strings.HasSuffix(name, "_label")
 }
 
 // guard refuses keys: in a key or foreign-key column only a registered ref is

@@ -67,7 +67,7 @@ func (t *turn) stepResults() *section {
 	s := newSection("## Step Results")
 	byStep := map[int32][]*result{}
 	for _, r := range t.results {
-		if r.TurnID == t.row.ID {
+		if r.TurnID == t.row.ID && !r.isRecalled(t.row.ID) {
 			byStep[r.Step] = append(byStep[r.Step], r)
 		}
 	}
@@ -139,6 +139,9 @@ func (t *turn) calledTool(r *result) string {
 		return line + " → error " + text(r.ErrorCode) + ": " + inline(text(r.ErrorMessage), 2*maxFact)
 	}
 	line += " → " + count(int(r.RowCount), "row")
+	if notice := r.notice(); notice != "" {
+		line += " (" + notice + ")"
+	}
 	if int(r.RowCount) > len(r.rows) && carriesRows(r.Tool) {
 		line += " (" + itoa(len(r.rows)) + " of " + itoa(int(r.RowCount)) + " shown)"
 	}
@@ -154,6 +157,15 @@ func (t *turn) calledTool(r *result) string {
 	}
 
 	return line
+}
+
+// notice is what the tool says of its result as a whole.
+func (r *result) notice() string {
+	if len(r.rows) == 0 || isEmpty(r.rows[0]["_notice"]) {
+		return ""
+	}
+
+	return inline(plainValue(r.rows[0]["_notice"]), maxFact)
 }
 
 // guarded is rows without refs of their own (totals by recipe, formulas), with

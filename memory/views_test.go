@@ -382,3 +382,21 @@ func insertCall(t *testing.T, b *testBundle, turn *db.Turns) (id [16]byte) {
 
 	return id
 }
+
+// What Understand had looked up stands in Think and Act alike, its rows loaded.
+func TestRecalled(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Butter Chicken", LastRef: 9})
+	turn := b.running(t, 9, "what was the budget?", db.StepTypeAnalyze)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 0, Tool: "recall", Params: `{"query": "budget"}`, Rows: `[
+		{"_type": "turn", "turn": 2, "message": "at most 30 euros", "reply": "Noted.", "_notice": "by words alone"}, {"_type": "recipe", "id": "recipe_1", "name": "Butter Chicken"}]`})
+
+	think, act := b.think(t, turn), b.act(t, turn, 1).Frame
+	want := "### This turn\n- Recalled: turn 2; message: \"at most 30 euros\"; reply: \"Noted.\"\n- Recalled: recipe_1 (recipe)"
+	require.Equal(t, want, body(think.Frame, "## What Happened"))
+	require.Equal(t, want, body(act, "## What Happened"))
+	require.True(t, think.Refs["recipe_1"].Loaded)
+	require.Contains(t, body(act, "## Active Entities (Full Data)"), `| recipe_1 | Butter Chicken | recipe | {"name":"Butter Chicken"} |`)
+	require.Empty(t, body(act, "## Step Results"))
+}
