@@ -262,7 +262,7 @@ func (c *commit) enqueue(ctx context.Context, m move) error {
 			return err
 		}
 	}
-	if c.wrote {
+	if c.wrote && c.runner.Index != nil {
 		return c.insertJob(ctx, kindEmbed, queueBackground, next)
 	}
 

@@ -71,7 +71,7 @@ type Config struct {
 	Domain *domain.Domain
 	Memory Memory
 	Tools  Tools
-	Index  Index
+	Index  Index // nil: nothing is embedded
 	Logger *slog.Logger
 	Models func(node string) llm.Model // the model of a node; compress is one of them
 	Prices llm.Prices                  // nil: every call costs 0

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/crud"
 	"alfred/db"
 	"alfred/llm"
 	"alfred/nodes"
@@ -24,6 +25,7 @@ type understand struct {
 	in       nodes.UnderstandInput
 	out      *nodes.UnderstandOutput
 	location *time.Location
+	recall   crud.Prepared // the search of the past that the message asks for; no calls for none
 }
 
 // applyInputs commits what the user changed and pointed at before any model sees
@@ -46,8 +48,12 @@ func (r *Runner) applyInputs(ctx context.Context, d delivery) error {
 		scope := registry.Scope{
 			SessionID: turn.SessionID, UserID: turn.UserID, TurnID: turn.ID, Turn: int(turn.Number), Actor: registry.ActorUser,
 		}
-		if _, err := r.Tools.ApplyInputs(ctx, tx, scope, turn.Message, turn.UiChanges, turn.MentionedEntities); err != nil {
+		notices, err := r.Tools.ApplyInputs(ctx, tx, scope, turn.Message, turn.UiChanges, turn.MentionedEntities)
+		if err != nil {
 			return fmt.Errorf("apply inputs: %w", err)
+		}
+		if err := notice(ctx, tx, turn.ID, notices); err != nil {
+			return err
 		}
 		if err := q.TurnInputsApplied(ctx, tx, turn.ID); err != nil {
 			return fmt.Errorf("mark inputs applied: %w", err)
@@ -55,6 +61,30 @@ func (r *Runner) applyInputs(ctx context.Context, d delivery) error {
 
 		return nil
 	})
+}
+
+// notice keeps what could not be applied as failed results of step 0, where the
+// nodes of this turn see it and the reply can say so.
+func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) error {
+	if len(notices) == 0 {
+		return nil
+	}
+	q := db.New()
+	last, err := q.TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: turnID})
+	if err != nil {
+		return fmt.Errorf("number notices: %w", err)
+	}
+	for i, text := range notices {
+		err := q.TurnStepResultInsert(ctx, tx, &db.TurnStepResultInsertParams{
+			TurnID: turnID, Call: last + int32(i) + 1, Tool: crud.ToolMention, Params: json.RawMessage(`{}`), Rows: json.RawMessage(`[]`),
+			Refs: []string{}, ErrorCode: orNil(string(crud.CodeNotFound)), ErrorMessage: &text,
+		})
+		if err != nil {
+			return fmt.Errorf("keep notice: %w", err)
+		}
+	}
+
+	return nil
 }
 
 func (u *understand) load(ctx context.Context, tx pgx.Tx, s *state) error {
@@ -78,9 +108,20 @@ func (u *understand) frame() *nodes.Frame { return &u.in.Frame }
 
 func (u *understand) run(ctx context.Context, model llm.Model) error {
 	out, err := nodes.Understand(ctx, model, u.in)
+	if err != nil {
+		return err //nolint:wrapcheck // judged by kind
+	}
 	u.out = out
+	if out.Recall == nil || out.Recall.Query == "" {
+		return nil
+	}
+	args, err := json.Marshal(map[string]string{"query": out.Recall.Query})
+	if err != nil {
+		return fmt.Errorf("encode query: %w", err)
+	}
+	u.recall, err = u.runner.Tools.Prepare(ctx, []crud.Call{{Tool: crud.ToolRecall, Args: args}})
 
-	return err //nolint:wrapcheck // judged by kind
+	return err //nolint:wrapcheck // only that ctx is over
 }
 
 func (u *understand) fence(ctx context.Context, c *commit) (bool, error) { return c.fence(ctx) }
@@ -101,11 +142,24 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	if err := u.curate(ctx, c); err != nil {
 		return move{}, err
 	}
+	if err := u.search(ctx, c); err != nil {
+		return move{}, err
+	}
 	if quick := u.out.Quick; quick != nil && after.approve == "" {
 		after.subdomain, after.plural = u.runner.quick(quick.EntityType)
 	}
 
 	return afterUnderstand(u.out, after), nil
+}
+
+// search looks the past up for Think, as a call of step 0. What is wrong with the search stands in its result.
+func (u *understand) search(ctx context.Context, c *commit) error {
+	if len(u.recall.Calls()) == 0 {
+		return nil
+	}
+	_, err := u.runner.Tools.Execute(ctx, c.tx, c.s.scope(nodes.At{Turn: c.at.Turn}), "read", nil, u.recall)
+
+	return err //nolint:wrapcheck // crud says what it was
 }
 
 // answer closes the open question. Understand says whether the message answers

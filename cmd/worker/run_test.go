@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/pg"
+)
+
+func TestRunAnswersWhatPsqlEnqueued(t *testing.T) {
+	t.Parallel()
+
+	url := dbtest.URL(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, []string{"run", "--quiet"}, env{"DATABASE_URL": url}, io.Discard, io.Discard) }()
+
+	pool, err := pg.Open(t.Context(), pg.Config{URL: url, MaxConns: 2})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	var turn string
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn(start_session(), 'what recipes do I have?')`).Scan(&turn))
+	var status, code string
+	require.Eventually(t, func() bool {
+		err := pool.QueryRow(t.Context(), `SELECT status, coalesce(error_code, '') FROM v_turns WHERE turn_id = $1::uuid`, turn).Scan(&status, &code)
+
+		return err == nil && status != "queued" && status != "running"
+	}, 20*time.Second, 10*time.Millisecond)
+	require.Equal(t, "succeeded", status, code)
+
+	stop()
+	require.NoError(t, <-ended)
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+
+	s, err := parseSettings(env{"DATABASE_URL": "postgres://x", "ALFRED_MODEL_THINK": "big", "FULL_DETAIL_TURNS": "4", "COMPRESS_OLDER_TURNS": "false", "RETENTION_DECAY_TURNS": "0"})
+	require.NoError(t, err)
+	require.Equal(t, "kitchen", s.domain)
+	require.Equal(t, map[string]string{"think": "big"}, s.model.Models)
+	require.Equal(t, 4, s.windows.FullDetailTurns)
+	require.Equal(t, 2, s.windows.RetentionWindow)
+	require.False(t, s.windows.CompressOlder)
+	require.Zero(t, s.retentionDecay)
+
+	for _, bad := range []env{{}, {"DATABASE_URL": "x", "UNDERSTAND_TURNS": "five"}, {"DATABASE_URL": "x", "COMPRESS_OLDER_TURNS": "maybe"}} {
+		_, err = parseSettings(bad)
+		require.Error(t, err)
+	}
+}

@@ -1,0 +1,72 @@
+package jobs_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/jobs"
+	"alfred/llm/lexical"
+	"alfred/memory"
+	"alfred/recall"
+)
+
+// real replaces the fakes by what a worker runs with.
+func (h *harness) real() {
+	d := h.config.Domain
+	h.config.Memory = memory.New(d, memory.DefaultConfig())
+	h.config.Tools = crud.New(d, recall.New(d, lexical.Embedder{}))
+}
+
+// The draft is shown, saved by ref in a later turn, and what is stored equals it.
+func TestDraftIsSavedAsShown(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns:
+  - understand: {intent: explore}
+    think: {goal: draft, decision: plan, steps: [{type: generate, subdomain: recipes, description: draft a curry}]}
+    act:
+      - calls:
+          - {tool: generate, args: {creates: [{type: recipe, content: {name: Thai Basil Chicken, servings: 2, instructions: [Fry., Serve.], recipe_ingredients: [{name: chicken, quantity: 500, unit: g}]}}]}}
+          - {tool: step_complete, args: {summary: drafted}}
+    reply: Here is a draft.
+  - understand: {intent: write, mentions: [{text: it, ref: gen_recipe_1, resolution: inferred, candidates: [], reason: newest draft}]}
+    think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save it, refs: [gen_recipe_1]}]}
+    act:
+      - calls: [{tool: db_create, args: {table: recipes, from_ref: gen_recipe_1}}]
+      - calls: [{tool: step_complete, args: {summary: saved}}]
+    reply: Saved.
+  - understand: {intent: read, quick: {entity_type: recipe, why: one table}}
+    act: [{calls: [{tool: db_read, args: {table: recipes}}]}]
+compress: {text: earlier}
+`)
+	h.real()
+	h.start()
+	first := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "a simple thai basil chicken"}).TurnID)
+	require.Equal(t, []string{"1 generate ok"}, h.outcomes(first))
+	require.Empty(t, column[string](h, `SELECT name FROM kitchen.recipes AS r JOIN sessions AS s ON s.user_id = r.user_id WHERE s.id = $1`, h.session))
+
+	second := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "save it"}).TurnID)
+	require.Equal(t, []string{"1 write ok"}, h.outcomes(second), column[*string](h, `SELECT error_message FROM turn_step_results`))
+	require.Equal(t, []string{"Thai Basil Chicken: chicken"}, column[string](h, `SELECT r.name || ': ' || i.name FROM kitchen.recipes AS r
+		JOIN sessions AS s ON s.user_id = r.user_id JOIN kitchen.recipe_ingredients AS i ON i.recipe_id = r.id WHERE s.id = $1`, h.session))
+	require.Equal(t, []string{"gen_recipe_1 promoted created"}, column[string](h, `SELECT ref || ' ' || state || ' ' || action FROM entity_refs WHERE ref LIKE 'gen%' AND session_id = $1`, h.session))
+
+	third := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "what recipes do I have?"}).TurnID)
+	require.Contains(t, *third.Reply, "Thai Basil Chicken")
+	require.Equal(t, []int64{2}, column[int64](h, `SELECT count(*) FROM llm_calls WHERE turn_id = $1`, third.ID))
+}
+
+func TestForeignMentionIsToldPolitely(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: read, recall: {query: tacos}}, think: {goal: g, decision: plan, steps: []}, reply: I cannot find it.}]`)
+	h.real()
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "how long is @[Secret Stew](recipe:0198c0de-0000-7000-8000-000000000000)?"}).TurnID)
+	require.Equal(t, []string{"mention not_found", "recall "}, column[string](h,
+		`SELECT tool || ' ' || coalesce(error_code, '') FROM turn_step_results WHERE turn_id = $1 ORDER BY call`, turn.ID))
+	require.Empty(t, column[string](h, `SELECT ref FROM entity_refs WHERE session_id = $1 AND entity_type = 'recipe'`, h.session))
+	require.Empty(t, column[string](h, `SELECT request::text FROM llm_calls WHERE request::text LIKE '%0198c0de%'`))
+}
