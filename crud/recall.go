@@ -114,7 +114,9 @@ func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[strin
 	for i, result := range results {
 		for n, row := range result.Rows {
 			shown := translated[i].Rows[n]
-			shown["_type"] = result.Entity.Type
+			shown["type"] = result.Entity.Type
+			shown["ref"] = shown[result.Entity.Key.Name]
+			shown["label"] = registry.Scrub(result.Entity.Label.Render(row))
 			rows[result.Entity.Type+"/"+keyText(row, result.Entity)] = shown
 		}
 	}
@@ -133,7 +135,7 @@ func (t *Tools) asTenant(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *doma
 }
 
 func turnRow(session uuid.UUID, hit recall.Hit) map[string]any {
-	row := map[string]any{"_type": recall.KindTurn, "message": hitText(hit.Message), "reply": hitText(hit.Reply)}
+	row := map[string]any{"type": recall.KindTurn, "message": hitText(hit.Message), "reply": hitText(hit.Reply)}
 	for name, text := range map[string]string{"summary": hit.Summary, "before": hit.Before, "after": hit.After} {
 		if text != "" {
 			row[name] = hitText(text)

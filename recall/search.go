@@ -26,7 +26,7 @@ const (
 	wordLikeness = 0.35
 
 	// maxDistance is the cosine distance beyond which a vector says nothing.
-	maxDistance = 0.9
+	maxDistance = 0.85
 )
 
 // Query is one search.
@@ -92,7 +92,7 @@ func (s *Searcher) searchSQL(q *Query) (string, []any) {
 	text, user := arg(q.Text), arg(q.UserID)
 	lists := []string{turnWords(text, user, arg(q.ExceptTurn))}
 	for _, e := range s.domain.Entities {
-		if !e.Semantic.IsZero() {
+		if !e.Semantic.IsZero() && !e.Reference { // shared rows are no memory of the user's
 			lists = append(lists, rowWords(s.domain, e, text))
 		}
 	}
@@ -100,7 +100,7 @@ func (s *Searcher) searchSQL(q *Query) (string, []any) {
 		lists = append(lists, fmt.Sprintf(`
 	(SELECT owner_kind AS kind, owner_id AS id, row_number() OVER (ORDER BY distance) AS rank FROM (
 		SELECT v.owner_kind, v.owner_id, v.embedding <=> %s::text::public.vector AS distance FROM alfred.embeddings AS v
-		WHERE (v.user_id = %s OR v.user_id IS NULL) AND v.model = %s AND v.dimensions = %s::int AND v.owner_id <> $3::text
+		WHERE v.user_id = %s AND v.model = %s AND v.dimensions = %s::int AND v.owner_id <> $3::text
 		ORDER BY distance LIMIT %d) AS nearest WHERE distance < %g)`,
 			arg(vector), user, arg(q.Vectors.Model), arg(q.Vectors.Dimensions), perList, maxDistance))
 	}
@@ -109,7 +109,7 @@ func (s *Searcher) searchSQL(q *Query) (string, []any) {
 WITH found AS (` + strings.Join(lists, `
 	UNION ALL`) + fmt.Sprintf(`),
 fused AS (
-	SELECT kind, id, sum(1.0 / (%d + rank))::float8 AS score FROM found GROUP BY kind, id ORDER BY 3 DESC, 1, 2 LIMIT %s)
+	SELECT kind, id, sum(1.0 / (%d + rank))::float8 AS score FROM found GROUP BY kind, id ORDER BY 3 DESC, kind <> 'turn', id LIMIT %s)
 SELECT f.kind, f.id, f.score, t.session_id, t.number, t.created_at, coalesce(t.message, ''), coalesce(t.reply, ''),
        coalesce(s.response_summary, ''), coalesce(before.response_summary, ''), coalesce(after.response_summary, '')
 FROM fused AS f
@@ -118,7 +118,7 @@ LEFT JOIN alfred.turn_summaries AS s ON s.turn_id = t.id
 LEFT JOIN alfred.turn_summaries AS before ON before.session_id = t.session_id AND before.turn_number = t.number - 1
 LEFT JOIN alfred.turn_summaries AS after ON after.session_id = t.session_id AND after.turn_number = t.number + 1
 WHERE f.kind <> 'turn' OR t.id IS NOT NULL
-ORDER BY f.score DESC, f.kind, f.id`, rankDamping, arg(q.Limit)), args
+ORDER BY f.score DESC, f.kind <> 'turn', f.id`, rankDamping, arg(q.Limit)), args
 }
 
 // turnWords ranks turns by any of the words: people who ask for something said
