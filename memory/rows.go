@@ -14,6 +14,9 @@ import (
 	"alfred/domain"
 )
 
+// wasField holds what an update's columns held before.
+const wasField = "_was"
+
 // result is one tool call of the window and its decoded rows.
 type result struct {
 	*db.TurnStepResultListTurnsRow
@@ -134,6 +137,9 @@ func (t *turn) mergeRow(def *domain.Entity, columns map[string]any, from *result
 			t.mergeChildren(r, child, value, from)
 
 			continue
+		}
+		if name == wasField && from.TurnID != t.row.ID {
+			continue // what a value was before is told in the turn that changed it, and is no fact afterwards
 		}
 		if _, newer := r.columns[name]; !newer && t.shows(def, name) {
 			r.columns[name] = t.guard(def, name, value)

@@ -192,7 +192,7 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) (Cleared, error)
 		err  error
 	)
 
-	if done.Dropped, err = r.dropDrafts(ctx); err != nil {
+	if done.Dropped, err = r.dropDrafts(ctx, cleanText(reason, maxReason)); err != nil {
 		return Cleared{}, err
 	}
 
@@ -229,18 +229,24 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) (Cleared, error)
 	return done, nil
 }
 
-func (r *Registry) dropDrafts(ctx context.Context) ([]Entry, error) {
+// dropDrafts logs each as a decision of its own, so that the reply can name what is gone.
+func (r *Registry) dropDrafts(ctx context.Context, reason string) ([]Entry, error) {
 	drafts, err := r.PendingDrafts(ctx)
 	if err != nil {
 		return nil, err
 	}
 
-	pointers := make([]*Entry, len(drafts))
+	pointers, refs := make([]*Entry, len(drafts)), make([]string, len(drafts))
 	for i := range drafts {
-		pointers[i] = &drafts[i]
+		pointers[i], refs[i] = &drafts[i], drafts[i].Ref
 	}
 
-	return r.apply(ctx, pointers, "dropped", func(e *Entry) { e.drop() })
+	dropped, err := r.apply(ctx, pointers, "dropped", func(e *Entry) { e.drop() })
+	if err != nil {
+		return nil, err
+	}
+
+	return dropped, r.decide(ctx, "drop", refs, reason)
 }
 
 // ExpireRetentions ends retentions neither renewed nor touched for decayTurns

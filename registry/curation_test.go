@@ -207,7 +207,7 @@ func TestClearAll(t *testing.T) {
 	require.Zero(t, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1
 		AND (active_reason IS NOT NULL OR excluded_reason IS NOT NULL OR pinned OR active_turn IS NOT NULL)`))
 	require.Equal(t, []string{"recipe_4"}, refsOf(b.read(t, 2, "recipe", "New")), "counters stay")
-	require.Equal(t, "clear_all", b.decisions(t)[3])
+	require.Equal(t, []string{"drop", "clear_all"}, b.decisions(t)[3:])
 }
 
 // Retentions decay by the system's hand; pins do not.
