@@ -98,7 +98,7 @@ func (c *runCommand) config(ctx context.Context, s *settings, pool *pgxpool.Pool
 	searcher := recall.New(bound, embedder)
 
 	return jobs.Config{
-		Pool: pool, Domain: bound, Memory: memory.New(bound, s.windows), Tools: crud.New(bound, searcher),
+		Pool: pool, Domain: bound, Memory: memory.New(bound, s.windows), Tools: crud.New(bound, searcher), Index: recall.NewIndex(searcher, pool),
 		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: prices,
 		CompressOlder: s.windows.CompressOlder, FullDetailTurns: s.windows.FullDetailTurns, RetentionWindow: s.windows.RetentionWindow,
 		RetentionDecayTurns: s.retentionDecay, Grace: c.Grace, TurnWorkers: c.Turns, Version: version(),

@@ -1,0 +1,102 @@
+package crud_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/internal/dbtest"
+	"alfred/pg"
+)
+
+// statements counts what a connection is asked.
+type statements struct{ n atomic.Int64 }
+
+func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	s.n.Add(1)
+
+	return ctx
+}
+
+func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// TestStatementsDoNotGrowWithRows holds every tool to a number of statements that
+// is the same for one row and for many.
+func TestStatementsDoNotGrowWithRows(t *testing.T) {
+	t.Parallel()
+
+	config, err := pgx.ParseConfig(dbtest.URL(t))
+	require.NoError(t, err)
+	config.RuntimeParams["search_path"] = pg.SearchPath
+	counter := &statements{}
+	config.Tracer = counter
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	tx, err := conn.Begin(t.Context())
+	require.NoError(t, err)
+	b := setupIn(t, tx, uuid.MustParse(demoUser))
+
+	count := func(stepType string, calls ...crud.Call) int64 {
+		t.Helper()
+
+		prepared, err := b.tools.Prepare(t.Context(), calls)
+		require.NoError(t, err)
+		before := counter.n.Load()
+		outcome, err := b.tools.Execute(t.Context(), b.tx, b.scope, stepType, nil, prepared)
+		require.NoError(t, err)
+		require.False(t, outcome.Failed(), "%+v", outcome)
+
+		return counter.n.Load() - before
+	}
+	list := func(format string, n int) string {
+		var items []string
+		for i := range n {
+			items = append(items, strings.ReplaceAll(format, "#", string(rune('a'+i))))
+		}
+
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	refs := b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": `+list(`{"name": "beet #"}`, 9)+`}`).Refs
+	const most = 30 // savepoints and role switches included
+
+	for name, one := range map[string]struct {
+		stepType string
+		call     func(n int) crud.Call
+	}{
+		"CreateBatch": {"write", func(n int) crud.Call {
+			return call(crud.ToolCreate, `{"table": "inventory", "data": `+list(`{"name": "carrot #", "quantity": 1}`, n)+`}`)
+		}},
+		"CreateMerged": {"write", func(n int) crud.Call {
+			return call(crud.ToolCreate, `{"table": "shopping_list", "data": `+list(`{"name": "zq#zq", "quantity": 1}`, n)+`}`)
+		}},
+		"CreateWithChildren": {"write", func(n int) crud.Call {
+			return call(crud.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "recipe_ingredients": `+list(`{"name": "leek #"}`, n)+`}}`)
+		}},
+		"Generate": {"generate", func(n int) crud.Call {
+			return call(crud.ToolGenerate, `{"creates": `+list(`{"type": "task", "content": {"title": "Do #"}}`, n)+`}`)
+		}},
+		"ReadFull": {"read", func(n int) crud.Call {
+			return call(crud.ToolRead, sprintf(`{"table": "recipes", "detail": "full", "limit": %d}`, n))
+		}},
+		"ReadByName": {"read", func(n int) crud.Call {
+			return call(crud.ToolRead, `{"table": "inventory", "filters": [{"field": "name", "op": "in", "value": `+list(`"carrot #"`, n)+`}]}`)
+		}},
+		"Update": {"write", func(n int) crud.Call {
+			refs := strings.Join(refs[:n], `", "`)
+
+			return call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": ["`+refs+`"]}], "data": {"notes": "x"}}`)
+		}},
+	} {
+		count(one.stepType, one.call(1)) // warms up what a first sight of a row costs
+		few, many := count(one.stepType, one.call(2)), count(one.stepType, one.call(9))
+		require.LessOrEqual(t, many, int64(most), name)
+		require.InDelta(t, few, many, 2, name)
+	}
+}
