@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -165,9 +166,7 @@ func nodeData(node string, at nodes.At, more map[string]any) map[string]any {
 	if at.Step > 0 {
 		data["step"] = at.Step
 	}
-	for key, value := range more {
-		data[key] = value
-	}
+	maps.Copy(data, more)
 
 	return data
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,15 +71,13 @@ func (h *harness) newSession() uuid.UUID {
 }
 
 // start starts a worker that stops with the test.
-func (h *harness) start() *jobs.Runner {
+func (h *harness) start() {
 	h.t.Helper()
 
 	runner, err := jobs.NewRunner(h.config)
 	require.NoError(h.t, err)
 	require.NoError(h.t, runner.Start(h.t.Context()))
 	h.t.Cleanup(func() { require.NoError(h.t, runner.Stop(context.Background())) })
-
-	return runner
 }
 
 func (h *harness) enqueue(params jobs.EnqueueParams) *jobs.Enqueued {
@@ -316,14 +315,9 @@ func (w logWriter) Write(p []byte) (int, error) {
 
 // chat is a script of n turns without data.
 func chat(n int) string {
-	text := "turns:\n"
-	for range n {
-		text += `  - understand: {intent: chat, mentions: [], curation_summary: ""}
+	return "turns:\n" + strings.Repeat(`  - understand: {intent: chat, mentions: [], curation_summary: ""}
     think: {goal: "answer", decision: plan, steps: []}
     reply: "Hello, how can I help you with your kitchen today?"
     summarize: {response_summary: "greeted", conversation_phase: exploring, tone: collaborative, what_user_expressed: "", what_we_acknowledged: "", natural_next: ""}
-`
-	}
-
-	return text + "compress: {text: earlier turns}\n"
+`, n) + "compress: {text: earlier turns}\n"
 }

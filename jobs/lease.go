@@ -58,12 +58,12 @@ func (l *lease) connect(ctx context.Context) error {
 		return fmt.Errorf("connect for the lease: %w", err)
 	}
 	if _, err := conn.Exec(ctx, "LISTEN "+cancelChannel); err != nil {
-		conn.Close(ctx) //nolint:errcheck,gosec // it is of no use
+		conn.Close(ctx) // it is of no use
 
 		return fmt.Errorf("listen for cancelled turns: %w", err)
 	}
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtextextended('alfred.worker:' || $1, 0))`, l.runner.id); err != nil {
-		conn.Close(ctx) //nolint:errcheck,gosec // it is of no use
+		conn.Close(ctx) // it is of no use
 
 		return fmt.Errorf("lock the lease: %w", err)
 	}
@@ -135,7 +135,7 @@ func (l *lease) listen(ctx context.Context) error {
 	for {
 		notification, err := conn.WaitForNotification(ctx)
 		if err != nil {
-			conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck,gosec // it is lost
+			conn.Close(context.WithoutCancel(ctx)) // it is lost
 
 			return fmt.Errorf("wait for cancelled turns: %w", err)
 		}
@@ -153,7 +153,7 @@ func (l *lease) release(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.conn != nil && !l.conn.IsClosed() {
-		l.conn.Close(ctx) //nolint:errcheck,gosec // the lock goes with the connection
+		l.conn.Close(ctx) // the lock goes with the connection
 	}
 	if err != nil {
 		return fmt.Errorf("give up the lease: %w", err)

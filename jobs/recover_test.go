@@ -162,6 +162,13 @@ func TestStopHandsBack(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 }
 
+// await waits until a count is above zero.
+func (h *harness) await(sql string) {
+	for column[int64](h, sql)[0] == 0 {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 func TestDeltasAreStreamedAndPruned(t *testing.T) {
 	t.Parallel()
 
@@ -173,17 +180,13 @@ func TestDeltasAreStreamedAndPruned(t *testing.T) {
 			return nil
 		}
 		req.OnDelta("Hello, ")
-		for column[int64](h, `SELECT count(*) FROM turn_events WHERE type = 'reply.delta'`)[0] == 0 {
-			time.Sleep(5 * time.Millisecond)
-		}
+		h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.delta'`) //nolint:contextcheck // the test's
 		if !failed {
 			failed = true
 
 			return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", Err: context.DeadlineExceeded}
 		}
-		for column[int64](h, `SELECT count(*) FROM turn_events WHERE type = 'reply.reset'`)[0] == 0 {
-			time.Sleep(5 * time.Millisecond)
-		}
+		h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.reset'`) //nolint:contextcheck // the test's
 		close(seen)
 
 		return nil

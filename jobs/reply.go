@@ -55,7 +55,7 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 	}
 	r.in.OnDelta = pieces.add
 	out, err := nodes.Reply(ctx, model, r.in)
-	pieces.close()
+	pieces.close() //nolint:contextcheck // it has the run's context
 	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Transient() && judge(err, r.d.attempt, r.d.snoozes).verdict == verdictFail {
 		out, err = &nodes.ReplyOutput{Text: r.in.Fallback, Fallback: true}, nil
 	}

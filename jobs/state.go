@@ -144,21 +144,6 @@ func (s *state) scope(at nodes.At) registry.Scope {
 	}
 }
 
-// understood is what Understand decided in this turn.
-func (s *state) understood() (*nodes.UnderstandOutput, error) {
-	out := &nodes.UnderstandOutput{}
-	for _, run := range s.made {
-		if run.Node != nodeUnderstand {
-			continue
-		}
-		if err := json.Unmarshal(run.Output, out); err != nil {
-			return nil, fmt.Errorf("read understand's output: %w", err)
-		}
-	}
-
-	return out, nil
-}
-
 // planned says whether Think made this turn's plan. Where it did not, code did:
 // one quick read, or what the user approved.
 func (s *state) planned() bool { return s.count(nodeThink) > 0 }

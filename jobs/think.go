@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -65,14 +66,6 @@ func (r *Runner) home(entityType, subdomain string) string {
 
 func (r *Runner) sees(subdomain, table string) bool {
 	s := r.Domain.Subdomain(subdomain)
-	if s == nil {
-		return false
-	}
-	for _, known := range append(append([]string{}, s.Tables...), s.Readable...) {
-		if known == table {
-			return true
-		}
-	}
 
-	return false
+	return s != nil && (slices.Contains(s.Tables, table) || slices.Contains(s.Readable, table))
 }

@@ -18,7 +18,9 @@ func TestRunAnswersWhatPsqlEnqueued(t *testing.T) {
 	url := dbtest.URL(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, []string{"run", "--quiet"}, env{"DATABASE_URL": url}, io.Discard, io.Discard) }()
+	go func() {
+		ended <- run(ctx, []string{"run", "--quiet"}, env{"DATABASE_URL": url}, io.Discard, io.Discard)
+	}()
 
 	pool, err := pg.Open(t.Context(), pg.Config{URL: url, MaxConns: 2})
 	require.NoError(t, err)
