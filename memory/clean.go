@@ -18,7 +18,7 @@ var (
 	idPattern      = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b`)
 	tagPattern     = regexp.MustCompile(`<(/?\s*[A-Za-z_!])`)
 	headingPattern = regexp.MustCompile(`(?m)^(\s*)(#+(?:\s|$)|<)`)
-	speakerPattern = regexp.MustCompile(`(?im)^(\s*)(\**\s*(?:\[?turn \d+\]?[^:\n]*)?(?:user|alfred|assistant|you|reply|system|entities this turn)\b[^:\n]{0,20}:)`)
+	speakerPattern = regexp.MustCompile(`(?im)^(\s*)(\**\s*(?:(?:\[?turn \d+\]?[^:\n]*?\s+)?(?:user|alfred|assistant|you|reply|system|human)(?: \([^)\n]*\))?\**\s*:|entities this turn))`)
 	mentionPattern = regexp.MustCompile(`@\[([^\]\n]*)\]\(([A-Za-z_]+):([^)\s]+)\)`)
 )
 

@@ -48,7 +48,7 @@ func (t *turn) lineOf(def *domain.Entity, columns map[string]any, plain bool, wi
 // fact is one further column of a display line, or "".
 func (t *turn) fact(def *domain.Entity, name string, columns map[string]any, plain bool) string {
 	value := columns[name]
-	if name == def.Key.Name || childOf(def, name) != nil || isEmpty(value) || value == false {
+	if name == def.Key.Name || childOf(def, name) != nil || isCanonical(def, name) || isEmpty(value) || value == false {
 		return ""
 	}
 	if inner, labels := strings.CutPrefix(name, "_"); labels {
@@ -61,6 +61,14 @@ func (t *turn) fact(def *domain.Entity, name string, columns map[string]any, pla
 	}
 
 	return name + ":" + plainValue(value)
+}
+
+// isCanonical says whether a column points to shared reference data, which the
+// row's own name already says.
+func isCanonical(def *domain.Entity, name string) bool {
+	column := def.Column(strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_label"))
+
+	return column != nil && column.FK != nil && column.FK.Entity != nil && column.FK.Entity.Reference
 }
 
 func isReference(def *domain.Entity, name string) bool {

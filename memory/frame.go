@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"regexp"
 	"strings"
 
 	"alfred/nodes"
@@ -23,6 +24,13 @@ func (s *section) line(parts ...string) {
 	s.body.WriteByte('\n')
 }
 
+// lines adds several lines.
+func (s *section) lines(texts []string) {
+	for _, text := range texts {
+		s.line(text)
+	}
+}
+
 // because records why something stands here; the section is filled in later.
 func (s *section) because(reason, ref string, turn int, text string) {
 	s.items = append(s.items, nodes.Item{Ref: ref, Turn: turn, Reason: reason, Tokens: tokens(text)})
@@ -43,6 +51,9 @@ type part struct {
 	sections []*section
 }
 
+// blankLines are more of them than one.
+var blankLines = regexp.MustCompile(`\n{3,}`)
+
 // frame joins the parts. Sections without a text vanish. The last look for
 // identifiers is here, so that no section can be forgotten.
 func frame(persona string, at nodes.At, parts ...part) nodes.Frame {
@@ -57,7 +68,7 @@ func frame(persona string, at nodes.At, parts ...part) nodes.Frame {
 				continue
 			}
 
-			body, _ := Redact(strings.TrimRight(s.body.String(), "\n "))
+			body, _ := Redact(blankLines.ReplaceAllString(strings.TrimRight(s.body.String(), "\n "), "\n\n"))
 			b.Sections = append(b.Sections, nodes.Section{Heading: s.heading, Body: body})
 
 			for _, item := range s.items {

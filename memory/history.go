@@ -89,8 +89,8 @@ func (m *Memory) loadRange(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, 
 // conversationRange is what was said in a range, with the text so far.
 func (t *turn) conversationRange() *section {
 	s := newSection("## Conversation")
-	t.covered(s, "conversation")
 	t.talk(s, t.past, nil)
+	t.covered(s, "conversation")
 
 	return s
 }
@@ -98,20 +98,19 @@ func (t *turn) conversationRange() *section {
 // narrativeRange is what was done in a range, with the text so far.
 func (t *turn) narrativeRange() *section {
 	s := newSection("## What Happened")
-	t.covered(s, "narrative")
 	for _, p := range t.past {
 		t.pastTurn(s, p, false)
 	}
+	t.covered(s, "narrative")
 
 	return s
 }
 
 func (t *turn) covered(s *section, kind string) {
 	if covered := t.earlier[kind]; covered != nil {
+		s.line()
 		s.line("### Earlier")
 		s.line(block(covered.Text))
-		s.line()
-		s.line("### Since then")
 		s.because("summary", "", int(covered.ToTurn), covered.Text)
 	}
 }

@@ -250,9 +250,9 @@ func (t *turn) recalledLine(found map[string]any) string {
 			return ref + " (" + def.Type + ")"
 		}
 	}
-	line := "a turn of another conversation"
-	if !isEmpty(found["turn"]) {
-		line = "turn " + plainValue(found["turn"])
+	line := "turn " + plainValue(found["turn"])
+	if isEmpty(found["turn"]) {
+		line = "another conversation, " + plainValue(found["date"])
 	}
 	for _, name := range []string{"message", "reply", "summary", "before", "after"} {
 		if said := plainValue(found[name]); !isEmpty(found[name]) {

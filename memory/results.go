@@ -28,12 +28,24 @@ func (t *turn) executionResults() *section {
 	if details := t.blockedBy(); details != "" {
 		s.line("Blocked: ", details)
 	}
+	t.notices(s)
 	t.resultRows(s)
 	t.saveStatus(s)
 	t.draftsSpokenOf(s)
 
 	return s
 }
+
+// notices say what of the user's changes and mentions could not be found.
+func (t *turn) notices(s *section) {
+	for _, r := range t.ownResults() {
+		if r.isNotice() {
+			s.line("Note: ", inline(text(r.ErrorMessage), maxFact))
+		}
+	}
+}
+
+func (r *result) isNotice() bool { return r.Step == 0 && r.failed() }
 
 // outcome is the turn's in a few words; the reply may claim no more.
 func (t *turn) outcome() string {
@@ -50,7 +62,7 @@ func (t *turn) outcome() string {
 	switch {
 	case t.asked() != nil && done+short == 0:
 		return "a question to the user"
-	case done+short == 0 && len(t.ownResults()) == 0:
+	case done+short == 0 && !slices.ContainsFunc(t.ownResults(), func(r *result) bool { return !r.isNotice() }):
 		return "nothing was read or changed in this turn"
 	case short == 0:
 		return "done"
@@ -274,13 +286,19 @@ func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "
 // how many calls failed.
 func (t *turn) otherResults(s *section, budget *int) {
 	failed := 0
+	told := map[string]bool{}
 	for _, r := range t.ownResults() {
 		switch {
+		case r.isNotice():
 		case r.failed():
 			failed++
 		case carriesRows(r.Tool) || r.Tool == "generate" || len(r.rows) == 0:
 		default:
 			line := "Computed: " + clip(jsonText(t.guarded(r)), *budget*runesPerToken)
+			if told[line] {
+				continue
+			}
+			told[line] = true
 			*budget -= tokens(line)
 			s.line(line)
 			s.because("current", "", t.number, line)

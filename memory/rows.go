@@ -141,6 +141,9 @@ func (t *turn) mergeRow(def *domain.Entity, columns map[string]any, from *result
 		if name == wasField && from.TurnID != t.row.ID {
 			continue // what a value was before is told in the turn that changed it, and is no fact afterwards
 		}
+		if from.Tool == toolRecall && name == typeField {
+			continue
+		}
 		if _, newer := r.columns[name]; !newer && t.shows(def, name) {
 			r.columns[name] = t.guard(def, name, value)
 		}
@@ -230,7 +233,7 @@ func (t *turn) firstSeen(r *result) {
 // toolRecall finds rows of several types and turns; typeField says what each is.
 const (
 	toolRecall = "recall"
-	typeField  = "_type"
+	typeField  = "type"
 )
 
 // kindOf is the entity type of a result's row, or nil where it is no row of the
@@ -249,18 +252,22 @@ func (t *turn) kindOf(r *result, columns map[string]any) *domain.Entity {
 }
 
 // shows says whether a column may be seen: hidden ones never are, and of the
-// names with an underscore, which tools add, those that label a reference.
+// names with an underscore, which tools add, those that label a reference and
+// the values before an update.
 func (t *turn) shows(def *domain.Entity, name string) bool {
 	if column := def.Column(name); column != nil {
 		return !column.Hidden
 	}
 
-	return !strings.HasPrefix(name, "_") || strings.HasSuffix(name, "_label")
+	return !strings.HasPrefix(name, "_") || strings.HasSuffix(name, "_label") || name == wasField
 }
 
 // guard refuses keys: in a key or foreign-key column only a registered ref is
 // shown, whatever kind of key the application has.
 func (t *turn) guard(def *domain.Entity, name string, value any) any {
+	if was, ok := value.(map[string]any); ok && name == wasField {
+		return t.guardWas(def, was)
+	}
 	column := def.Column(name)
 	if column == nil || (column != def.Key && column.FK == nil) {
 		return value
@@ -282,6 +289,17 @@ func (t *turn) guard(def *domain.Entity, name string, value any) any {
 	}
 
 	return redacted
+}
+
+func (t *turn) guardWas(def *domain.Entity, was map[string]any) map[string]any {
+	shown := map[string]any{}
+	for name, value := range was {
+		if t.shows(def, name) {
+			shown[name] = t.guard(def, name, value)
+		}
+	}
+
+	return shown
 }
 
 // markLoaded tells the entities how much of them is loaded.

@@ -27,6 +27,7 @@ func (t *turn) currentMessage() *section {
 	message := t.message()
 	s.line(message)
 	s.line()
+	t.notices(s)
 	s.line(t.today())
 	s.because("current", "", t.number, message)
 
@@ -42,6 +43,7 @@ func (t *turn) currentTask() *section {
 	s := newSection("## Current Task")
 	message := t.message()
 	s.line(`User says: "`, message, `"`)
+	t.notices(s)
 	s.line(t.today())
 	s.line("Mode: ", strings.ToUpper(t.mode), " (max ", itoa(t.memory.config.MaxSteps[t.mode]), " steps)")
 	if t.understood.Intent != "" {
@@ -215,7 +217,7 @@ func (t *turn) constraintLine(c *db.ConstraintListInForceRow) string {
 		line += " (since turn " + itoa(int(c.SourceTurn)) + ")"
 	}
 	if c.ExpiresAt != nil {
-		line += " until " + day(c.ExpiresAt.In(t.location))
+		line += " until " + day(c.ExpiresAt.Add(-time.Second).In(t.location)) // the last day it holds on; it ends at midnight
 	}
 
 	return line
