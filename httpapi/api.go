@@ -15,6 +15,7 @@ import (
 	"alfred/domain"
 	"alfred/memory"
 	"alfred/pg"
+	"alfred/recall"
 )
 
 // Config is what the API works with. OpenUser, Origins and Stopping are optional.
@@ -25,6 +26,8 @@ type Config struct {
 	Rows *crud.Tools
 	// Memory shows what a node would see now.
 	Memory *memory.Memory
+	// Search finds rows and turns.
+	Search *recall.Searcher
 	// Domain is what new sessions run on.
 	Domain *domain.Domain
 	// OpenUser, if set, is who every request acts for, without a key: only for a
@@ -59,6 +62,7 @@ func New(config Config) http.Handler {
 	a.registerPins()
 	a.registerRows()
 	a.registerMentions()
+	a.registerSearch()
 	a.registerHealth(mux)
 	registerPage(mux)
 	documentErrors(a.huma.OpenAPI())

@@ -63,7 +63,7 @@ func (b *bundle) serve(t *testing.T, change ...func(*httpapi.Config)) string {
 	searcher := recall.New(d, lexical.Embedder{})
 	config := httpapi.Config{
 		Pool: b.pool, Listener: pg.NewListener(b.pool.Config().ConnConfig, logger), Rows: crud.New(d, searcher),
-		Memory: memory.New(d, memory.DefaultConfig()), Domain: d, Logger: logger, Version: "test", Stopping: stopping,
+		Memory: memory.New(d, memory.DefaultConfig()), Search: searcher, Domain: d, Logger: logger, Version: "test", Stopping: stopping,
 	}
 	for _, c := range change {
 		c(&config)

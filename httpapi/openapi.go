@@ -27,11 +27,12 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	return humago.New(mux, config)
 }
 
-func operation(method, path, id, summary string, status int) huma.Operation {
+// operation describes a route. Every one may answer the common errors; errs are its own.
+func operation(method, path, id, summary string, status int, errs ...int) huma.Operation {
 	return huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status,
 		MaxBodyBytes: 1 << 20, BodyReadTimeout: 10 * time.Second,
-		Errors: []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
+		Errors: append(errs, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable),
 	}
 }
 

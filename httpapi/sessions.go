@@ -78,10 +78,10 @@ type sessionPatchIn struct {
 }
 
 func (a *api) registerSessions() {
-	huma.Register(a.huma, operation(http.MethodPost, "/v1/sessions", "create-session", "Start a conversation", http.StatusCreated), a.sessionCreate)
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/sessions", "create-session", "Start a conversation", http.StatusCreated, http.StatusRequestEntityTooLarge), a.sessionCreate)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions", "list-sessions", "List conversations, newest first", http.StatusOK), a.sessionList)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}", "get-session", "Get a conversation", http.StatusOK), a.sessionGet)
-	huma.Register(a.huma, operation(http.MethodPatch, "/v1/sessions/{id}", "patch-session", "Rename, archive or reopen a conversation", http.StatusOK), a.sessionPatch)
+	huma.Register(a.huma, operation(http.MethodPatch, "/v1/sessions/{id}", "patch-session", "Rename, archive or reopen a conversation", http.StatusOK, http.StatusRequestEntityTooLarge), a.sessionPatch)
 	huma.Register(a.huma, operation(http.MethodDelete, "/v1/sessions/{id}", "forget-session", "Delete a conversation and all it left; domain rows stay", http.StatusNoContent), a.sessionForget)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -24,17 +25,15 @@ type keysCommand struct {
 }
 
 type keysCreateCommand struct {
-	database
-
 	User   string   `help:"Name of the user it acts for, made if missing." required:""`
 	Name   string   `help:"What the key is for."`
 	Scopes []string `default:"chat,read" enum:"chat,read,admin" help:"Any of ${enum}."`
 }
 
 // Run makes a key.
-func (c *keysCreateCommand) Run(ctx context.Context, console *console) error {
+func (c *keysCreateCommand) Run(ctx context.Context, e env, console *console) error {
 	key, hash := httpapi.NewKey()
-	err := c.withPool(ctx, func(pool *pgxpool.Pool) error {
+	err := withPool(ctx, e, func(pool *pgxpool.Pool) error {
 		return pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 			user, err := db.New().UserEnsure(ctx, tx, c.User)
 			if err != nil {
@@ -57,15 +56,13 @@ func (c *keysCreateCommand) Run(ctx context.Context, console *console) error {
 }
 
 type keysListCommand struct {
-	database
-
 	JSON bool `help:"Print JSON."`
 }
 
 // Run lists the keys.
-func (c *keysListCommand) Run(ctx context.Context, console *console) error {
+func (c *keysListCommand) Run(ctx context.Context, e env, console *console) error {
 	var keys []*db.ApiKeyListRow
-	err := c.withPool(ctx, func(pool *pgxpool.Pool) (err error) {
+	err := withPool(ctx, e, func(pool *pgxpool.Pool) (err error) {
 		keys, err = db.New().ApiKeyList(ctx, pool)
 
 		return err
@@ -99,16 +96,14 @@ func (c *keysListCommand) print(console *console, k *db.ApiKeyListRow) error {
 }
 
 type keysRevokeCommand struct {
-	database
-
 	ID uuid.UUID `arg:"" help:"Id of the key, as listed."`
 }
 
 var errNoKey = errors.New("there is no such active key: see api keys list")
 
 // Run revokes a key.
-func (c *keysRevokeCommand) Run(ctx context.Context, _ *console) error {
-	return c.withPool(ctx, func(pool *pgxpool.Pool) error {
+func (c *keysRevokeCommand) Run(ctx context.Context, e env) error {
+	return withPool(ctx, e, func(pool *pgxpool.Pool) error {
 		n, err := db.New().ApiKeyRevoke(ctx, pool, c.ID)
 		if err != nil {
 			return fmt.Errorf("revoke key: %w", err)
@@ -121,12 +116,19 @@ func (c *keysRevokeCommand) Run(ctx context.Context, _ *console) error {
 	})
 }
 
-func (d *database) withPool(ctx context.Context, work func(*pgxpool.Pool) error) error {
-	pool, err := pg.Open(ctx, pg.Config{URL: d.URL, AppName: "alfred-api", MaxConns: 2})
+// withPool checks the schema first, so that a database without it is named as such.
+func withPool(ctx context.Context, e env, work func(*pgxpool.Pool) error) error {
+	if e["DATABASE_URL"] == "" {
+		return errNoDatabase
+	}
+	pool, err := pg.Open(ctx, pg.Config{URL: e["DATABASE_URL"], AppName: "alfred api", MaxConns: 2})
 	if err != nil {
-		return fmt.Errorf("open the database: %w", err)
+		return err //nolint:wrapcheck // typed, and says what to do
 	}
 	defer pool.Close()
+	if err := pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
+		return err //nolint:wrapcheck // typed, and says what to do
+	}
 
 	return work(pool)
 }

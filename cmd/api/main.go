@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -14,9 +15,9 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, "api:", err)
-		os.Exit(1) //nolint:gocritic // the process ends; nothing is left for the deferred stop to do
+	if err := run(ctx, os.Args[1:], environ(os.Environ()), os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "api:", strings.Join(strings.Fields(err.Error()), " ")) // one line, whatever is wrapped
+		os.Exit(1)                                                                      //nolint:gocritic // the process ends; nothing is left for the deferred stop to do
 	}
 }
 
@@ -25,24 +26,33 @@ type commands struct {
 	Keys  keysCommand  `cmd:"" help:"Make, list and revoke API keys."`
 }
 
+// env is the environment as the commands see it, so that tests give their own.
+type env map[string]string
+
 // console is where commands print: results to out, talk to errs.
 type console struct {
 	out  io.Writer
 	errs io.Writer
 }
 
-// database is the setting that every command has.
-type database struct {
-	URL string `env:"DATABASE_URL" help:"Address of the database." name:"database-url" required:""`
+func environ(pairs []string) env {
+	e := env{}
+	for _, pair := range pairs {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			e[name] = value
+		}
+	}
+
+	return e
 }
 
-// run is the program: it parses args and the environment, and runs the command.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// run is the program: it parses args and runs the command that they name.
+func run(ctx context.Context, args []string, e env, stdout, stderr io.Writer) error {
 	var cli commands
 	code := -1
 	parser, err := kong.New(&cli, kong.Name("api"), kong.Description("Alfred's HTTP API."),
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(&console{out: stdout, errs: stderr}))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e, &console{out: stdout, errs: stderr}))
 	if err != nil {
 		return fmt.Errorf("define the command line: %w", err)
 	}

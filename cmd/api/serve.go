@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,67 +18,70 @@ import (
 	"alfred/db"
 	"alfred/domain"
 	"alfred/httpapi"
-	"alfred/llm/lexical"
+	"alfred/llm/provider"
 	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
 )
 
 type serveCommand struct {
-	database
-
-	Addr     string `default:"127.0.0.1:8080" env:"ALFRED_ADDR"   help:"Where to listen."`
-	Auth     string `default:"on"             enum:"on,off"       env:"ALFRED_AUTH" help:"off: every request is the user demo; on loopback only."`
-	Domain   string `default:"kitchen"        env:"ALFRED_DOMAIN" help:"Name of a domain that comes with the program, or a file."`
-	MaxConns int32  `default:"16"             help:"Connections to the database at most."`
+	Conns int32 `default:"16" help:"Connections to the database at most, besides the one that listens."`
 }
+
+// Help lists the settings.
+func (c *serveCommand) Help() string { return settingsHelp }
 
 // openUser is whom requests act for when authentication is off.
 const openUser = "demo"
 
-// shutdownGrace is how long open requests may take to end. Streams are cut: their
-// clients resume elsewhere.
+// shutdownGrace is how long open requests may take to end. Streams and waits end
+// at once: their clients go on elsewhere.
 const shutdownGrace = 5 * time.Second
 
-var errOpenToTheWorld = errors.New("ALFRED_AUTH=off is only for a loopback address: set ALFRED_ADDR to 127.0.0.1:8080, or leave ALFRED_AUTH on")
-
 // Run serves until ctx is over.
-func (c *serveCommand) Run(ctx context.Context, console *console) error {
-	logger := slog.New(slog.NewJSONHandler(console.errs, nil))
-	if c.Auth == "off" && !loopback(c.Addr) {
-		return errOpenToTheWorld
-	}
-	pool, err := pg.Open(ctx, pg.Config{URL: c.URL, AppName: "alfred-api", MaxConns: c.MaxConns})
+func (c *serveCommand) Run(ctx context.Context, e env, console *console) error {
+	s, err := parseSettings(e)
 	if err != nil {
-		return fmt.Errorf("open the database: %w", err)
+		return err
+	}
+	logger := slog.New(slog.NewJSONHandler(console.errs, nil))
+	pool, err := pg.Open(ctx, pg.Config{URL: s.databaseURL, AppName: "alfred api", MaxConns: c.Conns})
+	if err != nil {
+		return err //nolint:wrapcheck // typed, and says what to do
 	}
 	defer pool.Close()
 	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
-		return fmt.Errorf("check the schema: %w", err)
+		return err //nolint:wrapcheck // typed, and says what to do
 	}
-	config, err := c.config(ctx, pool, logger)
+	config, err := s.config(ctx, pool, logger)
 	if err != nil {
 		return err
 	}
 
-	return c.serve(ctx, config)
+	return serve(ctx, s.addr, config)
 }
 
-func (c *serveCommand) config(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (httpapi.Config, error) {
-	fsys, path := domain.Find(c.Domain)
-	d, err := domain.Open(ctx, pool, fsys, path)
+// config makes what the API works with.
+func (s *settings) config(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (httpapi.Config, error) {
+	files, file := domain.Find(s.domain)
+	bound, err := domain.Open(ctx, pool, files, file)
 	if err != nil {
-		return httpapi.Config{}, fmt.Errorf("open the domain %s: %w", c.Domain, err)
+		return httpapi.Config{}, err //nolint:wrapcheck // the domain's own words
 	}
+	embedder, err := provider.NewEmbedder(&s.embedder)
+	if err != nil {
+		return httpapi.Config{}, fmt.Errorf("choose an embedder: %w", err)
+	}
+	searcher := recall.New(bound, embedder)
 	config := httpapi.Config{
-		Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, logger), Domain: d.Name, Logger: logger,
-		Rows: crud.New(d, recall.New(d, lexical.Embedder{})), Memory: memory.New(d, memory.DefaultConfig()),
+		Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, logger), Domain: bound, Rows: crud.New(bound, searcher),
+		Memory: memory.New(bound, s.windows), Search: searcher, Origins: s.origins, Logger: logger, Version: version(),
 	}
-	if c.Auth == "off" {
+	if s.open {
 		if config.OpenUser, err = ensureOpenUser(ctx, pool); err != nil {
 			return httpapi.Config{}, err
 		}
-		logger.WarnContext(ctx, "authentication is off", slog.String("user", openUser), slog.String("addr", c.Addr))
+		logger.WarnContext(ctx, "authentication is off", slog.String("user", openUser), slog.String("addr", s.addr))
 	}
 
 	return config, nil
@@ -92,17 +96,18 @@ func ensureOpenUser(ctx context.Context, pool *pgxpool.Pool) (uuid.UUID, error) 
 	return id, nil
 }
 
-func (c *serveCommand) serve(ctx context.Context, config httpapi.Config) error {
+// serve answers on addr until ctx is over. What is being answered then may finish.
+func serve(ctx context.Context, addr string, config httpapi.Config) error {
 	var listen net.ListenConfig
-	listener, err := listen.Listen(ctx, "tcp", c.Addr)
+	listener, err := listen.Listen(ctx, "tcp", addr)
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("listen on ALFRED_ADDR: %w", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
+	config.Stopping = ctx.Done()
 	server := &http.Server{
 		Handler: httpapi.New(config), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		// Streams end with the process, so that shutting down does not wait for them.
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog: slog.NewLogLogger(config.Logger.Handler(), slog.LevelWarn),
 	}
 	group.Go(func() error { return config.Listener.Run(ctx) })
 	group.Go(func() error {
@@ -124,15 +129,17 @@ func (c *serveCommand) serve(ctx context.Context, config httpapi.Config) error {
 	return group.Wait() //nolint:wrapcheck // wrapped where they arise
 }
 
-func loopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
+// version is the commit that the program was built from, or what the module says.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
 	}
-	if host == "localhost" {
-		return true
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return setting.Value
+		}
 	}
-	ip := net.ParseIP(host)
 
-	return ip != nil && ip.IsLoopback()
+	return info.Main.Version
 }

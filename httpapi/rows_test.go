@@ -1,0 +1,172 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	made := b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{
+		"name": "Butter Chicken\x00", "servings": 4, "tags": []any{"dinner"},
+		"recipe_ingredients": []any{map[string]any{"name": "chicken", "quantity": 500, "unit": "g"}},
+	})
+	require.Equal(t, http.StatusCreated, made.status, made.raw)
+	etag := made.header.Get("ETag")
+	require.NotEmpty(t, etag)
+	path := "/v1/data/recipe/" + made.text("id")
+
+	got := b.call(t, http.MethodGet, path, nil)
+	require.Equal(t, http.StatusOK, got.status, got.raw)
+	require.Equal(t, "Butter Chicken", got.text("name"), "what cannot be stored is left out")
+	require.Len(t, got.body["recipe_ingredients"], 1)
+	require.Equal(t, etag, got.header.Get("ETag"))
+
+	list := b.call(t, http.MethodGet, "/v1/data/recipe?q=butter", nil)
+	require.Len(t, list.items(), 1)
+	require.InDelta(t, 1, list.body["total"], 0)
+	require.Empty(t, b.call(t, http.MethodGet, "/v1/data/recipe?q=%25", nil).items(), "a pattern is only text")
+
+	changed := b.call(t, http.MethodPatch, path, map[string]any{"description": "rich"}, header{"If-Match": etag})
+	require.Equal(t, http.StatusOK, changed.status, changed.raw)
+	require.Equal(t, "rich", changed.text("description"))
+	b.call(t, http.MethodPatch, path, map[string]any{"description": "mild"}, header{"If-Match": etag}).requireProblem(t, http.StatusPreconditionFailed, "conflict")
+	b.call(t, http.MethodDelete, path, nil, header{"If-Match": etag}).requireProblem(t, http.StatusPreconditionFailed, "conflict")
+	cleared := b.call(t, http.MethodPatch, path, `{"description": null}`, header{"If-Match": "*"})
+	require.Equal(t, http.StatusOK, cleared.status, cleared.raw)
+	require.Nil(t, cleared.body["description"], "null clears a column")
+	require.Equal(t, "Butter Chicken", cleared.text("name"), "what is not named stays")
+
+	require.Equal(t, http.StatusNoContent, b.call(t, http.MethodDelete, path, nil, header{"If-Match": cleared.header.Get("ETag")}).status)
+	b.call(t, http.MethodGet, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
+	b.call(t, http.MethodDelete, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
+}
+
+func TestRowsOfASession(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	session := b.session(t)
+	made := b.call(t, http.MethodPost, "/v1/data/recipe?session="+session, map[string]any{"name": "Soup"})
+	require.Equal(t, http.StatusCreated, made.status, made.raw)
+	known := b.call(t, http.MethodGet, "/v1/sessions/"+session+"/entities", nil)
+	require.Len(t, known.items(), 1)
+	require.Equal(t, "recipe_1", known.items()[0]["ref"])
+	require.Equal(t, "created:user", known.items()[0]["action"])
+	require.NotContains(t, known.raw, made.text("id"), "the registry shows no keys")
+}
+
+func TestRowsBadInput(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	made := b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": "Soup"})
+	require.Equal(t, http.StatusCreated, made.status, made.raw)
+	path := "/v1/data/recipe/" + made.text("id")
+	for _, body := range []any{
+		map[string]any{}, map[string]any{"name": nil}, map[string]any{"nome": "x"}, map[string]any{"name": "x", "user_id": uuid.NewString()},
+		`{"name": 1e999999}`, `[]`, `"x"`, `{"name": `, nil, map[string]any{"name": []any{}},
+	} {
+		a := b.call(t, http.MethodPost, "/v1/data/recipe", body)
+		require.Equal(t, http.StatusBadRequest, a.status, "%v: %s", body, a.raw)
+		a.requireProblem(t, http.StatusBadRequest, "invalid_request")
+	}
+	b.call(t, http.MethodPatch, path, `{"name": null}`).requireProblem(t, http.StatusBadRequest, "invalid_request")
+	b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": strings.Repeat("x", 2<<20)}).requireProblem(t, http.StatusRequestEntityTooLarge, "message_too_large")
+
+	b.call(t, http.MethodGet, "/v1/data/spaceship", nil).requireProblem(t, http.StatusNotFound, "not_found")
+	b.call(t, http.MethodGet, "/v1/data/%00", nil).requireProblem(t, http.StatusNotFound, "not_found")
+	for _, id := range []string{uuid.NewString(), "1", "%00", "%ff", "recipe_1"} {
+		b.call(t, http.MethodGet, "/v1/data/recipe/"+id, nil).requireProblem(t, http.StatusNotFound, "not_found")
+		b.call(t, http.MethodPatch, "/v1/data/recipe/"+id, map[string]any{"name": "x"}).requireProblem(t, http.StatusNotFound, "not_found")
+		b.call(t, http.MethodDelete, "/v1/data/recipe/"+id, nil).requireProblem(t, http.StatusNotFound, "not_found")
+	}
+	for _, query := range []string{"?cursor=x", "?cursor=-1", "?limit=0", "?q=%00", "?q=%ff"} {
+		a := b.call(t, http.MethodGet, "/v1/data/recipe"+query, nil)
+		require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", query, a.raw)
+	}
+	for _, session := range []string{uuid.NewString(), "x"} {
+		b.call(t, http.MethodPost, "/v1/data/recipe?session="+session, map[string]any{"name": "x"}).requireProblem(t, http.StatusNotFound, "not_found")
+	}
+	require.Len(t, b.call(t, http.MethodGet, "/v1/data/recipe", nil).items(), 1)
+}
+
+func TestRowsOfOthers(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	made := b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": "Secret Soup"})
+	path := "/v1/data/recipe/" + made.text("id")
+	_, b.key = b.newUser(t, "bob", "chat")
+	b.call(t, http.MethodGet, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
+	b.call(t, http.MethodPatch, path, map[string]any{"name": "mine"}).requireProblem(t, http.StatusNotFound, "not_found")
+	b.call(t, http.MethodDelete, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
+	for _, list := range []string{"/v1/data/recipe", "/v1/mentions?q=secret", "/v1/search?q=secret+soup"} {
+		require.Empty(t, b.call(t, http.MethodGet, list, nil).items(), list)
+	}
+}
+
+func TestMentions(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.exec(t, `SELECT kitchen.seed_demo($1)`, b.user)
+	none := b.call(t, http.MethodGet, "/v1/mentions?q=no+such+thing+anywhere", nil)
+	require.JSONEq(t, `{"items": []}`, none.raw)
+
+	all := b.call(t, http.MethodGet, "/v1/mentions", nil)
+	require.Equal(t, http.StatusOK, all.status, all.raw)
+	require.NotEmpty(t, all.items())
+	require.LessOrEqual(t, len(all.items()), 15)
+	perType := map[any]int{}
+	for _, item := range all.items() {
+		require.NotEmpty(t, item["label"])
+		require.NotEmpty(t, item["uuid"])
+		require.Len(t, item, 3)
+		perType[item["ref_type"]]++
+		require.LessOrEqual(t, perType[item["ref_type"]], 5)
+	}
+	require.Contains(t, perType, "recipe")
+	require.Contains(t, perType, "inv")
+	require.NotContains(t, perType, "ing", "reference data is nobody's to point at")
+
+	first := all.items()[0]
+	row := b.call(t, http.MethodGet, "/v1/data/"+first["ref_type"].(string)+"/"+first["uuid"].(string), nil)
+	require.Equal(t, http.StatusOK, row.status, row.raw)
+	b.call(t, http.MethodGet, "/v1/mentions?q=%00", nil).requireProblem(t, http.StatusBadRequest, "invalid_request")
+}
+
+func TestSearch(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": "Butter Chicken"})
+	b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": "Pancakes"})
+	turn := b.message(t, b.session(t), "How long does butter chicken take?")
+	b.reply(t, turn, "Forty-five minutes.")
+
+	all := b.call(t, http.MethodGet, "/v1/search?q=butter+chicken", nil)
+	require.Equal(t, http.StatusOK, all.status, all.raw)
+	kinds := map[any]string{}
+	for _, item := range all.items() {
+		kinds[item["type"]] = item["label"].(string)
+	}
+	require.Equal(t, "Butter Chicken", kinds["recipe"], all.raw)
+	require.Equal(t, "How long does butter chicken take?", kinds["turn"])
+
+	only := b.call(t, http.MethodGet, "/v1/search?q=butter+chicken&type=turn", nil)
+	require.Len(t, only.items(), 1)
+	require.Equal(t, turn, only.items()[0]["id"])
+	require.Equal(t, "Forty-five minutes.", only.items()[0]["text"])
+
+	for _, query := range []string{"", "?q=", "?q=x&type=spaceship", "?q=%00", "?q=" + strings.Repeat("x", 1001)} {
+		a := b.call(t, http.MethodGet, "/v1/search"+query, nil)
+		require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", query, a.raw)
+	}
+}
