@@ -46,7 +46,7 @@ func (c *runCommand) Run(ctx context.Context, e env, console *console) error {
 	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
 		return err //nolint:wrapcheck // typed, and says what to do
 	}
-	config, err := c.config(ctx, s, pool, logger)
+	config, index, err := c.config(ctx, s, pool, logger)
 	if err != nil {
 		return err
 	}
@@ -58,9 +58,28 @@ func (c *runCommand) Run(ctx context.Context, e env, console *console) error {
 		return err //nolint:wrapcheck // the runner's own words
 	}
 	logger.InfoContext(ctx, "worker started", slog.String("worker", runner.ID()), slog.String("domain", config.Domain.Name))
-	<-ctx.Done()
+	sweep(ctx, index, logger)
 
 	return runner.Stop(context.WithoutCancel(ctx)) //nolint:wrapcheck // the runner's own words
+}
+
+// sweepInterval is how often rows that other programs wrote are looked for.
+const sweepInterval = 5 * time.Minute
+
+// sweep embeds what no job has, until ctx is over. Several workers doing so agree: a text is known by its hash.
+func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
+	ticker := time.NewTicker(sweepInterval)
+	defer ticker.Stop()
+	for {
+		if err := index.Sweep(ctx); err != nil && ctx.Err() == nil {
+			logger.WarnContext(ctx, "sweep failed", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 func (c *runCommand) logger(console *console) *slog.Logger {
@@ -76,33 +95,34 @@ func (c *runCommand) logger(console *console) *slog.Logger {
 }
 
 // config makes what the runner works with.
-func (c *runCommand) config(ctx context.Context, s *settings, pool *pgxpool.Pool, logger *slog.Logger) (jobs.Config, error) {
+func (c *runCommand) config(ctx context.Context, s *settings, pool *pgxpool.Pool, logger *slog.Logger) (jobs.Config, *recall.Index, error) {
 	files, file := domain.Find(s.domain)
 	bound, err := domain.Open(ctx, pool, files, file)
 	if err != nil {
-		return jobs.Config{}, err //nolint:wrapcheck // the domain's own words
+		return jobs.Config{}, nil, err //nolint:wrapcheck // the domain's own words
 	}
 	s.model.OfflineModel = offline.New(bound)
 	models, err := provider.New(&s.model)
 	if err != nil {
-		return jobs.Config{}, fmt.Errorf("choose models: %w", err)
+		return jobs.Config{}, nil, fmt.Errorf("choose models: %w", err)
 	}
 	embedder, err := provider.NewEmbedder(&s.embedder)
 	if err != nil {
-		return jobs.Config{}, fmt.Errorf("choose an embedder: %w", err)
+		return jobs.Config{}, nil, fmt.Errorf("choose an embedder: %w", err)
 	}
 	prices, err := llm.DefaultPrices()
 	if err != nil {
-		return jobs.Config{}, err //nolint:wrapcheck // says what it was
+		return jobs.Config{}, nil, err //nolint:wrapcheck // says what it was
 	}
 	searcher := recall.New(bound, embedder)
+	index := recall.NewIndex(searcher, pool)
 
 	return jobs.Config{
-		Pool: pool, Domain: bound, Memory: memory.New(bound, s.windows), Tools: crud.New(bound, searcher), Index: recall.NewIndex(searcher, pool),
+		Pool: pool, Domain: bound, Memory: memory.New(bound, s.windows), Tools: crud.New(bound, searcher), Index: index,
 		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: prices,
 		CompressOlder: s.windows.CompressOlder, FullDetailTurns: s.windows.FullDetailTurns, RetentionWindow: s.windows.RetentionWindow,
 		RetentionDecayTurns: s.retentionDecay, Grace: c.Grace, TurnWorkers: c.Turns, Version: version(),
-	}, nil
+	}, index, nil
 }
 
 // version is the commit that the program was built from, or what the module says.
