@@ -96,6 +96,7 @@ type Result struct {
 	Shown        int    // rows that are in the result
 	Refs         []string
 	Changes      []Change
+	Notice       string // what the result does not say: a search that was degraded
 	ErrorCode    Code
 	ErrorMessage string
 }

@@ -32,6 +32,7 @@ type record struct {
 	refs    []string
 	total   int
 	changes []Change
+	notice  string
 }
 
 // decision is one decision while it runs.
@@ -234,7 +235,7 @@ func refCode(reason registry.Reason) Code {
 func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 	outcome := Outcome{Approval: d.approval}
 	for _, s := range d.steps {
-		result := Result{Call: s.number, Tool: s.call.Tool, RowCount: s.record.total, Shown: len(s.record.rows), Refs: s.record.refs, Changes: s.record.changes}
+		result := Result{Call: s.number, Tool: s.call.Tool, RowCount: s.record.total, Shown: len(s.record.rows), Refs: s.record.refs, Changes: s.record.changes, Notice: s.record.notice}
 		if s.entity != nil {
 			result.EntityType = s.entity.Type
 		}
@@ -250,9 +251,17 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 	return outcome, nil
 }
 
+// storeResult writes a result's row. A notice stands in the first row, for there
+// is where a model reads, and in an empty result as the message.
 func storeResult(ctx context.Context, tx pgx.Tx, turn uuid.UUID, step int, result *Result, args json.RawMessage, rows []map[string]any) error {
 	if rows == nil {
 		rows = []map[string]any{}
+	}
+	message := result.ErrorMessage
+	if result.Notice != "" && len(rows) > 0 {
+		rows[0]["_notice"] = result.Notice
+	} else if result.Notice != "" {
+		message = result.Notice
 	}
 	raw, err := jsonRows(rows)
 	if err != nil {
@@ -261,7 +270,7 @@ func storeResult(ctx context.Context, tx pgx.Tx, turn uuid.UUID, step int, resul
 	err = db.New().TurnStepResultInsert(ctx, tx, &db.TurnStepResultInsertParams{
 		TurnID: turn, Step: int32(step), Call: int32(result.Call), Tool: result.Tool, //nolint:gosec // few steps and calls
 		EntityType: textOrNil(result.EntityType), Params: storedArgs(args), Rows: raw, RowCount: int32(result.RowCount), //nolint:gosec // below 2^31 rows
-		Refs: append([]string{}, result.Refs...), ErrorCode: textOrNil(string(result.ErrorCode)), ErrorMessage: textOrNil(result.ErrorMessage),
+		Refs: append([]string{}, result.Refs...), ErrorCode: textOrNil(string(result.ErrorCode)), ErrorMessage: textOrNil(message),
 	})
 	if err != nil {
 		return fmt.Errorf("store result: %w", err)

@@ -75,9 +75,7 @@ func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 			result.refs = append(result.refs, ref)
 		}
 	}
-	if d.vectors.Notice != "" && len(result.rows) > 0 {
-		result.rows[0]["_notice"] = d.vectors.Notice
-	}
+	result.notice = d.vectors.Notice
 	result.total = len(result.rows)
 
 	return result, nil

@@ -37,8 +37,10 @@ func withoutNUL(value any) any {
 			v[i] = withoutNUL(v[i])
 		}
 	case map[string]any:
-		for key := range v {
-			v[key] = withoutNUL(v[key])
+		for _, key := range sortedNames(v) {
+			value := withoutNUL(v[key])
+			delete(v, key)
+			v[strings.ReplaceAll(key, "\x00", "")] = value
 		}
 	}
 
@@ -146,6 +148,19 @@ func integral(c *domain.Column) bool {
 	return c.Type == "integer" || c.Type == "bigint" || c.Type == "smallint"
 }
 
+// integerBits is how many bits a whole number of the column's type has, without
+// its sign. Postgres says that a number is out of range, and not of which column.
+func integerBits(c *domain.Column) int {
+	switch c.Type {
+	case "smallint":
+		return 15
+	case "integer":
+		return 31
+	default:
+		return 63
+	}
+}
+
 // stored brings a value to the form in which a row is written: checked against
 // the column, "" as null where it cannot be a value, numbers as numbers. Keys of
 // other rows are put in before.
@@ -191,6 +206,9 @@ func storedNumber(c *domain.Column, text string) (any, *Error) {
 	if rat, _ := new(big.Rat).SetString(text); integral(c) {
 		if !rat.IsInt() {
 			return nil, failColumn(CodeBadValue, c.Name, "%s has to be a whole number.", c.Name)
+		}
+		if rat.Num().BitLen() > integerBits(c) {
+			return nil, failColumn(CodeBadValue, c.Name, "%s is out of range.", c.Name)
 		}
 		text = rat.Num().String()
 	}

@@ -1,0 +1,178 @@
+package crud
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"alfred/domain"
+	"alfred/registry"
+)
+
+// draft is an unsaved row that a read named.
+type draft struct {
+	ref     string
+	content map[string]any
+}
+
+// withoutDrafts takes refs of drafts out of conditions on the key. A condition
+// that only named drafts is decided: no stored row is one of them.
+func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) ([]registry.Filter, []condition) {
+	isDraft := func(value any) bool {
+		return slices.ContainsFunc(drafts, func(one draft) bool { return one.ref == value })
+	}
+	var (
+		rest    []registry.Filter
+		decided []condition
+	)
+	for _, filter := range filters {
+		list, isList := filter.Value.([]any)
+		negated := filter.Op == opNotEqual || filter.Op == opNotIn
+		switch {
+		case !isKey(e, filter.Field):
+		case isList:
+			kept := slices.DeleteFunc(slices.Clone(list), isDraft)
+			if len(kept) == 0 && len(list) > 0 {
+				decided = append(decided, condition{column: e.Key, none: !negated, all: negated})
+
+				continue
+			}
+			filter.Value = kept
+		case isDraft(filter.Value):
+			decided = append(decided, condition{column: e.Key, none: !negated, all: negated})
+
+			continue
+		}
+		rest = append(rest, filter)
+	}
+
+	return rest, decided
+}
+
+func isKey(e *domain.Entity, field string) bool { return field == keyField || field == e.Key.Name }
+
+// loadDrafts fetches the drafts that filters on the key name and keeps those that
+// fit the other filters too.
+func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
+	if _, fault := conditions(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters)); fault != nil {
+		return fault
+	}
+	refs := namedKeys(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters))
+	if len(refs) == 0 {
+		return nil
+	}
+	entries, err := d.registry.Lookup(ctx, refs)
+	if err != nil {
+		return err
+	}
+	var pending []string
+	for _, ref := range refs {
+		entry, known := entries[ref]
+		if !known || !entry.Pending() {
+			continue
+		}
+		if entry.Type != op.entity.Type {
+			return fail(CodeTypeMismatch, "%s is a %s, not a row of %s.", ref, entry.Type, op.entity.Table)
+		}
+		pending = append(pending, ref)
+	}
+
+	return op.fitting(ctx, d, pending)
+}
+
+// namedKeys are the refs in conditions on the key, each once.
+func namedKeys(e *domain.Entity, filters []registry.Filter) []string {
+	var refs []string
+	for _, filter := range filters {
+		if !isKey(e, filter.Field) {
+			continue
+		}
+		values, isList := filter.Value.([]any)
+		if !isList {
+			values = []any{filter.Value}
+		}
+		for _, value := range values {
+			if ref, ok := value.(string); ok && !slices.Contains(refs, ref) {
+				refs = append(refs, ref)
+			}
+		}
+	}
+
+	return refs
+}
+
+func (op *readOp) fitting(ctx context.Context, d *decision, pending []string) error {
+	if len(pending) == 0 {
+		return nil
+	}
+	contents, err := d.registry.GetEntityData(ctx, pending)
+	if err != nil {
+		return err
+	}
+	filters, fault := conditions(op.entity, op.args.Filters)
+	if fault != nil {
+		return fault
+	}
+	or, fault := conditions(op.entity, op.args.OrFilters)
+	if fault != nil {
+		return fault
+	}
+	for _, ref := range pending {
+		var content map[string]any
+		if err := decode(contents[ref], &content); err != nil {
+			return fmt.Errorf("read draft: %w", err)
+		}
+		one := draft{ref: ref, content: content}
+		row := map[string]any{op.entity.Key.Name: ref}
+		for name, value := range content {
+			row[name] = value
+		}
+		if !matches(op.entity, row, filters, or) {
+			one.content = nil // named, so no stored row is meant, and filtered out
+		}
+		op.drafts = append(op.drafts, one)
+	}
+
+	return nil
+}
+
+// draftRow is a draft as a row: whole, or the columns asked for.
+func (op *readOp) draftRow(one draft) map[string]any {
+	row := map[string]any{op.entity.Key.Name: one.ref}
+	for name, value := range one.content {
+		if len(op.args.Columns) == 0 || slices.Contains(op.args.Columns, name) || slices.Contains(op.entity.Label.Columns(), name) {
+			row[name] = value
+		}
+	}
+
+	return row
+}
+
+// labelDrafts puts labels beside the refs in drafts, as stored rows have them.
+func (d *decision) labelDrafts(ctx context.Context, e *domain.Entity, rows []map[string]any) error {
+	var refs []string
+	for _, row := range rows {
+		for _, c := range e.Columns {
+			if ref, ok := row[c.Name].(string); ok && c.FK != nil && c.Kind != domain.KindArray {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	entries, err := d.registry.Lookup(ctx, refs)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		for _, c := range e.Columns {
+			ref, ok := row[c.Name].(string)
+			if entry, known := entries[ref]; ok && known && c.FK != nil && !entry.LabelIsPlaceholder {
+				row["_"+c.Name+"_label"] = entry.Label
+			}
+		}
+	}
+
+	return nil
+}
