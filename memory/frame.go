@@ -24,13 +24,6 @@ func (s *section) line(parts ...string) {
 	s.body.WriteByte('\n')
 }
 
-// lines adds several lines.
-func (s *section) lines(texts []string) {
-	for _, text := range texts {
-		s.line(text)
-	}
-}
-
 // because records why something stands here; the section is filled in later.
 func (s *section) because(reason, ref string, turn int, text string) {
 	s.items = append(s.items, nodes.Item{Ref: ref, Turn: turn, Reason: reason, Tokens: tokens(text)})

@@ -250,17 +250,17 @@ func (t *turn) recalledLine(found map[string]any) string {
 			return ref + " (" + def.Type + ")"
 		}
 	}
-	line := "turn " + plainValue(found["turn"])
+	parts := []string{"turn " + plainValue(found["turn"])}
 	if isEmpty(found["turn"]) {
-		line = "another conversation, " + plainValue(found["date"])
+		parts[0] = "another conversation, " + plainValue(found["date"])
 	}
 	for _, name := range []string{"message", "reply", "summary", "before", "after"} {
 		if said := plainValue(found[name]); !isEmpty(found[name]) {
-			line += "; " + name + ": " + quote(t.withLabels(said), maxFact)
+			parts = append(parts, name+": "+quote(t.withLabels(said), maxFact))
 		}
 	}
 
-	return line
+	return strings.Join(parts, "; ")
 }
 
 // earlierDeed is one older turn in one line.
