@@ -24,9 +24,12 @@ func main() {
 
 // commands is the whole command line; each command's Run method stands in the file named after it.
 type commands struct {
+	Doctor  doctorCommand  `cmd:"" help:"Look for what is wrong with the database, the settings and the workers."`
 	Domain  domainCommand  `cmd:"" help:"Check a domain's declaration, or write a first one."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database's schema up, down, or say how far it is."`
+	Prune   pruneCommand   `cmd:"" help:"Drop months of events, step results and model calls."`
 	Run     runCommand     `cmd:"" help:"Work jobs until SIGTERM."`
+	Session sessionCommand `cmd:"" help:"Show, export or forget a session."`
 }
 
 // env is the environment as the commands see it, so that tests give their own.

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/pg"
+)
+
+type sessionCommand struct {
+	Export sessionExportCommand `cmd:"" help:"Print all that is kept of a session, as JSON."`
+	Forget sessionForgetCommand `cmd:"" help:"Delete a session and everything it left. Domain rows stay."`
+	Show   sessionShowCommand   `cmd:"" help:"Print what happened in a session, line by line."`
+}
+
+var errNoSession = errors.New("there is no such session")
+
+// sessionTables are what an export holds, each as a list of rows; by says how a table's rows belong to the session.
+//
+//nolint:gochecknoglobals // a constant in all but syntax
+var sessionTables = []struct{ name, by string }{
+	{"sessions", "x.id = $1"},
+	{"turns", bySession},
+	{"node_runs", byTurn},
+	{"turn_steps", byTurn},
+	{"turn_step_results", byTurn},
+	{"entity_refs", bySession},
+	{"ref_counters", bySession},
+	{"entity_events", bySession},
+	{"artifacts", bySession},
+	{"decisions", bySession},
+	{"constraints", bySession},
+	{"questions", bySession},
+	{"turn_summaries", bySession},
+	{"history_summaries", bySession},
+	{"turn_events", byTurn},
+	{"llm_calls", bySession},
+	{"context_items", "x.llm_call_id IN (SELECT c.id FROM llm_calls AS c WHERE c.session_id = $1)"},
+}
+
+const (
+	bySession = "x.session_id = $1"
+	byTurn    = "x.turn_id IN (SELECT t.id FROM turns AS t WHERE t.session_id = $1)"
+)
+
+type sessionExportCommand struct {
+	ID   uuid.UUID `arg:"" help:"The session's id."`
+	JSON bool      `default:"true" help:"JSON is the only form." hidden:""`
+}
+
+// Run prints the tables at one moment.
+func (c *sessionExportCommand) Run(ctx context.Context, e env, console *console) error {
+	return withPool(ctx, e, func(pool *pgxpool.Pool) error {
+		export := map[string]json.RawMessage{}
+		err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
+			for _, table := range sessionTables {
+				var rows json.RawMessage
+				// Names and conditions are the constants above.
+				query := `SELECT coalesce(jsonb_agg(to_jsonb(x)), '[]') FROM ` + table.name + ` AS x WHERE ` + table.by
+				if err := tx.QueryRow(ctx, query, c.ID).Scan(&rows); err != nil {
+					return fmt.Errorf("export %s: %w", table.name, err)
+				}
+				export[table.name] = rows
+			}
+
+			return nil
+		})
+		if err != nil {
+			return err //nolint:wrapcheck // says what it was
+		}
+		if string(export["sessions"]) == "[]" {
+			return errNoSession
+		}
+
+		return printJSON(console.out, export)
+	})
+}
+
+type sessionForgetCommand struct {
+	ID uuid.UUID `arg:"" help:"The session's id."`
+}
+
+// Run deletes.
+func (c *sessionForgetCommand) Run(ctx context.Context, e env, console *console) error {
+	return withPool(ctx, e, func(pool *pgxpool.Pool) error {
+		var forgotten bool
+		if err := pool.QueryRow(ctx, `SELECT forget_session($1)`, c.ID).Scan(&forgotten); err != nil {
+			return fmt.Errorf("forget the session: %w", err)
+		}
+		if !forgotten {
+			return errNoSession
+		}
+		_, err := fmt.Fprintln(console.out, "forgotten")
+
+		return err //nolint:wrapcheck // a closed stdout
+	})
+}
+
+type sessionShowCommand struct {
+	ID   uuid.UUID `arg:"" help:"The session's id."`
+	JSON bool      `help:"Print JSON."`
+}
+
+// timelineLine is a row of v_timeline.
+type timelineLine struct {
+	Number     int       `json:"number"`
+	At         time.Time `json:"at"`
+	Kind       string    `json:"kind"`
+	Text       *string   `json:"text"`
+	DurationMS *int      `json:"duration_ms"`
+}
+
+// Run prints the session's timeline.
+func (c *sessionShowCommand) Run(ctx context.Context, e env, console *console) error {
+	return withPool(ctx, e, func(pool *pgxpool.Pool) error {
+		var exists bool
+		if err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions WHERE id = $1)`, c.ID).Scan(&exists); err != nil {
+			return fmt.Errorf("look for the session: %w", err)
+		}
+		if !exists {
+			return errNoSession
+		}
+		// A failed query shows when its rows are collected.
+		rows, _ := pool.Query(ctx, `SELECT number, at, kind, text, duration_ms FROM v_timeline WHERE session_id = $1 ORDER BY number, seq`, c.ID)
+		lines, err := pgx.CollectRows(rows, pgx.RowToStructByPos[timelineLine])
+		if err != nil {
+			return fmt.Errorf("read the timeline: %w", err)
+		}
+		if c.JSON {
+			return printJSON(console.out, append([]timelineLine{}, lines...))
+		}
+
+		return printTimeline(console.out, lines)
+	})
+}
+
+func printTimeline(out io.Writer, lines []timelineLine) error {
+	turn := 0
+	for _, line := range lines {
+		if line.Number != turn {
+			turn = line.Number
+			if _, err := fmt.Fprintf(out, "turn %d\n", turn); err != nil {
+				return fmt.Errorf("print: %w", err)
+			}
+		}
+		text := ""
+		if line.Text != nil {
+			text = *line.Text
+		}
+		if line.DurationMS != nil {
+			text = fmt.Sprintf("%s (%d ms)", text, *line.DurationMS)
+		}
+		if _, err := fmt.Fprintf(out, "  %s  %-9s %s\n", line.At.Format("15:04:05.000"), line.Kind, text); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+	}
+
+	return nil
+}
+
+// withPool opens the database for one command.
+func withPool(ctx context.Context, e env, work func(pool *pgxpool.Pool) error) error {
+	url := e["DATABASE_URL"]
+	if url == "" {
+		return errNoDatabase
+	}
+	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", MaxConns: commandConns, URL: url})
+	if err != nil {
+		return err //nolint:wrapcheck // typed, and says what to do
+	}
+	defer pool.Close()
+
+	return work(pool)
+}
+
+const commandConns = 2
