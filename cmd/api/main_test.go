@@ -1,0 +1,234 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/pg"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// api runs the program and returns what it printed.
+func api(t *testing.T, e env, args ...string) (string, error) {
+	t.Helper()
+
+	var out, errs bytes.Buffer
+	err := run(t.Context(), args, e, &out, &errs)
+
+	return out.String(), err
+}
+
+func TestRunExplainsItself(t *testing.T) {
+	t.Parallel()
+
+	out, err := api(t, env{}, "--help")
+	require.NoError(t, err)
+	require.Contains(t, out, "keys create")
+	out, err = api(t, env{}, "serve", "--help")
+	require.NoError(t, err)
+	require.Contains(t, out, "ALFRED_AUTH")
+	_, err = api(t, env{}, "fly")
+	require.ErrorContains(t, err, "--help")
+}
+
+func TestServeRefusesToStart(t *testing.T) {
+	t.Parallel()
+
+	free := "127.0.0.1:0"
+	behind, ahead, ready := dbtest.EmptyURL(t), dbtest.URL(t), dbtest.URL(t)
+	exec(t, ahead, `INSERT INTO alfred.schema_migrations (version_id, is_applied) VALUES (99999, true)`)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+
+	for name, c := range map[string]struct {
+		env  env
+		is   error
+		says string
+	}{
+		"no database":             {env{}, errNoDatabase, "DATABASE_URL is not set"},
+		"a database that is gone": {env{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"}, pg.ErrNoAnswer, "start it or correct DATABASE_URL"},
+		"not an address":          {env{"DATABASE_URL": "mysql://x"}, nil, "DATABASE_URL"},
+		"no migrations":           {env{"DATABASE_URL": behind, "ALFRED_ADDR": free}, pg.ErrSchemaBehind, "worker migrate up"},
+		"later migrations":        {env{"DATABASE_URL": ahead, "ALFRED_ADDR": free}, pg.ErrSchemaAhead, "newer version"},
+		"open to the world":       {env{"DATABASE_URL": ready, "ALFRED_AUTH": "off", "ALFRED_ADDR": "0.0.0.0:0"}, errOpenToTheWorld, "loopback"},
+		"open on every address":   {env{"DATABASE_URL": ready, "ALFRED_AUTH": "off", "ALFRED_ADDR": ":0"}, errOpenToTheWorld, "ALFRED_ADDR"},
+		"half open":               {env{"DATABASE_URL": ready, "ALFRED_AUTH": "maybe"}, errSetting, "on or off"},
+		"an origin with a path":   {env{"DATABASE_URL": ready, "ALFRED_CORS_ORIGINS": "https://a.example/x"}, errSetting, "ALFRED_CORS_ORIGINS"},
+		"a window of words":       {env{"DATABASE_URL": ready, "UNDERSTAND_TURNS": "five"}, errSetting, "UNDERSTAND_TURNS"},
+		"an unknown domain":       {env{"DATABASE_URL": ready, "ALFRED_ADDR": free, "ALFRED_DOMAIN": "garage"}, nil, "garage"},
+		"an unknown embedder":     {env{"DATABASE_URL": ready, "ALFRED_ADDR": free, "ALFRED_EMBEDDER": "magic"}, nil, "magic"},
+		"a taken address":         {env{"DATABASE_URL": ready, "ALFRED_ADDR": taken.Addr().String()}, nil, "ALFRED_ADDR"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := api(t, c.env, "serve")
+			require.Error(t, err)
+			require.ErrorContains(t, err, c.says)
+			if c.is != nil {
+				require.ErrorIs(t, err, c.is)
+			}
+		})
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+
+	url := dbtest.URL(t)
+	e := env{"DATABASE_URL": url}
+	out, err := api(t, e, "keys", "create", "--user", "ada", "--scopes", "chat,read")
+	require.NoError(t, err)
+	key := strings.TrimSuffix(out, "\n")
+	require.Regexp(t, `^alf_[A-Za-z0-9_-]{43}$`, key, "the key and nothing else")
+
+	list, err := api(t, e, "keys", "list", "--json")
+	require.NoError(t, err)
+	var listed struct {
+		ID     string   `json:"id"`
+		User   string   `json:"user"`
+		Scopes []string `json:"scopes"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(list), &listed))
+	require.Equal(t, "ada", listed.User)
+	require.Equal(t, []string{"chat", "read"}, listed.Scopes)
+	require.NotContains(t, list, key)
+
+	base, stop := startServer(t, env{"DATABASE_URL": url, "ALFRED_ADDR": "127.0.0.1:0"})
+	require.Equal(t, http.StatusOK, get(t, base+"/v1/sessions", key))
+	_, err = api(t, e, "keys", "revoke", listed.ID)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusUnauthorized, get(t, base+"/v1/sessions", key))
+	require.NoError(t, stop())
+
+	_, err = api(t, e, "keys", "revoke", listed.ID)
+	require.ErrorIs(t, err, errNoKey)
+	list, err = api(t, e, "keys", "list")
+	require.NoError(t, err)
+	require.Contains(t, list, "revoked")
+}
+
+func TestKeysCreateRefuses(t *testing.T) {
+	t.Parallel()
+
+	e := env{"DATABASE_URL": dbtest.URL(t)}
+	for _, args := range [][]string{
+		{"--scopes", "chat"}, {"--user", "ada", "--scopes", "root"}, {"--user", "ada", "--scopes", ""}, {"--user", ""},
+	} {
+		out, err := api(t, e, append([]string{"keys", "create"}, args...)...)
+		require.Error(t, err, args)
+		require.Empty(t, out, "no key is printed that was not stored")
+	}
+	_, err := api(t, env{}, "keys", "list")
+	require.ErrorIs(t, err, errNoDatabase)
+	_, err = api(t, env{"DATABASE_URL": dbtest.EmptyURL(t)}, "keys", "list")
+	require.ErrorIs(t, err, pg.ErrSchemaBehind)
+}
+
+func TestServeWithoutKeys(t *testing.T) {
+	t.Parallel()
+
+	base, stop := startServer(t, env{"DATABASE_URL": dbtest.URL(t), "ALFRED_ADDR": "127.0.0.1:0", "ALFRED_AUTH": "off"})
+	require.Equal(t, http.StatusOK, get(t, base+"/v1/sessions", ""))
+	require.Equal(t, http.StatusOK, get(t, base+"/", ""))
+	require.Equal(t, http.StatusOK, get(t, base+"/readyz", ""))
+	require.NoError(t, stop())
+}
+
+// A stop is no failure, does not wait for streams, and lets them know.
+func TestServeStops(t *testing.T) {
+	t.Parallel()
+
+	base, stop := startServer(t, env{"DATABASE_URL": dbtest.URL(t), "ALFRED_ADDR": "127.0.0.1:0", "ALFRED_AUTH": "off"})
+	response, err := http.Post(base+"/v1/sessions", "application/json", strings.NewReader(`{}`))
+	require.NoError(t, err)
+	var session struct {
+		ID string `json:"id"`
+	}
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&session))
+	require.NoError(t, response.Body.Close())
+	stream, err := http.Get(base + "/v1/sessions/" + session.ID + "/events")
+	require.NoError(t, err)
+	defer stream.Body.Close()
+
+	started := time.Now()
+	require.NoError(t, stop())
+	require.Less(t, time.Since(started), shutdownGrace/2)
+	_, err = io.ReadAll(stream.Body)
+	require.NoError(t, err, "the stream ended, and was not torn off")
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// startServer runs `api serve` and returns its address, and what stops it.
+func startServer(t *testing.T, e env) (base string, stop func() error) {
+	t.Helper()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	reader, writer := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		err := run(ctx, []string{"serve"}, e, io.Discard, writer)
+		_ = writer.CloseWithError(err)
+		done <- err
+	}()
+	addr := make(chan string, 1)
+	go func() {
+		lines := bufio.NewScanner(reader)
+		for lines.Scan() {
+			var line struct{ Msg, Addr string }
+			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+				addr <- line.Addr
+			}
+		}
+	}()
+	t.Cleanup(cancel)
+	select {
+	case a := <-addr:
+		return "http://" + a, func() error {
+			cancel()
+
+			return <-done
+		}
+	case err := <-done:
+		require.NoError(t, err)
+	}
+
+	return "", nil
+}
+
+func get(t *testing.T, url, key string) int {
+	t.Helper()
+
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	require.NoError(t, err)
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	request.Close = true
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+
+	return response.StatusCode
+}
+
+func exec(t *testing.T, url, sql string) {
+	t.Helper()
+
+	pool, err := pg.Open(t.Context(), pg.Config{URL: url, AppName: "test", MaxConns: 2})
+	require.NoError(t, err)
+	defer pool.Close()
+	_, err = pool.Exec(t.Context(), sql)
+	require.NoError(t, err)
+}
