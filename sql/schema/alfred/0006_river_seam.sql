@@ -354,6 +354,7 @@ BEGIN
         RETURN false;
     END IF;
     PERFORM pg_notify('alfred_cancel', cancel_turn.turn::text);
+    PERFORM pg_notify('alfred_events', cancel_turn.turn::text);
     RETURN true;
 END
 $$;
