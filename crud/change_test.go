@@ -67,6 +67,15 @@ func TestUpdate(t *testing.T) {
 		require.Equal(t, "Peanut butter", query[string](b, `SELECT name FROM kitchen.inventory WHERE name ILIKE '%butter%'`))
 	})
 
+	t.Run("EachOfSeveralNames", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'Peanut butter')`, b.scope.UserID)
+		result := b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "in", "value": ["butter", "chiken thighs"]}]}`)
+		require.ElementsMatch(t, []string{"Butter", "Chicken thighs"}, column[string](b.rows(result), "name"))
+	})
+
 	t.Run("Refuses", func(t *testing.T) {
 		t.Parallel()
 

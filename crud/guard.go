@@ -66,22 +66,39 @@ func narrow(e *domain.Entity, found *loaded, list []condition) {
 		if !c.isLookup(e) {
 			continue
 		}
-		exact := func(row map[string]any) bool {
-			return slices.ContainsFunc(c.texts, func(text string) bool { return folded(row[c.column.Name]) == folded(text) })
+		var kept []map[string]any
+		for n := range c.texts {
+			kept = append(kept, c.closest(e, n, found.rows)...)
 		}
-		linked := func(row map[string]any) bool {
-			return e.Match != nil && row[e.Match.Link.Name] != nil && slices.ContainsFunc(c.found, func(n named) bool {
-				return slices.Contains(n.keys, fmt.Sprint(row[e.Match.Link.Name]))
-			})
-		}
-		for _, closest := range []func(map[string]any) bool{exact, linked} {
-			if slices.ContainsFunc(found.rows, closest) {
-				found.rows = slices.DeleteFunc(found.rows, func(row map[string]any) bool { return !closest(row) })
+		found.rows = slices.DeleteFunc(found.rows, func(row map[string]any) bool {
+			return !slices.ContainsFunc(kept, func(one map[string]any) bool { return keyText(one, e) == keyText(row, e) })
+		})
+	}
+}
 
-				break
-			}
+// closest are the rows that the nth name of a look-up means most closely.
+func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []map[string]any {
+	name := func(row map[string]any) string { return fmt.Sprint(row[c.column.Name]) }
+	meaning := named{}
+	if n < len(c.found) {
+		meaning = c.found[n]
+	}
+	for _, fits := range []func(map[string]any) bool{
+		func(row map[string]any) bool { return folded(name(row)) == folded(c.texts[n]) },
+		func(row map[string]any) bool {
+			return e.Match != nil && row[e.Match.Link.Name] != nil && slices.Contains(meaning.keys, fmt.Sprint(row[e.Match.Link.Name]))
+		},
+		func(row map[string]any) bool {
+			return len(c.texts) == 1 || containsFold(name(row), c.texts[n]) ||
+				slices.ContainsFunc(meaning.names, func(one string) bool { return containsFold(name(row), one) })
+		},
+	} {
+		if some := slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return !fits(row) }); len(some) > 0 {
+			return some
 		}
 	}
+
+	return nil
 }
 
 // mustAsk says whether the user has to agree: without a filter, for many rows,
