@@ -9,7 +9,9 @@
 // decided by the SQL function entities_at and nowhere here.
 //
 // Start reading at memory.go (one function per node), then turn.go (what is
-// loaded), then frame.go (how sections become a prompt); each section has one
-// function, in entities.go, data.go, conversation.go, narrative.go, session.go,
-// task.go, schema.go, steps.go, results.go and flow.go.
+// loaded), then frame.go (how sections become a prompt). Each section has one
+// function: understand.go, entities.go, drafts.go, data.go, conversation.go,
+// narrative.go, session.go, task.go, schema.go, steps.go, results.go, saved.go,
+// flow.go, history.go; docs/prompts.md lists them. clean.go and gate.go keep
+// identifiers and hostile texts out, plain.go refs from the user.
 package memory

@@ -106,8 +106,9 @@ func (t *turn) act(ctx context.Context, tx pgx.Tx, step *db.TurnSteps) (nodes.Ac
 		context.sections = append(context.sections, t.schema(step))
 	}
 	position, total := t.place(step.Step)
+	taken, _ := t.calls(int(step.Step))
 	elsewhere := func(e *entity) bool { return t.isNew(e) || t.isJustSaved(e) }
-	in.Frame = frame(t.stepPersona(step.Subdomain), nodes.At{Turn: t.number, Step: int(step.Step), Call: 1 + t.calls(int(step.Step))},
+	in.Frame = frame(t.stepPersona(step.Subdomain), nodes.At{Turn: t.number, Step: int(step.Step), Call: 1 + taken},
 		context,
 		part{"entity_context", []*section{t.legend(), t.generated(true), t.recent(elsewhere), t.retained(), t.excluded(), t.constraintsInForce(), t.justSaved(), t.firstSeenNow()}},
 		part{"prior_turn_context", []*section{t.whatHappened()}},

@@ -25,7 +25,8 @@ func (t *turn) currentStep(step *db.TurnSteps, position, total int) *section {
 	if note := t.noteFor(step); note != "" {
 		s.line("Note from the step before: ", note)
 	}
-	s.line("Decisions left: ", itoa(max(0, t.memory.config.MaxCalls-t.calls(int(step.Step)))), " of ", itoa(t.memory.config.MaxCalls))
+	_, counted := t.calls(int(step.Step))
+	s.line("Decisions left: ", itoa(max(0, t.memory.config.MaxCalls-counted)), " of ", itoa(t.memory.config.MaxCalls))
 	s.because("current", "", t.number, s.body.String())
 
 	return s

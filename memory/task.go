@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"alfred/db"
+	"alfred/nodes"
 )
 
 // day is a date with its weekday, computed here because models get weekdays wrong.
@@ -102,12 +103,7 @@ func outcomeWords(step *db.TurnSteps) string {
 func (t *turn) blockedBy() string {
 	details := ""
 	for _, run := range t.runs {
-		var output struct {
-			Blocked *struct {
-				Code    string `json:"code"`
-				Details string `json:"details"`
-			} `json:"blocked"`
-		}
+		var output nodes.ActOutput
 		if run.Node == "act" && json.Unmarshal(run.Output, &output) == nil && output.Blocked != nil {
 			details = inline(output.Blocked.Code+": "+output.Blocked.Details, maxFact)
 		}

@@ -109,7 +109,12 @@ func loadPast(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 	return nil
 }
 
+// loadEarlier reads the compressed texts; none where older turns are not to be
+// compressed.
 func loadEarlier(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
+	if !t.memory.config.CompressOlder {
+		return nil
+	}
 	rows, err := q.HistorySummaryListNewest(ctx, tx, &db.HistorySummaryListNewestParams{
 		SessionID: t.row.SessionID, Before: t.before, BelowTurn: t.row.Number,
 	})
@@ -229,16 +234,21 @@ func (t *turn) older(kind string, n int) []*db.TurnListPastRow {
 	return slices.DeleteFunc(slices.Clone(older), func(p *db.TurnListPastRow) bool { return p.Number <= covered.ToTurn })
 }
 
-// calls is how many decisions a step has taken.
-func (t *turn) calls(step int) int {
-	n := 0
+// calls is how many decisions a step has taken, and how many of them count
+// against its limit: asking for a schema does not.
+func (t *turn) calls(step int) (taken, counted int) {
 	for _, run := range t.runs {
-		if run.Node == "act" && run.Step != nil && int(*run.Step) == step {
-			n++
+		if run.Node != "act" || run.Step == nil || int(*run.Step) != step {
+			continue
+		}
+		taken++
+		var output nodes.ActOutput
+		if json.Unmarshal(run.Output, &output) != nil || output.RequestSchema == nil {
+			counted++
 		}
 	}
 
-	return n
+	return taken, counted
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

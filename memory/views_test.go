@@ -135,6 +135,13 @@ func TestEarlierTurns(t *testing.T) {
 	_, earlier, _ := strings.Cut(body(f, "## Conversation"), "### Earlier\n")
 
 	require.Equal(t, "Turns up to 4 in short.\nTurn 5: \"message 5\" → reply 5", earlier)
+
+	cfg := memory.DefaultConfig()
+	cfg.CompressOlder = false
+	in, err := memory.New(b.domain, cfg).Think(t.Context(), b.tx, b.running(t, 10, "go on", db.StepTypeRead))
+	require.NoError(t, err)
+	_, earlier, _ = strings.Cut(body(in.Frame, "## Conversation"), "### Earlier\n")
+	require.True(t, strings.HasPrefix(earlier, "Turn 1: \"message 1\" → reply 1\nTurn 2:"), "a line for each turn where none are compressed")
 }
 
 // The day and its weekday are those of the user's zone.
@@ -399,4 +406,23 @@ func TestRecalled(t *testing.T) {
 	require.True(t, think.Refs["recipe_1"].Loaded)
 	require.Contains(t, body(act, "## Active Entities (Full Data)"), `| recipe_1 | Butter Chicken | recipe | {"name":"Butter Chicken"} |`)
 	require.Empty(t, body(act, "## Step Results"))
+}
+
+// The snapshot counts what there is now; a query that fails leaves its section
+// saying so and the turn alive.
+func TestSnapshotIsFreshAndMayFail(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "hi", db.StepTypeWrite)
+	b.exec(t, `INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Buy groceries')`, b.user)
+	require.Contains(t, body(b.think(t, turn).Frame, "## Snapshot"), "- **Tasks:** 1 pending")
+
+	other := testfactory.User(t, b.tx, "")
+	b.exec(t, `INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Theirs')`, other)
+	require.Contains(t, body(b.think(t, turn).Frame, "## Snapshot"), "- **Tasks:** 1 pending", "another user's rows are not counted")
+
+	b.exec(t, `ALTER TABLE kitchen.tasks RENAME completed TO done`)
+	f := b.think(t, turn).Frame
+	require.Equal(t, "(could not be read just now)", body(f, "## Snapshot"))
+	require.NotEmpty(t, body(f, "## Current Task"))
 }
