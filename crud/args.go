@@ -104,8 +104,7 @@ func parse(call Call, into any) *Error {
 	if errors.Is(err, io.EOF) {
 		return fail(CodeBadArgument, "%s needs arguments.", call.Tool)
 	}
-	var typeErr *json.UnmarshalTypeError
-	if errors.As(err, &typeErr) {
+	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fail(CodeBadArgument, "Argument %s of %s has the wrong form: %s where %s is needed.",
 			orWord(typeErr.Field, "list"), call.Tool, typeErr.Value, jsonForm(typeErr.Type.Kind().String()))
 	}

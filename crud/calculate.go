@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -60,7 +61,7 @@ func calculate(text string) (*big.Rat, error) {
 	}
 	tree, err := parser.ParseWithConfig(text, arithmetic())
 	if err != nil {
-		return nil, fmt.Errorf("not arithmetic: numbers, + - * / ^, brackets, and abs, ceil, floor, max, mean, min, round, sum")
+		return nil, errors.New("not arithmetic: numbers, + - * / ^, brackets, and abs, ceil, floor, max, mean, min, round, sum")
 	}
 
 	return evaluate(tree.Node)
@@ -98,7 +99,7 @@ func evaluate(node ast.Node) (*big.Rat, error) {
 		}
 	}
 
-	return nil, fmt.Errorf("only numbers, + - * / ^, brackets, and abs, ceil, floor, max, mean, min, round, sum are known")
+	return nil, errors.New("only numbers, + - * / ^, brackets, and abs, ceil, floor, max, mean, min, round, sum are known")
 }
 
 func unary(n *ast.UnaryNode) (*big.Rat, error) {
@@ -135,7 +136,7 @@ func binary(n *ast.BinaryNode) (*big.Rat, error) {
 		result.Mul(a, b)
 	case "/":
 		if b.Sign() == 0 {
-			return nil, fmt.Errorf("division by zero")
+			return nil, errors.New("division by zero")
 		}
 		result.Quo(a, b)
 	case "^", "**":
@@ -154,7 +155,7 @@ func power(base, exponent *big.Rat) (*big.Rat, error) {
 	n := exponent.Num().Int64()
 	if n < 0 {
 		if base.Sign() == 0 {
-			return nil, fmt.Errorf("division by zero")
+			return nil, errors.New("division by zero")
 		}
 		base, n = new(big.Rat).Inv(base), -n
 	}
@@ -171,7 +172,7 @@ func power(base, exponent *big.Rat) (*big.Rat, error) {
 
 func bounded(value *big.Rat) (*big.Rat, error) {
 	if value.Num().BitLen() > maxBits || value.Denom().BitLen() > maxBits {
-		return nil, fmt.Errorf("the result is too large")
+		return nil, errors.New("the result is too large")
 	}
 
 	return value, nil

@@ -84,7 +84,7 @@ func TestUpdate(t *testing.T) {
 		for args, code := range map[string]crud.Code{
 			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {}}`:                            crud.CodeBadArgument,
 			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": []}`:                            crud.CodeBadArgument,
-			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"nmae": "x"}}`:                 crud.CodeUnknownColumn,
+			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"title": "x"}}`:                crud.CodeUnknownColumn,
 			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"difficulty": "expert"}}`:      crud.CodeBadValue,
 			`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_9"}], "data": {"name": "x"}}`:                 crud.CodeUnknownRef,
 			`{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "light"}], "data": {"name": "x"}}`:       crud.CodeBadFilter,

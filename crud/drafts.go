@@ -3,6 +3,7 @@ package crud
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"alfred/domain"
@@ -124,9 +125,7 @@ func (op *readOp) fitting(ctx context.Context, d *decision, pending []string) er
 		}
 		one := draft{ref: ref, content: content}
 		row := map[string]any{op.entity.Key.Name: ref}
-		for name, value := range content {
-			row[name] = value
-		}
+		maps.Copy(row, content)
 		if !matches(op.entity, row, filters, or) {
 			one.content = nil // named, so no stored row is meant, and filtered out
 		}

@@ -92,7 +92,7 @@ func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.S
 }
 
 func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
-	last, err := db.New().TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: d.scope.TurnID, Step: int32(d.scope.Step)}) //nolint:gosec // few steps
+	last, err := db.New().TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: d.scope.TurnID, Step: int32(d.scope.Step)})
 	if err != nil {
 		return Outcome{}, fmt.Errorf("number calls: %w", err)
 	}
@@ -179,8 +179,8 @@ func (d *decision) blame(ctx context.Context, tx pgx.Tx, err error) error {
 
 		return nil
 	}
-	var at *callError
-	if !errors.As(err, &at) {
+	at, ok := errors.AsType[*callError](err)
+	if !ok {
 		return err
 	}
 	fault, err := d.tools.fault(ctx, tx, at.entity, at.err)
@@ -202,18 +202,16 @@ func (d *decision) blame(ctx context.Context, tx pgx.Tx, err error) error {
 // itself when it is none of theirs.
 func (t *Tools) fault(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) (*Error, error) {
 	err = explain(ctx, tx, t.domain.Schema, e, err)
-	var fault *Error
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*Error](err); ok {
 		return fault, nil
 	}
-	var refs registry.RefErrors
-	var ref *registry.RefError
-	switch {
-	case errors.As(err, &refs):
+	if refs, ok := errors.AsType[registry.RefErrors](err); ok {
 		return &Error{Code: refCode(refs[0].Reason), Message: refs.Error()}, nil
-	case errors.As(err, &ref):
+	}
+	if ref, ok := errors.AsType[*registry.RefError](err); ok {
 		return &Error{Code: refCode(ref.Reason), Message: ref.Error()}, nil
-	case errors.Is(err, registry.ErrRefused):
+	}
+	if errors.Is(err, registry.ErrRefused) {
 		return &Error{Code: CodeNotAllowed, Message: err.Error()}, nil
 	}
 
@@ -268,8 +266,8 @@ func storeResult(ctx context.Context, tx pgx.Tx, turn uuid.UUID, step int, resul
 		return err
 	}
 	err = db.New().TurnStepResultInsert(ctx, tx, &db.TurnStepResultInsertParams{
-		TurnID: turn, Step: int32(step), Call: int32(result.Call), Tool: result.Tool, //nolint:gosec // few steps and calls
-		EntityType: textOrNil(result.EntityType), Params: storedArgs(args), Rows: raw, RowCount: int32(result.RowCount), //nolint:gosec // below 2^31 rows
+		TurnID: turn, Step: int32(step), Call: int32(result.Call), Tool: result.Tool,
+		EntityType: textOrNil(result.EntityType), Params: storedArgs(args), Rows: raw, RowCount: int32(result.RowCount),
 		Refs: append([]string{}, result.Refs...), ErrorCode: textOrNil(string(result.ErrorCode)), ErrorMessage: textOrNil(message),
 	})
 	if err != nil {

@@ -195,7 +195,7 @@ func means(value any, f registry.Filter) bool {
 	case "contains":
 		return holds(value, f.Value, f.Field == "doc")
 	}
-	order := 0
+	var order int
 	if number, ok := value.(float64); ok {
 		order = int(max(-1, min(1, (number-f.Value.(float64))*100))) //nolint:forcetypeassert // the pool's
 	} else {

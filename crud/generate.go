@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -64,9 +65,7 @@ func draftContent(e *domain.Entity, content map[string]any) (map[string]any, *Er
 
 func (p *payload) content() map[string]any {
 	content := map[string]any{}
-	for name, value := range p.columns {
-		content[name] = value
-	}
+	maps.Copy(content, p.columns)
 	for child, rows := range p.children {
 		list := make([]any, len(rows))
 		for i, row := range rows {

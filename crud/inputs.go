@@ -208,14 +208,14 @@ func (in *input) deletion(row map[string]any) (registry.Result, string) {
 	case in.entity == nil || !isKeyOf(in.entity, in.id):
 		return registry.Result{}, missingNotice(in.entity, in.label)
 	case row != nil:
-		return registry.Result{}, fmt.Sprintf("%s was not deleted: it is still there.", noticeName(in.entity, in.label))
+		return registry.Result{}, noticeName(in.entity, in.label) + " was not deleted: it is still there."
 	}
 
 	return registry.Result{Entity: in.entity, Rows: []map[string]any{{in.entity.Key.Name: keyForm(in.entity, in.id)}}, Action: in.action}, ""
 }
 
 func missingNotice(e *domain.Entity, label string) string {
-	return fmt.Sprintf("%s could not be found: it does not exist, or not any more.", noticeName(e, label))
+	return noticeName(e, label) + " could not be found: it does not exist, or not any more."
 }
 
 func noticeName(e *domain.Entity, label string) string {

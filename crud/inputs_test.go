@@ -51,7 +51,7 @@ func TestApplyInputs(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		_, secret := b.user(t.Context())
+		_, secret := b.user()
 		notices := apply(b, "@[Stew](recipe:"+secret.String()+") and @[Gone](recipe:"+uuid.NewString()+") and @[Odd](recipe:abc) and @[Ship](ship:1)", `[{"action": "created", "entity_type": "recipe", "entity_id": "`+secret.String()+`", "label": "Stew"}, {"action": "exploded", "label": "Bang"}]`, `[]`)
 		require.Len(t, notices, 6)
 		require.Zero(t, query[int](b, `SELECT count(*)::int FROM entity_refs WHERE session_id = $1`, b.scope.SessionID))
@@ -108,7 +108,7 @@ func TestRowsOfUserInterfaces(t *testing.T) {
 	require.NoError(t, b.tools.Delete(ctx, b.tx, inSession, "recipe", id, patched.Version))
 	require.Equal(t, "deleted:user", query[string](b, `SELECT action FROM entity_refs WHERE session_id = $1 AND ref = 'recipe_1'`, b.scope.SessionID))
 
-	stranger, secret := b.user(ctx)
+	stranger, secret := b.user()
 	for _, one := range []struct {
 		user crud.User
 		id   string

@@ -38,7 +38,7 @@ func TestOtherTenant(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	stranger, recipe := b.user(t.Context())
+	stranger, recipe := b.user()
 	b.exec(`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
 		VALUES ($1, 'recipe_77', 'recipe', $2, 'stored', 'read', 'Secret Stew', 1, 1)`, b.scope.SessionID, recipe)
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -214,14 +215,14 @@ func qualifiedVersion(e *domain.Entity) string { return quoted(e.Table) + ".xmin
 // defaultOrder is the type's order with the key as the last tie-breaker, so that
 // the same rows always come in the same order and get the same refs.
 func defaultOrder(e *domain.Entity) string {
-	sql := ""
+	var terms []string
 	for _, by := range e.Order {
 		if c := e.Column(by.Column); c != nil {
-			sql += orderTerm(c, by.Desc) + ", "
+			terms = append(terms, orderTerm(c, by.Desc))
 		}
 	}
 
-	return sql + qualified(e, e.Key)
+	return strings.Join(append(terms, qualified(e, e.Key)), ", ")
 }
 
 func orderTerm(c *domain.Column, desc bool) string {

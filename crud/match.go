@@ -68,7 +68,7 @@ func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
 	numbers, forms := []int32{}, []string{}
 	for i, text := range texts {
 		for _, form := range wordForms(text) {
-			numbers, forms = append(numbers, int32(i)), append(forms, form) //nolint:gosec // a call has few names
+			numbers, forms = append(numbers, int32(i)), append(forms, form)
 		}
 	}
 	name := "lower(" + qualified(m.Target, m.Target.Column(m.TargetName)) + ")"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -154,9 +155,7 @@ func keyOfSame(e *domain.Entity, row map[string]any, existing *loaded) string {
 
 func withKey(e *domain.Entity, row map[string]any, key string) map[string]any {
 	copied := map[string]any{e.Key.Name: key}
-	for name, value := range row {
-		copied[name] = value
-	}
+	maps.Copy(copied, row)
 
 	return copied
 }

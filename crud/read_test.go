@@ -111,7 +111,7 @@ func TestRead(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
-		b.user(t.Context())
+		b.user()
 		result := b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "name", "op": "ilike", "value": "%secret%"}]}`)
 		require.Zero(t, result.RowCount)
 	})

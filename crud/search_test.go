@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"alfred/crud"
@@ -17,7 +16,7 @@ import (
 )
 
 // searchable is a bundle on a database of its own whose rows have vectors.
-func searchable(t *testing.T) (*bundle, *pgxpool.Pool) {
+func searchable(t *testing.T) *bundle {
 	t.Helper()
 
 	pool := dbtest.Pool(t)
@@ -29,7 +28,7 @@ func searchable(t *testing.T) (*bundle, *pgxpool.Pool) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
 
-	return setupIn(t, tx, uuid.MustParse(demoUser)), pool
+	return setupIn(t, tx, uuid.MustParse(demoUser))
 }
 
 func TestSemanticFilter(t *testing.T) {
@@ -38,7 +37,7 @@ func TestSemanticFilter(t *testing.T) {
 	t.Run("RanksAndFilters", func(t *testing.T) {
 		t.Parallel()
 
-		b, _ := searchable(t)
+		b := searchable(t)
 		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}]}`))
 		require.Equal(t, "Shakshuka Classic", rows[0]["name"])
 		rows = b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "poached eggs in spiced tomato sauce"}, {"field": "cuisine", "op": "=", "value": "thai"}]}`))
@@ -50,7 +49,7 @@ func TestSemanticFilter(t *testing.T) {
 	t.Run("EmbedderDown", func(t *testing.T) {
 		t.Parallel()
 
-		b, _ := searchable(t)
+		b := searchable(t)
 		b.tools = crud.New(b.kit, recall.New(b.kit, brokenEmbedder{}))
 		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "shakshuka"}]}`))
 		require.Equal(t, "Shakshuka Classic", rows[0]["name"])
@@ -61,7 +60,7 @@ func TestSemanticFilter(t *testing.T) {
 func TestRecall(t *testing.T) {
 	t.Parallel()
 
-	b, _ := searchable(t)
+	b := searchable(t)
 	past := func(message, reply string) {
 		b.exec(`UPDATE turns SET status = 'succeeded', message = $2, reply = $3, replied_at = now(), finished_at = now() WHERE id = $1`, b.scope.TurnID, message, reply)
 		b.exec(`SELECT turn_summary_write_facts($1)`, b.scope.TurnID)
@@ -80,7 +79,7 @@ func TestRecall(t *testing.T) {
 	require.Equal(t, "Shakshuka Classic", rows[0]["label"])
 	require.Equal(t, "recipe_1", rows[0]["ref"])
 
-	stranger, _ := b.user(t.Context())
+	stranger, _ := b.user()
 	other := setupIn(t, b.tx, stranger)
 	for _, row := range other.rows(other.ok("read", crud.ToolRecall, `{"query": "grandmother's secret nutmeg shakshuka"}`)) {
 		require.NotEqual(t, "turn", row["type"])

@@ -3,6 +3,7 @@ package crud
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -95,9 +96,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	row := written
 	if m := e.Match; m != nil && written[m.Column] != nil && written[m.Link.Name] == nil {
 		row = map[string]any{m.Link.Name: nil}
-		for name, value := range written {
-			row[name] = value
-		}
+		maps.Copy(row, written)
 		if err := d.linkRows(ctx, tx, e, []map[string]any{row}); err != nil {
 			return nil, err
 		}

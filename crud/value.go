@@ -3,6 +3,7 @@ package crud
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -22,7 +23,7 @@ func decode(raw []byte, into any) error {
 		return fmt.Errorf("decode: %w", err)
 	}
 	if decoder.More() {
-		return fmt.Errorf("decode: more than one value")
+		return errors.New("decode: more than one value")
 	}
 
 	return nil

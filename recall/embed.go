@@ -203,7 +203,7 @@ func (x *Index) embed(ctx context.Context, kind string, texts []text) error {
 
 func (x *Index) embedPart(ctx context.Context, kind string, texts []text, hashes [][]byte) error {
 	embedder := x.searcher.embedder
-	params := &db.EmbeddingUpsertParams{OwnerKind: kind, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions()), ContentHashes: hashes} //nolint:gosec // a few thousand at most
+	params := &db.EmbeddingUpsertParams{OwnerKind: kind, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions()), ContentHashes: hashes}
 	contents := make([]string, len(texts))
 	for i, one := range texts {
 		contents[i] = one.content

@@ -49,13 +49,11 @@ func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, err
 	if ctx.Err() != nil {
 		return Vectors{}, fmt.Errorf("embed searched texts: %w", ctx.Err())
 	}
-	if err != nil {
-		vectors.Notice = degraded
-
-		return vectors, nil
-	}
-	for i, text := range texts {
+	for i, text := range texts[:min(len(texts), len(found))] {
 		vectors.byText[text] = found[i]
+	}
+	if err != nil || len(found) < len(texts) {
+		vectors.Notice = degraded
 	}
 
 	return vectors, nil
