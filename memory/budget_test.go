@@ -30,7 +30,7 @@ func longSession(t *testing.T, b *testBundle, n int) *db.Turns {
 	b.exec(t, `SELECT turn_summary_write_facts(id) FROM turns WHERE session_id = $1`, b.session)
 	b.exec(t, `INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
 		SELECT $1, 'inv_' || (n * 40 + i), 'inv', 'row' || (n * 40 + i), 'stored', 'read', 'item ' || (n * 40 + i), n, n
-		FROM generate_series(1, $2::int) AS n, generate_series(1, 40) AS i`, b.session, n)
+		FROM generate_series(1, $2::int) AS n, LATERAL generate_series(1, CASE WHEN n > $2 - 3 THEN 40 ELSE 5 END) AS i`, b.session, n)
 	b.exec(t, `INSERT INTO entity_refs (session_id, ref, entity_type, state, action, label, turn_created, turn_last_ref)
 		SELECT $1, 'gen_recipe_' || n, 'recipe', 'pending', 'generated', repeat('draft ', 10) || n, n, n FROM generate_series(1, $2::int) AS n`, b.session, n)
 	b.exec(t, `INSERT INTO artifacts (session_id, ref, version, content, turn_number, step)
@@ -40,7 +40,7 @@ func longSession(t *testing.T, b *testBundle, n int) *db.Turns {
 		FROM generate_series(1, $2::int) AS n`, b.session, n)
 	b.exec(t, `INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, rows, row_count, refs)
 		SELECT t.id, 1, 1, 'db_read', 'inv', (SELECT jsonb_agg(jsonb_build_object('id', 'inv_' || (t.number * 40 + i), 'name', 'item', 'notes', repeat('note ', 30))) FROM generate_series(1, 40) AS i),
-			40, ARRAY(SELECT 'inv_' || (t.number * 40 + i) FROM generate_series(1, 40) AS i) FROM turns AS t WHERE t.session_id = $1`, b.session)
+			40, ARRAY(SELECT 'inv_' || (t.number * 40 + i) FROM generate_series(1, 40) AS i) FROM turns AS t WHERE t.session_id = $1 AND t.number > $2 - 3`, b.session, n)
 	b.exec(t, `INSERT INTO constraints (user_id, session_id, text, kind, source_turn) SELECT $1, $2, repeat('hold ', 20) || n, 'other', n FROM generate_series(1, $3::int) AS n`, b.user, b.session, n)
 	b.exec(t, `INSERT INTO decisions (session_id, turn_number, action, ref, reason, actor) SELECT $1, n, 'retain', 'task_' || n, repeat('why ', 20), 'assistant' FROM generate_series(1, $2::int) AS n`, b.session, n)
 
@@ -72,14 +72,14 @@ func TestPromptsStayFlat(t *testing.T) {
 	short := setup(t)
 	medium := short.sizes(t, longSession(t, short, 200))
 	long := setup(t)
-	turn := longSession(t, long, 400)
+	turn := longSession(t, long, 300)
 	sizes := long.sizes(t, turn)
 	for node, size := range sizes {
 		require.Less(t, size, medium[node]+medium[node]/50, node)
 		require.Less(t, size, 45000, node)
 	}
 	think := text(long.think(t, turn).Frame)
-	for _, cut := range []string{"of 200 shown)", "of the older turns; `recall` finds the others)", ", the newest)"} {
+	for _, cut := range []string{"of 150 shown)", "of the older turns; `recall` finds the others)", ", the newest)"} {
 		require.Contains(t, think, cut, "what gave way is said")
 	}
 }
