@@ -10,8 +10,8 @@ DATABASE := url=$$(scripts/postgres url); export DATABASE_URL=$$url
 TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$url
 
 .PHONY: bench
-bench: ## measure (see docs/scaling.md)
-	@$(TEST_DATABASE); go test -run '^$$' -bench . ./internal/bench/...
+bench: ## measure what a turn costs; writes docs/benchmarks.md
+	@$(DATABASE); go run ./internal/bench -o docs/benchmarks.md
 
 .PHONY: build
 build: ## build bin/worker and bin/api

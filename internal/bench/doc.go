@@ -1,0 +1,17 @@
+// Command bench measures what a turn costs besides its model: time, transactions,
+// queries, round trips, WAL and rows, for one session and for many. `make bench`
+// runs it on a real Postgres with fsync on and writes docs/benchmarks.md.
+//
+// The model answers at once with fixed, valid outputs (model.go); all else is what
+// a worker runs: memory, the data tools, the kitchen. A turn of it reads the user's
+// recipes and puts one thing on the shopping list.
+//
+// Beside it stands the floor (floor.go): the rows of one such turn, recorded by
+// triggers (record.go) and written again with values made before, transaction by
+// transaction, by as many clients. What lies between is reading, thinking in Go,
+// round trips and River.
+//
+// It knows no package's inside: milestones are taken from the statements that pass
+// the connection (meter.go). Timing decides no test; counts do (counts_test.go).
+// Start reading at main.go, then rig.go.
+package main

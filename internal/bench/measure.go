@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	rounds = 3
+	// warmUp turns come before those that are counted: connections prepare their statements, and from the fourth turn
+	// on each turn has older ones compressed.
+	warmUp = 5
+)
+
+// load is how many sessions have how many turns at once.
+type load struct{ Sessions, Turns int }
+
+func loads() []load { return []load{{Sessions: 1, Turns: 60}, {Sessions: 32, Turns: 12}} }
+
+// result is what one load came to, in all its rounds.
+type result struct {
+	load
+
+	PerSecond           float64 // turns, median of the rounds
+	Replied, Summarized []time.Duration
+	Commits             float64 // per turn, as the server counts them, over all rounds
+	Counts              counts  // of Counted turns
+	Counted             int
+	Wal                 wal // of Counted turns, all rounds
+	Names               map[string]usage
+
+	Floor, FloorPipelined     float64 // copies of the turn's rows per second, median of the rounds
+	FloorTook, FloorPipedTook []time.Duration
+}
+
+// ratio is how near the turns come to the floor.
+func (r *result) ratio() float64 { return r.PerSecond / r.Floor }
+
+// measure runs turns and the floor in turns, so that what else the machine does meets both.
+func measure(ctx context.Context, s *server, address string, l load, f *floor) (*result, error) {
+	r := &result{load: l, Names: map[string]usage{}}
+	var speed, floorSpeed, pipedSpeed []float64
+	for range rounds {
+		perSecond, err := r.turns(ctx, s, address)
+		if err != nil {
+			return nil, err
+		}
+		speed = append(speed, perSecond)
+		for _, kind := range []struct {
+			pipelined bool
+			speed     *[]float64
+			took      *[]time.Duration
+		}{{false, &floorSpeed, &r.FloorTook}, {true, &pipedSpeed, &r.FloorPipedTook}} {
+			took, elapsed, err := writeFloor(ctx, address, f, l, kind.pipelined)
+			if err != nil {
+				return nil, err
+			}
+			*kind.took = append(*kind.took, took...)
+			*kind.speed = append(*kind.speed, float64(len(took))/elapsed.Seconds())
+		}
+	}
+	r.PerSecond, r.Floor, r.FloorPipelined = median(speed), median(floorSpeed), median(pipedSpeed)
+
+	return r, nil
+}
+
+// writeFloor writes as many copies of the recorded turn as the load has turns.
+func writeFloor(ctx context.Context, address string, f *floor, l load, pipelined bool) ([]time.Duration, time.Duration, error) {
+	pool, err := openPool(ctx, address, workerConns, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer pool.Close()
+	warm, err := f.copies(ctx, pool, warmUp*l.Sessions)
+	if err != nil {
+		return nil, 0, err
+	}
+	copies, err := f.copies(ctx, pool, l.Turns*l.Sessions)
+	if err != nil {
+		return nil, 0, err
+	}
+	if _, err := writeCopies(ctx, pool, warm, l.Sessions, pipelined); err != nil { // connections prepare their statements
+		return nil, 0, err
+	}
+	start := time.Now()
+	took, err := writeCopies(ctx, pool, copies, l.Sessions, pipelined)
+
+	return took, time.Since(start), err
+}
+
+// turns is one round of turns; it returns how many were had per second.
+func (r *result) turns(ctx context.Context, s *server, address string) (perSecond float64, err error) {
+	sessions, err := makeSessions(ctx, address, r.Sessions)
+	if err != nil {
+		return 0, err
+	}
+	before, err := s.commits(ctx)
+	if err != nil {
+		return 0, err
+	}
+	rig, err := startRig(ctx, address)
+	if err != nil {
+		return 0, err
+	}
+	perSecond, span, err := r.count(ctx, s, rig, sessions)
+	if stopErr := rig.stop(ctx); err == nil {
+		err = stopErr
+	}
+	if err != nil {
+		return 0, err
+	}
+	after, err := s.commits(ctx)
+	if err != nil {
+		return 0, err
+	}
+	r.Commits += float64(after-before) / float64(r.Sessions*(warmUp+r.Turns)) / rounds
+	fmt.Println("DEBUG", after-before, rig.meter.counts(), rig.meter.counts().transactions())
+	written, err := s.walBetween(ctx, address, span.from, span.to)
+	r.addWal(written)
+
+	return perSecond, err
+}
+
+// stretch is a part of the WAL.
+type stretch struct{ from, to string }
+
+// count has the turns that are counted, after some that are not.
+func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid.UUID) (perSecond float64, span stretch, err error) {
+	if err := s.checkpoint(ctx); err != nil {
+		return 0, span, fmt.Errorf("checkpoint: %w", err)
+	}
+	if _, err := rig.playOut(ctx, sessions, warmUp); err != nil {
+		return 0, span, err
+	}
+	countsBefore, namesBefore := rig.meter.counts(), rig.meter.names()
+	if span.from, err = s.position(ctx); err != nil {
+		return 0, span, err
+	}
+	start := time.Now()
+	took, err := rig.play(ctx, sessions, r.Turns)
+	if err != nil {
+		return 0, span, err
+	}
+	elapsed := time.Since(start)
+	if err := rig.settle(ctx); err != nil {
+		return 0, span, err
+	}
+	if span.to, err = s.position(ctx); err != nil {
+		return 0, span, err
+	}
+	r.add(took, rig.meter.counts().minus(countsBefore))
+	for name, used := range rig.meter.names() {
+		before, all := namesBefore[name], r.Names[name]
+		r.Names[name] = usage{N: all.N + used.N - before.N, Took: all.Took + used.Took - before.Took}
+	}
+
+	return float64(len(took)) / elapsed.Seconds(), span, nil
+}
+
+func (r *result) add(took []latency, c counts) {
+	for _, t := range took {
+		r.Replied = append(r.Replied, t.replied)
+		r.Summarized = append(r.Summarized, t.summarized)
+	}
+	r.Counted += len(took)
+	r.Counts = r.Counts.plus(c)
+}
+
+func (r *result) addWal(w wal) {
+	r.Wal.Bytes += w.Bytes
+	r.Wal.Images += w.Images
+	for kind, n := range w.Kinds {
+		if r.Wal.Kinds == nil {
+			r.Wal.Kinds = map[string]int{}
+		}
+		r.Wal.Kinds[kind] += n
+	}
+}
+
+func makeSessions(ctx context.Context, address string, n int) ([]uuid.UUID, error) {
+	pool, err := openPool(ctx, address, 1, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer pool.Close()
+
+	return newSessions(ctx, pool, n)
+}
+
+// record has one turn in the midst of a conversation recorded, with all that it causes in the background.
+func record(ctx context.Context, address string) (changes []change, err error) {
+	sessions, err := makeSessions(ctx, address, 1)
+	if err != nil {
+		return nil, err
+	}
+	rig, err := startRig(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if stopErr := rig.stop(ctx); err == nil {
+			err = stopErr
+		}
+	}()
+	if _, err := rig.playOut(ctx, sessions, warmUp); err != nil {
+		return nil, err
+	}
+	var plain *pgxpool.Pool
+	if plain, err = openPool(ctx, address, 1, nil); err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+
+	return recorded(ctx, plain, func() error {
+		_, err := rig.playOut(ctx, sessions, 1)
+
+		return err
+	})
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+
+	return sorted[len(sorted)/2]
+}
+
+// percentile is the value below which that part of the values lies.
+func percentile(values []time.Duration, part float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(values))
+
+	return sorted[min(int(part*float64(len(sorted))), len(sorted)-1)]
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// report is everything that was measured.
+type report struct {
+	At      time.Time
+	Machine string
+	Server  facts
+	Changes []change // of one turn
+	Results []*result
+}
+
+// machine names processor, cores, kernel and how busy it is, as far as Linux tells.
+func machine() string {
+	model := "unknown processor"
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(info)) {
+		if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
+			model = strings.TrimSpace(value)
+
+			break
+		}
+	}
+	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	busy, _ := os.ReadFile("/proc/loadavg")
+
+	return fmt.Sprintf("%s, %d cores, %s %s %s; load average at the start %s", model, runtime.NumCPU(), runtime.GOOS,
+		strings.TrimSpace(string(kernel)), runtime.GOARCH, strings.Join(strings.Fields(string(busy))[:min(3, len(strings.Fields(string(busy))))], " "))
+}
+
+// line is one row of the main table: a figure for each load, and what limits it.
+type line struct {
+	name   string
+	figure func(r *result) string
+	limits string
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+
+func perTurn(r *result, n int) string { return fmt.Sprintf("%.1f", float64(n)/float64(r.Counted)) }
+
+func kilo(r *result, n int) string { return fmt.Sprintf("%.1f kB", float64(n)/1000/float64(r.Counted)) }
+
+func (r *report) lines() []line {
+	xacts := transactions(r.Changes)
+
+	return []line{
+		{"turns per second", func(x *result) string { return fmt.Sprintf("%.1f", x.PerSecond) },
+			"one session: round trips one after the other; many: the cores, shared by worker and Postgres"},
+		{"enqueued to replied, p50", func(x *result) string { return ms(percentile(x.Replied, 0.5)) }, "five decisions, each load, record, commit"},
+		{"enqueued to replied, p99", func(x *result) string { return ms(percentile(x.Replied, 0.99)) }, "flushes of the WAL and, with many sessions, waiting for a core"},
+		{"enqueued to summarized, p50", func(x *result) string { return ms(percentile(x.Summarized, 0.5)) }, "one decision more; nobody waits for it but the next turn"},
+		{"enqueued to summarized, p99", func(x *result) string { return ms(percentile(x.Summarized, 0.99)) }, "as above"},
+		{"commits (pg_stat_database)", func(x *result) string { return fmt.Sprintf("%.1f", x.Commits) }, "all transactions of the database, read-only ones and River's too"},
+		{"transactions that may write", func(x *result) string { return perTurn(x, x.Counts.Commits) }, "enqueue; per decision the model's answer and the commit; the background"},
+		{"read-only transactions", func(x *result) string { return perTurn(x, x.Counts.Reads) }, "one load per decision"},
+		{"single statements", func(x *result) string { return perTurn(x, x.Counts.Singles) }, "River's fetches, the notifier, leases"},
+		{"queries", func(x *result) string { return perTurn(x, x.Counts.Queries) }, "what memory reads for each prompt; begin and commit count"},
+		{"round trips", func(x *result) string { return perTurn(x, x.Counts.RoundTrips) }, "as queries, where they are not sent in batches"},
+		{"WAL", func(x *result) string { return kilo(x, x.Wal.Bytes) }, "rows and their index entries; the prompts of llm_calls first"},
+		{"of it full-page images", func(x *result) string { return kilo(x, x.Wal.Images) }, "pages touched for the first time after the checkpoint before the run"},
+		{"rows written", func(*result) string { return fmt.Sprint(len(r.Changes)) }, "inserts, updates and deletes of one recorded turn"},
+		{"transactions that wrote rows", func(*result) string { return fmt.Sprint(len(xacts)) }, "of the same turn, its background included"},
+		{"floor, per second", func(x *result) string { return fmt.Sprintf("%.1f", x.Floor) }, "the same rows in the same transactions, a round trip per statement"},
+		{"floor, p50", func(x *result) string { return ms(percentile(x.FloorTook, 0.5)) }, "flushes of the WAL"},
+		{"**turns, part of the floor**", func(x *result) string { return fmt.Sprintf("**%.2f**", x.ratio()) }, "reading, building prompts, JSON, River"},
+		{"floor, a round trip per transaction", func(x *result) string { return fmt.Sprintf("%.1f", x.FloorPipelined) }, "the same, pipelined: what batches could bring"},
+		{"turns, part of it", func(x *result) string { return fmt.Sprintf("%.2f", x.PerSecond/x.FloorPipelined) }, "as above"},
+	}
+}
+
+func (r *report) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench`; do not edit. Ratios travel between machines, absolute times do not.\n\n")
+	fmt.Fprintf(&b, "- Machine: %s\n- Postgres %s: fsync %s, synchronous_commit %s, shared_buffers %s, wal_level %s, on the same machine\n- %s, %s\n\n",
+		r.Machine, r.Server.Version, r.Server.Fsync, r.Server.SyncCommit, r.Server.Buffers, r.Server.WalLevel, runtime.Version(), r.At.Format("2006-01-02 15:04 UTC"))
+	fmt.Fprintf(&b, `A turn here is understand, think, one read step, one write step, reply, summarize, and what they cause in the background
+(embed, compress), with a model that answers at once. Each session has its turns one after the other; a turn is enqueued when the
+one before is summarized. %d rounds; throughput is their median. One worker with %d connections in the same process as its clients.
+
+`, rounds, workerConns)
+	r.writeMain(&b)
+	r.writeGoals(&b)
+	r.writeRows(&b)
+	r.writeWal(&b)
+	r.writeNames(&b)
+
+	return b.String()
+}
+
+func (r *report) writeMain(b *strings.Builder) {
+	fmt.Fprintf(b, "| per turn |")
+	for _, x := range r.Results {
+		fmt.Fprintf(b, " %d session(s) |", x.Sessions)
+	}
+	fmt.Fprintf(b, " limited by |\n|---|%s---|\n", strings.Repeat("--:|", len(r.Results)))
+	for _, l := range r.lines() {
+		fmt.Fprintf(b, "| %s |", l.name)
+		for _, x := range r.Results {
+			fmt.Fprintf(b, " %s |", l.figure(x))
+		}
+		fmt.Fprintf(b, " %s |\n", l.limits)
+	}
+}
+
+// The goals of a turn with one read and one write step.
+const (
+	goalCommits = 10
+	goalWal     = 40_000
+	goalRatio   = 0.6
+)
+
+func (r *report) writeGoals(b *strings.Builder) {
+	last := r.Results[len(r.Results)-1]
+	walBytes := last.Wal.Bytes / last.Counted
+	fmt.Fprintf(b, "\n## Goals, with %d sessions\n\n| goal | measured | |\n|---|--:|---|\n", last.Sessions)
+	fmt.Fprintf(b, "| at most %d commits | %.1f | %s |\n", goalCommits, last.Commits, verdict(last.Commits <= goalCommits))
+	fmt.Fprintf(b, "| at most %d kB of WAL | %.1f kB | %s |\n", goalWal/1000, float64(walBytes)/1000, verdict(walBytes <= goalWal))
+	fmt.Fprintf(b, "| at least %.1f of the floor | %.2f | %s |\n", goalRatio, last.ratio(), verdict(last.ratio() >= goalRatio))
+}
+
+func verdict(met bool) string {
+	if met {
+		return "met"
+	}
+
+	return "**missed**"
+}
+
+func (r *report) writeRows(b *strings.Builder) {
+	ops := map[string]map[string]int{}
+	sizes := map[string]int{}
+	for i := range r.Changes {
+		c := &r.Changes[i]
+		if ops[c.Table] == nil {
+			ops[c.Table] = map[string]int{}
+		}
+		ops[c.Table][c.Op]++
+		for _, v := range c.New {
+			if v != nil {
+				sizes[c.Table] += len(*v)
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n## Rows that one turn writes\n\nText is the length of the new values before compression.\n\n| table | inserts | updates | deletes | text |\n|---|--:|--:|--:|--:|\n")
+	for _, table := range byCount(sizes) {
+		n := ops[table]
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %.1f kB |\n", table, n["INSERT"], n["UPDATE"], n["DELETE"], float64(sizes[table])/1000)
+	}
+}
+
+func (r *report) writeWal(b *strings.Builder) {
+	last := r.Results[len(r.Results)-1]
+	if last.Wal.Kinds == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n## WAL by kind, with %d sessions\n\nWithout full-page images.\n\n| kind | per turn |\n|---|--:|\n", last.Sessions)
+	for _, kind := range byCount(last.Wal.Kinds) {
+		fmt.Fprintf(b, "| %s | %s |\n", kind, kilo(last, last.Wal.Kinds[kind]))
+	}
+}
+
+func (r *report) writeNames(b *strings.Builder) {
+	const shown = 30
+	first := r.Results[0]
+	took := map[string]int{}
+	for name, used := range first.Names {
+		took[name] = int(used.Took)
+	}
+	names := byCount(took)
+	fmt.Fprintf(b, "\n## The dearest of %d statements, with one session\n\nTime from sending to the last row read, summed over a turn; statements in batches have none.\n\n", len(names))
+	fmt.Fprintf(b, "| statement | per turn | time |\n|---|--:|--:|\n")
+	for _, name := range names[:min(shown, len(names))] {
+		used := first.Names[name]
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, perTurn(first, used.N), ms(used.Took/time.Duration(first.Counted)))
+	}
+}
+
+// byCount are the keys, greatest value first.
+func byCount(m map[string]int) []string {
+	return slices.SortedFunc(maps.Keys(m), func(x, y string) int { return cmp.Or(cmp.Compare(m[y], m[x]), cmp.Compare(x, y)) })
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"alfred/crud"
+	"alfred/domain"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/lexical"
+	"alfred/memory"
+	"alfred/pg"
+	"alfred/recall"
+)
+
+const (
+	// workerConns are the connections of a worker by default.
+	workerConns = 20
+
+	patience = 30 * time.Second
+)
+
+// rig is a worker and its clients in one process, with one metered pool.
+type rig struct {
+	pool   *pgxpool.Pool
+	meter  *meter
+	runner *jobs.Runner
+}
+
+// startRig starts a worker on the database. The caller stops it.
+func startRig(ctx context.Context, address string) (*rig, error) {
+	r := &rig{meter: newMeter()}
+	var err error
+	if r.pool, err = openPool(ctx, address, workerConns, r.meter); err != nil {
+		return nil, err
+	}
+	config, err := r.config(ctx)
+	if err == nil {
+		r.runner, err = jobs.NewRunner(config)
+	}
+	if err == nil {
+		err = r.runner.Start(ctx)
+	}
+	if err != nil {
+		r.pool.Close()
+
+		return nil, fmt.Errorf("start a worker: %w", err)
+	}
+
+	return r, nil
+}
+
+// config is that of `worker run` with its defaults, but for the model.
+func (r *rig) config(ctx context.Context) (jobs.Config, error) {
+	files, file := domain.Find("kitchen")
+	kitchen, err := domain.Open(ctx, r.pool, files, file)
+	if err != nil {
+		return jobs.Config{}, err
+	}
+	windows := memory.DefaultConfig()
+	search := recall.New(kitchen, lexical.Embedder{})
+
+	return jobs.Config{
+		Pool: r.pool, Domain: kitchen, Memory: memory.New(kitchen, windows), Tools: crud.New(kitchen, search), Index: index(kitchen),
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Models: func(string) llm.Model { return answers{} }, CompressOlder: windows.CompressOlder,
+		FullDetailTurns: windows.FullDetailTurns, RetentionWindow: windows.RetentionWindow, RetentionDecayTurns: 20, Version: "bench",
+	}, nil
+}
+
+// stop ends the worker and closes all connections, so that the server's statistics are complete.
+func (r *rig) stop(ctx context.Context) error {
+	err := r.runner.Stop(context.WithoutCancel(ctx))
+	r.pool.Close()
+
+	return err
+}
+
+// latency of a turn, from the commit that enqueues it.
+type latency struct{ replied, summarized time.Duration }
+
+// play has n turns in each session, one after the other, all sessions at once.
+func (r *rig) play(ctx context.Context, sessions []uuid.UUID, n int) ([]latency, error) {
+	all := make([][]latency, len(sessions))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, session := range sessions {
+		group.Go(func() error {
+			for range n {
+				took, err := r.turn(ctx, session)
+				if err != nil {
+					return err
+				}
+				all[i] = append(all[i], took)
+			}
+
+			return nil
+		})
+	}
+	err := group.Wait()
+	var flat []latency
+	for _, some := range all {
+		flat = append(flat, some...)
+	}
+
+	return flat, err
+}
+
+// turn has one turn and waits until it is summarized.
+func (r *rig) turn(ctx context.Context, session uuid.UUID) (latency, error) {
+	var (
+		turn *jobs.Enqueued
+		done *milestones
+	)
+	err := pg.InTx(ctx, r.pool, func(tx pgx.Tx) error {
+		var err error
+		turn, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: "Look at my recipes and put one more thing on my shopping list."})
+		if err == nil {
+			done = r.meter.watch(turn.TurnID)
+		}
+
+		return err
+	})
+	if err != nil {
+		return latency{}, err
+	}
+	var took latency
+	start := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	defer cancel()
+	for _, wait := range []struct {
+		passed chan struct{}
+		took   *time.Duration
+	}{{done.replied, &took.replied}, {done.summarized, &took.summarized}} {
+		select {
+		case <-wait.passed:
+			*wait.took = time.Since(start)
+		case <-ctx.Done():
+			return took, r.explain(context.WithoutCancel(ctx), turn.TurnID, context.Cause(ctx))
+		}
+	}
+
+	return took, nil
+}
+
+var errSlow = errors.New("a turn does not end: it failed, or the statements TurnReply and TurnSummarized are not what ends turns any more")
+
+func (r *rig) explain(ctx context.Context, turn uuid.UUID, cause error) error {
+	var status string
+	err := r.pool.QueryRow(ctx, `SELECT concat_ws(' ', status, current_node, position, error_code, error_message) FROM turns WHERE id = $1`, turn).Scan(&status)
+
+	return errors.Join(fmt.Errorf("turn %s (%s): %w", turn, status, cause), err)
+}
+
+// playOut is play, and waits until no job is left.
+func (r *rig) playOut(ctx context.Context, sessions []uuid.UUID, n int) ([]latency, error) {
+	took, err := r.play(ctx, sessions, n)
+	if err == nil {
+		err = r.settle(ctx)
+	}
+
+	return took, err
+}
+
+// settle waits until no job is left, those in the background included. It asks on a
+// connection of its own, which the meter does not see.
+func (r *rig) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	config := r.pool.Config().ConnConfig
+	config.Tracer = nil
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("wait for the background: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	for left := true; left; time.Sleep(50 * time.Millisecond) {
+		if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM v_queue)`).Scan(&left); err != nil {
+			return fmt.Errorf("wait for the background: %w", err)
+		}
+	}
+
+	return nil
+}
