@@ -137,3 +137,31 @@ func TestInterruptGoesFirst(t *testing.T) {
 	require.Equal(t, []string{"turn.started", "node.started", "turn.cancelled"}, h.events(running.TurnID))
 	require.Equal(t, []int32{3, 2}, column[int32](h, `SELECT number FROM turns WHERE status = 'succeeded' ORDER BY started_at`))
 }
+
+// I11: under a tenant's role another user's session and turns do not exist.
+func TestEnqueueAsTenant(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	owner := column[uuid.UUID](h, `SELECT user_id FROM sessions WHERE id = $1`, h.session)[0]
+	stranger := column[uuid.UUID](h, `INSERT INTO users (name) VALUES ('stranger') RETURNING id`)[0]
+	as := func(user uuid.UUID, work func(tx pgx.Tx) error) error {
+		return pg.InTx(t.Context(), h.pool, func(tx pgx.Tx) error { return pg.AsTenant(t.Context(), tx, user, work) })
+	}
+	params := jobs.EnqueueParams{SessionID: h.session, Message: "hello"}
+	enqueue := func(tx pgx.Tx) error {
+		_, err := jobs.EnqueueTurn(t.Context(), tx, params)
+
+		return err
+	}
+	cancel := func(tx pgx.Tx) error {
+		_, err := jobs.CancelTurn(t.Context(), tx, turn.TurnID)
+
+		return err
+	}
+	require.ErrorIs(t, as(stranger, enqueue), jobs.ErrSessionNotFound)
+	require.ErrorIs(t, as(stranger, cancel), jobs.ErrTurnNotFound)
+	require.NoError(t, as(owner, enqueue))
+	require.NoError(t, as(owner, cancel))
+}
