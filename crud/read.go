@@ -66,6 +66,9 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(or, func(c condition) bool { return c.distance != "" }) {
+		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none, so it belongs in filters, not in or_filters.", semanticField)
+	}
 	if slices.ContainsFunc(filters, func(c condition) bool { return c.none }) {
 		return nil, nil //nolint:nilnil // no rows are wanted, which is no error
 	}
@@ -139,9 +142,7 @@ func (d *decision) rankByMeaning(s *statement, e *domain.Entity, text string) {
 	if vector := d.vectors.Literal(text); vector != "" {
 		s.add("(SELECT v.embedding <=> ", s.value(vector), "::text::public.vector FROM alfred.embeddings AS v WHERE v.owner_kind = ", s.value(e.Type),
 			" AND v.owner_id = ", qualified(e, e.Key), "::text AND v.model = ", s.value(d.vectors.Model),
-			" AND v.dimensions = ", s.value(d.vectors.Dimensions), "::int) NULLS LAST")
-
-		return
+			" AND v.dimensions = ", s.value(d.vectors.Dimensions), "::int) NULLS LAST, ") // rows not embedded yet: by their words
 	}
 	var parts []string
 	for _, name := range e.Semantic.Columns() {

@@ -90,6 +90,7 @@ func TestRead(t *testing.T) {
 			`{"table": "meal_plans", "filters": [{"field": "recipe_id", "op": "=", "value": "Butter Chicken"}]}`: crud.CodeUnknownRef,
 			`{"table": "meal_plans", "filters": [{"field": "date", "op": ">", "value": "next tuesday"}]}`:        crud.CodeBadValue,
 			`{"table": "inventory", "filters": [{"field": "_semantic", "op": "similar", "value": "green"}]}`:     crud.CodeBadFilter,
+			`{"table": "recipes", "or_filters": [{"field": "_semantic", "op": "similar", "value": "green"}]}`:    crud.CodeBadFilter,
 			`{"table": "recipes", "detail": "everything"}`:                                                       crud.CodeBadArgument,
 		} {
 			message := b.refused("read", crud.ToolRead, args, code)

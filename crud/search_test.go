@@ -46,6 +46,14 @@ func TestSemanticFilter(t *testing.T) {
 		require.Contains(t, column[string](rows, "name"), "cheddar")
 	})
 
+	t.Run("NotEmbeddedYet", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "_semantic", "op": "similar", "value": "eggs poached in tomato sauce"}]}`))
+		require.Equal(t, "Shakshuka Classic", rows[0]["name"])
+	})
+
 	t.Run("EmbedderDown", func(t *testing.T) {
 		t.Parallel()
 
