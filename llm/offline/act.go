@@ -277,29 +277,11 @@ func (a *actor) narrowed() string {
 func (a *actor) review() {
 	var parts []string
 	for _, ref := range a.op.refs {
-		if e := a.f.find(ref); e != nil {
-			parts = append(parts, e.label+": "+describe(e))
+		if e := a.f.find(ref); e != nil && a.f.lex.byType(e.kind) != nil {
+			parts = append(parts, a.f.tell(a.f.entityCard(e), ""))
 		}
 	}
-	a.complete("Looked at "+joinList(a.labels(a.op.refs))+".", strings.Join(parts, "\n"))
-}
-
-// describe is what the prompt says of an entity.
-func describe(e *entity) string {
-	var parts []string
-	for _, k := range sortedKeys(e.data) {
-		if v := asText(e.data[k]); v != "" && v != "[]" && k != "id" && !anyRef.MatchString(v) {
-			parts = append(parts, fmt.Sprintf("%s: %s", strings.ReplaceAll(k, "_", " "), v))
-		}
-	}
-	var below []string
-	for line := range strings.SplitSeq(strings.TrimSpace(e.text), "\n") {
-		if heading, ok := strings.CutSuffix(line, ":"); ok {
-			line = capitalize(strings.ReplaceAll(heading, "_", " ")) + ":"
-		}
-		below = append(below, line)
-	}
-	return strings.TrimSpace(strings.Join(parts, "; ") + "\n" + strings.Join(below, "\n"))
+	a.complete("Looked at "+joinList(a.labels(a.op.refs))+".", strings.Join(parts, "\n\n"))
 }
 
 func (a *actor) labels(refs []string) []string {

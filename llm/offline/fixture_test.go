@@ -26,9 +26,12 @@ func kitchen(tb testing.TB) *domain.Domain {
 			Type: e.Type, Table: e.Table, Name: e.Name, Plural: e.Plural, Aliases: e.Aliases, Reference: e.Reference, Empty: e.Empty,
 			Columns: kitchenColumns()[e.Table], Singleton: e.Type == "pref",
 		}
-		semantic, err := domain.ParseTemplate(e.Semantic)
+		entity.Semantic, err = domain.ParseTemplate(e.Semantic)
 		require.NoError(tb, err)
-		entity.Semantic = semantic
+		entity.Label, err = domain.ParseTemplate(e.Label)
+		require.NoError(tb, err)
+		entity.Display, err = domain.ParseTemplate(e.Display)
+		require.NoError(tb, err)
 		if e.Match != nil {
 			entity.Match = &domain.Match{Column: e.Match.Column}
 		}

@@ -44,6 +44,7 @@ type entity struct {
 	atRisk           bool     // about to leave the window
 	data             map[string]any
 	text             string // data as the prompt writes it
+	parts            []*entity
 }
 
 func (e *entity) pending() bool { return e.has("needs save") || e.tier == "generated" }

@@ -118,8 +118,11 @@ func (f *facts) readDataSection(body string) {
 			if !detailed {
 				current = shown
 			} else if current != nil { // a part stands below what it is part of
-				name, _ := splitFacts(m[1])
+				name, _ := splitFacts(f.lex.byType(shown.kind), m[1])
 				current.text += "- " + name + "\n"
+				if !containsEntity(current.parts, shown) {
+					current.parts = append(current.parts, shown)
+				}
 			}
 			continue
 		}

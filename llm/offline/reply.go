@@ -3,7 +3,10 @@ package offline
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+
+	"alfred/domain"
 )
 
 // identity is the honest answer to who is speaking.
@@ -25,9 +28,9 @@ func (m *model) reply(f *facts) string {
 	} else {
 		parts = append(parts, o.problems()...)
 		parts = append(parts, o.conclusions()...)
-		parts = append(parts, f.deeds(o)...)
+		parts = append(parts, f.deeds(c, o)...)
 		parts = append(parts, f.draftsReply(o)...)
-		parts = append(parts, o.found()...)
+		parts = append(parts, f.found(o)...)
 		if c.verb == verbRecall {
 			parts = append(parts, o.recalled())
 		}
@@ -74,38 +77,83 @@ func (o *outcome) conclusions() []string {
 	return out
 }
 
-// pastDeeds are the words for what was done, by the prompt's.
-var pastDeeds = map[string]string{"Saved": "Saved", "Changed": "Updated", "Deleted": "Deleted"}
-
-// deeds say what was written, row by row.
-func (f *facts) deeds(o *outcome) []string {
+// deeds say what was written, in one sentence a type; of a change the step tells
+// what is different now.
+func (f *facts) deeds(c *command, o *outcome) []string {
 	var out []string
 	for _, g := range o.groups {
-		word, wrote := pastDeeds[g.deed]
-		if !wrote {
+		if len(g.rows) == 0 || g.deed == "Found" {
 			continue
 		}
-		if e := f.lex.typeIn(g.of); e != nil && single(e) && len(o.steps) > 0 {
-			out = append(out, o.steps[len(o.steps)-1].summary) // such a row has no name; what was noted says more
-			continue
-		}
-		var rows []string
-		for _, r := range g.rows {
-			name, _ := splitFacts(firstLine(r))
-			rows = append(rows, name)
-		}
-		if len(rows) == 1 {
-			out = append(out, word+": "+rows[0]+".")
-		} else {
-			out = append(out, word+" "+g.of+":\n"+numbered(rows))
+		e := f.lex.typeIn(g.of)
+		said := o.written(c, e)
+		switch {
+		case g.deed == "Changed" && len(said) > 0, e != nil && single(e) && len(said) > 0:
+			if !slices.Contains(out, said[0]) {
+				out = append(out, said...)
+			}
+		case e == nil || !f.lex.isChild(e):
+			out = append(out, f.deed(c, g, e))
 		}
 	}
 	return out
 }
 
-// found lists what was read, unless it only served to draft or to write.
-func (o *outcome) found() []string {
-	if o.wrote || o.did("generate") {
+// written are the summaries of the steps that changed rows, in their own words:
+// a step that code carried out has none.
+func (o *outcome) written(c *command, e *domain.Entity) []string {
+	var out []string
+	for _, s := range o.steps {
+		if s.kind == "write" && s.result == "ok" && s.summary != "" && !ranByCode.MatchString(s.summary) {
+			out = append(out, s.summary)
+		}
+	}
+	return out
+}
+
+// deed is the sentence for the rows of one type.
+func (f *facts) deed(c *command, g group, e *domain.Entity) string {
+	schedule, _, _ := f.lex.schedule()
+	var rows []string
+	for _, r := range g.rows {
+		name, _ := splitFacts(e, firstLine(r))
+		rows = append(rows, plainLine(name))
+	}
+	what := strings.TrimPrefix(g.of, "1 ")
+	switch {
+	case g.deed == "Saved" && e != nil && e == schedule:
+		return sentence("Planned", rows)
+	case g.deed == "Saved" && (c.verb == verbAdd || c.verb == verbNote) && len(rows) == 1:
+		return sentence("Added "+article(what)+" "+what+":", rows)
+	case g.deed == "Saved" && c.verb == verbAdd:
+		return sentence("Added "+what+":", rows)
+	case g.deed == "Changed":
+		return sentence("Updated", rows)
+	}
+	return sentence(g.deed, rows)
+}
+
+// sentence joins a few rows to one sentence and lists more.
+func sentence(lead string, rows []string) string {
+	if len(rows) > maxInSentence {
+		return fmt.Sprintf("%s:\n%s", strings.TrimSuffix(lead, ":"), numbered(rows))
+	}
+	return lead + " " + joinList(rows) + "."
+}
+
+const maxInSentence = 3
+
+func article(noun string) string {
+	if strings.ContainsAny(noun[:1], "aeiou") {
+		return "an"
+	}
+	return "a"
+}
+
+// found tells what was read, unless it only served to draft, to write or to
+// conclude something.
+func (f *facts) found(o *outcome) []string {
+	if o.wrote || o.did("generate") || len(o.conclusions()) > 0 {
 		return nil
 	}
 	var out []string
@@ -116,14 +164,15 @@ func (o *outcome) found() []string {
 		out = append(out, n)
 	}
 	for _, g := range o.groups {
+		kind := f.lex.typeIn(g.of)
 		switch {
-		case g.deed != "Found", o.isDraft(g):
-		case len(g.rows) == 1:
-			out = append(out, inFull(g.rows[0]))
+		case g.deed != "Found" || len(g.rows) == 0, o.isDraft(g):
+		case len(g.rows) == 1 && kind != nil:
+			out = append(out, f.tell(f.rowCard(kind, g.rows[0]), ""))
 		default:
 			var rows []string
 			for _, r := range g.rows {
-				rows = append(rows, headline(r))
+				rows = append(rows, f.headline(kind, r))
 			}
 			out = append(out, capitalize(g.of)+":\n"+numbered(rows))
 		}
@@ -199,68 +248,6 @@ func (o *outcome) recalled() string {
 
 func quoted(text string) string { return `"` + clip(text, lineLength) + `"` }
 
-var columnFact = regexp.MustCompile(`(^| )([a-z]+(?:_[a-z]+)*):(\S)`)
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
-}
-
-// maxFacts is how many facts a line of a list has room for.
-const maxFacts = 3
-
-// headline is a row on one line, its further facts in brackets and in words.
-func headline(row string) string {
-	name, facts := splitFacts(firstLine(row))
-	if len(facts) == 0 || len(facts) > maxFacts {
-		return name
-	}
-	return name + " (" + strings.Join(facts, "; ") + ")"
-}
-
-// splitFacts parts a display line from the "column:value" facts behind it.
-func splitFacts(line string) (name string, facts []string) {
-	locs := columnFact.FindAllStringSubmatchIndex(line, -1)
-	if len(locs) == 0 {
-		return line, nil
-	}
-	name = strings.TrimSpace(line[:locs[0][0]])
-	for i, loc := range locs {
-		end := len(line)
-		if i+1 < len(locs) {
-			end = locs[i+1][0]
-		}
-		facts = append(facts, strings.ReplaceAll(line[loc[4]:loc[5]], "_", " ")+" "+strings.TrimSpace(line[loc[6]:end]))
-	}
-	return name, facts
-}
-
-// inFull is a row with every fact on a line of its own and its long texts below.
-func inFull(row string) string {
-	line, below, _ := strings.Cut(row, "\n")
-	name, facts := splitFacts(line)
-	out := []string{name}
-	for _, fact := range facts {
-		if !strings.Contains(fact, " names ") { // the parts stand below, with their amounts
-			out = append(out, "- "+fact)
-		}
-	}
-	for line := range strings.SplitSeq(below, "\n") {
-		line = strings.TrimPrefix(line, "  ")
-		if label, ok := strings.CutSuffix(line, ":"); ok {
-			line = capitalize(strings.ReplaceAll(label, "_", " ")) + ":"
-		}
-		if part, ok := strings.CutPrefix(line, "- "); ok {
-			name, _ := splitFacts(part)
-			line = "- " + name
-		}
-		if line != "" {
-			out = append(out, line)
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
 func numbered(rows []string) string {
 	var b strings.Builder
 	for i, r := range rows {
@@ -274,12 +261,21 @@ func numbered(rows []string) string {
 
 // offerSave closes with one offer when the turn was about drafts.
 func (f *facts) offerSave(c *command, o *outcome, text string) string {
+	gap := "\n"
+	if strings.Contains(text, "\n\n") {
+		gap = "\n\n"
+	}
 	about := o.did("generate") || c.verb == verbPending || len(o.drafts) > 0 && c.verb != verbForget && !o.wrote
 	if len(o.unsaved) == 0 || !about || strings.HasSuffix(text, "?") {
 		return text
 	}
-	if len(o.unsaved) == 1 {
-		return text + "\nIt is not saved yet. Shall I save it?"
+	switch {
+	case c.verb == verbPending && len(o.unsaved) == 1:
+		return text + " Shall I save it?"
+	case c.verb == verbPending:
+		return text + " Shall I save them?"
+	case len(o.unsaved) == 1:
+		return text + gap + "It is not saved yet. Shall I save it?"
 	}
-	return text + "\nThey are not saved yet. Shall I save them?"
+	return text + gap + "They are not saved yet. Shall I save them?"
 }

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"alfred/domain"
@@ -89,50 +88,44 @@ func (f *facts) lastReply() string {
 }
 
 // draftsReply shows what was drafted in full, because what is saved later is
-// exactly this.
+// exactly this; drafts of one line each are a list.
 func (f *facts) draftsReply(o *outcome) []string {
 	if o.wrote {
 		return nil
 	}
-	var out []string
+	var lines, pages []string
 	for _, d := range o.drafts {
-		if d.content == nil {
-			out = append(out, "Draft: "+d.label+".")
+		kind := f.kindOfContent(d.content)
+		if kind == nil {
+			lines = append(lines, d.label)
 			continue
 		}
-		out = append(out, f.showDraft(d))
-	}
-	return out
-}
-
-// showDraft words a draft: its short facts, its parts, then its lists. A draft
-// of facts alone is one line.
-func (f *facts) showDraft(d draftText) string {
-	var short, parts, lists []string
-	for _, k := range f.draftOrder(d.content) {
-		name := strings.TrimSuffix(strings.ReplaceAll(k, "_", " "), " id")
-		list, isList := d.content[k].([]any)
-		switch text := asText(d.content[k]); {
-		case isList && f.lex.byTable(k) != nil:
-			parts = append(parts, capitalize(name)+":"+f.showList(k, list))
-		case isList && len(list) > 0:
-			lists = append(lists, capitalize(name)+":"+f.showList(k, list))
-		case !isList && text != "" && text != d.label:
-			short = append(short, name+": "+text)
+		c := f.contentCard(kind, d.label, d.content)
+		switch text := f.draftText(c); {
+		case strings.Contains(text, "\n"):
+			pages = append(pages, text)
+		default:
+			lines = append(lines, text)
 		}
 	}
-	if len(parts)+len(lists) == 0 {
-		return d.label + " (draft; " + strings.Join(short, ", ") + ")"
+	if len(lines) == 1 {
+		pages = append(pages, "Draft: "+lines[0])
+	} else if len(lines) > 1 {
+		pages = append(pages, "Drafts:\n"+numbered(lines))
 	}
-	lines := []string{d.label + " (draft)"}
-	for _, fact := range short {
-		lines = append(lines, "- "+fact)
-	}
-	return strings.Join(append(append(lines, parts...), lists...), "\n")
+	return pages
 }
 
-// draftOrder are a draft's keys in the order of its table's columns.
-func (f *facts) draftOrder(content map[string]any) []string {
+func (f *facts) draftText(c *card) string {
+	if len(c.parts)+len(c.texts) == 0 {
+		return f.tell(c, "")
+	}
+	return f.tell(c, "draft")
+}
+
+// kindOfContent is the type whose columns a draft has the most of; nil for a draft
+// that is not shown.
+func (f *facts) kindOfContent(content map[string]any) *domain.Entity {
 	best, most := (*domain.Entity)(nil), 0
 	for _, e := range f.lex.domain.Entities {
 		n := 0
@@ -145,82 +138,5 @@ func (f *facts) draftOrder(content map[string]any) []string {
 			best, most = e, n
 		}
 	}
-	var out []string
-	if best != nil {
-		for _, c := range best.Columns {
-			if _, ok := content[c.Name]; ok {
-				out = append(out, c.Name)
-			}
-		}
-	}
-	for _, k := range sortedKeys(content) {
-		if !slices.Contains(out, k) {
-			out = append(out, k)
-		}
-	}
-	return out
-}
-
-// showList is a list of words on one line, of sentences numbered, of rows with a
-// dash each.
-func (f *facts) showList(column string, list []any) string {
-	var items []string
-	long := false
-	for _, v := range list {
-		item := asText(v)
-		if row, ok := v.(map[string]any); ok {
-			item = f.partText(column, row)
-		}
-		long = long || strings.Contains(item, ". ") || strings.HasSuffix(item, ".")
-		items = append(items, item)
-	}
-	switch {
-	case len(items) == 0:
-		return ""
-	case f.lex.byTable(column) != nil:
-		return "\n- " + strings.Join(items, "\n- ")
-	case long:
-		return "\n" + numbered(items)
-	}
-	return " " + strings.Join(items, ", ")
-}
-
-// partText is a child row: amount, unit, name, then the rest in brackets.
-func (f *facts) partText(table string, row map[string]any) string {
-	e := f.lex.byTable(table)
-	if e == nil {
-		return compact(row)
-	}
-	var lead []string
-	used := map[string]bool{}
-	take := func(name string) {
-		if v := asText(row[name]); v != "" {
-			lead = append(lead, v)
-		}
-		used[name] = true
-	}
-	if q := quantityColumn(e); q != nil {
-		take(q.Name)
-	}
-	if u := unitColumn(e); u != nil {
-		take(u.Name)
-	}
-	if l := labelColumn(e); l != nil {
-		take(l.Name)
-	}
-	var rest []string
-	for _, k := range sortedKeys(row) {
-		v := asText(row[k])
-		if v == "true" {
-			v = strings.ReplaceAll(strings.TrimPrefix(k, "is_"), "_", " ")
-		}
-		if !used[k] && v != "" && v != "false" && !anyRef.MatchString(v) {
-			rest = append(rest, v)
-		}
-	}
-	text := strings.Join(lead, " ")
-	if len(rest) > 0 {
-		text += " (" + strings.Join(rest, ", ") + ")"
-	}
-	return text
+	return best
 }
