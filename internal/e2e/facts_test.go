@@ -133,3 +133,11 @@ func (c *talk) settle() {
 	require.Eventually(c.t, func() bool { return c.one(`SELECT count(*) FROM v_queue`) == "0" }, 20*time.Second, 20*time.Millisecond,
 		"jobs are left")
 }
+
+func splitList(text string) []string {
+	if text == "" {
+		return nil
+	}
+
+	return strings.Split(text, ", ")
+}

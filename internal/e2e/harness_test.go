@@ -62,7 +62,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	model := f.model(d)
 
 	runner, err := jobs.NewRunner(jobs.Config{
-		Pool: pool, Domain: d, Memory: mem, Tools: tools, Index: noIndex{}, Logger: logger,
+		Pool: pool, Domain: d, Memory: mem, Tools: tools, Index: recall.NewIndex(search, pool), Logger: logger,
 		Models:        func(string) llm.Model { return model },
 		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "e2e",
 	})
@@ -313,7 +313,3 @@ func (c *talk) fail(text string) *turn {
 }
 
 func (c *talk) path(rest string) string { return "/v1/sessions/" + c.session.String() + rest }
-
-type noIndex struct{}
-
-func (noIndex) EmbedTurn(context.Context, uuid.UUID) error { return nil }
