@@ -61,6 +61,7 @@ func New(config Config) http.Handler {
 	a.registerEntities()
 	a.registerPins()
 	a.registerRows()
+	a.registerTypes()
 	a.registerMentions()
 	a.registerSearch()
 	a.registerHealth(mux)

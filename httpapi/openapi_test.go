@@ -94,6 +94,7 @@ var wantOperations = map[string]string{
 	"list-sessions":   "GET /v1/sessions",
 	"list-summaries":  "GET /v1/sessions/{id}/summaries",
 	"list-turns":      "GET /v1/sessions/{id}/turns",
+	"list-types":      "GET /v1/data",
 	"patch-row":       "PATCH /v1/data/{type}/{id}",
 	"patch-session":   "PATCH /v1/sessions/{id}",
 	"pin-entity":      "PUT /v1/sessions/{id}/entities/{ref}/pin",

@@ -5,7 +5,6 @@ export class ApiError extends Error {
     super(problem.detail || "Something went wrong.");
     this.code = problem.code;
     this.status = problem.status;
-    this.turnId = problem.turn_id;
   }
 }
 
@@ -27,39 +26,53 @@ export async function call(method, path, body, extra = {}) {
   return answer;
 }
 
-// events yields {id, type, data} of a turn until its end. EventSource cannot send
-// a key, so the stream is read by hand; a lost connection resumes after the last event.
-export async function* events(turnId) {
-  let last = "";
-  for (;;) {
+const last = ["turn.finished", "turn.failed", "turn.cancelled"];
+
+// events yields {id, type, data} of a turn until its end. EventSource cannot send a key, so the stream is read by hand;
+// a lost connection is taken up again after the last event, and {type: "connection", lost} tells of it.
+export async function* events(turnId, signal) {
+  let seen = "";
+  let lost = false;
+  for (let pause = 500; !signal.aborted; pause = Math.min(pause * 2, 10000)) {
     try {
-      const response = await fetch(`/v1/turns/${turnId}/events`, { headers: headers(last ? { "Last-Event-ID": last } : {}) });
+      const response = await fetch(`/v1/turns/${turnId}/events`, { headers: headers(seen ? { "Last-Event-ID": seen } : {}), signal });
+      if (response.status === 204) return;
       if (!response.ok) throw new ApiError({ status: response.status, ...(await response.json().catch(() => ({}))) });
+      if (lost) yield { type: "connection", lost: false };
+      lost = false;
       for await (const event of parse(response.body)) {
-        last = event.id;
+        seen = event.id;
+        pause = 500;
         yield event;
-        if (["turn.finished", "turn.failed", "turn.cancelled"].includes(event.type)) return;
+        if (last.includes(event.type)) return;
       }
     } catch (error) {
+      if (signal.aborted) return;
       if (error instanceof ApiError && error.status < 500) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    if (!lost) yield { type: "connection", lost: true };
+    lost = true;
+    await new Promise((resolve) => { setTimeout(resolve, pause); });
   }
 }
 
 async function* parse(stream) {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    buffer += value;
-    const blocks = buffer.split("\n\n");
-    buffer = blocks.pop();
-    for (const block of blocks) {
-      const fields = Object.fromEntries(block.split("\n").filter((line) => !line.startsWith(":"))
-        .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trimStart()]));
-      if (fields.data) yield { id: fields.id, type: fields.event, data: JSON.parse(fields.data) };
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      buffer += value;
+      const blocks = buffer.split("\n\n");
+      buffer = blocks.pop();
+      for (const block of blocks) {
+        const fields = Object.fromEntries(block.split("\n").filter((line) => !line.startsWith(":"))
+          .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trimStart()]));
+        if (fields.data) yield { id: fields.id, type: fields.event, data: JSON.parse(fields.data) };
+      }
     }
+  } finally {
+    reader.cancel().catch(() => {});
   }
 }

@@ -1,20 +1,15 @@
-// The chat page: one conversation at a time, its turns, and what the session knows.
-// All text from outside enters the document as text, never as markup.
+// The chat page: one conversation at a time. Its parts are turns.js, inspector.js and mentions.js.
 
 import { ApiError, call, events } from "./api.js";
+import { $, element, notice } from "./dom.js";
+import { showEntities, showRows, showTypes } from "./inspector.js";
+import { mentionKeys } from "./mentions.js";
+import { addTurn } from "./turns.js";
 
-const $ = (id) => document.getElementById(id);
 let session = null;
-let running = null; // id of the turn that streams
-
-function element(tag, className, text) {
-  const e = document.createElement(tag);
-  if (className) e.className = className;
-  if (text !== undefined) e.textContent = text;
-  return e;
-}
-
-function notice(text) { $("notice").textContent = text; }
+let streams = new AbortController(); // of the conversation shown
+let newest = null; // view of the last turn, whose question may still be open
+let unsent = null; // {text, key} of a message that may or may not have arrived
 
 // guarded asks for a key when the server wants one, and says what went wrong otherwise.
 async function guarded(work) {
@@ -30,42 +25,64 @@ async function guarded(work) {
   }
 }
 
+let asking = null;
+
 function askForKey() {
-  return new Promise((resolve) => {
-    $("key-dialog").addEventListener("close", () => { sessionStorage.setItem("key", $("key").value); resolve(); }, { once: true });
+  asking ??= new Promise((resolve) => {
+    $("key-dialog").addEventListener("close", () => {
+      sessionStorage.setItem("key", $("key").value);
+      asking = null;
+      resolve();
+    }, { once: true });
     $("key-dialog").showModal();
   });
+  return asking;
 }
 
 async function listSessions() {
   const { items } = await call("GET", "/v1/sessions?limit=200");
-  $("sessions").replaceChildren(...items.filter((s) => !s.archived).map((s) => {
+  $("sessions").replaceChildren(...items.filter((s) => !s.archived || s.id === session).map((s) => {
     const option = element("option", "", s.title || "New conversation");
     option.value = s.id;
     return option;
   }));
+  if (session) $("sessions").value = session;
   return items;
 }
 
 async function openSession(id) {
+  streams.abort();
+  streams = new AbortController();
+  const mine = streams;
   session = id;
+  newest = null;
   history.replaceState(null, "", `#${id}`);
   $("sessions").value = id;
   $("turns").replaceChildren();
   notice("");
   let cursor = "";
+  let turn = null;
   do {
     const page = await call("GET", `/v1/sessions/${id}/turns?limit=200&cursor=${encodeURIComponent(cursor)}`);
-    for (const turn of page.items) showTurn(turn);
+    if (mine.signal.aborted) return;
+    for (turn of page.items) showTurn(turn);
     cursor = page.next_cursor;
   } while (cursor);
-  await showEntities();
+  $("empty").hidden = turn !== null;
+  if (turn?.status === "succeeded") await reopenQuestion(turn.id, newest);
+  await refresh();
   $("message").focus();
 }
 
+async function reopenQuestion(turnId, view) {
+  const { question } = await call("GET", `/v1/turns/${turnId}`);
+  if (question?.status === "open") view.ask(question);
+}
+
 function showTurn(turn) {
-  const view = addTurn(turn.message);
+  const view = viewOf(turn.id, turn.message);
   if (turn.status === "queued" || turn.status === "running") {
+    if (turn.status === "queued") view.progress("Waiting for the answer before…");
     follow(turn.id, view);
   } else if (turn.error) {
     view.fail(turn.error.message);
@@ -74,93 +91,62 @@ function showTurn(turn) {
   }
 }
 
-// addTurn puts a message at the end and returns what its answer is written with.
-function addTurn(message) {
-  const item = element("li", "turn");
-  const progress = element("p", "progress");
-  const reply = element("p", "reply");
-  const options = element("div", "options");
-  item.append(element("p", "said", message), progress, reply, options);
-  $("turns").append(item);
-  item.scrollIntoView({ block: "end" });
-  const show = () => item.scrollIntoView({ block: "end" });
-  return {
-    delta(text) { reply.textContent += text; show(); },
-    fail(text) { progress.textContent = ""; reply.className = "reply error"; reply.textContent = text; show(); },
-    progress(text) { progress.textContent = text; show(); },
-    reply(text) { progress.textContent = ""; reply.textContent = text; show(); },
-    reset() { reply.textContent = ""; },
-    ask(question) {
-      const labels = question.options?.length ? question.options.map((o) => o.label)
-        : ["propose", "approve"].includes(question.kind) ? ["Yes", "No"] : [];
-      options.replaceChildren(...labels.map((label) => {
-        const button = element("button", "", label);
-        button.type = "button";
-        button.addEventListener("click", () => { options.replaceChildren(); send(label); });
-        return button;
-      }));
-      show();
-    },
-  };
+function viewOf(turnId, message) {
+  newest?.closeQuestion();
+  newest = addTurn(message, { send, cancel: () => guarded(() => call("POST", `/v1/turns/${turnId}/cancel`)) });
+  return newest;
 }
 
-const working = { understand: "Reading your message…", think: "Planning…", act: "Working…", reply: "Writing…" };
+function show(view, { type, data, lost }) {
+  switch (type) {
+    case "connection": view.connection(lost); break;
+    case "node.started": view.node(data.node); break;
+    case "step.started": view.progress(`${data.description || "Working"}…`); break;
+    case "step.finished": view.stepDone(data); break;
+    case "reply.delta": view.delta(data.text); break;
+    case "reply.reset": view.reset(); break;
+    case "reply": view.reply(data.text); break;
+    case "question": view.ask(data); break;
+    case "turn.failed": case "turn.cancelled": view.fail(data.error.message); break;
+  }
+}
 
 async function follow(turnId, view) {
-  running = turnId;
-  $("cancel").hidden = false;
+  const { signal } = streams;
   try {
-    for await (const { type, data } of events(turnId)) {
-      switch (type) {
-        case "node.started": view.progress(working[data.node] ?? ""); break;
-        case "step.started": view.progress(data.description ?? "Working…"); break;
-        case "reply.delta": view.progress(""); view.delta(data.text); break;
-        case "reply.reset": view.reset(); break;
-        case "reply": view.reply(data.text); break;
-        case "question": view.ask(data); break;
-        case "turn.failed": case "turn.cancelled": view.fail(data.error.message); break;
-      }
+    for await (const event of events(turnId, signal)) {
+      if (signal.aborted) return;
+      show(view, event);
     }
   } catch (error) {
-    view.fail(error instanceof ApiError ? error.message : "The stream was lost.");
+    view.fail(error.message);
   }
-  if (running === turnId) {
-    running = null;
-    $("cancel").hidden = true;
-  }
-  await guarded(async () => { await showEntities(); await listSessions(); $("sessions").value = session; });
+  if (!signal.aborted) await guarded(async () => { await refresh(); await listSessions(); });
 }
 
+const refresh = async () => {
+  await showEntities(session, send, refresh);
+  if (!$("inspector").hidden) await showRows();
+};
+
+// send returns whether the message has arrived. One that may have is sent again under the same key, so that it arrives once.
 async function send(text) {
-  const turn = await guarded(() => call("POST", `/v1/sessions/${session}/turns`, { message: text }, { "Idempotency-Key": crypto.randomUUID() }));
+  if (unsent?.text !== text) unsent = { text, key: crypto.randomUUID() };
+  const { key } = unsent;
+  const turn = await guarded(() => call("POST", `/v1/sessions/${session}/turns`, { message: text }, { "Idempotency-Key": key }));
   if (!turn) return false;
+  unsent = null;
   notice("");
-  const view = addTurn(text);
+  $("empty").hidden = true;
+  const view = viewOf(turn.id, text);
   if (turn.status === "queued") view.progress("Waiting for the answer before…");
   follow(turn.id, view);
   return true;
 }
 
-const tiers = [["generated", "Not yet saved"], ["recent", "Recent"], ["retained", "Kept from earlier"], ["excluded", "Not wanted"], ["background", "Background"]];
-
-async function showEntities() {
-  const { items } = await call("GET", `/v1/sessions/${session}/entities`);
-  const groups = tiers.map(([tier, title]) => [title, items.filter((e) => e.tier === tier)]).filter(([, list]) => list.length);
-  $("entities").replaceChildren(...groups.flatMap(([title, list]) => {
-    const ul = element("ul");
-    ul.append(...list.map((e) => {
-      const li = element("li");
-      li.append(element("code", "", e.ref), ` ${e.label} [${e.action}]`);
-      if (e.reason) li.append(element("span", "reason", ` ${e.reason}`));
-      return li;
-    }));
-    return [element("h3", "", title), ul];
-  }));
-  if (!groups.length) $("entities").replaceChildren(element("p", "", "Nothing yet."));
-}
-
 async function newSession() {
   const made = await call("POST", "/v1/sessions", {});
+  session = made.id;
   await listSessions();
   await openSession(made.id);
 }
@@ -168,24 +154,31 @@ async function newSession() {
 $("composer").addEventListener("submit", async (event) => {
   event.preventDefault();
   const text = $("message").value.trim();
-  if (text && await send(text)) $("message").value = "";
+  const submit = event.target.querySelector("[type=submit]");
+  if (!text || submit.disabled) return;
+  submit.disabled = true;
+  if (await send(text) && $("message").value.trim() === text) $("message").value = "";
+  submit.disabled = false;
 });
 $("message").addEventListener("keydown", (event) => {
+  if (mentionKeys(event)) return;
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
     $("composer").requestSubmit();
   }
 });
-$("cancel").addEventListener("click", () => running && guarded(() => call("POST", `/v1/turns/${running}/cancel`)));
 $("new-session").addEventListener("click", () => guarded(newSession));
 $("sessions").addEventListener("change", (event) => guarded(() => openSession(event.target.value)));
+$("types").addEventListener("change", () => guarded(showRows));
 $("toggle-inspector").addEventListener("click", () => {
   const hidden = $("inspector").toggleAttribute("hidden");
   $("toggle-inspector").setAttribute("aria-expanded", String(!hidden));
+  if (!hidden) guarded(showRows);
 });
 
 guarded(async () => {
   const items = await listSessions();
+  await showTypes();
   const wanted = items.find((s) => s.id === location.hash.slice(1)) ?? items.find((s) => !s.archived);
   if (wanted) await openSession(wanted.id);
   else await newSession();
