@@ -16,7 +16,7 @@ const entityList = `-- name: EntityList :many
 SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref
 FROM v_entities
 WHERE session_id = $1 AND tier <> 'hidden'
-ORDER BY tier_rank(tier), entity_type, turn_created, ref
+ORDER BY tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint
 LIMIT $2
 `
 
