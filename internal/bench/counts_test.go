@@ -14,11 +14,11 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // The most that a turn may cost, its background included.
 const (
-	maxQueries      = 400
-	maxRoundTrips   = 380
-	maxCommits      = 22
-	maxReads        = 10
-	maxTransactions = 60
+	maxQueries      = 360
+	maxRoundTrips   = 335
+	maxCommits      = 20
+	maxReads        = 8
+	maxTransactions = 55
 )
 
 // startTestRig is a worker on a database of the test's own, and a session with some turns behind it.

@@ -30,6 +30,7 @@ type result struct {
 	Replied, Summarized []time.Duration
 	Commits             float64 // per turn, as the server counts them, over all rounds
 	Counts              counts  // of Counted turns
+	Cpu                 cpu     // of Counted turns
 	Counted             int
 	Wal                 wal // of Counted turns, all rounds
 	Names               map[string]usage
@@ -119,7 +120,6 @@ func (r *result) turns(ctx context.Context, s *server, address string) (perSecon
 		return 0, err
 	}
 	r.Commits += float64(after-before) / float64(r.Sessions*(warmUp+r.Turns)) / rounds
-	fmt.Println("DEBUG", after-before, rig.meter.counts(), rig.meter.counts().transactions())
 	written, err := s.walBetween(ctx, address, span.from, span.to)
 	r.addWal(written)
 
@@ -141,6 +141,10 @@ func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid
 	if span.from, err = s.position(ctx); err != nil {
 		return 0, span, err
 	}
+	cpuBefore, err := s.cpu(ctx)
+	if err != nil {
+		return 0, span, err
+	}
 	start := time.Now()
 	took, err := rig.play(ctx, sessions, r.Turns)
 	if err != nil {
@@ -153,6 +157,11 @@ func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid
 	if span.to, err = s.position(ctx); err != nil {
 		return 0, span, err
 	}
+	cpuAfter, err := s.cpu(ctx)
+	if err != nil {
+		return 0, span, err
+	}
+	r.Cpu = r.Cpu.plus(cpuAfter.minus(cpuBefore))
 	r.add(took, rig.meter.counts().minus(countsBefore))
 	for name, used := range rig.meter.names() {
 		before, all := namesBefore[name], r.Names[name]
@@ -174,11 +183,11 @@ func (r *result) add(took []latency, c counts) {
 func (r *result) addWal(w wal) {
 	r.Wal.Bytes += w.Bytes
 	r.Wal.Images += w.Images
-	for kind, n := range w.Kinds {
-		if r.Wal.Kinds == nil {
-			r.Wal.Kinds = map[string]int{}
+	for table, n := range w.Tables {
+		if r.Wal.Tables == nil {
+			r.Wal.Tables = map[string]int{}
 		}
-		r.Wal.Kinds[kind] += n
+		r.Wal.Tables[table] += n
 	}
 }
 

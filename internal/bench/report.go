@@ -53,25 +53,29 @@ func kilo(r *result, n int) string { return fmt.Sprintf("%.1f kB", float64(n)/10
 
 func (r *report) lines() []line {
 	xacts := transactions(r.Changes)
+	durable := slices.DeleteFunc(slices.Clone(xacts), func(tx []change) bool { return tx[0].Lazy })
 
 	return []line{
 		{"turns per second", func(x *result) string { return fmt.Sprintf("%.1f", x.PerSecond) },
-			"one session: round trips one after the other; many: the cores, shared by worker and Postgres"},
-		{"enqueued to replied, p50", func(x *result) string { return ms(percentile(x.Replied, 0.5)) }, "five decisions, each load, record, commit"},
-		{"enqueued to replied, p99", func(x *result) string { return ms(percentile(x.Replied, 0.99)) }, "flushes of the WAL and, with many sessions, waiting for a core"},
+			"one session: round trips one after the other; many: the cores, which worker, clients and Postgres share (see processor time)"},
+		{"enqueued to replied, p50", func(x *result) string { return ms(percentile(x.Replied, 0.5)) }, "five decisions, each load, record, commit; many sessions: waiting for a core"},
+		{"enqueued to replied, p99", func(x *result) string { return ms(percentile(x.Replied, 0.99)) }, "flushes of the WAL, what else the machine does; many sessions: waiting for a core"},
 		{"enqueued to summarized, p50", func(x *result) string { return ms(percentile(x.Summarized, 0.5)) }, "one decision more; nobody waits for it but the next turn"},
 		{"enqueued to summarized, p99", func(x *result) string { return ms(percentile(x.Summarized, 0.99)) }, "as above"},
-		{"commits (pg_stat_database)", func(x *result) string { return fmt.Sprintf("%.1f", x.Commits) }, "all transactions of the database, read-only ones and River's too"},
+		{"processor time: worker and clients", func(x *result) string { return ms(x.Cpu.Own / time.Duration(x.Counted)) }, "building prompts, JSON, the protocol; the bench's own share is small"},
+		{"processor time: Postgres", func(x *result) string { return ms(x.Cpu.Server / time.Duration(x.Counted)) }, "planning and running the queries below; with the line above it bounds turns per second: cores / sum"},
+		{"commits (pg_stat_database)", func(x *result) string { return fmt.Sprintf("%.1f", x.Commits) }, "all transactions of the database: those of the next three lines, and one for each notification that wakes a listener"},
 		{"transactions that may write", func(x *result) string { return perTurn(x, x.Counts.Commits) }, "enqueue; per decision the model's answer and the commit; the background"},
 		{"read-only transactions", func(x *result) string { return perTurn(x, x.Counts.Reads) }, "one load per decision"},
-		{"single statements", func(x *result) string { return perTurn(x, x.Counts.Singles) }, "River's fetches, the notifier, leases"},
-		{"queries", func(x *result) string { return perTurn(x, x.Counts.Queries) }, "what memory reads for each prompt; begin and commit count"},
-		{"round trips", func(x *result) string { return perTurn(x, x.Counts.RoundTrips) }, "as queries, where they are not sent in batches"},
-		{"WAL", func(x *result) string { return kilo(x, x.Wal.Bytes) }, "rows and their index entries; the prompts of llm_calls first"},
+		{"single statements", func(x *result) string { return perTurn(x, x.Counts.Singles) }, "River's fetches, one per job unless they coincide, and the notifier; with one session also leases and polls, which go by time"},
+		{"queries", func(x *result) string { return perTurn(x, x.Counts.Queries) }, "what memory reads for each prompt, nearly half of them; begin and commit count"},
+		{"round trips", func(x *result) string { return perTurn(x, x.Counts.RoundTrips) }, "nearly all queries wait for their answer; few are sent in batches"},
+		{"WAL", func(x *result) string { return kilo(x, x.Wal.Bytes) }, "requests in llm_calls, context_items, river_job with its GIN indexes: see the table below"},
 		{"of it full-page images", func(x *result) string { return kilo(x, x.Wal.Images) }, "pages touched for the first time after the checkpoint before the run"},
-		{"rows written", func(*result) string { return fmt.Sprint(len(r.Changes)) }, "inserts, updates and deletes of one recorded turn"},
+		{"rows written", func(*result) string { return fmt.Sprint(len(r.Changes)) }, "inserts, updates and deletes of one recorded turn; half are context_items"},
 		{"transactions that wrote rows", func(*result) string { return fmt.Sprint(len(xacts)) }, "of the same turn, its background included"},
-		{"floor, per second", func(x *result) string { return fmt.Sprintf("%.1f", x.Floor) }, "the same rows in the same transactions, a round trip per statement"},
+		{"of them waiting for the disk", func(*result) string { return fmt.Sprint(len(durable)) }, "the others set synchronous_commit off: what they lose can be made again"},
+		{"floor, per second", func(x *result) string { return fmt.Sprintf("%.1f", x.Floor) }, "the same rows in the same transactions, a round trip per statement; the cores and the flushes"},
 		{"floor, p50", func(x *result) string { return ms(percentile(x.FloorTook, 0.5)) }, "flushes of the WAL"},
 		{"**turns, part of the floor**", func(x *result) string { return fmt.Sprintf("**%.2f**", x.ratio()) }, "reading, building prompts, JSON, River"},
 		{"floor, a round trip per transaction", func(x *result) string { return fmt.Sprintf("%.1f", x.FloorPipelined) }, "the same, pipelined: what batches could bring"},
@@ -160,13 +164,15 @@ func (r *report) writeRows(b *strings.Builder) {
 }
 
 func (r *report) writeWal(b *strings.Builder) {
-	last := r.Results[len(r.Results)-1]
-	if last.Wal.Kinds == nil {
+	const shown = 20
+	first := r.Results[0]
+	if first.Wal.Tables == nil {
 		return
 	}
-	fmt.Fprintf(b, "\n## WAL by kind, with %d sessions\n\nWithout full-page images.\n\n| kind | per turn |\n|---|--:|\n", last.Sessions)
-	for _, kind := range byCount(last.Wal.Kinds) {
-		fmt.Fprintf(b, "| %s | %s |\n", kind, kilo(last, last.Wal.Kinds[kind]))
+	fmt.Fprintf(b, "\n## WAL by table, with one session\n\nWithout full-page images; indexes apart, TOAST with its table.\n\n| table | per turn |\n|---|--:|\n")
+	tables := byCount(first.Wal.Tables)
+	for _, table := range tables[:min(shown, len(tables))] {
+		fmt.Fprintf(b, "| %s | %s |\n", table, kilo(first, first.Wal.Tables[table]))
 	}
 }
 

@@ -71,7 +71,7 @@ func (r *rig) config(ctx context.Context) (jobs.Config, error) {
 	search := recall.New(kitchen, lexical.Embedder{})
 
 	return jobs.Config{
-		Pool: r.pool, Domain: kitchen, Memory: memory.New(kitchen, windows), Tools: crud.New(kitchen, search), Index: index(kitchen),
+		Pool: r.pool, Domain: kitchen, Memory: memory.New(kitchen, windows), Tools: crud.New(kitchen, search), Index: recall.NewIndex(search, r.pool),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Models: func(string) llm.Model { return answers{} }, CompressOlder: windows.CompressOlder,
 		FullDetailTurns: windows.FullDetailTurns, RetentionWindow: windows.RetentionWindow, RetentionDecayTurns: 20, Version: "bench",

@@ -61,7 +61,7 @@ func (s *server) position(ctx context.Context) (string, error) {
 type wal struct {
 	Bytes  int
 	Images int            // of Bytes: pages logged whole, the first time after a checkpoint
-	Kinds  map[string]int // the rest by kind: Heap, Btree, Gin ...; nil without pg_walinspect
+	Tables map[string]int // the rest by table, its indexes apart: "turns", "turns (btree)"; nil without pg_walinspect
 }
 
 // walBetween looks into the WAL from the measured database itself, which must have
@@ -79,18 +79,17 @@ func (s *server) walBetween(ctx context.Context, address, from, to string) (wal,
 	if _, err := conn.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_walinspect`); err != nil {
 		return w, nil //nolint:nilerr // the server does not have it
 	}
-	rows, err := conn.Query(ctx, `SELECT "resource_manager/record_type", record_size::bigint, fpi_size::bigint
-		FROM pg_get_wal_stats($1::pg_lsn, $2::pg_lsn) WHERE count > 0`, from, to)
+	rows, err := conn.Query(ctx, walByTable, from, to)
 	if err != nil {
 		return w, fmt.Errorf("look into the WAL: %w", err)
 	}
 	var (
-		kind         string
+		table        string
 		size, images int
 	)
-	w.Kinds = map[string]int{}
-	_, err = pgx.ForEachRow(rows, []any{&kind, &size, &images}, func() error {
-		w.Kinds[kind] += size
+	w.Tables = map[string]int{}
+	_, err = pgx.ForEachRow(rows, []any{&table, &size, &images}, func() error {
+		w.Tables[table] += size
 		w.Images += images
 
 		return nil
@@ -101,6 +100,28 @@ func (s *server) walBetween(ctx context.Context, address, from, to string) (wal,
 
 	return w, nil
 }
+
+// walByTable gives a record to the relation of its first block: an index to its
+// table, a TOAST table to the one that it belongs to, a partition to its parent.
+const walByTable = `
+	WITH records AS (
+		SELECT (regexp_match(block_ref, 'rel \d+/(\d+)/(\d+)'))[1]::oid AS db, (regexp_match(block_ref, 'rel \d+/(\d+)/(\d+)'))[2]::oid AS node,
+			resource_manager, record_length - fpi_length AS size, fpi_length AS image
+		FROM pg_get_wal_records_info($1::pg_lsn, $2::pg_lsn)
+	), relations AS (
+		SELECT c.relfilenode AS node, coalesce(am.amname, '') AS method, coalesce(parent.inhparent, owner.oid)::regclass::text AS name
+		FROM pg_class AS c
+		LEFT JOIN pg_index AS i ON i.indexrelid = c.oid
+		LEFT JOIN pg_am AS am ON am.oid = c.relam AND c.relkind = 'i'
+		LEFT JOIN pg_class AS toasted ON toasted.reltoastrelid = coalesce(i.indrelid, c.oid)
+		JOIN pg_class AS owner ON owner.oid = coalesce(toasted.oid, i.indrelid, c.oid)
+		LEFT JOIN pg_inherits AS parent ON parent.inhrelid = owner.oid
+	)
+	SELECT CASE WHEN r.node IS NULL THEN 'transactions' WHEN r.db <> (SELECT oid FROM pg_database WHERE datname = current_database()) THEN 'other databases'
+			ELSE coalesce(replace(t.name, 'alfred.', '') || CASE t.method WHEN '' THEN '' ELSE ' (' || t.method || ')' END, 'other') END,
+		sum(r.size)::bigint, sum(r.image)::bigint
+	FROM records AS r LEFT JOIN relations AS t ON t.node = r.node
+	GROUP BY 1`
 
 // facts are what a reader needs to compare.
 type facts struct{ Version, Fsync, SyncCommit, Buffers, WalLevel string }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// tick is the unit of processor time in /proc.
+const tick = time.Second / 100
+
+// cpu is processor time spent so far.
+type cpu struct {
+	Own    time.Duration // this process: the worker, River and the clients
+	Server time.Duration // the backends of the measured database; 0 where /proc does not tell
+}
+
+func (c cpu) minus(o cpu) cpu { return cpu{c.Own - o.Own, c.Server - o.Server} }
+
+func (c cpu) plus(o cpu) cpu { return cpu{c.Own + o.Own, c.Server + o.Server} }
+
+// cpu sums what has been spent. Backends that have ended are not in it.
+func (s *server) cpu(ctx context.Context) (cpu, error) {
+	var own syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
+		return cpu{}, fmt.Errorf("read own processor time: %w", err)
+	}
+	spent := cpu{Own: time.Duration(own.Utime.Nano() + own.Stime.Nano())}
+	rows, err := s.conn.Query(ctx, `SELECT pid FROM pg_stat_activity WHERE datname = $1`, database)
+	if err != nil {
+		return cpu{}, fmt.Errorf("list backends: %w", err)
+	}
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil {
+		return cpu{}, fmt.Errorf("list backends: %w", err)
+	}
+	for _, pid := range pids {
+		spent.Server += ticks(pid) * tick
+	}
+
+	return spent, nil
+}
+
+// ticks is the user and system time of a process, fields 14 and 15 of its stat; the name before them may hold blanks.
+func ticks(pid int) time.Duration {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	const user, system = 11, 12
+	if len(fields) <= system {
+		return 0
+	}
+	u, _ := strconv.Atoi(fields[user])
+	k, _ := strconv.Atoi(fields[system])
+
+	return time.Duration(u + k)
+}
