@@ -36,7 +36,7 @@ func userOf(ctx context.Context) uuid.UUID {
 // 256 random bits, so that a plain hash of it cannot be guessed.
 func NewKey() (key string, hash []byte) {
 	secret := make([]byte, 32)
-	rand.Read(secret) //nolint:errcheck // documented never to fail
+	rand.Read(secret) // documented never to fail
 	key = "alf_" + base64.RawURLEncoding.EncodeToString(secret)
 
 	return key, hashKey(key)

@@ -151,7 +151,7 @@ func (a *api) summaryList(ctx context.Context, in *turnListIn) (*summariesOut, e
 	}
 	out := &summariesOut{Body: Page[summary]{Items: []summary{}}}
 	err = a.read(ctx, func(tx pgx.Tx) error {
-		rows, err := a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)}) //nolint:gosec // 1..200
+		rows, err := a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)})
 		for _, r := range rows {
 			out.Body.Items = append(out.Body.Items, summary(*r))
 		}

@@ -119,7 +119,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // a client that has gone needs no answer
+	_ = json.NewEncoder(w).Encode(p) //nolint:errchkjson // a client that has gone needs no answer
 }
 
 // oneLine keeps what a client sent from breaking the log or a header.

@@ -17,7 +17,7 @@ import (
 
 type eventsIn struct {
 	ID          string `doc:"Id of the turn or session." path:"id"`
-	LastEventID string `doc:"Resume after this event."   header:"Last-Event-ID"`
+	LastEventID string `doc:"Resume after this event."   header:"Last-Event-ID"` //nolint:tagliatelle // its name
 	After       string `doc:"The same as Last-Event-ID, for clients that cannot set a header." query:"after"`
 }
 
@@ -71,7 +71,7 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 		}
 	}
 
-	return a.stream(id, a.turnSource(id, after)), nil
+	return a.stream(id, a.turnSource(id, after)), nil //nolint:contextcheck // the stream has the request's own
 }
 
 // nothingLeft tells a browser's EventSource, which connects again whenever a
@@ -90,7 +90,7 @@ func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResp
 		return nil, failed(ctx, err)
 	}
 
-	return a.stream(uuid.Nil, a.sessionSource(row.ID, number, after)), nil
+	return a.stream(uuid.Nil, a.sessionSource(row.ID, number, after)), nil //nolint:contextcheck // the stream has the request's own
 }
 
 func (in *eventsIn) resumeAfter() string {

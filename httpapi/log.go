@@ -63,7 +63,7 @@ func (a *api) logRequests(next http.Handler) http.Handler {
 		start := time.Now()
 		why := &cause{}
 		sw := &statusWriter{ResponseWriter: w}
-		guarded(next, sw, r.WithContext(context.WithValue(r.Context(), causeKey, why)))
+		guarded(next, sw, r.WithContext(context.WithValue(r.Context(), causeKey, why))) //nolint:contextcheck // it is the request's
 		if sw.status < http.StatusInternalServerError && !strings.HasPrefix(r.URL.Path, "/v1/") {
 			return
 		}

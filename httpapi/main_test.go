@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,14 +37,34 @@ type bundle struct {
 	url  string
 	key  string
 	user uuid.UUID
-	log  *bytes.Buffer // read it after the server is closed, or after the request is over
+	log  *lockedBuffer
 	stop func()        // tells streams and waits to end
+}
+
+// lockedBuffer is written by servers while tests read.
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.buffer.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	return l.buffer.String()
 }
 
 func setup(t *testing.T, change ...func(*httpapi.Config)) *bundle {
 	t.Helper()
 
-	b := &bundle{pool: dbtest.Pool(t), log: &bytes.Buffer{}}
+	b := &bundle{pool: dbtest.Pool(t), log: &lockedBuffer{}}
 	b.user, b.key = b.newUser(t, "ada", "chat", "read")
 	b.url = b.serve(t, change...)
 
@@ -78,7 +99,7 @@ func (b *bundle) serve(t *testing.T, change ...func(*httpapi.Config)) string {
 		server.CloseClientConnections() // streams that a test left open
 		server.Close()
 		if t.Failed() {
-			t.Log(b.log)
+			t.Log(b.log.String())
 		}
 	})
 
@@ -144,21 +165,46 @@ func (b *bundle) call(t *testing.T, method, path string, body any, headers ...he
 	return send(t, b.url, method, path, body, all)
 }
 
+// later sends a request in the background and returns what waits for its answer.
+func (b *bundle) later(t *testing.T, path string) (wait func() *answer, done <-chan struct{}) {
+	t.Helper()
+
+	var (
+		a   *answer
+		err error
+	)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		a, err = fetch(t.Context(), b.url, http.MethodGet, path, nil, header{"Authorization": "Bearer " + b.key})
+	}()
+
+	return func() *answer {
+		<-over
+		require.NoError(t, err)
+
+		return a
+	}, over
+}
+
 func send(t *testing.T, url, method, path string, body any, headers header) *answer {
 	t.Helper()
 
-	var content io.Reader
-	switch body := body.(type) {
-	case nil:
-	case string:
-		content = strings.NewReader(body)
-	default:
-		encoded, err := json.Marshal(body)
-		require.NoError(t, err)
-		content = bytes.NewReader(encoded)
-	}
-	request, err := http.NewRequestWithContext(t.Context(), method, url+path, content)
+	a, err := fetch(t.Context(), url, method, path, body, headers)
 	require.NoError(t, err)
+
+	return a
+}
+
+func fetch(ctx context.Context, url, method, path string, body any, headers header) (*answer, error) {
+	content, err := contentOf(body)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, method, url+path, content)
+	if err != nil {
+		return nil, err
+	}
 	if content != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
@@ -166,16 +212,33 @@ func send(t *testing.T, url, method, path string, body any, headers header) *ans
 		request.Header.Set(name, value)
 	}
 	response, err := client.Do(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
 	raw, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
+	if err != nil {
+		return nil, err
+	}
 	a := &answer{status: response.StatusCode, header: response.Header, raw: string(raw)}
 	if len(raw) > 0 && strings.Contains(response.Header.Get("Content-Type"), "json") {
-		require.NoError(t, json.Unmarshal(raw, &a.body), a.raw)
+		err = json.Unmarshal(raw, &a.body)
 	}
 
-	return a
+	return a, err
+}
+
+func contentOf(body any) (io.Reader, error) {
+	switch body := body.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		return strings.NewReader(body), nil
+	default:
+		encoded, err := json.Marshal(body)
+
+		return bytes.NewReader(encoded), err
+	}
 }
 
 // client keeps no connections, so that none is left when goroutines are counted.

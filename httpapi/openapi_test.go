@@ -15,12 +15,12 @@ type description struct {
 	Paths      map[string]map[string]described `json:"paths"`
 	Components struct {
 		Schemas         map[string]map[string]any `json:"schemas"`
-		SecuritySchemes map[string]any            `json:"securitySchemes"`
+		SecuritySchemes map[string]any            `json:"securitySchemes"` //nolint:tagliatelle // OpenAPI's word
 	} `json:"components"`
 }
 
 type described struct {
-	OperationID string                       `json:"operationId"`
+	OperationID string                       `json:"operationId"` //nolint:tagliatelle // OpenAPI's word
 	Summary     string                       `json:"summary"`
 	Responses   map[string]describedResponse `json:"responses"`
 	Parameters  []struct {
@@ -30,7 +30,7 @@ type described struct {
 	} `json:"parameters"`
 	RequestBody *struct {
 		Content map[string]any `json:"content"`
-	} `json:"requestBody"`
+	} `json:"requestBody"` //nolint:tagliatelle // OpenAPI's word
 }
 
 type describedResponse struct {
@@ -60,7 +60,7 @@ func TestOpenAPI(t *testing.T) {
 			require.Empty(t, ids[op.OperationID], "%s has the id of %s", name, ids[op.OperationID])
 			ids[op.OperationID] = name
 			requireErrors(t, name, op)
-			for _, part := range strings.Split(path, "/") {
+			for part := range strings.SplitSeq(path, "/") {
 				if strings.HasPrefix(part, "{") {
 					requireParameter(t, name, op, strings.Trim(part, "{}"))
 				}

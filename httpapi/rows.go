@@ -44,7 +44,7 @@ type rowListOut struct {
 }
 
 type rowOut struct {
-	ETag string `header:"ETag"`
+	ETag string `header:"ETag"` //nolint:tagliatelle // its name
 	Body map[string]any
 }
 

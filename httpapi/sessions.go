@@ -177,7 +177,7 @@ func (a *api) sessionList(ctx context.Context, in *PageQuery) (*sessionListOut, 
 	var rows []*db.SessionPageRow
 	err = a.read(ctx, func(tx pgx.Tx) error {
 		rows, err = a.q.SessionPage(ctx, tx, &db.SessionPageParams{
-			UserID: userOf(ctx), BeforeAt: beforeAt, BeforeID: beforeID, PageSize: int32(in.Limit), //nolint:gosec // 1..200
+			UserID: userOf(ctx), BeforeAt: beforeAt, BeforeID: beforeID, PageSize: int32(in.Limit),
 		})
 
 		return err //nolint:wrapcheck // wrapped below

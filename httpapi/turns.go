@@ -190,7 +190,7 @@ func (a *api) turnList(ctx context.Context, in *turnListIn) (*turnListOut, error
 	}
 	var rows []*db.TurnPageRow
 	err = a.read(ctx, func(tx pgx.Tx) error {
-		rows, err = a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)}) //nolint:gosec // 1..200
+		rows, err = a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)})
 
 		return err //nolint:wrapcheck // wrapped below
 	})

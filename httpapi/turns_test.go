@@ -142,11 +142,10 @@ func TestTurnWait(t *testing.T) {
 	require.Equal(t, "running", a.text("status"))
 	require.GreaterOrEqual(t, time.Since(started), 50*time.Millisecond)
 
-	waiting := make(chan *answer)
-	go func() { waiting <- b.call(t, http.MethodGet, "/v1/turns/"+turn+"?wait=30s", nil) }()
+	wait, _ := b.later(t, "/v1/turns/"+turn+"?wait=30s")
 	time.Sleep(50 * time.Millisecond)
 	b.reply(t, turn, "there")
-	require.Equal(t, "there", (<-waiting).text("reply"))
+	require.Equal(t, "there", wait().text("reply"))
 }
 
 func TestTurnWaitUntilSummarized(t *testing.T) {
@@ -156,15 +155,14 @@ func TestTurnWaitUntilSummarized(t *testing.T) {
 	turn := b.message(t, b.session(t), "hi")
 	b.reply(t, turn, "there")
 	b.exec(t, `UPDATE turns SET summarized_at = NULL WHERE id = $1`, turn)
-	waiting := make(chan *answer, 1)
-	go func() { waiting <- b.call(t, http.MethodGet, "/v1/turns/"+turn+"?wait=30s&until=summarized", nil) }()
+	wait, done := b.later(t, "/v1/turns/"+turn+"?wait=30s&until=summarized")
 	select {
-	case <-waiting:
+	case <-done:
 		t.Fatal("did not wait for the summary")
 	case <-time.After(100 * time.Millisecond):
 	}
 	b.exec(t, `UPDATE turns SET summarized_at = now() WHERE id = $1`, turn)
-	require.Equal(t, "succeeded", (<-waiting).text("status"))
+	require.Equal(t, "succeeded", wait().text("status"))
 }
 
 func TestTurnWaitEndsWhenTheServerStops(t *testing.T) {
@@ -172,11 +170,10 @@ func TestTurnWaitEndsWhenTheServerStops(t *testing.T) {
 
 	b := setup(t)
 	turn := b.message(t, b.session(t), "hi")
-	waiting := make(chan *answer, 1)
-	go func() { waiting <- b.call(t, http.MethodGet, "/v1/turns/"+turn+"?wait=30s", nil) }()
+	wait, _ := b.later(t, "/v1/turns/"+turn+"?wait=30s")
 	time.Sleep(50 * time.Millisecond)
 	b.stop()
-	a := <-waiting
+	a := wait()
 	require.Equal(t, http.StatusOK, a.status)
 	require.Equal(t, "running", a.text("status"))
 }

@@ -51,7 +51,7 @@ func TestServeRefusesToStart(t *testing.T) {
 	exec(t, ahead, `INSERT INTO alfred.schema_migrations (version_id, is_applied) VALUES (99999, true)`)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	defer taken.Close()
+	t.Cleanup(func() { _ = taken.Close() })
 
 	for name, c := range map[string]struct {
 		env  env
@@ -73,6 +73,8 @@ func TestServeRefusesToStart(t *testing.T) {
 		"a taken address":         {env{"DATABASE_URL": ready, "ALFRED_ADDR": taken.Addr().String()}, nil, "ALFRED_ADDR"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
 			_, err := api(t, c.env, "serve")
 			require.Error(t, err)
 			require.ErrorContains(t, err, c.says)
@@ -160,7 +162,7 @@ func TestServeStops(t *testing.T) {
 	require.NoError(t, response.Body.Close())
 	stream, err := http.Get(base + "/v1/sessions/" + session.ID + "/events")
 	require.NoError(t, err)
-	defer stream.Body.Close()
+	t.Cleanup(func() { _ = stream.Body.Close() })
 
 	started := time.Now()
 	require.NoError(t, stop())
@@ -186,7 +188,10 @@ func startServer(t *testing.T, e env) (base string, stop func() error) {
 	go func() {
 		lines := bufio.NewScanner(reader)
 		for lines.Scan() {
-			var line struct{ Msg, Addr string }
+			var line struct {
+				Addr string `json:"addr"`
+				Msg  string `json:"msg"`
+			}
 			if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
 				addr <- line.Addr
 			}

@@ -115,7 +115,7 @@ func serve(ctx context.Context, addr string, config httpapi.Config) error {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 		defer cancel()
 
-		return server.Shutdown(grace) //nolint:contextcheck // ctx is over, the grace is not
+		return server.Shutdown(grace)
 	})
 	config.Logger.InfoContext(ctx, "serving", slog.String("addr", listener.Addr().String()))
 	group.Go(func() error {

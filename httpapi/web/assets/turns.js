@@ -6,12 +6,18 @@ const working = { understand: "Reading your message…", think: "Planning…", a
 
 const mention = /@\[([^\]]*)\]\([^)]*\)/g;
 
-// A reader who has scrolled up stays where they are.
-function following(change) {
+// The end stays in view, whatever grows or shrinks, unless the reader has scrolled up.
+let atEnd = true;
+const toEnd = () => { if (atEnd) $("turns").scrollTop = $("turns").scrollHeight; };
+$("turns").addEventListener("scroll", () => {
   const list = $("turns");
-  const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 80;
+  atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 80;
+});
+new ResizeObserver(toEnd).observe($("turns"));
+
+function following(change) {
   change();
-  if (atEnd) list.scrollTop = list.scrollHeight;
+  toEnd();
 }
 
 // addTurn puts a message at the end. send(text) answers a question or tries again; cancel() ends the turn.
@@ -27,7 +33,8 @@ export function addTurn(message, { send, cancel }) {
   const options = element("div", "options");
   item.append(element("p", "said", message.replace(mention, "@$1")), steps, status, reply, options);
   $("turns").append(item);
-  $("turns").scrollTop = $("turns").scrollHeight;
+  atEnd = true;
+  toEnd();
 
   const over = () => { status.hidden = true; steps.replaceChildren(); item.removeAttribute("aria-busy"); };
   const choose = (labels) => options.replaceChildren(...labels.map((label) => button(label, () => { options.replaceChildren(); send(label); })));
