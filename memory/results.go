@@ -13,7 +13,9 @@ import (
 // asked, how each step ended, the rows, what is saved and what is not.
 func (t *turn) executionResults() *section {
 	s := newSection("## Execution Results")
-	s.line(`Request: "`, inline(t.withLabels(t.row.Message), 4*maxFact), `"`)
+	request := inline(t.withLabels(t.row.Message), 4*maxFact)
+	s.line(`Request: "`, request, `"`)
+	s.because("current", "", t.number, request)
 	if goal := inline(text(t.row.Goal), maxFact); goal != "" {
 		s.line("Goal: ", goal)
 	}
