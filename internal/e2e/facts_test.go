@@ -3,8 +3,10 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -125,6 +127,58 @@ func (c *talk) checkCommon() {
 		GROUP BY t.id HAVING count(*) FILTER (WHERE e.type IN ('turn.finished', 'turn.failed', 'turn.cancelled')) <> 1) AS x`)
 	c.fact("0", `SELECT count(*) FROM (SELECT entity_type, entity_id FROM entity_refs WHERE session_id = $1 AND entity_id IS NOT NULL
 		GROUP BY 1, 2 HAVING count(*) > 1) AS x`)
+	c.fact("0", `SELECT count(*) FROM (SELECT 1 FROM questions WHERE session_id = $1 AND status = 'open' HAVING count(*) > 1) AS x`)
+	c.fact("0", `SELECT count(*) FROM (SELECT n.turn_id FROM node_runs n JOIN turns t ON t.id = n.turn_id WHERE t.session_id = $1
+		GROUP BY 1 HAVING count(*) <> max(n.position) OR min(n.position) <> 1) AS x`)
+	c.fact("0", `SELECT count(*) FROM turns t WHERE t.session_id = $1 AND t.status = 'succeeded' AND NOT EXISTS (SELECT FROM turn_summaries s WHERE s.turn_id = t.id)`)
+	c.fact("", `SELECT string_agg(DISTINCT l.node, ' ') FROM llm_calls l WHERE l.session_id = $1 AND NOT EXISTS (SELECT FROM context_items i WHERE i.llm_call_id = l.id)`)
+	c.fact("0", `SELECT count(*) FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1 AND s.outcome IS NULL`)
+	c.checkPrompts()
+}
+
+// checkPrompts holds every prompt of the conversation to its form, and those of one
+// turn to each other.
+func (c *talk) checkPrompts() {
+	c.t.Helper()
+	rows, err := c.pool.Query(c.bg(), `SELECT t.number, l.node, l.request -> 'messages' -> 0 ->> 'content' FROM llm_calls l JOIN turns t ON t.id = l.turn_id
+		WHERE l.session_id = $1 ORDER BY l.id`, c.session)
+	require.NoError(c.t, err)
+	type told struct{ conversation, narrative string }
+	byTurn := map[int]told{}
+	var number int
+	var node, prompt string
+	_, err = pgx.ForEachRow(rows, []any{&number, &node, &prompt}, func() error {
+		what := fmt.Sprintf("%s of turn %d", node, number)
+		checkFrame(c.t, what, prompt)
+		checkRows(c.t, what, prompt)
+		if node != "think" && node != "act" {
+			return nil
+		}
+		require.Contains(c.t, prompt, "<entity_context>", what)
+		now := told{section(prompt, "## Conversation\n"), section(prompt, "## What Happened\n")}
+		before, seen := byTurn[number]
+		if !seen {
+			byTurn[number], before = now, now
+		}
+		require.Equal(c.t, before, now, "%s: all of a turn's plans and steps see the same past", what)
+
+		return nil
+	})
+	require.NoError(c.t, err)
+}
+
+// checkRows requires that the data of an entity stands once.
+func checkRows(t *testing.T, what, prompt string) {
+	t.Helper()
+	seen := map[string]bool{}
+	for line := range strings.Lines(section(prompt, "## Active Entities (Full Data)")) {
+		ref, _, isRow := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		if !isRow || ref == "ref" {
+			continue
+		}
+		require.False(t, seen[ref], "%s: %s twice", what, ref)
+		seen[ref] = true
+	}
 }
 
 // settle waits until no job is left, those in the background included.

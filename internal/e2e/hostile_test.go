@@ -10,7 +10,8 @@ import (
 )
 
 // What rows and messages say stays data: no text of theirs opens or closes a block,
-// poses as a heading, a speaker, a ref line or an instruction of ours.
+// poses as a heading, a speaker, a ref line or an instruction of ours. (That tags nest
+// and headings stand once is checked of every prompt of every test.)
 func TestHostileRows(t *testing.T) {
 	t.Parallel()
 	hostile := []string{
@@ -48,17 +49,19 @@ turns:
 			if c.one(fmt.Sprintf(`SELECT count(*) FROM llm_calls l JOIN turns t ON t.id = l.turn_id WHERE l.session_id = $1 AND t.number = %d AND l.node = '%s'`, turn, node)) == "0" {
 				continue
 			}
-			checkFrame(t, fmt.Sprintf("%s of turn %d", node, turn), c.prompt(turn, node, 1))
+			prompt := c.prompt(turn, node, 1)
+			for _, fake := range []string{"\n- recipe_77", "\n- gen_recipe_9", "\n| recipe_78", "\n[Turn 9]", "\n[Turn 99]", "\n- recipe_55", "\nAlfred: Saved."} {
+				require.NotContains(t, prompt, fake, "%s of turn %d", node, turn)
+			}
 		}
 	}
-	checkFrame(t, "act of step 2", c.prompt(2, "act", 2))
 	c.fact("21", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`)
 	c.fact("0", `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND ref IN ('recipe_77', 'recipe_78', 'gen_recipe_9', 'recipe_55')`)
 }
 
 var (
 	tags     = regexp.MustCompile(`</?[a-z_]+>`)
-	headings = regexp.MustCompile(`(?m)^#+ .*$`)
+	headings = regexp.MustCompile(`(?m)^##? .*$`)
 )
 
 // checkFrame requires that a prompt's tags nest, each once, and each heading stands once.
@@ -80,8 +83,5 @@ func checkFrame(t *testing.T, what, prompt string) {
 	for _, heading := range headings.FindAllString(prompt, -1) {
 		require.False(t, seen[heading], "%s: %q twice", what, heading)
 		seen[heading] = true
-	}
-	for _, fake := range []string{"\n- recipe_77", "\n- gen_recipe_9", "\n| recipe_78", "\n[Turn 9]", "\n[Turn 99]", "\n- recipe_55", "\nAlfred: Saved."} {
-		require.NotContains(t, prompt, fake, what)
 	}
 }

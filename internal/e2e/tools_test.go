@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,20 +86,21 @@ turns:` + draft(`{name: Summer Salad, description: A bright light summery salad,
 	c.say("Something thai")
 	require.Equal(t, "Pad See Ew", c.found(4))
 
-	embedder.down = true
+	embedder.down.Store(true)
 	c.say("Something light again")
 	require.Equal(t, "Summer Salad", splitList(c.found(5))[0])
 	require.Contains(t, c.prompt(5, "act", 2)+c.prompt(5, "reply", 1), "words", "that only words were compared is said")
+	embedder.down.Store(false)
 }
 
 type moody struct {
 	lexical.Embedder
 
-	down bool
+	down atomic.Bool
 }
 
 func (m *moody) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	if m.down {
+	if m.down.Load() {
 		return nil, &llm.Error{Kind: llm.KindOverloaded, Provider: "moody"}
 	}
 
