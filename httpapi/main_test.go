@@ -38,7 +38,7 @@ type bundle struct {
 	key  string
 	user uuid.UUID
 	log  *lockedBuffer
-	stop func()        // tells streams and waits to end
+	stop func() // tells streams and waits to end
 }
 
 // lockedBuffer is written by servers while tests read.

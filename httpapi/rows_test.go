@@ -170,3 +170,20 @@ func TestSearch(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", query, a.raw)
 	}
 }
+
+func TestTypes(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	types := map[any]map[string]any{}
+	for _, item := range b.call(t, http.MethodGet, "/v1/data", nil).items() {
+		types[item["type"]] = item
+		require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, "/v1/data/"+item["type"].(string)+"?limit=1", nil).status)
+		require.NotContains(t, item["columns"], "id")
+		require.NotContains(t, item["columns"], "user_id")
+	}
+	require.Equal(t, "recipes", types["recipe"]["plural"])
+	require.Contains(t, types["recipe"]["columns"], "name")
+	require.Equal(t, true, types["ing"]["reference"])
+	require.Equal(t, false, types["inv"]["reference"])
+}
