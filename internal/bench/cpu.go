@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -12,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// tick is the unit of processor time in /proc.
-const tick = time.Second / 100
+// ticksPerSecond is the unit of processor time in /proc.
+const ticksPerSecond = 100
 
 // cpu is processor time spent so far.
 type cpu struct {
@@ -41,19 +42,19 @@ func (s *server) cpu(ctx context.Context) (cpu, error) {
 		return cpu{}, fmt.Errorf("list backends: %w", err)
 	}
 	for _, pid := range pids {
-		spent.Server += ticks(pid) * tick
+		spent.Server += spentBy(pid)
 	}
 
 	return spent, nil
 }
 
-// ticks is the user and system time of a process, fields 14 and 15 of its stat; the name before them may hold blanks.
-func ticks(pid int) time.Duration {
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+// spentBy is the user and system time of a process, fields 14 and 15 of its stat; the name before them may hold blanks.
+func spentBy(pid int) time.Duration {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") //nolint:gosec // a number from Postgres
 	if err != nil {
 		return 0
 	}
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const user, system = 11, 12
 	if len(fields) <= system {
 		return 0
@@ -61,5 +62,5 @@ func ticks(pid int) time.Duration {
 	u, _ := strconv.Atoi(fields[user])
 	k, _ := strconv.Atoi(fields[system])
 
-	return time.Duration(u + k)
+	return time.Duration(u+k) * time.Second / ticksPerSecond
 }

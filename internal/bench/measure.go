@@ -30,7 +30,7 @@ type result struct {
 	Replied, Summarized []time.Duration
 	Commits             float64 // per turn, as the server counts them, over all rounds
 	Counts              counts  // of Counted turns
-	Cpu                 cpu     // of Counted turns
+	CPU                 cpu     // of Counted turns
 	Counted             int
 	Wal                 wal // of Counted turns, all rounds
 	Names               map[string]usage
@@ -134,7 +134,7 @@ func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid
 	if err := s.checkpoint(ctx); err != nil {
 		return 0, span, fmt.Errorf("checkpoint: %w", err)
 	}
-	if _, err := rig.playOut(ctx, sessions, warmUp); err != nil {
+	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
 		return 0, span, err
 	}
 	countsBefore, namesBefore := rig.meter.counts(), rig.meter.names()
@@ -161,7 +161,7 @@ func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid
 	if err != nil {
 		return 0, span, err
 	}
-	r.Cpu = r.Cpu.plus(cpuAfter.minus(cpuBefore))
+	r.CPU = r.CPU.plus(cpuAfter.minus(cpuBefore))
 	r.add(took, rig.meter.counts().minus(countsBefore))
 	for name, used := range rig.meter.names() {
 		before, all := namesBefore[name], r.Names[name]
@@ -216,7 +216,7 @@ func record(ctx context.Context, address string) (changes []change, err error) {
 			err = stopErr
 		}
 	}()
-	if _, err := rig.playOut(ctx, sessions, warmUp); err != nil {
+	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
 		return nil, err
 	}
 	var plain *pgxpool.Pool
@@ -226,9 +226,7 @@ func record(ctx context.Context, address string) (changes []change, err error) {
 	defer plain.Close()
 
 	return recorded(ctx, plain, func() error {
-		_, err := rig.playOut(ctx, sessions, 1)
-
-		return err
+		return rig.playOut(ctx, sessions, 1)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -62,8 +63,8 @@ func (r *report) lines() []line {
 		{"enqueued to replied, p99", func(x *result) string { return ms(percentile(x.Replied, 0.99)) }, "flushes of the WAL, what else the machine does; many sessions: waiting for a core"},
 		{"enqueued to summarized, p50", func(x *result) string { return ms(percentile(x.Summarized, 0.5)) }, "one decision more; nobody waits for it but the next turn"},
 		{"enqueued to summarized, p99", func(x *result) string { return ms(percentile(x.Summarized, 0.99)) }, "as above"},
-		{"processor time: worker and clients", func(x *result) string { return ms(x.Cpu.Own / time.Duration(x.Counted)) }, "building prompts, JSON, the protocol; the bench's own share is small"},
-		{"processor time: Postgres", func(x *result) string { return ms(x.Cpu.Server / time.Duration(x.Counted)) }, "planning and running the queries below; with the line above it bounds turns per second: cores / sum"},
+		{"processor time: worker and clients", func(x *result) string { return ms(x.CPU.Own / time.Duration(x.Counted)) }, "building prompts, JSON, the protocol; the bench's own share is small"},
+		{"processor time: Postgres", func(x *result) string { return ms(x.CPU.Server / time.Duration(x.Counted)) }, "planning and running the queries below; with the line above it bounds turns per second: cores / sum"},
 		{"commits (pg_stat_database)", func(x *result) string { return fmt.Sprintf("%.1f", x.Commits) }, "all transactions of the database: those of the next three lines, and one for each notification that wakes a listener"},
 		{"transactions that may write", func(x *result) string { return perTurn(x, x.Counts.Commits) }, "enqueue; per decision the model's answer and the commit; the background"},
 		{"read-only transactions", func(x *result) string { return perTurn(x, x.Counts.Reads) }, "one load per decision"},
@@ -72,9 +73,9 @@ func (r *report) lines() []line {
 		{"round trips", func(x *result) string { return perTurn(x, x.Counts.RoundTrips) }, "nearly all queries wait for their answer; few are sent in batches"},
 		{"WAL", func(x *result) string { return kilo(x, x.Wal.Bytes) }, "requests in llm_calls, context_items, river_job with its GIN indexes: see the table below"},
 		{"of it full-page images", func(x *result) string { return kilo(x, x.Wal.Images) }, "pages touched for the first time after the checkpoint before the run"},
-		{"rows written", func(*result) string { return fmt.Sprint(len(r.Changes)) }, "inserts, updates and deletes of one recorded turn; half are context_items"},
-		{"transactions that wrote rows", func(*result) string { return fmt.Sprint(len(xacts)) }, "of the same turn, its background included"},
-		{"of them waiting for the disk", func(*result) string { return fmt.Sprint(len(durable)) }, "the others set synchronous_commit off: what they lose can be made again"},
+		{"rows written", func(*result) string { return strconv.Itoa(len(r.Changes)) }, "inserts, updates and deletes of one recorded turn; half are context_items"},
+		{"transactions that wrote rows", func(*result) string { return strconv.Itoa(len(xacts)) }, "of the same turn, its background included"},
+		{"of them waiting for the disk", func(*result) string { return strconv.Itoa(len(durable)) }, "the others set synchronous_commit off: what they lose can be made again"},
 		{"floor, per second", func(x *result) string { return fmt.Sprintf("%.1f", x.Floor) }, "the same rows in the same transactions, a round trip per statement; the cores and the flushes"},
 		{"floor, p50", func(x *result) string { return ms(percentile(x.FloorTook, 0.5)) }, "flushes of the WAL"},
 		{"**turns, part of the floor**", func(x *result) string { return fmt.Sprintf("**%.2f**", x.ratio()) }, "reading, building prompts, JSON, River"},

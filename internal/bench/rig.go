@@ -162,13 +162,12 @@ func (r *rig) explain(ctx context.Context, turn uuid.UUID, cause error) error {
 }
 
 // playOut is play, and waits until no job is left.
-func (r *rig) playOut(ctx context.Context, sessions []uuid.UUID, n int) ([]latency, error) {
-	took, err := r.play(ctx, sessions, n)
-	if err == nil {
-		err = r.settle(ctx)
+func (r *rig) playOut(ctx context.Context, sessions []uuid.UUID, n int) error {
+	if _, err := r.play(ctx, sessions, n); err != nil {
+		return err
 	}
 
-	return took, err
+	return r.settle(ctx)
 }
 
 // settle waits until no job is left, those in the background included. It asks on a

@@ -77,7 +77,7 @@ func (s *server) walBetween(ctx context.Context, address, from, to string) (wal,
 	}
 	defer conn.Close(ctx)
 	if _, err := conn.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_walinspect`); err != nil {
-		return w, nil //nolint:nilerr // the server does not have it
+		return w, nil // the server does not have it
 	}
 	rows, err := conn.Query(ctx, walByTable, from, to)
 	if err != nil {
