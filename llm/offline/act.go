@@ -88,6 +88,8 @@ func (a *actor) decide() {
 		return
 	}
 	switch a.op.act {
+	case opCompare:
+		a.compare()
 	case opCount:
 		a.count()
 	case opCreate:
@@ -111,6 +113,8 @@ func (a *actor) decide() {
 		a.revise()
 	case opSave:
 		a.save()
+	case opVary:
+		a.vary()
 	}
 }
 

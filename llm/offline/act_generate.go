@@ -28,10 +28,19 @@ func (a *actor) draft() {
 }
 
 func (a *actor) revise() {
+	if a.f.step.kind == "write" {
+		a.edit()
+		return
+	}
 	c := a.f.composer()
 	var target *entity
 	if len(a.op.refs) > 0 {
 		target = a.f.find(a.op.refs[0])
+	}
+	if target != nil && len(a.op.rows) > 0 && len(target.data) > 0 {
+		a.call(nodes.ToolGenerate, map[string]any{"updates": []map[string]any{{"ref": target.ref, "content": merge(clone(target.data), a.op.rows[0])}}})
+		a.complete("Changed the draft "+plainLine(target.label)+": "+a.changeText(a.table, a.op.rows[0])+".", "")
+		return
 	}
 	if c == nil || target == nil || len(target.data) == 0 || target.kind != c.row.Type {
 		a.blocked("insufficient_info", "The draft's content is not in view.")

@@ -87,8 +87,22 @@ func (a *actor) pick(e *domain.Entity, name string) *entity {
 }
 
 func (a *actor) candidates(e *domain.Entity, name string) []*entity {
-	r := a.f.resolve(name, e)
-	return slices.DeleteFunc(slices.Clone(r.entities), func(x *entity) bool { return x.pending() || x.has("deleted") })
+	list := slices.Clone(a.f.resolve(name, e).entities)
+	if len(list) == 0 && labelColumn(e) == nil { // rows without a name are told by what they point at and when
+		list = a.holding(e, name)
+	}
+	return slices.DeleteFunc(list, func(x *entity) bool { return x.pending() || x.has("deleted") })
+}
+
+func (a *actor) holding(e *domain.Entity, name string) []*entity {
+	var out []*entity
+	for _, x := range a.f.entities {
+		words := stems(name)
+		if x.kind == e.Type && x.loaded && len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !x.holds([]string{w}) }) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 func labelsOf(list []*entity) []string {
@@ -118,7 +132,7 @@ func (a *actor) change() {
 		if target == nil {
 			return
 		}
-		filters, what = append(filters, refFilter([]string{target.ref})...), target.label
+		a.op.refs = []string{target.ref}
 	}
 	if len(a.op.refs) > 0 {
 		filters, what = append(filters, refFilter(a.op.refs)...), joinList(a.labels(a.op.refs))
@@ -142,7 +156,43 @@ func (a *actor) apply(filters []filter, what string) {
 	}
 	args["data"] = a.op.rows[0]
 	a.call(nodes.ToolUpdate, args)
-	a.complete("Updated "+what+".", "")
+	a.complete(a.updated(what, a.op.rows[0]), "")
+}
+
+// updated says what is different now.
+func (a *actor) updated(what string, row map[string]any) string {
+	if e, day, link := a.f.lex.schedule(); e == a.table && row[day.Name] != nil && len(a.op.refs) == 1 {
+		if target := a.f.find(a.op.refs[0]); target != nil && asText(target.data["_"+link.Name+"_label"]) != "" {
+			what = asText(target.data["_"+link.Name+"_label"])
+			return "Moved " + what + " to " + a.f.slotText(merge(clone(target.data), row)) + "."
+		}
+		return "Moved " + plainLine(what) + " to " + a.f.slotText(row) + "."
+	}
+	return "Updated " + plainLine(what) + ": " + a.changeText(a.table, row) + "."
+}
+
+// changeText is new values in words.
+func (a *actor) changeText(e *domain.Entity, row map[string]any) string {
+	q, u := quantityColumn(e), unitColumn(e)
+	var out []string
+	for _, k := range sortedKeys(row) {
+		col, value := e.Column(k), asText(row[k])
+		switch {
+		case col == nil:
+		case u != nil && k == u.Name && q != nil && row[q.Name] != nil:
+		case q != nil && k == q.Name && u != nil:
+			out = append(out, "now "+amountText(value, asText(row[u.Name])))
+		case col.Kind == domain.KindBool && value == "false":
+			out = append(out, "not "+humanName(k))
+		case isList(row[k]):
+			out = append(out, humanName(k)+": "+strings.Join(textList(row[k]), ", "))
+		case a.f.find(value) != nil:
+			out = append(out, humanName(k)+": "+a.f.find(value).label)
+		default:
+			out = append(out, fact{column: col, name: k, value: value}.words())
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // hasRead reports whether this turn has already looked the rows up.

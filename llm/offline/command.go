@@ -19,12 +19,15 @@ const (
 	verbCount    verb = "count"
 	verbDeny     verb = "deny"
 	verbDraft    verb = "draft"
+	verbEdit     verb = "edit" // change a saved thing with parts
 	verbForget   verb = "forget"
 	verbGreet    verb = "greet"
 	verbIdentity verb = "identity"
 	verbLast     verb = "last" // what was just done
 	verbList     verb = "list"
-	verbNote     verb = "note" // a fact about the user, kept in a single row
+	verbMissing  verb = "missing" // what there is not for a thing
+	verbMove     verb = "move"    // give a row of the schedule another day
+	verbNote     verb = "note"    // a fact about the user, kept in a single row
 	verbPending  verb = "pending"
 	verbPlan     verb = "plan" // draft rows of the schedule
 	verbRecall   verb = "recall"
@@ -36,6 +39,7 @@ const (
 	verbSchedule verb = "schedule" // put one thing on a day
 	verbSearch   verb = "search"
 	verbShow     verb = "show"
+	verbVary     verb = "vary" // draft from a saved thing
 )
 
 // command is a message, understood.
@@ -55,7 +59,7 @@ type command struct {
 // writes reports whether the command asks for a change of stored rows.
 func (c *command) writes() bool {
 	switch c.verb {
-	case verbAdd, verbChange, verbNote, verbRemove, verbSave, verbSchedule:
+	case verbAdd, verbChange, verbEdit, verbMove, verbNote, verbRemove, verbSave, verbSchedule:
 		return true
 	default:
 		return false
@@ -74,7 +78,7 @@ var rules = buildRules()
 
 func buildRules() []rule {
 	var out []rule
-	for _, group := range [][]rule{talkRules(), curateRules(), draftRules(), writeRules(), readRules()} {
+	for _, group := range [][]rule{talkRules(), curateRules(), storedRules(), draftRules(), writeRules(), readRules()} {
 		out = append(out, group...)
 	}
 	return out

@@ -15,6 +15,8 @@ type composer struct {
 	f   *facts
 	d   *domain.OfflineDraft
 	row *domain.Entity
+	// multiply is n * by / over.
+	multiply func(n, by, over float64) float64
 }
 
 // composer is nil when the declaration has no tables for drafting.
@@ -23,7 +25,7 @@ func (f *facts) composer() *composer {
 	if d == nil || f.lex.byType(d.Type) == nil {
 		return nil
 	}
-	return &composer{f: f, d: d, row: f.lex.byType(d.Type)}
+	return &composer{f: f, d: d, row: f.lex.byType(d.Type), multiply: func(n, by, over float64) float64 { return round(n * by / over) }}
 }
 
 var (
@@ -208,7 +210,7 @@ func (c *composer) applyChanges(content map[string]any, text string, scale bool)
 		c.prefix(content, ch.Prefix)
 		set(content, ch.Set)
 		if scale && ch.Scale > 0 {
-			c.scale(content, ch.Scale, ch.ScaleColumns)
+			c.scale(content, ch.Scale, 1, ch.ScaleColumns)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (c *composer) scaleTo(content map[string]any, text string) {
 	if !ok || !isNumber || have == 0 || want == have {
 		return
 	}
-	c.scale(content, want/have, columns)
+	c.scale(content, want, have, columns)
 }
 
 // scaleColumns are the columns that grow with a draft: the row's first, the
@@ -38,11 +38,11 @@ func (c *composer) scaleColumns() []string {
 	return append(own, other...)
 }
 
-func (c *composer) scale(content map[string]any, by float64, columns []string) {
+func (c *composer) scale(content map[string]any, by, over float64, columns []string) {
 	grow := func(row map[string]any) {
 		for _, column := range columns {
 			if n, ok := row[column].(float64); ok {
-				row[column] = round(n * by)
+				row[column] = c.multiply(n, by, over)
 			}
 		}
 	}

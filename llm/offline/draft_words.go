@@ -2,6 +2,7 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"alfred/domain"
@@ -29,11 +30,35 @@ func (c *composer) applyWords(content map[string]any, text string) {
 }
 
 func (c *composer) useInstead(content map[string]any, _ string, m []string) {
-	c.replaceAll(content, []domain.OfflineReplace{{From: []string{trimName(m[2])}, To: strings.ToLower(trimName(m[1]))}})
+	c.replaceAll(content, []domain.OfflineReplace{{From: c.forms(content, trimName(m[2])), To: strings.ToLower(trimName(m[1]))}})
+}
+
+// forms are the ways that content writes a thing: chicken is chicken breasts
+// where that is what it has, so that no tofu breasts come of it.
+func (c *composer) forms(content map[string]any, thing string) []string {
+	needle := stems(thing)
+	var covered, ending []string
+	for _, v := range c.children(content) {
+		row, _ := v.(map[string]any)
+		item := asText(row[c.d.Item])
+		ws := stems(item)
+		switch at := indexWords(ws, needle); {
+		case slices.Equal(ws, needle):
+			return []string{item, thing}
+		case slices.ContainsFunc(c.f.lex.vocab.covers(thing), func(w string) bool { return slices.Equal(stems(w), ws) }):
+			covered = append(covered, item)
+		case at >= 0 && at+len(needle) == len(ws):
+			ending = append(ending, item)
+		}
+	}
+	if len(covered) > 0 {
+		return append(covered, thing)
+	}
+	return append(ending, thing)
 }
 
 func (c *composer) swap(content map[string]any, _ string, m []string) {
-	c.replaceAll(content, []domain.OfflineReplace{{From: []string{trimName(m[1])}, To: strings.ToLower(trimName(m[2]))}})
+	c.replaceAll(content, []domain.OfflineReplace{{From: c.forms(content, trimName(m[1])), To: strings.ToLower(trimName(m[2]))}})
 }
 
 // addThing adds a child row and a step for each thing.

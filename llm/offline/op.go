@@ -27,18 +27,20 @@ type op struct {
 type opAct string
 
 const (
-	opCount  opAct = "Count"
-	opCreate opAct = "Create"
-	opDelete opAct = "Delete"
-	opDraft  opAct = "Draft"
-	opNote   opAct = "Note"
-	opPlan   opAct = "Plan"
-	opRead   opAct = "Read"
-	opRecall opAct = "Recall"
-	opReview opAct = "Review" // answer from rows that are loaded
-	opRevise opAct = "Revise"
-	opSave   opAct = "Save"
-	opUpdate opAct = "Update"
+	opCompare opAct = "Compare" // a thing with what there is
+	opCount   opAct = "Count"
+	opCreate  opAct = "Create"
+	opDelete  opAct = "Delete"
+	opDraft   opAct = "Draft"
+	opNote    opAct = "Note"
+	opPlan    opAct = "Plan"
+	opRead    opAct = "Read"
+	opRecall  opAct = "Recall"
+	opReview  opAct = "Review" // answer from rows that are loaded
+	opRevise  opAct = "Revise"
+	opSave    opAct = "Save"
+	opUpdate  opAct = "Update"
+	opVary    opAct = "Vary" // draft from a saved thing
 )
 
 // filter is one condition of a data tool.
@@ -93,7 +95,7 @@ func compact(v any) string {
 }
 
 var (
-	opHead   = regexp.MustCompile(`^(Count|Create|Delete|Draft|Note|Plan|Read|Recall|Review|Revise|Save|Update)\b(?: ([a-z][a-z0-9_]*)\b)?`)
+	opHead   = regexp.MustCompile(`^(Compare|Count|Create|Delete|Draft|Note|Plan|Read|Recall|Review|Revise|Save|Update|Vary)\b(?: ([a-z][a-z0-9_]*)\b)?`)
 	opRefs   = regexp.MustCompile(`^\s*,?\s*((?:gen_)?[a-z][a-z0-9_]*_\d+)\b`)
 	opQuoted = regexp.MustCompile(`^\s*(named|about) ("(?:[^"\\]|\\.)*")`)
 	opWord   = regexp.MustCompile(`^\s*(by|ordered by) ([a-z_]+)`)

@@ -46,8 +46,14 @@ func (p *planned) build(c *command) {
 		p.step("analyze", c.entity, p.f.countOp(c))
 	case verbDraft:
 		p.draft(c)
+	case verbEdit:
+		p.edit(c)
 	case verbList:
 		p.list(c)
+	case verbMissing:
+		p.missing(c)
+	case verbMove:
+		p.move(c)
 	case verbNote:
 		p.step("read", c.entity, &op{act: opRead, table: c.entity.Table})
 		p.step("write", c.entity, &op{act: opNote, table: c.entity.Table, by: c.column.Name, text: c.value})
@@ -67,6 +73,8 @@ func (p *planned) build(c *command) {
 		p.search(c)
 	case verbShow:
 		p.show(c)
+	case verbVary:
+		p.vary(c)
 	default: // nothing to do with rows: the reply says it all
 	}
 }

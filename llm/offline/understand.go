@@ -10,9 +10,9 @@ import (
 // intents is what a verb means for the turn.
 var intents = map[verb]string{
 	verbAdd: "write", verbChange: "write", verbChat: "chat", verbClear: "chat", verbConfirm: "confirm", verbCount: "read", verbDeny: "answer",
-	verbDraft: "explore", verbForget: "chat", verbGreet: "chat", verbIdentity: "chat", verbLast: "read", verbList: "read", verbNote: "write",
+	verbDraft: "explore", verbEdit: "write", verbForget: "chat", verbGreet: "chat", verbIdentity: "chat", verbLast: "read", verbList: "read", verbMissing: "read", verbMove: "write", verbNote: "write",
 	verbPending: "read", verbPlan: "explore", verbRecall: "read", verbReject: "explore", verbRemove: "write", verbRetain: "explore",
-	verbRevise: "explore", verbSave: "write", verbSchedule: "write", verbSearch: "read", verbShow: "read",
+	verbRevise: "explore", verbSave: "write", verbSchedule: "write", verbSearch: "read", verbShow: "read", verbVary: "explore",
 }
 
 func (m *model) understand(f *facts) *nodes.UnderstandOutput {
@@ -123,6 +123,16 @@ func (f *facts) targets(c *command) *found {
 	switch c.verb {
 	case verbShow:
 		return f.resolve(c.object, c.entity)
+	case verbEdit, verbMissing, verbVary:
+		if r, ok := f.stored(c.object); ok {
+			return r
+		}
+		return &found{text: c.object}
+	case verbMove:
+		if list := f.scheduled(c.object, c.entity); len(list) > 0 {
+			return &found{text: c.object, entities: list, several: len(list) > 1}
+		}
+		return &found{}
 	case verbRevise:
 		return f.reviseTarget(c)
 	case verbSave:
@@ -277,7 +287,7 @@ func (f *facts) mention(c *command, out *nodes.UnderstandOutput) {
 
 func (f *facts) needsOne(c *command) bool {
 	switch c.verb {
-	case verbChange, verbRemove, verbSave, verbSchedule, verbShow:
+	case verbChange, verbEdit, verbMissing, verbMove, verbRemove, verbSave, verbSchedule, verbShow, verbVary:
 		return true
 	default:
 		return false
