@@ -15,7 +15,7 @@ import (
 // counts is what passed the connections of a pool.
 type counts struct {
 	Queries    int // statements, those that begin and end transactions too
-	RoundTrips int // waits for the server; a batch is one
+	RoundTrips int // waits for the server; a batch is one, preparing a statement none
 	Commits    int // transactions that could write
 	Reads      int // transactions that were read-only
 	Singles    int // statements or batches outside a transaction, each one of its own
@@ -145,21 +145,6 @@ func (m *meter) TraceBatchEnd(_ context.Context, conn *pgx.Conn, _ pgx.TraceBatc
 		m.total.Singles++
 		delete(m.open, conn)
 	}
-}
-
-// TracePrepareStart implements pgx.PrepareTracer.
-func (m *meter) TracePrepareStart(ctx context.Context, _ *pgx.Conn, _ pgx.TracePrepareStartData) context.Context {
-	return ctx
-}
-
-// TracePrepareEnd implements pgx.PrepareTracer. A connection prepares a statement once.
-func (m *meter) TracePrepareEnd(_ context.Context, _ *pgx.Conn, data pgx.TracePrepareEndData) {
-	if data.AlreadyPrepared {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.total.RoundTrips++
 }
 
 // statement counts one statement and notes what it will make true. It needs the lock.
