@@ -40,45 +40,6 @@ func (q *Queries) ArtifactInsert(ctx context.Context, db DBTX, arg *ArtifactInse
 	return err
 }
 
-const artifactListCurrent = `-- name: ArtifactListCurrent :many
-SELECT DISTINCT ON (ref) ref, version, content
-FROM artifacts
-WHERE session_id = $1 AND ref = ANY ($2::text[])
-ORDER BY ref, version DESC
-`
-
-type ArtifactListCurrentParams struct {
-	SessionID uuid.UUID
-	Refs      []string
-}
-
-type ArtifactListCurrentRow struct {
-	Ref     string
-	Version int32
-	Content json.RawMessage
-}
-
-// ArtifactListCurrent is the newest content of each of the refs.
-func (q *Queries) ArtifactListCurrent(ctx context.Context, db DBTX, arg *ArtifactListCurrentParams) ([]*ArtifactListCurrentRow, error) {
-	rows, err := db.Query(ctx, artifactListCurrent, arg.SessionID, arg.Refs)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*ArtifactListCurrentRow
-	for rows.Next() {
-		var i ArtifactListCurrentRow
-		if err := rows.Scan(&i.Ref, &i.Version, &i.Content); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const artifactListNewest = `-- name: ArtifactListNewest :many
 SELECT DISTINCT ON (a.ref) a.ref, a.content
 FROM artifacts AS a
@@ -110,6 +71,45 @@ func (q *Queries) ArtifactListNewest(ctx context.Context, db DBTX, arg *Artifact
 	var items []*ArtifactListNewestRow
 	for rows.Next() {
 		var i ArtifactListNewestRow
+		if err := rows.Scan(&i.Ref, &i.Content); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const artifactListPending = `-- name: ArtifactListPending :many
+SELECT e.ref, a.content
+FROM entity_refs AS e
+CROSS JOIN LATERAL (
+    SELECT v.content FROM artifacts AS v
+    WHERE v.session_id = e.session_id AND v.ref = e.ref
+    ORDER BY v.version DESC
+    LIMIT 1
+) AS a
+WHERE e.session_id = $1 AND e.active_turn = 2147483647 AND e.state = 'pending'
+ORDER BY e.ref
+`
+
+type ArtifactListPendingRow struct {
+	Ref     string
+	Content json.RawMessage
+}
+
+// ArtifactListPending is the newest content of every draft of a session.
+func (q *Queries) ArtifactListPending(ctx context.Context, db DBTX, sessionID uuid.UUID) ([]*ArtifactListPendingRow, error) {
+	rows, err := db.Query(ctx, artifactListPending, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*ArtifactListPendingRow
+	for rows.Next() {
+		var i ArtifactListPendingRow
 		if err := rows.Scan(&i.Ref, &i.Content); err != nil {
 			return nil, err
 		}

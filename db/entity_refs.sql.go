@@ -142,6 +142,50 @@ func (q *Queries) EntityRefCountBackground(ctx context.Context, db DBTX, arg *En
 	return items, nil
 }
 
+const entityRefCountOlder = `-- name: EntityRefCountOlder :many
+SELECT o.entity_type, count(*)::int AS entities
+FROM (
+    SELECT e.entity_type FROM entity_refs AS e
+    WHERE e.session_id = $1 AND e.active_turn < $2::int
+    ORDER BY e.active_turn DESC
+    LIMIT $3::int
+) AS o
+GROUP BY o.entity_type
+ORDER BY o.entity_type
+`
+
+type EntityRefCountOlderParams struct {
+	SessionID  uuid.UUID
+	OldestTurn int32
+	MaxRefs    int32
+}
+
+type EntityRefCountOlderRow struct {
+	EntityType string
+	Entities   int32
+}
+
+// EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many; an index-only scan.
+func (q *Queries) EntityRefCountOlder(ctx context.Context, db DBTX, arg *EntityRefCountOlderParams) ([]*EntityRefCountOlderRow, error) {
+	rows, err := db.Query(ctx, entityRefCountOlder, arg.SessionID, arg.OldestTurn, arg.MaxRefs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefCountOlderRow
+	for rows.Next() {
+		var i EntityRefCountOlderRow
+		if err := rows.Scan(&i.EntityType, &i.Entities); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const entityRefEndExclusions = `-- name: EntityRefEndExclusions :many
 WITH freed AS (
     UPDATE entity_refs AS e
@@ -481,12 +525,32 @@ func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityR
 }
 
 const entityRefListInView = `-- name: EntityRefListInView :many
+WITH active AS MATERIALIZED (
+    SELECT a.ref, a.tier FROM entities_at($1::uuid, $2::int, $3::int) AS a
+), labelled AS (
+    SELECT l.ref FROM entity_refs AS l
+    WHERE l.session_id = $1::uuid AND lower(l.label) = ANY($4::text[])
+    LIMIT 100
+), older AS (
+    SELECT o.ref FROM entity_refs AS o
+    WHERE o.session_id = $1::uuid AND o.active_turn < $5::int
+    ORDER BY o.active_turn DESC
+    LIMIT $6::int
+), named AS (
+    SELECT v.ref FROM active AS v
+    UNION SELECT l.ref FROM labelled AS l
+    UNION SELECT o.ref FROM older AS o
+    UNION SELECT unnest($7::text[])
+    UNION SELECT k.ref FROM entity_refs AS k
+          WHERE k.session_id = $1::uuid
+            AND (k.entity_type, k.entity_id) IN (SELECT unnest($8::text[]), unnest($9::text[]))
+)
 SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
        e.loaded, e.row_version, coalesce(a.tier, '')::text AS tier
-FROM entity_refs AS e
-LEFT JOIN entities_at($1::uuid, $2::int, $3::int) AS a ON a.ref = e.ref
-WHERE e.session_id = $1::uuid
+FROM named AS n
+JOIN entity_refs AS e ON e.session_id = $1::uuid AND e.ref = n.ref
+LEFT JOIN active AS a ON a.ref = e.ref
 ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
 `
 
@@ -494,6 +558,12 @@ type EntityRefListInViewParams struct {
 	SessionID   uuid.UUID
 	CurrentTurn int32
 	TurnsWindow int32
+	Labels      []string
+	OldestTurn  int32
+	MaxOlder    int32
+	Refs        []string
+	EntityTypes []string
+	EntityIds   []string
 }
 
 type EntityRefListInViewRow struct {
@@ -518,9 +588,20 @@ type EntityRefListInViewRow struct {
 	Tier               string
 }
 
-// EntityRefListInView is every ref of a session, dropped ones included, with the tier that entities_at gives it as of a turn, in display order.
+// EntityRefListInView returns what a prompt may name, with the tier that entities_at gives it as of a turn, in display order: the refs in a
+// tier, those of the given names, keys and labels, and the newest of those that have left the window. Each part is an index range.
 func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityRefListInViewParams) ([]*EntityRefListInViewRow, error) {
-	rows, err := db.Query(ctx, entityRefListInView, arg.SessionID, arg.CurrentTurn, arg.TurnsWindow)
+	rows, err := db.Query(ctx, entityRefListInView,
+		arg.SessionID,
+		arg.CurrentTurn,
+		arg.TurnsWindow,
+		arg.Labels,
+		arg.OldestTurn,
+		arg.MaxOlder,
+		arg.Refs,
+		arg.EntityTypes,
+		arg.EntityIds,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -661,6 +742,63 @@ func (q *Queries) EntityRefListNewest(ctx context.Context, db DBTX, arg *EntityR
 	for rows.Next() {
 		var i EntityRefListNewestRow
 		if err := rows.Scan(&i.Ref, &i.Tier); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityRefListWords = `-- name: EntityRefListWords :many
+SELECT w.ref, w.entity_type, w.entity_id, w.label, w.label_is_placeholder
+FROM entity_refs AS w
+WHERE w.session_id = $1 AND w.ref = ANY($2::text[])
+UNION ALL
+SELECT k.ref, k.entity_type, k.entity_id, k.label, k.label_is_placeholder
+FROM entity_refs AS k
+WHERE k.session_id = $1 AND k.entity_type = ANY($3::text[]) AND k.entity_id = ANY($4::text[])
+`
+
+type EntityRefListWordsParams struct {
+	SessionID   uuid.UUID
+	Refs        []string
+	EntityTypes []string
+	EntityIds   []string
+}
+
+type EntityRefListWordsRow struct {
+	Ref                string
+	EntityType         string
+	EntityID           *string
+	Label              string
+	LabelIsPlaceholder bool
+}
+
+// EntityRefListWords returns what words of a text mean in a session: refs by their names, and rows by their keys among the given types.
+func (q *Queries) EntityRefListWords(ctx context.Context, db DBTX, arg *EntityRefListWordsParams) ([]*EntityRefListWordsRow, error) {
+	rows, err := db.Query(ctx, entityRefListWords,
+		arg.SessionID,
+		arg.Refs,
+		arg.EntityTypes,
+		arg.EntityIds,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefListWordsRow
+	for rows.Next() {
+		var i EntityRefListWordsRow
+		if err := rows.Scan(
+			&i.Ref,
+			&i.EntityType,
+			&i.EntityID,
+			&i.Label,
+			&i.LabelIsPlaceholder,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)

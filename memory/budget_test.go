@@ -201,7 +201,7 @@ func TestStatementsPerNode(t *testing.T) {
 		most int
 		load func(tx pgx.Tx) error
 	}{
-		"understand": {10, func(tx pgx.Tx) error { _, err := b.memory.Understand(t.Context(), tx, turn); return err }},
+		"understand": {11, func(tx pgx.Tx) error { _, err := b.memory.Understand(t.Context(), tx, turn); return err }},
 		"think":      {13, func(tx pgx.Tx) error { _, err := b.memory.Think(t.Context(), tx, turn); return err }},
 		"act":        {13, func(tx pgx.Tx) error { _, err := b.memory.Act(t.Context(), tx, turn, 1); return err }},
 		"reply":      {10, func(tx pgx.Tx) error { _, err := b.memory.Reply(t.Context(), tx, turn); return err }},

@@ -81,22 +81,13 @@ func draftText(content []byte) string {
 	return jsonText(value)
 }
 
-// loadDrafts reads the content of all drafts, and of those saved in this turn.
+// loadDrafts reads the content of all drafts.
 func loadDrafts(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
-	var refs []string
-	for _, e := range t.entities {
-		if e.pending() {
-			refs = append(refs, e.Ref)
-		}
-	}
-	t.drafts = map[string]json.RawMessage{}
-	if len(refs) == 0 {
-		return nil
-	}
-	rows, err := q.ArtifactListCurrent(ctx, tx, &db.ArtifactListCurrentParams{SessionID: t.row.SessionID, Refs: refs})
+	rows, err := q.ArtifactListPending(ctx, tx, t.row.SessionID)
 	if err != nil {
 		return fmt.Errorf("load drafts: %w", err)
 	}
+	t.drafts = make(map[string]json.RawMessage, len(rows))
 	for _, row := range rows {
 		t.drafts[row.Ref] = row.Content
 	}

@@ -33,11 +33,40 @@ func (e *entity) number() int {
 
 func (e *entity) stem() string { return e.Ref[:max(0, strings.LastIndexByte(e.Ref, '_'))] }
 
-// loadEntities reads every ref that can be named, with its tier.
+// loadEntities reads the refs in view and those that the layers loaded before it
+// name, and merges the rows of the window. It is the last of a node's layers.
 func loadEntities(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
-	rows, err := q.EntityRefListInView(ctx, tx, &db.EntityRefListInViewParams{
-		SessionID: t.row.SessionID, CurrentTurn: t.row.Number, TurnsWindow: int32(t.memory.config.RetentionWindow),
+	return t.loadRefs(ctx, q, tx, t.inView())
+}
+
+// loadKnown is loadEntities for the one who curates them: with what the message
+// names by its label, the newest of what has left the window, and how many more
+// there are of each type.
+func loadKnown(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
+	params := t.inView()
+	params.Labels, params.MaxOlder = labelsIn(t.row.Message), older
+	if err := t.loadRefs(ctx, q, tx, params); err != nil {
+		return err
+	}
+	counts, err := q.EntityRefCountOlder(ctx, tx, &db.EntityRefCountOlderParams{
+		SessionID: t.row.SessionID, OldestTurn: params.OldestTurn, MaxRefs: maxCounted,
 	})
+	if err != nil {
+		return fmt.Errorf("count entities: %w", err)
+	}
+	t.olderCounts = map[string]int{}
+	for _, row := range counts {
+		t.olderCounts[row.EntityType] = int(row.Entities)
+	}
+
+	return nil
+}
+
+// maxCounted bounds how many refs are counted; the prompt says when there are more.
+const maxCounted = 10000
+
+func (t *turn) loadRefs(ctx context.Context, q *db.Queries, tx pgx.Tx, params *db.EntityRefListInViewParams) error {
+	rows, err := q.EntityRefListInView(ctx, tx, params)
 	if err != nil {
 		return fmt.Errorf("load entities: %w", err)
 	}
@@ -52,6 +81,7 @@ func loadEntities(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error 
 		t.entities = append(t.entities, e)
 		t.byRef[row.Ref] = e
 	}
+	t.mergeRows()
 
 	return nil
 }
@@ -59,7 +89,8 @@ func loadEntities(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error 
 // maxLabel bounds a label in a prompt, in characters.
 const maxLabel = 120
 
-// refs are those a node may name: deleted ones only in the turn that deleted them.
+// refs are those a node may name: what its prompt may show, deleted ones only in
+// the turn that deleted them. No other ref can have been seen by a model.
 func (t *turn) refs() nodes.Refs {
 	refs := make(nodes.Refs, len(t.entities))
 	for _, e := range t.entities {

@@ -47,11 +47,10 @@ type part struct {
 // blankLines are more of them than one.
 var blankLines = regexp.MustCompile(`\n{3,}`)
 
-// frame joins the parts. Sections without a text vanish. The last look for
-// identifiers is here, so that no section can be forgotten.
+// frame joins the parts. Sections without a text vanish. Identifiers are kept out
+// by each section, and looked for once more by the Gate before a model is asked.
 func frame(persona string, at nodes.At, parts ...part) nodes.Frame {
-	f := nodes.Frame{At: at}
-	f.Persona, _ = Redact(persona)
+	f := nodes.Frame{At: at, Persona: persona}
 
 	for _, p := range parts {
 		b := nodes.Block{Tag: p.tag}
@@ -61,7 +60,7 @@ func frame(persona string, at nodes.At, parts ...part) nodes.Frame {
 				continue
 			}
 
-			body, _ := Redact(blankLines.ReplaceAllString(strings.TrimRight(s.body.String(), "\n "), "\n\n"))
+			body := blankLines.ReplaceAllString(strings.TrimRight(s.body.String(), "\n "), "\n\n")
 			b.Sections = append(b.Sections, nodes.Section{Heading: s.heading, Body: body})
 
 			for _, item := range s.items {

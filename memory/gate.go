@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
 )
@@ -24,49 +25,51 @@ type Gate struct {
 	// answers with the identifier taken out.
 	Strict bool
 
-	keys   *strings.Replacer
-	known  []string
-	labels map[string]string
-	plural func(string) string
+	memory  *Memory
+	conn    db.DBTX
+	session uuid.UUID
+	keyed   []string // entity types whose keys are texts
+}
+
+// Gate returns the gate of a session. It asks conn about the words of a text
+// that may be keys or refs; a text without such words costs nothing.
+func (m *Memory) Gate(conn db.DBTX, sessionID uuid.UUID) *Gate {
+	g := &Gate{memory: m, conn: conn, session: sessionID}
+	for _, e := range m.domain.Entities {
+		if e.Key != nil && !slices.Contains([]string{"uuid", "bigint", "integer", "smallint"}, e.Key.Type) {
+			g.keyed = append(g.keyed, e.Type)
+		}
+	}
+
+	return g
 }
 
 // minKey is from how many characters on a text key is taken for an identifier
 // and not for a word.
 const minKey = 8
 
-// Gate returns the gate of a session as it stands.
-func (m *Memory) Gate(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*Gate, error) {
-	refs, err := db.New().EntityRefListInView(ctx, tx, &db.EntityRefListInViewParams{SessionID: sessionID})
-	if err != nil {
-		return nil, fmt.Errorf("load entities: %w", err)
-	}
-	t := &turn{memory: m}
-	g := &Gate{labels: map[string]string{}, plural: t.plural}
-	var pairs []string
-	for _, r := range refs {
-		g.labels[r.Ref] = inline(r.Label, maxLabel)
-		if r.EntityID != nil && isTextKey(*r.EntityID) {
-			g.known = append(g.known, *r.EntityID)
-			pairs = append(pairs, *r.EntityID, redacted)
-		}
-	}
-	g.keys = strings.NewReplacer(pairs...)
-
-	return g, nil
-}
+var keyPattern = regexp.MustCompile(`[\pL\pN][\pL\pN\-_:/.]{6,}[\pL\pN]`)
 
 func isTextKey(key string) bool {
-	return len(key) >= minKey && strings.ContainsAny(key, "0123456789") && strings.ContainsAny(key, "-_:/.") && !idPattern.MatchString(key)
+	return len(key) >= minKey && strings.ContainsAny(key, "0123456789") && strings.ContainsAny(key, "-_:/.")
 }
 
 // Check takes identifiers out of a text and says how many there were. In strict
 // mode finding one is ErrLeak.
-func (g *Gate) Check(text string) (string, int, error) {
+func (g *Gate) Check(ctx context.Context, text string) (string, int, error) {
 	clean, found := Redact(text)
-	for _, key := range g.known {
-		found += strings.Count(clean, key)
+	keys, err := g.keys(ctx, clean)
+	if err != nil {
+		return "", found, err
 	}
-	clean = g.keys.Replace(clean)
+	clean = keyPattern.ReplaceAllStringFunc(clean, func(word string) string {
+		if !keys[word] {
+			return word
+		}
+		found++
+
+		return redacted
+	})
 	if found > 0 && g.Strict {
 		return clean, found, fmt.Errorf("%w: %d", ErrLeak, found)
 	}
@@ -74,10 +77,50 @@ func (g *Gate) Check(text string) (string, int, error) {
 	return clean, found, nil
 }
 
+// keys are the words of a text that are keys of the session's rows.
+func (g *Gate) keys(ctx context.Context, text string) (map[string]bool, error) {
+	keys := map[string]bool{}
+	if len(g.keyed) == 0 {
+		return keys, nil
+	}
+	words := slices.DeleteFunc(keyPattern.FindAllString(text, -1), func(word string) bool { return !isTextKey(word) })
+	if len(words) == 0 {
+		return keys, nil
+	}
+	rows, err := db.New().EntityRefListWords(ctx, g.conn, &db.EntityRefListWordsParams{SessionID: g.session, EntityTypes: g.keyed, EntityIds: words})
+	if err != nil {
+		return nil, fmt.Errorf("look for keys in a text: %w", err)
+	}
+	for _, row := range rows {
+		keys[*row.EntityID] = true
+	}
+
+	return keys, nil
+}
+
 // Reply makes a text fit for the user: no identifiers, and labels in place of
 // refs. It returns how many identifiers it took out.
-func (g *Gate) Reply(text string) (string, int, error) {
-	clean, found, err := g.Check(text)
+func (g *Gate) Reply(ctx context.Context, text string) (string, int, error) {
+	clean, found, err := g.Check(ctx, text)
+	if err != nil && !errors.Is(err, ErrLeak) {
+		return "", found, err
+	}
+	t := &turn{memory: g.memory}
+	names := t.namesIn(clean)
+	if len(names) == 0 {
+		return clean, found, err
+	}
+	rows, lookUpErr := db.New().EntityRefListWords(ctx, g.conn, &db.EntityRefListWordsParams{SessionID: g.session, Refs: names})
+	if lookUpErr != nil {
+		return "", found, fmt.Errorf("look for refs in a text: %w", lookUpErr)
+	}
+	labels := map[string]string{}
+	for _, row := range rows {
+		labels[row.Ref] = inline(row.Label, maxLabel)
+		if row.LabelIsPlaceholder {
+			labels[row.Ref] = t.singular(row.EntityType)
+		}
+	}
 
-	return unref(clean, g.labels, g.plural), found, err
+	return unref(clean, labels, t.plural), found, err
 }

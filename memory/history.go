@@ -64,9 +64,6 @@ func (m *Memory) loadRange(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, 
 	if err := loadSession(ctx, q, tx, t); err != nil {
 		return nil, err
 	}
-	if err := loadEntities(ctx, q, tx, t); err != nil {
-		return nil, err
-	}
 	if err := loadEarlier(ctx, q, tx, t); err != nil {
 		return nil, err
 	}
@@ -83,7 +80,7 @@ func (m *Memory) loadRange(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, 
 	slices.Reverse(past)
 	t.past = past
 
-	return t, nil
+	return t, loadEntities(ctx, q, tx, t)
 }
 
 // conversationRange is what was said in a range, with the text so far.

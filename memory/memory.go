@@ -27,7 +27,7 @@ func New(d *domain.Domain, cfg Config) *Memory {
 // Understand loads what the memory manager sees of a turn whose UI changes and
 // mentions are already applied.
 func (m *Memory) Understand(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.UnderstandInput, error) {
-	l, err := m.load(ctx, tx, t, loadEntities, loadPast, loadEarlier, loadDecisions, loadConstraints, loadQuestion, loadEvents, loadResults, loadDrafts)
+	l, err := m.load(ctx, tx, t, loadPast, loadEarlier, loadDecisions, loadConstraints, loadQuestion, loadEvents, loadResults, loadDrafts, loadKnown)
 	if err != nil {
 		return nodes.UnderstandInput{}, fmt.Errorf("load for understand: %w", err)
 	}
@@ -46,7 +46,7 @@ func (m *Memory) Understand(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.
 
 // Think loads what the planner sees, in a replan too.
 func (m *Memory) Think(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.ThinkInput, error) {
-	l, err := m.load(ctx, tx, t, loadEntities, loadPast, loadEarlier, loadDecisions, loadConstraints, loadQuestion, loadSteps, loadRuns, loadResults, loadUser)
+	l, err := m.load(ctx, tx, t, loadPast, loadEarlier, loadDecisions, loadConstraints, loadQuestion, loadSteps, loadRuns, loadResults, loadUser, loadEntities)
 	if err != nil {
 		return nodes.ThinkInput{}, fmt.Errorf("load for think: %w", err)
 	}
@@ -70,7 +70,7 @@ func (m *Memory) Think(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.Think
 
 // Act loads what one decision of a step sees. An unknown step is an error.
 func (m *Memory) Act(ctx context.Context, tx pgx.Tx, t *db.Turns, step int) (nodes.ActInput, error) {
-	layers := []loading{loadEntities, loadPast, loadEarlier, loadDecisions, loadConstraints, loadSteps, loadRuns, loadResults, loadDrafts}
+	layers := []loading{loadPast, loadEarlier, loadDecisions, loadConstraints, loadSteps, loadRuns, loadResults, loadDrafts, loadEntities}
 	l, err := m.load(ctx, tx, t, layers...)
 	if err != nil {
 		return nodes.ActInput{}, fmt.Errorf("load for act: %w", err)
@@ -122,7 +122,7 @@ func (t *turn) act(ctx context.Context, tx pgx.Tx, step *db.TurnSteps) (nodes.Ac
 
 // Reply loads the facts of a turn whose steps have ended, without refs.
 func (m *Memory) Reply(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.ReplyInput, error) {
-	l, err := m.load(ctx, tx, t, loadEntities, loadPast, loadEarlier, loadDecisions, loadQuestion, loadSteps, loadRuns, loadResults, loadDrafts)
+	l, err := m.load(ctx, tx, t, loadPast, loadEarlier, loadDecisions, loadQuestion, loadSteps, loadRuns, loadResults, loadDrafts, loadEntities)
 	if err != nil {
 		return nodes.ReplyInput{}, fmt.Errorf("load for reply: %w", err)
 	}
@@ -139,7 +139,7 @@ func (m *Memory) Reply(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.Reply
 // QuickReply words the reply of a quick turn from the rows it read, without a
 // model. The results must be visible in tx.
 func (m *Memory) QuickReply(ctx context.Context, tx pgx.Tx, t *db.Turns) (string, error) {
-	l, err := m.load(ctx, tx, t, loadEntities, loadQuestion, loadSteps, loadResults)
+	l, err := m.load(ctx, tx, t, loadQuestion, loadSteps, loadResults, loadEntities)
 	if err != nil {
 		return "", fmt.Errorf("load for the quick reply: %w", err)
 	}
@@ -149,7 +149,7 @@ func (m *Memory) QuickReply(ctx context.Context, tx pgx.Tx, t *db.Turns) (string
 
 // Summarize loads a turn that has been replied to.
 func (m *Memory) Summarize(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.SummarizeInput, error) {
-	l, err := m.load(ctx, tx, t, loadEntities, loadDecisions, loadQuestion, loadSteps, loadRuns, loadResults)
+	l, err := m.load(ctx, tx, t, loadDecisions, loadQuestion, loadSteps, loadRuns, loadResults, loadEntities)
 	if err != nil {
 		return nodes.SummarizeInput{}, fmt.Errorf("load for summarize: %w", err)
 	}
@@ -182,6 +182,24 @@ func (m *Memory) Compress(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, k
 // the turn began now: understand, think, act (a first read step), reply,
 // summarize. Another name is an error.
 func (m *Memory) Preview(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, node string) (nodes.Frame, error) {
+	f, err := m.preview(ctx, tx, sessionID, node)
+	if err != nil {
+		return nodes.Frame{}, err
+	}
+	gate := m.Gate(tx, sessionID)
+	for i := range f.Blocks {
+		for j := range f.Blocks[i].Sections {
+			section := &f.Blocks[i].Sections[j]
+			if section.Body, _, err = gate.Check(ctx, section.Body); err != nil {
+				return nodes.Frame{}, fmt.Errorf("preview: %w", err)
+			}
+		}
+	}
+
+	return f, nil
+}
+
+func (m *Memory) preview(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, node string) (nodes.Frame, error) {
 	session, err := db.New().SessionGetContext(ctx, tx, sessionID)
 	if err != nil {
 		return nodes.Frame{}, fmt.Errorf("preview: load session: %w", err)
@@ -213,7 +231,7 @@ func (m *Memory) Preview(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, no
 }
 
 func (m *Memory) previewAct(ctx context.Context, tx pgx.Tx, coming *db.Turns) (nodes.Frame, error) {
-	l, err := m.load(ctx, tx, coming, loadEntities, loadPast, loadEarlier, loadDecisions, loadConstraints, loadResults, loadDrafts)
+	l, err := m.load(ctx, tx, coming, loadPast, loadEarlier, loadDecisions, loadConstraints, loadResults, loadDrafts, loadEntities)
 	if err != nil {
 		return nodes.Frame{}, fmt.Errorf("preview: %w", err)
 	}

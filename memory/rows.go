@@ -44,7 +44,7 @@ type rowSet struct {
 }
 
 // loadResults reads what the tools of this turn and of the window before it
-// returned, and merges the rows.
+// returned.
 func loadResults(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 	ids := []uuid.UUID{t.row.ID}
 	for _, p := range t.window(t.memory.config.RetentionWindow) {
@@ -61,7 +61,6 @@ func loadResults(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 		}
 		t.results = append(t.results, r)
 	}
-	t.mergeRows()
 
 	return nil
 }

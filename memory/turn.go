@@ -37,6 +37,7 @@ type turn struct {
 	entities    []*entity // in display order
 	byRef       map[string]*entity
 	dropped     []*entity             // out of every view; the reply may name them once
+	olderCounts map[string]int        // by type, what has left the window
 	past        []*db.TurnListPastRow // oldest first
 	earlier     map[string]*db.HistorySummaryListNewestRow
 	decisions   []*db.DecisionListRecentRow // newest first

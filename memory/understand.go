@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,13 +22,14 @@ func (t *turn) allKnown() *section {
 	t.knownTier(s, "**Retained**", "retained", &budget)
 	t.knownTier(s, "**Excluded**", "excluded", &budget)
 
-	named := t.named()
+	// What the message names must not give way to how much is retained.
+	budget = t.memory.config.Budget.Entities
+	whole, part := t.named()
 	lines := newestShown
-	listed := t.knownList(s, "**Named in the message**", "mentioned", named, &lines, &budget)
+	listed := t.knownList(s, "**Named in the message**", "mentioned", whole, &lines, &budget)
+	maps.Copy(listed, t.knownList(s, "**Named in part**", "mentioned", part, &lines, &budget))
 	rest := slices.DeleteFunc(t.resting(), func(e *entity) bool { return listed[e] })
-	for e := range t.knownList(s, "**Newest**", "recent", rest, &lines, &budget) {
-		listed[e] = true
-	}
+	maps.Copy(listed, t.knownList(s, "**Newest**", "recent", rest, &lines, &budget))
 	t.countRest(s, listed)
 
 	return s
@@ -128,11 +130,10 @@ func (t *turn) resting() []*entity {
 	return rest
 }
 
-// named are the refs that the message speaks of by label, whole labels first.
-// Hidden ones count too: a name brings them back.
-func (t *turn) named() []*entity {
+// named are the refs that the message speaks of, by all of their label or by a
+// word of it. Hidden ones count too: a name brings them back.
+func (t *turn) named() (whole, part []*entity) {
 	message := " " + strings.Join(words(t.withLabels(t.row.Message)), " ") + " "
-	var whole, part []*entity
 	for _, e := range t.entities {
 		if e.Tier != "recent" && e.Tier != "" || e.State == "deleted" {
 			continue
@@ -147,7 +148,7 @@ func (t *turn) named() []*entity {
 		}
 	}
 
-	return append(whole, part...)
+	return whole, part
 }
 
 // minWord is from how many letters on one word of a label names the entity.
@@ -174,9 +175,17 @@ func words(text string) []string {
 // countRest counts what is known and not listed, by type.
 func (t *turn) countRest(s *section, listed map[*entity]bool) {
 	counts := map[string]int{}
+	total := 0
+	for entityType, n := range t.olderCounts {
+		counts[entityType] = n
+		total += n
+	}
 	for _, e := range t.resting() {
-		if !listed[e] {
+		switch {
+		case e.Tier == "recent" && !listed[e]:
 			counts[e.EntityType]++
+		case e.Tier != "recent" && listed[e]:
+			counts[e.EntityType]--
 		}
 	}
 	var parts []string
@@ -184,6 +193,9 @@ func (t *turn) countRest(s *section, listed map[*entity]bool) {
 		if n := counts[def.Type]; n > 0 {
 			parts = append(parts, itoa(n)+" "+def.Plural)
 		}
+	}
+	if total == maxCounted {
+		parts = append(parts, "and more")
 	}
 	if len(parts) > 0 {
 		s.line("Also known, not listed: ", strings.Join(parts, ", "))

@@ -6,13 +6,6 @@ SELECT @session_id::uuid, n.ref,
        n.content, @turn_number::int, sqlc.narg(step)::int
 FROM (SELECT unnest(@refs::text[]) AS ref, unnest(@contents::jsonb[]) AS content) AS n;
 
--- ArtifactListCurrent is the newest content of each of the refs.
--- name: ArtifactListCurrent :many
-SELECT DISTINCT ON (ref) ref, version, content
-FROM artifacts
-WHERE session_id = @session_id AND ref = ANY (@refs::text[])
-ORDER BY ref, version DESC;
-
 -- ArtifactListNewest returns the newest content of drafts, and of what was saved in the given turn.
 -- name: ArtifactListNewest :many
 SELECT DISTINCT ON (a.ref) a.ref, a.content
@@ -22,3 +15,16 @@ WHERE a.session_id = @session_id
   AND a.ref = ANY(@refs::text[])
   AND (e.state = 'pending' OR (e.state = 'promoted' AND e.turn_promoted = @turn_number::int))
 ORDER BY a.ref, a.version DESC;
+
+-- ArtifactListPending is the newest content of every draft of a session.
+-- name: ArtifactListPending :many
+SELECT e.ref, a.content
+FROM entity_refs AS e
+CROSS JOIN LATERAL (
+    SELECT v.content FROM artifacts AS v
+    WHERE v.session_id = e.session_id AND v.ref = e.ref
+    ORDER BY v.version DESC
+    LIMIT 1
+) AS a
+WHERE e.session_id = @session_id AND e.active_turn = 2147483647 AND e.state = 'pending'
+ORDER BY e.ref;

@@ -34,6 +34,18 @@ WHERE e.session_id = @session_id AND e.active_turn < @oldest_turn::int
 GROUP BY e.entity_type
 ORDER BY e.entity_type;
 
+-- EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many; an index-only scan.
+-- name: EntityRefCountOlder :many
+SELECT o.entity_type, count(*)::int AS entities
+FROM (
+    SELECT e.entity_type FROM entity_refs AS e
+    WHERE e.session_id = @session_id AND e.active_turn < @oldest_turn::int
+    ORDER BY e.active_turn DESC
+    LIMIT @max_refs::int
+) AS o
+GROUP BY o.entity_type
+ORDER BY o.entity_type;
+
 -- EntityRefEndExclusions ends the exclusions that came with constraints, in whichever of the user's sessions they are.
 -- name: EntityRefEndExclusions :many
 WITH freed AS (
@@ -91,14 +103,35 @@ WHERE session_id = @session_id
   AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = @turn_number::int))
 ORDER BY turn_created, created_at, ref;
 
--- EntityRefListInView is every ref of a session, dropped ones included, with the tier that entities_at gives it as of a turn, in display order.
+-- EntityRefListInView returns what a prompt may name, with the tier that entities_at gives it as of a turn, in display order: the refs in a
+-- tier, those of the given names, keys and labels, and the newest of those that have left the window. Each part is an index range.
 -- name: EntityRefListInView :many
+WITH active AS MATERIALIZED (
+    SELECT a.ref, a.tier FROM entities_at(@session_id::uuid, @current_turn::int, @turns_window::int) AS a
+), labelled AS (
+    SELECT l.ref FROM entity_refs AS l
+    WHERE l.session_id = @session_id::uuid AND lower(l.label) = ANY(@labels::text[])
+    LIMIT 100
+), older AS (
+    SELECT o.ref FROM entity_refs AS o
+    WHERE o.session_id = @session_id::uuid AND o.active_turn < @oldest_turn::int
+    ORDER BY o.active_turn DESC
+    LIMIT @max_older::int
+), named AS (
+    SELECT v.ref FROM active AS v
+    UNION SELECT l.ref FROM labelled AS l
+    UNION SELECT o.ref FROM older AS o
+    UNION SELECT unnest(@refs::text[])
+    UNION SELECT k.ref FROM entity_refs AS k
+          WHERE k.session_id = @session_id::uuid
+            AND (k.entity_type, k.entity_id) IN (SELECT unnest(@entity_types::text[]), unnest(@entity_ids::text[]))
+)
 SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
        e.loaded, e.row_version, coalesce(a.tier, '')::text AS tier
-FROM entity_refs AS e
-LEFT JOIN entities_at(@session_id::uuid, @current_turn::int, @turns_window::int) AS a ON a.ref = e.ref
-WHERE e.session_id = @session_id::uuid
+FROM named AS n
+JOIN entity_refs AS e ON e.session_id = @session_id::uuid AND e.ref = n.ref
+LEFT JOIN active AS a ON a.ref = e.ref
 ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
 
 -- EntityRefListNamed returns refs whose label stands in a text, the longest label first.
@@ -121,6 +154,16 @@ FROM entity_refs AS e
 WHERE e.session_id = @session_id AND e.active_turn IS NOT NULL AND e.state <> 'pending'
 ORDER BY e.turn_last_ref DESC, e.ref
 LIMIT @max_refs::int;
+
+-- EntityRefListWords returns what words of a text mean in a session: refs by their names, and rows by their keys among the given types.
+-- name: EntityRefListWords :many
+SELECT w.ref, w.entity_type, w.entity_id, w.label, w.label_is_placeholder
+FROM entity_refs AS w
+WHERE w.session_id = @session_id AND w.ref = ANY(@refs::text[])
+UNION ALL
+SELECT k.ref, k.entity_type, k.entity_id, k.label, k.label_is_placeholder
+FROM entity_refs AS k
+WHERE k.session_id = @session_id AND k.entity_type = ANY(@entity_types::text[]) AND k.entity_id = ANY(@entity_ids::text[]);
 
 -- EntityRefLock makes writers of one session's registry wait for each other until their transactions end, so
 -- that two of them neither mint two refs for one row nor lock rows in different orders.
