@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,27 +41,29 @@ func wrongAnswers() map[string]string {
 // A plan that cannot be read ends the turn with a typed error; the session goes on.
 func TestUnusablePlans(t *testing.T) {
 	t.Parallel()
-	for name, answer := range wrongAnswers() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := converse(t, `
-turns:
+	answers := wrongAnswers()
+	names := slices.Sorted(maps.Keys(answers))
+	yaml := "turns:"
+	for _, name := range names {
+		yaml += `
   - understand: {intent: write}
-    think: `+answer+`
-  - understand: `+answer+`
+    think: ` + answers[name] + `
+  - understand: ` + answers[name] + `
     think: {goal: talk, decision: plan, steps: []}
     reply: Sure.
-    summarize: `+answer)
-			failed := c.fail("Add milk")
-			require.Equal(t, "invalid_output", failed.Error.Code)
-			c.fact("3", `SELECT count(*) FROM llm_calls l JOIN turns t ON t.id = l.turn_id WHERE l.session_id = $1 AND t.number = 1 AND l.node = 'think'`)
-			require.Contains(t, c.prompt(1, "think", 3), "That answer cannot be used")
-			c.fact("0 0", `SELECT concat_ws(' ', (SELECT count(*) FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1), (SELECT count(*) FROM kitchen.shopping_list))`)
-			// Understand is worth less than the turn: without it nothing is curated and nothing may be written.
-			said := c.say("hello")
-			require.Equal(t, "Sure.", said.Reply)
-			require.Contains(t, c.prompt(2, "think", 1), "Write steps: not allowed")
-		})
+    summarize: ` + answers[name]
+	}
+	c := converse(t, yaml)
+	for i, name := range names {
+		failed := c.fail("Add milk")
+		require.Equal(t, "invalid_output", failed.Error.Code, name)
+		c.fact("3", fmt.Sprintf(`SELECT count(*) FROM llm_calls l JOIN turns t ON t.id = l.turn_id WHERE l.session_id = $1 AND t.number = %d AND l.node = 'think'`, 2*i+1))
+		require.Contains(t, c.prompt(2*i+1, "think", 3), "That answer cannot be used", name)
+		c.fact("0 0", `SELECT concat_ws(' ', (SELECT count(*) FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1), (SELECT count(*) FROM kitchen.shopping_list))`)
+		// Understand is worth less than the turn: without it nothing is curated and nothing may be written.
+		said := c.say("hello")
+		require.Equal(t, "Sure.", said.Reply, name)
+		require.Contains(t, c.prompt(2*i+2, "think", 1), "Write steps: not allowed", name)
 	}
 }
 
@@ -67,53 +71,54 @@ turns:
 func TestUnusableDecisions(t *testing.T) {
 	t.Parallel()
 	blocked := `{calls: [{tool: blocked, args: {code: tool_failure, details: That did not work., next: fail}}]}`
-	for name, tt := range map[string]struct {
-		step, act string
-		outcomes  string // "" when the turn fails
+	cases := []struct {
+		name, step, act string
+		outcomes        string // "" when the turn fails
 	}{
-		"ArgsAreAList":    {"write", `[{calls: [{tool: db_create, args: {table: shopping_list, data: [[1]]}}]}, ` + blocked + `]`, "write failed"},
-		"InventedColumn":  {"write", `[{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk, colour: white}}}]}, ` + blocked + `]`, "write failed"},
-		"InventedFilter":  {"write", `[{calls: [{tool: db_update, args: {table: shopping_list, filters: [{field: limit, op: "=", value: 1}], data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
-		"InventedOp":      {"write", `[{calls: [{tool: db_delete, args: {table: shopping_list, filters: [{field: name, op: not_ilike, value: x}]}}]}, ` + blocked + `]`, "write failed"},
-		"InventedRef":     {"write", `[{calls: [{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_77}], data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
-		"InventedTable":   {"write", `[{calls: [{tool: db_create, args: {table: users, data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
-		"InventedUUID":    {"write", `[{calls: [{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: 01900000-0000-7000-8000-000000000101}], data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
-		"ForeignTool":     {"read", `{calls: [{tool: db_delete, args: {table: inventory, filters: []}}], repairs: [{calls: [{tool: db_create, args: {table: inventory, data: {name: x}}}]}, {calls: [{tool: rm, args: {}}]}]}`, ""},
-		"HalfOfTwo":       {"write", `[{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: db_create, args: {table: shopping_list, data: {name: 7, quantity: many}}}, {tool: step_complete, args: {summary: both}}]}, ` + blocked + `]`, "write failed"},
-		"MendedArguments": {"write", `{calls: [{tool: db_create, raw: "{\"table\": "}], repairs: [{calls: [{tool: step_complete, args: {summary: nothing to do}}]}]}`, "write empty"},
-		"NoCall":          {"read", `{text: "I looked.", repairs: [{text: "Really."}, {text: "Believe me."}]}`, ""},
-		"QuestionInWrite": {"write", `{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: ask_user, args: {question: "Sure?"}}], repairs: [{calls: [{tool: ask_user, args: {question: "Sure?"}}]}]}`, "write partial"},
-		"SameCallAgain":   {"read", `[` + strings.TrimSuffix(strings.Repeat(`{calls: [{tool: db_read, args: {table: inventory}}]}, `, 8), ", ") + `]`, "read partial"},
-		"TooManyCalls":    {"read", `[` + reads(8) + `]`, "read partial"},
-		"TooManyFailures": {"write", `[` + strings.TrimSuffix(strings.Repeat(`{calls: [{tool: db_create, args: {table: shopping_list, data: {colour: white}}}]}, `, 8), ", ") + `]`, "write failed"},
-		"TooManySchemas":  {"write", `[` + strings.TrimSuffix(strings.Repeat(`{calls: [{tool: request_schema, args: {table: recipes}}]}, `, 2), ", ") + `, {calls: [{tool: request_schema, args: {table: tasks}}], repairs: [` + blocked + `]}]`, "write failed"},
-		"WriteAll":        {"write", `[{calls: [{tool: db_delete, args: {table: inventory, filters: []}}, {tool: step_complete, args: {summary: all gone}}]}]`, "write partial"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := converse(t, `
-turns:
-  - understand: {intent: write}
-    think: {goal: Do it, decision: plan, steps: [{type: `+tt.step+`, subdomain: inventory, description: Do it}]}
-    act: `+tt.act+`
-    reply: It did not work.`+chat)
-			c.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'untouched')`)
-			const rows = `SELECT md5(string_agg(x, '|' ORDER BY x)) FROM (SELECT i.*::text AS x FROM kitchen.inventory i UNION ALL SELECT s.*::text FROM kitchen.shopping_list s
-				UNION ALL SELECT t.*::text FROM kitchen.tasks t UNION ALL SELECT r.*::text FROM kitchen.recipes r) AS all_rows`
-			before := c.one(rows)
-			got := c.end(c.enqueue(message{"message": "do it"}))
-			if tt.outcomes == "" {
-				require.Equal(t, "failed", got.Status)
-				require.Equal(t, "invalid_output", got.Error.Code)
-			} else {
-				require.Equal(t, "succeeded", got.Status, "%+v", got.Error)
-				require.Equal(t, tt.outcomes, got.outcomes())
-			}
-			c.fact(before, rows)
-			c.fact("0", `SELECT count(*) FROM turn_step_results r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1 AND r.error_message ~* '(SELECT|INSERT|constraint|SQLSTATE|relation) '`)
-			c.say("and now?")
-		})
+		{"ArgsAreAList", "write", `[{calls: [{tool: db_create, args: {table: shopping_list, data: [[1]]}}]}, ` + blocked + `]`, "write failed"},
+		{"InventedColumn", "write", `[{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk, colour: white}}}]}, ` + blocked + `]`, "write failed"},
+		{"InventedFilter", "write", `[{calls: [{tool: db_update, args: {table: shopping_list, filters: [{field: limit, op: "=", value: 1}], data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
+		{"InventedOp", "write", `[{calls: [{tool: db_delete, args: {table: shopping_list, filters: [{field: name, op: not_ilike, value: x}]}}]}, ` + blocked + `]`, "write failed"},
+		{"InventedRef", "write", `[{calls: [{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_77}], data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
+		{"InventedTable", "write", `[{calls: [{tool: db_create, args: {table: users, data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
+		{"InventedUUID", "write", `[{calls: [{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: 01900000-0000-7000-8000-000000000101}], data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
+		{"ForeignTool", "read", `{calls: [{tool: db_delete, args: {table: inventory, filters: []}}], repairs: [{calls: [{tool: db_create, args: {table: inventory, data: {name: x}}}]}, {calls: [{tool: rm, args: {}}]}]}`, ""},
+		{"HalfOfTwo", "write", `[{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: db_create, args: {table: shopping_list, data: {name: 7, quantity: many}}}, {tool: step_complete, args: {summary: both}}]}, ` + blocked + `]`, "write failed"},
+		{"MendedArguments", "write", `{calls: [{tool: db_create, raw: "{\"table\": "}], repairs: [{calls: [{tool: step_complete, args: {summary: nothing to do}}]}]}`, "write empty"},
+		{"NoCall", "read", `{text: "I looked.", repairs: [{text: "Really."}, {text: "Believe me."}]}`, ""},
+		{"QuestionInWrite", "write", `{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: ask_user, args: {question: "Sure?"}}], repairs: [{calls: [{tool: ask_user, args: {question: "Sure?"}}]}]}`, "write partial"},
+		{"SameCallAgain", "read", `[` + strings.TrimSuffix(strings.Repeat(`{calls: [{tool: db_read, args: {table: inventory}}]}, `, 8), ", ") + `]`, "read partial"},
+		{"TooManyCalls", "read", `[` + reads(8) + `]`, "read partial"},
+		{"TooManyFailures", "write", `[` + strings.TrimSuffix(strings.Repeat(`{calls: [{tool: db_create, args: {table: shopping_list, data: {colour: white}}}]}, `, 8), ", ") + `]`, "write failed"},
+		{"TooManySchemas", "write", `[` + strings.TrimSuffix(strings.Repeat(`{calls: [{tool: request_schema, args: {table: recipes}}]}, `, 2), ", ") + `, {calls: [{tool: request_schema, args: {table: tasks}}], repairs: [` + blocked + `]}]`, "write failed"},
+		{"WriteAll", "write", `[{calls: [{tool: db_delete, args: {table: inventory, filters: []}}, {tool: step_complete, args: {summary: all gone}}]}]`, "write partial"},
 	}
+	yaml := "turns:"
+	for _, tt := range cases {
+		yaml += `
+  - understand: {intent: write}
+    think: {goal: Do it, decision: plan, steps: [{type: ` + tt.step + `, subdomain: inventory, description: Do it}]}
+    act: ` + tt.act + `
+    reply: It did not work.`
+	}
+	c := converse(t, yaml+chat)
+	c.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'untouched')`)
+	const rows = `SELECT md5(string_agg(x, '|' ORDER BY x)) FROM (SELECT i.*::text AS x FROM kitchen.inventory i UNION ALL SELECT s.*::text FROM kitchen.shopping_list s
+		UNION ALL SELECT t.*::text FROM kitchen.tasks t UNION ALL SELECT r.*::text FROM kitchen.recipes r) AS all_rows`
+	before := c.one(rows)
+	for _, tt := range cases {
+		got := c.end(c.enqueue(message{"message": "do it"}))
+		if tt.outcomes == "" {
+			require.Equal(t, "failed", got.Status, tt.name)
+			require.Equal(t, "invalid_output", got.Error.Code, tt.name)
+		} else {
+			require.Equal(t, "succeeded", got.Status, "%s: %+v", tt.name, got.Error)
+			require.Equal(t, tt.outcomes, got.outcomes(), tt.name)
+		}
+		c.fact(before, rows)
+	}
+	c.fact("0", `SELECT count(*) FROM turn_step_results r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1 AND r.error_message ~* '(SELECT|INSERT|constraint|SQLSTATE|relation) '`)
+	c.say("and now?")
 }
 
 // reads are n decisions that read something different each.

@@ -44,6 +44,7 @@ type house struct {
 type fixtures struct {
 	embedder llm.Embedder
 	model    func(*domain.Domain) llm.Model
+	lenient  bool // the gate takes identifiers out, as in production
 }
 
 // openHouse starts everything on a fresh database and stops it when the test ends.
@@ -64,7 +65,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	runner, err := jobs.NewRunner(jobs.Config{
 		Pool: pool, Domain: d, Memory: mem, Tools: tools, Index: recall.NewIndex(search, pool), Logger: logger,
 		Models:        func(string) llm.Model { return model },
-		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "e2e",
+		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "e2e", StrictGate: !f.lenient,
 	})
 	require.NoError(t, err)
 	require.NoError(t, runner.Start(t.Context()))
@@ -89,6 +90,15 @@ func openHouse(t *testing.T, f fixtures) *house {
 	})
 
 	return &house{t: t, pool: pool, url: server.URL, client: server.Client()}
+}
+
+// shared is the same house for a test within the one that opened it.
+func (h *house) shared(t *testing.T) *house {
+	t.Helper()
+	same := *h
+	same.t = t
+
+	return &same
 }
 
 // scripted builds a house whose model plays a script.

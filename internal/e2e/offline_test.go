@@ -20,6 +20,7 @@ func TestOfflineConversations(t *testing.T) {
 		reply   string // stands in the reply, in any case
 		facts   []fact
 	}
+	h := openHouse(t, fixtures{model: offline.New})
 	const pantry = `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`
 	for name, conversation := range map[string][]said{
 		"Confirm": {
@@ -80,7 +81,7 @@ func TestOfflineConversations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
+			c := h.shared(t).resident(name).talk()
 			for _, line := range conversation {
 				got := c.say(line.message)
 				require.Contains(t, strings.ToLower(got.Reply), line.reply, line.message)
