@@ -86,7 +86,7 @@ func (r *report) lines() []line {
 
 func (r *report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench`; do not edit. Ratios travel between machines, absolute times do not.\n\n")
+	fmt.Fprintf(&b, "# Benchmarks\n\nWritten by `make bench`; do not edit. Ratios travel between machines, absolute times do not.\nA load average near or above the number of cores means that other work took part: then counts, WAL and processor time hold, rates and ratios are too low.\n\n")
 	fmt.Fprintf(&b, "- Machine: %s\n- Postgres %s: fsync %s, synchronous_commit %s, shared_buffers %s, wal_level %s, on the same machine\n- %s, %s\n\n",
 		r.Machine, r.Server.Version, r.Server.Fsync, r.Server.SyncCommit, r.Server.Buffers, r.Server.WalLevel, runtime.Version(), r.At.Format("2006-01-02 15:04 UTC"))
 	fmt.Fprintf(&b, `A turn here is understand, think, one read step, one write step, reply, summarize, and what they cause in the background
