@@ -180,8 +180,8 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 
 func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
 	if op.args.FromRef != "" && len(op.found.rows) == 1 {
-		key := op.saved.keys[0]
-		err := d.registry.Promote(ctx, op.args.FromRef, key, op.entity.Label.Render(op.found.rows[0]), op.found.versions[key])
+		key := op.saved.keys[0] // its label comes with the row, below
+		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.versions[key])
 		if err != nil {
 			return record{}, err
 		}

@@ -14,13 +14,9 @@ import (
 
 // insert writes rows and returns their keys in order. The order given is that in
 // which they are written, because a table may number its rows: one statement for
-// each run of rows that give the same columns, so that defaults apply to others.
+// each run of rows that give the same columns, so that defaults apply to others. The
+// owner is never given: its default knows the user, whatever type it has.
 func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
-	if e.Owner != nil {
-		for _, row := range rows {
-			row[e.Owner.Name] = d.scope.UserID.String()
-		}
-	}
 	wide := withNulls(e, rows)
 	keys := make([]string, 0, len(rows))
 	for from := 0; from < len(wide); {

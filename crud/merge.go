@@ -87,7 +87,7 @@ func sameThing(e *domain.Entity, a, b map[string]any) bool {
 		if e.Match != nil && name == e.Match.Column {
 			linkA, linkB := a[e.Match.Link.Name], b[e.Match.Link.Name]
 			if linkA != nil && linkB != nil {
-				return linkA != linkB
+				return fmt.Sprint(linkA) != fmt.Sprint(linkB) // a number from the database, its text from a look-up
 			}
 		}
 

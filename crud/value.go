@@ -193,8 +193,12 @@ func stored(c *domain.Column, value any) (any, *Error) {
 	}
 }
 
-// reference is the key or the ref of another row; what it names was or will be checked.
+// reference is the key or the ref of another row; what it names was or will be
+// checked. A user interface may give a key that is a number as one.
 func reference(c *domain.Column, value any) (any, *Error) {
+	if number, ok := value.(json.Number); ok && (c.Kind == domain.KindNumber || c.Elem == domain.KindNumber) {
+		return number.String(), nil
+	}
 	text, ok := value.(string)
 	if !ok {
 		return nil, failColumn(CodeBadValue, c.Name, "%s has to be a ref.", c.Name)

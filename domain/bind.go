@@ -250,6 +250,8 @@ func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 		b.entityProblemf(i, "key", "column %s is not unique and not null by itself", name)
 	case !keyKind(key):
 		b.entityProblemf(i, "key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
+	case !e.Reference && !key.HasDefault && !key.Generated:
+		b.entityProblemf(i, "key", "key %s has no default, and inserts never name it; if people choose it, keep it as a column and add a key", name)
 	default:
 		e.Key = key
 	}

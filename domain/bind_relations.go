@@ -146,8 +146,26 @@ func (b *binder) bindTexts(i int, e *Entity) {
 		e.Display = e.Label
 	}
 
+	b.checkLabel(i, e)
 	b.bindOrder(i, e)
 	b.bindSets(i, e)
+}
+
+// checkLabel keeps keys out of labels, which are made from rows before any key in
+// them has become a ref.
+func (b *binder) checkLabel(i int, e *Entity) {
+	for _, name := range e.Label.Columns() {
+		c := e.Column(name)
+		if c == nil || !e.Label.shows(name) {
+			continue
+		}
+
+		if c == e.Key {
+			b.entityProblemf(i, "label", "label: %s is the key, which no model sees", name)
+		} else if c.FK != nil {
+			b.entityProblemf(i, "label", "label: %s is a key; {_%s_label} is the name of what it refers to", name, name)
+		}
+	}
 }
 
 func (b *binder) template(i int, field string, e *Entity, source string) Template {
@@ -301,10 +319,21 @@ func (b *binder) bindChild(i int, field string, e *Entity, decl ChildDecl) {
 	case 0:
 		b.entityProblemf(i, field, "children: %s has no foreign key %sto %s", child.Table, strings.TrimLeft(decl.Column+" ", " "), e.Table)
 	case 1:
+		if child == e || child.holds(e) {
+			b.entityProblemf(i, field, "children: %s would stand inside itself; leave it out, and read such rows by a filter on %s", e.Type, found[0].Name)
+
+			return
+		}
+
 		e.Children = append(e.Children, &Child{Entity: child, FK: found[0]})
 	default:
 		b.entityProblemf(i, field, "children: %s has several foreign keys to %s; name the column", child.Table, e.Table)
 	}
+}
+
+// holds says whether rows of another type stand inside this one's, however deep.
+func (e *Entity) holds(other *Entity) bool {
+	return slices.ContainsFunc(e.Children, func(c *Child) bool { return c.Entity == other || c.Entity.holds(other) })
 }
 
 func (b *binder) bindMatch(i int, e *Entity, decl *MatchDecl) {

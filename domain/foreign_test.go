@@ -56,14 +56,14 @@ GRANT USAGE ON SCHEMA tracker TO alfred_tenant;
 CREATE TYPE tracker.state AS ENUM ('open', 'in progress', 'done');
 CREATE DOMAIN tracker.slug AS text CHECK (VALUE ~ '^[A-Z]+');
 CREATE TABLE tracker.projects (
-    code tracker.slug PRIMARY KEY,
+    code tracker.slug PRIMARY KEY DEFAULT 'P' || gen_random_uuid(),
     org text NOT NULL DEFAULT current_setting('alfred.user_id', true),
     title text NOT NULL,
     state tracker.state NOT NULL DEFAULT 'open',
     UNIQUE (org, code)
 );
 CREATE TABLE tracker.issues (
-    key text PRIMARY KEY,
+    key text PRIMARY KEY DEFAULT 'I' || gen_random_uuid(),
     org text NOT NULL DEFAULT current_setting('alfred.user_id', true),
     project_code text NOT NULL,
     blocked_by text,

@@ -120,9 +120,17 @@ func (w *initWriter) leaveOut(t *catalogTable) string {
 		return "it has no single-column primary key"
 	case !keyKind(t.column(t.primary[0])):
 		return "its key is neither uuid nor an integer nor text"
+	case !t.TenantSelect && w.someReadable():
+		return "alfred_tenant may not read it, though it may read others"
 	default:
 		return ""
 	}
+}
+
+// someReadable says whether the schema's grants are made already, so that a table
+// without one is meant to be kept from the assistant.
+func (w *initWriter) someReadable() bool {
+	return slices.ContainsFunc(w.cat.tables, func(t *catalogTable) bool { return t.TenantSelect })
 }
 
 // ownsRows says whether other tables' owner column points at this one.
@@ -194,8 +202,14 @@ func (w *initWriter) nullable(e *initEntity, fk catalogFK) bool {
 
 func (w *initWriter) adopt(e *initEntity) {
 	parent := w.parentOf(e)
-	if parent == nil || parent.parent == e {
+	if parent == nil {
 		return
+	}
+
+	for above := parent; above != nil; above = above.parent {
+		if above == e { // tables that hang on each other in a circle
+			return
+		}
 	}
 
 	e.parent = parent

@@ -62,6 +62,16 @@ func (t Template) String() string { return t.source }
 // order of appearance; for _recipe_id_label that is recipe_id.
 func (t Template) Columns() []string { return append([]string(nil), t.columns...) }
 
+// shows says whether the template writes the column's own value, and not merely
+// asks for it or writes the label beside it.
+func (t Template) shows(column string) bool { return shows(t.parts, column) }
+
+func shows(parts []part, column string) bool {
+	return slices.ContainsFunc(parts, func(p part) bool {
+		return p.kind == partValue && p.column == column || shows(p.inner, column)
+	})
+}
+
 // Render renders a row. It never fails: what is missing is left out.
 func (t Template) Render(row map[string]any) string {
 	var b strings.Builder

@@ -84,25 +84,3 @@ func (r *Registry) Counts(ctx context.Context, turn, window int) ([]TypeCount, e
 
 	return counts, nil
 }
-
-// Named returns the refs whose label stands in the text, in any case, the
-// longest label first; demoted and linked ones too, since to name a thing is how
-// it comes back.
-func (r *Registry) Named(ctx context.Context, text string, limit int) ([]Entry, error) {
-	rows, err := r.q.EntityRefListNamed(ctx, r.tx, &db.EntityRefListNamedParams{
-		SessionID: r.scope.SessionID, Message: text, MaxRefs: int32(limit),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list named refs: %w", err)
-	}
-
-	entries := make([]Entry, len(rows))
-
-	for i, row := range rows {
-		if entries[i], err = entryOf(row); err != nil {
-			return nil, err
-		}
-	}
-
-	return entries, nil
-}

@@ -20,12 +20,20 @@ import (
 // are numbered: rows first, then rows nested in them, then what they point to.
 // Columns are walked in catalog order, so that a replay gives the same refs.
 type collected struct {
-	rows   []Sighting
-	nested []Sighting
-	linked []Sighting
+	rows   []*sighted
+	nested []*sighted
+	linked []*sighted
 	loose  []string // UUIDs where no column says whose they are
 	// deleted are the keys of rows that a statement deleted, by type.
 	deleted map[string][]string
+}
+
+// sighted is a sighting and the row that it was seen in, nil where only a foreign
+// key tells of the row.
+type sighted struct {
+	Sighting
+
+	row map[string]any
 }
 
 func collect(d *domain.Domain, results []Result) *collected {
@@ -40,7 +48,7 @@ func collect(d *domain.Domain, results []Result) *collected {
 	return c
 }
 
-func (c *collected) sightings() []Sighting { return slices.Concat(c.rows, c.nested, c.linked) }
+func (c *collected) sightings() []*sighted { return slices.Concat(c.rows, c.nested, c.linked) }
 
 // row collects one row; of is the result that it, or its parent, stands in.
 func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, of Result, nested bool) {
@@ -53,21 +61,17 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 
 		if nested {
 			s.Action, s.Sets = nestedAction(of.Action), []string{"summary"}
-			c.nested = append(c.nested, s)
+			c.nested = append(c.nested, &sighted{s, row})
 		} else {
 			s.Sets = of.Sets
-			c.rows = append(c.rows, s)
+			c.rows = append(c.rows, &sighted{s, row})
 		}
 	}
 
-	for _, column := range e.Columns {
-		switch value := row[column.Name]; {
-		case value == nil || isKey(e, column):
-		case refers(column):
-			c.links(column.FK.Entity, value)
-		case !column.Hidden:
-			c.looseIn(value)
-		}
+	// Rows that went with a deleted one are shown to nobody: what they point to
+	// would get a ref for nothing.
+	if gone := of.Action == ActionDeleted || of.Action == ActionDeletedUser; !gone || !nested {
+		c.values(e, row)
 	}
 
 	for _, name := range slices.Sorted(maps.Keys(row)) {
@@ -82,6 +86,19 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 
 		for _, one := range inner {
 			c.row(d, child, one, of, true)
+		}
+	}
+}
+
+// values collects what the columns of a row point to.
+func (c *collected) values(e *domain.Entity, row map[string]any) {
+	for _, column := range e.Columns {
+		switch value := row[column.Name]; {
+		case value == nil || isKey(e, column):
+		case refers(column):
+			c.links(column.FK.Entity, value)
+		case !column.Hidden:
+			c.looseIn(value)
 		}
 	}
 }
@@ -106,7 +123,7 @@ func (c *collected) links(target *domain.Entity, value any) {
 	}
 
 	if id := keyText(value); id != "" {
-		c.linked = append(c.linked, Sighting{Type: target.Type, ID: id, Action: ActionLinked})
+		c.linked = append(c.linked, &sighted{Sighting: Sighting{Type: target.Type, ID: id, Action: ActionLinked}})
 	}
 }
 

@@ -37,10 +37,6 @@ func TestTiersInDisplayOrder(t *testing.T) {
 	newest, err := b.at(6).Newest(ctx, 6, 2, 3)
 	require.NoError(t, err)
 	require.Equal(t, []string{"inv_1", "recipe_10", "recipe_3"}, refsOf(newest))
-
-	named, err := b.at(6).Named(ctx, "is DISH 12 any good?", 5)
-	require.NoError(t, err)
-	require.Equal(t, []string{"recipe_12", "recipe_1"}, refsOf(named))
 }
 
 // A demoted ref leaves the lists at once (B05, C20) and comes back by being

@@ -185,7 +185,7 @@ func (w *world) register(found *collected) *translation {
 	for _, s := range found.sightings() {
 		if _, known := t.known[key{s.Type, s.ID}]; !known {
 			numbers[s.Type]++
-			e := newEntry(s, refName(s.Type, numbers[s.Type], false), 1)
+			e := newEntry(&s.Sighting, refName(s.Type, numbers[s.Type], false), 1)
 			t.known[key{s.Type, s.ID}] = *e
 			t.loose[s.ID] = e.Ref
 		}

@@ -18,6 +18,17 @@ const (
 // get the next numbers of their type. Register only what the database returned
 // to the owner: a sighting is believed.
 func (r *Registry) Register(ctx context.Context, sightings []Sighting) ([]Entry, error) {
+	list := make([]*sighted, len(sightings))
+	for i, s := range sightings {
+		list[i] = &sighted{Sighting: s}
+	}
+
+	return r.register(ctx, list, func(*book) error { return nil })
+}
+
+// register is Register with a chance to complete the sightings once it is known
+// which of them are new.
+func (r *Registry) register(ctx context.Context, sightings []*sighted, complete func(*book) error) ([]Entry, error) {
 	if len(sightings) == 0 {
 		return nil, nil
 	}
@@ -31,8 +42,12 @@ func (r *Registry) Register(ctx context.Context, sightings []Sighting) ([]Entry,
 		return nil, err
 	}
 
+	if err := complete(book); err != nil {
+		return nil, err
+	}
+
 	for _, s := range sightings {
-		book.enter(s)
+		book.enter(&s.Sighting)
 	}
 
 	for _, page := range book.pages {
@@ -52,6 +67,9 @@ func (r *Registry) Register(ctx context.Context, sightings []Sighting) ([]Entry,
 // notSeen are actions after which there is no row: Tombstone and Generate record them.
 var notSeen = []string{ActionDeleted, ActionDeletedUser, ActionGenerated}
 
+// actionRelabelled is the event of a ref that got a label, or another one.
+const actionRelabelled = "relabelled"
+
 // book is the work of one Register.
 type book struct {
 	known map[key]*Entry
@@ -66,7 +84,7 @@ type book struct {
 type place struct{ page, line int }
 
 // openBook loads what is known and reserves refs for what is not.
-func (r *Registry) openBook(ctx context.Context, sightings []Sighting) (*book, error) {
+func (r *Registry) openBook(ctx context.Context, sightings []*sighted) (*book, error) {
 	keys := make([]key, 0, len(sightings))
 	seen := make(map[key]bool, len(sightings))
 
@@ -120,7 +138,7 @@ func (r *Registry) mint(ctx context.Context, keys []key) (map[key]string, error)
 }
 
 // enter applies one sighting.
-func (b *book) enter(s Sighting) {
+func (b *book) enter(s *Sighting) {
 	k := key{s.Type, s.ID}
 
 	e, known := b.known[k]
@@ -135,14 +153,19 @@ func (b *book) enter(s Sighting) {
 	after := before
 	after.see(s, b.turn)
 
+	event := s.Action
+	if event == ActionLinked { // nothing happened to it, but it may have got a name
+		event = actionRelabelled
+	}
+
 	// The same row read again in the same turn tells nothing new.
-	if s.Action == ActionLinked || s.Action == ActionRead && after.equal(&before) {
+	if (s.Action == ActionLinked || s.Action == ActionRead) && after.equal(&before) {
 		return
 	}
 
 	// A page keeps the entry as it was when it was noted.
 	b.known[k] = &after
-	b.note(&after, s.Action)
+	b.note(&after, event)
 }
 
 // note puts a change on the page after the last one that has the ref. What the
@@ -168,7 +191,7 @@ func (b *book) note(e *Entry, event string) {
 	b.noted[e.Ref] = at
 }
 
-func newEntry(s Sighting, ref string, turn int) *Entry {
+func newEntry(s *Sighting, ref string, turn int) *Entry {
 	e := &Entry{
 		Ref: ref, Type: s.Type, ID: s.ID, State: StateStored, Action: s.Action, Label: ref, LabelIsPlaceholder: true,
 		TurnCreated: turn, TurnLastRef: turn, Loaded: map[string]int{},
@@ -220,7 +243,7 @@ func (r *Registry) Relabel(ctx context.Context, labels map[string]string) error 
 		return err
 	}
 
-	_, err = r.apply(ctx, refOrder(slices.Collect(maps.Values(known))), "relabelled", func(e *Entry) {
+	_, err = r.apply(ctx, refOrder(slices.Collect(maps.Values(known))), actionRelabelled, func(e *Entry) {
 		e.relabel(labels[e.Ref])
 	})
 

@@ -18,8 +18,12 @@ import (
 // entry stands here, register.go and curation.go only load and store.
 
 // see applies a sighting to an entry that was known before.
-func (e *Entry) see(s Sighting, turn int) {
+func (e *Entry) see(s *Sighting, turn int) {
 	if s.Action == ActionLinked {
+		if e.LabelIsPlaceholder {
+			e.relabel(s.Label)
+		}
+
 		return
 	}
 
@@ -44,7 +48,7 @@ func (e *Entry) see(s Sighting, turn int) {
 }
 
 // learn takes over what a row told: label, loaded sets, version.
-func (e *Entry) learn(s Sighting, turn int) {
+func (e *Entry) learn(s *Sighting, turn int) {
 	e.relabel(s.Label)
 
 	if s.RowVersion != "" {
@@ -151,7 +155,7 @@ func (e *Entry) promote(id, label, rowVersion string, turn int) {
 	e.ID = id
 	e.TurnPromoted = &turn
 	e.TurnLastRef = max(e.TurnLastRef, turn)
-	e.learn(Sighting{Label: label, RowVersion: rowVersion}, turn)
+	e.learn(&Sighting{Label: label, RowVersion: rowVersion}, turn)
 }
 
 // resolves says whether the ref may be used in a turn: a deleted row until the

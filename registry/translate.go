@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"alfred/domain"
@@ -39,11 +38,7 @@ func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels L
 	found := collect(r.domain, results)
 	t := &translation{domain: r.domain, known: map[key]Entry{}, loose: map[string]string{}}
 
-	if err := r.registerAll(ctx, t, found); err != nil {
-		return nil, err
-	}
-
-	if err := r.label(ctx, t, results, labels); err != nil {
+	if err := r.registerAll(ctx, t, found, labels); err != nil {
 		return nil, err
 	}
 
@@ -63,8 +58,10 @@ func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels L
 // registerAll records what was found. A deleted row becomes a tombstone, and
 // gets no ref if it had none; deletions come last, since a row that one decision
 // changed and deleted is gone.
-func (r *Registry) registerAll(ctx context.Context, t *translation, found *collected) error {
-	entries, err := r.Register(ctx, found.sightings())
+func (r *Registry) registerAll(ctx context.Context, t *translation, found *collected, read LabelReader) error {
+	entries, err := r.register(ctx, found.sightings(), func(b *book) error {
+		return found.label(ctx, r.domain, b, read)
+	})
 	if err != nil {
 		return err
 	}
@@ -89,77 +86,6 @@ func (r *Registry) registerAll(ctx context.Context, t *translation, found *colle
 func (t *translation) learn(entries []Entry) {
 	for _, e := range entries {
 		t.known[key{e.Type, e.ID}] = e
-	}
-}
-
-// label fills in labels still missing: first of what rows point to, then of rows
-// whose own label names what they point to.
-func (r *Registry) label(ctx context.Context, t *translation, results []Result, read LabelReader) error {
-	found := map[string]string{}
-
-	if read != nil {
-		if err := t.readLabels(ctx, read, found); err != nil {
-			return err
-		}
-	}
-
-	for _, result := range results {
-		for _, row := range result.Rows {
-			k := key{result.Entity.Type, keyText(row[result.Entity.Key.Name])}
-
-			if e, ok := t.known[k]; ok && e.LabelIsPlaceholder {
-				t.setLabel(k, labelOf(result.Entity, t.row(result.Entity, row)), found)
-			}
-		}
-	}
-
-	if len(found) == 0 {
-		return nil
-	}
-
-	return r.Relabel(ctx, found)
-}
-
-func (t *translation) readLabels(ctx context.Context, read LabelReader, found map[string]string) error {
-	for _, e := range t.domain.Entities {
-		var ids []string
-
-		for k, entry := range t.known {
-			if k.entityType == e.Type && entry.LabelIsPlaceholder && entry.State != StateDeleted {
-				ids = append(ids, k.id)
-			}
-		}
-
-		if len(ids) == 0 {
-			continue
-		}
-
-		slices.Sort(ids)
-
-		labels, err := read(ctx, e, ids)
-		if err != nil {
-			return fmt.Errorf("read labels of %s: %w", e.Table, err)
-		}
-
-		for id, label := range labels {
-			t.setLabel(key{e.Type, id}, label, found)
-		}
-	}
-
-	return nil
-}
-
-func (t *translation) setLabel(k key, label string, found map[string]string) {
-	e, ok := t.known[k]
-	if !ok {
-		return
-	}
-
-	e.relabel(label)
-
-	if !e.LabelIsPlaceholder {
-		t.known[k] = e
-		found[e.Ref] = e.Label
 	}
 }
 

@@ -82,6 +82,44 @@ func TestTranslateRows(t *testing.T) {
 	require.Equal(t, ActionLinked, found["recipe_3"].Action)
 	require.Equal(t, "Parent", found["recipe_3"].Label)
 	require.Equal(t, ActionRead, found["ri_1"].Action)
+	require.Equal(t, []string{"linked"}, b.events(t, "recipe_3"), "it has its name from the start")
+}
+
+// A label that names another row is whole as soon as that row's label is known,
+// in nested rows too; a name that was missing is filled in by a later look.
+func TestTranslateLabelsFromLinks(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	logs := func(id string) []Result {
+		return []Result{{Entity: b.kitchen.ByType("log"), Action: ActionRead, Rows: []map[string]any{
+			{"id": idOf(id), "cooked_at": "2026-01-12T18:00:00Z", "recipe_id": idOf("Soup")},
+		}}}
+	}
+	var asked []string
+
+	_, err := b.at(1).TranslateRows(t.Context(), logs("first"), nil)
+	require.NoError(t, err)
+	results, err := b.at(1).TranslateRows(t.Context(), logs("second"), labelReader(map[string]string{idOf("Soup"): "Soup"}, &asked))
+	require.NoError(t, err)
+	require.Equal(t, "Soup", results[0].Rows[0]["_recipe_id_label"])
+	require.Equal(t, []string{"linked", "relabelled"}, b.events(t, "recipe_1"))
+	require.Equal(t, []string{"read"}, b.events(t, "log_2"))
+}
+
+// What the children of a deleted row point to is shown nowhere and gets no ref.
+func TestTranslateDeletedChildren(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+
+	b.read(t, 1, "recipe", "Soup")
+	b.read(t, 1, "ri", "leek")
+	_, err := b.at(1).TranslateRows(t.Context(), []Result{{Entity: b.kitchen.ByType("recipe"), Action: ActionDeleted, Rows: []map[string]any{{
+		"id": idOf("Soup"), "name": "Soup", "parent_recipe_id": idOf("Broth"),
+		"recipe_ingredients": []any{map[string]any{"id": idOf("leek"), "recipe_id": idOf("Soup"), "ingredient_id": idOf("leeks"), "name": "leek"}},
+	}}}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"read", "deleted"}, b.events(t, "ri_1"))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND action = 'linked'`), "the row that is shown points to it")
 }
 
 // Deleted rows become tombstones, whichever filter found them (B02); those never

@@ -1,0 +1,110 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"alfred/domain"
+)
+
+// label completes the labels of sightings before they are registered, so that a
+// ref is not first named by itself and then anew: the reader is asked once per
+// type for what neither the rows nor the registry name, and then rows whose label
+// names what they point to get theirs.
+func (c *collected) label(ctx context.Context, d *domain.Domain, b *book, read LabelReader) error {
+	names := c.named(b)
+
+	if read != nil {
+		if err := c.ask(ctx, d, names, read); err != nil {
+			return err
+		}
+	}
+
+	for _, s := range slices.Concat(c.rows, c.nested) {
+		if s.Label == "" {
+			s.Label = linkedLabel(d.ByType(s.Type), s.row, names)
+		}
+
+		if s.Label != "" {
+			names[key{s.Type, s.ID}] = s.Label
+		}
+	}
+
+	for _, s := range c.linked {
+		s.Label = names[key{s.Type, s.ID}]
+	}
+
+	return nil
+}
+
+// named are the labels that are known: the registry's, and those that rows give.
+func (c *collected) named(b *book) map[key]string {
+	names := make(map[key]string, len(c.rows)+len(c.nested)+len(b.known))
+
+	for k, e := range b.known {
+		if !e.LabelIsPlaceholder {
+			names[k] = e.Label
+		}
+	}
+
+	for _, s := range slices.Concat(c.rows, c.nested) {
+		if s.Label != "" {
+			names[key{s.Type, s.ID}] = s.Label
+		}
+	}
+
+	return names
+}
+
+// ask reads the labels that are missing in names and puts them there.
+func (c *collected) ask(ctx context.Context, d *domain.Domain, names map[key]string, read LabelReader) error {
+	missing := map[string][]string{}
+
+	for _, s := range c.sightings() {
+		if k := (key{s.Type, s.ID}); names[k] == "" {
+			missing[s.Type] = append(missing[s.Type], s.ID)
+		}
+	}
+
+	for _, e := range d.Entities {
+		ids := missing[e.Type]
+		if len(ids) == 0 {
+			continue
+		}
+
+		slices.Sort(ids)
+
+		labels, err := read(ctx, e, slices.Compact(ids))
+		if err != nil {
+			return fmt.Errorf("read labels of %s: %w", e.Table, err)
+		}
+
+		for id, label := range labels {
+			if label != "" {
+				names[key{e.Type, id}] = label
+			}
+		}
+	}
+
+	return nil
+}
+
+// linkedLabel is the label of a row that names what it points to, "" when that is
+// not known either.
+func linkedLabel(e *domain.Entity, row map[string]any, names map[key]string) string {
+	whole := maps.Clone(row)
+
+	for _, column := range e.Columns {
+		if !refers(column) || column.Kind == domain.KindArray {
+			continue
+		}
+
+		if name := names[key{column.FK.Entity.Type, keyText(row[column.Name])}]; name != "" {
+			whole["_"+column.Name+"_label"] = name
+		}
+	}
+
+	return labelOf(e, whole)
+}
