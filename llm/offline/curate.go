@@ -15,9 +15,6 @@ func (f *facts) curate(c *command, out *nodes.UnderstandOutput) {
 	case verbClear:
 		cur.ClearAll = true
 		out.CurationSummary = "The user starts fresh; everything leaves the view."
-		if drafts := labelsOf(f.pending()); len(drafts) > 0 {
-			out.CurationSummary += droppedDrafts + joinList(drafts) + "."
-		}
 	case verbForget:
 		f.forget(c, out)
 	case verbReject:
@@ -51,9 +48,6 @@ func (f *facts) keepChoices(cur *nodes.Curation) {
 		}
 	}
 }
-
-// droppedDrafts opens the sentence that tells the reply which drafts went.
-const droppedDrafts = " Drafts dropped: "
 
 func (f *facts) ofTier(tier string) []*entity {
 	var out []*entity

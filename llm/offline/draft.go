@@ -251,11 +251,24 @@ func (c *composer) replaceAll(content map[string]any, rules []domain.OfflineRepl
 		}
 	}
 	sort.SliceStable(pairs, func(i, j int) bool { return len(pairs[i].from) > len(pairs[j].from) })
+	var words []string
+	for _, p := range pairs {
+		words = append(words, regexp.QuoteMeta(p.from))
+	}
+	if len(words) == 0 {
+		return
+	}
+	// One pass, so that no replacement is replaced again.
+	any := regexp.MustCompile(`(?i)\b(` + strings.Join(words, "|") + `)(?:s|es)?\b`)
 	replaced := mapTexts(content, func(s string) string {
-		for _, p := range pairs {
-			s = replaceWord(s, p.from, p.to)
-		}
-		return s
+		return any.ReplaceAllStringFunc(s, func(found string) string {
+			word := any.FindStringSubmatch(found)[1]
+			i := slices.IndexFunc(pairs, func(p pair) bool { return strings.EqualFold(p.from, word) })
+			if found[:1] != strings.ToLower(found[:1]) {
+				return titleCase(pairs[i].to)
+			}
+			return pairs[i].to
+		})
 	})
 	for k, v := range replaced {
 		content[k] = v
@@ -299,17 +312,6 @@ func (c *composer) once(content map[string]any, thing string) {
 		kept = append(kept, v)
 	}
 	content[c.d.Child] = kept
-}
-
-// replaceWord replaces a word in either number, keeping a capital.
-func replaceWord(s, from, to string) string {
-	re := regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(from) + `(?:s|es)?\b`)
-	return re.ReplaceAllStringFunc(s, func(found string) string {
-		if found[:1] != strings.ToLower(found[:1]) {
-			return titleCase(to)
-		}
-		return to
-	})
 }
 
 func (c *composer) children(content map[string]any) []any {

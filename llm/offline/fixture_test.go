@@ -52,7 +52,7 @@ func kitchen(tb testing.TB) *domain.Domain {
 func kitchenColumns() map[string][]*domain.Column {
 	return map[string][]*domain.Column{
 		"recipes":            columns("id:uuid! name:text! description:text cuisine:text difficulty:text=easy,medium,hard prep_time_minutes:number cook_time_minutes:number servings:number instructions:array! tags:array! health_tags:array! total_time_minutes:number*"),
-		"recipe_ingredients": columns("id:uuid! recipe_id:uuid! name:text! quantity:number unit:text notes:text is_optional:bool!"),
+		"recipe_ingredients": columns("id:uuid! recipe_id:uuid! name:text! quantity:number unit:text notes:text category:text is_optional:bool!"),
 		"ingredients":        columns("id:uuid! name:text! category:text!"),
 		"inventory":          columns("id:uuid! name:text! quantity:number unit:text location:text=pantry,fridge,freezer,counter,cabinet category:text expiry_date:date purchase_date:date notes:text"),
 		"shopping_list":      columns("id:uuid! name:text! quantity:number unit:text category:text is_purchased:bool! notes:text"),

@@ -78,8 +78,8 @@ func buildEditKnown(f *facts, c *command, change, thing string) bool {
 	return ok && len(r.entities) > 0 && !pronouns.MatchString(thing) && f.takeStored(c, verbEdit, thing, change)
 }
 
-func buildVary(f *facts, c *command, _, thing string) bool {
-	return f.takeStored(c, verbVary, thing, c.text)
+func buildVary(f *facts, c *command, change, thing string) bool {
+	return f.takeStored(c, verbVary, thing, change)
 }
 
 func buildVaryFor(f *facts, c *command, thing, amount string) bool {
@@ -127,7 +127,7 @@ func buildReschedule(f *facts, c *command, thing, when string) bool {
 	slots := f.lex.valuesIn(thing, e)
 	known := f.resolve(thing, e, link.FK.Entity)
 	switch {
-	case len(known.entities) == 0 && len(slots) == 0 && !containsType(named, e):
+	case len(known.entities) == 0 && len(slots) == 0 && !containsType(named, e) && (len(named) > 0 || len(f.resolve(thing).entities) > 0):
 		return false
 	case len(named) > 0 && !containsType(named, e) && !containsType(named, link.FK.Entity):
 		return false

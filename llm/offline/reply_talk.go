@@ -11,11 +11,7 @@ import (
 func (f *facts) talkReply(c *command, o *outcome) string {
 	switch c.verb {
 	case verbClear:
-		text := "We start afresh. Nothing that is saved was touched."
-		if _, names, ok := strings.Cut(f.body("Reply Guidance"), droppedDrafts); ok {
-			text += droppedDrafts + firstLine(names)
-		}
-		return text
+		return "We start afresh. Nothing that is saved was touched."
 	case verbForget:
 		return f.forgetReply(c)
 	case verbGreet:

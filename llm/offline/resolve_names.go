@@ -25,8 +25,9 @@ func (f *facts) byTypeName(phrase string, r *found) bool {
 func (f *facts) typeOf(phrase string) *domain.Entity {
 	needle := stems(trimName(phrase))
 	for _, e := range f.entities {
-		if e.label != "" && slices.Equal(stems(e.label), needle) {
-			return f.lex.byType(e.kind)
+		t := f.lex.byType(e.kind)
+		if t != nil && !t.Reference && !f.lex.isChild(t) && slices.Equal(stems(e.label), needle) {
+			return t
 		}
 	}
 	return f.lex.typeIn(phrase)
