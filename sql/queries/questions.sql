@@ -4,6 +4,10 @@ UPDATE questions SET status = 'answered', answered_by_turn = @turn_number::int
 WHERE session_id = @session_id AND status = 'open'
 RETURNING id, turn_id, kind, payload;
 
+-- QuestionAnswered is the question that a turn answered.
+-- name: QuestionAnswered :one
+SELECT * FROM questions WHERE session_id = @session_id AND answered_by_turn = @turn_number::int AND status = 'answered' ORDER BY id DESC LIMIT 1;
+
 -- QuestionExpire ends an open question that so many later turns left unanswered.
 -- name: QuestionExpire :execrows
 UPDATE questions AS q SET status = 'expired'
@@ -27,6 +31,9 @@ LIMIT 1;
 INSERT INTO questions (session_id, turn_id, kind, payload)
 VALUES (@session_id, @turn_id, @kind, @payload)
 RETURNING id;
+
+-- name: QuestionOpen :one
+SELECT * FROM questions WHERE session_id = @session_id AND status = 'open';
 
 -- name: QuestionSupersede :execrows
 UPDATE questions SET status = 'superseded' WHERE session_id = @session_id AND status = 'open';
