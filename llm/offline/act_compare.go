@@ -62,14 +62,14 @@ func comparison(thing string, parts int, buy, have, unsure []string) string {
 // compared.
 func (a *actor) held(child, stock *domain.Entity, part map[string]any) (left map[string]any, held []*entity) {
 	need, unit := amountOf(child, part)
-	sum, comparable := 0.0, true
+	sum, sameUnit := 0.0, true
 	for _, e := range a.f.entities {
 		if e.kind != stock.Type || !e.loaded || e.has("deleted") || !sameThing(child, stock, part, e) {
 			continue
 		}
 		held = append(held, e)
 		n, ok := convert(e, stock, unit)
-		comparable = comparable && ok
+		sameUnit = sameUnit && ok
 		sum += n
 	}
 	switch {
@@ -77,7 +77,7 @@ func (a *actor) held(child, stock *domain.Entity, part map[string]any) (left map
 		return nil, nil
 	case need == 0:
 		return map[string]any{}, held
-	case !comparable:
+	case !sameUnit:
 		return nil, held
 	case sum >= need:
 		return map[string]any{}, held

@@ -102,13 +102,13 @@ func generated(t *testing.T, calls []llm.ToolCall) map[string]any {
 	require.Equal(t, []string{"generate", "step_complete"}, names(calls))
 	var args struct {
 		Creates []struct {
-			Type    string
-			Content map[string]any
-		}
+			Type    string         `json:"type"`
+			Content map[string]any `json:"content"`
+		} `json:"creates"`
 		Updates []struct {
-			Ref     string
-			Content map[string]any
-		}
+			Ref     string         `json:"ref"`
+			Content map[string]any `json:"content"`
+		} `json:"updates"`
 	}
 	require.NoError(t, json.Unmarshal(calls[0].Args, &args))
 	if len(args.Updates) > 0 {

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"alfred/domain"
@@ -119,12 +120,7 @@ func (f *facts) planned(e *entity) *domain.Entity {
 }
 
 func containsEntity(list []*entity, e *entity) bool {
-	for _, x := range list {
-		if x == e {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, e)
 }
 
 // constrain records what is to hold from now on.

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"sort"
@@ -259,10 +260,10 @@ func (c *composer) replaceAll(content map[string]any, rules []domain.OfflineRepl
 		return
 	}
 	// One pass, so that no replacement is replaced again.
-	any := regexp.MustCompile(`(?i)\b(` + strings.Join(words, "|") + `)(?:s|es)?\b`)
+	every := regexp.MustCompile(`(?i)\b(` + strings.Join(words, "|") + `)(?:s|es)?\b`)
 	replaced := mapTexts(content, func(s string) string {
-		return any.ReplaceAllStringFunc(s, func(found string) string {
-			word := any.FindStringSubmatch(found)[1]
+		return every.ReplaceAllStringFunc(s, func(found string) string {
+			word := every.FindStringSubmatch(found)[1]
 			i := slices.IndexFunc(pairs, func(p pair) bool { return strings.EqualFold(p.from, word) })
 			if found[:1] != strings.ToLower(found[:1]) {
 				return titleCase(pairs[i].to)
@@ -270,9 +271,7 @@ func (c *composer) replaceAll(content map[string]any, rules []domain.OfflineRepl
 			return pairs[i].to
 		})
 	})
-	for k, v := range replaced {
-		content[k] = v
-	}
+	maps.Copy(content, replaced)
 	for _, r := range rules {
 		c.once(content, r.To)
 	}
@@ -282,9 +281,7 @@ func (c *composer) replaceAll(content map[string]any, rules []domain.OfflineRepl
 // added up and a list of it in a text names it once.
 func (c *composer) once(content map[string]any, thing string) {
 	again := regexp.MustCompile(`(?i)\b((?:the )?` + regexp.QuoteMeta(thing) + `)(?:(?:,|,? and) (?:the )?` + regexp.QuoteMeta(thing) + `)+\b`)
-	for k, v := range mapTexts(content, func(s string) string { return again.ReplaceAllString(s, "$1") }) {
-		content[k] = v
-	}
+	maps.Copy(content, mapTexts(content, func(s string) string { return again.ReplaceAllString(s, "$1") }))
 	child := c.f.lex.byTable(c.d.Child)
 	if child == nil || quantityColumn(child) == nil {
 		return

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -89,9 +90,7 @@ func (c *composer) addOne(content map[string]any, item string, early bool) {
 		}
 		step = fill(a.Step)
 	}
-	for k, v := range amount {
-		row[k] = v
-	}
+	maps.Copy(row, amount)
 	content[c.d.Child] = append(c.children(content), row)
 	if step == "" {
 		return

@@ -178,7 +178,7 @@ func (f *facts) amount(text string) (n float64, unit, rest string, ok bool) {
 
 func countOf(text string) (float64, bool) {
 	n, ok := 1.0, false
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		if v, isNumber := number(w); isNumber {
 			n, ok = n*v, true
 		}
@@ -274,6 +274,7 @@ func typed(c *domain.Column, text string, today time.Time) any {
 		}
 	case domain.KindArray:
 		return splitList(text)
+	default:
 	}
 	return text
 }

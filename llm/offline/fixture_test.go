@@ -65,7 +65,7 @@ func kitchenColumns() map[string][]*domain.Column {
 
 func columns(spec string) []*domain.Column {
 	var out []*domain.Column
-	for _, field := range strings.Fields(spec) {
+	for field := range strings.FieldsSeq(spec) {
 		name, kind, _ := strings.Cut(field, ":")
 		kind, enum, _ := strings.Cut(kind, "=")
 		c := &domain.Column{Name: name, Nullable: !strings.Contains(kind, "!"), Generated: strings.Contains(kind, "*"), Kind: domain.Kind(strings.Trim(kind, "!*"))}

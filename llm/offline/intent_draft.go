@@ -2,6 +2,7 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -156,12 +157,7 @@ func buildChoose(f *facts, c *command, rest string) bool {
 }
 
 func containsType(list []*domain.Entity, e *domain.Entity) bool {
-	for _, t := range list {
-		if t == e {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(list, e)
 }
 
 func buildPlan(f *facts, c *command, rest string) bool {

@@ -319,7 +319,7 @@ func columnIn(text string, e *domain.Entity) *domain.Column {
 const rootLength = 5
 
 func sharesRoot(ws []string, c *domain.Column) bool {
-	for _, part := range strings.Split(c.Name, "_") {
+	for part := range strings.SplitSeq(c.Name, "_") {
 		for _, w := range ws {
 			if len(part) >= rootLength && len(w) >= rootLength && part[:rootLength] == w[:rootLength] {
 				return true

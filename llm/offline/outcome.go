@@ -87,7 +87,7 @@ func (o *outcome) readLine(line, at string) string {
 func (o *outcome) readStatus(line, at string) string {
 	switch {
 	case unsavedLine.MatchString(line):
-		for _, part := range strings.Split(unsavedLine.FindStringSubmatch(line)[1], "), ") {
+		for part := range strings.SplitSeq(unsavedLine.FindStringSubmatch(line)[1], "), ") {
 			o.unsaved = append(o.unsaved, typeNote.ReplaceAllString(strings.TrimSuffix(part, ")")+")", ""))
 		}
 	case discardLine.MatchString(line):

@@ -121,13 +121,14 @@ func (f *facts) readQuestion() {
 
 // whole is the question with the options that its text does not name.
 func (q *question) whole() string {
-	text := q.text
+	var text strings.Builder
+	text.WriteString(q.text)
 	for _, o := range q.options {
 		if !strings.Contains(q.text, o.label) {
-			text += "\n- " + o.label
+			text.WriteString("\n- " + o.label)
 		}
 	}
-	return text
+	return text.String()
 }
 
 var kindLine = regexp.MustCompile(`^Kind: ([a-z_]+)`)

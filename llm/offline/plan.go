@@ -100,7 +100,7 @@ func (p *planned) clarify(q string) {
 
 // listOp reads what a list command asks for.
 func (f *facts) listOp(c *command) *op {
-	o := &op{act: opRead, table: c.entity.Table, filters: f.valueFilters(c.values, c.entity)}
+	o := &op{act: opRead, table: c.entity.Table, filters: f.valueFilters(c.values)}
 	if c.column != nil {
 		o.order = c.column.Name
 		o.filters = append(o.filters, filter{c.column.Name, "is_not_null", nil})
@@ -116,13 +116,13 @@ func (f *facts) listOp(c *command) *op {
 }
 
 // valueFilters joins several values of one column to one "in".
-func (f *facts) valueFilters(values []value, e *domain.Entity) []filter {
+func (f *facts) valueFilters(values []value) []filter {
 	var out []filter
 	for _, v := range values {
 		if f.lex.wholeValue(v) {
 			continue
 		}
-		var is any = typed(v.column, v.value, f.today)
+		is := typed(v.column, v.value, f.today)
 		op := "="
 		if v.column.Kind == domain.KindArray {
 			op, is = "contains", []string{v.value}
@@ -136,7 +136,8 @@ func (f *facts) valueFilters(values []value, e *domain.Entity) []filter {
 		if !ok {
 			list = []any{out[i].Value}
 		}
-		out[i].Op, out[i].Value = "in", append(list, is)
+		list = append(list, is)
+		out[i].Op, out[i].Value = "in", list
 	}
 	return out
 }
@@ -319,7 +320,7 @@ var doneWords = regexp.MustCompile(`(?i)\b(?:done|completed|finished|bought|purc
 
 // setFilters narrow a set: its values, what is done, what is past.
 func (f *facts) setFilters(c *command, e *domain.Entity) []filter {
-	out := f.valueFilters(c.values, e)
+	out := f.valueFilters(c.values)
 	if col := doneColumn(e); col != nil && doneWords.MatchString(c.object) {
 		out = append(out, filter{col.Name, "=", true})
 	}
@@ -390,7 +391,7 @@ func (p *planned) revise(c *command) {
 }
 
 func (f *facts) countOp(c *command) *op {
-	o := &op{act: opCount, table: c.entity.Table, filters: f.valueFilters(c.values, c.entity)}
+	o := &op{act: opCount, table: c.entity.Table, filters: f.valueFilters(c.values)}
 	if c.column != nil {
 		o.by = c.column.Name
 	}

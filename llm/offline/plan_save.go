@@ -1,7 +1,9 @@
 package offline
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"alfred/domain"
@@ -94,9 +96,7 @@ func (f *facts) slotRow(c *command, e *domain.Entity) map[string]any {
 func (f *facts) dayRow(at time.Time, e *domain.Entity, day *domain.Column) map[string]any {
 	row := map[string]any{day.Name: at.Format(dayFormat)}
 	if pl := f.lex.vocab.plan; pl != nil {
-		for k, v := range pl.Content {
-			row[k] = v
-		}
+		maps.Copy(row, pl.Content)
 		if pl.Slot != "" && pl.DefaultSlot != "" {
 			row[pl.Slot] = pl.DefaultSlot
 		}
@@ -112,14 +112,14 @@ func requiredEnum(e *domain.Entity) *domain.Column {
 
 func (f *facts) slotText(row map[string]any) string {
 	e, day, _ := f.lex.schedule()
-	text := ""
+	var text []string
 	if at, err := time.Parse(dayFormat, asText(row[day.Name])); err == nil {
-		text = at.Format("Monday, January 2")
+		text = append(text, at.Format("Monday, January 2"))
 	}
 	for _, c := range e.Columns {
 		if v := asText(row[c.Name]); len(c.Enum) > 0 && v != "" {
-			text += " (" + v + ")"
+			text = append(text, "("+v+")")
 		}
 	}
-	return text
+	return strings.Join(text, " ")
 }

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"slices"
+	"strings"
 
 	"alfred/domain"
 )
@@ -75,12 +76,12 @@ func (f *facts) scheduleName(phrase string, e *domain.Entity) string {
 	if t := f.resolve(phrase, link.FK.Entity).one(); t != nil {
 		return t.label
 	}
-	name := ""
+	var name []string
 	if days := dates(phrase, f.today); len(days) > 0 {
-		name = days[0].Format(dayFormat)
+		name = append(name, days[0].Format(dayFormat))
 	}
 	for _, v := range f.lex.valuesIn(phrase, e) {
-		name += " " + v.value
+		name = append(name, v.value)
 	}
-	return orElse(trimName(name), trimName(phrase))
+	return orElse(strings.Join(name, " "), trimName(phrase))
 }

@@ -86,7 +86,7 @@ func (f *facts) deeds(c *command, o *outcome) []string {
 			continue
 		}
 		e := f.lex.typeIn(g.of)
-		said := o.written(c, e)
+		said := o.written()
 		switch {
 		case g.deed == "Changed" && len(said) > 0, e != nil && single(e) && len(said) > 0:
 			if !slices.Contains(out, said[0]) {
@@ -101,7 +101,7 @@ func (f *facts) deeds(c *command, o *outcome) []string {
 
 // written are the summaries of the steps that changed rows, in their own words:
 // a step that code carried out has none.
-func (o *outcome) written(c *command, e *domain.Entity) []string {
+func (o *outcome) written() []string {
 	var out []string
 	for _, s := range o.steps {
 		if s.kind == "write" && s.result == "ok" && s.summary != "" && !ranByCode.MatchString(s.summary) {
@@ -227,17 +227,17 @@ func (f *facts) plainSummary(text string) string {
 func (o *outcome) recalled() string {
 	var lines []string
 	for _, row := range o.computed {
-		line := ""
+		var line []string
 		if turn := asText(row["turn"]); turn != "" {
-			line = "Turn " + turn + ": "
+			line = append(line, "Turn "+turn+":")
 		}
 		for _, key := range []string{"message", "reply", "label", "text"} {
 			if v := asText(row[key]); v != "" {
-				line += map[string]string{"message": "you said", "reply": "I answered"}[key] + " " + quoted(v) + " "
+				line = append(line, map[string]string{"message": "you said", "reply": "I answered"}[key], quoted(v))
 			}
 		}
-		if line = strings.Join(strings.Fields(line), " "); line != "" {
-			lines = append(lines, "- "+line)
+		if len(line) > 0 {
+			lines = append(lines, "- "+strings.Join(strings.Fields(strings.Join(line, " ")), " "))
 		}
 	}
 	if len(lines) == 0 {

@@ -126,8 +126,8 @@ func (f *facts) shown(want []*domain.Entity) []*entity {
 	if fromReply := f.listed(want); len(fromReply) > 1 {
 		return fromReply
 	}
-	for i := len(f.talk) - 1; i >= 0; i-- {
-		if list := f.ofTypes(f.talk[i].refs, want); len(list) > 1 {
+	for _, v := range slices.Backward(f.talk) {
+		if list := f.ofTypes(v.refs, want); len(list) > 1 {
 			return list
 		}
 	}
@@ -162,8 +162,8 @@ func (f *facts) optionEntity(o option) *entity {
 
 // listed matches the lines of the last reply that is a list with entities.
 func (f *facts) listed(want []*domain.Entity) []*entity {
-	for i := len(f.talk) - 1; i >= 0; i-- {
-		labels := listLabels(f.talk[i].assistant)
+	for _, v := range slices.Backward(f.talk) {
+		labels := listLabels(v.assistant)
 		if len(labels) < 2 {
 			continue
 		}
@@ -253,17 +253,17 @@ func (f *facts) newest(want []*domain.Entity) []*entity {
 }
 
 func isOf(e *entity, want []*domain.Entity) bool {
-	any := true
+	anyType := true
 	for _, w := range want {
 		if w == nil {
 			continue
 		}
-		any = false
+		anyType = false
 		if w.Type == e.kind {
 			return true
 		}
 	}
-	return any
+	return anyType
 }
 
 // byPronoun reads "it": what was spoken of last.
@@ -304,8 +304,8 @@ func (f *facts) pending() []*entity {
 
 // spokenOf are the entities of the newest exchange that names any.
 func (f *facts) spokenOf(want []*domain.Entity) []*entity {
-	for i := len(f.talk) - 1; i >= 0; i-- {
-		t := f.talk[i]
+	for _, t := range slices.Backward(f.talk) {
+
 		if list := f.namedIn(t.assistant, want); len(list) > 0 {
 			return list
 		}

@@ -36,6 +36,7 @@ func phase(c *command) string {
 		return "confirming"
 	case verbRecall, verbLast, verbPending:
 		return "reflecting"
+	default:
 	}
 	if c.writes() {
 		return "executing"
@@ -51,8 +52,9 @@ func next(c *command) string {
 		return "The user may ask for one of them in detail."
 	case verbReject:
 		return "The user may choose among what remains."
+	default:
+		return "The user may ask for something else."
 	}
-	return "The user may ask for something else."
 }
 
 // exchange is the turn to summarize: what the user said and the reply to it.

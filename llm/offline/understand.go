@@ -2,6 +2,7 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"alfred/nodes"
@@ -81,19 +82,14 @@ func (f *facts) namesOnlyTable(c *command) bool {
 }
 
 func (f *facts) isOption(e *entity) bool {
-	for _, o := range f.optionEntities() {
-		if o == e {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.optionEntities(), e)
 }
 
 // resume rebuilds the command that the open question belongs to: the newest
 // message of the user that asked for something.
 func (f *facts) resume(answer string, reply *command) *command {
-	for i := len(f.talk) - 1; i >= 0; i-- {
-		c := f.command(f.talk[i].user)
+	for _, v := range slices.Backward(f.talk) {
+		c := f.command(v.user)
 		if c.verb == verbConfirm || c.verb == verbDeny || c.verb == verbChat {
 			continue
 		}
