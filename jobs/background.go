@@ -86,9 +86,12 @@ func (w *compressWorker) ask(ctx context.Context, b background, sessionID uuid.U
 	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(nodeCompress))
 	defer cancel()
 	rec := &recorder{
-		model: r.Models(nodeCompress), pool: r.Pool, prices: r.Prices, session: sessionID, ordinal: 1, items: in.Items,
+		model: r.Models(nodeCompress), guard: r.guard(sessionID), pool: r.Pool, prices: r.Prices, session: sessionID, ordinal: 1, items: in.Items,
 	}
 	out, err := nodes.Compress(ctx, rec, in)
+	if rec.guard.leaks > 0 {
+		r.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", nodeCompress), slog.String("session_id", sessionID.String()), slog.Int("leaks", rec.guard.leaks))
+	}
 	if _, isModel := errors.AsType[*llm.Error](err); isModel && judge(err, b.attempt, b.snoozes).verdict == verdictFail {
 		out, err = &nodes.CompressOutput{Text: in.Fallback, Fallback: true}, nil
 	}

@@ -21,6 +21,7 @@ import (
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/script"
+	"alfred/memory"
 	"alfred/nodes"
 	"alfred/pg"
 	"alfred/registry"
@@ -43,7 +44,7 @@ func setup(t *testing.T, yaml string) *harness {
 	t.Helper()
 
 	pool := dbtest.Pool(t)
-	h := &harness{t: t, pool: pool, tools: &fakeTools{}, memory: &fakeMemory{}}
+	h := &harness{t: t, pool: pool, tools: &fakeTools{}}
 	h.session = h.newSession()
 	played, err := script.Parse([]byte(yaml))
 	require.NoError(t, err)
@@ -51,11 +52,12 @@ func setup(t *testing.T, yaml string) *harness {
 	fsys, path := domain.Find("kitchen")
 	bound, err := domain.Open(t.Context(), pool, fsys, path)
 	require.NoError(t, err)
+	h.memory = &fakeMemory{Memory: memory.New(bound, memory.DefaultConfig())}
 	h.config = jobs.Config{
 		Pool: pool, Domain: bound, Memory: h.memory, Tools: h.tools, Index: noIndex{},
 		Logger: slog.New(slog.NewTextHandler(logWriter{t}, &slog.HandlerOptions{Level: slog.LevelInfo})),
 		Models: func(string) llm.Model { return h.model }, CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2,
-		RetentionDecayTurns: 20, Grace: 2 * time.Second, Version: "test",
+		RetentionDecayTurns: 20, Grace: 2 * time.Second, Version: "test", StrictGate: true,
 	}
 
 	return h
@@ -73,11 +75,18 @@ func (h *harness) newSession() uuid.UUID {
 // start starts a worker that stops with the test.
 func (h *harness) start() {
 	h.t.Helper()
+	h.startRunner()
+}
+
+func (h *harness) startRunner() *jobs.Runner {
+	h.t.Helper()
 
 	runner, err := jobs.NewRunner(h.config)
 	require.NoError(h.t, err)
 	require.NoError(h.t, runner.Start(h.t.Context()))
 	h.t.Cleanup(func() { require.NoError(h.t, runner.Stop(context.Background())) })
+
+	return runner
 }
 
 func (h *harness) enqueue(params jobs.EnqueueParams) *jobs.Enqueued {
@@ -209,6 +218,8 @@ func (m *countingModel) count(node string) int {
 
 // fakeMemory gives every node a prompt with the message alone.
 type fakeMemory struct {
+	*memory.Memory // its gate
+
 	mu           sync.Mutex
 	writeAllowed bool
 	hasQuestion  bool

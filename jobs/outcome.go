@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"alfred/llm"
+	"alfred/memory"
 	"alfred/pg"
 )
 
@@ -110,6 +111,8 @@ func judge(err error, attempt, snoozes int) outcome {
 		return outcome{verdict: verdictSnooze, after: versionPause}
 	case errors.Is(err, errLeaseLost), errors.Is(err, context.Canceled):
 		return outcome{verdict: verdictHandBack}
+	case errors.Is(err, memory.ErrLeak):
+		return outcome{verdict: verdictFail, code: codeInternal}
 	}
 	if model, ok := errors.AsType[*llm.Error](err); ok {
 		return judgeModel(model, attempt, snoozes)

@@ -31,6 +31,7 @@ const (
 // instead of asking again: what a killed process has bought is not bought twice.
 type recorder struct {
 	model   llm.Model
+	guard   *guard
 	pool    pg.Beginner
 	prices  llm.Prices
 	session uuid.UUID
@@ -51,6 +52,9 @@ type recorder struct {
 // Generate implements llm.Model.
 func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	req.Ordinal = r.ordinal
+	if err := r.guard.prompt(ctx, req); err != nil {
+		return nil, err
+	}
 	llm.Prepare(r.model, req)
 	request, err := storable(req)
 	if err != nil {

@@ -17,12 +17,14 @@ import (
 type reply struct {
 	runner *Runner
 	d      delivery
+	guard  *guard
 	quick  bool
 	in     nodes.ReplyInput
 	out    *nodes.ReplyOutput
 }
 
 func (r *reply) load(ctx context.Context, tx pgx.Tx, s *state) error {
+	r.guard = s.guard
 	if r.quick = s.quick(); r.quick {
 		text, err := r.runner.Memory.QuickReply(ctx, tx, s.turn)
 		r.out = &nodes.ReplyOutput{Text: text}
@@ -47,10 +49,10 @@ func (r *reply) frame() *nodes.Frame {
 // wording: the work is done and the user must hear of it.
 func (r *reply) run(ctx context.Context, model llm.Model) error {
 	if r.quick {
-		return nil
+		return r.clean(ctx)
 	}
 	pieces := &stream{
-		pool: r.runner.Pool, notifier: r.runner.notifier, turnID: r.d.TurnID, position: r.d.Position,
+		pool: r.runner.Pool, guard: r.guard, notifier: r.runner.notifier, turnID: r.d.TurnID, position: r.d.Position,
 		attempt: r.d.attempt + r.d.snoozes, ctx: ctx,
 	}
 	r.in.OnDelta = pieces.add
@@ -59,9 +61,20 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Transient() && judge(err, r.d.attempt, r.d.snoozes).verdict == verdictFail {
 		out, err = &nodes.ReplyOutput{Text: r.in.Fallback, Fallback: true}, nil
 	}
+	if err != nil {
+		return err //nolint:wrapcheck // judged by kind
+	}
 	r.out = out
 
-	return err //nolint:wrapcheck // judged by kind
+	return r.clean(ctx)
+}
+
+// clean takes identifiers out of the reply, whoever worded it.
+func (r *reply) clean(ctx context.Context) error {
+	text, err := r.guard.reply(ctx, r.out.Text)
+	r.out.Text = text
+
+	return err
 }
 
 // fence ends the turn, with its session locked before.

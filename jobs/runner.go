@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,6 +21,7 @@ import (
 	"alfred/db"
 	"alfred/domain"
 	"alfred/llm"
+	"alfred/memory"
 	"alfred/nodes"
 	"alfred/pg"
 	"alfred/registry"
@@ -48,6 +50,8 @@ type Memory interface {
 	QuickReply(ctx context.Context, tx pgx.Tx, t *db.Turns) (string, error)
 	Summarize(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.SummarizeInput, error)
 	Compress(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, kind string, from, to int) (nodes.CompressInput, error)
+	// Gate finds identifiers in what models and users are about to get.
+	Gate(conn db.DBTX, sessionID uuid.UUID) *memory.Gate
 }
 
 // Tools run a decision's data calls. Prepare runs before the transaction, the others within it.
@@ -80,6 +84,9 @@ type Config struct {
 	FullDetailTurns     int  // window of the conversation, in turns
 	RetentionWindow     int  // window of the narrative, in turns
 	RetentionDecayTurns int  // turns after which an untouched retention ends; 0: never
+
+	// StrictGate fails a decision in whose prompt or reply an identifier is found, instead of taking it out. For tests.
+	StrictGate bool
 
 	// Grace is how long Stop lets decisions finish before it hands them back; 0: 10 s.
 	Grace time.Duration
@@ -115,6 +122,7 @@ type Runner struct {
 	notifier *pg.Notifier
 	runs     *runs
 	lease    *lease
+	leaks    atomic.Int64
 
 	stop context.CancelFunc // ends the loops
 	done sync.WaitGroup

@@ -24,6 +24,7 @@ type state struct {
 	made     []*db.NodeRunListMadeRow
 	answered *db.Questions // the question that this turn answered, or nil
 	answers  []*db.LlmCallAnswersRow
+	guard    *guard
 }
 
 // actMade is the stored form of a decision of Act: its output and what came of it.

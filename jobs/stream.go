@@ -19,6 +19,7 @@ const (
 	deltaInterval = 120 * time.Millisecond
 	deltaSize     = 256 // bytes
 	deltaTimeout  = 2 * time.Second
+	maxWord       = 128 // bytes of a word that is waited for; no identifier is longer
 )
 
 // stream writes a reply to the turn's events while it is being made. It is for
@@ -26,6 +27,7 @@ const (
 // written is lost.
 type stream struct {
 	pool     pg.Beginner
+	guard    *guard
 	notifier *pg.Notifier
 	turnID   uuid.UUID
 	position int
@@ -33,7 +35,7 @@ type stream struct {
 	ctx      context.Context //nolint:containedctx // of one run; deltas come by callback and by timer
 
 	mu     sync.Mutex
-	buffer strings.Builder
+	buffer strings.Builder // whole words, and the one that is being written
 	timer  *time.Timer
 	begun  bool
 	lost   error // the first failure; nothing is written after it
@@ -45,7 +47,7 @@ func (s *stream) add(text string) {
 	defer s.mu.Unlock()
 	s.buffer.WriteString(text)
 	if s.buffer.Len() >= deltaSize {
-		s.flush()
+		s.flush(false)
 
 		return
 	}
@@ -53,7 +55,7 @@ func (s *stream) add(text string) {
 		s.timer = time.AfterFunc(deltaInterval, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.flush()
+			s.flush(false)
 		})
 	}
 }
@@ -62,18 +64,26 @@ func (s *stream) add(text string) {
 func (s *stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flush()
+	s.flush(true)
 }
 
-// flush needs the lock.
-func (s *stream) flush() {
+// flush needs the lock. Before the end it keeps the last word back: half an
+// identifier looks like none.
+func (s *stream) flush(end bool) {
 	if s.timer != nil {
 		s.timer.Stop()
 		s.timer = nil
 	}
 	text := s.buffer.String()
 	s.buffer.Reset()
+	if at := strings.LastIndexAny(text, " \n\t"); !end && len(text)-at <= maxWord {
+		s.buffer.WriteString(text[at+1:])
+		text = text[:at+1]
+	}
 	if text == "" || s.lost != nil || s.ctx.Err() != nil {
+		return
+	}
+	if text, _, s.lost = s.guard.Reply(s.ctx, text); s.lost != nil {
 		return
 	}
 	var all events

@@ -124,6 +124,7 @@ func (r *Runner) load(ctx context.Context, d delivery, dec decision) (*state, er
 		if s, err = loadState(ctx, tx, turn); err != nil {
 			return err
 		}
+		s.guard = r.guard(turn.SessionID)
 
 		return dec.load(ctx, tx, s)
 	})
@@ -146,7 +147,7 @@ func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*
 	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(d.node))
 	defer cancel()
 	rec := &recorder{
-		pool: r.Pool, prices: r.Prices, session: s.turn.SessionID, turn: &s.turn.ID, position: d.Position, bought: s.answers,
+		guard: s.guard, pool: r.Pool, prices: r.Prices, session: s.turn.SessionID, turn: &s.turn.ID, position: d.Position, bought: s.answers,
 	}
 	if frame := dec.frame(); frame != nil {
 		frame.At, rec.ordinal = s.at(d.node)
@@ -242,6 +243,10 @@ func (p *report) log(ctx context.Context, logger *slog.Logger, o outcome, err er
 	}
 	if p.s != nil {
 		attrs = append(attrs, slog.String("session_id", p.s.turn.SessionID.String()), slog.Int("number", int(p.s.turn.Number)))
+		if leaks := p.s.guard.leaks; leaks > 0 {
+			level = slog.LevelWarn
+			attrs = append(attrs, slog.Int("leaks", leaks))
+		}
 	}
 	if p.rec != nil {
 		attrs = append(attrs, slog.String("model", p.rec.modelName), slog.Int("input_tokens", p.rec.usage.Input),

@@ -38,6 +38,9 @@ type house struct {
 	pool   *pgxpool.Pool
 	url    string
 	client *http.Client
+
+	jobs       jobs.Config
+	stopWorker func()
 }
 
 // fixtures are what a house is built with; the zero value of each field is the default.
@@ -62,18 +65,13 @@ func openHouse(t *testing.T, f fixtures) *house {
 	tools, mem := crud.New(d, search), memory.New(d, memory.DefaultConfig())
 	model := f.model(d)
 
-	runner, err := jobs.NewRunner(jobs.Config{
+	h := &house{t: t, pool: pool, jobs: jobs.Config{
 		Pool: pool, Domain: d, Memory: mem, Tools: tools, Index: recall.NewIndex(search, pool), Logger: logger,
 		Models:        func(string) llm.Model { return model },
-		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "e2e", StrictGate: !f.lenient,
-	})
-	require.NoError(t, err)
-	require.NoError(t, runner.Start(t.Context()))
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		require.NoError(t, runner.Stop(ctx))
-	})
+		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "e2e",
+	}}
+	h.startWorker()
+	t.Cleanup(func() { h.stopWorker() })
 
 	listener := pg.NewListener(pool.Config().ConnConfig, logger)
 	listening, stopListening := context.WithCancel(context.Background())
@@ -89,7 +87,21 @@ func openHouse(t *testing.T, f fixtures) *house {
 		wait.Wait()
 	})
 
-	return &house{t: t, pool: pool, url: server.URL, client: server.Client()}
+	h.url, h.client = server.URL, server.Client()
+
+	return h
+}
+
+func (h *house) startWorker() {
+	h.t.Helper()
+	runner, err := jobs.NewRunner(h.jobs)
+	require.NoError(h.t, err)
+	require.NoError(h.t, runner.Start(h.t.Context()))
+	h.stopWorker = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		require.NoError(h.t, runner.Stop(ctx))
+	}
 }
 
 // shared is the same house for a test within the one that opened it.
