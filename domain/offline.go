@@ -11,7 +11,7 @@ type Offline struct {
 	// closed list: "refrigerator" is inv.location = fridge.
 	Values []OfflineValue `yaml:"values"`
 	// Defaults are the values of a new row that the message leaves open, by
-	// entity type; $today, $tomorrow are dates of the turn.
+	// entity type.
 	Defaults map[string]map[string]any `yaml:"defaults"`
 	// Facts are things said about oneself that change a singleton row.
 	Facts []OfflineFact `yaml:"facts"`

@@ -132,8 +132,24 @@ func (c *composer) compose(t *domain.OfflineTemplate, text, title string, own bo
 	c.addWishes(content, text)
 	c.applyChanges(content, text, false)
 	c.scaleTo(content, text)
+	c.leaveOut(content, text)
 	c.avoid(content)
 	return content
+}
+
+var unwanted = regexp.MustCompile(`(?i)\b(?:without|with no|but no)\s+(?:any\s+)?(.+)$`)
+
+// leaveOut takes out what the user does not want in it.
+func (c *composer) leaveOut(content map[string]any, text string) {
+	m := unwanted.FindStringSubmatch(forPeople.ReplaceAllString(text, ""))
+	if m == nil {
+		return
+	}
+	for _, thing := range splitList(strings.ReplaceAll(m[1], " or ", " and ")) {
+		for _, word := range c.f.lex.vocab.covers(trimName(thing)) {
+			c.remove(content, word)
+		}
+	}
 }
 
 var wishes = regexp.MustCompile(`(?i)\bwith (.+)$`)
@@ -331,6 +347,11 @@ func (c *composer) remove(content map[string]any, thing string) {
 		return
 	}
 	content[c.d.Child] = kept
+	for k, v := range content {
+		if text := asText(v); k != c.d.Title && isLongText(text) && withoutThing(text, thing) != "" && !isList(v) {
+			content[k] = withoutThing(text, thing)
+		}
+	}
 	steps, _ := content[c.d.Steps].([]any)
 	var left []any
 	for _, s := range steps {

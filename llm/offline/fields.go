@@ -25,7 +25,7 @@ func (f *facts) newRows(c *command, e *domain.Entity) []map[string]any {
 				row[v.column.Name] = typed(v.column, v.value, f.today)
 			}
 		}
-		f.lex.vocab.fill(e, row, f.today)
+		f.lex.vocab.fill(e, row)
 		rows = append(rows, row)
 	}
 	return rows

@@ -145,8 +145,7 @@ func buildAdd(f *facts, c *command, rest string) bool {
 		c.object = strings.TrimSpace(regexp.MustCompile(`(?i)^(?:to|called|named|for|about|that says)\s+`).ReplaceAllString(c.object, ""))
 		return true
 	}
-	c.entity = f.lex.vocab.defaultAdd(c.text)
-	return true
+	return true // without a type: the user is asked where it goes
 }
 
 // namesTable reports whether a destination is a type or a value of one.

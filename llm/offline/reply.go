@@ -37,7 +37,11 @@ func (m *model) reply(f *facts) string {
 		parts = append(parts, f.summaries(o, parts)...)
 	}
 	if len(o.discarded) > 0 {
-		parts = append(parts, "Dropped the draft "+joinList(o.discarded)+".")
+		noun := "draft "
+		if len(o.discarded) > 1 {
+			noun = "drafts "
+		}
+		parts = append(parts, "Dropped the "+noun+joinList(o.discarded)+".")
 	}
 	return f.offerSave(c, o, strings.TrimSpace(strings.Join(parts, "\n")))
 }
@@ -277,5 +281,5 @@ func (f *facts) offerSave(c *command, o *outcome, text string) string {
 	case len(o.unsaved) == 1:
 		return text + gap + "It is not saved yet. Shall I save it?"
 	}
-	return text + gap + "They are not saved yet. Shall I save them?"
+	return text + gap + "Not saved yet: " + joinList(o.unsaved) + ". Shall I save them?"
 }

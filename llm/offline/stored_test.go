@@ -80,3 +80,11 @@ func TestReplaced_OnceAndAdded(t *testing.T) {
 	require.NotContains(t, compact(vegan), "coconut coconut")
 	require.Equal(t, []any{"Stir in the coconut cream."}, vegan["instructions"])
 }
+
+func TestDrafted_WithoutWhatIsNotWanted(t *testing.T) {
+	t.Parallel()
+	draft := generated(t, actOf(t, kitchen(t), "generate", `Draft recipes about "a chicken pasta without garlic"`, "", ""))
+	for _, part := range []string{"recipe_ingredients", "instructions", "description"} {
+		require.NotContains(t, compact(draft[part]), "garlic", part)
+	}
+}

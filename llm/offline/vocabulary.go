@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"sort"
 	"strings"
-	"time"
 
 	"alfred/domain"
 )
@@ -138,18 +137,11 @@ var metric = map[string]string{
 }
 
 // fill sets the defaults of a new row.
-func (v *vocabulary) fill(e *domain.Entity, row map[string]any, today time.Time) {
+func (v *vocabulary) fill(e *domain.Entity, row map[string]any) {
 	for column, value := range v.defaults[e.Type] {
-		if _, ok := row[column]; ok {
-			continue
+		if _, ok := row[column]; !ok {
+			row[column] = value
 		}
-		switch value {
-		case "$today":
-			value = today.Format(dayFormat)
-		case "$tomorrow":
-			value = today.AddDate(0, 0, 1).Format(dayFormat)
-		}
-		row[column] = value
 	}
 }
 
@@ -163,10 +155,6 @@ func (v *vocabulary) covers(word string) []string {
 	}
 	return out
 }
-
-// defaultAdd is the type of a new thing when the message does not say where it
-// goes; nil means that the user is asked.
-func (v *vocabulary) defaultAdd(string) *domain.Entity { return nil }
 
 // defaultSearch is the type searched for "do I have milk": the first whose rows
 // are amounts of something and not a list to tick off.
