@@ -48,12 +48,16 @@ func withoutTokens(message string) string { return token.ReplaceAllString(messag
 
 // ApplyInputs registers what the user changed outside the chat and the rows the
 // user pointed at, tokens in the message included, and stores the rows as results
-// of step 0. Every row is read as the tenant first: for one that is not there, or
+// of step 0, together with rows that were changed through Create, Patch and Delete
+// since the turn before. Every row is read as the tenant first: for one that is not there, or
 // not this user's, nothing is registered and a notice is returned, a sentence for
 // the model and the user.
 func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) ([]string, error) {
 	inputs, notices, err := t.inputs(message, uiChanges, mentions)
-	if err != nil || len(inputs) == 0 {
+	if err != nil {
+		return nil, err
+	}
+	if inputs, err = t.changedBefore(ctx, tx, scope, inputs); err != nil || len(inputs) == 0 {
 		return notices, err
 	}
 	scope.Step, scope.Call, scope.Actor = 0, 0, registry.ActorUser
@@ -112,6 +116,24 @@ func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]i
 	}
 
 	return list, notices, nil
+}
+
+// changedBefore puts what was registered for this turn before it began first, but
+// for rows that the turn brings along itself.
+func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input) ([]input, error) {
+	found, err := db.New().EntityEventListUser(ctx, tx, &db.EntityEventListUserParams{SessionID: scope.SessionID, TurnNumber: int32(scope.Turn)}) //nolint:gosec // turns are few
+	if err != nil {
+		return nil, fmt.Errorf("read changes: %w", err)
+	}
+	var before []input
+	for _, row := range found {
+		in := input{tool: ToolUIChange, action: row.Action, entity: t.domain.ByType(row.EntityType), id: *row.EntityID, label: row.Label}
+		if !slices.ContainsFunc(inputs, func(o input) bool { return o.tool == in.tool && o.entity == in.entity && o.id == in.id }) {
+			before = append(before, in)
+		}
+	}
+
+	return append(before, inputs...), nil
 }
 
 func unmarshalList(raw json.RawMessage, into any) error {

@@ -50,3 +50,50 @@ func (q *Queries) EntityEventListTurns(ctx context.Context, db DBTX, arg *Entity
 	}
 	return items, nil
 }
+
+const entityEventListUser = `-- name: EntityEventListUser :many
+SELECT DISTINCT ON (e.ref) e.entity_type, e.entity_id, e.label, v.action
+FROM entity_events AS v
+JOIN entity_refs AS e ON e.session_id = v.session_id AND e.ref = v.ref
+WHERE v.session_id = $1 AND v.turn_number = $2 AND v.action IN ('created:user', 'updated:user', 'deleted:user')
+  AND e.entity_id IS NOT NULL
+ORDER BY e.ref, v.id DESC
+`
+
+type EntityEventListUserParams struct {
+	SessionID  uuid.UUID
+	TurnNumber int32
+}
+
+type EntityEventListUserRow struct {
+	EntityType string
+	EntityID   *string
+	Label      string
+	Action     string
+}
+
+// EntityEventListUser returns the rows that the user changed outside the chat before a turn began, each with what last happened to it.
+func (q *Queries) EntityEventListUser(ctx context.Context, db DBTX, arg *EntityEventListUserParams) ([]*EntityEventListUserRow, error) {
+	rows, err := db.Query(ctx, entityEventListUser, arg.SessionID, arg.TurnNumber)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityEventListUserRow
+	for rows.Next() {
+		var i EntityEventListUserRow
+		if err := rows.Scan(
+			&i.EntityType,
+			&i.EntityID,
+			&i.Label,
+			&i.Action,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

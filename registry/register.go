@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Kinds of counter.
@@ -158,8 +159,9 @@ func (b *book) enter(s *Sighting) {
 		event = actionRelabelled
 	}
 
-	// The same row read again in the same turn tells nothing new.
-	if (s.Action == ActionLinked || s.Action == ActionRead) && after.equal(&before) {
+	// The same row read again in the same turn tells nothing new, nor does what the
+	// user did to it, told twice.
+	if (s.Action == ActionLinked || s.Action == ActionRead || s.Action == before.Action && strings.HasSuffix(s.Action, ":user")) && after.equal(&before) {
 		return
 	}
 
