@@ -305,7 +305,6 @@ func (f *facts) pending() []*entity {
 // spokenOf are the entities of the newest exchange that names any.
 func (f *facts) spokenOf(want []*domain.Entity) []*entity {
 	for _, t := range slices.Backward(f.talk) {
-
 		if list := f.namedIn(t.assistant, want); len(list) > 0 {
 			return list
 		}
