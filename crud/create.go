@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/jackc/pgx/v5"
@@ -49,14 +51,20 @@ func (d *decision) newCreate(s *step) (operation, *Error) {
 	return op, err
 }
 
-// writableEntity is entity, of a type whose rows are the user's own.
+// writableEntity is entity, of a type whose rows are the user's own and which the
+// step may write.
 func (d *decision) writableEntity(name string) (*domain.Entity, *Error) {
-	e, err := d.tools.entity(name, d.tables)
-	if err == nil && (e.Reference || e.Owner == nil) {
+	e, err := d.tools.entity(name, d.bounds.Tables)
+	switch writable := d.bounds.Writable; {
+	case err != nil:
+		return nil, err
+	case e.Reference || e.Owner == nil:
 		return nil, fail(CodeNotAllowed, "%s is shared reference data and cannot be changed.", e.Table)
+	case writable != nil && !slices.Contains(writable, e.Table) && !d.tools.childOf(e, writable):
+		return nil, fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, strings.Join(writable, ", "))
 	}
 
-	return e, err
+	return e, nil
 }
 
 // rowList reads one row or a list of them.

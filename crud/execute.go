@@ -39,8 +39,7 @@ type record struct {
 type decision struct {
 	tools    *Tools
 	scope    registry.Scope
-	stepType string
-	tables   []string
+	bounds   Bounds
 	vectors  recall.Vectors
 	registry *registry.Registry
 	steps    []*step
@@ -58,13 +57,20 @@ type step struct {
 	fault  *Error
 }
 
+// Bounds are what a step may do: the tools of its type, and with which tables.
+type Bounds struct {
+	StepType string
+	Tables   []string // that its calls may name; nil: any
+	Writable []string // of these, whose rows and their children it may write; nil: any
+}
+
 // Execute runs one decision's calls in the caller's transaction, all or none, and
-// writes their results. tables are those the step may name; nil allows all.
+// writes their results.
 //
 // What is wrong with a call is in the Outcome; an error means that the database
 // failed, and the caller's transaction with it.
-func (t *Tools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, stepType string, tables []string, prepared Prepared) (Outcome, error) {
-	d := &decision{tools: t, scope: scope, stepType: stepType, tables: tables, vectors: prepared.vectors}
+func (t *Tools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bounds Bounds, prepared Prepared) (Outcome, error) {
+	d := &decision{tools: t, scope: scope, bounds: bounds, vectors: prepared.vectors}
 	for _, call := range prepared.calls {
 		d.steps = append(d.steps, &step{call: call})
 	}
@@ -79,7 +85,7 @@ func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.S
 	if err := json.Unmarshal(payload, &approval); err != nil {
 		return Outcome{}, fmt.Errorf("read approval: %w", err)
 	}
-	d := &decision{tools: t, scope: scope, stepType: "write"}
+	d := &decision{tools: t, scope: scope, bounds: Bounds{StepType: "write"}}
 	for _, approved := range approval.Calls {
 		keys := approved.Keys
 		if keys == nil && (approved.Tool == ToolUpdate || approved.Tool == ToolDelete) {
@@ -150,9 +156,9 @@ var errApproval = errors.New("the user has to agree")
 
 // operation parses a call and checks that this step may make it.
 func (d *decision) operation(s *step) (operation, error) {
-	allowed := StepTools(d.stepType)
+	allowed := StepTools(d.bounds.StepType)
 	if !slices.Contains(allowed, s.call.Tool) {
-		return nil, fail(CodeNotAllowed, "A %s step may not use %s; it may use %s.", d.stepType, registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
+		return nil, fail(CodeNotAllowed, "A %s step may not use %s; it may use %s.", d.bounds.StepType, registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
 	}
 	build := map[string]func(*step) (operation, *Error){
 		ToolAnalyze: d.newAnalyze, ToolCalculate: d.newCalculate, ToolCreate: d.newCreate, ToolDelete: d.newDelete,

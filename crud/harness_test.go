@@ -88,7 +88,7 @@ func (b *bundle) decide(stepType string, calls ...crud.Call) crud.Outcome {
 
 	prepared, err := b.tools.Prepare(b.t.Context(), calls)
 	require.NoError(b.t, err)
-	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.scope, stepType, nil, prepared)
+	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.scope, crud.Bounds{StepType: stepType}, prepared)
 	require.NoError(b.t, err)
 	b.noIDs()
 

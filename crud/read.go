@@ -30,7 +30,7 @@ func (d *decision) newRead(s *step) (operation, *Error) {
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
-	e, err := d.tools.entity(op.args.Table, d.tables)
+	e, err := d.tools.entity(op.args.Table, d.bounds.Tables)
 	if err != nil {
 		return nil, err
 	}

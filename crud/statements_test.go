@@ -49,7 +49,7 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 		prepared, err := b.tools.Prepare(t.Context(), calls)
 		require.NoError(t, err)
 		before := counter.n.Load()
-		outcome, err := b.tools.Execute(t.Context(), b.tx, b.scope, stepType, nil, prepared)
+		outcome, err := b.tools.Execute(t.Context(), b.tx, b.scope, crud.Bounds{StepType: stepType}, prepared)
 		require.NoError(t, err)
 		require.False(t, outcome.Failed(), "%+v", outcome)
 

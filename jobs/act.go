@@ -83,7 +83,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 		return *m, nil
 	}
 	if len(a.out.Calls) > 0 {
-		outcome, err = a.runner.Tools.Execute(ctx, c.tx, c.s.scope(c.at), a.in.StepType, a.in.Tables, a.prepared)
+		outcome, err = a.runner.Tools.Execute(ctx, c.tx, c.s.scope(c.at), a.bounds(), a.prepared)
 		if err != nil {
 			return move{}, err //nolint:wrapcheck // crud says what it was
 		}
@@ -93,6 +93,10 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	}
 
 	return afterAct(a.out, &outcome, in), nil
+}
+
+func (a *act) bounds() crud.Bounds {
+	return crud.Bounds{StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable}
 }
 
 // carryOut runs exactly the calls that the user has approved.

@@ -255,7 +255,7 @@ func (m *fakeMemory) Act(ctx context.Context, tx pgx.Tx, t *db.Turns, step int) 
 	}
 
 	return nodes.ActInput{
-		Frame: m.frame(t), StepType: string(steps[step-1].StepType), Tables: []string{"recipes"}, EntityTypes: []string{"recipe"}, SchemaRequestsLeft: 2,
+		Frame: m.frame(t), StepType: string(steps[step-1].StepType), Tables: []string{"recipes"}, Writable: []string{"recipes"}, EntityTypes: []string{"recipe"}, SchemaRequestsLeft: 2,
 	}, nil
 }
 
@@ -288,7 +288,7 @@ func (f *fakeTools) Prepare(ctx context.Context, calls []crud.Call) (crud.Prepar
 	return (&crud.Tools{}).Prepare(ctx, calls)
 }
 
-func (f *fakeTools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, _ string, _ []string, prepared crud.Prepared) (crud.Outcome, error) {
+func (f *fakeTools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, _ crud.Bounds, prepared crud.Prepared) (crud.Outcome, error) {
 	if f.execute != nil {
 		return f.execute(ctx, tx, scope, prepared.Calls())
 	}

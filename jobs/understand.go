@@ -157,7 +157,7 @@ func (u *understand) search(ctx context.Context, c *commit) error {
 	if len(u.recall.Calls()) == 0 {
 		return nil
 	}
-	_, err := u.runner.Tools.Execute(ctx, c.tx, c.s.scope(nodes.At{Turn: c.at.Turn}), "read", nil, u.recall)
+	_, err := u.runner.Tools.Execute(ctx, c.tx, c.s.scope(nodes.At{Turn: c.at.Turn}), crud.Bounds{StepType: "read"}, u.recall)
 
 	return err //nolint:wrapcheck // crud says what it was
 }

@@ -95,7 +95,7 @@ func (t *turn) act(ctx context.Context, tx pgx.Tx, step *db.TurnSteps) (nodes.Ac
 		}
 	}
 	in := nodes.ActInput{
-		StepType: string(step.StepType), Tables: t.tables(step), EntityTypes: t.draftable(step),
+		StepType: string(step.StepType), Tables: t.tables(step), Writable: t.writable(step), EntityTypes: t.draftable(step),
 		SchemaRequestsLeft: max(0, t.memory.config.SchemaRequests-len(step.SchemaTables)),
 	}
 	context := part{tag: "session_context"}

@@ -37,29 +37,40 @@ func (t *turn) schema(step *db.TurnSteps) *section {
 	return s
 }
 
+// writable are the subdomain's own tables with their children: what a write step
+// may change.
+func (t *turn) writable(step *db.TurnSteps) []string {
+	tables := []string{}
+	sub := t.memory.domain.Subdomain(step.Subdomain)
+	if sub == nil {
+		return tables
+	}
+	for _, name := range sub.Tables {
+		tables = appendNew(tables, name)
+		if def := t.memory.domain.ByTable(name); def != nil {
+			for _, child := range def.Children {
+				tables = appendNew(tables, child.Entity.Table)
+			}
+		}
+	}
+
+	return tables
+}
+
+func appendNew(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
+	}
+
+	return append(list, name)
+}
+
 // schemaTables are the subdomain's tables with their children, then those asked for.
 func (t *turn) schemaTables(step *db.TurnSteps) []string {
-	var tables []string
-	add := func(names ...string) {
-		for _, name := range names {
-			if !slices.Contains(tables, name) {
-				tables = append(tables, name)
-			}
-		}
-	}
-	if sub := t.memory.domain.Subdomain(step.Subdomain); sub != nil {
-		for _, name := range sub.Tables {
-			add(name)
-			if def := t.memory.domain.ByTable(name); def != nil {
-				for _, child := range def.Children {
-					add(child.Entity.Table)
-				}
-			}
-		}
-	}
+	tables := t.writable(step)
 	for _, name := range step.SchemaTables {
 		if def := t.memory.domain.ByTable(name); def != nil {
-			add(def.Table)
+			tables = appendNew(tables, def.Table)
 		}
 	}
 
@@ -72,9 +83,7 @@ func (t *turn) tables(step *db.TurnSteps) []string {
 	tables := t.schemaTables(step)
 	if sub := t.memory.domain.Subdomain(step.Subdomain); sub != nil && step.StepType != db.StepTypeGenerate {
 		for _, name := range sub.Readable {
-			if !slices.Contains(tables, name) {
-				tables = append(tables, name)
-			}
+			tables = appendNew(tables, name)
 		}
 	}
 

@@ -1,0 +1,35 @@
+package nodes_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/llm"
+	"alfred/nodes"
+)
+
+// The tools that write offer the tables that the step may write, those that read
+// all that it may name.
+func TestToolsOfferTheStepsTables(t *testing.T) {
+	t.Parallel()
+	model := &scripted{answers: []llm.Response{{ToolCalls: []llm.ToolCall{calls("step_complete", `{"summary": "done"}`)}}}}
+	in := nodes.ActInput{Frame: frame(), StepType: "write", Tables: []string{"vases", "rooms"}, Writable: []string{"vases"}, EntityTypes: []string{"vase"}}
+	_, err := nodes.Act(t.Context(), model, in)
+	require.NoError(t, err)
+
+	offered := map[string][]string{}
+	for _, tool := range model.requests[0].Tools {
+		var schema struct {
+			Properties struct{ Table struct{ Enum []string } }
+		}
+		require.NoError(t, json.Unmarshal(tool.Schema, &schema))
+		if schema.Properties.Table.Enum != nil {
+			offered[tool.Name] = schema.Properties.Table.Enum
+		}
+	}
+	require.Equal(t, map[string][]string{
+		"db_create": {"vases"}, "db_update": {"vases"}, "db_delete": {"vases"}, "db_read": {"vases", "rooms"},
+	}, offered)
+}
