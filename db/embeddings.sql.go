@@ -48,6 +48,24 @@ func (q *Queries) EmbeddingChangedRows(ctx context.Context, db DBTX, turnID uuid
 	return items, nil
 }
 
+const embeddingCountUpTo = `-- name: EmbeddingCountUpTo :one
+SELECT count(*) FROM (SELECT 1 FROM embeddings WHERE user_id = $1::uuid AND model = $2 LIMIT $3) AS mine
+`
+
+type EmbeddingCountUpToParams struct {
+	UserID uuid.UUID
+	Model  string
+	Lim    int32
+}
+
+// EmbeddingCountUpTo counts a user's vectors, but not beyond the limit.
+func (q *Queries) EmbeddingCountUpTo(ctx context.Context, db DBTX, arg *EmbeddingCountUpToParams) (int64, error) {
+	row := db.QueryRow(ctx, embeddingCountUpTo, arg.UserID, arg.Model, arg.Lim)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const embeddingDelete = `-- name: EmbeddingDelete :exec
 DELETE FROM embeddings WHERE owner_kind = $1 AND owner_id = ANY ($2::text[])
 `
@@ -64,13 +82,14 @@ func (q *Queries) EmbeddingDelete(ctx context.Context, db DBTX, arg *EmbeddingDe
 
 const embeddingHashes = `-- name: EmbeddingHashes :many
 SELECT owner_id, content_hash FROM embeddings
-WHERE owner_kind = $1 AND model = $2 AND owner_id = ANY ($3::text[])
+WHERE owner_kind = $1 AND model = $2 AND dimensions = $3 AND owner_id = ANY ($4::text[])
 `
 
 type EmbeddingHashesParams struct {
-	OwnerKind string
-	Model     string
-	OwnerIds  []string
+	OwnerKind  string
+	Model      string
+	Dimensions int32
+	OwnerIds   []string
 }
 
 type EmbeddingHashesRow struct {
@@ -80,7 +99,12 @@ type EmbeddingHashesRow struct {
 
 // EmbeddingHashes is of which texts there are vectors.
 func (q *Queries) EmbeddingHashes(ctx context.Context, db DBTX, arg *EmbeddingHashesParams) ([]*EmbeddingHashesRow, error) {
-	rows, err := db.Query(ctx, embeddingHashes, arg.OwnerKind, arg.Model, arg.OwnerIds)
+	rows, err := db.Query(ctx, embeddingHashes,
+		arg.OwnerKind,
+		arg.Model,
+		arg.Dimensions,
+		arg.OwnerIds,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -99,21 +123,54 @@ func (q *Queries) EmbeddingHashes(ctx context.Context, db DBTX, arg *EmbeddingHa
 	return items, nil
 }
 
+const embeddingModels = `-- name: EmbeddingModels :many
+SELECT m.model::text AS model, m.dimensions::int AS dimensions FROM embedding_models() AS m
+`
+
+type EmbeddingModelsRow struct {
+	Model      string
+	Dimensions int32
+}
+
+// EmbeddingModels are the models that are complete, the newest first: those whose index stands.
+func (q *Queries) EmbeddingModels(ctx context.Context, db DBTX) ([]*EmbeddingModelsRow, error) {
+	rows, err := db.Query(ctx, embeddingModels)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EmbeddingModelsRow
+	for rows.Next() {
+		var i EmbeddingModelsRow
+		if err := rows.Scan(&i.Model, &i.Dimensions); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const embeddingTurns = `-- name: EmbeddingTurns :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t
 LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
 WHERE t.status = 'succeeded'
   AND CASE WHEN cardinality($1::uuid[]) > 0 THEN t.id = ANY ($1::uuid[])
-      ELSE NOT EXISTS (SELECT FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = $2) END
+      ELSE t.id > $2 AND NOT EXISTS (SELECT FROM embeddings AS e
+           WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = $3 AND e.dimensions = $4) END
 ORDER BY t.id
-LIMIT $3
+LIMIT $5
 `
 
 type EmbeddingTurnsParams struct {
-	TurnIds []uuid.UUID
-	Model   string
-	Lim     int32
+	TurnIds    []uuid.UUID
+	After      uuid.UUID
+	Model      string
+	Dimensions int32
+	Lim        int32
 }
 
 type EmbeddingTurnsRow struct {
@@ -124,9 +181,15 @@ type EmbeddingTurnsRow struct {
 	ResponseSummary string
 }
 
-// EmbeddingTurns are the texts by which turns are found: those named, or else the oldest without a vector.
+// EmbeddingTurns are the texts by which turns are found: those named, or else the oldest after one that have no vector.
 func (q *Queries) EmbeddingTurns(ctx context.Context, db DBTX, arg *EmbeddingTurnsParams) ([]*EmbeddingTurnsRow, error) {
-	rows, err := db.Query(ctx, embeddingTurns, arg.TurnIds, arg.Model, arg.Lim)
+	rows, err := db.Query(ctx, embeddingTurns,
+		arg.TurnIds,
+		arg.After,
+		arg.Model,
+		arg.Dimensions,
+		arg.Lim,
+	)
 	if err != nil {
 		return nil, err
 	}

@@ -654,7 +654,7 @@ type TurnSummaries struct {
 	Model string
 	// When it was first written.
 	CreatedAt time.Time
-	// Computed: full-text index of message, goal and response_summary.
+	// Set by trigger: the words of message, goal, response_summary and reply.
 	Search string
 }
 

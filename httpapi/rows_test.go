@@ -150,6 +150,7 @@ func TestSearch(t *testing.T) {
 	b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": "Pancakes"})
 	turn := b.message(t, b.session(t), "How long does butter chicken take?")
 	b.reply(t, turn, "Forty-five minutes.")
+	b.exec(t, `SELECT turn_summary_write_facts($1)`, turn)
 
 	all := b.call(t, http.MethodGet, "/v1/search?q=butter+chicken", nil)
 	require.Equal(t, http.StatusOK, all.status, all.raw)

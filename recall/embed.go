@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 
 	"alfred/db"
 	"alfred/domain"
+	"alfred/llm"
 )
 
 const (
@@ -59,22 +61,26 @@ func (x *Index) EmbedTurn(ctx context.Context, turnID uuid.UUID) error {
 			return err
 		}
 	}
+	texts, err := x.turnTexts(ctx, &db.EmbeddingTurnsParams{TurnIds: []uuid.UUID{turnID}, Lim: 1})
+	if err != nil {
+		return err
+	}
 
-	return x.embedTurns(ctx, []uuid.UUID{turnID}, 1)
+	return x.embedNew(ctx, KindTurn, texts)
 }
 
 // EmbedRows embeds rows of a type by key and drops the vectors of those that are
 // gone. Types that are not searched have none.
 func (x *Index) EmbedRows(ctx context.Context, entityType string, ids []string) error {
 	e := x.searcher.domain.ByType(entityType)
-	if e == nil || e.Semantic.IsZero() || len(ids) == 0 {
+	if e == nil || !searched(e) || len(ids) == 0 {
 		return nil
 	}
 	texts, err := x.rowTexts(ctx, e, `WHERE `+key(e)+` = ANY($1::text[]::`+e.Key.Type+`[])`, ids)
 	if err != nil {
 		return err
 	}
-	if err := x.embed(ctx, e.Type, texts); err != nil {
+	if err := x.embedNew(ctx, e.Type, texts); err != nil {
 		return err
 	}
 	found := map[string]bool{}
@@ -97,33 +103,10 @@ func (x *Index) EmbedRows(ctx context.Context, entityType string, ids []string) 
 	return nil
 }
 
-// sweepPage is how many rows a sweep looks at at once.
-const sweepPage = 500
-
-// Sweep embeds what no job has: rows written by other programs, rows and turns
-// from before the embedder was chosen.
-func (x *Index) Sweep(ctx context.Context) error {
-	for _, e := range x.searcher.domain.Entities {
-		if e.Semantic.IsZero() {
-			continue
-		}
-		for last := ""; ; {
-			where := `WHERE $1 = '' OR ` + key(e) + ` > nullif($1, '')::` + e.Key.Type
-			texts, err := x.rowTexts(ctx, e, where+` ORDER BY `+key(e)+fmt.Sprintf(` LIMIT %d`, sweepPage), last)
-			if err != nil {
-				return err
-			}
-			if err := x.embed(ctx, e.Type, texts); err != nil {
-				return err
-			}
-			if len(texts) < sweepPage {
-				break
-			}
-			last = texts[len(texts)-1].id
-		}
-	}
-
-	return x.embedTurns(ctx, nil, sweepPage)
+// searched says that rows of the type have vectors: it has a text to embed, and its
+// owner, if it has one, is a user's id.
+func searched(e *domain.Entity) bool {
+	return !e.Semantic.IsZero() && (e.Owner == nil || e.Owner.Kind == domain.KindUUID)
 }
 
 func key(e *domain.Entity) string { return pgx.Identifier{e.Table, e.Key.Name}.Sanitize() }
@@ -169,63 +152,94 @@ func (x *Index) rowTexts(ctx context.Context, e *domain.Entity, where string, ar
 	return texts, nil
 }
 
-func (x *Index) embedTurns(ctx context.Context, ids []uuid.UUID, limit int32) error {
-	if ids == nil {
-		ids = []uuid.UUID{}
+// turnTexts reads turns' texts; the model is the caller's.
+func (x *Index) turnTexts(ctx context.Context, which *db.EmbeddingTurnsParams) ([]text, error) {
+	if which.TurnIds == nil {
+		which.TurnIds = []uuid.UUID{}
 	}
-	turns, err := x.q.EmbeddingTurns(ctx, x.pool, &db.EmbeddingTurnsParams{TurnIds: ids, Model: x.searcher.embedder.Model(), Lim: limit})
+	turns, err := x.q.EmbeddingTurns(ctx, x.pool, which)
 	if err != nil {
-		return fmt.Errorf("read turns: %w", err)
+		return nil, fmt.Errorf("read turns: %w", err)
 	}
 	texts := make([]text, len(turns))
 	for i, t := range turns {
 		texts[i] = text{id: t.ID.String(), user: t.UserID.String(), content: strings.Join([]string{t.Message, t.ResponseSummary, t.Reply}, "\n")}
 	}
 
-	return x.embed(ctx, KindTurn, texts)
+	return texts, nil
 }
 
-// embed makes the vectors of texts that have changed and stores them.
-func (x *Index) embed(ctx context.Context, kind string, texts []text) error {
-	texts, hashes, err := x.changed(ctx, kind, texts)
+// embedNew embeds what has just been written, for the earlier model too while that
+// one serves: what the user said a minute ago must be found.
+func (x *Index) embedNew(ctx context.Context, kind string, texts []text) error {
+	serves, err := x.searcher.serves(ctx)
 	if err != nil {
 		return err
 	}
-	for start := 0; start < len(texts); start += perCall {
-		end := min(start+perCall, len(texts))
-		if err := x.embedPart(ctx, kind, texts[start:end], hashes[start:end]); err != nil {
+	if modelOf(serves) != modelOf(x.searcher.embedder) {
+		if err := x.embed(ctx, serves, kind, texts); err != nil {
 			return err
 		}
 	}
 
-	return nil
+	return x.embed(ctx, x.searcher.embedder, kind, texts)
 }
 
-func (x *Index) embedPart(ctx context.Context, kind string, texts []text, hashes [][]byte) error {
-	embedder := x.searcher.embedder
-	params := &db.EmbeddingUpsertParams{OwnerKind: kind, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions()), ContentHashes: hashes}
+// embed makes the vectors of texts that have changed and stores them. A text whose
+// vector is refused keeps none; the others are stored all the same.
+func (x *Index) embed(ctx context.Context, embedder llm.Embedder, kind string, texts []text) error {
+	texts, hashes, err := x.changed(ctx, embedder, kind, texts)
+	if err != nil {
+		return err
+	}
+	var refused error
+	for start := 0; start < len(texts); start += perCall {
+		end := min(start+perCall, len(texts))
+		err := x.embedPart(ctx, embedder, kind, texts[start:end], hashes[start:end])
+		if errors.Is(err, ErrVector) {
+			refused = err
+		} else if err != nil {
+			return err
+		}
+	}
+
+	return refused
+}
+
+func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind string, texts []text, hashes [][]byte) error {
 	contents := make([]string, len(texts))
 	for i, one := range texts {
 		contents[i] = one.content
-		params.OwnerIds = append(params.OwnerIds, one.id)
-		params.UserIds = append(params.UserIds, one.user)
 	}
 	vectors, err := embedder.Embed(ctx, contents)
 	if err != nil {
 		return fmt.Errorf("embed %d texts: %w", len(texts), err)
 	}
-	for _, vector := range vectors {
+	if len(vectors) != len(texts) {
+		return fmt.Errorf("%w: %s gave %d for %d texts", ErrVector, embedder.Model(), len(vectors), len(texts))
+	}
+	params := &db.EmbeddingUpsertParams{OwnerKind: kind, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions())}
+	var refused error
+	for i, vector := range vectors {
+		if err := check(embedder, vector); err != nil {
+			refused = fmt.Errorf("%s %s: %w", kind, texts[i].id, err)
+
+			continue
+		}
+		params.OwnerIds = append(params.OwnerIds, texts[i].id)
+		params.UserIds = append(params.UserIds, texts[i].user)
+		params.ContentHashes = append(params.ContentHashes, hashes[i])
 		params.Vectors = append(params.Vectors, pgvector.NewVector(vector).String())
 	}
 	if err := x.q.EmbeddingUpsert(ctx, x.pool, params); err != nil {
 		return fmt.Errorf("store vectors: %w", err)
 	}
 
-	return nil
+	return refused
 }
 
 // changed keeps the texts whose hash is not that of a stored vector.
-func (x *Index) changed(ctx context.Context, kind string, texts []text) ([]text, [][]byte, error) {
+func (x *Index) changed(ctx context.Context, embedder llm.Embedder, kind string, texts []text) ([]text, [][]byte, error) {
 	ids := make([]string, len(texts))
 	for i := range texts {
 		ids[i] = texts[i].id
@@ -234,7 +248,9 @@ func (x *Index) changed(ctx context.Context, kind string, texts []text) ([]text,
 	if len(ids) == 0 {
 		return nil, nil, nil
 	}
-	stored, err := x.q.EmbeddingHashes(ctx, x.pool, &db.EmbeddingHashesParams{OwnerKind: kind, Model: x.searcher.embedder.Model(), OwnerIds: ids})
+	stored, err := x.q.EmbeddingHashes(ctx, x.pool, &db.EmbeddingHashesParams{
+		OwnerKind: kind, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions()), OwnerIds: ids,
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read hashes: %w", err)
 	}

@@ -14,7 +14,8 @@ import (
 // Searcher searches one domain with one embedder. It is safe for concurrent use.
 type Searcher struct {
 	domain   *domain.Domain
-	embedder llm.Embedder
+	embedder llm.Embedder // the configured one; serves says which is searched
+	serving  serving
 }
 
 // New returns a searcher.
@@ -38,21 +39,28 @@ type Vectors struct {
 func (v *Vectors) Of(text string) []float32 { return v.byText[text] }
 
 // EmbedTexts embeds texts, each once. It makes a call of the embedder: hold no
-// transaction open. The embedder's failure is a notice; an error means that ctx is done.
+// transaction open. The embedder's failure is a notice; an error means that ctx is
+// done or the database does not answer.
 func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, error) {
-	vectors := Vectors{Model: s.embedder.Model(), Dimensions: s.embedder.Dimensions(), byText: map[string][]float32{}}
 	texts = slices.Compact(slices.Sorted(slices.Values(texts)))
 	if len(texts) == 0 {
-		return vectors, nil
+		return Vectors{}, nil
 	}
-	found, err := s.embedder.Embed(ctx, texts)
+	embedder, err := s.serves(ctx)
+	if err != nil {
+		return Vectors{}, err
+	}
+	vectors := Vectors{Model: embedder.Model(), Dimensions: embedder.Dimensions(), byText: map[string][]float32{}}
+	found, err := embedder.Embed(ctx, texts)
 	if ctx.Err() != nil {
 		return Vectors{}, fmt.Errorf("embed searched texts: %w", ctx.Err())
 	}
 	for i, text := range texts[:min(len(texts), len(found))] {
-		vectors.byText[text] = found[i]
+		if check(embedder, found[i]) == nil {
+			vectors.byText[text] = found[i]
+		}
 	}
-	if err != nil || len(found) < len(texts) {
+	if err != nil || len(vectors.byText) < len(texts) {
 		vectors.Notice = degraded
 	}
 

@@ -52,9 +52,14 @@ type Hit struct {
 }
 
 // Search finds turns and rows by words and by meaning, best first, in one
-// statement. tx runs as the tenant, whose rows alone it therefore sees.
+// statement. tx runs as the tenant, whose rows alone it therefore sees. The planner's
+// settings that it makes hold until tx ends.
 func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, error) {
-	sql, args := s.searchSQL(q)
+	nearest, err := s.plan(ctx, tx, q)
+	if err != nil {
+		return nil, err
+	}
+	sql, args := s.searchSQL(q, nearest)
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("recall: %w", err)
@@ -81,28 +86,28 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 }
 
 // searchSQL fuses three kinds of list by reciprocal rank: the words of turns, the
-// words of each entity type, and the vectors of all.
-func (s *Searcher) searchSQL(q *Query) (string, []any) {
-	var args []any
-	arg := func(value any) string {
-		args = append(args, value)
-
-		return "$" + strconv.Itoa(len(args))
-	}
-	text, user := arg(q.Text), arg(q.UserID)
-	lists := []string{turnWords(text, user, arg(q.ExceptTurn))}
+// names of each entity type, and the vectors of all.
+func (s *Searcher) searchSQL(q *Query, nearest nearest) (string, []any) {
+	a := &args{}
+	text := a.add(q.Text)
+	except := a.add(q.ExceptTurn)
+	lists := []string{fmt.Sprintf(`
+	(SELECT 'turn' AS kind, turn_id::text AS id, row_number() OVER (ORDER BY likeness DESC, turn_id DESC) AS rank
+	 FROM alfred.recall_turns(%s, %s, %d))`, text, except, perList)}
+	vector := q.Vectors.Literal(q.Text)
 	for _, e := range s.domain.Entities {
-		if !e.Semantic.IsZero() && !e.Reference { // shared rows are no memory of the user's
+		switch {
+		case e.Semantic.IsZero() || e.Reference: // shared rows are no memory of the user's
+		case vector != "" && nameColumn(e) != nil:
+			lists = append(lists, rowNames(s.domain, e, text))
+		default:
 			lists = append(lists, rowWords(s.domain, e, text))
 		}
 	}
-	if vector := q.Vectors.Literal(q.Text); vector != "" {
+	if vector != "" {
 		lists = append(lists, fmt.Sprintf(`
-	(SELECT owner_kind AS kind, owner_id AS id, row_number() OVER (ORDER BY distance) AS rank FROM (
-		SELECT v.owner_kind, v.owner_id, v.embedding <=> %s::text::public.vector AS distance FROM alfred.embeddings AS v
-		WHERE v.user_id = %s AND v.model = %s AND v.dimensions = %s::int AND v.owner_id <> $3::text
-		ORDER BY distance LIMIT %d) AS nearest WHERE distance < %g)`,
-			arg(vector), user, arg(q.Vectors.Model), arg(q.Vectors.Dimensions), perList, maxDistance))
+	(SELECT owner_kind AS kind, owner_id AS id, row_number() OVER (ORDER BY distance) AS rank FROM (%s) AS nearest
+	 WHERE distance < %g AND owner_id <> %s::text)`, nearest(a, q, vector), maxDistance, except))
 	}
 
 	return `
@@ -113,27 +118,50 @@ fused AS (
 SELECT f.kind, f.id, f.score, t.session_id, t.number, t.created_at, coalesce(t.message, ''), coalesce(t.reply, ''),
        coalesce(s.response_summary, ''), coalesce(before.response_summary, ''), coalesce(after.response_summary, '')
 FROM fused AS f
-LEFT JOIN alfred.turns AS t ON f.kind = 'turn' AND t.id::text = f.id
+LEFT JOIN alfred.turns AS t ON t.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END
 LEFT JOIN alfred.turn_summaries AS s ON s.turn_id = t.id
 LEFT JOIN alfred.turn_summaries AS before ON before.session_id = t.session_id AND before.turn_number = t.number - 1
 LEFT JOIN alfred.turn_summaries AS after ON after.session_id = t.session_id AND after.turn_number = t.number + 1
 WHERE f.kind <> 'turn' OR t.id IS NOT NULL
-ORDER BY f.score DESC, f.kind <> 'turn', f.id`, rankDamping, arg(q.Limit)), args
+ORDER BY f.score DESC, f.kind <> 'turn', f.id`, rankDamping, a.add(q.Limit)), a.values
 }
 
-// turnWords ranks turns by any of the words: people who ask for something said
-// before rarely use all of the same ones.
-func turnWords(text, user, except string) string {
+// args are the parameters of a statement under construction.
+type args struct{ values []any }
+
+func (a *args) add(value any) string {
+	a.values = append(a.values, value)
+
+	return "$" + strconv.Itoa(len(a.values))
+}
+
+// nameColumn is the column that people know a row by, or nil: the only one of its
+// label, if an index on it can be searched for the tenant.
+func nameColumn(e *domain.Entity) *domain.Column {
+	names := e.Label.Columns()
+	if len(names) != 1 || e.Owner == nil || e.Owner.Kind != domain.KindUUID {
+		return nil
+	}
+	if c := e.Column(names[0]); c != nil && c.Kind == domain.KindText && c.Expr == "" && len(c.Enum) == 0 {
+		return c
+	}
+
+	return nil
+}
+
+func rowNames(d *domain.Domain, e *domain.Entity, text string) string {
 	return fmt.Sprintf(`
-	(SELECT 'turn' AS kind, id, row_number() OVER (ORDER BY likeness DESC, id DESC) AS rank FROM (
-		SELECT t.id::text AS id, ts_rank_cd(words.found, words.asked) AS likeness FROM alfred.turns AS t
-		LEFT JOIN alfred.turn_summaries AS s ON s.turn_id = t.id
-		CROSS JOIN LATERAL (SELECT coalesce(s.search, to_tsvector('english', left(t.message, 8000))) || to_tsvector('english', left(coalesce(t.reply, ''), 8000)) AS found,
-			replace(plainto_tsquery('english', %s)::text, '&', '|')::tsquery AS asked) AS words
-		WHERE t.user_id = %s AND t.status = 'succeeded' AND t.id <> %s AND words.found @@ words.asked
-		ORDER BY likeness DESC, id DESC LIMIT %d) AS ranked)`, text, user, except, perList)
+	(SELECT %s AS kind, row_key AS id, row_number() OVER (ORDER BY likeness DESC, row_key) AS rank
+	 FROM alfred.recall_names(%s::regclass, %s, %s, %s, %s, %d))`,
+		literal(e.Type), literal(pgx.Identifier{d.Schema, e.Table}.Sanitize()), literal(e.Key.Name), literal(e.Owner.Name),
+		literal(nameColumn(e).Name), text, perList)
 }
 
+// literal is a name from the catalog as an SQL string.
+func literal(name string) string { return "'" + strings.ReplaceAll(name, "'", "''") + "'" }
+
+// rowWords ranks rows by all of their text, which no index serves: for types whose
+// rows have no name, and for all while there are no vectors.
 func rowWords(d *domain.Domain, e *domain.Entity, text string) string {
 	var parts []string
 	for _, name := range e.Semantic.Columns() {

@@ -9,22 +9,31 @@ WHERE t.id = @turn_id
   AND r.entity_id IS NOT NULL
 ORDER BY 1, 2;
 
+-- EmbeddingCountUpTo counts a user's vectors, but not beyond the limit.
+-- name: EmbeddingCountUpTo :one
+SELECT count(*) FROM (SELECT 1 FROM embeddings WHERE user_id = @user_id::uuid AND model = @model LIMIT @lim) AS mine;
+
 -- name: EmbeddingDelete :exec
 DELETE FROM embeddings WHERE owner_kind = @owner_kind AND owner_id = ANY (@owner_ids::text[]);
 
 -- EmbeddingHashes is of which texts there are vectors.
 -- name: EmbeddingHashes :many
 SELECT owner_id, content_hash FROM embeddings
-WHERE owner_kind = @owner_kind AND model = @model AND owner_id = ANY (@owner_ids::text[]);
+WHERE owner_kind = @owner_kind AND model = @model AND dimensions = @dimensions AND owner_id = ANY (@owner_ids::text[]);
 
--- EmbeddingTurns are the texts by which turns are found: those named, or else the oldest without a vector.
+-- EmbeddingModels are the models that are complete, the newest first: those whose index stands.
+-- name: EmbeddingModels :many
+SELECT m.model::text AS model, m.dimensions::int AS dimensions FROM embedding_models() AS m;
+
+-- EmbeddingTurns are the texts by which turns are found: those named, or else the oldest after one that have no vector.
 -- name: EmbeddingTurns :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t
 LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
 WHERE t.status = 'succeeded'
   AND CASE WHEN cardinality(@turn_ids::uuid[]) > 0 THEN t.id = ANY (@turn_ids::uuid[])
-      ELSE NOT EXISTS (SELECT FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = @model) END
+      ELSE t.id > @after AND NOT EXISTS (SELECT FROM embeddings AS e
+           WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = @model AND e.dimensions = @dimensions) END
 ORDER BY t.id
 LIMIT @lim;
 

@@ -1,0 +1,104 @@
+package recall
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/llm"
+)
+
+// sweepLock is the key of the advisory lock of the one process that sweeps, from "recall".
+const sweepLock = 0x726563616c6c
+
+// buildMemory is how much memory the build of an index may take: a graph that does
+// not fit is built many times slower.
+const buildMemory = "256MB"
+
+// model names an embedder in the comment on its index.
+type model struct {
+	Model      string `json:"model"`
+	Dimensions int    `json:"dimensions"`
+}
+
+func modelOf(embedder llm.Embedder) model {
+	return model{Model: embedder.Model(), Dimensions: embedder.Dimensions()}
+}
+
+// indexName is short and safe whatever the model is called.
+func (m model) indexName() string {
+	sum := sha256.Sum256([]byte(m.Model))
+
+	return fmt.Sprintf("embeddings_hnsw_%s_%d", hex.EncodeToString(sum[:4]), m.Dimensions)
+}
+
+// ensureIndex makes the index of a model unless it stands. It is made once all texts
+// have vectors: that is faster than to grow it, and its standing is the sign that
+// the model is complete. Nothing waits for it but this process.
+func ensureIndex(ctx context.Context, conn *pgxpool.Conn, m model) error {
+	name := pgx.Identifier{m.indexName()}.Sanitize()
+	var valid bool
+	err := conn.QueryRow(ctx, `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('alfred.' || $1)`, name).Scan(&valid)
+	switch {
+	case err == nil && valid:
+		return nil
+	case err == nil: // a build that was broken off
+		if _, err := conn.Exec(ctx, `DROP INDEX CONCURRENTLY alfred.`+name); err != nil {
+			return fmt.Errorf("drop the unfinished index of %s: %w", m.Model, err)
+		}
+	case !errors.Is(err, pgx.ErrNoRows):
+		return fmt.Errorf("look for the index of %s: %w", m.Model, err)
+	}
+
+	return buildIndex(ctx, conn, name, m)
+}
+
+func buildIndex(ctx context.Context, conn *pgxpool.Conn, name string, m model) error {
+	comment, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("name the index of %s: %w", m.Model, err)
+	}
+	for _, sql := range []string{
+		`SELECT set_config('maintenance_work_mem', '` + buildMemory + `', false)
+		 WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('` + buildMemory + `')`,
+		fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON alfred.embeddings USING hnsw ((embedding::vector(%d)) vector_cosine_ops) WHERE model = %s AND dimensions = %d`,
+			name, m.Dimensions, literal(m.Model), m.Dimensions),
+		`COMMENT ON INDEX alfred.` + name + ` IS ` + literal(string(comment)),
+		`RESET maintenance_work_mem`,
+	} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("make the index of %s: %w", m.Model, err)
+		}
+	}
+
+	return nil
+}
+
+// alone runs work unless another process of this database does the same at the
+// moment; then it reports false.
+func alone(ctx context.Context, pool *pgxpool.Pool, work func(conn *pgxpool.Conn) error) (bool, error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return false, fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Release()
+	var got bool
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, sweepLock).Scan(&got); err != nil {
+		return false, fmt.Errorf("take the sweep's lock: %w", err)
+	}
+	if !got {
+		return false, nil
+	}
+	err = work(conn)
+	if _, unlockErr := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, sweepLock); unlockErr != nil {
+		err = errors.Join(err, fmt.Errorf("give up the sweep's lock: %w", unlockErr), conn.Conn().Close(context.WithoutCancel(ctx)))
+	}
+
+	return true, err
+}

@@ -1,0 +1,73 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+	"alfred/llm"
+)
+
+// lookInterval is how often a searcher whose model is not complete looks again.
+const lookInterval = 15 * time.Second
+
+// Earlier makes the embedder of a model whose vectors are stored. Its error means
+// that those vectors cannot be searched any more.
+type Earlier func(model string, dimensions int) (llm.Embedder, error)
+
+// serving is which embedder's vectors are searched. A model is complete once its
+// index stands. The configured one serves when it is complete, or when no other is;
+// until then the newest complete one does.
+type serving struct {
+	pool    *pgxpool.Pool
+	earlier Earlier
+
+	mu      sync.Mutex
+	looked  time.Time
+	settled bool // the configured model is complete, for good
+	now     llm.Embedder
+}
+
+// Follow makes the searcher serve an earlier model's vectors until the configured
+// one's are complete. Without it the configured model always serves.
+func (s *Searcher) Follow(pool *pgxpool.Pool, earlier Earlier) {
+	s.serving.pool, s.serving.earlier = pool, earlier
+}
+
+// serves returns the embedder whose vectors are searched now.
+func (s *Searcher) serves(ctx context.Context) (llm.Embedder, error) {
+	v := &s.serving
+	if v.pool == nil {
+		return s.embedder, nil
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.settled || time.Since(v.looked) < lookInterval {
+		return v.now, nil
+	}
+	complete, err := db.New().EmbeddingModels(ctx, v.pool)
+	if err != nil {
+		return nil, fmt.Errorf("list complete models: %w", err)
+	}
+	v.now, v.looked = s.embedder, time.Now()
+	var other llm.Embedder
+	for _, m := range complete {
+		if (model{Model: m.Model, Dimensions: int(m.Dimensions)}) == modelOf(s.embedder) {
+			v.settled = true
+
+			return v.now, nil
+		}
+		if made, err := v.earlier(m.Model, int(m.Dimensions)); err == nil && other == nil {
+			other = made
+		}
+	}
+	if other != nil {
+		v.now = other
+	}
+
+	return v.now, nil
+}

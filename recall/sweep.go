@@ -1,0 +1,98 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+	"alfred/domain"
+)
+
+// sweepPage is how many texts a sweep looks at at once.
+const sweepPage = 500
+
+// Sweep embeds what no job has: rows written by other programs, rows and turns
+// from before the embedder was chosen. When nothing is left it makes the model's
+// index, and with that the model serves. While another process sweeps it does nothing.
+//
+// [ErrVector] says that some texts have no vector because the embedder's was refused;
+// the others have theirs.
+func (x *Index) Sweep(ctx context.Context) error {
+	_, err := alone(ctx, x.pool, func(conn *pgxpool.Conn) error {
+		refused, err := x.sweepAll(ctx)
+		if err != nil {
+			return err
+		}
+
+		return errors.Join(refused, ensureIndex(ctx, conn, modelOf(x.searcher.embedder)))
+	})
+
+	return err
+}
+
+// sweepAll returns apart what the embedder did wrong for single texts.
+func (x *Index) sweepAll(ctx context.Context) (refused, err error) {
+	for _, e := range x.searcher.domain.Entities {
+		if !searched(e) {
+			continue
+		}
+		if refused, err = settle(refused, x.sweepRows(ctx, e)); err != nil {
+			return nil, err
+		}
+	}
+
+	return settle(refused, x.sweepTurns(ctx))
+}
+
+// settle sorts an error: refused vectors let the sweep go on.
+func settle(refused, err error) (error, error) { //nolint:revive // two kinds of error
+	if errors.Is(err, ErrVector) {
+		return err, nil
+	}
+
+	return refused, err
+}
+
+func (x *Index) sweepRows(ctx context.Context, e *domain.Entity) error {
+	var refused error
+	for last := ""; ; {
+		where := `WHERE $1 = '' OR ` + key(e) + ` > nullif($1, '')::` + e.Key.Type
+		texts, err := x.rowTexts(ctx, e, where+` ORDER BY `+key(e)+fmt.Sprintf(` LIMIT %d`, sweepPage), last)
+		if err != nil {
+			return err
+		}
+		if refused, err = settle(refused, x.embed(ctx, x.searcher.embedder, e.Type, texts)); err != nil {
+			return err
+		}
+		if len(texts) < sweepPage {
+			return refused
+		}
+		last = texts[len(texts)-1].id
+	}
+}
+
+func (x *Index) sweepTurns(ctx context.Context) error {
+	var refused error
+	embedder := x.searcher.embedder
+	for last := uuid.Nil; ; {
+		texts, err := x.turnTexts(ctx, &db.EmbeddingTurnsParams{
+			After: last, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions()), Lim: sweepPage,
+		})
+		if err != nil {
+			return err
+		}
+		if refused, err = settle(refused, x.embed(ctx, embedder, KindTurn, texts)); err != nil {
+			return err
+		}
+		if len(texts) < sweepPage {
+			return refused
+		}
+		if last, err = uuid.Parse(texts[len(texts)-1].id); err != nil {
+			return fmt.Errorf("read a turn's id: %w", err)
+		}
+	}
+}
