@@ -25,9 +25,6 @@ func (c counts) plus(o counts) counts {
 	return counts{c.Queries + o.Queries, c.RoundTrips + o.RoundTrips, c.Commits + o.Commits, c.Reads + o.Reads, c.Singles + o.Singles}
 }
 
-// transactions are all of them.
-func (c counts) transactions() int { return c.Commits + c.Reads + c.Singles }
-
 func (c counts) minus(o counts) counts {
 	return counts{c.Queries - o.Queries, c.RoundTrips - o.RoundTrips, c.Commits - o.Commits, c.Reads - o.Reads, c.Singles - o.Singles}
 }
