@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -65,9 +66,13 @@ func (c *commit) fence(ctx context.Context) (bool, error) {
 	return n == 1, err //nolint:wrapcheck // wrapped by the caller
 }
 
-// lockSession comes before the fence in a commit that ends a turn or starts one.
+// lockSession comes before the fence in a commit that ends a turn or starts one. A session that was forgotten
+// meanwhile has no turn to go on with.
 func (c *commit) lockSession(ctx context.Context) error {
 	_, err := c.q.SessionLock(ctx, c.tx, c.s.turn.SessionID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errStale
+	}
 
 	return err //nolint:wrapcheck // wrapped by the caller
 }

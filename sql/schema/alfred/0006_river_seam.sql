@@ -478,19 +478,29 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = alfred, public, pg_temp
 AS $$
 DECLARE
-    ids uuid[];
+    ids  uuid[];
+    jobs bigint[];
 BEGIN
+    -- In three steps, each of which waits only for transactions that wait for nothing of this one. No turn starts from
+    -- here on, but a decision that holds its turn can still insert rows that refer to the session.
     PERFORM FROM sessions AS s
     WHERE s.id = forget_session.session AND (tenant_id() IS NULL OR s.user_id = tenant_id())
-    FOR UPDATE;
+    FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
+    -- Decisions under way end, and no other passes its fence. An answer that is being stored can still refer to its turn.
+    PERFORM FROM turns AS t WHERE t.session_id = forget_session.session ORDER BY t.number FOR NO KEY UPDATE;
+    -- Nothing refers to the session any more.
+    PERFORM FROM sessions AS s WHERE s.id = forget_session.session FOR UPDATE;
     ids := ARRAY(SELECT t.id FROM turns AS t WHERE t.session_id = forget_session.session);
     PERFORM pg_notify('alfred_cancel', t.id::text) FROM turns AS t
-    WHERE t.session_id = forget_session.session AND t.status = 'running';
-    DELETE FROM river_job AS j WHERE j.args @> jsonb_build_object('session_id', forget_session.session);
-    DELETE FROM river_job AS j USING unnest(ids) AS gone (turn) WHERE j.args @> jsonb_build_object('turn_id', gone.turn);
+    WHERE t.session_id = forget_session.session AND (t.status = 'running' OR t.status = 'succeeded' AND t.summarized_at IS NULL);
+    jobs := ARRAY(SELECT j.id FROM river_job AS j WHERE j.args @> jsonb_build_object('session_id', forget_session.session)
+                  UNION
+                  SELECT j.id FROM unnest(ids) AS gone (turn) JOIN river_job AS j ON j.args @> jsonb_build_object('turn_id', gone.turn));
+    PERFORM FROM river_job AS j WHERE j.id = ANY (jobs) ORDER BY j.id FOR UPDATE;
+    DELETE FROM river_job AS j WHERE j.id = ANY (jobs);
     DELETE FROM embeddings AS e WHERE e.owner_kind = 'turn' AND e.owner_id = ANY (ids::text[]);
     DELETE FROM llm_calls AS c WHERE c.session_id = forget_session.session;
     DELETE FROM sessions AS s WHERE s.id = forget_session.session;
