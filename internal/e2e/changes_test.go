@@ -171,7 +171,6 @@ turns:
 	for _, node := range []string{"understand", "think", "reply"} {
 		require.Contains(t, c.prompt(2, node, 1), "Pad See Ew could not be found", node)
 	}
-
 }
 
 // A receipt is one call; what is named twice on a list is one row.

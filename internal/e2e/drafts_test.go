@@ -35,14 +35,12 @@ func revise(content string) string {
     reply: Changed.`
 }
 
-// save is a turn that saves a draft.
-func save(ref string) string {
-	return `
-  - understand: {intent: write, mentions: [{text: it, ref: ` + ref + `, resolution: inferred}]}
-    think: {goal: Save it, decision: plan, steps: [{type: write, subdomain: recipes, description: Save the draft, refs: [` + ref + `]}]}
-    act: {calls: [{tool: db_create, args: {table: recipes, from_ref: ` + ref + `}}, {tool: step_complete, args: {summary: saved}}]}
+// save is a turn that saves the first draft.
+const save = `
+  - understand: {intent: write, mentions: [{text: it, ref: gen_recipe_1, resolution: inferred}]}
+    think: {goal: Save it, decision: plan, steps: [{type: write, subdomain: recipes, description: Save the draft, refs: [gen_recipe_1]}]}
+    act: {calls: [{tool: db_create, args: {table: recipes, from_ref: gen_recipe_1}}, {tool: step_complete, args: {summary: saved}}]}
     reply: Saved.`
-}
 
 // chat is a turn that touches nothing.
 const chat = `
@@ -70,7 +68,7 @@ const (
 func TestDraftEditSave(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
-turns:`+draft(basil)+revise(basilWithLime)+save("gen_recipe_1")+chat)
+turns:`+draft(basil)+revise(basilWithLime)+save+chat)
 	c.say("Draft a simple Thai basil chicken")
 	c.refs("recipe", "gen_recipe_1 pending generated Thai Basil Chicken")
 	c.tier("generated", "gen_recipe_1")
@@ -113,7 +111,7 @@ turns:`+draft(basil)+`
   - understand: {intent: read, mentions: [{text: that draft, ref: gen_recipe_1, resolution: inferred}]}
     think: {goal: Show it, decision: plan, steps: [{type: read, subdomain: recipes, description: Read the draft, refs: [gen_recipe_1]}]}
     act: {calls: [{tool: db_read, args: {table: recipes, filters: [{field: id, op: in, value: [gen_recipe_1]}], detail: full}}, {tool: step_complete, args: {summary: read}}]}
-    reply: Here it is.`+revise(basilWithLime)+save("gen_recipe_1"))
+    reply: Here it is.`+revise(basilWithLime)+save)
 	c.say("Draft a basil chicken")
 	c.say("Add a dozen eggs")
 	c.say("Actually remove them")
@@ -141,7 +139,7 @@ turns:
   - understand: {intent: explore}
     think: {goal: Two ideas, decision: plan, steps: [{type: generate, subdomain: recipes, description: Draft two}]}
     act: {calls: [{tool: generate, args: {creates: [{type: recipe, content: `+fmt.Sprintf(two, "One")+`}, {type: recipe, content: `+fmt.Sprintf(two, "Two")+`}]}}, {tool: step_complete, args: {summary: two}}]}
-    reply: Two ideas.`+save("gen_recipe_1")+`
+    reply: Two ideas.`+save+`
   - understand: {intent: read}
     think: {goal: Say what is not saved, decision: plan, steps: []}
     reply: Chicken Two is not saved.`)
@@ -234,7 +232,7 @@ func TestSaveFailsWhole(t *testing.T) {
       - calls: [{tool: blocked, args: {code: tool_failure, details: The recipe could not be saved., next: fail}}]
     reply: It could not be saved.`
 	c := converse(t, `
-turns:`+draft(basil)+attempt+save("gen_recipe_1"))
+turns:`+draft(basil)+attempt+save)
 	c.say("Draft it")
 	c.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'so that the user is known')`)
 	_, err := c.pool.Exec(t.Context(), `ALTER TABLE kitchen.recipe_ingredients ADD CONSTRAINT no_salt CHECK (name <> 'salt') NOT VALID`)

@@ -188,6 +188,11 @@ func (c *talk) settle() {
 		"jobs are left")
 }
 
+// many is a list of n equal items in YAML, without its brackets.
+func many(n int, item string) string {
+	return strings.TrimSuffix(strings.Repeat(item+", ", n), ", ")
+}
+
 func splitList(text string) []string {
 	if text == "" {
 		return nil

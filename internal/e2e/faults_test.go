@@ -19,7 +19,7 @@ import (
 // wrong answers that a structured node may get, each thrice: the answer and both repairs.
 func wrongAnswers() map[string]string {
 	thrice := func(raw string) string {
-		quoted, _ := json.Marshal(raw) //nolint:errchkjson // a text
+		quoted, _ := json.Marshal(raw)
 		one := `{raw: ` + string(quoted) + `}`
 
 		return `{raw: ` + string(quoted) + `, repairs: [` + one + `, ` + one + `]}`
@@ -43,17 +43,18 @@ func TestUnusablePlans(t *testing.T) {
 	t.Parallel()
 	answers := wrongAnswers()
 	names := slices.Sorted(maps.Keys(answers))
-	yaml := "turns:"
+	var yaml strings.Builder
+	yaml.WriteString("turns:")
 	for _, name := range names {
-		yaml += `
+		yaml.WriteString(`
   - understand: {intent: write}
     think: ` + answers[name] + `
   - understand: ` + answers[name] + `
     think: {goal: talk, decision: plan, steps: []}
     reply: Sure.
-    summarize: ` + answers[name]
+    summarize: ` + answers[name])
 	}
-	c := converse(t, yaml)
+	c := converse(t, yaml.String())
 	for i, name := range names {
 		failed := c.fail("Add milk")
 		require.Equal(t, "invalid_output", failed.Error.Code, name)
@@ -87,21 +88,22 @@ func TestUnusableDecisions(t *testing.T) {
 		{"MendedArguments", "write", `{calls: [{tool: db_create, raw: "{\"table\": "}], repairs: [{calls: [{tool: step_complete, args: {summary: nothing to do}}]}]}`, "write empty"},
 		{"NoCall", "read", `{text: "I looked.", repairs: [{text: "Really."}, {text: "Believe me."}]}`, ""},
 		{"QuestionInWrite", "write", `{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: ask_user, args: {question: "Sure?"}}], repairs: [{calls: [{tool: ask_user, args: {question: "Sure?"}}]}]}`, "write partial"},
-		{"SameCallAgain", "read", `[` + strings.TrimSuffix(strings.Repeat(`{calls: [{tool: db_read, args: {table: inventory}}]}, `, 8), ", ") + `]`, "read partial"},
+		{"SameCallAgain", "read", `[` + many(8, `{calls: [{tool: db_read, args: {table: inventory}}]}`) + `]`, "read partial"},
 		{"TooManyCalls", "read", `[` + reads(8) + `]`, "read partial"},
-		{"TooManyFailures", "write", `[` + strings.TrimSuffix(strings.Repeat(`{calls: [{tool: db_create, args: {table: shopping_list, data: {colour: white}}}]}, `, 8), ", ") + `]`, "write failed"},
-		{"TooManySchemas", "write", `[` + strings.TrimSuffix(strings.Repeat(`{calls: [{tool: request_schema, args: {table: recipes}}]}, `, 2), ", ") + `, {calls: [{tool: request_schema, args: {table: tasks}}], repairs: [` + blocked + `]}]`, "write failed"},
+		{"TooManyFailures", "write", `[` + many(8, `{calls: [{tool: db_create, args: {table: shopping_list, data: {colour: white}}}]}`) + `]`, "write failed"},
+		{"TooManySchemas", "write", `[` + many(2, `{calls: [{tool: request_schema, args: {table: recipes}}]}`) + `, {calls: [{tool: request_schema, args: {table: tasks}}], repairs: [` + blocked + `]}]`, "write failed"},
 		{"WriteAll", "write", `[{calls: [{tool: db_delete, args: {table: inventory, filters: []}}, {tool: step_complete, args: {summary: all gone}}]}]`, "write partial"},
 	}
-	yaml := "turns:"
+	var yaml strings.Builder
+	yaml.WriteString("turns:")
 	for _, tt := range cases {
-		yaml += `
+		yaml.WriteString(`
   - understand: {intent: write}
     think: {goal: Do it, decision: plan, steps: [{type: ` + tt.step + `, subdomain: inventory, description: Do it}]}
     act: ` + tt.act + `
-    reply: It did not work.`
+    reply: It did not work.`)
 	}
-	c := converse(t, yaml+chat)
+	c := converse(t, yaml.String()+chat)
 	c.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'untouched')`)
 	const rows = `SELECT md5(string_agg(x, '|' ORDER BY x)) FROM (SELECT i.*::text AS x FROM kitchen.inventory i UNION ALL SELECT s.*::text FROM kitchen.shopping_list s
 		UNION ALL SELECT t.*::text FROM kitchen.tasks t UNION ALL SELECT r.*::text FROM kitchen.recipes r) AS all_rows`
@@ -203,6 +205,6 @@ turns:
 	require.Equal(t, "read failed, analyze skipped, read ok", said.outcomes())
 	require.Contains(t, c.prompt(1, "think", 2), "That plan does not work.")
 	said = c.say("look again")
-	require.Equal(t, strings.TrimSuffix(strings.Repeat("read failed, analyze skipped, ", 3), ", "), said.outcomes())
+	require.Equal(t, many(3, "read failed, analyze skipped"), said.outcomes())
 	c.fact("3", `SELECT count(*) FROM node_runs n JOIN turns t ON t.id = n.turn_id WHERE t.session_id = $1 AND t.number = 2 AND n.node = 'think'`)
 }

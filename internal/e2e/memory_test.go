@@ -99,7 +99,7 @@ turns:
 	c.say("ok")
 	require.Contains(t, section(c.prompt(3, "think", 1), "## User Profile"), "ALLERGIES: peanuts", "the profile is read anew")
 
-	other := c.person.talk()
+	other := c.talk()
 	var view struct {
 		Text string `json:"text"`
 	}
@@ -111,19 +111,20 @@ turns:
 // Prompts do not grow with the conversation, and nothing is lost by that.
 func TestMemoryLimits(t *testing.T) {
 	t.Parallel()
-	turns := `
+	var turns strings.Builder
+	turns.WriteString(`
 compress: {text: "The pantry has 12 things."}
 turns:
   - understand: {intent: read, quick: {entity_type: inv, why: one}}
-    act: {calls: [{tool: db_read, args: {table: inventory}}]}` + draft(basil)
+    act: {calls: [{tool: db_read, args: {table: inventory}}]}` + draft(basil))
 	for n := 3; n <= 12; n++ {
-		turns += fmt.Sprintf(`
+		fmt.Fprintf(&turns, `
   - understand: {intent: chat, curation_summary: thought %d}
     think: {goal: talk %d, decision: plan, steps: []}
     reply: "Reply %d."
     summarize: {response_summary: "fact %d"}`, n, n, n, n)
 	}
-	c := converse(t, turns)
+	c := converse(t, turns.String())
 	c.say("What is in the pantry?")
 	c.say("Draft a basil chicken")
 	for n := 3; n <= 11; n++ {
@@ -163,7 +164,7 @@ func TestRegistryAtAnyTurn(t *testing.T) {
 	c := converse(t, `
 turns:
   - understand: {intent: read, quick: {entity_type: recipe, why: one}}
-    act: {calls: [{tool: db_read, args: {table: recipes}}]}`+draft(basil)+save("gen_recipe_1")+`
+    act: {calls: [{tool: db_read, args: {table: recipes}}]}`+draft(basil)+save+`
   - understand: {intent: chat, curation: {exclude: [{ref: recipe_2, reason: too long}], demote: [recipe_3], drop: [recipe_1]}, curation_summary: sorted}
     think: {goal: sort, decision: plan, steps: []}
     reply: Sorted.`)

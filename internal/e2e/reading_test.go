@@ -241,14 +241,7 @@ turns:
 func TestModes(t *testing.T) {
 	t.Parallel()
 	step := "{type: read, subdomain: recipes, description: look}"
-	steps := func(n int) string {
-		s := step
-		for range n - 1 {
-			s += ", " + step
-		}
-
-		return s
-	}
+	steps := func(n int) string { return many(n, step) }
 	c := converse(t, `
 turns:
   - understand: {intent: read}
@@ -278,12 +271,4 @@ turns:
 	require.Len(t, c.send(message{"message": "quickly", "mode": "quick"}).Steps, 2)
 }
 
-func acts(n int) string {
-	one := "{calls: [{tool: step_complete, args: {summary: looked}}]}"
-	s := one
-	for range n - 1 {
-		s += ", " + one
-	}
-
-	return s
-}
+func acts(n int) string { return many(n, "{calls: [{tool: step_complete, args: {summary: looked}}]}") }

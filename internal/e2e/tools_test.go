@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -70,7 +71,7 @@ func TestSemanticSearch(t *testing.T) {
 	}
 	yaml := `
 turns:` + draft(`{name: Summer Salad, description: A bright light summery salad, cuisine: greek, servings: 2, prep_time_minutes: 5, instructions: [Toss.], tags: [], recipe_ingredients: []}`) +
-		save("gen_recipe_1") + search("") + search(`, {field: cuisine, op: "=", value: thai}`) + search("")
+		save + search("") + search(`, {field: cuisine, op: "=", value: thai}`) + search("")
 	model, err := script.Parse([]byte(yaml))
 	require.NoError(t, err)
 	embedder := &moody{}
@@ -131,26 +132,26 @@ func TestFilters(t *testing.T) {
 		`{field: id, op: "=", value: recipe_99}`, `{field: id, op: "=", value: 01900000-0000-7000-8000-000000000101}`,
 		`{field: location, op: "=", value: moon}`, `{field: quantity, op: in, value: []}`, `{field: limit, op: "=", value: 3}`,
 	}
-	yaml := `
-turns:`
+	var yaml strings.Builder
+	yaml.WriteString("turns:")
 	for i := 0; i < len(cases); i += 6 {
-		yaml += `
+		yaml.WriteString(`
   - understand: {intent: read}
     think: {goal: Look, decision: plan, steps: [{type: read, subdomain: inventory, description: Look}]}
     act:
       - calls: [` + filterCalls(cases[i:min(i+6, len(cases))]) + `{tool: step_complete, args: {summary: looked}}]
-    reply: Here.`
+    reply: Here.`)
 	}
 	for _, filter := range bad {
-		yaml += `
+		yaml.WriteString(`
   - understand: {intent: read}
     think: {goal: Look, decision: plan, steps: [{type: read, subdomain: inventory, description: Look}]}
     act:
       - calls: [{tool: db_read, args: {table: inventory, filters: [` + filter + `]}}]
       - calls: [{tool: blocked, args: {code: tool_failure, details: That filter cannot be used., next: fail}}]
-    reply: I could not.`
+    reply: I could not.`)
 	}
-	c := converse(t, yaml)
+	c := converse(t, yaml.String())
 	c.exec(`UPDATE kitchen.inventory SET expiry_date = '2026-12-24' WHERE user_id = $1 AND location = 'fridge'`)
 	turn := 0
 	for i := 0; i < len(cases); i += 6 {
@@ -175,13 +176,13 @@ turns:`
 }
 
 func filterCalls(cases []struct{ filter, sql string }) string {
-	calls := ""
+	var calls strings.Builder
 	for _, one := range cases {
-		calls += `{tool: db_read, args: {table: inventory, filters: [` + one.filter + `], limit: 100}}, `
-		calls += `{tool: db_read, args: {table: inventory, or_filters: [` + one.filter + `, {field: name, op: ilike, value: Cod}], limit: 100}}, `
+		fmt.Fprintf(&calls, `{tool: db_read, args: {table: inventory, filters: [%s], limit: 100}}, `, one.filter)
+		fmt.Fprintf(&calls, `{tool: db_read, args: {table: inventory, or_filters: [%s, {field: name, op: ilike, value: Cod}], limit: 100}}, `, one.filter)
 	}
 
-	return calls
+	return calls.String()
 }
 
 // Numbers come from code: totals equal SQL, amounts are exact, nothing gets a ref.

@@ -91,7 +91,7 @@ func (c *talk) stream(ctx context.Context, turnID uuid.UUID, lastID string, n in
 	req.Header.Set("Last-Event-ID", lastID)
 	resp, err := c.client.Do(req)
 	require.NoError(c.t, err)
-	defer resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // read to its end, or given up
 	var events []sse
 	var event sse
 	for lines := bufio.NewScanner(resp.Body); (n == 0 || len(events) < n) && lines.Scan(); {
