@@ -114,7 +114,7 @@ turns:
 func TestForgetSession(t *testing.T) {
 	t.Parallel()
 	h := scripted(t, `
-turns:`+draft(basil)+save("gen_recipe_1"))
+turns:`+draft(basil)+save)
 	p := h.resident("ada")
 	c := &talk{person: p}
 	var made struct {

@@ -18,7 +18,7 @@ func TestOpenAICompatibleServer(t *testing.T) {
 	played, err := script.Parse([]byte(`
 turns:
   - understand: {intent: read, quick: {entity_type: recipe, why: one table}}
-    act: {calls: [{tool: db_read, args: {table: recipes}}]}` + draft(basil) + revise(basilWithLime) + save("gen_recipe_1") + `
+    act: {calls: [{tool: db_read, args: {table: recipes}}]}` + draft(basil) + revise(basilWithLime) + save + `
   - understand: {raw: "Sure! Here is my answer.", repairs: [{intent: write}]}
     think: {goal: Plan it, decision: plan, steps: [{type: write, subdomain: meal_plans, description: Plan it for Friday, refs: [gen_recipe_1]}]}
     act:
