@@ -141,7 +141,7 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	s := op.sql(d.tools, filters)
 	rows, err := tx.Query(ctx, s.String(), s.args...)
 	if err != nil {
-		return fmt.Errorf("analyze %s: %w", op.entity.Table, err)
+		return fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters))
 	}
 	var raw []byte
 	_, err = pgx.ForEachRow(rows, []any{&raw, &op.total}, func() error {
@@ -154,7 +154,7 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("analyze %s: %w", op.entity.Table, err)
+		return fmt.Errorf("analyze %s: %w", op.entity.Table, suspectFilters(err, op.entity, filters))
 	}
 
 	return nil

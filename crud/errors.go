@@ -126,8 +126,7 @@ func orWord(word, otherwise string) string {
 	return word
 }
 
-// dataRule is what a data exception means. Postgres names no column for these, so
-// the message stays general; values are checked by column before SQL sees them.
+// dataRule is what a data exception means.
 func dataRule(code string) string {
 	switch code {
 	case pgerrcode.NumericValueOutOfRange:
@@ -138,6 +137,8 @@ func dataRule(code string) string {
 		return "a date or time is not valid"
 	case pgerrcode.DivisionByZero:
 		return "division by zero"
+	case pgerrcode.CheckViolation:
+		return "it breaks a rule of its type"
 	default:
 		return "its form is not valid"
 	}

@@ -189,7 +189,7 @@ func (d *decision) blame(ctx context.Context, tx pgx.Tx, err error) error {
 	if !ok {
 		return err
 	}
-	fault, err := d.tools.fault(ctx, tx, at.entity, at.err)
+	fault, err := d.tools.fault(ctx, tx, d.scope.UserID, at.entity, at.err)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,10 @@ func (d *decision) blame(ctx context.Context, tx pgx.Tx, err error) error {
 
 // fault is what a model or a user interface is told of an error, or the error
 // itself when it is none of theirs.
-func (t *Tools) fault(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) (*Error, error) {
+func (t *Tools) fault(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) (*Error, error) {
+	if suspect, ok := errors.AsType[*valueError](err); ok {
+		err = t.culprit(ctx, tx, user, suspect)
+	}
 	err = explain(ctx, tx, t.domain.Schema, e, err)
 	if fault, ok := errors.AsType[*Error](err); ok {
 		return fault, nil

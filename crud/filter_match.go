@@ -122,6 +122,10 @@ func compare(c *domain.Column, kind domain.Kind, value any, text string) int {
 		}
 	}
 
+	if c.Fold {
+		value = strings.ToLower(fmt.Sprint(value))
+	}
+
 	return strings.Compare(fmt.Sprint(value), text)
 }
 

@@ -65,6 +65,10 @@ func operand(c *domain.Column) string {
 	switch {
 	case c.Kind == domain.KindJSON:
 		return c.SQL() + "::jsonb"
+	case c.Fold && c.Kind == domain.KindArray:
+		return "lower(" + c.SQL() + "::text)::" + c.Type
+	case c.Fold:
+		return "lower(" + c.SQL() + ") COLLATE \"C\""
 	case c.Type == "text" || strings.HasPrefix(c.Type, "character"):
 		return c.SQL() + ` COLLATE "C"`
 	default:
@@ -96,7 +100,7 @@ func comparand(s *statement, e *domain.Entity, c *condition) string {
 func containsCondition(s *statement, c *condition) {
 	switch c.column.Kind {
 	case domain.KindArray:
-		s.add(c.column.SQL(), " @> ", s.castList(c.texts, strings.TrimSuffix(c.column.Type, "[]")))
+		s.add(operand(c.column), " @> ", s.castList(c.texts, strings.TrimSuffix(c.column.Type, "[]")))
 	case domain.KindJSON:
 		s.add(operand(c.column), " @> ", s.cast(c.texts[0], "jsonb"))
 	default:

@@ -45,7 +45,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	q.where = func(sql *statement) { d.tools.where(sql, s.entity, list, nil) }
 	found, err := d.tools.load(ctx, tx, s.entity, q)
 	if err != nil {
-		return nil, err
+		return nil, suspectFilters(err, s.entity, list)
 	}
 	narrow(s.entity, found, list)
 	ask, err := d.mustAsk(ctx, s.entity, found, list)

@@ -74,11 +74,11 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r ORDER BY j.n RETURNING ", qualified(e, e.Key), "::text")
 	found, err := tx.Query(ctx, s.String(), s.args...)
 	if err != nil {
-		return nil, fmt.Errorf("insert into %s: %w", e.Table, err)
+		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
 	}
 	keys, err := pgx.CollectRows(found, pgx.RowTo[string])
 	if err != nil {
-		return nil, fmt.Errorf("insert into %s: %w", e.Table, err)
+		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
 	}
 
 	return keys, nil
@@ -115,8 +115,11 @@ func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, payloa
 }
 
 func (d *decision) mergeOrInsert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
-	if e.Merge != nil {
+	switch {
+	case e.Merge != nil:
 		return d.merge(ctx, tx, e, rows)
+	case e.Singleton:
+		return d.mergeSingle(ctx, tx, e, rows)
 	}
 	keys, err := d.insert(ctx, tx, e, rows)
 

@@ -17,6 +17,9 @@ import (
 // merge adds rows to those that say the same thing already (the shopping list's
 // eggs), and inserts the rest. Rows of one call that are the same become one.
 func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
+	if err := d.lockMerges(ctx, tx); err != nil {
+		return nil, err
+	}
 	unique, at := unite(e, rows)
 	existing, err := d.sameAs(ctx, tx, e, unique)
 	if err != nil {
@@ -52,6 +55,19 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	}
 
 	return result, nil
+}
+
+// lockMerges lets the user's other sessions wait until this transaction ends: what
+// they add could be the same thing, and no row exists yet that could be locked.
+// No unique key says it, since rows that are bought already may repeat. One lock for
+// all tables, so that two decisions never wait for each other.
+func (d *decision) lockMerges(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "alfred.merge."+d.scope.UserID.String())
+	if err != nil {
+		return fmt.Errorf("lock merges: %w", err)
+	}
+
+	return nil
 }
 
 // unite sums rows that are the same; at says in which each row ended up.
@@ -191,7 +207,7 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
 		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r WHERE ", own(e.Key.Name), " = r.", quoted(e.Key.Name))
 	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
-		return fmt.Errorf("add to %s: %w", e.Table, err)
+		return fmt.Errorf("add to %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
 	}
 
 	return nil

@@ -21,6 +21,7 @@ type readOp struct {
 	entity *domain.Entity
 	sel    selection
 	drafts []draft
+	tested []condition // of the query, for a value that Postgres cannot read
 	found  *loaded
 	notice string
 }
@@ -53,7 +54,7 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	}
 	op.found, err = d.tools.load(ctx, tx, op.entity, q)
 
-	return err
+	return suspectFilters(err, op.entity, op.tested)
 }
 
 // query is what the stored rows are read by; nil when only drafts are asked for.
@@ -79,6 +80,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if fault != nil {
 		return nil, fault
 	}
+	op.tested = slices.Concat(filters, or)
 	limit := maxRows
 	if order != nil && op.args.OrderBy == "" {
 		limit = rankedRows

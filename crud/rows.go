@@ -216,7 +216,7 @@ func (t *Tools) asUser(ctx context.Context, tx pgx.Tx, user User, e *domain.Enti
 	if err == nil {
 		return nil
 	}
-	fault, err := t.fault(ctx, tx, e, err)
+	fault, err := t.fault(ctx, tx, user.ID, e, err)
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 		return nil, err
 	}
 	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
-		return nil, fmt.Errorf("update %s: %w", e.Table, err)
+		return nil, fmt.Errorf("update %s: %w", e.Table, d.tools.suspectRows(err, e, []map[string]any{row}))
 	}
 	after, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
 	if err != nil {

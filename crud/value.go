@@ -133,6 +133,9 @@ func enumText(c *domain.Column, value any) (string, *Error) {
 	if !ok {
 		return "", failColumn(CodeBadValue, c.Name, "%s has to be a text.", c.Name)
 	}
+	if c.Fold {
+		return strings.ToLower(strings.TrimSpace(text)), nil
+	}
 	if len(c.Enum) == 0 || c.Kind == domain.KindArray {
 		return text, nil
 	}

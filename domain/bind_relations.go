@@ -147,8 +147,28 @@ func (b *binder) bindTexts(i int, e *Entity) {
 	}
 
 	b.checkLabel(i, e)
+	b.bindFold(i, e)
 	b.bindOrder(i, e)
 	b.bindSets(i, e)
+}
+
+// bindFold marks columns of free words.
+func (b *binder) bindFold(i int, e *Entity) {
+	for n, name := range b.decl.Entities[i].Fold {
+		field := fmt.Sprintf("fold[%d]", n)
+		if !b.columnsExist(i, field, e, []string{name}) {
+			continue
+		}
+
+		c := e.Column(name)
+		if words := c.Kind == KindText || c.Elem == KindText; !words || len(c.Enum) > 0 || c.FK != nil || c == e.Key || c.Generated {
+			b.entityProblemf(i, field, "fold: %s does not hold free words", name)
+
+			continue
+		}
+
+		c.Fold = true
+	}
 }
 
 // checkLabel keeps keys out of labels, which are made from rows before any key in

@@ -93,6 +93,7 @@ func TestBindMismatches(t *testing.T) {
 		{"unknown subdomain table", "", "readable: [books]", "readable: [tomes]", 24, "subdomain loans: no entity type has the table tomes"},
 		{"failing query", "", "FROM library.loans}", "FROM library.loan}", 27, `relation "library.loan" does not exist`},
 		{"query of another type", "", "count(*)::text", "count(*)", 27, "the query returns [bigint], not 1 of type text"},
+		{"words that are none", "", "order:", "fold: [due_on]\n    order:", 19, "loan: fold: due_on does not hold free words"},
 		{"unknown reference", "", "order:", "references: {pages: book}\n    order:", 19, "loan: references: column pages does not exist in loans"},
 		{"reference to tenants' rows", "", "order:", "references: {book_id: shelf}\n    order:", 19, "loan: references: shelf belongs to tenants"},
 		{"merge of text", "", "order:", "merge: {by: [due_on], sum: returned}\n    order:", 19, "loan: merge: returned is not a number"},

@@ -49,6 +49,7 @@ type EntityDecl struct {
 	Order      []string            `yaml:"order"` // "date", or "date desc"
 	Hidden     []string            `yaml:"hidden"`
 	Visible    []string            `yaml:"visible"` // of those hidden by default
+	Fold       []string            `yaml:"fold"`    // columns of free words, kept in lower case
 	Sets       map[string][]string `yaml:"sets"`
 	Children   []ChildDecl         `yaml:"children"`
 	Computed   []ComputedDecl      `yaml:"computed"`

@@ -150,6 +150,9 @@ type Column struct {
 	// Check is what further CHECK constraints of this one column say, as SQL:
 	// "rating >= 1 AND rating <= 5"; "" for none.
 	Check string
+	// Fold: free words (tags, a cuisine), stored in lower case and compared without
+	// case, because no list closes them and people write them as they like.
+	Fold bool
 	// Hidden columns (owner, timestamps, embeddings) are never shown or written by a model.
 	Hidden bool
 	// FK is set when the column refers to another row, of an entity type or not.
