@@ -1,0 +1,347 @@
+package chaos_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/domain"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/lexical"
+	"alfred/llm/script"
+	"alfred/memory"
+	"alfred/pg"
+	"alfred/recall"
+)
+
+// envFailpoints names a folder: the worker notes every statement of a decision in its file "boundaries", and kills
+// itself at the line whose number stands in its file "target".
+const envFailpoints = "CHAOS_FAILPOINTS"
+
+// failpoints is a pgx tracer. Several workers share its folder: a line appended is the next number for all of them.
+type failpoints struct {
+	mu         sync.Mutex
+	boundaries *os.File
+	dir        string
+}
+
+// TraceQueryStart implements pgx.QueryTracer.
+func (f *failpoints) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	f.pass("before", statement(data.SQL))
+
+	return context.WithValue(ctx, f, data.SQL)
+}
+
+// TraceQueryEnd implements pgx.QueryTracer. Behind a commit the decision stands, but River has not been told.
+func (f *failpoints) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
+	if sql, _ := ctx.Value(f).(string); strings.EqualFold(sql, "commit") {
+		f.pass("after", "commit")
+	}
+}
+
+// TraceBatchStart implements pgx.BatchTracer.
+func (f *failpoints) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+	f.pass("before", fmt.Sprintf("batch of %d", data.Batch.Len()))
+
+	return ctx
+}
+
+// TraceBatchQuery implements pgx.BatchTracer.
+func (f *failpoints) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+// TraceBatchEnd implements pgx.BatchTracer.
+func (f *failpoints) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+// pass notes a boundary and dies if it is the one.
+func (f *failpoints) pass(side, name string) {
+	phase := phase()
+	if phase == "" {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	line := fmt.Sprintf("%s %s %s", phase, side, name)
+	line += strings.Repeat(" ", max(0, lineSize-1-len(line)))
+	if _, err := f.boundaries.WriteString(line[:lineSize-1] + "\n"); err != nil {
+		panic(err)
+	}
+	end, err := f.boundaries.Seek(0, io.SeekCurrent)
+	if err != nil {
+		panic(err)
+	}
+	target, err := os.ReadFile(filepath.Join(f.dir, "target"))
+	if err != nil {
+		panic(err)
+	}
+	if string(target) == strconv.FormatInt(end/lineSize, 10) {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}
+
+// lineSize makes all lines as long, so that a file's size tells the number of its lines.
+const lineSize = 80
+
+// statement is the name of a generated query, or the first words of another.
+func statement(sql string) string {
+	if name, ok := strings.CutPrefix(sql, "-- name: "); ok {
+		return strings.Fields(name)[0]
+	}
+	words := strings.Fields(sql)
+
+	return strings.Join(words[:min(4, len(words))], " ")
+}
+
+// phase says in which part of a decision the caller is; "" outside: the lease, the scan and the background may die anywhere.
+func phase() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	for {
+		frame, more := frames.Next()
+		for _, name := range []string{"applyInputs", "load", "run", "commit"} {
+			if frame.Function == "alfred/jobs.(*Runner)."+name {
+				return name
+			}
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+// failpointWorker is a worker like the built one, with a traced pool. It returns its exit status.
+func failpointWorker() int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	if err := runFailpointWorker(ctx, os.Getenv(envFailpoints)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+
+		return 1
+	}
+
+	return 0
+}
+
+func runFailpointWorker(ctx context.Context, dir string) error {
+	boundaries, err := os.OpenFile(filepath.Join(dir, "boundaries"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	pool, err := tracedPool(ctx, &failpoints{boundaries: boundaries, dir: dir})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	files, file := domain.Find("kitchen")
+	bound, err := domain.Open(ctx, pool, files, file)
+	if err != nil {
+		return err
+	}
+	model, err := script.Load(os.Getenv("ALFRED_SCRIPT"))
+	if err != nil {
+		return err
+	}
+	search := recall.New(bound, lexical.Embedder{})
+	runner, err := jobs.NewRunner(jobs.Config{
+		Pool: pool, Domain: bound, Memory: memory.New(bound, memory.DefaultConfig()), Tools: crud.New(bound, search), Index: recall.NewIndex(search, pool),
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Models: func(string) llm.Model { return model },
+		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "failpoints",
+	})
+	if err != nil {
+		return err
+	}
+	if err := runner.Start(ctx); err != nil {
+		return err
+	}
+	<-ctx.Done()
+
+	return runner.Stop(context.WithoutCancel(ctx))
+}
+
+// tracedPool is the worker's pool with a tracer.
+func tracedPool(ctx context.Context, tracer pgx.QueryTracer) (*pgxpool.Pool, error) {
+	plain, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", IdleInTxTimeout: 5 * time.Second, MaxConns: 6, URL: os.Getenv("DATABASE_URL")})
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	config := plain.Config()
+	config.ConnConfig.Tracer = tracer
+
+	return pgxpool.NewWithConfig(ctx, config)
+}
+
+// lane plays one conversation after the other on a database of its own with two workers, of which one dies in each.
+type lane struct {
+	t       *testing.T
+	dir     string
+	url     string
+	script  string
+	pool    *pgxpool.Pool
+	workers [2]*process
+}
+
+func newLane(t *testing.T, l *lab, script string) *lane {
+	t.Helper()
+
+	n := &lane{t: t, dir: t.TempDir(), script: script}
+	n.url, n.pool = l.database(t)
+	for _, name := range []string{"boundaries", "target"} {
+		require.NoError(t, os.WriteFile(filepath.Join(n.dir, name), nil, 0o600))
+	}
+	n.revive()
+
+	return n
+}
+
+// revive starts the workers that are not alive.
+func (n *lane) revive() {
+	n.t.Helper()
+
+	self, err := os.Executable()
+	require.NoError(n.t, err)
+	for i, worker := range n.workers {
+		if worker == nil || worker.ended() {
+			n.workers[i] = spawn(n.t, []string{envFailpoints + "=" + n.dir, "DATABASE_URL=" + n.url, "ALFRED_SCRIPT=" + n.script}, self)
+		}
+	}
+}
+
+// play plays the conversation, with the death of a worker at the given boundary (0: none), and returns the session and
+// the boundaries passed.
+func (n *lane) play(target int) (uuid.UUID, []string) {
+	n.t.Helper()
+
+	require.NoError(n.t, os.WriteFile(filepath.Join(n.dir, "target"), []byte(strconv.Itoa(target)), 0o600))
+	require.NoError(n.t, os.Truncate(filepath.Join(n.dir, "boundaries"), 0))
+	session := newSession(n.t, n.pool)
+	for i := range failpointTurns {
+		require.NoError(n.t, say(n.t.Context(), n.pool, session, i+1))
+	}
+	awaitQuiet(n.t, n.pool, time.Minute, session)
+	text, err := os.ReadFile(filepath.Join(n.dir, "boundaries"))
+	require.NoError(n.t, err)
+	var lines []string
+	for line := range bytes.Lines(text) {
+		lines = append(lines, strings.TrimSpace(string(line)))
+	}
+
+	return session, lines
+}
+
+var failpointTurns = []string{turns[0], turns[1]}
+
+// A worker is killed at every statement of every decision of a conversation; another goes on. What is left is the same.
+func TestKilledAtEveryStatement(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+	l := openLab(t)
+	scriptPath := writeScript(t, 0, failpointTurns)
+	first := newLane(t, l, scriptPath)
+	session, boundaries := undisturbed(first)
+	want := state(t, first.pool, session)
+	targets := chosen(boundaries)
+	t.Logf("%d boundaries, %d of them tried", len(boundaries), len(targets))
+
+	lanes := []*lane{first, newLane(t, l, scriptPath), newLane(t, l, scriptPath)}
+	queue := make(chan int, len(targets))
+	for _, target := range targets {
+		queue <- target
+	}
+	close(queue)
+	var wait sync.WaitGroup
+	started := time.Now()
+	for _, n := range lanes {
+		wait.Go(func() {
+			for target := range queue {
+				n.die(target, boundaries[target-1], want)
+			}
+		})
+	}
+	wait.Wait()
+	for _, n := range lanes {
+		requireClean(t, n.pool)
+	}
+	report("failpoints", fmt.Sprintf("| a worker killed at a statement | %d of %d statements of load, run and commit | 0 | %.0f s |",
+		len(targets), len(boundaries), time.Since(started).Seconds()))
+}
+
+// undisturbed plays until two runs agree on the boundaries: the first one prepares statements.
+func undisturbed(n *lane) (uuid.UUID, []string) {
+	n.t.Helper()
+
+	session, boundaries := n.play(0)
+	for range 5 {
+		again, same := n.play(0)
+		if slices.Equal(boundaries, same) {
+			return again, same
+		}
+		session, boundaries = again, same
+	}
+
+	return session, boundaries
+}
+
+// die plays with a death and compares. Where two workers came close, a number names another boundary: then again.
+func (n *lane) die(target int, boundary string, want map[string]string) {
+	n.t.Helper()
+
+	for range 5 {
+		session, passed := n.play(target)
+		about := fmt.Sprintf("killed at %d (%s)", target, boundary)
+		requireSame(n.t, want, state(n.t, n.pool, session), about)
+		requireBoughtOnce(n.t, n.pool, session, about)
+		n.revive()
+		if len(passed) >= target && passed[target-1] == boundary {
+			return
+		}
+	}
+	require.FailNow(n.t, "the boundary was not met", "%d (%s)", target, boundary)
+}
+
+// requireBoughtOnce: an answer that was stored is played, not asked for again.
+func requireBoughtOnce(t *testing.T, pool *pgxpool.Pool, session uuid.UUID, about string) {
+	t.Helper()
+
+	var twice int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM (SELECT FROM llm_calls WHERE session_id = $1 AND response IS NOT NULL AND turn_id IS NOT NULL
+		GROUP BY turn_id, position, attempt HAVING count(*) > 1) AS x`, session).Scan(&twice))
+	require.Zero(t, twice, "%s: answers bought twice", about)
+}
+
+// chosen are the numbers of the boundaries to try: all, or in the short form a few of each phase, others each day.
+func chosen(boundaries []string) []int {
+	var all []int
+	for i := range boundaries {
+		all = append(all, i+1)
+	}
+	if rounds() > 0 {
+		return all
+	}
+	const some = 24
+	stride := max(1, len(all)/some)
+	var few []int
+	for i := time.Now().YearDay() % stride; i < len(all); i += stride {
+		few = append(few, all[i])
+	}
+
+	return few
+}

@@ -1,0 +1,226 @@
+package chaos_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/pg"
+)
+
+// TestMain runs the tests, or, where a test has started this binary again, a worker with failpoints.
+func TestMain(m *testing.M) {
+	if os.Getenv(envFailpoints) != "" {
+		os.Exit(failpointWorker())
+	}
+	code := m.Run()
+	theLab.close()
+	os.Exit(code)
+}
+
+// lab is what the tests share: a server that may be killed, and the programs. The
+// tests run one after the other, because each wants the machine for itself.
+type lab struct {
+	once sync.Once
+	err  error
+
+	dir      string // holds all of it
+	programs string
+	server   *server
+	count    atomic.Int64 // of databases
+}
+
+var theLab lab
+
+// openLab starts the server on first use.
+func openLab(t *testing.T) *lab {
+	t.Helper()
+
+	address := dbtest.URL(t) // outside Once: it may end the test
+	theLab.once.Do(func() { theLab.err = theLab.open(t.Context(), address) })
+	if errors.Is(theLab.err, errNoServer) {
+		t.Skip(theLab.err)
+	}
+	require.NoError(t, theLab.err)
+
+	return &theLab
+}
+
+var errNoServer = errors.New("the test database's server programs are not on this machine")
+
+func (l *lab) open(ctx context.Context, address string) error {
+	var err error
+	if l.dir, err = os.MkdirTemp("", "alfred-chaos-"); err != nil {
+		return err
+	}
+	if err := os.Chmod(l.dir, 0o755); err != nil { // the server's user has to get in
+		return err
+	}
+	l.programs = filepath.Join(l.dir, "bin")
+	build := exec.CommandContext(ctx, "go", "build", "-o", l.programs+"/", "alfred/cmd/worker", "alfred/cmd/api")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w: %s", err, out)
+	}
+	if l.server, err = newServer(ctx, l.dir, address); err != nil {
+		return err
+	}
+	if err := l.server.sql(ctx, "postgres", `CREATE DATABASE template`); err != nil {
+		return err
+	}
+	migrate := exec.CommandContext(ctx, filepath.Join(l.programs, "worker"), "migrate", "up")
+	migrate.Env = append(os.Environ(), "DATABASE_URL="+l.server.url("template"))
+	if out, err := migrate.CombinedOutput(); err != nil {
+		return fmt.Errorf("migrate: %w: %s", err, out)
+	}
+
+	return nil
+}
+
+func (l *lab) close() {
+	if l.server != nil {
+		_ = l.server.stop("immediate")
+	}
+	if l.dir != "" {
+		_ = os.RemoveAll(l.dir)
+	}
+}
+
+// database makes a migrated database and returns its address and a pool on it.
+func (l *lab) database(t *testing.T) (string, *pgxpool.Pool) {
+	t.Helper()
+
+	name := "chaos_" + strconv.FormatInt(l.count.Add(1), 10)
+	require.NoError(t, l.server.sql(t.Context(), "postgres", `CREATE DATABASE `+name+` TEMPLATE template`))
+	pool, err := pg.Open(t.Context(), pg.Config{AppName: "chaos", MaxConns: 16, URL: l.server.url(name)})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+
+	return l.server.url(name), pool
+}
+
+// server is a Postgres that writes to disk and may be killed.
+type server struct {
+	bin, data string
+	port      int
+	owner     *syscall.Credential // root may not run a server
+}
+
+// newServer takes the programs of the server at address, which has all that is needed.
+func newServer(ctx context.Context, dir, address string) (*server, error) {
+	s := &server{data: filepath.Join(dir, "data")}
+	if err := s.find(ctx, address); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(s.data, 0o700); err != nil {
+		return nil, err
+	}
+	if err := s.chooseOwner(); err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s.port = listener.Addr().(*net.TCPAddr).Port
+	listener.Close()
+	if err := s.run(ctx, "initdb", "--pgdata", s.data, "--username", "alfred", "--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8"); err != nil {
+		return nil, err
+	}
+
+	return s, s.start(ctx)
+}
+
+func (s *server) find(ctx context.Context, address string) error {
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if err := conn.QueryRow(ctx, `SELECT setting FROM pg_config() WHERE name = 'BINDIR'`).Scan(&s.bin); err != nil {
+		return fmt.Errorf("%w: %w", errNoServer, err)
+	}
+	if _, err := os.Stat(filepath.Join(s.bin, "initdb")); err != nil {
+		return fmt.Errorf("%w: %w", errNoServer, err)
+	}
+
+	return nil
+}
+
+func (s *server) chooseOwner() error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	account, err := user.Lookup("postgres")
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoServer, err)
+	}
+	uid, _ := strconv.Atoi(account.Uid)
+	gid, _ := strconv.Atoi(account.Gid)
+	s.owner = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+
+	return os.Chown(s.data, uid, gid)
+}
+
+// run runs one of the server's programs. Its output goes to a file, because pg_ctl's child keeps it open.
+func (s *server) run(ctx context.Context, program string, args ...string) error {
+	log, err := os.CreateTemp(filepath.Dir(s.data), program+"-*.log")
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	command := exec.CommandContext(ctx, filepath.Join(s.bin, program), args...)
+	command.Dir, command.Stdout, command.Stderr = "/", log, log
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}
+	if err := command.Run(); err != nil {
+		text, _ := os.ReadFile(log.Name())
+
+		return fmt.Errorf("%s: %w: %s", program, err, text)
+	}
+
+	return nil
+}
+
+func (s *server) start(ctx context.Context) error {
+	return s.run(ctx, "pg_ctl", "--pgdata", s.data, "--log", filepath.Join(s.data, "server.log"), "--wait", "--options",
+		fmt.Sprintf("-c listen_addresses=127.0.0.1 -c port=%d -c unix_socket_directories='%s' -c max_connections=400 -c shared_buffers=128MB -c deadlock_timeout=200ms", s.port, s.data),
+		"start")
+}
+
+// stop ends the server; mode immediate is a crash: nothing is flushed.
+func (s *server) stop(mode string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	return s.run(ctx, "pg_ctl", "--pgdata", s.data, "--mode", mode, "--wait", "stop")
+}
+
+func (s *server) url(database string) string {
+	return fmt.Sprintf("postgres://alfred@127.0.0.1:%d/%s?sslmode=disable", s.port, database)
+}
+
+func (s *server) sql(ctx context.Context, database, statement string, args ...any) error {
+	conn, err := pgx.Connect(ctx, s.url(database))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, statement, args...)
+
+	return err
+}

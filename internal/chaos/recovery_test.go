@@ -1,0 +1,168 @@
+package chaos_test
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+)
+
+// ward holds sessions at work on two workers, of which one meets with an accident.
+type ward struct {
+	t        *testing.T
+	l        *lab
+	url      string
+	script   string
+	pool     *pgxpool.Pool
+	sessions []uuid.UUID
+}
+
+func openWard(t *testing.T) *ward {
+	t.Helper()
+
+	w := &ward{t: t, l: openLab(t), script: writeScript(t, 300*time.Millisecond, turns[:1])}
+	w.url, w.pool = w.l.database(t)
+
+	return w
+}
+
+// talk starts a turn in each of many sessions.
+func (w *ward) talk() {
+	w.t.Helper()
+
+	const sessions = 24
+	for range sessions {
+		session := newSession(w.t, w.pool)
+		require.NoError(w.t, say(w.t.Context(), w.pool, session, 1))
+		w.sessions = append(w.sessions, session)
+	}
+}
+
+// workerOf is the worker's id in its lease; it is the newest.
+func (w *ward) workerOf(known []string) string {
+	w.t.Helper()
+
+	var id string
+	require.Eventually(w.t, func() bool {
+		return w.pool.QueryRow(w.t.Context(), `SELECT id FROM workers WHERE NOT id = ANY ($1)`, known).Scan(&id) == nil
+	}, time.Minute, 10*time.Millisecond)
+
+	return id
+}
+
+// interrupted are the turns whose decision the worker is making, and the time by the database's clock.
+func (w *ward) interrupted(worker string) (turns []uuid.UUID, at time.Time) {
+	w.t.Helper()
+
+	rows, err := w.pool.Query(w.t.Context(), `SELECT (args ->> 'turn_id')::uuid FROM river_job WHERE queue = 'turns' AND state = 'running' AND $1 = ANY (attempted_by)`, worker)
+	require.NoError(w.t, err)
+	turns, err = pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	require.NoError(w.t, err)
+	require.NoError(w.t, w.pool.QueryRow(w.t.Context(), `SELECT clock_timestamp()`).Scan(&at))
+
+	return turns, at
+}
+
+// resumed waits until each turn is at work elsewhere, and returns how long each took.
+func (w *ward) resumed(worker string, turns []uuid.UUID, since time.Time) []time.Duration {
+	w.t.Helper()
+
+	awaitQuiet(w.t, w.pool, time.Minute, w.sessions...)
+	var took []time.Duration
+	for _, turn := range turns {
+		var at *time.Time
+		require.NoError(w.t, w.pool.QueryRow(w.t.Context(), `SELECT min(attempted_at) FROM river_job
+			WHERE args @> jsonb_build_object('turn_id', $1::uuid) AND queue = 'turns' AND attempted_at >= $2 AND NOT $3 = ANY (attempted_by)`, turn, since, worker).Scan(&at))
+		if at != nil { // nil: it committed before the blow fell
+			took = append(took, at.Sub(since))
+		}
+	}
+
+	return took
+}
+
+func percentile(took []time.Duration, p int) time.Duration {
+	slices.Sort(took)
+
+	return took[min(len(took)-1, len(took)*p/100)]
+}
+
+// accident lets one of two workers meet with it, again and again, and returns how long turns stood still.
+func (w *ward) accident(times int, blow func(*process)) []time.Duration {
+	w.t.Helper()
+
+	var took []time.Duration
+	var known []string
+	w.l.worker(w.t, w.url, w.script)
+	known = append(known, w.workerOf(known))
+	for range times {
+		victim := w.l.worker(w.t, w.url, w.script)
+		id := w.workerOf(known)
+		known = append(known, id)
+		w.sessions = nil
+		w.talk()
+		var turns []uuid.UUID
+		var at time.Time
+		require.Eventually(w.t, func() bool { turns, at = w.interrupted(id); return len(turns) > 3 }, 10*time.Second, 20*time.Millisecond)
+		blow(victim)
+		took = append(took, w.resumed(id, turns, at)...)
+		w.refused(id, at)
+		victim.signal(syscall.SIGCONT)
+		w.wake(id, at)
+		victim.kill()
+	}
+
+	return took
+}
+
+// refused: nothing that was taken over from the worker was committed by it afterwards.
+func (w *ward) refused(worker string, since time.Time) {
+	w.t.Helper()
+
+	var committed int
+	require.NoError(w.t, w.pool.QueryRow(w.t.Context(), `SELECT count(*) FROM node_runs AS n JOIN river_job AS j ON j.id = n.river_job_id
+		WHERE j.state = 'discarded' AND $1 = ANY (j.attempted_by) AND n.created_at > $2`, worker, since).Scan(&committed))
+	require.Zero(w.t, committed, "decisions committed by a worker whose jobs had been taken over")
+}
+
+// wake gives a process that goes on the time to try, and looks again.
+func (w *ward) wake(worker string, since time.Time) {
+	w.t.Helper()
+
+	time.Sleep(500 * time.Millisecond)
+	w.refused(worker, since)
+	var doubled int
+	require.NoError(w.t, w.pool.QueryRow(w.t.Context(), `SELECT count(*) FROM (SELECT FROM kitchen.shopping_list GROUP BY user_id HAVING count(*) <> 3) AS x`).Scan(&doubled))
+	require.Zero(w.t, doubled, "users with more or fewer rows than were written")
+	requireClean(w.t, w.pool)
+}
+
+func (w *ward) requireFast(what string, took []time.Duration, limit time.Duration) {
+	w.t.Helper()
+
+	require.NotEmpty(w.t, took)
+	p50, p95, worst := percentile(took, 50), percentile(took, 95), percentile(took, 100)
+	w.t.Logf("%s: %d turns, p50 %s, p95 %s, longest %s", what, len(took), p50, p95, worst)
+	require.Less(w.t, p95, limit)
+	report("recovery", fmt.Sprintf("| %s | %d | %.2f s | %.2f s | %.2f s | %s |", what, len(took), p50.Seconds(), p95.Seconds(), worst.Seconds(), limit))
+}
+
+// A killed worker's lock is free at once; the others look twice a second.
+func TestRecoveryFromKill(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+	w := openWard(t)
+	took := w.accident(3*max(1, rounds()), func(p *process) { p.kill() })
+	w.requireFast("kill -9", took, time.Second)
+}
+
+// A stopped worker's lease tells after 3 s. When it wakes, everything it does is refused.
+func TestRecoveryFromStop(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+	w := openWard(t)
+	took := w.accident(max(1, rounds()), func(p *process) { p.signal(syscall.SIGSTOP) })
+	w.requireFast("SIGSTOP", took, 5*time.Second)
+}
