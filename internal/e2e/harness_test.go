@@ -47,7 +47,6 @@ type house struct {
 type fixtures struct {
 	embedder llm.Embedder
 	model    func(*domain.Domain) llm.Model
-	lenient  bool // the gate takes identifiers out, as in production
 }
 
 // openHouse starts everything on a fresh database and stops it when the test ends.
@@ -68,7 +67,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	h := &house{t: t, pool: pool, jobs: jobs.Config{
 		Pool: pool, Domain: d, Memory: mem, Tools: tools, Index: recall.NewIndex(search, pool), Logger: logger,
 		Models:        func(string) llm.Model { return model },
-		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "e2e",
+		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "e2e", StrictGate: true,
 	}}
 	h.startWorker()
 	t.Cleanup(func() { h.stopWorker() })
