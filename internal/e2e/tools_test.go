@@ -213,3 +213,28 @@ turns:
 		WHERE t.session_id = $1 AND r.tool = 'calculate'`)
 	c.fact("250", `SELECT trim_scale(quantity) FROM kitchen.recipe_ingredients WHERE user_id = $2 AND name = 'wide rice noodles'`)
 }
+
+// What is to buy is a difference of rows, worked out by code and equal to SQL.
+func TestShoppingDifference(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: explore}
+    think: {goal: What to buy, decision: plan, steps: [{type: read, subdomain: recipes, description: What Butter Chicken needs}, {type: read, subdomain: inventory, description: What is at home}, {type: analyze, subdomain: shopping, description: The difference}]}
+    act:
+      - {step: 1, calls: [{tool: db_read, args: {table: recipe_ingredients, filters: [{field: name, op: "=", value: chicken thighs}]}}, {tool: step_complete, args: {summary: read}}]}
+      - {step: 2, calls: [{tool: db_read, args: {table: inventory, filters: [{field: name, op: "=", value: chicken thighs}]}}, {tool: step_complete, args: {summary: read}}]}
+      - {step: 3, calls: [{tool: calculate, args: {expressions: ["1000 - 800"]}}]}
+      - {step: 3, calls: [{tool: step_complete, args: {summary: 200 g more, conclusions: Buy 200 g of chicken thighs.}}]}
+    reply: Buy 200 g of chicken thighs.
+`)
+	c.exec(`UPDATE kitchen.recipe_ingredients SET quantity = 1000 WHERE user_id = $1 AND name = 'chicken thighs'`)
+	said := c.say("What would I need to buy for Butter Chicken?")
+	require.Equal(t, "read ok, read ok, analyze ok", said.outcomes())
+	difference := c.one(`SELECT trim_scale(r.quantity - v.quantity) FROM kitchen.recipe_ingredients r JOIN kitchen.inventory v USING (user_id, ingredient_id) WHERE r.user_id = $2 AND r.name = 'chicken thighs'`)
+	c.fact(difference, `SELECT r.rows -> 0 ->> 'result' FROM turn_step_results r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1 AND r.tool = 'calculate'`)
+	data := section(c.prompt(1, "act", 3), "## Active Entities (Full Data)")
+	require.Contains(t, data, `"quantity":1000`, "an analysis sees the rows of the steps before it")
+	require.Contains(t, data, `"quantity":800`)
+	c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2`)
+}
