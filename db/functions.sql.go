@@ -8,6 +8,7 @@ package db
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -268,4 +269,28 @@ func (q *Queries) TurnSummaryFinish(ctx context.Context, db DBTX, turnID uuid.UU
 	var finished bool
 	err := row.Scan(&finished)
 	return finished, err
+}
+
+const usageToday = `-- name: UsageToday :one
+SELECT u.turns::bigint AS turns, u.tokens::bigint AS tokens, u.cost_usd::double precision AS cost_usd
+FROM usage_today($1::uuid, $2::timestamptz) AS u
+`
+
+type UsageTodayParams struct {
+	SessionID uuid.UUID
+	Until     time.Time
+}
+
+type UsageTodayRow struct {
+	Turns   int64
+	Tokens  int64
+	CostUsd float64
+}
+
+// UsageToday is what the session's user has used today.
+func (q *Queries) UsageToday(ctx context.Context, db DBTX, arg *UsageTodayParams) (*UsageTodayRow, error) {
+	row := db.QueryRow(ctx, usageToday, arg.SessionID, arg.Until)
+	var i UsageTodayRow
+	err := row.Scan(&i.Turns, &i.Tokens, &i.CostUsd)
+	return &i, err
 }

@@ -13,6 +13,7 @@ import (
 	"alfred/crud"
 	"alfred/db"
 	"alfred/domain"
+	"alfred/jobs"
 	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
@@ -30,6 +31,8 @@ type Config struct {
 	Search *recall.Searcher
 	// Domain is what new sessions run on.
 	Domain *domain.Domain
+	// Limits are what a user may use in a day; the zero value: anything.
+	Limits jobs.Limits
 	// OpenUser, if set, is who every request acts for, without a key: only for a
 	// listener on loopback.
 	OpenUser uuid.UUID

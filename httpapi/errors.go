@@ -87,6 +87,9 @@ func problemOf(err error) *problem {
 	if bad, ok := errors.AsType[*jobs.InvalidError](err); ok {
 		return invalid(bad.Message)
 	}
+	if usedUp, ok := errors.AsType[*jobs.LimitError](err); ok {
+		return newCode(http.StatusTooManyRequests, "limit_exceeded", "You have used up what you may use in a day ("+usedUp.What+"). Please come back tomorrow.")
+	}
 	if bad, ok := errors.AsType[*registry.RefError](err); ok {
 		return newCode(http.StatusNotFound, "not_found", bad.Sentence)
 	}

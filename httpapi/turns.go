@@ -163,6 +163,7 @@ func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, erro
 		made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
 			SessionID: sessionID, Message: in.Body.Message, Mode: in.Body.Mode, IfBusy: in.Body.IfBusy,
 			IdempotencyKey: in.IdempotencyKey, UIChanges: in.Body.UIChanges, MentionedEntities: in.Body.MentionedEntities,
+			Limits: a.Limits,
 		})
 
 		return err

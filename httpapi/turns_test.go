@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"alfred/httpapi"
+	"alfred/jobs"
 )
 
 func TestTurn(t *testing.T) {
@@ -176,4 +179,14 @@ func TestTurnWaitEndsWhenTheServerStops(t *testing.T) {
 	a := wait()
 	require.Equal(t, http.StatusOK, a.status)
 	require.Equal(t, "running", a.text("status"))
+}
+
+func TestEnqueueWithinLimits(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t, func(c *httpapi.Config) { c.Limits = jobs.Limits{Turns: 1} })
+	session := b.session(t)
+	b.message(t, session, "the first of the day")
+	b.call(t, http.MethodPost, "/v1/sessions/"+session+"/turns", map[string]any{"message": "one too many"}).
+		requireProblem(t, http.StatusTooManyRequests, "limit_exceeded")
 }

@@ -31,7 +31,7 @@ func (a *act) load(ctx context.Context, tx pgx.Tx, s *state) error {
 	if a.approved = s.approved(); a.approved != nil {
 		return nil
 	}
-	in, err := a.runner.Memory.Act(ctx, tx, s.turn, int(step.Step))
+	in, err := s.memory.Act(ctx, tx, s.turn, int(step.Step))
 	a.in = in
 
 	return err //nolint:wrapcheck // memory says what it was

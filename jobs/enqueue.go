@@ -29,6 +29,7 @@ type EnqueueParams struct {
 
 	IdempotencyKey    string // a second message with the same key gives the first one's turn
 	IfBusy            string // one of the IfBusy constants; "" is IfBusyEnqueue
+	Limits            Limits // what the user may use in a day; the zero value: anything
 	MentionedEntities []MentionedEntity
 	Mode              string     // quick, plan or create; "" is the session's
 	UIChanges         []UIChange // what the user changed outside the chat since the last message
@@ -65,7 +66,7 @@ type Enqueued struct {
 // Until then the session's row is locked, so the transaction should be short.
 //
 // Errors: [ErrSessionNotFound], [ErrSessionArchived], [TurnRunningError],
-// [ErrLimit], [ErrMessageTooLarge], [InvalidError]. As with any error of
+// [ErrLimit], [LimitError], [ErrMessageTooLarge], [InvalidError]. As with any error of
 // Postgres, the transaction can only be rolled back then.
 func EnqueueTurn(ctx context.Context, tx pgx.Tx, params EnqueueParams) (*Enqueued, error) {
 	arg, err := params.row()
@@ -75,6 +76,11 @@ func EnqueueTurn(ctx context.Context, tx pgx.Tx, params EnqueueParams) (*Enqueue
 	row, err := db.New().TurnEnqueue(ctx, tx, arg)
 	if err != nil {
 		return nil, fmt.Errorf("enqueue turn: %w", typed(err))
+	}
+	if !row.Existing {
+		if err := params.Limits.check(ctx, tx, params.SessionID, endOfTime); err != nil {
+			return nil, err
+		}
 	}
 
 	return &Enqueued{TurnID: row.TurnID, Number: int(row.Number), Status: row.Status, Existing: row.Existing}, nil

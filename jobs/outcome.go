@@ -23,6 +23,7 @@ const (
 	codeContextOverflow = "context_overflow"
 	codeInternal        = "internal"
 	codeInvalidOutput   = "invalid_output"
+	codeUsedUp          = "limit_exceeded"
 	codeModelAuth       = "model_auth"
 	codeModelRefused    = "model_refused"
 	codeModelUnavail    = "model_unavailable"
@@ -37,11 +38,15 @@ var sentences = map[string]string{
 	codeContextOverflow: "This conversation has grown too long for the model. Please start a new one.",
 	codeInternal:        "Something went wrong on our side. Nothing of this step was saved. Please try again.",
 	codeInvalidOutput:   "The model did not give a usable answer. Please try again, perhaps in other words.",
+	codeUsedUp:          "You have used up what you may use in a day. Please come back tomorrow.",
 	codeModelAuth:       "The model refuses our key. Please tell whoever runs this service.",
 	codeModelRefused:    "The model declined to answer this. Please ask in another way.",
 	codeModelUnavail:    "The model cannot be reached right now. Please try again in a few minutes.",
 	codeScriptExhausted: "The script has no answer for this.",
 }
+
+// unsuitable is said of a model that does not exist or takes no tools or schemas: trying again does not help.
+const unsuitable = "The configured model cannot do this. Please tell whoever runs this service to choose another; the worker's log names one."
 
 var (
 	// errCancelled stops a run whose turn was cancelled.
@@ -83,6 +88,7 @@ type outcome struct {
 	verdict verdict
 	after   time.Duration // of a snooze
 	code    string        // of a failure
+	text    string        // of a failure whose code says too little; else that of the code
 }
 
 const (
@@ -113,6 +119,9 @@ func judge(err error, attempt, snoozes int) outcome {
 		return outcome{verdict: verdictHandBack}
 	case errors.Is(err, memory.ErrLeak):
 		return outcome{verdict: verdictFail, code: codeInternal}
+	}
+	if _, limited := errors.AsType[*LimitError](err); limited {
+		return outcome{verdict: verdictFail, code: codeUsedUp}
 	}
 	if model, ok := errors.AsType[*llm.Error](err); ok {
 		return judgeModel(model, attempt, snoozes)
@@ -146,7 +155,7 @@ func judgeModel(err *llm.Error, attempt, snoozes int) outcome {
 	case llm.KindScriptExhausted:
 		return outcome{verdict: verdictFail, code: codeScriptExhausted}
 	case llm.KindInvalidRequest:
-		return outcome{verdict: verdictFail, code: codeModelUnavail}
+		return outcome{verdict: verdictFail, code: codeModelUnavail, text: unsuitable}
 	default:
 		return retryUntil(internalAttempts, attempt, codeInternal)
 	}

@@ -26,12 +26,12 @@ type reply struct {
 func (r *reply) load(ctx context.Context, tx pgx.Tx, s *state) error {
 	r.guard = s.guard
 	if r.quick = s.quick(); r.quick {
-		text, err := r.runner.Memory.QuickReply(ctx, tx, s.turn)
+		text, err := s.memory.QuickReply(ctx, tx, s.turn)
 		r.out = &nodes.ReplyOutput{Text: text}
 
 		return err //nolint:wrapcheck // memory says what it was
 	}
-	in, err := r.runner.Memory.Reply(ctx, tx, s.turn)
+	in, err := s.memory.Reply(ctx, tx, s.turn)
 	r.in = in
 
 	return err //nolint:wrapcheck // memory says what it was

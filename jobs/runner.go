@@ -74,11 +74,14 @@ type Config struct {
 	Pool   *pgxpool.Pool
 	Domain *domain.Domain
 	Memory Memory
+	Tight  Memory // with smaller budgets, for a prompt that the model finds too long; nil: such a turn fails
 	Tools  Tools
 	Index  Index // nil: nothing is embedded
 	Logger *slog.Logger
 	Models func(node string) llm.Model // the model of a node; compress is one of them
 	Prices llm.Prices                  // nil: every call costs 0
+
+	Limits Limits // per user and day; the zero value: none
 
 	CompressOlder       bool // compress turns that leave the windows
 	FullDetailTurns     int  // window of the conversation, in turns

@@ -25,6 +25,7 @@ type state struct {
 	answered *db.Questions // the question that this turn answered, or nil
 	answers  []*db.LlmCallAnswersRow
 	guard    *guard
+	memory   Memory // what builds the inputs
 }
 
 // actMade is the stored form of a decision of Act: its output and what came of it.

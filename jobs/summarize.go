@@ -28,7 +28,7 @@ type summarize struct {
 
 func (s *summarize) load(ctx context.Context, tx pgx.Tx, st *state) error {
 	s.quick = st.quick()
-	in, err := s.runner.Memory.Summarize(ctx, tx, st.turn)
+	in, err := st.memory.Summarize(ctx, tx, st.turn)
 	s.in = in
 
 	return err //nolint:wrapcheck // memory says what it was

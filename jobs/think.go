@@ -18,7 +18,7 @@ type think struct {
 }
 
 func (t *think) load(ctx context.Context, tx pgx.Tx, s *state) error {
-	in, err := t.runner.Memory.Think(ctx, tx, s.turn)
+	in, err := s.memory.Think(ctx, tx, s.turn)
 	t.in = in
 
 	return err //nolint:wrapcheck // memory says what it was

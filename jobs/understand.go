@@ -88,7 +88,7 @@ func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) 
 }
 
 func (u *understand) load(ctx context.Context, tx pgx.Tx, s *state) error {
-	in, err := u.runner.Memory.Understand(ctx, tx, s.turn)
+	in, err := s.memory.Understand(ctx, tx, s.turn)
 	if err != nil {
 		return err //nolint:wrapcheck // memory says what it was
 	}

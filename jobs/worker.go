@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,13 +90,11 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (err er
 		return fmt.Errorf("%w: %d", errVersion, d.Version)
 	}
 	dec := r.decision(d)
-	s, err := r.load(ctx, d, dec)
-	report.loaded(s)
-	if err != nil {
-		return err
+	s, rec, err := r.loadAndRun(ctx, d, r.Memory, dec, report)
+	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
+		dec = r.decision(d)
+		s, rec, err = r.loadAndRun(ctx, d, r.Tight, dec, report)
 	}
-	rec, err := r.run(ctx, d, s, dec)
-	report.ran(rec)
 	if err != nil {
 		return err
 	}
@@ -105,8 +104,21 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (err er
 	return err
 }
 
+// loadAndRun makes a decision on what the memory shows of the turn.
+func (r *Runner) loadAndRun(ctx context.Context, d delivery, memory Memory, dec decision, report *report) (*state, *recorder, error) {
+	s, err := r.load(ctx, d, memory, dec)
+	report.loaded(s)
+	if err != nil {
+		return s, nil, err
+	}
+	rec, err := r.run(ctx, d, s, dec)
+	report.ran(rec)
+
+	return s, rec, err
+}
+
 // load checks the fence before anything else: a stale job must not buy an answer.
-func (r *Runner) load(ctx context.Context, d delivery, dec decision) (*state, error) {
+func (r *Runner) load(ctx context.Context, d delivery, memory Memory, dec decision) (*state, error) {
 	if d.node == nodeUnderstand {
 		if err := r.applyInputs(ctx, d); err != nil {
 			return nil, err
@@ -124,7 +136,12 @@ func (r *Runner) load(ctx context.Context, d delivery, dec decision) (*state, er
 		if s, err = loadState(ctx, tx, turn); err != nil {
 			return err
 		}
-		s.guard = r.guard(turn.SessionID)
+		s.guard, s.memory = r.guard(turn.SessionID), memory
+		if d.node == nodeUnderstand && len(s.answers) == 0 { // what has been bought may be used
+			if err := r.Limits.check(ctx, tx, turn.SessionID, turn.CreatedAt); err != nil {
+				return err
+			}
+		}
 
 		return dec.load(ctx, tx, s)
 	})
@@ -161,7 +178,7 @@ func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*
 func (r *Runner) settle(ctx context.Context, d delivery, report *report, err error) error {
 	o := judge(err, d.attempt, d.snoozes)
 	if o.verdict == verdictFail {
-		if failErr := r.fail(ctx, d, o.code); failErr != nil {
+		if failErr := r.fail(ctx, d, o); failErr != nil {
 			// The job is tried again; once its attempts are spent, the scan fails the turn.
 			err, o = errors.Join(err, failErr), outcome{verdict: verdictRetry}
 		}
@@ -184,7 +201,7 @@ func (r *Runner) settle(ctx context.Context, d delivery, report *report, err err
 
 // fail ends the turn, if it still stands where this job found it. A summary that
 // cannot be made is replaced by the facts: the turn has succeeded already.
-func (r *Runner) fail(ctx context.Context, d delivery, code string) error {
+func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	q := db.New()
@@ -204,7 +221,7 @@ func (r *Runner) fail(ctx context.Context, d delivery, code string) error {
 		if _, err := q.TurnHold(ctx, tx, &db.TurnHoldParams{ID: d.TurnID, Position: int32(d.Position)}); err != nil {
 			return err //nolint:wrapcheck // wrapped below; no row: the turn has moved on
 		}
-		_, err = q.TurnEnd(ctx, tx, &db.TurnEndParams{TurnID: d.TurnID, Status: db.TurnStatusFailed, Code: code, Message: sentences[code]})
+		_, err = q.TurnEnd(ctx, tx, &db.TurnEndParams{TurnID: d.TurnID, Status: db.TurnStatusFailed, Code: o.code, Message: cmp.Or(o.text, sentences[o.code])})
 
 		return err //nolint:wrapcheck // wrapped below
 	})

@@ -43,3 +43,8 @@ SELECT turn_summary_write_facts(@turn_id::uuid);
 
 -- name: TurnSummaryFinish :one
 SELECT turn_summary_finish(@turn_id::uuid)::boolean AS finished;
+
+-- UsageToday is what the session's user has used today.
+-- name: UsageToday :one
+SELECT u.turns::bigint AS turns, u.tokens::bigint AS tokens, u.cost_usd::double precision AS cost_usd
+FROM usage_today(@session_id::uuid, @until::timestamptz) AS u;

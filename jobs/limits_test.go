@@ -1,0 +1,144 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/nodes"
+	"alfred/pg"
+)
+
+// limited enqueues under limits; the error is that of the limits, or nil.
+func limited(h *harness, limits jobs.Limits, key string) *jobs.LimitError {
+	h.t.Helper()
+
+	_, err := h.tryEnqueue(jobs.EnqueueParams{Limits: limits, IdempotencyKey: key})
+	if err == nil {
+		return nil
+	}
+	exceeded, ok := errors.AsType[*jobs.LimitError](err)
+	require.True(h.t, ok, err)
+
+	return exceeded
+}
+
+func TestLimitsRefuseAMessage(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	require.Nil(t, limited(h, jobs.Limits{Turns: 2}, "a"))
+	require.Nil(t, limited(h, jobs.Limits{Turns: 2}, "b"))
+	require.Equal(t, "turns", limited(h, jobs.Limits{Turns: 2}, "c").What)
+	require.Nil(t, limited(h, jobs.Limits{Turns: 2}, "b"), "a message that is known is no new one")
+	require.Equal(t, int64(2), column[int64](h, `SELECT count(*) FROM turns WHERE session_id = $1`, h.session)[0], "a refused message leaves nothing")
+
+	turn := column[[16]byte](h, `SELECT id FROM turns WHERE session_id = $1 ORDER BY number LIMIT 1`, h.session)[0]
+	call := func(age string, tokens int, cost float64) {
+		h.exec(`INSERT INTO llm_calls (id, session_id, turn_id, node, call, attempt, provider, model, request, response, input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms)
+			VALUES (uuid_v7(now() - $3::interval), $1, $2, 'think', 1, 1, 'x', 'x', '{}', '{}', $4, 10, 0, $5::float8, 1)`, h.session, turn, age, tokens, cost)
+	}
+	call("25 hours", 100000, 100)
+	require.Nil(t, limited(h, jobs.Limits{Tokens: 100, CostUSD: 1}, ""), "yesterday's do not count")
+	call("0 s", 90, 0.5)
+	require.Equal(t, "tokens", limited(h, jobs.Limits{Tokens: 100}, "").What)
+	require.Nil(t, limited(h, jobs.Limits{Tokens: 101, CostUSD: 0.51}, ""))
+	require.Equal(t, "cost", limited(h, jobs.Limits{CostUSD: 0.5}, "").What)
+
+	h.session = h.newSession()
+	require.Nil(t, limited(h, jobs.Limits{Turns: 1}, ""), "another user's turns do not count")
+}
+
+// A message that came in by SQL knows no limits; the worker does.
+func TestLimitsStopATurnBeforeAnyCall(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(2))
+	h.config.Limits = jobs.Limits{Turns: 1}
+	first := h.enqueue(jobs.EnqueueParams{})
+	second := h.enqueue(jobs.EnqueueParams{})
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.ended(first.TurnID).Status)
+	ended := h.ended(second.TurnID)
+	require.Equal(t, db.TurnStatusFailed, ended.Status)
+	require.Equal(t, "limit_exceeded", *ended.ErrorCode)
+	require.Contains(t, *ended.ErrorMessage, "tomorrow")
+	require.Equal(t, 1, h.model.count("understand"))
+}
+
+// The count goes from the newest turn backwards: a conversation of years costs no more than one of today.
+func TestUsageReadsTodayAlone(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.exec(`INSERT INTO turns (session_id, user_id, number, message, mode, status, created_at, reply, replied_at, finished_at, summarized_at)
+		SELECT s.id, s.user_id, n, 'm', 'plan', 'succeeded', now() - interval '3 days', 'r', now(), now(), now() FROM sessions AS s, generate_series(1, 20000) AS n WHERE s.id = $1`, h.session)
+	h.exec(`UPDATE sessions SET last_turn = 20000 WHERE id = $1`, h.session)
+	h.exec(`ANALYZE turns`)
+	require.NoError(t, pg.InTx(t.Context(), h.pool, func(tx pgx.Tx) error {
+		var turns, read int
+		require.NoError(t, tx.QueryRow(t.Context(), `SELECT turns FROM usage_today($1)`, h.session).Scan(&turns))
+		require.Zero(t, turns)
+		require.NoError(t, tx.QueryRow(t.Context(), `SELECT pg_stat_get_xact_tuples_returned('turns'::regclass) + pg_stat_get_xact_tuples_fetched('turns'::regclass)`).Scan(&read))
+		require.Less(t, read, 200)
+
+		return nil
+	}))
+}
+
+// budgeted tells by the message which memory built the input.
+type budgeted struct {
+	jobs.Memory
+
+	note string
+}
+
+func (m budgeted) Think(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.ThinkInput, error) {
+	in, err := m.Memory.Think(ctx, tx, t)
+	in.Persona += m.note
+
+	return in, err //nolint:wrapcheck // a test
+}
+
+func TestPromptTooLongIsTriedShorter(t *testing.T) {
+	t.Parallel()
+
+	for name, always := range map[string]bool{"Fits": false, "NeverFits": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := setup(t, chat(1))
+			h.config.Tight = budgeted{h.memory, " (tight)"}
+			var tight int
+			h.model.before = func(_ context.Context, req *llm.Request) error {
+				if req.Node != "think" {
+					return nil
+				}
+				if strings.Contains(req.System+req.Messages[0].Content, "(tight)") {
+					tight++
+					if !always {
+						return nil
+					}
+				}
+
+				return &llm.Error{Kind: llm.KindContextOverflow, Provider: "script", Err: errors.New("too long")}
+			}
+			h.start()
+			turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
+			require.Equal(t, 1, tight, "once")
+			if !always {
+				require.Equal(t, db.TurnStatusSucceeded, turn.Status)
+
+				return
+			}
+			require.Equal(t, "context_overflow", *turn.ErrorCode)
+		})
+	}
+}
