@@ -64,3 +64,15 @@ func BenchmarkMint(b *testing.B) {
 
 	b.ReportMetric(float64(sessions*20*b.N)/b.Elapsed().Seconds(), "refs/s")
 }
+
+// BenchmarkActive is the active set of a session with 100,000 refs.
+func BenchmarkActive(b *testing.B) {
+	bundle := setup(b)
+	bundle.fill(b, manyRefs)
+
+	for b.Loop() {
+		active, err := bundle.at(1001).Active(b.Context(), 1001, 2)
+		require.NoError(b, err)
+		require.Len(b, active, 201)
+	}
+}
