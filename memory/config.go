@@ -30,6 +30,20 @@ type Budget struct {
 	Results      int // Step Results, and the rows of Execution Results
 }
 
+// Tight returns the same windows with half the budgets, for a model that found a
+// prompt too long.
+func (c Config) Tight() Config {
+	b := &c.Budget
+	for _, budget := range []*int{
+		&b.Profile, &b.Guidance, &b.Snapshot, &b.Entities, &b.Drafts, &b.Rows, &b.Conversation, &b.Earlier, &b.Message, &b.Narrative,
+		&b.Constraints, &b.Schema, &b.Results,
+	} {
+		*budget /= 2
+	}
+
+	return c
+}
+
 // DefaultConfig returns the documented defaults.
 func DefaultConfig() Config {
 	return Config{
