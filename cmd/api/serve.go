@@ -73,9 +73,10 @@ func (s *settings) config(ctx context.Context, pool *pgxpool.Pool, logger *slog.
 		return httpapi.Config{}, fmt.Errorf("choose an embedder: %w", err)
 	}
 	searcher := recall.New(bound, embedder)
+	searcher.Follow(pool, s.embedder.Earlier)
 	config := httpapi.Config{
 		Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, logger), Domain: bound, Rows: crud.New(bound, searcher),
-		Memory: memory.New(bound, s.windows), Search: searcher, Origins: s.origins, Logger: logger, Version: version(),
+		Memory: memory.New(bound, s.windows), Search: searcher, Limits: s.limits, Origins: s.origins, Logger: logger, Version: version(),
 	}
 	if s.open {
 		if config.OpenUser, err = ensureOpenUser(ctx, pool); err != nil {

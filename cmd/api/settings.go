@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"alfred/httpapi"
+	"alfred/jobs"
 	"alfred/llm/provider"
 	"alfred/memory"
 )
@@ -34,7 +36,9 @@ ALFRED_CORS_ORIGINS: origins whose pages may call the API, separated by commas.
 
 ALFRED_DOMAIN (kitchen): name of a domain that comes with the program, or a file.
 
-ALFRED_EMBEDDER (lexical): lexical, openai or gemini, as the worker has it.
+ALFRED_EMBEDDER (lexical): lexical, openai or gemini; ALFRED_EMBEDDER_MODEL, ALFRED_EMBEDDER_DIMENSIONS: as the worker has them.
+
+ALFRED_LIMIT_TURNS, ALFRED_LIMIT_TOKENS, ALFRED_LIMIT_COST_USD (0): what a user may use in a day of the user's time zone; 0 is no limit. As the worker has them.
 
 TURN_RETENTION_WINDOW, FULL_DETAIL_TURNS, UNDERSTAND_TURNS, COMPRESS_OLDER_TURNS: as the worker has them, for previews of what a node sees.`
 
@@ -46,6 +50,7 @@ type settings struct {
 	origins     []string
 	domain      string
 	embedder    provider.EmbedderConfig
+	limits      jobs.Limits
 	windows     memory.Config
 }
 
@@ -56,6 +61,7 @@ func parseSettings(e env) (*settings, error) {
 		windows: memory.DefaultConfig(),
 		embedder: provider.EmbedderConfig{
 			Name:   e["ALFRED_EMBEDDER"],
+			Model:  e["ALFRED_EMBEDDER_MODEL"],
 			Gemini: provider.Server{APIKey: e["GEMINI_API_KEY"], BaseURL: e["GEMINI_BASE_URL"]},
 			OpenAI: provider.Server{APIKey: e["OPENAI_API_KEY"], BaseURL: e["OPENAI_BASE_URL"]},
 		},
@@ -63,7 +69,7 @@ func parseSettings(e env) (*settings, error) {
 	if s.databaseURL == "" {
 		return nil, errNoDatabase
 	}
-	if err := errors.Join(s.parseAuth(e), s.parseOrigins(e), s.parseWindows(e)); err != nil {
+	if err := errors.Join(s.parseAuth(e), s.parseOrigins(e), s.parseNumbers(e)); err != nil {
 		return nil, err
 	}
 
@@ -100,10 +106,11 @@ func (s *settings) parseOrigins(e env) error {
 	return nil
 }
 
-func (s *settings) parseWindows(e env) error {
+func (s *settings) parseNumbers(e env) error {
 	counts := map[string]*int{
 		"TURN_RETENTION_WINDOW": &s.windows.RetentionWindow, "FULL_DETAIL_TURNS": &s.windows.FullDetailTurns,
-		"UNDERSTAND_TURNS": &s.windows.UnderstandTurns,
+		"UNDERSTAND_TURNS": &s.windows.UnderstandTurns, "ALFRED_EMBEDDER_DIMENSIONS": &s.embedder.Dimensions,
+		"ALFRED_LIMIT_TOKENS": &s.limits.Tokens, "ALFRED_LIMIT_TURNS": &s.limits.Turns,
 	}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		if e[name] == "" {
@@ -114,6 +121,13 @@ func (s *settings) parseWindows(e env) error {
 			return fmt.Errorf("%w: %s is %q; use a whole number, 0 or more", errSetting, name, e[name])
 		}
 		*counts[name] = n
+	}
+	if text := e["ALFRED_LIMIT_COST_USD"]; text != "" {
+		cost, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(cost) || math.IsInf(cost, 0) || cost < 0 {
+			return fmt.Errorf("%w: ALFRED_LIMIT_COST_USD is %q; use a number of US dollars, 0 for no limit", errSetting, text)
+		}
+		s.limits.CostUSD = cost
 	}
 	if text := e["COMPRESS_OLDER_TURNS"]; text != "" {
 		compress, err := strconv.ParseBool(text)

@@ -102,6 +102,9 @@ func (c *runCommand) config(ctx context.Context, s *settings, pool *pgxpool.Pool
 		return jobs.Config{}, nil, err //nolint:wrapcheck // the domain's own words
 	}
 	s.model.OfflineModel = offline.New(bound)
+	if s.model.Fallback != nil {
+		s.model.Fallback.OfflineModel = s.model.OfflineModel
+	}
 	models, err := provider.New(&s.model)
 	if err != nil {
 		return jobs.Config{}, nil, fmt.Errorf("choose models: %w", err)
@@ -110,16 +113,13 @@ func (c *runCommand) config(ctx context.Context, s *settings, pool *pgxpool.Pool
 	if err != nil {
 		return jobs.Config{}, nil, fmt.Errorf("choose an embedder: %w", err)
 	}
-	prices, err := llm.DefaultPrices()
-	if err != nil {
-		return jobs.Config{}, nil, err //nolint:wrapcheck // says what it was
-	}
 	searcher := recall.New(bound, embedder)
+	searcher.Follow(pool, s.embedder.Earlier)
 	index := recall.NewIndex(searcher, pool)
 
 	return jobs.Config{
-		Pool: pool, Domain: bound, Memory: memory.New(bound, s.windows), Tools: crud.New(bound, searcher), Index: index,
-		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: prices,
+		Pool: pool, Domain: bound, Memory: memory.New(bound, s.windows), Tight: memory.New(bound, s.windows.Tight()), Tools: crud.New(bound, searcher), Index: index,
+		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: s.prices, Limits: s.limits,
 		CompressOlder: s.windows.CompressOlder, FullDetailTurns: s.windows.FullDetailTurns, RetentionWindow: s.windows.RetentionWindow,
 		RetentionDecayTurns: s.retentionDecay, Grace: c.Grace, TurnWorkers: c.Turns, Version: version(),
 	}, index, nil

@@ -7,8 +7,9 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
+	"alfred/jobs"
+	"alfred/llm"
 	"alfred/llm/provider"
 	"alfred/memory"
 )
@@ -21,6 +22,8 @@ type settings struct {
 	domain      string // ALFRED_DOMAIN: a name that comes with the program, or a path; kitchen
 	model       provider.Config
 	embedder    provider.EmbedderConfig
+	prices      llm.Prices
+	limits      jobs.Limits
 
 	windows        memory.Config // its windows are set, budgets are the defaults
 	retentionDecay int           // RETENTION_DECAY_TURNS: 20; 0 = never
@@ -33,13 +36,16 @@ func parseSettings(e env) (*settings, error) {
 	if s.databaseURL == "" {
 		return nil, errNoDatabase
 	}
-	openAI := provider.Server{APIKey: e["OPENAI_API_KEY"], BaseURL: e["OPENAI_BASE_URL"]}
-	gemini := provider.Server{APIKey: e["GEMINI_API_KEY"], BaseURL: e["GEMINI_BASE_URL"]}
-	s.model = provider.Config{
-		Name: e["ALFRED_LLM"], Model: e["ALFRED_MODEL"], Models: modelsByNode(e), ScriptPath: e["ALFRED_SCRIPT"], OpenAI: openAI, Gemini: gemini,
-		Anthropic: provider.Server{APIKey: e["ANTHROPIC_API_KEY"], BaseURL: e["ANTHROPIC_BASE_URL"]},
+	var err error
+	if s.limits, err = parseLimits(e); err != nil {
+		return nil, err
 	}
-	s.embedder = provider.EmbedderConfig{Name: e["ALFRED_EMBEDDER"], Gemini: gemini, OpenAI: openAI}
+	if s.prices, err = prices(e["ALFRED_PRICES"]); err != nil {
+		return nil, err
+	}
+	if err := s.parseModels(e); err != nil {
+		return nil, err
+	}
 	numbers := map[string]*int{
 		"TURN_RETENTION_WINDOW": &s.windows.RetentionWindow, "FULL_DETAIL_TURNS": &s.windows.FullDetailTurns,
 		"UNDERSTAND_TURNS": &s.windows.UnderstandTurns, "RETENTION_DECAY_TURNS": &s.retentionDecay,
@@ -58,18 +64,6 @@ func parseSettings(e env) (*settings, error) {
 	}
 
 	return s, nil
-}
-
-// modelsByNode reads ALFRED_MODEL_<NODE>.
-func modelsByNode(e env) map[string]string {
-	models := map[string]string{}
-	for name, value := range e {
-		if node, ok := strings.CutPrefix(name, "ALFRED_MODEL_"); ok && value != "" {
-			models[strings.ToLower(node)] = value
-		}
-	}
-
-	return models
 }
 
 func parseCount(e env, name string, into *int) error {

@@ -2,8 +2,10 @@ package provider
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"alfred/llm"
 	"alfred/llm/gemini"
@@ -17,6 +19,11 @@ const Lexical = "lexical"
 // defaultDimensions suits both providers' models and is below the 2000 dimensions
 // that a vector index takes.
 const defaultDimensions = 1536
+
+// maxDimensions is what an index on pgvector's vector takes.
+const maxDimensions = 2000
+
+var errDimensions = errors.New("too many dimensions")
 
 // EmbedderConfig chooses an embedder.
 type EmbedderConfig struct {
@@ -35,6 +42,9 @@ type EmbedderConfig struct {
 // NewEmbedder returns the configured embedder. It connects to nothing.
 func NewEmbedder(config *EmbedderConfig) (llm.Embedder, error) {
 	dimensions := cmp.Or(config.Dimensions, defaultDimensions)
+	if dimensions > maxDimensions {
+		return nil, fmt.Errorf("%w: %d; a vector index takes %d at most", errDimensions, dimensions, maxDimensions)
+	}
 	switch cmp.Or(config.Name, Lexical) {
 	case Gemini:
 		return gemini.NewEmbedder(&gemini.Config{
@@ -50,4 +60,19 @@ func NewEmbedder(config *EmbedderConfig) (llm.Embedder, error) {
 		}, dimensions)
 	}
 	return nil, fmt.Errorf("%w %q: use lexical, openai or gemini", errUnknown, config.Name)
+}
+
+// Earlier returns the embedder that made stored vectors, by the model recorded with
+// them: the lexical one, Gemini's by their names, and otherwise OpenAI's, because any
+// server may speak its protocol.
+func (c *EmbedderConfig) Earlier(model string, dimensions int) (llm.Embedder, error) {
+	own := *c
+	own.Name, own.Model, own.Dimensions = OpenAI, model, dimensions
+	switch {
+	case model == (lexical.Embedder{}).Model() && dimensions == (lexical.Embedder{}).Dimensions():
+		own.Name = Lexical
+	case strings.HasPrefix(model, "gemini-"):
+		own.Name = Gemini
+	}
+	return NewEmbedder(&own)
 }

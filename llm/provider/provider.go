@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 
 	"alfred/llm"
 	"alfred/llm/anthropic"
@@ -69,6 +71,9 @@ var nodes = map[string]float64{
 	"understand": 0.2,
 }
 
+// Nodes lists the nodes that ask a model.
+func Nodes() []string { return slices.Sorted(maps.Keys(nodes)) }
+
 // New returns the model of each node. It connects to nothing; what can be wrong
 // before the first call (a missing key, an unknown name, a script that does not
 // parse) is an error here.
@@ -95,9 +100,24 @@ func New(config *Config) (map[string]llm.Model, error) {
 		if own, ok := config.Temperatures[node]; ok {
 			temperature = own
 		}
-		models[node] = &tuned{model: model, temperature: temperature, maxTokens: config.MaxTokens[node]}
+		models[node] = &tuned{model: model, temperature: temperature, maxTokens: config.MaxTokens[node], hint: config.hint(node)}
 	}
 	return models, nil
+}
+
+// defaultModels take tools and schemas.
+var defaultModels = map[string]string{Anthropic: "claude-sonnet-4-5", Gemini: "gemini-2.5-flash", OpenAI: "gpt-4.1-mini"}
+
+// hint is what to do about a model that refuses the request as such: it is not
+// there, or takes no tools or schemas. "" for the local models.
+func (c *Config) hint(node string) string {
+	usual, remote := defaultModels[c.Name]
+	if !remote {
+		return ""
+	}
+
+	return fmt.Sprintf("model %q of node %s; if it is not there or takes no tools or JSON schemas, set ALFRED_MODEL to one that does, such as %s",
+		cmp.Or(c.Models[node], c.Model, usual), node, usual)
 }
 
 // opener returns what makes a model of the configured provider by its name.
@@ -106,19 +126,19 @@ func (c *Config) opener() (func(model string) (llm.Model, error), error) {
 	case Anthropic:
 		return func(model string) (llm.Model, error) {
 			return anthropic.New(&anthropic.Config{
-				APIKey: c.Anthropic.APIKey, BaseURL: c.Anthropic.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, "claude-sonnet-4-5"),
+				APIKey: c.Anthropic.APIKey, BaseURL: c.Anthropic.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, defaultModels[Anthropic]),
 			})
 		}, nil
 	case Gemini:
 		return func(model string) (llm.Model, error) {
 			return gemini.New(&gemini.Config{
-				APIKey: c.Gemini.APIKey, BaseURL: c.Gemini.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, "gemini-2.5-flash"),
+				APIKey: c.Gemini.APIKey, BaseURL: c.Gemini.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, defaultModels[Gemini]),
 			})
 		}, nil
 	case OpenAI:
 		return func(model string) (llm.Model, error) {
 			return openai.New(&openai.Config{
-				APIKey: c.OpenAI.APIKey, BaseURL: c.OpenAI.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, "gpt-4.1-mini"),
+				APIKey: c.OpenAI.APIKey, BaseURL: c.OpenAI.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, defaultModels[OpenAI]),
 			})
 		}, nil
 	}

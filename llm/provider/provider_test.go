@@ -3,6 +3,7 @@ package provider_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -166,4 +167,36 @@ func TestNewEmbedder(t *testing.T) {
 
 	_, err = provider.NewEmbedder(&provider.EmbedderConfig{Name: "hal"})
 	require.ErrorContains(t, err, `unknown provider "hal"`)
+}
+
+// Whoever chose a model that cannot do this has to learn which one can.
+func TestUnsuitableModelNamesAnAlternative(t *testing.T) {
+	t.Parallel()
+
+	server := wiretest.Start(t, wiretest.OpenAI, func(context.Context, *wiretest.Call) wiretest.Reply {
+		return wiretest.Reply{Status: 404, Code: "model_not_found", Message: "The model gpt-9 does not exist"}
+	})
+	models, err := provider.New(&provider.Config{
+		Name: provider.OpenAI, Model: "gpt-9", OpenAI: provider.Server{APIKey: wiretest.Key, BaseURL: server.BaseURL}, HTTPClient: server.Client(),
+	})
+	require.NoError(t, err)
+	_, err = models["think"].Generate(t.Context(), &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}})
+	require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err))
+	for _, said := range []string{"does not exist", `"gpt-9"`, "ALFRED_MODEL", "gpt-4.1-mini"} {
+		require.ErrorContains(t, err, said)
+	}
+}
+
+func TestEarlier(t *testing.T) {
+	t.Parallel()
+
+	config := &provider.EmbedderConfig{Name: provider.OpenAI, OpenAI: provider.Server{APIKey: "k", BaseURL: "http://127.0.0.1:1"}}
+	lexical, err := config.Earlier("lexical-1", 256)
+	require.NoError(t, err)
+	require.Equal(t, "lexical-1", lexical.Model())
+	other, err := config.Earlier("text-embedding-3-large", 1024)
+	require.NoError(t, err)
+	require.Equal(t, "text-embedding-3-large 1024", fmt.Sprint(other.Model(), " ", other.Dimensions()))
+	_, err = provider.NewEmbedder(&provider.EmbedderConfig{Name: provider.OpenAI, Dimensions: 3072})
+	require.ErrorContains(t, err, "2000 at most")
 }

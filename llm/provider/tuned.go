@@ -2,6 +2,8 @@ package provider
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"alfred/llm"
 )
@@ -11,6 +13,7 @@ type tuned struct {
 	model       llm.Model
 	temperature float64
 	maxTokens   int
+	hint        string
 }
 
 // Prepare implements what llm.Prepare looks for.
@@ -29,7 +32,13 @@ func (t *tuned) Prepare(req *llm.Request) {
 func (t *tuned) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	prepared := *req
 	t.Prepare(&prepared)
-	return t.model.Generate(ctx, &prepared)
+	response, err := t.model.Generate(ctx, &prepared)
+	if refused, ok := errors.AsType[*llm.Error](err); ok && refused.Kind == llm.KindInvalidRequest && t.hint != "" {
+		hinted := *refused
+		hinted.Err = fmt.Errorf("%w (%s)", refused.Err, t.hint)
+		err = &hinted
+	}
+	return response, err
 }
 
 // fallback asks second when first cannot answer now.
