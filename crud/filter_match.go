@@ -32,7 +32,12 @@ func (c *condition) matches(e *domain.Entity, row map[string]any) bool {
 		return c.op == opIsNull
 	}
 	if c.isLookup(e) {
-		return slices.ContainsFunc(c.texts, func(text string) bool { return containsFold(fmt.Sprint(value), text) })
+		holds := containsFold
+		if e.Match != nil {
+			holds = holdsWords
+		}
+
+		return slices.ContainsFunc(c.texts, func(text string) bool { return holds(fmt.Sprint(value), strings.TrimSpace(text)) })
 	}
 	switch c.op {
 	case opIsNull:

@@ -89,8 +89,12 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 			return e.Match != nil && row[e.Match.Link.Name] != nil && slices.Contains(meaning.keys, fmt.Sprint(row[e.Match.Link.Name]))
 		},
 		func(row map[string]any) bool {
-			return len(c.texts) == 1 || containsFold(name(row), c.texts[n]) ||
-				slices.ContainsFunc(meaning.names, func(one string) bool { return containsFold(name(row), one) })
+			if e.Match == nil && c.op != opSimilar {
+				return holdsWords(name(row), c.texts[n]) // a part of a word shows a row; it does not change one
+			}
+
+			return len(c.texts) == 1 || holdsWords(name(row), c.texts[n]) ||
+				slices.ContainsFunc(meaning.names, func(one string) bool { return holdsWords(name(row), one) })
 		},
 	} {
 		if some := slices.DeleteFunc(slices.Clone(rows), func(row map[string]any) bool { return !fits(row) }); len(some) > 0 {

@@ -51,6 +51,23 @@ func TestNameLookup(t *testing.T) {
 		require.Empty(t, names(b, "shopping_list", `"filters": [{"field": "name", "op": "=", "value": "chicken"}]`))
 	})
 
+	t.Run("WholeWords", func(t *testing.T) {
+		t.Parallel()
+
+		b := setup(t)
+		b.exec(`DELETE FROM kitchen.inventory WHERE user_id = $1`, b.scope.UserID)
+		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'eggplant'), ($1, 'two dozen eggs'), ($1, 'Egg noodles'), ($1, 'brown rice'), ($1, 'C++ (tin)'), ($1, 'dried berries')`, b.scope.UserID)
+		for name, want := range map[string][]string{
+			"egg": {"Egg noodles", "two dozen eggs"}, "Eggs": {"Egg noodles", "two dozen eggs"}, "ice": {}, "rice": {"brown rice"}, "C++": {"C++ (tin)"}, "berry": {"dried berries"}, "berries": {"dried berries"},
+		} {
+			got := names(b, "inventory", sprintf(`"filters": [{"field": "name", "op": "=", "value": %q}]`, name))
+			require.Equal(t, want, append([]string{}, got...), name)
+		}
+		b.exec(`INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, 'Rice pudding')`, b.scope.UserID)
+		require.Equal(t, []string{"Rice pudding"}, names(b, "recipes", `"filters": [{"field": "name", "op": "=", "value": "ric"}]`), "a title is found by a part")
+		require.Zero(t, b.ok("write", crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "name", "op": "=", "value": "ice"}]}`).RowCount, "and not deleted by one")
+	})
+
 	t.Run("InOrLists", func(t *testing.T) {
 		t.Parallel()
 

@@ -256,11 +256,17 @@ func (t *Tools) resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, l
 }
 
 // lookupCondition finds rows by name: those linked to what the name means, and
-// always those that hold it literally, because a row may not be linked.
+// always those that hold it literally, because a row may not be linked. Names of
+// things are whole words; a title is also found by a part of it.
 func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) {
 	sql := c.column.SQL() + "::text"
 	for i, text := range c.texts {
-		s.add(map[bool]string{true: "(", false: " OR "}[i == 0], sql, " ILIKE ", s.value(literal(strings.TrimSpace(text))))
+		s.add(map[bool]string{true: "(", false: " OR "}[i == 0], sql)
+		if e.Match != nil {
+			s.add(" ~* ", s.value(sqlWords(text)))
+		} else {
+			s.add(" ILIKE ", s.value(literal(strings.TrimSpace(text))))
+		}
 		if c.op == opSimilar && e.Match == nil {
 			s.add(" OR word_similarity(", s.value(text), ", ", sql, ") >= ", s.value(searchSimilarity), "::float8")
 		}
@@ -274,7 +280,7 @@ func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) {
 func (t *Tools) linkedCondition(s *statement, e *domain.Entity, sql string, found *named) {
 	m := e.Match
 	for _, name := range found.names {
-		s.add(" OR ", sql, " ILIKE ", s.value(literal(name)))
+		s.add(" OR ", sql, " ~* ", s.value(sqlWords(name)))
 	}
 	if len(found.keys) > 0 {
 		s.add(" OR ", m.Link.SQL(), " = ANY(", s.castList(found.keys, m.Target.Key.Type), ")")
