@@ -134,17 +134,6 @@ JOIN entity_refs AS e ON e.session_id = @session_id::uuid AND e.ref = n.ref
 LEFT JOIN active AS a ON a.ref = e.ref
 ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
 
--- EntityRefListNamed returns refs whose label stands in a text, the longest label first.
--- name: EntityRefListNamed :many
-SELECT * FROM entity_refs
-WHERE session_id = @session_id
-  AND state NOT IN ('dropped', 'deleted')
-  AND NOT label_is_placeholder
-  AND char_length(label) >= 3
-  AND strpos(lower(@message::text), lower(label)) > 0
-ORDER BY char_length(label) DESC, turn_last_ref DESC, ref
-LIMIT @max_refs::int;
-
 -- EntityRefListNewest names the stored refs touched last, hidden ones left out.
 -- name: EntityRefListNewest :many
 SELECT e.ref,
