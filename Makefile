@@ -17,6 +17,10 @@ bench: ## measure what a turn costs; writes docs/benchmarks.md
 build: ## build bin/worker and bin/api
 	@go build -o bin/ ./cmd/worker ./cmd/api
 
+.PHONY: chaos
+chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=3 for longer
+	@$(TEST_DATABASE); CHAOS=$(or $(CHAOS),1) CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 60m -v ./internal/chaos
+
 .PHONY: db/reset
 db/reset: build ## drop and rebuild Alfred's schema; with DATABASE_URL set needs CONFIRM=yes
 	@if [ -n "$${DATABASE_URL-}" ] && [ "$(CONFIRM)" != yes ]; then echo "this drops all of Alfred's data in DATABASE_URL: make db/reset CONFIRM=yes" >&2; exit 1; fi

@@ -336,7 +336,7 @@ func chosen(boundaries []string) []int {
 	if rounds() > 0 {
 		return all
 	}
-	const some = 24
+	const some = 16
 	stride := max(1, len(all)/some)
 	var few []int
 	for i := time.Now().YearDay() % stride; i < len(all); i += stride {

@@ -31,6 +31,12 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	theLab.close()
+	if path := os.Getenv("CHAOS_REPORT"); code == 0 && path != "" {
+		if err := theReports.write(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
 	os.Exit(code)
 }
 

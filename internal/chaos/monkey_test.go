@@ -168,8 +168,8 @@ func (z *zoo) talk(n int) ([]uuid.UUID, *sync.WaitGroup, []error) {
 	return sessions, wait, errs
 }
 
-// shortDisturbance is how long the monkey plays in the short form; a round of `make chaos` is as long again, twice.
-const shortDisturbance = 10 * time.Second
+// shortDisturbance is how long the monkey plays in the short form; a round of `make chaos` is five times as long.
+const shortDisturbance = 6 * time.Second
 
 // Everything that can be killed is killed at random while many sessions talk. What is left is what an undisturbed session leaves.
 func TestMonkey(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
@@ -189,7 +189,7 @@ func TestMonkey(t *testing.T) { //nolint:paralleltest // it wants the machine fo
 
 	disturbed, began := openZoo(t, l, seed), time.Now()
 	disturbed.awaitAPI()
-	until := began.Add(shortDisturbance * time.Duration(max(1, 2*rounds())))
+	until := began.Add(shortDisturbance * time.Duration(max(1, 5*rounds())))
 	var all []uuid.UUID
 	for time.Now().Before(until) {
 		all = append(all, disturbed.round(min(time.Until(until), time.Minute))...)

@@ -98,7 +98,7 @@ func (w *ward) accident(times int, blow func(*process)) []time.Duration {
 	w.t.Helper()
 
 	var took []time.Duration
-	var known []string
+	known := []string{}
 	w.l.worker(w.t, w.url, w.script)
 	known = append(known, w.workerOf(known))
 	for range times {
@@ -111,7 +111,9 @@ func (w *ward) accident(times int, blow func(*process)) []time.Duration {
 		var at time.Time
 		require.Eventually(w.t, func() bool { turns, at = w.interrupted(id); return len(turns) > 3 }, 10*time.Second, 20*time.Millisecond)
 		blow(victim)
-		took = append(took, w.resumed(id, turns, at)...)
+		these := w.resumed(id, turns, at)
+		w.t.Logf("%d turns interrupted, %d resumed elsewhere after %s", len(turns), len(these), these)
+		took = append(took, these...)
 		w.refused(id, at)
 		victim.signal(syscall.SIGCONT)
 		w.wake(id, at)
@@ -156,13 +158,13 @@ func (w *ward) requireFast(what string, took []time.Duration, limit time.Duratio
 // A killed worker's lock is free at once; the others look twice a second.
 func TestRecoveryFromKill(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	w := openWard(t)
-	took := w.accident(3*max(1, rounds()), func(p *process) { p.kill() })
+	took := w.accident(max(1, 8*rounds()), func(p *process) { p.kill() })
 	w.requireFast("kill -9", took, time.Second)
 }
 
 // A stopped worker's lease tells after 3 s. When it wakes, everything it does is refused.
 func TestRecoveryFromStop(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	w := openWard(t)
-	took := w.accident(max(1, rounds()), func(p *process) { p.signal(syscall.SIGSTOP) })
+	took := w.accident(max(1, 2*rounds()), func(p *process) { p.signal(syscall.SIGSTOP) })
 	w.requireFast("SIGSTOP", took, 5*time.Second)
 }

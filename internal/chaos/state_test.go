@@ -35,7 +35,7 @@ var parts = []struct{ name, sql string }{
 	{"history_summaries", perSession("history_summaries", "x.kind, x.from_turn, x.to_turn")},
 	{"answers", `SELECT DISTINCT jsonb_build_array(t.number, x.position, x.node, x.attempt, x.response)
 		FROM llm_calls AS x JOIN turns AS t ON t.id = x.turn_id WHERE t.session_id = $1 AND x.response IS NOT NULL ORDER BY 1`},
-	{"embeddings", `SELECT jsonb_build_array(x.owner_kind, count(*)) FROM embeddings AS x WHERE x.user_id = $2 GROUP BY x.owner_kind ORDER BY 1`},
+	{"embeddings", `SELECT jsonb_build_array(x.owner_kind, count(*)) FROM embeddings AS x WHERE x.user_id = $2 AND x.owner_kind = 'turn' GROUP BY x.owner_kind ORDER BY 1`},
 	{"shopping_list", perUser("shopping_list")},
 	{"inventory", perUser("inventory")},
 	{"recipes", perUser("recipes")},
