@@ -48,6 +48,29 @@ func (q *Queries) EmbeddingChangedRows(ctx context.Context, db DBTX, turnID uuid
 	return items, nil
 }
 
+const embeddingCount = `-- name: EmbeddingCount :one
+SELECT (SELECT count(*) FROM embeddings WHERE model = $1 AND dimensions = $2)::bigint AS vectors,
+       (SELECT count(*) FROM turns WHERE status = 'succeeded')::bigint AS turns
+`
+
+type EmbeddingCountParams struct {
+	Model      string
+	Dimensions int32
+}
+
+type EmbeddingCountRow struct {
+	Vectors int64
+	Turns   int64
+}
+
+// EmbeddingCount is how many vectors a model has, and how many turns should have one.
+func (q *Queries) EmbeddingCount(ctx context.Context, db DBTX, arg *EmbeddingCountParams) (*EmbeddingCountRow, error) {
+	row := db.QueryRow(ctx, embeddingCount, arg.Model, arg.Dimensions)
+	var i EmbeddingCountRow
+	err := row.Scan(&i.Vectors, &i.Turns)
+	return &i, err
+}
+
 const embeddingCountUpTo = `-- name: EmbeddingCountUpTo :one
 SELECT count(*) FROM (SELECT 1 FROM embeddings WHERE user_id = $1::uuid AND model = $2 LIMIT $3) AS mine
 `

@@ -71,3 +71,10 @@ func (s *Searcher) serves(ctx context.Context) (llm.Embedder, error) {
 
 	return v.now, nil
 }
+
+func (v *serving) complete() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+
+	return v.settled
+}

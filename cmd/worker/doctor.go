@@ -81,10 +81,13 @@ func examine(ctx context.Context, e env, pool *pgxpool.Pool) []finding {
 	}
 	name := cmp.Or(e["ALFRED_DOMAIN"], "kitchen")
 	files, file := domain.Find(name)
-	_, err := domain.Open(ctx, pool, files, file)
+	bound, err := domain.Open(ctx, pool, files, file)
 	findings = append(findings, found("domain", err, name+" matches the database"))
-	_, err = parseSettings(e)
-	findings = append(findings, found("settings", err, "they can be read"))
+	s, settingsErr := parseSettings(e)
+	findings = append(findings, found("settings", settingsErr, "they can be read"))
+	if err == nil && settingsErr == nil {
+		findings = append(findings, askModels(ctx, s, bound), askEmbedder(ctx, s, pool, bound))
+	}
 	for _, check := range health {
 		f := finding{Check: check.name}
 		if err := pool.QueryRow(ctx, check.sql).Scan(&f.OK, &f.Detail); err != nil {

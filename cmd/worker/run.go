@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"time"
@@ -13,8 +12,6 @@ import (
 	"alfred/domain"
 	"alfred/jobs"
 	"alfred/llm"
-	"alfred/llm/offline"
-	"alfred/llm/provider"
 	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
@@ -101,21 +98,14 @@ func (c *runCommand) config(ctx context.Context, s *settings, pool *pgxpool.Pool
 	if err != nil {
 		return jobs.Config{}, nil, err //nolint:wrapcheck // the domain's own words
 	}
-	s.model.OfflineModel = offline.New(bound)
-	if s.model.Fallback != nil {
-		s.model.Fallback.OfflineModel = s.model.OfflineModel
-	}
-	models, err := provider.New(&s.model)
+	models, err := openModels(s, bound)
 	if err != nil {
-		return jobs.Config{}, nil, fmt.Errorf("choose models: %w", err)
+		return jobs.Config{}, nil, err
 	}
-	embedder, err := provider.NewEmbedder(&s.embedder)
+	searcher, index, err := openSearch(s, pool, bound)
 	if err != nil {
-		return jobs.Config{}, nil, fmt.Errorf("choose an embedder: %w", err)
+		return jobs.Config{}, nil, err
 	}
-	searcher := recall.New(bound, embedder)
-	searcher.Follow(pool, s.embedder.Earlier)
-	index := recall.NewIndex(searcher, pool)
 
 	return jobs.Config{
 		Pool: pool, Domain: bound, Memory: memory.New(bound, s.windows), Tight: memory.New(bound, s.windows.Tight()), Tools: crud.New(bound, searcher), Index: index,

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/provider"
+	"alfred/llm/wiretest"
 )
 
 func TestModelSettings(t *testing.T) {
@@ -46,4 +49,30 @@ func TestModelSettingsRefuseTypos(t *testing.T) {
 		require.ErrorIs(t, err, errSetting, name)
 		require.ErrorContains(t, err, name)
 	}
+}
+
+func TestDoctorAsksTheModels(t *testing.T) {
+	t.Parallel()
+
+	url, _ := database(t)
+	reply := wiretest.Reply{Status: http.StatusUnauthorized, Message: "Incorrect API key provided"}
+	server := wiretest.Start(t, wiretest.OpenAI, func(context.Context, *wiretest.Call) wiretest.Reply { return reply })
+	ask := func(e env) string {
+		e["DATABASE_URL"] = url
+		out, err := worker(t, e, "doctor")
+		require.ErrorIs(t, err, errUnwell)
+
+		return out
+	}
+	remote := func(key string) env {
+		return env{"ALFRED_LLM": "openai", "OPENAI_API_KEY": key, "OPENAI_BASE_URL": server.BaseURL}
+	}
+	out := ask(remote("sk-secret"))
+	require.Contains(t, out, "FAIL models     openai: auth: status 401")
+	require.NotContains(t, out, "sk-secret")
+	reply = wiretest.Reply{Text: "ok"}
+	require.Contains(t, ask(remote(wiretest.Key)), "ok   models     openai answers with its default model")
+	out = ask(env{"ALFRED_LLM": "anthropic"})
+	require.Contains(t, out, "no API key")
+	require.Regexp(t, `ok   embedder   lexical-1 has vectors of 0 of about \d+ texts; a running worker makes the others`, out)
 }

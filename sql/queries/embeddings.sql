@@ -9,6 +9,11 @@ WHERE t.id = @turn_id
   AND r.entity_id IS NOT NULL
 ORDER BY 1, 2;
 
+-- EmbeddingCount is how many vectors a model has, and how many turns should have one.
+-- name: EmbeddingCount :one
+SELECT (SELECT count(*) FROM embeddings WHERE model = @model AND dimensions = @dimensions)::bigint AS vectors,
+       (SELECT count(*) FROM turns WHERE status = 'succeeded')::bigint AS turns;
+
 -- EmbeddingCountUpTo counts a user's vectors, but not beyond the limit.
 -- name: EmbeddingCountUpTo :one
 SELECT count(*) FROM (SELECT 1 FROM embeddings WHERE user_id = @user_id::uuid AND model = @model LIMIT @lim) AS mine;
