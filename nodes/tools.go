@@ -37,7 +37,7 @@ func DataTools(stepType string) []string {
 	case "generate":
 		return []string{ToolGenerate, ToolCalculate}
 	case "write":
-		return []string{ToolCreate, ToolUpdate, ToolDelete, ToolRead, ToolRecall, ToolCalculate}
+		return []string{ToolCreate, ToolUpdate, ToolDelete, ToolRead}
 	default:
 		return nil
 	}
