@@ -84,7 +84,7 @@ func (c *talk) ask(text string) {
 	}, 20*time.Second, 10*time.Millisecond, text)
 	c.fact("succeeded ", `SELECT status || ' ' || coalesce(error_message, '') FROM turns WHERE session_id = $1 AND id = '`+id.String()+`'`)
 	c.fact("", `SELECT string_agg(r.tool || ': ' || r.error_message, '; ') FROM turn_step_results r
-		WHERE r.turn_id = '`+id.String()+`' AND r.error_code IS NOT NULL AND $1 IS NOT NULL`)
+		WHERE r.turn_id = '`+id.String()+`' AND r.error_code IS NOT NULL AND r.step > 0 AND $1 IS NOT NULL`)
 }
 
 // hidden requires that no prompt of the session, no result and no reply holds a text.
@@ -124,7 +124,10 @@ turns:`+act("read", "read", "orders", `{tool: db_read, args: {table: products}},
 		`INSERT INTO shop.addresses (account_id, label, street, city) SELECT id, 'Office', 'Dam 1', 'Amsterdam' FROM shop.accounts WHERE alfred_user = $1 OR true`,
 		`INSERT INTO shop.orders (account_id, address_id, title, placed_on) SELECT a.account_id, a.id, 'Beans', '2026-01-05' FROM shop.addresses a WHERE $1::uuid IS NOT NULL`)
 
-	c.ask("What can I buy, and what did I order?")
+	own := c.one(`SELECT o.id FROM shop.orders o JOIN shop.accounts a ON a.id = o.account_id WHERE a.alfred_user = $2`)
+	other := c.one(`SELECT o.id FROM shop.orders o JOIN shop.accounts a ON a.id = o.account_id WHERE a.alfred_user <> $2`)
+	c.ask("What can I buy, and what is in @[Beans](order:" + own + ") and @[Her beans](order:" + other + ")?")
+	require.Contains(t, c.prompt(1, "think", 1), "Beans (order_1)")
 	c.refs("product", "product_1 stored read Espresso beans", "product_2 stored read Filter papers", "product_3 stored read Green tea")
 	c.refs("order", "order_1 stored read Beans")
 	c.refs("address", "address_1 stored linked Office")
