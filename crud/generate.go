@@ -95,8 +95,23 @@ func (op *generateOp) run(ctx context.Context, d *decision, _ pgx.Tx) error {
 		if len(refs[e]) == 0 {
 			continue
 		}
-		if _, err := d.registry.ResolveAll(ctx, refs[e], registry.Want{Type: e.Type}); err != nil {
+		entries, err := d.registry.ResolveAll(ctx, refs[e], registry.Want{Type: e.Type})
+		if err != nil {
 			return err
+		}
+		if err := notExcluded(entries); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// notExcluded refuses a draft that points at what the user has rejected.
+func notExcluded(entries []registry.Entry) error {
+	for _, entry := range entries {
+		if entry.ExcludedReason != "" {
+			return fail(CodeNotAllowed, "%s is excluded (%s): draft without it.", entry.Ref, entry.ExcludedReason)
 		}
 	}
 

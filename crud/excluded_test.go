@@ -1,0 +1,26 @@
+package crud_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+)
+
+// A draft cannot point at what the user has rejected, be it new or revised; when
+// the exclusion has ended, it can.
+func TestDraftsKeepToWhatIsNotExcluded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+	plan := `{"creates": [{"type": "meal", "content": {"date": "2026-12-01", "meal_type": "dinner", "recipe_id": "recipe_1"}}]}`
+	b.exec(`UPDATE entity_refs SET excluded_reason = 'too spicy' WHERE session_id = $1 AND ref = 'recipe_1'`, b.scope.SessionID)
+	require.Equal(t, "recipe_1 is excluded (too spicy): draft without it.", b.refused("generate", crud.ToolGenerate, plan, crud.CodeNotAllowed))
+
+	b.exec(`UPDATE entity_refs SET excluded_reason = NULL WHERE session_id = $1`, b.scope.SessionID)
+	b.ok("generate", crud.ToolGenerate, plan)
+	b.exec(`UPDATE entity_refs SET excluded_reason = 'too spicy' WHERE session_id = $1 AND ref = 'recipe_1'`, b.scope.SessionID)
+	b.refused("generate", crud.ToolGenerate, `{"updates": [{"ref": "gen_meal_1", "content": {"date": "2026-12-02", "meal_type": "dinner", "recipe_id": "recipe_1"}}]}`, crud.CodeNotAllowed)
+	b.ok("generate", crud.ToolGenerate, `{"updates": [{"ref": "gen_meal_1", "content": {"date": "2026-12-02", "meal_type": "dinner"}}]}`)
+}
