@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"os"
+	"reflect"
 	"regexp"
 	"testing"
 	"testing/fstest"
@@ -27,12 +28,35 @@ func TestDocsExample(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, string(sql[1]))
 
-	decl, err := domain.Load(fstest.MapFS{"garden.yaml": {Data: yaml[1]}, "persona.md": {Data: []byte("You know gardens.")}}, "garden.yaml")
+	decl, err := domain.Load(fstest.MapFS{"shop.yaml": {Data: yaml[1]}, "persona.md": {Data: []byte("You know the shop.")}}, "shop.yaml")
 	require.NoError(t, err)
 
 	d, err := domain.Bind(t.Context(), tx, decl)
 	require.NoError(t, err)
-	require.Equal(t, "You know gardens.", d.Persona)
-	require.Len(t, d.ByType("bed").Children, 1)
-	require.Equal(t, "Leek @Mar 3", d.ByType("planting").Display.Render(map[string]any{"plant": "Leek", "planted_on": "2026-03-03"}))
+	require.Equal(t, "You know the shop.", d.Persona)
+	require.Len(t, d.ByType("order").Children, 1)
+	require.True(t, d.ByType("product").Column("keywords").Fold)
+	require.Equal(t, "4 x Beans (product_1)", d.ByType("line").Display.Render(map[string]any{"pieces": 4, "product_id": "product_1", "_product_id_label": "Beans"}))
+
+	text, err := domain.Init(t.Context(), tx, "shop")
+	require.NoError(t, err)
+	require.Contains(t, text, "# left out, accounts: it holds the tenants themselves")
+	_, err = bindText(t, tx, text)
+	require.NoError(t, err, text)
+}
+
+// Every field of a declaration is on the page.
+func TestDocsNameEveryField(t *testing.T) {
+	t.Parallel()
+
+	page, err := os.ReadFile("../docs/domain.md")
+	require.NoError(t, err)
+
+	for _, decl := range []any{domain.Declaration{}, domain.EntityDecl{}, domain.SubdomainDecl{}, domain.MatchDecl{}, domain.MergeDecl{}, domain.ComputedDecl{}} {
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(decl)) {
+			if name := field.Tag.Get("yaml"); name != "" {
+				require.Regexp(t, `\b`+name+`\b`, string(page), "%T", decl)
+			}
+		}
+	}
 }
