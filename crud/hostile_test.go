@@ -130,6 +130,8 @@ func TestKeepsWhatColumnsCanHold(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, deep, string(doc))
 	require.Equal(t, "", read[0]["badge"])
+	b.ok("write", crud.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"note": "a\u0000b", "mentor_id": "", "at": ""}}`)
+	require.True(t, query[bool](b, `SELECT note = 'ab' AND mentor_id IS NULL AND at IS NULL FROM lab.people`))
 }
 
 // TestRowsInCircles reads and deletes rows that point at themselves and at each other.
