@@ -1,0 +1,294 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"alfred/crud"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/lexical"
+	"alfred/llm/script"
+	"alfred/memory"
+	"alfred/recall"
+)
+
+// fact is something said once in a long conversation, and how it is asked for later.
+type fact struct {
+	message, reply                  string
+	sameWords, otherForms, misspelt string
+}
+
+var (
+	people  = []string{"grandmother", "neighbour", "brother", "daughter", "colleague", "uncle", "teacher", "cousin", "landlord", "dentist"}
+	things  = []string{"casserole", "pancake", "dumpling", "marinade", "sourdough", "chutney", "lasagna", "meatball", "crumble", "omelette"}
+	secrets = []string{"nutmeg", "anchovies", "buttermilk", "cardamom", "molasses", "tarragon", "horseradish", "pistachios", "marmalade", "juniper"}
+	chatter = []string{"what shall we cook tonight", "add some onions to the shopping list", "how long does rice take", "show me the pantry", "something light for lunch",
+		"is there any milk left", "plan dinners for the week", "remind me to buy bread", "which recipes are quick", "make it less spicy"}
+)
+
+// facts are all combinations of a person and a thing, each with a secret.
+func facts() []fact {
+	var list []fact
+	for i, person := range people {
+		for k, thing := range things {
+			secret := secrets[(i*3+k)%len(secrets)]
+			list = append(list, fact{
+				message: fmt.Sprintf("my %s puts %s into the %s", person, secret, thing), reply: fmt.Sprintf("Noted: %s goes into that %s.", secret, thing),
+				sameWords:  fmt.Sprintf("what does my %s put into the %s?", person, thing),
+				otherForms: fmt.Sprintf("what was it that my %ss were putting in their %ss?", person, thing),
+				misspelt:   fmt.Sprintf("wat did my %s put in teh %s", swap(person), swap(thing)),
+			})
+		}
+	}
+
+	return list
+}
+
+// swap exchanges two letters in the middle of a word.
+func swap(word string) string {
+	letters := []byte(word)
+	middle := len(letters) / 2
+	letters[middle], letters[middle-1] = letters[middle-1], letters[middle]
+
+	return string(letters)
+}
+
+// conversation measures a long session of one user.
+func (b *bench) conversation(ctx context.Context, turns int) error {
+	var session, user uuid.UUID
+	if err := b.pool.QueryRow(ctx, `SELECT start_session('bench')`).Scan(&session); err != nil {
+		return fmt.Errorf("start a session: %w", err)
+	}
+	if err := b.pool.QueryRow(ctx, `SELECT user_id FROM sessions WHERE id = $1`, session).Scan(&user); err != nil {
+		return fmt.Errorf("read the user: %w", err)
+	}
+	said := facts()
+	numbers, err := b.talk(ctx, session, user, turns, said)
+	if err != nil {
+		return err
+	}
+	searcher := recall.New(b.domain, lexical.Embedder{})
+	started := time.Now()
+	if err := recall.NewIndex(searcher, b.pool).Sweep(ctx); err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	swept := time.Since(started)
+	if err := b.exec(ctx, `VACUUM ANALYZE turn_summaries, turns, embeddings`); err != nil {
+		return err
+	}
+	if err := b.evidence(ctx, searcher, user, said, numbers, turns); err != nil {
+		return err
+	}
+	b.embedding(ctx, turns, swept)
+
+	return b.inTurns(ctx, session)
+}
+
+// talk writes turns as workers would have left them; the facts stand among chatter.
+func (b *bench) talk(ctx context.Context, session, user uuid.UUID, turns int, said []fact) (map[int]int, error) {
+	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // a benchmark
+	places := random.Perm(turns)[:len(said)]
+	factAt, turnOf := map[int]fact{}, map[int]int{}
+	for i, place := range places {
+		factAt[place+1], turnOf[i] = said[i], place+1
+	}
+	messages, replies := make([]string, turns), make([]string, turns)
+	for n := range turns {
+		messages[n] = fmt.Sprintf("%s, for %d people", chatter[random.IntN(len(chatter))], random.IntN(9)+1)
+		replies[n] = fmt.Sprintf("Here you go: %s with %s, as last %s.", things[random.IntN(len(things))], secrets[random.IntN(len(secrets))], people[random.IntN(len(people))])
+		if f, ok := factAt[n+1]; ok {
+			messages[n], replies[n] = f.message, f.reply
+		}
+	}
+	for _, sql := range []string{
+		`INSERT INTO turns (session_id, user_id, number, message, reply, mode, status, started_at, replied_at, finished_at, summarized_at)
+		 SELECT $1, $2, n, m, r, 'plan', 'succeeded', now(), now(), now(), now() FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS t (m, r, n)`,
+	} {
+		if err := b.exec(ctx, sql, session, user, messages, replies); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.exec(ctx, `UPDATE sessions SET last_turn = $2 WHERE id = $1`, session, turns); err != nil {
+		return nil, err
+	}
+
+	return turnOf, b.exec(ctx, `SELECT turn_summary_write_facts(id) FROM turns WHERE session_id = $1`, session)
+}
+
+// evidence is whether the turn that holds the answer is among the five best.
+func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID, said []fact, turnOf map[int]int, turns int) error {
+	b.printf("## Evidence in a conversation of %d turns\n\nEach of %d facts was said once, among chatter that uses the same words; the share of questions for which "+
+		"the turn that said it is among the five best. Embedder: lexical, so nothing here knows synonyms.\n\n"+
+		"| question | full text | vectors | hybrid |\n|---|---|---|---|\n", turns, len(said))
+	var times, wordTimes []time.Duration
+	for _, kind := range []struct {
+		name string
+		of   func(fact) string
+	}{
+		{"same words", func(f fact) string { return f.sameWords }}, {"other forms of the words", func(f fact) string { return f.otherForms }},
+		{"misspelt", func(f fact) string { return f.misspelt }},
+	} {
+		var words, vectors, both int
+		for i, f := range said {
+			text := kind.of(f)
+			hits, took, err := b.search(ctx, s, user, text, 5, false)
+			if err != nil {
+				return err
+			}
+			byWords, wordsTook, err := b.search(ctx, s, user, text, 5, true)
+			if err != nil {
+				return err
+			}
+			byVector, err := b.nearestTurns(ctx, user, text)
+			if err != nil {
+				return err
+			}
+			times, wordTimes = append(times, took), append(wordTimes, wordsTook)
+			both += among(hits, turnOf[i])
+			words += among(byWords, turnOf[i])
+			vectors += byVector[turnOf[i]]
+		}
+		share := func(n int) float64 { return float64(n) / float64(len(said)) }
+		b.printf("| %s | %.2f | %.2f | %.2f |\n", kind.name, share(words), share(vectors), share(both))
+	}
+	b.printf("\nOne search over it, embedding the question included: hybrid p50 %s ms, p95 %s ms; full text alone (as when the embedder is down) p50 %s ms, p95 %s ms; %d searches each, one client.\n\n",
+		percentile(times, 50), percentile(times, 95), percentile(wordTimes, 50), percentile(wordTimes, 95), len(times))
+
+	return nil
+}
+
+func among(hits []recall.Hit, turn int) int {
+	for _, hit := range hits {
+		if hit.Turn == turn {
+			return 1
+		}
+	}
+
+	return 0
+}
+
+func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string) (map[int]int, error) {
+	vector, err := lexical.Embedder{}.Embed(ctx, []string{text})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what it was
+	}
+	best, err := b.exact(ctx, user, lexical.Embedder{}.Model(), vector[0], 5)
+	if err != nil {
+		return nil, err
+	}
+	found := map[int]int{}
+	for id := range best {
+		var number int
+		if err := b.pool.QueryRow(ctx, `SELECT coalesce((SELECT number FROM turns WHERE id::text = $1), 0)`, id).Scan(&number); err != nil {
+			return nil, fmt.Errorf("number a turn: %w", err)
+		}
+		found[number] = 1
+	}
+
+	return found, nil
+}
+
+// embedding is how fast texts become vectors.
+func (b *bench) embedding(ctx context.Context, turns int, swept time.Duration) {
+	texts := make([]string, 2000)
+	for i := range texts {
+		texts[i] = strings.Repeat(fmt.Sprintf("turn %d: %s. ", i, chatter[i%len(chatter)]), 8)
+	}
+	started := time.Now()
+	_, err := lexical.Embedder{}.Embed(ctx, texts)
+	alone := time.Since(started)
+	if err != nil {
+		return
+	}
+	b.printf("## Embedding\n\nThe lexical embedder makes %.0f vectors a second of texts of %d characters on one core. A sweep, reading, hashing, storing and the index included, took %.1f s for %d turns and the domain's rows: %.0f a second.\n\n",
+		float64(len(texts))/alone.Seconds(), len(texts[0]), swept.Seconds(), turns, float64(turns)/swept.Seconds())
+}
+
+const pairs = 40 // turns with a search, and as many without
+
+// inTurns is what a search adds to a turn of that conversation.
+func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
+	var yaml strings.Builder
+	yaml.WriteString("turns:\n")
+	var first int
+	if err := b.pool.QueryRow(ctx, `SELECT last_turn FROM sessions WHERE id = $1`, session).Scan(&first); err != nil {
+		return fmt.Errorf("read the last turn: %w", err)
+	}
+	for n := range first + 2*pairs {
+		search := ""
+		if n >= first && n%2 == 0 {
+			search = ", recall: {query: \"" + facts()[n%len(people)].sameWords + "\"}"
+		}
+		yaml.WriteString("  - {understand: {intent: read" + search + "}, think: {goal: g, decision: plan, steps: []}, reply: yes it is, summarize: {response_summary: s}}\n")
+	}
+	model, err := script.Parse([]byte(yaml.String()))
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	runner, err := b.runner(model)
+	if err != nil {
+		return err
+	}
+	if err := runner.Start(ctx); err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	defer runner.Stop(ctx) //nolint:errcheck // a benchmark
+	var with, without []time.Duration
+	for n := range 2 * pairs {
+		took, err := b.turn(ctx, session)
+		if err != nil {
+			return err
+		}
+		if (first+n)%2 == 0 {
+			with = append(with, took)
+		} else {
+			without = append(without, took)
+		}
+	}
+	b.printf("## In a turn\n\nTurns of that conversation whose message asks for the past, and turns that do not, in turn, with a model that answers at once (%d each): "+
+		"p50 %s ms with the search, %s ms without; p95 %s and %s ms.\n\n", pairs, percentile(with, 50), percentile(without, 50), percentile(with, 95), percentile(without, 95))
+
+	return nil
+}
+
+func (b *bench) runner(model llm.Model) (*jobs.Runner, error) {
+	search := recall.New(b.domain, lexical.Embedder{})
+	config := memory.DefaultConfig()
+	config.CompressOlder = false
+
+	return jobs.NewRunner(jobs.Config{ //nolint:wrapcheck // says what it was
+		Pool: b.pool, Domain: b.domain, Memory: memory.New(b.domain, config), Tools: crud.New(b.domain, search),
+		Index: recall.NewIndex(search, b.pool), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Models: func(string) llm.Model { return model },
+		FullDetailTurns: 3, RetentionWindow: 2, Version: "bench",
+	})
+}
+
+// turn sends a message and waits for its summary, by the database's clock.
+func (b *bench) turn(ctx context.Context, session uuid.UUID) (time.Duration, error) {
+	var id uuid.UUID
+	if err := b.pool.QueryRow(ctx, `SELECT enqueue_turn($1, 'what did we say about that?')`, session).Scan(&id); err != nil {
+		return 0, fmt.Errorf("enqueue: %w", err)
+	}
+	for {
+		var took *float64
+		var done bool
+		if err := b.pool.QueryRow(ctx, `SELECT extract(epoch FROM replied_at - created_at)::float8, summarized_at IS NOT NULL OR status = 'failed' FROM turns WHERE id = $1`, id).Scan(&took, &done); err != nil {
+			return 0, fmt.Errorf("wait: %w", err)
+		}
+		if done && took == nil {
+			return 0, fmt.Errorf("turn %s failed", id)
+		}
+		if done {
+			return time.Duration(*took * float64(time.Second)), nil
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}

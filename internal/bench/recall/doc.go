@@ -1,0 +1,10 @@
+// Command recall measures how well and how fast the past is found: vectors of users
+// with few and many of them against exact search, a conversation of ten thousand
+// turns, and what a search adds to a turn. It writes docs/recall.md.
+//
+// It works on a database that the caller has made and may lose:
+//
+//	createdb alfred_recall && go run ./internal/bench/recall -database postgres://.../alfred_recall -o docs/recall.md
+//
+// It must not be imported. Start reading at main.go.
+package main

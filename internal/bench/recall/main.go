@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/pgvector/pgvector-go"
+
+	"alfred/domain"
+	"alfred/pg"
+	"alfred/recall"
+)
+
+func main() {
+	address := flag.String("database", os.Getenv("DATABASE_URL"), "address of an empty database")
+	out := flag.String("o", "docs/recall.md", "where the table goes")
+	users := flag.String("users", "50,5000,100000", "how many vectors each user has")
+	turns := flag.Int("turns", 10_000, "turns of the long conversation")
+	flag.Parse()
+	if err := run(context.Background(), *address, *out, *users, *turns); err != nil {
+		fmt.Fprintln(os.Stderr, "recall:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is the database and the report under construction.
+type bench struct {
+	pool   *pgxpool.Pool
+	domain *domain.Domain
+	report strings.Builder
+}
+
+func run(ctx context.Context, address, out, users string, turns int) error {
+	pool, err := pg.Open(ctx, pg.Config{AppName: "bench recall", MaxConns: 12, URL: address})
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	defer pool.Close()
+	migrator, err := pg.NewMigrator(pool, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	if _, err := migrator.Up(ctx); err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	files, file := domain.Find("kitchen")
+	kitchen, err := domain.Open(ctx, pool, files, file)
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	b := &bench{pool: pool, domain: kitchen}
+	b.head(ctx)
+	if err := b.conversation(ctx, turns); err != nil {
+		return err
+	}
+	if err := b.vectors(ctx, counts(users)); err != nil {
+		return err
+	}
+
+	return os.WriteFile(out, []byte(b.report.String()), 0o644) //nolint:gosec,wrapcheck // a document
+}
+
+func counts(list string) []int {
+	var numbers []int
+	for part := range strings.SplitSeq(list, ",") {
+		if n, err := strconv.Atoi(part); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+
+	return numbers
+}
+
+func (b *bench) head(ctx context.Context) {
+	var version, vector string
+	_ = b.pool.QueryRow(ctx, `SELECT current_setting('server_version'), extversion FROM pg_extension WHERE extname = 'vector'`).Scan(&version, &vector)
+	load, _ := os.ReadFile("/proc/loadavg")
+	b.printf("# Recall, measured\n\nWritten by `go run ./internal/bench/recall` on %s: %d CPUs, %s/%s, Postgres %s, pgvector %s. "+
+		"Load average at the start: %s, so other work shared the CPUs; ratios hold, absolute times are upper bounds.\n\n",
+		time.Now().UTC().Format("2006-01-02 15:04 MST"), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, version, vector,
+		strings.Join(strings.Fields(string(load))[:min(3, len(strings.Fields(string(load))))], " "))
+}
+
+func (b *bench) printf(format string, args ...any) {
+	fmt.Fprintf(&b.report, format, args...)
+	fmt.Fprintf(os.Stderr, format, args...)
+}
+
+// search is one search as the user, with the embedding of the query.
+func (b *bench) search(ctx context.Context, s *recall.Searcher, user uuid.UUID, text string, limit int, words bool) ([]recall.Hit, time.Duration, error) {
+	started := time.Now()
+	vectors, err := s.EmbedTexts(ctx, []string{text})
+	if err != nil {
+		return nil, 0, err //nolint:wrapcheck // says what it was
+	}
+	if words {
+		vectors = recall.Vectors{}
+	}
+	var hits []recall.Hit
+	err = pg.InReadTx(ctx, b.pool, func(tx pgx.Tx) error {
+		return pg.AsTenant(ctx, tx, user, func(tx pgx.Tx) error {
+			hits, err = s.Search(ctx, tx, &recall.Query{UserID: user, Text: text, Vectors: vectors, Limit: limit})
+
+			return err //nolint:wrapcheck // says what it was
+		})
+	})
+
+	return hits, time.Since(started), err //nolint:wrapcheck // says what it was
+}
+
+func percentile(times []time.Duration, p int) string {
+	slices.Sort(times)
+
+	return fmt.Sprintf("%.1f", float64(times[min(len(times)-1, len(times)*p/100)].Microseconds())/1000)
+}
+
+func (b *bench) exec(ctx context.Context, sql string, args ...any) error {
+	if _, err := b.pool.Exec(ctx, sql, args...); err != nil {
+		return fmt.Errorf("%.60s: %w", sql, err)
+	}
+
+	return nil
+}
+
+// loaded is how many vectors one statement stores.
+const loaded = 5000
+
+// load stores as many vectors of a user.
+func (b *bench) load(ctx context.Context, user uuid.UUID, size int, next func() []float32) error {
+	for start := 0; start < size; start += loaded {
+		texts := make([]string, min(loaded, size-start))
+		for i := range texts {
+			texts[i] = pgvector.NewVector(next()).String()
+		}
+		err := b.exec(ctx, `INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
+			SELECT 'recipe', gen_random_uuid()::text, 'cloud', $1, $2, '\x00', t::vector FROM unnest($3::text[]) AS t`, user, dimensions, texts)
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
