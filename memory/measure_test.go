@@ -235,7 +235,7 @@ func TestLongConversationIsFlat(t *testing.T) {
 	require.Empty(t, m.overruns)
 	for _, node := range measuredNodes {
 		mean, slope := m.trend(node)
-		require.InDelta(t, 0, slope*float64(turns)/mean, 0.05, "%s grows by %.2f tokens a turn over a mean of %.0f", node, slope, mean)
+		require.Less(t, slope*float64(turns)/mean, 0.05, "%s grows by %.2f tokens a turn over a mean of %.0f", node, slope, mean)
 	}
 	mean, _ := m.trend("act")
 	require.Greater(t, m.history[turns], 10*int(mean))
