@@ -1,17 +1,14 @@
 package chaos_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -35,10 +32,10 @@ import (
 )
 
 // envFailpoints names a folder: the worker notes every statement of a decision in its file "boundaries", and kills
-// itself at the line whose number stands in its file "target".
+// itself at the one that its file "target" names.
 const envFailpoints = "CHAOS_FAILPOINTS"
 
-// failpoints is a pgx tracer. Several workers share its folder: a line appended is the next number for all of them.
+// failpoints is a pgx tracer. Several workers share its folder: a line that one appends counts for all of them.
 type failpoints struct {
 	mu         sync.Mutex
 	boundaries *os.File
@@ -81,11 +78,10 @@ func (f *failpoints) pass(side, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	line := fmt.Sprintf("%s %s %s", phase, side, name)
-	line += strings.Repeat(" ", max(0, lineSize-1-len(line)))
-	if _, err := f.boundaries.WriteString(line[:lineSize-1] + "\n"); err != nil {
+	if _, err := f.boundaries.WriteString(line + "\n"); err != nil {
 		panic(err)
 	}
-	end, err := f.boundaries.Seek(0, io.SeekCurrent)
+	passed, err := os.ReadFile(f.boundaries.Name())
 	if err != nil {
 		panic(err)
 	}
@@ -93,14 +89,25 @@ func (f *failpoints) pass(side, name string) {
 	if err != nil {
 		panic(err)
 	}
-	if string(target) == strconv.FormatInt(end/lineSize, 10) {
+	if names := named(passed); string(target) == names[len(names)-1] {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	}
 }
 
-// lineSize makes all lines as long, so that a file's size tells the number of its lines.
-const lineSize = 80
+// named are the lines, each with how often it has come: "commit before TurnFence #2". A number counted over all lines
+// would name another statement as soon as one more is made before it.
+func named(lines []byte) []string {
+	var names []string
+	seen := map[string]int{}
+	for line := range strings.Lines(string(lines)) {
+		line = strings.TrimSpace(line)
+		seen[line]++
+		names = append(names, fmt.Sprintf("%s #%d", line, seen[line]))
+	}
+
+	return names
+}
 
 // statement is the name of a generated query, or the first words of another.
 func statement(sql string) string {
@@ -227,26 +234,22 @@ func (n *lane) revive() {
 	}
 }
 
-// play plays the conversation, with the death of a worker at the given boundary (0: none), and returns the session and
+// play plays the conversation, with the death of a worker at the given boundary ("": none), and returns the session and
 // the boundaries passed.
-func (n *lane) play(target int) (uuid.UUID, []string) {
+func (n *lane) play(target string) (uuid.UUID, []string) {
 	n.t.Helper()
 
-	require.NoError(n.t, os.WriteFile(filepath.Join(n.dir, "target"), []byte(strconv.Itoa(target)), 0o600))
+	require.NoError(n.t, os.WriteFile(filepath.Join(n.dir, "target"), []byte(target), 0o600))
 	require.NoError(n.t, os.Truncate(filepath.Join(n.dir, "boundaries"), 0))
 	session := newSession(n.t, n.pool)
 	for i := range failpointTurns {
 		require.NoError(n.t, say(n.t.Context(), n.pool, session, i+1))
 	}
 	awaitQuiet(n.t, n.pool, time.Minute, session)
-	text, err := os.ReadFile(filepath.Join(n.dir, "boundaries"))
+	passed, err := os.ReadFile(filepath.Join(n.dir, "boundaries"))
 	require.NoError(n.t, err)
-	var lines []string
-	for line := range bytes.Lines(text) {
-		lines = append(lines, strings.TrimSpace(string(line)))
-	}
 
-	return session, lines
+	return session, named(passed)
 }
 
 var failpointTurns = []string{turns[0], turns[1]}
@@ -262,7 +265,7 @@ func TestKilledAtEveryStatement(t *testing.T) { //nolint:paralleltest // it want
 	t.Logf("%d boundaries, %d of them tried", len(boundaries), len(targets))
 
 	lanes := []*lane{first, newLane(t, l, scriptPath), newLane(t, l, scriptPath)}
-	queue := make(chan int, len(targets))
+	queue := make(chan string, len(targets))
 	for _, target := range targets {
 		queue <- target
 	}
@@ -272,7 +275,7 @@ func TestKilledAtEveryStatement(t *testing.T) { //nolint:paralleltest // it want
 	for _, n := range lanes {
 		wait.Go(func() {
 			for target := range queue {
-				n.die(target, boundaries[target-1], want)
+				n.die(target, want)
 			}
 		})
 	}
@@ -288,9 +291,9 @@ func TestKilledAtEveryStatement(t *testing.T) { //nolint:paralleltest // it want
 func undisturbed(n *lane) (uuid.UUID, []string) {
 	n.t.Helper()
 
-	session, boundaries := n.play(0)
+	session, boundaries := n.play("")
 	for range 5 {
-		again, same := n.play(0)
+		again, same := n.play("")
 		if slices.Equal(boundaries, same) {
 			return again, same
 		}
@@ -300,21 +303,17 @@ func undisturbed(n *lane) (uuid.UUID, []string) {
 	return session, boundaries
 }
 
-// die plays with a death and compares. Where two workers came close, a number names another boundary: then again.
-func (n *lane) die(target int, boundary string, want map[string]string) {
+// die plays with a death and compares.
+func (n *lane) die(target string, want map[string]string) {
 	n.t.Helper()
 
-	for range 5 {
-		session, passed := n.play(target)
-		about := fmt.Sprintf("killed at %d (%s)", target, boundary)
-		requireSame(n.t, want, state(n.t, n.pool, session), about)
-		requireBoughtOnce(n.t, n.pool, session, about)
-		n.revive()
-		if len(passed) >= target && passed[target-1] == boundary {
-			return
-		}
-	}
-	require.FailNow(n.t, "the boundary was not met", "%d (%s)", target, boundary)
+	session, passed := n.play(target)
+	require.Contains(n.t, passed, target)
+	require.Eventually(n.t, func() bool { return n.workers[0].ended() || n.workers[1].ended() }, time.Second, time.Millisecond, target)
+	about := "killed at " + target
+	requireSame(n.t, want, state(n.t, n.pool, session), about)
+	requireBoughtOnce(n.t, n.pool, session, about)
+	n.revive()
 }
 
 // requireBoughtOnce: an answer that was stored is played, not asked for again.
@@ -327,20 +326,16 @@ func requireBoughtOnce(t *testing.T, pool *pgxpool.Pool, session uuid.UUID, abou
 	require.Zero(t, twice, "%s: answers bought twice", about)
 }
 
-// chosen are the numbers of the boundaries to try: all, or in the short form a few of each phase, others each day.
-func chosen(boundaries []string) []int {
-	var all []int
-	for i := range boundaries {
-		all = append(all, i+1)
-	}
+// chosen are the boundaries to try: all, or in the short form some of them, others each day.
+func chosen(boundaries []string) []string {
 	if rounds() > 0 {
-		return all
+		return boundaries
 	}
 	const some = 16
-	stride := max(1, len(all)/some)
-	var few []int
-	for i := time.Now().YearDay() % stride; i < len(all); i += stride {
-		few = append(few, all[i])
+	stride := max(1, len(boundaries)/some)
+	var few []string
+	for i := time.Now().YearDay() % stride; i < len(boundaries); i += stride {
+		few = append(few, boundaries[i])
 	}
 
 	return few

@@ -89,7 +89,8 @@ func (z *zoo) act() {
 		z.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'alfred worker' AND random() < 0.3`)
 	case n < 14:
 		z.did["lease and LISTEN connections dropped"]++
-		z.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE '%LISTEN%' OR query LIKE '%pg_advisory_lock%'`)
+		z.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+			AND (query ILIKE 'LISTEN%' OR query LIKE '%pg_advisory_lock%')`)
 	case n < 17:
 		z.did["a worker stopped for 4 to 6 s"]++
 		worker.signal(syscall.SIGSTOP)
