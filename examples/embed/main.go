@@ -23,7 +23,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Getenv("DATABASE_URL"), os.Stdout); err != nil {
+	if err := run(ctx, os.Getenv("DATABASE_URL"), os.Stdout); err != nil { //nolint:forbidigo // this main is the example's cmd
 		fmt.Fprintln(os.Stderr, "embed:", err)
 		os.Exit(1) //nolint:gocritic // the process ends; nothing is left for the deferred stop to do
 	}

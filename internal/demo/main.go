@@ -17,7 +17,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "\ndemo: not all went well:\n%v\n", err)
 		os.Exit(1) //nolint:gocritic // the process ends; nothing is left for the deferred stop to do
 	}
-	fmt.Println("\nAll facts hold.") //nolint:forbidigo // a command prints
+	fmt.Println("\nAll facts hold.")
 }
 
 func run(ctx context.Context) error {

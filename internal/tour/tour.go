@@ -178,7 +178,7 @@ func (t *Tour) call(ctx context.Context, method, path string, body, out any) err
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }() // read to its end below
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return fmt.Errorf("read answer: %w", err)
@@ -194,7 +194,7 @@ func (t *Tour) call(ctx context.Context, method, path string, body, out any) err
 }
 
 func (t *Tour) printf(format string, args ...any) {
-	fmt.Fprintf(t.Out, format, args...) //nolint:errcheck // a terminal that has gone needs no tour
+	_, _ = fmt.Fprintf(t.Out, format, args...) // a terminal that has gone needs no tour
 }
 
 // replySays is a fact's SQL: whether the reply of a turn contains a text.
