@@ -64,7 +64,7 @@ func findID(text string, from int) (int, int) {
 		}
 
 		switch {
-		case run == plainLen && hasLetter(text[i-run:i]):
+		case run == plainLen:
 			return i - run, i
 		case run >= firstPart && i < len(text) && text[i] == '-':
 			if end := idEnd(text, i); end > 0 {

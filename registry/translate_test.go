@@ -269,6 +269,7 @@ func TestScrub(t *testing.T) {
 		"20260112-1830":                                                                "20260112-1830",
 		"2026-01-12 to 2026-01-15":                                                     "2026-01-12 to 2026-01-15",
 		"0123456789":                                                                   "0123456789",
+		"no. 00000000000000000007000003001000.":                                        "no. [id].", // digits alone can be a key too
 		"decade-old beef-face":                                                         "decade-old beef-face",
 	} {
 		require.Equal(t, want, Scrub(text), text)
