@@ -3,6 +3,7 @@ package memory
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -158,14 +159,16 @@ func (t *turn) thisTurn(s *section) {
 			b.WriteString("- " + t.decisionLine(d) + "\n")
 		}
 	}
-	t.recalled(&b)
+	own := b.String()
+	t.recalled(s, &b)
 	if b.Len() == 0 {
 		return
 	}
-	shown := "### This turn\n" + strings.TrimRight(b.String(), "\n")
-	s.line(shown)
+	s.line("### This turn\n" + strings.TrimRight(b.String(), "\n"))
 	s.line()
-	s.because("current", "", t.number, shown)
+	if own != "" {
+		s.because("current", "", t.number, own)
+	}
 }
 
 // decision is what was decided about some refs at once, for one reason.
@@ -217,7 +220,7 @@ func (t *turn) decisionLine(d *decision) string {
 
 // recalled is what the search of the past found for this message: a result of
 // step 0, there before Think runs.
-func (t *turn) recalled(b *strings.Builder) {
+func (t *turn) recalled(s *section, b *strings.Builder) {
 	budget := t.memory.config.Budget.Earlier
 	for _, r := range t.results {
 		if !r.isRecalled(t.row.ID) {
@@ -233,8 +236,22 @@ func (t *turn) recalled(b *strings.Builder) {
 			}
 			budget -= tokens(line)
 			b.WriteString(line + "\n")
+			ref, number := t.recalledWhat(found)
+			s.because("recalled", ref, number, line)
 		}
 	}
+}
+
+// recalledWhat is the ref of a recalled row, or the number of a turn of this conversation.
+func (t *turn) recalledWhat(found map[string]any) (ref string, number int) {
+	if def := t.memory.domain.ByType(plainValue(found[typeField])); def != nil {
+		ref, _ = found[def.Key.Name].(string)
+
+		return ref, 0
+	}
+	number, _ = strconv.Atoi(plainValue(found["turn"])) // none of another conversation
+
+	return "", number
 }
 
 // isRecalled says whether this is what Understand had looked up for the turn.

@@ -42,6 +42,7 @@ type explained struct {
 	read *int
 }
 
+//nolint:tagliatelle // Postgres's names
 type plan struct {
 	Node     string  `json:"Node Type"`
 	Relation string  `json:"Relation Name"`
@@ -68,7 +69,9 @@ func (e explained) explain(ctx context.Context, sql string, args []any) {
 	e.t.Helper()
 	var text []byte
 	require.NoError(e.t, e.Tx.QueryRow(ctx, "EXPLAIN (ANALYZE, FORMAT JSON) "+sql, args...).Scan(&text), sql)
-	var plans []struct{ Plan plan }
+	var plans []struct {
+		Plan plan `json:"Plan"` //nolint:tagliatelle // Postgres's name
+	}
 	require.NoError(e.t, json.Unmarshal(text, &plans))
 	e.walk(plans[0].Plan, sql)
 }
@@ -111,7 +114,7 @@ func TestManyOldRefsCostNothing(t *testing.T) {
 		require.Less(t, read, 20_000, node)
 	}
 	known := body(b.understand(t, turn).Frame, "## All Known Entities")
-	require.True(t, strings.Contains(known, "- shop_77: thing 77 (shop) [read] created turn 1, last turn 28, demoted"), "a name finds what is out of sight")
+	require.Contains(t, known, "- shop_77: thing 77 (shop) [read] created turn 1, last turn 28, demoted", "a name finds what is out of sight")
 	_, rest, _ := strings.Cut(known, "Also known, not listed: ")
 	require.Regexp(t, `\d+ shopping items, .*and more$`, rest, "the rest is counted up to a limit")
 }
