@@ -40,13 +40,13 @@ AS $$
     FROM asked
     JOIN turn_summaries AS s ON s.search @@ asked.words
     JOIN turns AS t ON t.id = s.turn_id
-    WHERE t.user_id = tenant_id() AND t.status = 'succeeded' AND t.id <> recall_turns.except_turn
+    WHERE t.user_id = (SELECT tenant_id()) AND t.status = 'succeeded' AND t.id <> recall_turns.except_turn
     UNION ALL -- the few that have been answered a moment ago
     SELECT t.id, ts_rank_cd(said.words, asked.words)
     FROM asked
     CROSS JOIN turns AS t
     CROSS JOIN LATERAL (SELECT to_tsvector('english', concat_ws(' ', left(t.message, 8000), left(t.reply, 8000))) AS words) AS said
-    WHERE t.user_id = tenant_id() AND t.status = 'succeeded' AND t.summarized_at IS NULL AND t.id <> recall_turns.except_turn
+    WHERE t.user_id = (SELECT tenant_id()) AND t.status = 'succeeded' AND t.summarized_at IS NULL AND t.id <> recall_turns.except_turn
       AND NOT EXISTS (SELECT FROM turn_summaries AS s WHERE s.turn_id = t.id) AND said.words @@ asked.words
     ORDER BY 2 DESC, 1 DESC
     LIMIT recall_turns.lim
