@@ -142,3 +142,29 @@ func TestPromptTooLongIsTriedShorter(t *testing.T) {
 		})
 	}
 }
+
+// priced answers as a model that costs money.
+type priced struct{ llm.Model }
+
+func (p priced) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	response, err := p.Model.Generate(ctx, req)
+	if response != nil {
+		response.Provider, response.Model, response.Usage = "openai", "dear-2026-01-01", llm.Usage{Input: 1000, Cached: 400, Output: 100}
+	}
+
+	return response, err //nolint:wrapcheck // a test
+}
+
+func TestCallsAreCounted(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.config.Prices = llm.Prices{"dear": {Input: 10, Cached: 5, Output: 20}}
+	h.config.Models = func(string) llm.Model { return priced{h.model} }
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, "reply openai dear-2026-01-01 1 0 1000 100 400 0.0100", column[string](h, `SELECT concat_ws(' ', node, provider, model, calls, errors, input_tokens, output_tokens, cached_tokens, round(cost_usd::numeric, 4))
+		FROM v_llm_costs WHERE session_id = $1 AND node = 'reply'`, h.session)[0])
+	require.Equal(t, "tokens", limited(h, jobs.Limits{Tokens: 4400}, "").What)
+	require.Nil(t, limited(h, jobs.Limits{Tokens: 4401, CostUSD: 0.05}, ""))
+}
