@@ -127,14 +127,14 @@ func (c *crowd) settle(what string, stop func() int) {
 
 // Two messages at the same instant in every session, again and again: all are answered, in the order of their numbers.
 func TestTwoMessagesAtOnce(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
-	c := openCrowd(t, 30)
+	c := openCrowd(t, 10+20*min(1, rounds()))
 	stop := c.probe()
 	for round := range 3 {
 		c.all(2, func(session uuid.UUID, client int) error {
 			return c.enqueue(session, fmt.Sprintf("message %d.%d", round, client), "", "enqueue")
 		})
 	}
-	c.settle("two messages at once, 30 sessions", stop)
+	c.settle(fmt.Sprintf("two messages at once, %d sessions", len(c.sessions)), stop)
 	var unequal int
 	require.NoError(t, c.pool.QueryRow(t.Context(), `SELECT count(*) FROM turns WHERE status <> 'succeeded'`).Scan(&unequal))
 	require.Zero(t, unequal)

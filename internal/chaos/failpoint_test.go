@@ -331,7 +331,7 @@ func chosen(boundaries []string) []string {
 	if rounds() > 0 {
 		return boundaries
 	}
-	const some = 16
+	const some = 12
 	stride := max(1, len(boundaries)/some)
 	var few []string
 	for i := time.Now().YearDay() % stride; i < len(boundaries); i += stride {
