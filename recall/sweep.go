@@ -49,7 +49,7 @@ func (x *Index) sweepAll(ctx context.Context) (refused, err error) {
 }
 
 // settle sorts an error: refused vectors let the sweep go on.
-func settle(refused, err error) (error, error) { //nolint:revive // two kinds of error
+func settle(refused, err error) (error, error) {
 	if errors.Is(err, ErrVector) {
 		return err, nil
 	}

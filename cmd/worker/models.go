@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -13,6 +14,11 @@ import (
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/provider"
+)
+
+var (
+	errTemperature = errors.New("use a number from 0 to 2")
+	errTokenLimit  = errors.New("use a whole number, 1 or more")
 )
 
 // parseModels reads which models answer, and what answers when they cannot.
@@ -68,8 +74,8 @@ func byNode[T any](e env, prefix string, parse func(string) (T, error)) (map[str
 
 func temperature(text string) (float64, error) {
 	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(value >= 0 && value <= 2) { //nolint:staticcheck // written so that NaN is refused
-		return 0, fmt.Errorf("use a number from 0 to 2")
+	if err != nil || !(value >= 0 && value <= 2) {
+		return 0, errTemperature
 	}
 
 	return value, nil
@@ -78,7 +84,7 @@ func temperature(text string) (float64, error) {
 func tokenLimit(text string) (int, error) {
 	value, err := strconv.Atoi(text)
 	if err != nil || value < 1 {
-		return 0, fmt.Errorf("use a whole number, 1 or more")
+		return 0, errTokenLimit
 	}
 
 	return value, nil
