@@ -129,7 +129,7 @@ func TestKeepsWhatColumnsCanHold(t *testing.T) {
 	doc, err := json.Marshal(read[0]["doc"])
 	require.NoError(t, err)
 	require.JSONEq(t, deep, string(doc))
-	require.Equal(t, "", read[0]["badge"])
+	require.Empty(t, read[0]["badge"])
 	b.ok("write", crud.ToolUpdate, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}], "data": {"note": "a\u0000b", "mentor_id": "", "at": ""}}`)
 	require.True(t, query[bool](b, `SELECT note = 'ab' AND mentor_id IS NULL AND at IS NULL FROM lab.people`))
 }

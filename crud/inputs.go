@@ -121,7 +121,7 @@ func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]i
 // changedBefore puts what was registered for this turn before it began first, but
 // for rows that the turn brings along itself.
 func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input) ([]input, error) {
-	found, err := db.New().EntityEventListUser(ctx, tx, &db.EntityEventListUserParams{SessionID: scope.SessionID, TurnNumber: int32(scope.Turn)}) //nolint:gosec // turns are few
+	found, err := db.New().EntityEventListUser(ctx, tx, &db.EntityEventListUserParams{SessionID: scope.SessionID, TurnNumber: int32(scope.Turn)})
 	if err != nil {
 		return nil, fmt.Errorf("read changes: %w", err)
 	}

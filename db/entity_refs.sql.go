@@ -103,45 +103,6 @@ func (q *Queries) EntityRefClear(ctx context.Context, db DBTX, arg *EntityRefCle
 	return result.RowsAffected(), nil
 }
 
-const entityRefCountBackground = `-- name: EntityRefCountBackground :many
-SELECT e.entity_type, count(*)::int AS entities
-FROM entity_refs AS e
-WHERE e.session_id = $1 AND e.active_turn < $2::int
-GROUP BY e.entity_type
-ORDER BY e.entity_type
-`
-
-type EntityRefCountBackgroundParams struct {
-	SessionID  uuid.UUID
-	OldestTurn int32
-}
-
-type EntityRefCountBackgroundRow struct {
-	EntityType string
-	Entities   int32
-}
-
-// EntityRefCountBackground counts by type what was last touched before a turn and is in no tier because of it; an index-only scan.
-func (q *Queries) EntityRefCountBackground(ctx context.Context, db DBTX, arg *EntityRefCountBackgroundParams) ([]*EntityRefCountBackgroundRow, error) {
-	rows, err := db.Query(ctx, entityRefCountBackground, arg.SessionID, arg.OldestTurn)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*EntityRefCountBackgroundRow
-	for rows.Next() {
-		var i EntityRefCountBackgroundRow
-		if err := rows.Scan(&i.EntityType, &i.Entities); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const entityRefCountOlder = `-- name: EntityRefCountOlder :many
 SELECT o.entity_type, count(*)::int AS entities
 FROM (
@@ -630,54 +591,6 @@ func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityR
 			&i.RowVersion,
 			&i.Tier,
 		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const entityRefListNewest = `-- name: EntityRefListNewest :many
-SELECT e.ref,
-       entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref, e.active_reason,
-                   $1::int, $2::int)::text AS tier
-FROM entity_refs AS e
-WHERE e.session_id = $3 AND e.active_turn IS NOT NULL AND e.state <> 'pending'
-ORDER BY e.turn_last_ref DESC, e.ref
-LIMIT $4::int
-`
-
-type EntityRefListNewestParams struct {
-	TurnNumber  int32
-	TurnsWindow int32
-	SessionID   uuid.UUID
-	MaxRefs     int32
-}
-
-type EntityRefListNewestRow struct {
-	Ref  string
-	Tier string
-}
-
-// EntityRefListNewest names the stored refs touched last, hidden ones left out.
-func (q *Queries) EntityRefListNewest(ctx context.Context, db DBTX, arg *EntityRefListNewestParams) ([]*EntityRefListNewestRow, error) {
-	rows, err := db.Query(ctx, entityRefListNewest,
-		arg.TurnNumber,
-		arg.TurnsWindow,
-		arg.SessionID,
-		arg.MaxRefs,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*EntityRefListNewestRow
-	for rows.Next() {
-		var i EntityRefListNewestRow
-		if err := rows.Scan(&i.Ref, &i.Tier); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)

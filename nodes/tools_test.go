@@ -22,7 +22,11 @@ func TestToolsOfferTheStepsTables(t *testing.T) {
 	offered := map[string][]string{}
 	for _, tool := range model.requests[0].Tools {
 		var schema struct {
-			Properties struct{ Table struct{ Enum []string } }
+			Properties struct {
+				Table struct {
+					Enum []string `json:"enum"`
+				} `json:"table"`
+			} `json:"properties"`
 		}
 		require.NoError(t, json.Unmarshal(tool.Schema, &schema))
 		if schema.Properties.Table.Enum != nil {

@@ -29,14 +29,6 @@ func TestTiersInDisplayOrder(t *testing.T) {
 	require.Equal(t, []string{"gen_meal_1", "inv_1", "recipe_3", "recipe_10", "recipe_2", "gen_meal_2", "recipe_1"}, refsOf(active))
 	require.Equal(t, []string{"generated", "recent", "recent", "recent", "retained", "excluded", "excluded"}, tiersOf(active))
 	require.InDelta(t, 0.2, float64(*active[4].Confidence), 1e-6)
-
-	counts, err := b.at(6).Counts(ctx, 6, 2)
-	require.NoError(t, err)
-	require.Equal(t, []TypeCount{{"recipe", 8}}, counts)
-
-	newest, err := b.at(6).Newest(ctx, 6, 2, 3)
-	require.NoError(t, err)
-	require.Equal(t, []string{"inv_1", "recipe_10", "recipe_3"}, refsOf(newest))
 }
 
 // A demoted ref leaves the lists at once (B05, C20) and comes back by being

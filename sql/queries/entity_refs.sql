@@ -26,14 +26,6 @@ INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
 SELECT c.session_id, c.ref, @turn_number::int, 'demoted', @actor::text, c.data
 FROM cleared AS c;
 
--- EntityRefCountBackground counts by type what was last touched before a turn and is in no tier because of it; an index-only scan.
--- name: EntityRefCountBackground :many
-SELECT e.entity_type, count(*)::int AS entities
-FROM entity_refs AS e
-WHERE e.session_id = @session_id AND e.active_turn < @oldest_turn::int
-GROUP BY e.entity_type
-ORDER BY e.entity_type;
-
 -- EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many; an index-only scan.
 -- name: EntityRefCountOlder :many
 SELECT o.entity_type, count(*)::int AS entities
@@ -133,16 +125,6 @@ FROM named AS n
 JOIN entity_refs AS e ON e.session_id = @session_id::uuid AND e.ref = n.ref
 LEFT JOIN active AS a ON a.ref = e.ref
 ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
-
--- EntityRefListNewest names the stored refs touched last, hidden ones left out.
--- name: EntityRefListNewest :many
-SELECT e.ref,
-       entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref, e.active_reason,
-                   @turn_number::int, @turns_window::int)::text AS tier
-FROM entity_refs AS e
-WHERE e.session_id = @session_id AND e.active_turn IS NOT NULL AND e.state <> 'pending'
-ORDER BY e.turn_last_ref DESC, e.ref
-LIMIT @max_refs::int;
 
 -- EntityRefListWords returns what words of a text mean in a session: refs by their names, and rows by their keys among the given types.
 -- name: EntityRefListWords :many
