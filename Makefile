@@ -18,7 +18,7 @@ build: ## build bin/worker and bin/api
 	@go build -o bin/ ./cmd/worker ./cmd/api
 
 .PHONY: chaos
-chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=3 for longer
+chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=4 tries every statement
 	@$(TEST_DATABASE); CHAOS=$(or $(CHAOS),1) CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 60m -v ./internal/chaos
 
 .PHONY: db/reset
