@@ -13,7 +13,7 @@ import (
 )
 
 // Two conversations of one user that add the same new thing at once make one row
-// of it (B32): the second waits for the first to commit.
+// of it: the second waits for the first to commit.
 func TestMergeAcrossSessions(t *testing.T) {
 	t.Parallel()
 

@@ -86,7 +86,7 @@ func TestKitchenForeignKeys(t *testing.T) {
 	require.Equal(t, "set null", kitchen.ByType("meal").Column("recipe_id").FK.OnDelete)
 }
 
-// B60: a default read carries neither the method nor anything a model must not see.
+// A default read carries neither the method nor anything a model must not see.
 func TestKitchenColumnSets(t *testing.T) {
 	t.Parallel()
 
@@ -170,7 +170,7 @@ func TestKitchenWords(t *testing.T) {
 	require.Equal(t, "recipes", kitchen.SubdomainOf(kitchen.ByType("ri")).Name)
 }
 
-// B50: what snippets call a column is one. Names with an underscore or in
+// What snippets call a column is one. Names with an underscore or in
 // backticks can be nothing else.
 func TestKitchenSnippetsNameRealThings(t *testing.T) {
 	t.Parallel()
@@ -251,7 +251,7 @@ func lines(t *testing.T, tx pgx.Tx, queries []domain.Query) []string {
 	return all
 }
 
-// B51: several purchases of one thing and tags nobody thought of are legal.
+// Several purchases of one thing and tags nobody thought of are legal.
 func TestKitchenLegalWrites(t *testing.T) {
 	t.Parallel()
 

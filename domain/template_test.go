@@ -56,7 +56,7 @@ func TestTemplateRender(t *testing.T) {
 }
 
 // What stands outside optional parts makes a label whole; a read without these
-// columns must not overwrite a better label (B53).
+// columns must not overwrite a better label.
 func TestTemplateComplete(t *testing.T) {
 	t.Parallel()
 

@@ -48,7 +48,7 @@ func TestStepReadsAndCompletes(t *testing.T) {
 	require.Equal(t, []string{"1.1", "1.2"}, column[string](h, `SELECT step || '.' || call FROM node_runs WHERE turn_id = $1 AND node = 'act' ORDER BY position`, turn.ID))
 }
 
-// B21: a limit ends the step as partial, with what is done and what is left, and never as a success.
+// A limit ends the step as partial, with what is done and what is left, and never as a success.
 func TestTooManyCallsArePartial(t *testing.T) {
 	t.Parallel()
 
@@ -76,7 +76,7 @@ func TestSameReadTwiceEndsTheStep(t *testing.T) {
 
 const planWrite = `think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save it}, {type: read, subdomain: recipes, description: show it}]}`
 
-// B22: what a decision wrote before its failing call is gone; the model may repair it, and after two repairs the step has failed.
+// What a decision wrote before its failing call is gone; the model may repair it, and after two repairs the step has failed.
 func TestFailingCallsLeaveNothing(t *testing.T) {
 	t.Parallel()
 
@@ -169,7 +169,7 @@ func TestAskUserOpensAQuestion(t *testing.T) {
 	require.Equal(t, []string{"ask_user How many? open"}, column[string](h, `SELECT kind || ' ' || (payload ->> 'text') || ' ' || status FROM questions`))
 }
 
-// B40, B55: a proposal survives other messages, and one yes is enough.
+// A proposal survives other messages, and one yes is enough.
 func TestQuestionsStayOpenForThreeTurns(t *testing.T) {
 	t.Parallel()
 

@@ -48,7 +48,7 @@ func TestCancelStopsTheRunAndStartsTheNext(t *testing.T) {
 	}, wait, wait/200)
 }
 
-// B23: once the reply is committed, cancelling changes nothing and the turn never becomes failed.
+// Once the reply is committed, cancelling changes nothing and the turn never becomes failed.
 func TestCancelAfterTheReplyIsNothing(t *testing.T) {
 	t.Parallel()
 
@@ -102,7 +102,7 @@ func TestTransientErrorIsTriedAgain(t *testing.T) {
 	require.Equal(t, []int16{1}, column[int16](h, `SELECT attempt FROM river_job WHERE kind = 'think'`), "a pause that the provider asked for is no attempt")
 }
 
-// B23: a reply model that cannot be reached costs the wording, not the turn.
+// A reply model that cannot be reached costs the wording, not the turn.
 func TestReplyWithoutAModelIsMadeFromFacts(t *testing.T) {
 	t.Parallel()
 

@@ -63,7 +63,7 @@ func TestAfterThink(t *testing.T) {
 		"no steps":              {nodes.ThinkOutput{Decision: "plan"}, false, nodeReply, "", nil},
 		"propose":               {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, false, nodeReply, askPropose, nil},
 		"write":                 {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, true, nodeAct, "", []string{"write"}},
-		// B30: exploring is no permission to save.
+		// Exploring is no permission to save.
 		"write not allowed": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, false, nodeReply, askPropose, nil},
 	}
 	for name, test := range tests {
@@ -148,7 +148,7 @@ func TestAfterAct(t *testing.T) {
 	}
 }
 
-// B21: a limit is never a success.
+// A limit is never a success.
 func TestBeforeAct(t *testing.T) {
 	t.Parallel()
 

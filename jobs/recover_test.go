@@ -24,7 +24,7 @@ func (h *harness) died(turnID uuid.UUID, worker string, beat time.Duration, atte
 		WHERE args @> jsonb_build_object('turn_id', $1::uuid)`, turnID, worker, attempt)
 }
 
-// I6: the killed process had stored its answer but not committed it. The answer is played, not bought again.
+// The killed process had stored its answer but not committed it. The answer is played, not bought again.
 func TestKilledBetweenAnswerAndCommit(t *testing.T) {
 	t.Parallel()
 

@@ -31,7 +31,7 @@ func TestTiersInDisplayOrder(t *testing.T) {
 	require.InDelta(t, 0.2, float64(*active[4].Confidence), 1e-6)
 }
 
-// A demoted ref leaves the lists at once (B05, C20) and comes back by being
+// A demoted ref leaves the lists at once and comes back by being
 // named, not by standing in a result.
 func TestDemote(t *testing.T) {
 	t.Parallel()

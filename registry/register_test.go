@@ -19,7 +19,7 @@ func TestRegisterNumbersInOrder(t *testing.T) {
 	require.Equal(t, []string{"recipe_1", "recipe_2", "recipe_1"}, refsOf(first))
 	require.Equal(t, "Soup", first[2].Label)
 
-	// The same row has the same ref for ever (B57), other types count apart.
+	// The same row has the same ref for ever, other types count apart.
 	second := b.read(t, 2, "recipe", "Tacos", "Curry")
 	require.Equal(t, []string{"recipe_3", "recipe_2"}, refsOf(second))
 	require.Equal(t, 1, second[1].TurnCreated)
@@ -34,7 +34,7 @@ func TestRegisterActions(t *testing.T) {
 	b := setup(t)
 
 	b.read(t, 1, "recipe", "Soup")
-	require.Equal(t, ActionUpdated, b.register(t, 1, "recipe", ActionUpdated, "Soup")[0].Action, "B02")
+	require.Equal(t, ActionUpdated, b.register(t, 1, "recipe", ActionUpdated, "Soup")[0].Action)
 	require.Equal(t, ActionUpdated, b.register(t, 1, "recipe", ActionLinked, "Soup")[0].Action, "a link says nothing new")
 	require.Equal(t, ActionRead, b.read(t, 1, "recipe", "Soup")[0].Action)
 	require.Equal(t, []string{"read", "updated", "read"}, b.events(t, "recipe_1"))
@@ -63,7 +63,7 @@ func TestRegisterWritesEachEventOfOneDecision(t *testing.T) {
 	require.Equal(t, []string{"created", "updated"}, b.events(t, "recipe_1"))
 }
 
-// A read of few columns keeps the label that is known (B53).
+// A read of few columns keeps the label that is known.
 func TestRegisterKeepsLabels(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -84,8 +84,8 @@ func TestRegisterKeepsLabels(t *testing.T) {
 	require.Equal(t, "a b [id]", entries[1].Label)
 }
 
-// Linked rows are in no list and still resolve (B06); deleted rows leave every
-// list at once, resolve until the turn ends, and their number is not reused (B02, B43).
+// Linked rows are in no list and still resolve; deleted rows leave every
+// list at once, resolve until the turn ends, and their number is not reused.
 func TestLinkedAndDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -102,7 +102,7 @@ func TestLinkedAndDeleted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"recipe_1"}, refsOf(gone))
 	require.Equal(t, ActionDeleted, gone[0].Action)
-	require.Empty(t, gone[0].Reason, "no reason outlives the ref (B08)")
+	require.Empty(t, gone[0].Reason, "no reason outlives the ref")
 	require.Empty(t, b.tiers(t, 3))
 
 	_, err = b.at(3).Resolve(t.Context(), "recipe_1", Want{Deleted: true})
@@ -124,7 +124,7 @@ func TestTombstoneByTheUser(t *testing.T) {
 	require.Equal(t, []string{"read", "deleted:user"}, b.events(t, "inv_1"))
 }
 
-// Refs named in a text are touched as whole tokens, whatever their kind (B01).
+// Refs named in a text are touched as whole tokens, whatever their kind.
 func TestTouchText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

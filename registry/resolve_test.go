@@ -137,9 +137,9 @@ func TestArtifacts(t *testing.T) {
 	require.Equal(t, ActionGenerated, e.Action)
 	require.Equal(t, 2, b.count(t, `SELECT max(version) FROM artifacts WHERE session_id = $1 AND ref = 'gen_recipe_2'`))
 
-	// Saving names the draft (B09): of two with one name, that one is promoted, under any name.
+	// Saving names the draft: of two with one name, that one is promoted, under any name.
 	require.NoError(t, b.at(5).Promote(ctx, "gen_recipe_2", idOf("saved"), "Renamed", "7"))
-	require.Equal(t, map[string]string{"gen_recipe_1": TierGenerated, "gen_recipe_2": TierRecent}, b.tiers(t, 5), "drafts never age out (B07)")
+	require.Equal(t, map[string]string{"gen_recipe_1": TierGenerated, "gen_recipe_2": TierRecent}, b.tiers(t, 5), "drafts never age out")
 
 	saved, err := b.at(5).JustPromoted(ctx)
 	require.NoError(t, err)

@@ -43,7 +43,7 @@ func encode(t *testing.T, value any) string {
 	return string(text)
 }
 
-// Every key in a result becomes a ref (B16): the row's own, foreign keys known
+// Every key in a result becomes a ref: the row's own, foreign keys known
 // and unknown, those of nested rows; ids in texts are taken out.
 func TestTranslateRows(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ func TestTranslateDeletedChildren(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND action = 'linked'`), "the row that is shown points to it")
 }
 
-// Deleted rows become tombstones, whichever filter found them (B02); those never
+// Deleted rows become tombstones, whichever filter found them; those never
 // seen get no ref.
 func TestTranslateDeletedRows(t *testing.T) {
 	t.Parallel()
@@ -183,7 +183,7 @@ func TestTranslateFilters(t *testing.T) {
 	require.NoError(t, err, "what pointed to a row deleted in this turn can be cleaned up")
 	require.Equal(t, idOf("Soup"), filters[0].Value)
 
-	// Nothing that is not an exact hit reaches SQL (B17, B37).
+	// Nothing that is not an exact hit reaches SQL.
 	for value, reason := range map[string]Reason{
 		"recipe_7": ReasonUnknown, "gen_recipe_1": ReasonPending, "Soup": ReasonUnknown, idOf("Curry"): ReasonUUID,
 	} {
