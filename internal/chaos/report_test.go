@@ -39,7 +39,7 @@ var tables = []struct{ name, text string }{
 	{"failpoints", `## A death at every statement
 
 Two workers play a conversation of two turns, one of which reads and writes. One kills itself (SIGKILL) when it is about to send the n-th
-statement of the decisions' load, run and commit, or has just had the answer to a COMMIT; the other goes on. From `CHAOS=4` on this is
+statement of the decisions' load, run and commit, or has just had the answer to a COMMIT; the other goes on. With CHAOS=4 or more this is
 done for every n, below for a part of them, another each day. Afterwards the database holds what an undisturbed run leaves, and no answer of a model was bought twice.
 
 | fault | tried | differences | took |
