@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
 )
@@ -34,17 +35,31 @@ const (
 type lease struct {
 	runner *Runner
 
+	// beats is the one connection that renews the row: waiting behind the jobs for one of the pool's, a busy
+	// worker would look dead.
+	beats *pgxpool.Pool
+
 	mu   sync.Mutex
 	conn *pgx.Conn
 }
 
 // take connects, locks and writes the row.
 func (l *lease) take(ctx context.Context) error {
-	if err := l.connect(ctx); err != nil {
-		return err
+	config := l.runner.Pool.Config()
+	config.MaxConns, config.MinConns = 1, 0
+	var err error
+	if l.beats, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return fmt.Errorf("connect for the beat: %w", err)
+	}
+	err = l.connect(ctx)
+	if err == nil {
+		err = l.beat(ctx)
+	}
+	if err != nil {
+		l.beats.Close()
 	}
 
-	return l.beat(ctx)
+	return err
 }
 
 func (l *lease) connect(ctx context.Context) error {
@@ -78,7 +93,7 @@ func (l *lease) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
 	defer cancel()
 	r := l.runner
-	if err := db.New().WorkerBeat(ctx, r.Pool, &db.WorkerBeatParams{ID: r.id, Version: r.Version, Host: r.host}); err != nil {
+	if err := db.New().WorkerBeat(ctx, l.beats, &db.WorkerBeatParams{ID: r.id, Version: r.Version, Host: r.host}); err != nil {
 		return fmt.Errorf("renew the lease: %w", err)
 	}
 
@@ -149,7 +164,8 @@ func (l *lease) listen(ctx context.Context) error {
 func (l *lease) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	err := db.New().WorkerDelete(ctx, l.runner.Pool, l.runner.id)
+	defer l.beats.Close()
+	err := db.New().WorkerDelete(ctx, l.beats, l.runner.id)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.conn != nil && !l.conn.IsClosed() {

@@ -33,7 +33,7 @@ func TestJudge(t *testing.T) {
 		"context overflow":      {model(llm.KindContextOverflow, 0), 1, 0, outcome{verdict: verdictFail, code: "context_overflow"}},
 		"deadlock":              {&pgconn.PgError{Code: "40P01"}, 5, 0, outcome{verdict: verdictRetry}},
 		"invalid output":        {model(llm.KindInvalidOutput, 0), 1, 0, outcome{verdict: verdictFail, code: "invalid_output"}},
-		"invalid request":       {model(llm.KindInvalidRequest, 0), 1, 0, outcome{verdict: verdictFail, code: "model_unavailable"}},
+		"invalid request":       {model(llm.KindInvalidRequest, 0), 1, 0, outcome{verdict: verdictFail, code: "model_unavailable", text: unsuitable}},
 		"lease lost":            {errors.Join(errLeaseLost, context.Canceled), 6, 0, outcome{verdict: verdictHandBack}},
 		"none":                  {nil, 1, 0, outcome{verdict: verdictDone}},
 		"overloaded":            {model(llm.KindOverloaded, 0), 5, 0, outcome{verdict: verdictRetry}},

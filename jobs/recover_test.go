@@ -59,14 +59,27 @@ func TestStoppedWorkerIsDeadByItsLease(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 }
 
+// A takeover is no fault of the job: a turn survives more of them than its jobs have attempts.
+func TestTakeoversSpendNoAttempts(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	h.died(turn.TurnID, "alfred-dead", time.Minute, 6)
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
+	require.Contains(t, column[string](h, `SELECT concat_ws(' ', attempt, metadata ->> 'takeovers') FROM river_job WHERE kind = 'understand' AND state = 'completed'`), "6 1")
+}
+
 // A job that kills every worker ends its turn, and the next one starts.
-func TestSpentAttemptsFailTheTurn(t *testing.T) {
+func TestSpentTakeoversFailTheTurn(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, chat(2))
 	first := h.enqueue(jobs.EnqueueParams{})
 	second := h.enqueue(jobs.EnqueueParams{})
-	h.died(first.TurnID, "alfred-dead", time.Minute, 6)
+	h.died(first.TurnID, "alfred-dead", time.Minute, 1)
+	h.exec(`UPDATE river_job SET metadata = '{"takeovers": 10}' WHERE args @> jsonb_build_object('turn_id', $1::uuid)`, first.TurnID)
 	h.start()
 	turn := h.ended(first.TurnID)
 	require.Equal(t, db.TurnStatusFailed, turn.Status)

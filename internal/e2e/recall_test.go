@@ -12,23 +12,24 @@ import (
 // Understand asked for: no step is planned, and the reply's model sees the turn by number.
 func TestDistantPastNeedsNoPlan(t *testing.T) {
 	t.Parallel()
-	turns := `
+	var turns strings.Builder
+	turns.WriteString(`
 compress: {text: "They talked."}
 turns:
   - understand: {intent: chat}
     think: {goal: Note it, decision: plan, steps: []}
-    reply: Noted, nutmeg goes into the mash.`
+    reply: Noted, nutmeg goes into the mash.`)
 	for n := 2; n <= 9; n++ {
-		turns += fmt.Sprintf(`
+		fmt.Fprintf(&turns, `
   - understand: {intent: chat}
     think: {goal: talk, decision: plan, steps: []}
     reply: "Reply %d."`, n)
 	}
-	turns += `
+	turns.WriteString(`
   - understand: {intent: read, recall: {query: "secret of grandmother's mash, shakshuka"}}
     think: {goal: Say what it was, decision: plan, steps: []}
-    reply: It was nutmeg.`
-	c := converse(t, turns)
+    reply: It was nutmeg.`)
+	c := converse(t, turns.String())
 	c.say("My grandmother's secret is nutmeg in the mash")
 	for n := 2; n <= 9; n++ {
 		c.say(fmt.Sprintf("small talk %d", n))

@@ -19,7 +19,7 @@ type unsteady struct{ llm.Model }
 
 func (m unsteady) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	select {
-	case <-time.After(rand.N(20 * time.Millisecond)): //nolint:gosec // no secret
+	case <-time.After(rand.N(20 * time.Millisecond)):
 	case <-ctx.Done():
 		return nil, ctx.Err() //nolint:wrapcheck // the caller's own
 	}

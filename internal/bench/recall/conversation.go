@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"strings"
@@ -44,7 +43,7 @@ func facts() []fact {
 				message: fmt.Sprintf("my %s puts %s into the %s", person, secret, thing), reply: fmt.Sprintf("Noted: %s goes into that %s.", secret, thing),
 				sameWords:  fmt.Sprintf("what does my %s put into the %s?", person, thing),
 				otherForms: fmt.Sprintf("what was it that my %ss were putting in their %ss?", person, thing),
-				misspelt:   fmt.Sprintf("wat did my %s put in teh %s", swap(person), swap(thing)),
+				misspelt:   fmt.Sprintf("wat did my %s put in %s %s", swap(person), swap("the"), swap(thing)),
 			})
 		}
 	}
@@ -266,7 +265,7 @@ func (b *bench) runner(model llm.Model) (*jobs.Runner, error) {
 
 	return jobs.NewRunner(jobs.Config{ //nolint:wrapcheck // says what it was
 		Pool: b.pool, Domain: b.domain, Memory: memory.New(b.domain, config), Tools: crud.New(b.domain, search),
-		Index: recall.NewIndex(search, b.pool), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Models: func(string) llm.Model { return model },
+		Index: recall.NewIndex(search, b.pool), Logger: slog.New(slog.DiscardHandler), Models: func(string) llm.Model { return model },
 		FullDetailTurns: 3, RetentionWindow: 2, Version: "bench",
 	})
 }

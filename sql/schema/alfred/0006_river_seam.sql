@@ -45,8 +45,9 @@ LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
 DECLARE
-    old  record;
-    made integer := 0;
+    old       record;
+    takeovers integer;
+    made      integer := 0;
 BEGIN
     FOR old IN
         SELECT * FROM river_job AS j
@@ -59,9 +60,13 @@ BEGIN
             errors = array_append(j.errors, jsonb_build_object('at', clock_timestamp(), 'attempt', j.attempt,
                                                                'error', jobs_supersede.reason, 'trace', ''))
         WHERE j.id = old.id;
-        IF old.attempt < old.max_attempts THEN
-            INSERT INTO river_job (kind, args, queue, max_attempts, priority, attempt)
-            VALUES (old.kind, old.args, old.queue, old.max_attempts, old.priority, old.attempt);
+        -- A takeover is no fault of the job, so its attempts are not spent by it. The cap is for the
+        -- one that kills every process that works it.
+        takeovers := coalesce((old.metadata ->> 'takeovers')::integer, 0) + 1;
+        IF takeovers <= 10 THEN
+            INSERT INTO river_job (kind, args, queue, max_attempts, priority, attempt, metadata)
+            VALUES (old.kind, old.args, old.queue, old.max_attempts, old.priority, greatest(old.attempt - 1, 0),
+                    old.metadata || jsonb_build_object('takeovers', takeovers));
             PERFORM pg_notify('alfred.river_insert', json_build_object('queue', old.queue)::text);
             made := made + 1;
         END IF;
@@ -70,7 +75,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION jobs_supersede IS 'Replaces the running jobs of a dead client by new rows, attempt carried over, so that a late report of the dead client meets a finished row. Returns how many go on.';
+COMMENT ON FUNCTION jobs_supersede IS 'Replaces the running jobs of a dead client by new rows, attempts carried over, so that a late report of the dead client meets a finished row. A job taken over for the 11th time ends instead. Returns how many go on.';
 
 -- +goose StatementBegin
 CREATE FUNCTION jobs_discard(turn uuid) RETURNS integer
