@@ -144,7 +144,7 @@ func newServer(ctx context.Context, dir, address string) (*server, error) {
 		return nil, err
 	}
 	s.port = listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
+	_ = listener.Close()
 	if err := s.run(ctx, "initdb", "--pgdata", s.data, "--username", "alfred", "--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8"); err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (s *server) run(ctx context.Context, program string, args ...string) error 
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	command := exec.CommandContext(ctx, filepath.Join(s.bin, program), args...)
 	command.Dir, command.Stdout, command.Stderr = "/", log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: s.owner}

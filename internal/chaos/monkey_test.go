@@ -128,7 +128,7 @@ func (z *zoo) post(ctx context.Context, session uuid.UUID, key string, n int) er
 		resp, err := http.DefaultClient.Do(req)
 		if err == nil {
 			_, _ = io.Copy(io.Discard, resp.Body)
-			resp.Body.Close()
+			_ = resp.Body.Close()
 			status = resp.StatusCode
 		}
 		if status == http.StatusAccepted || status == http.StatusOK {
@@ -241,11 +241,11 @@ func (z *zoo) awaitAPI() {
 	z.t.Helper()
 
 	require.Eventually(z.t, func() bool {
-		resp, err := http.Get("http://" + z.addr + "/readyz") //nolint:noctx // it ends with the process
+		resp, err := http.Get("http://" + z.addr + "/readyz")
 		if err != nil {
 			return false
 		}
-		resp.Body.Close()
+		_ = resp.Body.Close()
 
 		return resp.StatusCode == http.StatusOK
 	}, time.Minute, 20*time.Millisecond, "%s", z.api.tail())

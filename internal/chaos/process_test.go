@@ -24,7 +24,7 @@ func spawn(t *testing.T, env []string, program string, args ...string) *process 
 
 	log, err := os.CreateTemp(theLab.dir, filepath.Base(program)+"-*.log")
 	require.NoError(t, err)
-	p := &process{cmd: exec.Command(program, args...), log: log, done: make(chan struct{})} //nolint:noctx // it is killed by its test
+	p := &process{cmd: exec.Command(program, args...), log: log, done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	require.NoError(t, p.cmd.Start())
@@ -37,7 +37,7 @@ func spawn(t *testing.T, env []string, program string, args ...string) *process 
 		if t.Failed() {
 			t.Logf("%s %d:\n%s", filepath.Base(program), p.cmd.Process.Pid, p.tail())
 		}
-		log.Close()
+		_ = log.Close()
 	})
 
 	return p
