@@ -184,7 +184,7 @@ AS $$
            coalesce(s.steps, '[]'), coalesce(u.output ->> 'curation_summary', ''),
            coalesce(d.retained, '{}'), coalesce(d.demoted, '{}'), coalesce(d.excluded, '{}'),
            coalesce(s.conclusions, ''),
-           CASE WHEN char_length(t.reply) <= 400 THEN t.reply ELSE left(t.reply, 300) || '…' END,
+           CASE WHEN char_length(t.reply) > 400 THEN left(t.reply, 300) || '…' ELSE coalesce(t.reply, '') END,
            CASE WHEN s.wrote THEN 'executing' WHEN s.generated THEN 'confirming' WHEN s.analyzed THEN 'narrowing'
                 WHEN d.excluded IS NOT NULL THEN 'narrowing' ELSE 'exploring' END,
            CASE WHEN EXISTS (SELECT FROM questions AS q WHERE q.turn_id = t.id) THEN 'clarifying' ELSE 'collaborative' END,

@@ -1,0 +1,78 @@
+package pg_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+)
+
+// functionCalls runs every SQL function once, in an order in which each has
+// something to do. :session and :turn stand for the ids that the first calls give.
+var functionCalls = []string{ //nolint:gochecknoglobals // a table
+	`alfred.uuid_v7()`,
+	`alfred.uuid_v7_floor(now())`,
+	`alfred.tenant_id()`,
+	`alfred.tier_rank('recent')`,
+	`alfred.entity_tier('stored', 'read', NULL, NULL, 1, NULL, 2, 2)`,
+	`kitchen.seed_demo((SELECT user_id FROM alfred.sessions WHERE id = ':session'))`,
+	`alfred.turn_enqueue(':session', 'a second message', NULL, NULL, 'enqueue', '[]', '[]')`,
+	`alfred.turn_start_next(':session')`,
+	`alfred.turn_event_append(':turn', 'plan')`,
+	`alfred.turn_events_append(':turn', '[{"type": "plan", "data": {}}]')`,
+	`alfred.turn_summary_write_facts(':turn')`,
+	`alfred.turn_summary_finish(':turn')`,
+	`alfred.active_entities(':session')`,
+	`alfred.entities_at(':session', 1)`,
+	`alfred.registry_at(':session', 1)`,
+	`alfred.queue_rows()`,
+	`alfred.job_insert('act', '{}')`,
+	`alfred.job_complete(1, 1)`,
+	`alfred.jobs_supersede('nobody', 'gone')`,
+	`alfred.jobs_discard(':turn')`,
+	`alfred.turns_abandoned()`,
+	`alfred.summaries_abandoned()`,
+	`alfred.sessions_to_start()`,
+	`alfred.turn_end(':turn', 'failed', 'internal', 'a test')`,
+	`alfred.cancel_turn(':turn')`,
+	`alfred.embedding_models()`,
+	`alfred.recall_turns('message', ':session', 5)`,
+	`alfred.recall_names('kitchen.recipes', 'id', 'user_id', 'name', 'soup', 5)`,
+	`alfred.usage_today((SELECT user_id FROM alfred.sessions WHERE id = ':session'), now())`,
+	`alfred.partitions_ensure()`,
+	`alfred.partitions_old(now())`,
+	`alfred.partitions_prune('2000-01-01')`,
+	`alfred.forget_session(':session')`,
+}
+
+// Every function runs after migrating, whatever search path its caller has: what
+// a function's body names is looked up when it runs, not when it is made.
+func TestEveryFunctionRuns(t *testing.T) {
+	t.Parallel()
+	tx := dbtest.Tx(t)
+	_, err := tx.Exec(t.Context(), `SET LOCAL search_path = pg_catalog`)
+	require.NoError(t, err)
+	var session, turn string
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT alfred.start_session('functions')::text`).Scan(&session))
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT alfred.enqueue_turn($1, 'a message')::text`, session).Scan(&turn))
+	run := map[string]bool{"alfred.start_session": true, "alfred.enqueue_turn": true}
+	name := regexp.MustCompile(`^[a-z_.0-9]+`)
+	for _, call := range functionCalls {
+		run[name.FindString(call)] = true
+		call = regexp.MustCompile(`:session`).ReplaceAllString(call, session)
+		call = regexp.MustCompile(`:turn`).ReplaceAllString(call, turn)
+		_, err := tx.Exec(t.Context(), `SELECT * FROM `+call)
+		require.NoError(t, err, call)
+	}
+	rows, err := tx.Query(t.Context(), `SELECT n.nspname || '.' || p.proname FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+		WHERE n.nspname IN ('alfred', 'kitchen') AND p.proname NOT LIKE 'river%' AND p.prorettype <> 'trigger'::regtype`)
+	require.NoError(t, err)
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	for _, function := range all {
+		require.True(t, run[function], "%s is run by no test here", function)
+	}
+}
