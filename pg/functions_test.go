@@ -76,3 +76,24 @@ func TestEveryFunctionRuns(t *testing.T) {
 		require.True(t, run[function], "%s is run by no test here", function)
 	}
 }
+
+// psql's \d+ is part of the documentation.
+func TestEverythingIsCommented(t *testing.T) {
+	t.Parallel()
+	rows, err := dbtest.Tx(t).Query(t.Context(), `
+		SELECT format('%s.%s', c.oid::regclass, a.attname)
+		FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		WHERE c.relnamespace IN ('alfred'::regnamespace, 'kitchen'::regnamespace) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+		  AND c.relname !~ '^river|_migrations$' AND col_description(c.oid, a.attnum) IS NULL
+		UNION ALL
+		SELECT c.oid::regclass::text FROM pg_class AS c
+		WHERE c.relnamespace IN ('alfred'::regnamespace, 'kitchen'::regnamespace) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
+		  AND c.relname !~ '^river|_migrations$' AND obj_description(c.oid, 'pg_class') IS NULL
+		UNION ALL
+		SELECT p.oid::regprocedure::text FROM pg_proc AS p
+		WHERE p.pronamespace IN ('alfred'::regnamespace, 'kitchen'::regnamespace) AND p.proname NOT LIKE 'river%' AND obj_description(p.oid, 'pg_proc') IS NULL`)
+	require.NoError(t, err)
+	missing, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Empty(t, missing)
+}
