@@ -45,6 +45,7 @@ turns:
 	}
 	think := c.prompt(10, "think", 1)
 	require.Regexp(t, `Recalled: .*[Tt]urn 1\b`, think)
-	require.Contains(t, think[strings.Index(think, "Recalled: "):], "recipe_1", "rows are quoted by their refs")
+	_, recalled, _ := strings.Cut(think, "Recalled: ")
+	require.Contains(t, recalled, "recipe_1", "rows are quoted by their refs")
 	c.fact("true", `SELECT bool_or(reason = 'recalled') FROM v_context WHERE session_id = $1 AND number = 10`)
 }
