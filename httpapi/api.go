@@ -71,7 +71,7 @@ func New(config Config) http.Handler {
 	registerPage(mux)
 	documentErrors(a.huma.OpenAPI())
 
-	return a.logRequests(securityHeaders(a.guardOrigin(fallback(mux))))
+	return a.logRequests(drainBodies(securityHeaders(a.guardOrigin(fallback(mux)))))
 }
 
 // read runs work in one read-only transaction that sees the caller's rows alone.

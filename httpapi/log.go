@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -110,5 +111,25 @@ func securityHeaders(next http.Handler) http.Handler {
 			h.Set("Cache-Control", "no-store")
 		}
 		next.ServeHTTP(w, r)
+	})
+}
+
+const (
+	maxDrain     = 8 << 20
+	drainTimeout = 5 * time.Second
+)
+
+// drainBodies reads what a handler left of a refused body. Closing on a client that
+// still writes resets the connection, and with it the answer that says why.
+func drainBodies(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r)
+		if r.ContentLength == 0 {
+			return
+		}
+		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTimeout)); err != nil {
+			return // no connection to read from
+		}
+		_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // a client that has gone needs no answer
 	})
 }
