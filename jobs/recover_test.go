@@ -186,7 +186,7 @@ func TestDeltasAreStreamedAndPruned(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, chat(1))
-	seen := make(chan struct{})
+	seen := make(chan int32, 1) // the highest seq while the reply is being written
 	failed := false
 	h.model.before = func(ctx context.Context, req *llm.Request) error {
 		if req.Node != "reply" {
@@ -200,14 +200,13 @@ func TestDeltasAreStreamedAndPruned(t *testing.T) {
 			return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", Err: context.DeadlineExceeded}
 		}
 		h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.reset'`) //nolint:contextcheck // the test's
-		close(seen)
+		seen <- column[int32](h, `SELECT max(seq) FROM turn_events`)[0]        //nolint:contextcheck // the test's
 
 		return nil
 	}
 	h.start()
 	turn := h.enqueue(jobs.EnqueueParams{})
-	<-seen
-	last := column[int32](h, `SELECT max(seq) FROM turn_events`)[0]
+	last := <-seen
 	h.summarized(turn.TurnID)
 	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM turn_events WHERE type IN ('reply.delta', 'reply.reset')`))
 	require.Greater(t, column[int32](h, `SELECT seq FROM turn_events WHERE type = 'reply'`)[0], last, "a pruned event's number is not given again: its readers are past it")
