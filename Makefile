@@ -31,8 +31,9 @@ demo: ## a real conversation without a person; its exit status says whether all 
 	@scripts/demo
 
 .PHONY: generate
-generate: ## write db/ from sql/
+generate: ## write db/ from sql/, and what the documents say about settings
 	@$(TOOL) sqlc generate
+	@go run ./cmd/internal/reference
 
 .PHONY: help
 help: ## list the targets

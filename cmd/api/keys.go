@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -13,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
 	"alfred/db"
 	"alfred/httpapi"
 	"alfred/pg"
@@ -31,9 +32,9 @@ type keysCreateCommand struct {
 }
 
 // Run makes a key.
-func (c *keysCreateCommand) Run(ctx context.Context, e env, console *console) error {
+func (c *keysCreateCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	key, hash := httpapi.NewKey()
-	err := withPool(ctx, e, func(pool *pgxpool.Pool) error {
+	err := program.WithSchema(ctx, e, "alfred api", func(pool *pgxpool.Pool) error {
 		return pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 			user, err := db.New().UserEnsure(ctx, tx, c.User)
 			if err != nil {
@@ -50,7 +51,7 @@ func (c *keysCreateCommand) Run(ctx context.Context, e env, console *console) er
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(console.out, key)
+	_, err = fmt.Fprintln(console.Out, key)
 
 	return err
 }
@@ -60,9 +61,9 @@ type keysListCommand struct {
 }
 
 // Run lists the keys.
-func (c *keysListCommand) Run(ctx context.Context, e env, console *console) error {
+func (c *keysListCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	var keys []*db.ApiKeyListRow
-	err := withPool(ctx, e, func(pool *pgxpool.Pool) (err error) {
+	err := program.WithSchema(ctx, e, "alfred api", func(pool *pgxpool.Pool) (err error) {
 		keys, err = db.New().ApiKeyList(ctx, pool)
 
 		return err
@@ -79,9 +80,9 @@ func (c *keysListCommand) Run(ctx context.Context, e env, console *console) erro
 	return nil
 }
 
-func (c *keysListCommand) print(console *console, k *db.ApiKeyListRow) error {
+func (c *keysListCommand) print(console *program.Console, k *db.ApiKeyListRow) error {
 	if c.JSON {
-		return json.NewEncoder(console.out).Encode(map[string]any{
+		return json.NewEncoder(console.Out).Encode(map[string]any{
 			"id": k.ID, "user": k.UserName, "name": k.Name, "scopes": k.Scopes, "created_at": k.CreatedAt,
 			"last_used_at": k.LastUsedAt, "revoked_at": k.RevokedAt,
 		})
@@ -90,7 +91,7 @@ func (c *keysListCommand) print(console *console, k *db.ApiKeyListRow) error {
 	if k.RevokedAt != nil {
 		state = "revoked " + k.RevokedAt.Format(time.DateOnly)
 	}
-	_, err := fmt.Fprintf(console.out, "%s  %-20s %-20s %-16s %s\n", k.ID, k.UserName, k.Name, strings.Join(k.Scopes, ","), state)
+	_, err := fmt.Fprintf(console.Out, "%s  %-20s %-20s %-16s %s\n", k.ID, k.UserName, k.Name, strings.Join(k.Scopes, ","), state)
 
 	return err
 }
@@ -102,8 +103,8 @@ type keysRevokeCommand struct {
 var errNoKey = errors.New("there is no such active key: see api keys list")
 
 // Run revokes a key.
-func (c *keysRevokeCommand) Run(ctx context.Context, e env) error {
-	return withPool(ctx, e, func(pool *pgxpool.Pool) error {
+func (c *keysRevokeCommand) Run(ctx context.Context, e settings.Env) error {
+	return program.WithSchema(ctx, e, "alfred api", func(pool *pgxpool.Pool) error {
 		n, err := db.New().ApiKeyRevoke(ctx, pool, c.ID)
 		if err != nil {
 			return fmt.Errorf("revoke key: %w", err)
@@ -114,21 +115,4 @@ func (c *keysRevokeCommand) Run(ctx context.Context, e env) error {
 
 		return nil
 	})
-}
-
-// withPool checks the schema first, so that a database without it is named as such.
-func withPool(ctx context.Context, e env, work func(*pgxpool.Pool) error) error {
-	if e["DATABASE_URL"] == "" {
-		return errNoDatabase
-	}
-	pool, err := pg.Open(ctx, pg.Config{URL: e["DATABASE_URL"], AppName: "alfred api", MaxConns: 2})
-	if err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
-	}
-	defer pool.Close()
-	if err := pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
-	}
-
-	return work(pool)
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 	"alfred/pg"
 )
@@ -21,7 +23,7 @@ import (
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // api runs the program and returns what it printed.
-func api(t *testing.T, e env, args ...string) (string, error) {
+func api(t *testing.T, e settings.Env, args ...string) (string, error) {
 	t.Helper()
 
 	var out, errs bytes.Buffer
@@ -33,13 +35,13 @@ func api(t *testing.T, e env, args ...string) (string, error) {
 func TestRunExplainsItself(t *testing.T) {
 	t.Parallel()
 
-	out, err := api(t, env{}, "--help")
+	out, err := api(t, settings.Env{}, "--help")
 	require.NoError(t, err)
 	require.Contains(t, out, "keys create")
-	out, err = api(t, env{}, "serve", "--help")
+	out, err = api(t, settings.Env{}, "serve", "--help")
 	require.NoError(t, err)
 	require.Contains(t, out, "ALFRED_AUTH")
-	_, err = api(t, env{}, "fly")
+	_, err = api(t, settings.Env{}, "fly")
 	require.ErrorContains(t, err, "--help")
 }
 
@@ -54,23 +56,23 @@ func TestServeRefusesToStart(t *testing.T) {
 	t.Cleanup(func() { _ = taken.Close() })
 
 	for name, c := range map[string]struct {
-		env  env
+		env  settings.Env
 		is   error
 		says string
 	}{
-		"no database":             {env{}, errNoDatabase, "DATABASE_URL is not set"},
-		"a database that is gone": {env{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"}, pg.ErrNoAnswer, "start it or correct DATABASE_URL"},
-		"not an address":          {env{"DATABASE_URL": "mysql://x"}, nil, "DATABASE_URL"},
-		"no migrations":           {env{"DATABASE_URL": behind, "ALFRED_ADDR": free}, pg.ErrSchemaBehind, "worker migrate up"},
-		"later migrations":        {env{"DATABASE_URL": ahead, "ALFRED_ADDR": free}, pg.ErrSchemaAhead, "newer version"},
-		"open to the world":       {env{"DATABASE_URL": ready, "ALFRED_AUTH": "off", "ALFRED_ADDR": "0.0.0.0:0"}, errOpenToTheWorld, "loopback"},
-		"open on every address":   {env{"DATABASE_URL": ready, "ALFRED_AUTH": "off", "ALFRED_ADDR": ":0"}, errOpenToTheWorld, "ALFRED_ADDR"},
-		"half open":               {env{"DATABASE_URL": ready, "ALFRED_AUTH": "maybe"}, errSetting, "on or off"},
-		"an origin with a path":   {env{"DATABASE_URL": ready, "ALFRED_CORS_ORIGINS": "https://a.example/x"}, errSetting, "ALFRED_CORS_ORIGINS"},
-		"a window of words":       {env{"DATABASE_URL": ready, "UNDERSTAND_TURNS": "five"}, errSetting, "UNDERSTAND_TURNS"},
-		"an unknown domain":       {env{"DATABASE_URL": ready, "ALFRED_ADDR": free, "ALFRED_DOMAIN": "garage"}, nil, "garage"},
-		"an unknown embedder":     {env{"DATABASE_URL": ready, "ALFRED_ADDR": free, "ALFRED_EMBEDDER": "magic"}, nil, "magic"},
-		"a taken address":         {env{"DATABASE_URL": ready, "ALFRED_ADDR": taken.Addr().String()}, nil, "ALFRED_ADDR"},
+		"no database":             {settings.Env{}, settings.ErrNoDatabase, "DATABASE_URL is not set"},
+		"a database that is gone": {settings.Env{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none"}, pg.ErrNoAnswer, "start it or correct DATABASE_URL"},
+		"not an address":          {settings.Env{"DATABASE_URL": "mysql://x"}, nil, "DATABASE_URL"},
+		"no migrations":           {settings.Env{"DATABASE_URL": behind, "ALFRED_ADDR": free}, pg.ErrSchemaBehind, "worker migrate up"},
+		"later migrations":        {settings.Env{"DATABASE_URL": ahead, "ALFRED_ADDR": free}, pg.ErrSchemaAhead, "newer version"},
+		"open to the world":       {settings.Env{"DATABASE_URL": ready, "ALFRED_AUTH": "off", "ALFRED_ADDR": "0.0.0.0:0"}, settings.ErrOpenToTheWorld, "loopback"},
+		"open on every address":   {settings.Env{"DATABASE_URL": ready, "ALFRED_AUTH": "off", "ALFRED_ADDR": ":0"}, settings.ErrOpenToTheWorld, "ALFRED_ADDR"},
+		"half open":               {settings.Env{"DATABASE_URL": ready, "ALFRED_AUTH": "maybe"}, settings.ErrBad, "on or off"},
+		"an origin with a path":   {settings.Env{"DATABASE_URL": ready, "ALFRED_CORS_ORIGINS": "https://a.example/x"}, settings.ErrBad, "ALFRED_CORS_ORIGINS"},
+		"a window of words":       {settings.Env{"DATABASE_URL": ready, "UNDERSTAND_TURNS": "five"}, settings.ErrBad, "UNDERSTAND_TURNS"},
+		"an unknown domain":       {settings.Env{"DATABASE_URL": ready, "ALFRED_ADDR": free, "ALFRED_DOMAIN": "garage"}, nil, "garage"},
+		"an unknown embedder":     {settings.Env{"DATABASE_URL": ready, "ALFRED_ADDR": free, "ALFRED_EMBEDDER": "magic"}, nil, "magic"},
+		"a taken address":         {settings.Env{"DATABASE_URL": ready, "ALFRED_ADDR": taken.Addr().String()}, nil, "ALFRED_ADDR"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,7 +91,7 @@ func TestKeys(t *testing.T) {
 	t.Parallel()
 
 	url := dbtest.URL(t)
-	e := env{"DATABASE_URL": url}
+	e := settings.Env{"DATABASE_URL": url}
 	out, err := api(t, e, "keys", "create", "--user", "ada", "--scopes", "chat,read")
 	require.NoError(t, err)
 	key := strings.TrimSuffix(out, "\n")
@@ -107,7 +109,7 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, []string{"chat", "read"}, listed.Scopes)
 	require.NotContains(t, list, key)
 
-	base, stop := startServer(t, env{"DATABASE_URL": url, "ALFRED_ADDR": "127.0.0.1:0"})
+	base, stop := startServer(t, settings.Env{"DATABASE_URL": url, "ALFRED_ADDR": "127.0.0.1:0"})
 	require.Equal(t, http.StatusOK, get(t, base+"/v1/sessions", key))
 	_, err = api(t, e, "keys", "revoke", listed.ID)
 	require.NoError(t, err)
@@ -124,7 +126,7 @@ func TestKeys(t *testing.T) {
 func TestKeysCreateRefuses(t *testing.T) {
 	t.Parallel()
 
-	e := env{"DATABASE_URL": dbtest.URL(t)}
+	e := settings.Env{"DATABASE_URL": dbtest.URL(t)}
 	for _, args := range [][]string{
 		{"--scopes", "chat"}, {"--user", "ada", "--scopes", "root"}, {"--user", "ada", "--scopes", ""}, {"--user", ""},
 	} {
@@ -132,16 +134,16 @@ func TestKeysCreateRefuses(t *testing.T) {
 		require.Error(t, err, args)
 		require.Empty(t, out, "no key is printed that was not stored")
 	}
-	_, err := api(t, env{}, "keys", "list")
-	require.ErrorIs(t, err, errNoDatabase)
-	_, err = api(t, env{"DATABASE_URL": dbtest.EmptyURL(t)}, "keys", "list")
+	_, err := api(t, settings.Env{}, "keys", "list")
+	require.ErrorIs(t, err, settings.ErrNoDatabase)
+	_, err = api(t, settings.Env{"DATABASE_URL": dbtest.EmptyURL(t)}, "keys", "list")
 	require.ErrorIs(t, err, pg.ErrSchemaBehind)
 }
 
 func TestServeWithoutKeys(t *testing.T) {
 	t.Parallel()
 
-	base, stop := startServer(t, env{"DATABASE_URL": dbtest.URL(t), "ALFRED_ADDR": "127.0.0.1:0", "ALFRED_AUTH": "off"})
+	base, stop := startServer(t, settings.Env{"DATABASE_URL": dbtest.URL(t), "ALFRED_ADDR": "127.0.0.1:0", "ALFRED_AUTH": "off"})
 	require.Equal(t, http.StatusOK, get(t, base+"/v1/sessions", ""))
 	require.Equal(t, http.StatusOK, get(t, base+"/", ""))
 	require.Equal(t, http.StatusOK, get(t, base+"/readyz", ""))
@@ -152,7 +154,7 @@ func TestServeWithoutKeys(t *testing.T) {
 func TestServeStops(t *testing.T) {
 	t.Parallel()
 
-	base, stop := startServer(t, env{"DATABASE_URL": dbtest.URL(t), "ALFRED_ADDR": "127.0.0.1:0", "ALFRED_AUTH": "off"})
+	base, stop := startServer(t, settings.Env{"DATABASE_URL": dbtest.URL(t), "ALFRED_ADDR": "127.0.0.1:0", "ALFRED_AUTH": "off"})
 	response, err := http.Post(base+"/v1/sessions", "application/json", strings.NewReader(`{}`))
 	require.NoError(t, err)
 	var session struct {
@@ -173,7 +175,7 @@ func TestServeStops(t *testing.T) {
 }
 
 // startServer runs `api serve` and returns its address, and what stops it.
-func startServer(t *testing.T, e env) (base string, stop func() error) {
+func startServer(t *testing.T, e settings.Env) (base string, stop func() error) {
 	t.Helper()
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -236,4 +238,18 @@ func exec(t *testing.T, url, sql string) {
 	defer pool.Close()
 	_, err = pool.Exec(t.Context(), sql)
 	require.NoError(t, err)
+}
+
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+
+	out, err := api(t, settings.Env{"DATABASE_URL": dbtest.URL(t)}, "doctor")
+	require.NoError(t, err, out)
+	out, err = api(t, settings.Env{"DATABASE_URL": dbtest.EmptyURL(t), "UNDERSTAND_TURNS": "five"}, "doctor")
+	require.ErrorIs(t, err, program.ErrUnwell)
+	require.Contains(t, out, "FAIL settings   bad setting: UNDERSTAND_TURNS")
+	require.Contains(t, out, "FAIL database   ")
+	out, err = api(t, settings.Env{}, "doctor", "--config")
+	require.NoError(t, err)
+	require.Contains(t, out, "ALFRED_ADDR")
 }

@@ -7,21 +7,19 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
 	"alfred/crud"
 	"alfred/db"
-	"alfred/domain"
 	"alfred/httpapi"
-	"alfred/llm/provider"
 	"alfred/memory"
 	"alfred/pg"
-	"alfred/recall"
 )
 
 type serveCommand struct {
@@ -29,7 +27,7 @@ type serveCommand struct {
 }
 
 // Help lists the settings.
-func (c *serveCommand) Help() string { return settingsHelp }
+func (c *serveCommand) Help() string { return settings.Help(settings.API) }
 
 // openUser is whom requests act for when authentication is off.
 const openUser = "demo"
@@ -39,13 +37,13 @@ const openUser = "demo"
 const shutdownGrace = 5 * time.Second
 
 // Run serves until ctx is over.
-func (c *serveCommand) Run(ctx context.Context, e env, console *console) error {
-	s, err := parseSettings(e)
+func (c *serveCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	s, err := settings.Parse(e, settings.API)
 	if err != nil {
 		return err
 	}
-	logger := slog.New(slog.NewJSONHandler(console.errs, nil))
-	pool, err := pg.Open(ctx, pg.Config{URL: s.databaseURL, AppName: "alfred api", MaxConns: c.Conns})
+	logger := slog.New(slog.NewJSONHandler(console.Errs, nil))
+	pool, err := pg.Open(ctx, pg.Config{URL: s.DatabaseURL, AppName: "alfred api", MaxConns: c.Conns})
 	if err != nil {
 		return err //nolint:wrapcheck // typed, and says what to do
 	}
@@ -53,36 +51,33 @@ func (c *serveCommand) Run(ctx context.Context, e env, console *console) error {
 	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
 		return err //nolint:wrapcheck // typed, and says what to do
 	}
-	config, err := s.config(ctx, pool, logger)
+	config, err := configure(ctx, s, pool, logger)
 	if err != nil {
 		return err
 	}
 
-	return serve(ctx, s.addr, config)
+	return serve(ctx, s.Addr, config)
 }
 
-// config makes what the API works with.
-func (s *settings) config(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (httpapi.Config, error) {
-	files, file := domain.Find(s.domain)
-	bound, err := domain.Open(ctx, pool, files, file)
+// configure makes what the API works with.
+func configure(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, logger *slog.Logger) (httpapi.Config, error) {
+	bound, err := program.OpenDomain(ctx, pool, s.Domain)
 	if err != nil {
 		return httpapi.Config{}, err //nolint:wrapcheck // the domain's own words
 	}
-	embedder, err := provider.NewEmbedder(&s.embedder)
+	searcher, err := program.OpenSearch(s, pool, bound)
 	if err != nil {
-		return httpapi.Config{}, fmt.Errorf("choose an embedder: %w", err)
+		return httpapi.Config{}, err //nolint:wrapcheck // says what it was
 	}
-	searcher := recall.New(bound, embedder)
-	searcher.Follow(pool, s.embedder.Earlier)
 	config := httpapi.Config{
 		Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, logger), Domain: bound, Rows: crud.New(bound, searcher),
-		Memory: memory.New(bound, s.windows), Search: searcher, Limits: s.limits, Origins: s.origins, Logger: logger, Version: version(),
+		Memory: memory.New(bound, s.Windows), Search: searcher, Limits: s.Limits, Origins: s.Origins, Logger: logger, Version: program.Version(),
 	}
-	if s.open {
+	if s.Open {
 		if config.OpenUser, err = ensureOpenUser(ctx, pool); err != nil {
 			return httpapi.Config{}, err
 		}
-		logger.WarnContext(ctx, "authentication is off", slog.String("user", openUser), slog.String("addr", s.addr))
+		logger.WarnContext(ctx, "authentication is off", slog.String("user", openUser), slog.String("addr", s.Addr))
 	}
 
 	return config, nil
@@ -128,19 +123,4 @@ func serve(ctx context.Context, addr string, config httpapi.Config) error {
 	})
 
 	return group.Wait() //nolint:wrapcheck // wrapped where they arise
-}
-
-// version is the commit that the program was built from, or what the module says.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return setting.Value
-		}
-	}
-
-	return info.Main.Version
 }

@@ -1,31 +1,21 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"alfred/domain"
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
 	"alfred/pg"
 )
 
 type doctorCommand struct {
-	JSON bool `help:"Print JSON."`
+	Config bool `help:"Print every setting, its value with secrets masked, its default and its meaning, and check nothing."`
+	JSON   bool `help:"Print JSON."`
 }
-
-// finding is what one check of doctor found.
-type finding struct {
-	Check  string `json:"check"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"` // what is wrong and what to do, or the fact that was looked at
-}
-
-var errUnwell = errors.New("not all is well")
 
 // health are the checks that one statement answers. Each returns whether all is well and the fact.
 //
@@ -48,78 +38,47 @@ var health = []struct{ name, sql string }{
 }
 
 // Run checks and prints; its error makes the exit status say that something is wrong.
-func (c *doctorCommand) Run(ctx context.Context, e env, console *console) error {
-	var findings []finding
-	err := withPool(ctx, e, func(pool *pgxpool.Pool) error {
+func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	if c.Config {
+		return program.PrintSettings(console.Out, e, settings.Worker, c.JSON)
+	}
+	var findings []program.Finding
+	err := program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		findings = examine(ctx, e, pool)
 
 		return nil
 	})
-	if errors.Is(err, errNoDatabase) {
+	if errors.Is(err, settings.ErrNoDatabase) {
 		return err
 	}
 	if err != nil {
-		findings = append(findings, found("database", err, ""))
-	}
-	if err := printFindings(console.out, findings, c.JSON); err != nil {
-		return err
-	}
-	for _, f := range findings {
-		if !f.OK {
-			return errUnwell
-		}
+		findings = append(findings, program.Found("database", err, ""))
 	}
 
-	return nil
+	return program.Report(console.Out, findings, c.JSON)
 }
 
-func examine(ctx context.Context, e env, pool *pgxpool.Pool) []finding {
+func examine(ctx context.Context, e settings.Env, pool *pgxpool.Pool) []program.Finding {
 	schema := pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler))
-	findings := []finding{found("database", nil, "it answers"), found("schema", schema, "it is this program's")}
+	findings := []program.Finding{program.Found("database", nil, "it answers"), program.Found("schema", schema, "it is this program's")}
 	if schema != nil {
 		return findings // nothing else can be looked at
 	}
-	name := cmp.Or(e["ALFRED_DOMAIN"], "kitchen")
-	files, file := domain.Find(name)
-	bound, err := domain.Open(ctx, pool, files, file)
-	findings = append(findings, found("domain", err, name+" matches the database"))
-	s, settingsErr := parseSettings(e)
-	findings = append(findings, found("settings", settingsErr, "they can be read"))
+	name := settings.Domain(e)
+	bound, err := program.OpenDomain(ctx, pool, name)
+	findings = append(findings, program.Found("domain", err, name+" matches the database"))
+	s, settingsErr := settings.Parse(e, settings.Worker)
+	findings = append(findings, program.Found("settings", settingsErr, "they can be read"))
 	if err == nil && settingsErr == nil {
 		findings = append(findings, askModels(ctx, s, bound), askEmbedder(ctx, s, pool, bound))
 	}
 	for _, check := range health {
-		f := finding{Check: check.name}
+		f := program.Finding{Check: check.name}
 		if err := pool.QueryRow(ctx, check.sql).Scan(&f.OK, &f.Detail); err != nil {
-			f = found(check.name, err, "")
+			f = program.Found(check.name, err, "")
 		}
 		findings = append(findings, f)
 	}
 
 	return findings
-}
-
-func found(check string, err error, fine string) finding {
-	if err != nil {
-		return finding{Check: check, Detail: err.Error()}
-	}
-
-	return finding{Check: check, OK: true, Detail: fine}
-}
-
-func printFindings(out io.Writer, findings []finding, asJSON bool) error {
-	if asJSON {
-		return printJSON(out, map[string]any{"checks": findings})
-	}
-	for _, f := range findings {
-		word := "ok  "
-		if !f.OK {
-			word = "FAIL"
-		}
-		if _, err := fmt.Fprintf(out, "%s %-10s %s\n", word, f.Check, f.Detail); err != nil {
-			return fmt.Errorf("print: %w", err)
-		}
-	}
-
-	return nil
 }

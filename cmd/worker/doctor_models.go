@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
 	"alfred/domain"
 	"alfred/llm"
 	"alfred/llm/offline"
@@ -24,18 +26,18 @@ const probeTimeout = 20 * time.Second
 
 // askModels asks each remote model for a word: whether the key is right, the model
 // there, and tools taken, nobody else can say. It costs a few tokens for each.
-func askModels(ctx context.Context, s *settings, bound *domain.Domain) finding {
-	name := cmp.Or(s.model.Name, provider.Offline)
+func askModels(ctx context.Context, s *settings.Settings, bound *domain.Domain) program.Finding {
+	name := cmp.Or(s.Model.Name, provider.Offline)
 	models, err := openModels(s, bound)
 	if err != nil || name == provider.Offline || name == provider.Script {
-		return found("models", err, name+" needs no network")
+		return program.Found("models", err, name+" needs no network")
 	}
 	var (
 		asked  []string
 		faults []error
 	)
 	for _, node := range provider.Nodes() {
-		own := cmp.Or(s.model.Models[node], s.model.Model, "its default model")
+		own := cmp.Or(s.Model.Models[node], s.Model.Model, "its default model")
 		if slices.Contains(asked, own) {
 			continue
 		}
@@ -43,7 +45,7 @@ func askModels(ctx context.Context, s *settings, bound *domain.Domain) finding {
 		faults = append(faults, probe(ctx, models[node]))
 	}
 
-	return found("models", errors.Join(faults...), name+" answers with "+strings.Join(asked, ", "))
+	return program.Found("models", errors.Join(faults...), name+" answers with "+strings.Join(asked, ", "))
 }
 
 func probe(ctx context.Context, model llm.Model) error {
@@ -62,12 +64,12 @@ func probe(ctx context.Context, model llm.Model) error {
 }
 
 // openModels makes the models of the settings.
-func openModels(s *settings, bound *domain.Domain) (map[string]llm.Model, error) {
-	s.model.OfflineModel = offline.New(bound)
-	if s.model.Fallback != nil {
-		s.model.Fallback.OfflineModel = s.model.OfflineModel
+func openModels(s *settings.Settings, bound *domain.Domain) (map[string]llm.Model, error) {
+	s.Model.OfflineModel = offline.New(bound)
+	if s.Model.Fallback != nil {
+		s.Model.Fallback.OfflineModel = s.Model.OfflineModel
 	}
-	models, err := provider.New(&s.model)
+	models, err := provider.New(&s.Model)
 	if err != nil {
 		return nil, fmt.Errorf("choose models: %w", err)
 	}
@@ -75,39 +77,27 @@ func openModels(s *settings, bound *domain.Domain) (map[string]llm.Model, error)
 	return models, nil
 }
 
-// openSearch makes the searcher of the settings and the index that it searches.
-func openSearch(s *settings, pool *pgxpool.Pool, bound *domain.Domain) (*recall.Searcher, *recall.Index, error) {
-	embedder, err := provider.NewEmbedder(&s.embedder)
-	if err != nil {
-		return nil, nil, fmt.Errorf("choose an embedder: %w", err)
-	}
-	searcher := recall.New(bound, embedder)
-	searcher.Follow(pool, s.embedder.Earlier)
-
-	return searcher, recall.NewIndex(searcher, pool), nil
-}
-
 // askEmbedder says how far the vectors are; that they are not complete is no fault.
-func askEmbedder(ctx context.Context, s *settings, pool *pgxpool.Pool, bound *domain.Domain) finding {
-	searcher, index, err := openSearch(s, pool, bound)
+func askEmbedder(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, bound *domain.Domain) program.Finding {
+	searcher, err := program.OpenSearch(s, pool, bound)
 	if err != nil {
-		return found("embedder", err, "")
+		return program.Found("embedder", err, "")
 	}
 	vectors, err := searcher.EmbedTexts(ctx, []string{"ok"})
 	if err != nil {
-		return found("embedder", err, "")
+		return program.Found("embedder", err, "")
 	}
-	progress, err := index.Progress(ctx)
+	progress, err := recall.NewIndex(searcher, pool).Progress(ctx)
 	if err != nil {
-		return found("embedder", err, "")
+		return program.Found("embedder", err, "")
 	}
 	detail := fmt.Sprintf("%s has vectors of %d of about %d texts", progress.Model, progress.Vectors, progress.Texts)
 	if !progress.Complete {
 		detail += "; a running worker makes the others, and until then " + progress.Serves + " is searched"
 	}
 	if vectors.Notice != "" {
-		return finding{Check: "embedder", Detail: detail + "; it does not answer, so that searches go by words alone: check its key and address"}
+		return program.Finding{Check: "embedder", Detail: detail + "; it does not answer, so that searches go by words alone: check its key and address"}
 	}
 
-	return finding{Check: "embedder", OK: true, Detail: detail}
+	return program.Finding{Check: "embedder", OK: true, Detail: detail}
 }

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
 	"alfred/domain"
-	"alfred/pg"
 )
 
 type domainCommand struct {
@@ -35,10 +38,15 @@ type domainProblem struct {
 }
 
 // Run prints every mismatch; its error makes the exit status say that there is one.
-func (c *domainCheckCommand) Run(ctx context.Context, e env, console *console) error {
-	c.Domain = cmp.Or(c.Domain, e["ALFRED_DOMAIN"], "kitchen")
+func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	c.Domain = cmp.Or(c.Domain, settings.Domain(e))
 	report := domainReport{Domain: c.Domain, Entities: []string{}, Problems: []domainProblem{}, Subdomains: []string{}}
-	bound, err := openDomain(ctx, e, c.Domain)
+	var bound *domain.Domain
+	err := program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) (err error) {
+		bound, err = program.OpenDomain(ctx, pool, c.Domain)
+
+		return err
+	})
 	var mismatch *domain.CheckError
 	if err != nil && !errors.As(err, &mismatch) {
 		return err
@@ -50,7 +58,7 @@ func (c *domainCheckCommand) Run(ctx context.Context, e env, console *console) e
 	} else {
 		report.add(bound)
 	}
-	if err := c.print(console.out, &report, mismatch); err != nil {
+	if err := c.print(console.Out, &report, mismatch); err != nil {
 		return err
 	}
 	if mismatch != nil {
@@ -58,21 +66,6 @@ func (c *domainCheckCommand) Run(ctx context.Context, e env, console *console) e
 	}
 
 	return nil
-}
-
-func openDomain(ctx context.Context, e env, nameOrPath string) (*domain.Domain, error) {
-	url := e["DATABASE_URL"]
-	if url == "" {
-		return nil, errNoDatabase
-	}
-	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker domain", MaxConns: 1, URL: url})
-	if err != nil {
-		return nil, err //nolint:wrapcheck // typed, and says what to do
-	}
-	defer pool.Close()
-	files, file := domain.Find(nameOrPath)
-
-	return domain.Open(ctx, pool, files, file) //nolint:wrapcheck // the domain's own words
 }
 
 func (r *domainReport) add(bound *domain.Domain) {
@@ -86,7 +79,7 @@ func (r *domainReport) add(bound *domain.Domain) {
 
 func (c *domainCheckCommand) print(out io.Writer, report *domainReport, mismatch *domain.CheckError) error {
 	if c.JSON {
-		return printJSON(out, report)
+		return program.PrintJSON(out, report)
 	}
 	text := fmt.Sprintf("%s: %d entity types and %d subdomains, no mismatch", c.Domain, len(report.Entities), len(report.Subdomains))
 	if mismatch != nil {
@@ -102,21 +95,14 @@ type domainInitCommand struct {
 }
 
 // Run prints the declaration; redirect it into a file.
-func (c *domainInitCommand) Run(ctx context.Context, e env, console *console) error {
-	url := e["DATABASE_URL"]
-	if url == "" {
-		return errNoDatabase
-	}
-	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker domain", MaxConns: 1, URL: url})
-	if err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
-	}
-	defer pool.Close()
-	text, err := domain.Init(ctx, pool, c.Schema)
-	if err != nil {
-		return err //nolint:wrapcheck // the domain's own words
-	}
-	_, err = io.WriteString(console.out, text)
+func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
+		text, err := domain.Init(ctx, pool, c.Schema)
+		if err != nil {
+			return err //nolint:wrapcheck // the domain's own words
+		}
+		_, err = io.WriteString(console.Out, text)
 
-	return err //nolint:wrapcheck // a closed stdout
+		return err //nolint:wrapcheck // a closed stdout
+	})
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 )
 
 func TestDomainCheckBuiltin(t *testing.T) {
 	t.Parallel()
 
-	e := env{"DATABASE_URL": dbtest.URL(t)}
+	e := settings.Env{"DATABASE_URL": dbtest.URL(t)}
 
 	out, err := worker(t, e, "domain", "check")
 	require.NoError(t, err)
@@ -34,7 +35,7 @@ func TestDomainInitThenCheck(t *testing.T) {
 	t.Parallel()
 
 	url := dbtest.URL(t)
-	e := env{"DATABASE_URL": url}
+	e := settings.Env{"DATABASE_URL": url}
 	pool, err := pgxpool.New(t.Context(), url)
 	require.NoError(t, err)
 	defer pool.Close()
@@ -68,12 +69,12 @@ CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (user_id = nullif(cur
 func TestDomainErrors(t *testing.T) {
 	t.Parallel()
 
-	_, err := worker(t, env{}, "domain", "check")
-	require.ErrorIs(t, err, errNoDatabase)
-	_, err = worker(t, env{}, "domain", "init")
+	_, err := worker(t, settings.Env{}, "domain", "check")
+	require.ErrorIs(t, err, settings.ErrNoDatabase)
+	_, err = worker(t, settings.Env{}, "domain", "init")
 	require.ErrorContains(t, err, "--schema")
 
-	e := env{"DATABASE_URL": dbtest.URL(t)}
+	e := settings.Env{"DATABASE_URL": dbtest.URL(t)}
 	_, err = worker(t, e, "domain", "check", filepath.Join(t.TempDir(), "none.yaml"))
 	require.ErrorContains(t, err, "none.yaml")
 	_, err = worker(t, e, "domain", "init", "--schema", "nowhere")

@@ -6,13 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // worker runs the program and returns what it printed.
-func worker(t *testing.T, e env, args ...string) (string, error) {
+func worker(t *testing.T, e settings.Env, args ...string) (string, error) {
 	t.Helper()
 
 	var out, errs bytes.Buffer
@@ -24,13 +25,13 @@ func worker(t *testing.T, e env, args ...string) (string, error) {
 func TestRunExplainsItself(t *testing.T) {
 	t.Parallel()
 
-	out, err := worker(t, env{}, "--help")
+	out, err := worker(t, settings.Env{}, "--help")
 	require.NoError(t, err)
 	require.Contains(t, out, "migrate up")
 
-	_, err = worker(t, env{}, "fly")
+	_, err = worker(t, settings.Env{}, "fly")
 	require.ErrorContains(t, err, "--help")
 
-	_, err = worker(t, env{}, "migrate", "up")
-	require.ErrorIs(t, err, errNoDatabase)
+	_, err = worker(t, settings.Env{}, "migrate", "up")
+	require.ErrorIs(t, err, settings.ErrNoDatabase)
 }

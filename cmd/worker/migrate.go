@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
 	"alfred/pg"
 )
 
@@ -26,7 +27,7 @@ type migrateDownCommand struct {
 }
 
 // Run undoes one migration, or all.
-func (c *migrateDownCommand) Run(ctx context.Context, e env, console *console) error {
+func (c *migrateDownCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		down := migrator.Down
 		if c.All {
@@ -37,20 +38,20 @@ func (c *migrateDownCommand) Run(ctx context.Context, e env, console *console) e
 			return err
 		}
 
-		return printSteps(console.out, steps, c.JSON, "undone")
+		return printSteps(console.Out, steps, c.JSON, "undone")
 	})
 }
 
 type migratePrintCommand struct{}
 
 // Run prints the pending SQL.
-func (c *migratePrintCommand) Run(ctx context.Context, e env, console *console) error {
+func (c *migratePrintCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		text, err := migrator.Print(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(console.out, text)
+		_, err = io.WriteString(console.Out, text)
 
 		return err
 	})
@@ -62,13 +63,13 @@ type migrateStatusCommand struct {
 }
 
 // Run prints how far the database is.
-func (c *migrateStatusCommand) Run(ctx context.Context, e env, console *console) error {
+func (c *migrateStatusCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		status, err := migrator.Status(ctx)
 		if err != nil {
 			return err
 		}
-		if err := printStatus(console.out, status, c.JSON); err != nil {
+		if err := printStatus(console.Out, status, c.JSON); err != nil {
 			return err
 		}
 		if c.ExitCode {
@@ -84,29 +85,25 @@ type migrateUpCommand struct {
 }
 
 // Run applies what is pending.
-func (c *migrateUpCommand) Run(ctx context.Context, e env, console *console) error {
+func (c *migrateUpCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		steps, err := migrator.Up(ctx)
 		if err != nil {
 			return err
 		}
 
-		return printSteps(console.out, steps, c.JSON, "applied")
+		return printSteps(console.Out, steps, c.JSON, "applied")
 	})
 }
 
-func withMigrator(ctx context.Context, e env, console *console, work func(migrator *pg.Migrator) error) error {
-	url := e["DATABASE_URL"]
-	if url == "" {
-		return errNoDatabase
-	}
-	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker migrate", MaxConns: migrateConns, URL: url})
+func withMigrator(ctx context.Context, e settings.Env, console *program.Console, work func(migrator *pg.Migrator) error) error {
+	pool, err := program.OpenDatabase(ctx, e, "alfred worker migrate", migrateConns)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
 
-	migrator, err := pg.NewMigrator(pool, slog.New(slog.NewTextHandler(console.errs, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	migrator, err := pg.NewMigrator(pool, slog.New(slog.NewTextHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
 		return err
 	}
@@ -114,19 +111,9 @@ func withMigrator(ctx context.Context, e env, console *console, work func(migrat
 	return work(migrator)
 }
 
-func printJSON(out io.Writer, value any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Errorf("print: %w", err)
-	}
-
-	return nil
-}
-
 func printStatus(out io.Writer, status pg.Status, asJSON bool) error {
 	if asJSON {
-		return printJSON(out, status)
+		return program.PrintJSON(out, status)
 	}
 	for _, source := range status.Sources {
 		if _, err := fmt.Fprintf(out, "%-8s applied %v  pending %v  ahead %v\n", source.Source, source.Applied, source.Pending, source.Ahead); err != nil {
@@ -139,7 +126,7 @@ func printStatus(out io.Writer, status pg.Status, asJSON bool) error {
 
 func printSteps(out io.Writer, steps []pg.Step, asJSON bool, verb string) error {
 	if asJSON {
-		return printJSON(out, map[string]any{"steps": append([]pg.Step{}, steps...)})
+		return program.PrintJSON(out, map[string]any{"steps": append([]pg.Step{}, steps...)})
 	}
 	for _, step := range steps {
 		if _, err := fmt.Fprintf(out, "%s %s %d %s (%d ms)\n", verb, step.Source, step.Version, step.Name, step.DurationMS); err != nil {

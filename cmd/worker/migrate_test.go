@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 	"alfred/pg"
 )
@@ -13,7 +14,7 @@ import (
 func TestMigrate(t *testing.T) {
 	t.Parallel()
 
-	e := env{"DATABASE_URL": dbtest.EmptyURL(t)}
+	e := settings.Env{"DATABASE_URL": dbtest.EmptyURL(t)}
 
 	_, err := worker(t, e, "migrate", "status")
 	require.NoError(t, err, "saying so is no failure")

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 	"alfred/pg"
 )
@@ -18,7 +20,7 @@ func operate(t *testing.T, url string, args ...string) (string, error) {
 	t.Helper()
 
 	var out bytes.Buffer
-	err := run(t.Context(), args, env{"DATABASE_URL": url}, &out, io.Discard)
+	err := run(t.Context(), args, settings.Env{"DATABASE_URL": url}, &out, io.Discard)
 
 	return out.String(), err
 }
@@ -97,7 +99,7 @@ func TestDoctor(t *testing.T) {
 
 	url, pool := database(t)
 	text, err := operate(t, url, "doctor")
-	require.ErrorIs(t, err, errUnwell)
+	require.ErrorIs(t, err, program.ErrUnwell)
 	require.Contains(t, text, "FAIL workers")
 	require.Contains(t, text, "ok   schema")
 

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
 	"alfred/crud"
-	"alfred/domain"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/memory"
@@ -25,17 +25,20 @@ type runCommand struct {
 	Quiet bool          `help:"Log warnings and errors alone."`
 }
 
+// Help lists the settings.
+func (c *runCommand) Help() string { return settings.Help(settings.Worker) }
+
 // idleInTx ends the transactions of a stopped process, whose row locks would hide its jobs from recovery.
 const idleInTx = 5 * time.Second
 
 // Run works jobs until ctx is over, then stops within the grace period.
-func (c *runCommand) Run(ctx context.Context, e env, console *console) error {
-	s, err := parseSettings(e)
+func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	s, err := settings.Parse(e, settings.Worker)
 	if err != nil {
 		return err
 	}
 	logger := c.logger(console)
-	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", IdleInTxTimeout: idleInTx, MaxConns: c.Conns, URL: s.databaseURL})
+	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", IdleInTxTimeout: idleInTx, MaxConns: c.Conns, URL: s.DatabaseURL})
 	if err != nil {
 		return err //nolint:wrapcheck // typed, and says what to do
 	}
@@ -79,22 +82,21 @@ func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
 	}
 }
 
-func (c *runCommand) logger(console *console) *slog.Logger {
+func (c *runCommand) logger(console *program.Console) *slog.Logger {
 	options := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if c.Quiet {
 		options.Level = slog.LevelWarn
 	}
 	if c.JSON {
-		return slog.New(slog.NewJSONHandler(console.errs, options))
+		return slog.New(slog.NewJSONHandler(console.Errs, options))
 	}
 
-	return slog.New(slog.NewTextHandler(console.errs, options))
+	return slog.New(slog.NewTextHandler(console.Errs, options))
 }
 
 // config makes what the runner works with.
-func (c *runCommand) config(ctx context.Context, s *settings, pool *pgxpool.Pool, logger *slog.Logger) (jobs.Config, *recall.Index, error) {
-	files, file := domain.Find(s.domain)
-	bound, err := domain.Open(ctx, pool, files, file)
+func (c *runCommand) config(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, logger *slog.Logger) (jobs.Config, *recall.Index, error) {
+	bound, err := program.OpenDomain(ctx, pool, s.Domain)
 	if err != nil {
 		return jobs.Config{}, nil, err //nolint:wrapcheck // the domain's own words
 	}
@@ -102,30 +104,16 @@ func (c *runCommand) config(ctx context.Context, s *settings, pool *pgxpool.Pool
 	if err != nil {
 		return jobs.Config{}, nil, err
 	}
-	searcher, index, err := openSearch(s, pool, bound)
+	searcher, err := program.OpenSearch(s, pool, bound)
 	if err != nil {
-		return jobs.Config{}, nil, err
+		return jobs.Config{}, nil, err //nolint:wrapcheck // says what it was
 	}
+	index := recall.NewIndex(searcher, pool)
 
 	return jobs.Config{
-		Pool: pool, Domain: bound, Memory: memory.New(bound, s.windows), Tight: memory.New(bound, s.windows.Tight()), Tools: crud.New(bound, searcher), Index: index,
-		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: s.prices, Limits: s.limits,
-		CompressOlder: s.windows.CompressOlder, FullDetailTurns: s.windows.FullDetailTurns, RetentionWindow: s.windows.RetentionWindow,
-		RetentionDecayTurns: s.retentionDecay, Grace: c.Grace, TurnWorkers: c.Turns, Version: version(),
+		Pool: pool, Domain: bound, Memory: memory.New(bound, s.Windows), Tight: memory.New(bound, s.Windows.Tight()), Tools: crud.New(bound, searcher), Index: index,
+		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: s.Prices, Limits: s.Limits,
+		CompressOlder: s.Windows.CompressOlder, FullDetailTurns: s.Windows.FullDetailTurns, RetentionWindow: s.Windows.RetentionWindow,
+		RetentionDecayTurns: s.RetentionDecay, Grace: c.Grace, TurnWorkers: c.Turns, Version: program.Version(),
 	}, index, nil
-}
-
-// version is the commit that the program was built from, or what the module says.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return setting.Value
-		}
-	}
-
-	return info.Main.Version
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 	"alfred/pg"
 )
@@ -19,7 +20,7 @@ func TestRunAnswersWhatPsqlEnqueued(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"run", "--quiet"}, env{"DATABASE_URL": url}, io.Discard, io.Discard)
+		ended <- run(ctx, []string{"run", "--quiet"}, settings.Env{"DATABASE_URL": url}, io.Discard, io.Discard)
 	}()
 
 	pool, err := pg.Open(t.Context(), pg.Config{URL: url, MaxConns: 2})
@@ -37,22 +38,4 @@ func TestRunAnswersWhatPsqlEnqueued(t *testing.T) {
 
 	stop()
 	require.NoError(t, <-ended)
-}
-
-func TestSettings(t *testing.T) {
-	t.Parallel()
-
-	s, err := parseSettings(env{"DATABASE_URL": "postgres://x", "ALFRED_MODEL_THINK": "big", "FULL_DETAIL_TURNS": "4", "COMPRESS_OLDER_TURNS": "false", "RETENTION_DECAY_TURNS": "0"})
-	require.NoError(t, err)
-	require.Equal(t, "kitchen", s.domain)
-	require.Equal(t, map[string]string{"think": "big"}, s.model.Models)
-	require.Equal(t, 4, s.windows.FullDetailTurns)
-	require.Equal(t, 2, s.windows.RetentionWindow)
-	require.False(t, s.windows.CompressOlder)
-	require.Zero(t, s.retentionDecay)
-
-	for _, bad := range []env{{}, {"DATABASE_URL": "x", "UNDERSTAND_TURNS": "five"}, {"DATABASE_URL": "x", "COMPRESS_OLDER_TURNS": "maybe"}} {
-		_, err = parseSettings(bad)
-		require.Error(t, err)
-	}
 }

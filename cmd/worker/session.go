@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
 	"alfred/pg"
 )
 
@@ -57,8 +59,8 @@ type sessionExportCommand struct {
 }
 
 // Run prints the tables at one moment.
-func (c *sessionExportCommand) Run(ctx context.Context, e env, console *console) error {
-	return withPool(ctx, e, func(pool *pgxpool.Pool) error {
+func (c *sessionExportCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		export := map[string]json.RawMessage{}
 		err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
 			for _, table := range sessionTables {
@@ -80,7 +82,7 @@ func (c *sessionExportCommand) Run(ctx context.Context, e env, console *console)
 			return errNoSession
 		}
 
-		return printJSON(console.out, export)
+		return program.PrintJSON(console.Out, export)
 	})
 }
 
@@ -89,8 +91,8 @@ type sessionForgetCommand struct {
 }
 
 // Run deletes.
-func (c *sessionForgetCommand) Run(ctx context.Context, e env, console *console) error {
-	return withPool(ctx, e, func(pool *pgxpool.Pool) error {
+func (c *sessionForgetCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		var forgotten bool
 		if err := pool.QueryRow(ctx, `SELECT forget_session($1)`, c.ID).Scan(&forgotten); err != nil {
 			return fmt.Errorf("forget the session: %w", err)
@@ -98,7 +100,7 @@ func (c *sessionForgetCommand) Run(ctx context.Context, e env, console *console)
 		if !forgotten {
 			return errNoSession
 		}
-		_, err := fmt.Fprintln(console.out, "forgotten")
+		_, err := fmt.Fprintln(console.Out, "forgotten")
 
 		return err //nolint:wrapcheck // a closed stdout
 	})
@@ -119,8 +121,8 @@ type timelineLine struct {
 }
 
 // Run prints the session's timeline.
-func (c *sessionShowCommand) Run(ctx context.Context, e env, console *console) error {
-	return withPool(ctx, e, func(pool *pgxpool.Pool) error {
+func (c *sessionShowCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		var exists bool
 		if err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions WHERE id = $1)`, c.ID).Scan(&exists); err != nil {
 			return fmt.Errorf("look for the session: %w", err)
@@ -135,10 +137,10 @@ func (c *sessionShowCommand) Run(ctx context.Context, e env, console *console) e
 			return fmt.Errorf("read the timeline: %w", err)
 		}
 		if c.JSON {
-			return printJSON(console.out, append([]timelineLine{}, lines...))
+			return program.PrintJSON(console.Out, append([]timelineLine{}, lines...))
 		}
 
-		return printTimeline(console.out, lines)
+		return printTimeline(console.Out, lines)
 	})
 }
 
@@ -165,20 +167,3 @@ func printTimeline(out io.Writer, lines []timelineLine) error {
 
 	return nil
 }
-
-// withPool opens the database for one command.
-func withPool(ctx context.Context, e env, work func(pool *pgxpool.Pool) error) error {
-	url := e["DATABASE_URL"]
-	if url == "" {
-		return errNoDatabase
-	}
-	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", MaxConns: commandConns, URL: url})
-	if err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
-	}
-	defer pool.Close()
-
-	return work(pool)
-}
-
-const commandConns = 2

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+)
+
+type doctorCommand struct {
+	Config bool `help:"Print every setting, its value with secrets masked, its default and its meaning, and check nothing."`
+	JSON   bool `help:"Print JSON."`
+}
+
+// Run checks what serve needs; its error makes the exit status say that something is wrong.
+func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	if c.Config {
+		return program.PrintSettings(console.Out, e, settings.API, c.JSON) //nolint:wrapcheck // says what it was
+	}
+	s, err := settings.Parse(e, settings.API)
+	if errors.Is(err, settings.ErrNoDatabase) {
+		return err //nolint:wrapcheck // says what to do
+	}
+	findings := []program.Finding{program.Found("settings", err, "they can be read")}
+	name := settings.Domain(e)
+	err = program.WithSchema(ctx, e, "alfred api doctor", func(pool *pgxpool.Pool) error {
+		findings = append(findings, program.Found("schema", nil, "it is this program's"))
+		bound, err := program.OpenDomain(ctx, pool, name)
+		findings = append(findings, program.Found("domain", err, name+" matches the database"))
+		if s != nil && err == nil {
+			_, err = program.OpenSearch(s, pool, bound)
+			findings = append(findings, program.Found("embedder", err, s.Embedder.Name+" can be used"))
+		}
+
+		return nil
+	})
+	if err != nil {
+		findings = append(findings, program.Found("database", err, ""))
+	}
+
+	return program.Report(console.Out, findings, c.JSON) //nolint:wrapcheck // says what it was
+}

@@ -1,0 +1,84 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"alfred/cmd/internal/settings"
+)
+
+// ErrUnwell makes the exit status say that a check of doctor failed.
+var ErrUnwell = errors.New("not all is well")
+
+// Finding is what one check of doctor found.
+type Finding struct {
+	Check  string `json:"check"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"` // what is wrong and what to do, or the fact that was looked at
+}
+
+// Found is a check's finding: the error's words, or that all is fine.
+func Found(check string, err error, fine string) Finding {
+	if err != nil {
+		return Finding{Check: check, Detail: err.Error()}
+	}
+
+	return Finding{Check: check, OK: true, Detail: fine}
+}
+
+// Report prints findings; it returns [ErrUnwell] if one is bad.
+func Report(out io.Writer, findings []Finding, asJSON bool) error {
+	if asJSON {
+		if err := PrintJSON(out, map[string]any{"checks": findings}); err != nil {
+			return err
+		}
+	}
+	var unwell error
+	for _, f := range findings {
+		word := "ok  "
+		if !f.OK {
+			word, unwell = "FAIL", ErrUnwell
+		}
+		if asJSON {
+			continue
+		}
+		if _, err := fmt.Fprintf(out, "%s %-10s %s\n", word, f.Check, f.Detail); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+	}
+
+	return unwell
+}
+
+// PrintSettings prints what the program reads, secrets masked, and which variables
+// look like settings and are none.
+func PrintSettings(out io.Writer, e settings.Env, by settings.Program, asJSON bool) error {
+	shown, unknown := settings.Show(e, by), settings.Unknown(e)
+	if asJSON {
+		return PrintJSON(out, map[string]any{"settings": shown, "unknown": append([]string{}, unknown...)})
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SETTING\tVALUE\tDEFAULT\tMEANING")
+	for _, s := range shown {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Name, orDash(s.Value), orDash(s.Default), strings.ReplaceAll(s.Meaning, "`", ""))
+	}
+	for _, name := range unknown {
+		fmt.Fprintf(table, "%s\t\t\tno setting: nobody reads it\n", name)
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+
+	return nil
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+
+	return text
+}

@@ -1,0 +1,122 @@
+package program
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/cmd/internal/settings"
+	"alfred/pg"
+)
+
+// Console is where commands print: results to Out (JSON with --json), talk to Errs.
+type Console struct {
+	Out  io.Writer
+	Errs io.Writer
+}
+
+// Main runs a program on this process's arguments and environment until SIGINT or
+// SIGTERM, and returns its exit status. An error is one line, whatever is wrapped.
+func Main(name string, run func(ctx context.Context, args []string, e settings.Env, stdout, stderr io.Writer) error) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], settings.Environ(os.Environ()), os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, name+":", strings.Join(strings.Fields(err.Error()), " "))
+
+		return 1
+	}
+
+	return 0
+}
+
+// CommandLine is what a program's commands are made of.
+type CommandLine struct {
+	Name        string
+	Description string
+	Commands    any // for kong; each command's Run takes ctx, [settings.Env] and *[Console] as it needs them
+}
+
+// Run parses args and runs the command that they name.
+func Run(ctx context.Context, line CommandLine, args []string, e settings.Env, stdout, stderr io.Writer) error {
+	code := -1
+	parser, err := kong.New(line.Commands, kong.Name(line.Name), kong.Description(line.Description), kong.Vars{"version": line.Name + " " + Version()},
+		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e, &Console{Out: stdout, Errs: stderr}))
+	if err != nil {
+		return fmt.Errorf("define the command line: %w", err)
+	}
+	parsed, err := parser.Parse(args)
+	if code == 0 {
+		return nil // --help or --version was printed
+	}
+	if err != nil {
+		return fmt.Errorf("%w (see %s --help)", err, line.Name)
+	}
+
+	return parsed.Run() //nolint:wrapcheck // the command's own words
+}
+
+// OpenDatabase connects to the database of e. The caller closes the pool.
+func OpenDatabase(ctx context.Context, e settings.Env, appName string, conns int32) (*pgxpool.Pool, error) {
+	url, err := settings.Database(e)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says what to do
+	}
+
+	return pg.Open(ctx, pg.Config{URL: url, AppName: appName, MaxConns: conns}) //nolint:wrapcheck // typed, and says what to do
+}
+
+// WithDatabase gives work a connected pool of a few connections.
+func WithDatabase(ctx context.Context, e settings.Env, appName string, work func(*pgxpool.Pool) error) error {
+	pool, err := OpenDatabase(ctx, e, appName, 2)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+
+	return work(pool)
+}
+
+// WithSchema is WithDatabase on a schema that is this program's, so that one without
+// it is named as such.
+func WithSchema(ctx context.Context, e settings.Env, appName string, work func(*pgxpool.Pool) error) error {
+	return WithDatabase(ctx, e, appName, func(pool *pgxpool.Pool) error {
+		if err := pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
+			return err //nolint:wrapcheck // typed, and says what to do
+		}
+
+		return work(pool)
+	})
+}
+
+// PrintJSON prints a value for programs to read.
+func PrintJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+
+	return nil
+}
+
+// Version is the tag that the program was built from, or the commit's pseudo-version;
+// the Go command stamps it. Workers show it in table workers.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+
+	return info.Main.Version
+}

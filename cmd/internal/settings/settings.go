@@ -1,0 +1,167 @@
+package settings
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"alfred/httpapi"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/provider"
+	"alfred/memory"
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrBad says which setting cannot be read, and what it may be.
+	ErrBad = errors.New("bad setting")
+	// ErrNoDatabase says that there is no DATABASE_URL.
+	ErrNoDatabase = errors.New("DATABASE_URL is not set; `scripts/postgres url` prints one")
+	// ErrOpenToTheWorld says that an API without keys would be reachable from elsewhere.
+	ErrOpenToTheWorld = errors.New("ALFRED_AUTH=off is for a loopback address alone: set ALFRED_ADDR to 127.0.0.1:8080, or ALFRED_AUTH to on")
+)
+
+// Env is an environment, so that tests give their own.
+type Env map[string]string
+
+// Environ reads pairs as [os.Environ] gives them.
+func Environ(pairs []string) Env {
+	e := Env{}
+	for _, pair := range pairs {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			e[name] = value
+		}
+	}
+
+	return e
+}
+
+// Settings is the environment, parsed. What another program reads has its zero value.
+type Settings struct {
+	DatabaseURL string
+	Domain      string // a name that comes with the program, or a path
+	Windows     memory.Config
+	Limits      jobs.Limits
+	Embedder    provider.EmbedderConfig
+
+	// Of the worker.
+	Model          provider.Config
+	Prices         llm.Prices
+	RetentionDecay int // turns; 0 = never
+
+	// Of the API.
+	Addr    string
+	Open    bool // without keys
+	Origins []string
+
+	fallbackLLM, fallbackModel string
+	openAI, anthropic, gemini  provider.Server
+}
+
+// Database returns the database's address, for commands that need nothing else.
+func Database(e Env) (string, error) {
+	url, err := one(e, "DATABASE_URL")
+	if err == nil && url == "" {
+		err = ErrNoDatabase
+	}
+
+	return url, err
+}
+
+// Domain returns the domain's name or path, for commands that need nothing else.
+func Domain(e Env) string {
+	name, _ := one(e, "ALFRED_DOMAIN") // only reading a secret's file can fail
+
+	return name
+}
+
+func one(e Env, name string) (string, error) {
+	table := new(Settings).table()
+
+	return valueOf(e, &table[slices.IndexFunc(table, func(l line) bool { return l.name == name })])
+}
+
+// Parse reads what the program reads; what is not set has its default. A value that
+// cannot be read is an error, never a default.
+func Parse(e Env, by Program) (*Settings, error) {
+	s := &Settings{Windows: memory.DefaultConfig()}
+	var faults []error
+	for _, l := range s.table() {
+		if by&l.by == 0 {
+			continue
+		}
+		value, err := valueOf(e, &l)
+		if err == nil {
+			err = l.set(l.name, value, e)
+		}
+		faults = append(faults, err)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	if s.DatabaseURL == "" {
+		return nil, ErrNoDatabase
+	}
+
+	return s, s.combine()
+}
+
+// combine sets what more than one setting decides.
+func (s *Settings) combine() error {
+	s.Model.OpenAI, s.Model.Anthropic, s.Model.Gemini = s.openAI, s.anthropic, s.gemini
+	s.Embedder.OpenAI, s.Embedder.Gemini = s.openAI, s.gemini
+	if s.fallbackLLM != "" || s.fallbackModel != "" {
+		second := s.Model
+		second.Name, second.Model, second.Models = cmp.Or(s.fallbackLLM, s.Model.Name), s.fallbackModel, nil
+		s.Model.Fallback = &second
+	}
+	if s.Open && !httpapi.Loopback(s.Addr) {
+		return ErrOpenToTheWorld
+	}
+
+	return nil
+}
+
+// valueOf is the setting's own value, or its default. A secret may stand in the file
+// that NAME_FILE names, as service managers and container engines hand them out.
+func valueOf(e Env, l *line) (string, error) {
+	value := e[l.name]
+	if file := e[l.name+"_FILE"]; l.secret && value == "" && file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", fmt.Errorf("%w: %s_FILE: %w", ErrBad, l.name, err)
+		}
+		value = strings.TrimSpace(string(text))
+	}
+
+	return cmp.Or(value, l.fallback), nil
+}
+
+// Unknown lists variables that are named like a setting and are none: typos, whose
+// values silently do nothing.
+func Unknown(e Env) []string {
+	var unknown []string
+	for name := range e {
+		if strings.HasPrefix(name, "ALFRED_") && !known(name) && !slices.Contains(ofScripts, name) {
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+
+	return unknown
+}
+
+func known(name string) bool {
+	return slices.ContainsFunc(new(Settings).table(), func(l line) bool {
+		prefix, byNode := strings.CutSuffix(l.name, nodeSuffix)
+
+		return name == l.name || byNode && strings.HasPrefix(name, prefix) || l.secret && name == l.name+"_FILE"
+	})
+}
+
+// ofScripts are read by scripts/ alone.
+var ofScripts = []string{"ALFRED_RUN_DIR", "ALFRED_URL"} //nolint:gochecknoglobals // a constant in all but syntax

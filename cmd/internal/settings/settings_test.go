@@ -1,0 +1,120 @@
+package settings
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/provider"
+	"alfred/memory"
+)
+
+func TestModelSettings(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "prices.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"mine": {"input": 2, "output": 4}}`), 0o600))
+	s, err := Parse(Env{
+		"DATABASE_URL": "postgres://x", "ALFRED_LLM": "openai", "ALFRED_MODEL": "mine", "ALFRED_FALLBACK_LLM": "anthropic", "ALFRED_FALLBACK_MODEL": "theirs",
+		"ALFRED_TEMPERATURE_REPLY": "0", "ALFRED_MAX_TOKENS_ACT": "900", "ALFRED_PRICES": file, "ALFRED_LIMIT_TURNS": "50", "ALFRED_LIMIT_COST_USD": "1.5",
+		"ALFRED_EMBEDDER": "openai", "ALFRED_EMBEDDER_MODEL": "text-embedding-3-large", "ALFRED_EMBEDDER_DIMENSIONS": "1024",
+	}, Worker)
+	require.NoError(t, err)
+	require.Equal(t, map[string]float64{"reply": 0}, s.Model.Temperatures)
+	require.Equal(t, map[string]int{"act": 900}, s.Model.MaxTokens)
+	require.Equal(t, provider.Anthropic, s.Model.Fallback.Name)
+	require.Equal(t, "theirs", s.Model.Fallback.Model)
+	require.Nil(t, s.Model.Fallback.Fallback)
+	require.Equal(t, jobs.Limits{Turns: 50, CostUSD: 1.5}, s.Limits)
+	usd, known := s.Prices.Cost("mine", llm.Usage{Input: 1_000_000})
+	require.True(t, known)
+	require.InDelta(t, 2, usd, 1e-9)
+	require.Equal(t, 1024, s.Embedder.Dimensions)
+}
+
+func TestModelSettingsRefuseTypos(t *testing.T) {
+	t.Parallel()
+
+	for name, value := range map[string]string{
+		"ALFRED_EMBEDDER_DIMENSIONS": "many", "ALFRED_LIMIT_COST_USD": "NaN", "ALFRED_LIMIT_TOKENS": "-1", "ALFRED_MAX_TOKENS_REPLY": "0",
+		"ALFRED_MODEL_THINKING": "big", "ALFRED_PRICES": "nowhere.json", "ALFRED_TEMPERATURE_ACT": "hot", "ALFRED_TEMPERATURE_REPLY": "NaN",
+	} {
+		_, err := Parse(Env{"DATABASE_URL": "x", name: value}, Worker)
+		require.ErrorIs(t, err, ErrBad, name)
+		require.ErrorContains(t, err, name)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+
+	s, err := Parse(Env{"DATABASE_URL": "postgres://x", "ALFRED_MODEL_THINK": "big", "FULL_DETAIL_TURNS": "4", "COMPRESS_OLDER_TURNS": "false", "RETENTION_DECAY_TURNS": "0"}, Worker)
+	require.NoError(t, err)
+	require.Equal(t, "kitchen", s.Domain)
+	require.Equal(t, map[string]string{"think": "big"}, s.Model.Models)
+	require.Equal(t, 4, s.Windows.FullDetailTurns)
+	require.Equal(t, 2, s.Windows.RetentionWindow)
+	require.False(t, s.Windows.CompressOlder)
+	require.Zero(t, s.RetentionDecay)
+
+	for _, bad := range []Env{{}, {"DATABASE_URL": "x", "UNDERSTAND_TURNS": "five"}, {"DATABASE_URL": "x", "COMPRESS_OLDER_TURNS": "maybe"}} {
+		_, err = Parse(bad, Worker)
+		require.Error(t, err)
+	}
+}
+
+// The defaults of the windows stand in the table for people to read; the program's own
+// must be the same.
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+
+	s, err := Parse(Env{"DATABASE_URL": "x"}, both)
+	require.NoError(t, err)
+	require.Equal(t, memory.DefaultConfig(), s.Windows)
+	require.Equal(t, "127.0.0.1:8080", s.Addr)
+	require.False(t, s.Open)
+	require.Equal(t, 20, s.RetentionDecay)
+}
+
+func TestSecretsFromFiles(t *testing.T) {
+	t.Parallel()
+
+	file := filepath.Join(t.TempDir(), "url")
+	require.NoError(t, os.WriteFile(file, []byte("postgres://from-a-file\n"), 0o600))
+	s, err := Parse(Env{"DATABASE_URL_FILE": file}, API)
+	require.NoError(t, err)
+	require.Equal(t, "postgres://from-a-file", s.DatabaseURL)
+	s, err = Parse(Env{"DATABASE_URL": "postgres://own", "DATABASE_URL_FILE": file}, API)
+	require.NoError(t, err)
+	require.Equal(t, "postgres://own", s.DatabaseURL)
+	_, err = Parse(Env{"DATABASE_URL_FILE": file + "-none"}, API)
+	require.ErrorIs(t, err, ErrBad)
+	require.ErrorContains(t, err, "DATABASE_URL_FILE")
+}
+
+func TestShowMasksSecrets(t *testing.T) {
+	t.Parallel()
+
+	for _, url := range []string{
+		"postgres://a:hunter2@h/db", "postgres://h/db?user=a&password=hunter2", "host=h password=hunter2 dbname=db", "host=h password='hunter2 hunter2'", "hunter2",
+	} {
+		e := Env{"DATABASE_URL": url, "OPENAI_API_KEY": "hunter2", "ALFRED_MODEL_THINK": "big"}
+		shown := Show(e, Worker)
+		text := fmt.Sprint(shown)
+		require.NotContains(t, text, "hunter2", url)
+		require.Contains(t, text, "ALFRED_MODEL_THINK big")
+		require.True(t, shown[0].Set)
+		require.NotEmpty(t, shown[0].Value)
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	t.Parallel()
+
+	require.Equal(t, []string{"ALFRED_LMM"}, Unknown(Env{"ALFRED_LMM": "x", "ALFRED_LLM": "x", "ALFRED_MODEL_THINK": "x", "PATH": "x"}))
+}

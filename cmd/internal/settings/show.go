@@ -1,0 +1,117 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Shown is one setting as an operator sees it.
+type Shown struct {
+	Name    string `json:"name"`
+	Value   string `json:"value"` // what the program uses, secrets masked; "" is unset
+	Default string `json:"default"`
+	Set     bool   `json:"set"` // in the environment
+	Meaning string `json:"meaning"`
+}
+
+const mask = "(set, not shown)"
+
+// Show lists what the program reads. It judges nothing: a value that cannot be read
+// stands as it is, and [Parse] says what is wrong with it.
+func Show(e Env, by Program) []Shown {
+	var shown []Shown
+	for _, l := range new(Settings).table() {
+		if by&l.by == 0 {
+			continue
+		}
+		if prefix, ok := strings.CutSuffix(l.name, nodeSuffix); ok {
+			shown = append(shown, eachNode(e, &l, prefix)...)
+
+			continue
+		}
+		value, err := valueOf(e, &l)
+		set := e[l.name] != "" || l.secret && e[l.name+"_FILE"] != ""
+		switch {
+		case err != nil:
+			value = "(" + err.Error() + ")"
+		case l.secret:
+			value = masked(value)
+		}
+		shown = append(shown, Shown{Name: l.name, Value: value, Default: l.fallback, Set: set, Meaning: l.meaning})
+	}
+
+	return shown
+}
+
+func eachNode(e Env, l *line, prefix string) []Shown {
+	shown := []Shown{{Name: l.name, Default: l.fallback, Meaning: l.meaning}}
+	for _, name := range slices.Sorted(maps.Keys(e)) {
+		if strings.HasPrefix(name, prefix) && e[name] != "" {
+			shown = append(shown, Shown{Name: name, Value: e[name], Set: true, Meaning: l.meaning})
+		}
+	}
+
+	return shown
+}
+
+// keywordPassword is how a password stands in an address of keywords.
+var keywordPassword = regexp.MustCompile(`(?i)(password\s*=\s*)('[^']*'|\S+)`)
+
+// masked shows of an address all but its password, and of a key nothing.
+func masked(value string) string {
+	if value == "" {
+		return ""
+	}
+	if address, err := url.Parse(value); err == nil && address.Host != "" {
+		query := address.Query()
+		if query.Has("password") {
+			query.Set("password", "xxxxx")
+			address.RawQuery = query.Encode()
+		}
+
+		return address.Redacted()
+	}
+	if strings.Contains(value, "host=") || strings.Contains(value, "dbname=") {
+		return keywordPassword.ReplaceAllString(value, "${1}xxxxx")
+	}
+
+	return mask
+}
+
+// Help lists the settings of a program as `--help` shows them.
+func Help(by Program) string {
+	var help strings.Builder
+	help.WriteString("Settings, from the environment:\n")
+	for _, l := range new(Settings).table() {
+		if by&l.by == 0 {
+			continue
+		}
+		name := l.name
+		if l.fallback != "" {
+			name += " (" + l.fallback + ")"
+		}
+		fmt.Fprintf(&help, "\n%s: %s.\n", name, strings.ReplaceAll(l.meaning, "`", ""))
+	}
+
+	return help.String()
+}
+
+// Markdown is the table of docs/operations.md.
+func Markdown() string {
+	var page strings.Builder
+	page.WriteString("| variable | default | read by | meaning |\n|---|---|---|---|\n")
+	for _, l := range new(Settings).table() {
+		fallback := "none"
+		if l.fallback != "" {
+			fallback = "`" + l.fallback + "`"
+		}
+		readers := map[Program]string{API: "api", Worker: "worker", both: "both"}[l.by]
+		fmt.Fprintf(&page, "| `%s` | %s | %s | %s |\n", l.name, fallback, readers, l.meaning)
+	}
+
+	return page.String()
+}

@@ -1,0 +1,67 @@
+package settings
+
+import (
+	"strings"
+
+	"alfred/llm/provider"
+)
+
+// Program says who reads a setting.
+type Program int
+
+// The programs.
+const (
+	API Program = 1 << iota
+	Worker
+	both = API | Worker
+)
+
+// nodeSuffix stands in a name for each node's own.
+const nodeSuffix = "<NODE>"
+
+// line is one setting.
+type line struct {
+	name     string
+	by       Program
+	fallback string // its default, in the form that the environment has; "" is what the meaning says
+	set      setter
+	meaning  string
+	secret   bool
+}
+
+// table is every setting there is, in the order in which people look for them.
+func (s *Settings) table() []line {
+	return []line{
+		{"DATABASE_URL", both, "", text(&s.DatabaseURL), "the database; required", true},
+		{"ALFRED_ADDR", API, "127.0.0.1:8080", text(&s.Addr), "where the API listens", false},
+		{"ALFRED_AUTH", API, "on", offIs(&s.Open), "`off` makes every request the user `demo`; only on loopback", false},
+		{"ALFRED_CORS_ORIGINS", API, "", origins(&s.Origins), "origins whose pages may call the API, separated by commas", false},
+		{"ALFRED_DOMAIN", both, "kitchen", text(&s.Domain), "a domain that comes with the program, or a YAML file", false},
+		{"ALFRED_LLM", Worker, provider.Offline, text(&s.Model.Name), "who answers: `offline`, `openai`, `anthropic`, `gemini` or `script`", false},
+		{"ALFRED_MODEL", Worker, "", text(&s.Model.Model), "the model of all nodes; unset: the provider's default", false},
+		{"ALFRED_MODEL_<NODE>", Worker, "", byNode(&s.Model.Models, word), "the model of one node: " + strings.Join(provider.Nodes(), ", "), false},
+		{"ALFRED_TEMPERATURE_<NODE>", Worker, "", byNode(&s.Model.Temperatures, temperature), "sampling of one node, 0 to 2; unset: low where answers are checked, high where they are prose", false},
+		{"ALFRED_MAX_TOKENS_<NODE>", Worker, "", byNode(&s.Model.MaxTokens, tokenLimit), "length of one node's answers; unset: the node's own", false},
+		{"ALFRED_FALLBACK_LLM", Worker, "", text(&s.fallbackLLM), "who is asked when the model is overloaded, before any text was streamed", false},
+		{"ALFRED_FALLBACK_MODEL", Worker, "", text(&s.fallbackModel), "the model of that one", false},
+		{"ALFRED_PRICES", Worker, "", prices(&s.Prices), "a file of prices that goes before the built-in table", false},
+		{"ALFRED_SCRIPT", Worker, "", text(&s.Model.ScriptPath), "YAML file that `script` plays", false},
+		{"ALFRED_EMBEDDER", both, provider.Lexical, text(&s.Embedder.Name), "`lexical` (in process), `openai` or `gemini`", false},
+		{"ALFRED_EMBEDDER_MODEL", both, "", text(&s.Embedder.Model), "another embedding model; rows are embedded anew in the background while the old vectors serve", false},
+		{"ALFRED_EMBEDDER_DIMENSIONS", both, "", count(&s.Embedder.Dimensions), "its dimensions; unset: the provider's default", false},
+		{"OPENAI_API_KEY", both, "", text(&s.openAI.APIKey), "key for OpenAI, or for a server that speaks its protocol", true},
+		{"OPENAI_BASE_URL", both, "", text(&s.openAI.BaseURL), "address of such a server", false},
+		{"ANTHROPIC_API_KEY", Worker, "", text(&s.anthropic.APIKey), "key for Anthropic", true},
+		{"ANTHROPIC_BASE_URL", Worker, "", text(&s.anthropic.BaseURL), "another address for it", false},
+		{"GEMINI_API_KEY", both, "", text(&s.gemini.APIKey), "key for Gemini", true},
+		{"GEMINI_BASE_URL", both, "", text(&s.gemini.BaseURL), "another address for it", false},
+		{"ALFRED_LIMIT_TURNS", both, "0", count(&s.Limits.Turns), "turns that a user may use in a day of the user's time zone; 0 is no limit", false},
+		{"ALFRED_LIMIT_TOKENS", both, "0", count(&s.Limits.Tokens), "the same for tokens, prompts and answers together", false},
+		{"ALFRED_LIMIT_COST_USD", both, "0", dollars(&s.Limits.CostUSD), "the same for what calls cost, in US dollars", false},
+		{"TURN_RETENTION_WINDOW", both, "2", count(&s.Windows.RetentionWindow), "turns in the recent tier, in the narrative, and whose rows are shown", false},
+		{"FULL_DETAIL_TURNS", both, "3", count(&s.Windows.FullDetailTurns), "turns of conversation in full", false},
+		{"UNDERSTAND_TURNS", both, "5", count(&s.Windows.UnderstandTurns), "turns that Understand sees in full", false},
+		{"COMPRESS_OLDER_TURNS", both, "true", trueIs(&s.Windows.CompressOlder), "compress older turns in the background; `false`: one line per turn instead", false},
+		{"RETENTION_DECAY_TURNS", Worker, "20", count(&s.RetentionDecay), "turns after which an unrenewed reason to keep an entity ends; 0 is never", false},
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/llm/wiretest"
+)
+
+func TestDoctorAsksTheModels(t *testing.T) {
+	t.Parallel()
+
+	url, _ := database(t)
+	reply := wiretest.Reply{Status: http.StatusUnauthorized, Message: "Incorrect API key provided"}
+	server := wiretest.Start(t, wiretest.OpenAI, func(context.Context, *wiretest.Call) wiretest.Reply { return reply })
+	ask := func(e settings.Env) string {
+		e["DATABASE_URL"] = url
+		out, err := worker(t, e, "doctor")
+		require.ErrorIs(t, err, program.ErrUnwell)
+
+		return out
+	}
+	remote := func(key string) settings.Env {
+		return settings.Env{"ALFRED_LLM": "openai", "OPENAI_API_KEY": key, "OPENAI_BASE_URL": server.BaseURL}
+	}
+	out := ask(remote("sk-secret"))
+	require.Contains(t, out, "FAIL models     openai: auth: status 401")
+	require.NotContains(t, out, "sk-secret")
+	reply = wiretest.Reply{Text: "ok"}
+	require.Contains(t, ask(remote(wiretest.Key)), "ok   models     openai answers with its default model")
+	out = ask(settings.Env{"ALFRED_LLM": "anthropic"})
+	require.Contains(t, out, "no API key")
+	require.Regexp(t, `ok   embedder   lexical-1 has vectors of 0 of about \d+ texts; a running worker makes the others`, out)
+}
+
+func TestDoctorShowsTheSettings(t *testing.T) {
+	t.Parallel()
+
+	out, err := worker(t, settings.Env{"DATABASE_URL": "postgres://a:hunter2@h/db", "ALFRED_LMM": "x"}, "doctor", "--config")
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^ALFRED_LLM +offline +offline +who answers`, out)
+	require.Regexp(t, `(?m)^ALFRED_LMM +no setting`, out)
+	require.NotContains(t, out, "hunter2")
+	require.NotContains(t, out, "ALFRED_ADDR", "the API's")
+	out, err = worker(t, settings.Env{}, "doctor", "--config", "--json")
+	require.NoError(t, err)
+	require.True(t, json.Valid([]byte(out)))
+}
