@@ -8,9 +8,54 @@ package db
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 )
+
+const artifactGet = `-- name: ArtifactGet :one
+SELECT e.ref, e.entity_type, e.label, e.state, e.turn_promoted, a.version, a.content,
+       (SELECT max(n.version) FROM artifacts AS n WHERE n.session_id = e.session_id AND n.ref = e.ref)::int AS newest
+FROM entity_refs AS e
+JOIN artifacts AS a ON a.session_id = e.session_id AND a.ref = e.ref
+WHERE e.session_id = $1 AND e.ref = $2 AND ($3::int IS NULL OR a.version = $3::int)
+ORDER BY a.version DESC
+LIMIT 1
+`
+
+type ArtifactGetParams struct {
+	SessionID uuid.UUID
+	Ref       string
+	Version   *int32
+}
+
+type ArtifactGetRow struct {
+	Ref          string
+	EntityType   string
+	Label        string
+	State        RefState
+	TurnPromoted *int32
+	Version      int32
+	Content      json.RawMessage
+	Newest       int32
+}
+
+// ArtifactGet is one version of a draft, the newest unless one is named.
+func (q *Queries) ArtifactGet(ctx context.Context, db DBTX, arg *ArtifactGetParams) (*ArtifactGetRow, error) {
+	row := db.QueryRow(ctx, artifactGet, arg.SessionID, arg.Ref, arg.Version)
+	var i ArtifactGetRow
+	err := row.Scan(
+		&i.Ref,
+		&i.EntityType,
+		&i.Label,
+		&i.State,
+		&i.TurnPromoted,
+		&i.Version,
+		&i.Content,
+		&i.Newest,
+	)
+	return &i, err
+}
 
 const artifactInsert = `-- name: ArtifactInsert :exec
 INSERT INTO artifacts (session_id, ref, version, content, turn_number, step)
@@ -111,6 +156,53 @@ func (q *Queries) ArtifactListPending(ctx context.Context, db DBTX, sessionID uu
 	for rows.Next() {
 		var i ArtifactListPendingRow
 		if err := rows.Scan(&i.Ref, &i.Content); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const artifactVersions = `-- name: ArtifactVersions :many
+SELECT a.version, a.turn_number, (CASE WHEN a.step IS NULL THEN 'user' ELSE 'assistant' END)::text AS actor, a.created_at
+FROM artifacts AS a
+WHERE a.session_id = $1 AND a.ref = $2
+ORDER BY a.version DESC
+LIMIT $3
+`
+
+type ArtifactVersionsParams struct {
+	SessionID uuid.UUID
+	Ref       string
+	PageSize  int32
+}
+
+type ArtifactVersionsRow struct {
+	Version    int32
+	TurnNumber int32
+	Actor      string
+	CreatedAt  time.Time
+}
+
+// ArtifactVersions are a draft's versions, newest first. What no step made is the user's own.
+func (q *Queries) ArtifactVersions(ctx context.Context, db DBTX, arg *ArtifactVersionsParams) ([]*ArtifactVersionsRow, error) {
+	rows, err := db.Query(ctx, artifactVersions, arg.SessionID, arg.Ref, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*ArtifactVersionsRow
+	for rows.Next() {
+		var i ArtifactVersionsRow
+		if err := rows.Scan(
+			&i.Version,
+			&i.TurnNumber,
+			&i.Actor,
+			&i.CreatedAt,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)

@@ -183,3 +183,74 @@ func (q *Queries) ConstraintListLive(ctx context.Context, db DBTX, arg *Constrai
 	}
 	return items, nil
 }
+
+const constraintPage = `-- name: ConstraintPage :many
+SELECT id, session_id, text, kind, value, scope, source_turn, expires_at, ended_turn, replaced_by, created_at,
+       (ended_turn IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))::boolean AS in_force
+FROM constraints
+WHERE (session_id = $1 OR (scope = 'lasting' AND user_id = $2))
+  AND ($3::uuid IS NULL OR id > $3::uuid)
+ORDER BY id
+LIMIT $4
+`
+
+type ConstraintPageParams struct {
+	SessionID uuid.UUID
+	UserID    uuid.UUID
+	AfterID   *uuid.UUID
+	PageSize  int32
+}
+
+type ConstraintPageRow struct {
+	ID         uuid.UUID
+	SessionID  uuid.UUID
+	Text       string
+	Kind       string
+	Value      json.RawMessage
+	Scope      string
+	SourceTurn int32
+	ExpiresAt  *time.Time
+	EndedTurn  *int32
+	ReplacedBy *uuid.UUID
+	CreatedAt  time.Time
+	InForce    bool
+}
+
+// ConstraintPage pages through what was asked for in a session, and what its user asked for to last, ended ones included, oldest first.
+func (q *Queries) ConstraintPage(ctx context.Context, db DBTX, arg *ConstraintPageParams) ([]*ConstraintPageRow, error) {
+	rows, err := db.Query(ctx, constraintPage,
+		arg.SessionID,
+		arg.UserID,
+		arg.AfterID,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*ConstraintPageRow
+	for rows.Next() {
+		var i ConstraintPageRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.SessionID,
+			&i.Text,
+			&i.Kind,
+			&i.Value,
+			&i.Scope,
+			&i.SourceTurn,
+			&i.ExpiresAt,
+			&i.EndedTurn,
+			&i.ReplacedBy,
+			&i.CreatedAt,
+			&i.InForce,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

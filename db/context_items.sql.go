@@ -38,3 +38,44 @@ func (q *Queries) ContextItemInsert(ctx context.Context, db DBTX, arg *ContextIt
 	)
 	return err
 }
+
+const contextItemListCall = `-- name: ContextItemListCall :many
+SELECT section, coalesce(ref, '')::text AS ref, coalesce(turn_number, 0)::int AS turn_number, reason, tokens
+FROM context_items
+WHERE llm_call_id = $1
+ORDER BY position
+`
+
+type ContextItemListCallRow struct {
+	Section    string
+	Ref        string
+	TurnNumber int32
+	Reason     string
+	Tokens     int32
+}
+
+func (q *Queries) ContextItemListCall(ctx context.Context, db DBTX, llmCallID uuid.UUID) ([]*ContextItemListCallRow, error) {
+	rows, err := db.Query(ctx, contextItemListCall, llmCallID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*ContextItemListCallRow
+	for rows.Next() {
+		var i ContextItemListCallRow
+		if err := rows.Scan(
+			&i.Section,
+			&i.Ref,
+			&i.TurnNumber,
+			&i.Reason,
+			&i.Tokens,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -105,6 +106,59 @@ func (q *Queries) DecisionListRecent(ctx context.Context, db DBTX, arg *Decision
 			&i.Ref,
 			&i.Reason,
 			&i.Actor,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const decisionPage = `-- name: DecisionPage :many
+SELECT id, turn_number, action, ref, reason, actor, created_at
+FROM decisions
+WHERE session_id = $1 AND ($2::uuid IS NULL OR id > $2::uuid)
+ORDER BY id
+LIMIT $3
+`
+
+type DecisionPageParams struct {
+	SessionID uuid.UUID
+	AfterID   *uuid.UUID
+	PageSize  int32
+}
+
+type DecisionPageRow struct {
+	ID         uuid.UUID
+	TurnNumber int32
+	Action     string
+	Ref        *string
+	Reason     string
+	Actor      string
+	CreatedAt  time.Time
+}
+
+// DecisionPage pages through the decision log, oldest first.
+func (q *Queries) DecisionPage(ctx context.Context, db DBTX, arg *DecisionPageParams) ([]*DecisionPageRow, error) {
+	rows, err := db.Query(ctx, decisionPage, arg.SessionID, arg.AfterID, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*DecisionPageRow
+	for rows.Next() {
+		var i DecisionPageRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TurnNumber,
+			&i.Action,
+			&i.Ref,
+			&i.Reason,
+			&i.Actor,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}

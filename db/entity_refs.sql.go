@@ -17,11 +17,12 @@ SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, exc
 FROM v_entities
 WHERE session_id = $1 AND tier <> 'hidden'
 ORDER BY tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint
-LIMIT $2
+LIMIT $3 OFFSET $2
 `
 
 type EntityListParams struct {
 	SessionID uuid.UUID
+	Skip      int32
 	PageSize  int32
 }
 
@@ -39,7 +40,7 @@ type EntityListRow struct {
 
 // EntityList is the registry as the API shows it, tiers counted from the session's last turn.
 func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams) ([]*EntityListRow, error) {
-	rows, err := db.Query(ctx, entityList, arg.SessionID, arg.PageSize)
+	rows, err := db.Query(ctx, entityList, arg.SessionID, arg.Skip, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +48,70 @@ func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams
 	var items []*EntityListRow
 	for rows.Next() {
 		var i EntityListRow
+		if err := rows.Scan(
+			&i.Ref,
+			&i.EntityType,
+			&i.Label,
+			&i.Action,
+			&i.State,
+			&i.Tier,
+			&i.Reason,
+			&i.TurnCreated,
+			&i.TurnLastRef,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const entityListAt = `-- name: EntityListAt :many
+SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS label, a.action::text AS action, a.state::ref_state AS state,
+       a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref
+FROM registry_at($1::uuid, $2::int) AS a
+WHERE a.tier <> 'hidden'
+ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, regexp_replace(a.ref, '_\d+$', ''), substring(a.ref FROM '\d+$')::bigint
+LIMIT $4 OFFSET $3
+`
+
+type EntityListAtParams struct {
+	SessionID  uuid.UUID
+	TurnNumber int32
+	Skip       int32
+	PageSize   int32
+}
+
+type EntityListAtRow struct {
+	Ref         string
+	EntityType  string
+	Label       string
+	Action      string
+	State       RefState
+	Tier        string
+	Reason      *string
+	TurnCreated int32
+	TurnLastRef int32
+}
+
+// EntityListAt is EntityList as it was when a turn ended.
+func (q *Queries) EntityListAt(ctx context.Context, db DBTX, arg *EntityListAtParams) ([]*EntityListAtRow, error) {
+	rows, err := db.Query(ctx, entityListAt,
+		arg.SessionID,
+		arg.TurnNumber,
+		arg.Skip,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityListAtRow
+	for rows.Next() {
+		var i EntityListAtRow
 		if err := rows.Scan(
 			&i.Ref,
 			&i.EntityType,

@@ -8,6 +8,7 @@ package db
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -119,6 +120,63 @@ func (q *Queries) LlmCallCompressed(ctx context.Context, db DBTX, arg *LlmCallCo
 	return items, nil
 }
 
+const llmCallGet = `-- name: LlmCallGet :one
+SELECT id, session_id, turn_id, node, step, call, attempt, provider, model, input_tokens, output_tokens, cached_tokens,
+       cost_usd::double precision AS cost_usd, latency_ms, error_code, trace_id, created_at, request, response
+FROM llm_calls
+WHERE id = $1
+`
+
+type LlmCallGetRow struct {
+	ID           uuid.UUID
+	SessionID    uuid.UUID
+	TurnID       *uuid.UUID
+	Node         string
+	Step         *int32
+	Call         int32
+	Attempt      int32
+	Provider     string
+	Model        string
+	InputTokens  int32
+	OutputTokens int32
+	CachedTokens int32
+	CostUsd      float64
+	LatencyMs    int32
+	ErrorCode    *string
+	TraceID      *string
+	CreatedAt    time.Time
+	Request      json.RawMessage
+	Response     json.RawMessage
+}
+
+// LlmCallGet is a call with all that was said.
+func (q *Queries) LlmCallGet(ctx context.Context, db DBTX, id uuid.UUID) (*LlmCallGetRow, error) {
+	row := db.QueryRow(ctx, llmCallGet, id)
+	var i LlmCallGetRow
+	err := row.Scan(
+		&i.ID,
+		&i.SessionID,
+		&i.TurnID,
+		&i.Node,
+		&i.Step,
+		&i.Call,
+		&i.Attempt,
+		&i.Provider,
+		&i.Model,
+		&i.InputTokens,
+		&i.OutputTokens,
+		&i.CachedTokens,
+		&i.CostUsd,
+		&i.LatencyMs,
+		&i.ErrorCode,
+		&i.TraceID,
+		&i.CreatedAt,
+		&i.Request,
+		&i.Response,
+	)
+	return &i, err
+}
+
 const llmCallInsert = `-- name: LlmCallInsert :exec
 INSERT INTO llm_calls (id, session_id, turn_id, position, node, step, call, attempt, provider, model, request, response,
                        input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code)
@@ -170,4 +228,78 @@ func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsert
 		arg.ErrorCode,
 	)
 	return err
+}
+
+const llmCallPageTurn = `-- name: LlmCallPageTurn :many
+SELECT id, session_id, turn_id, node, step, call, attempt, provider, model, input_tokens, output_tokens, cached_tokens,
+       cost_usd::double precision AS cost_usd, latency_ms, error_code, trace_id, created_at
+FROM llm_calls
+WHERE turn_id = $1 AND ($2::uuid IS NULL OR id > $2::uuid)
+ORDER BY id
+LIMIT $3
+`
+
+type LlmCallPageTurnParams struct {
+	TurnID   *uuid.UUID
+	AfterID  *uuid.UUID
+	PageSize int32
+}
+
+type LlmCallPageTurnRow struct {
+	ID           uuid.UUID
+	SessionID    uuid.UUID
+	TurnID       *uuid.UUID
+	Node         string
+	Step         *int32
+	Call         int32
+	Attempt      int32
+	Provider     string
+	Model        string
+	InputTokens  int32
+	OutputTokens int32
+	CachedTokens int32
+	CostUsd      float64
+	LatencyMs    int32
+	ErrorCode    *string
+	TraceID      *string
+	CreatedAt    time.Time
+}
+
+// LlmCallPageTurn pages through a turn's calls as they were made, without what was said.
+func (q *Queries) LlmCallPageTurn(ctx context.Context, db DBTX, arg *LlmCallPageTurnParams) ([]*LlmCallPageTurnRow, error) {
+	rows, err := db.Query(ctx, llmCallPageTurn, arg.TurnID, arg.AfterID, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*LlmCallPageTurnRow
+	for rows.Next() {
+		var i LlmCallPageTurnRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.SessionID,
+			&i.TurnID,
+			&i.Node,
+			&i.Step,
+			&i.Call,
+			&i.Attempt,
+			&i.Provider,
+			&i.Model,
+			&i.InputTokens,
+			&i.OutputTokens,
+			&i.CachedTokens,
+			&i.CostUsd,
+			&i.LatencyMs,
+			&i.ErrorCode,
+			&i.TraceID,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

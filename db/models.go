@@ -230,7 +230,7 @@ type Artifacts struct {
 	Content json.RawMessage
 	// Turn that made this version.
 	TurnNumber int32
-	// Step that made this version.
+	// Step that made this version; null when the user did.
 	Step *int32
 	// When it was made.
 	CreatedAt time.Time

@@ -146,17 +146,21 @@ const sessionPage = `-- name: SessionPage :many
 SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
 FROM sessions
 WHERE user_id = $1
-  AND ($2::timestamptz IS NULL
-       OR (last_activity_at, id) < ($2::timestamptz, $3::uuid))
+  AND ($2::boolean IS NULL OR (archived_at IS NOT NULL) = $2::boolean)
+  AND ($3::text IS NULL OR title ILIKE $3::text)
+  AND ($4::timestamptz IS NULL
+       OR (last_activity_at, id) < ($4::timestamptz, $5::uuid))
 ORDER BY last_activity_at DESC, id DESC
-LIMIT $4
+LIMIT $6
 `
 
 type SessionPageParams struct {
-	UserID   uuid.UUID
-	BeforeAt *time.Time
-	BeforeID *uuid.UUID
-	PageSize int32
+	UserID    uuid.UUID
+	Archived  *bool
+	TitleLike *string
+	BeforeAt  *time.Time
+	BeforeID  *uuid.UUID
+	PageSize  int32
 }
 
 type SessionPageRow struct {
@@ -170,10 +174,12 @@ type SessionPageRow struct {
 	CreatedAt      time.Time
 }
 
-// SessionPage pages backwards from the newest; the cursor is the last row's activity and id.
+// SessionPage pages backwards from the newest; the cursor is the last row's activity and id. Null filters let all pass.
 func (q *Queries) SessionPage(ctx context.Context, db DBTX, arg *SessionPageParams) ([]*SessionPageRow, error) {
 	rows, err := db.Query(ctx, sessionPage,
 		arg.UserID,
+		arg.Archived,
+		arg.TitleLike,
 		arg.BeforeAt,
 		arg.BeforeID,
 		arg.PageSize,

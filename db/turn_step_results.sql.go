@@ -8,6 +8,7 @@ package db
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -111,6 +112,73 @@ func (q *Queries) TurnStepResultListTurns(ctx context.Context, db DBTX, turnIds 
 			&i.Refs,
 			&i.ErrorCode,
 			&i.ErrorMessage,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const turnStepResultPage = `-- name: TurnStepResultPage :many
+SELECT step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message, created_at
+FROM turn_step_results
+WHERE turn_id = $1 AND (step, call) > ($2::int, $3::int)
+ORDER BY step, call
+LIMIT $4
+`
+
+type TurnStepResultPageParams struct {
+	TurnID    uuid.UUID
+	AfterStep int32
+	AfterCall int32
+	PageSize  int32
+}
+
+type TurnStepResultPageRow struct {
+	Step         int32
+	Call         int32
+	Tool         string
+	EntityType   *string
+	Params       json.RawMessage
+	Rows         json.RawMessage
+	RowCount     int32
+	Refs         []string
+	ErrorCode    *string
+	ErrorMessage *string
+	CreatedAt    time.Time
+}
+
+// TurnStepResultPage pages through what a turn's tools were asked and returned, in order.
+func (q *Queries) TurnStepResultPage(ctx context.Context, db DBTX, arg *TurnStepResultPageParams) ([]*TurnStepResultPageRow, error) {
+	rows, err := db.Query(ctx, turnStepResultPage,
+		arg.TurnID,
+		arg.AfterStep,
+		arg.AfterCall,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*TurnStepResultPageRow
+	for rows.Next() {
+		var i TurnStepResultPageRow
+		if err := rows.Scan(
+			&i.Step,
+			&i.Call,
+			&i.Tool,
+			&i.EntityType,
+			&i.Params,
+			&i.Rows,
+			&i.RowCount,
+			&i.Refs,
+			&i.ErrorCode,
+			&i.ErrorMessage,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}

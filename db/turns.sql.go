@@ -402,3 +402,77 @@ func (q *Queries) TurnSummarized(ctx context.Context, db DBTX, arg *TurnSummariz
 	}
 	return result.RowsAffected(), nil
 }
+
+const turnTimeline = `-- name: TurnTimeline :many
+SELECT v.seq::int AS seq, v.at::timestamptz AS at, v.kind::text AS kind, v.node, v.step, v.call, v.ref, coalesce(v.text, '')::text AS text, v.duration_ms,
+       c.calls, c.input_tokens, c.output_tokens, c.cached_tokens, c.cost_usd
+FROM v_timeline AS v
+CROSS JOIN LATERAL (
+    SELECT count(*)::int AS calls, coalesce(sum(l.input_tokens), 0)::bigint AS input_tokens, coalesce(sum(l.output_tokens), 0)::bigint AS output_tokens,
+           coalesce(sum(l.cached_tokens), 0)::bigint AS cached_tokens, coalesce(sum(l.cost_usd), 0)::double precision AS cost_usd
+    FROM llm_calls AS l
+    WHERE v.kind = 'node' AND l.turn_id = v.turn_id AND l.node = v.node AND l.step IS NOT DISTINCT FROM v.step AND l.call = v.call
+) AS c
+WHERE v.turn_id = $1 AND v.seq > $2::int
+ORDER BY v.seq
+LIMIT $3
+`
+
+type TurnTimelineParams struct {
+	TurnID   uuid.UUID
+	AfterSeq int32
+	PageSize int32
+}
+
+type TurnTimelineRow struct {
+	Seq          int32
+	At           time.Time
+	Kind         string
+	Node         *string
+	Step         *int32
+	Call         *int32
+	Ref          *string
+	Text         string
+	DurationMs   *int32
+	Calls        int32
+	InputTokens  int64
+	OutputTokens int64
+	CachedTokens int64
+	CostUsd      float64
+}
+
+// TurnTimeline pages through what happened in a turn; a node's line has what its calls of models used.
+func (q *Queries) TurnTimeline(ctx context.Context, db DBTX, arg *TurnTimelineParams) ([]*TurnTimelineRow, error) {
+	rows, err := db.Query(ctx, turnTimeline, arg.TurnID, arg.AfterSeq, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*TurnTimelineRow
+	for rows.Next() {
+		var i TurnTimelineRow
+		if err := rows.Scan(
+			&i.Seq,
+			&i.At,
+			&i.Kind,
+			&i.Node,
+			&i.Step,
+			&i.Call,
+			&i.Ref,
+			&i.Text,
+			&i.DurationMs,
+			&i.Calls,
+			&i.InputTokens,
+			&i.OutputTokens,
+			&i.CachedTokens,
+			&i.CostUsd,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

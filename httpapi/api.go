@@ -61,7 +61,10 @@ func New(config Config) http.Handler {
 	a.registerSessions()
 	a.registerTurns()
 	a.registerEvents()
+	a.registerTimeline()
+	a.registerCalls()
 	a.registerEntities()
+	a.registerDecisions()
 	a.registerPins()
 	a.registerRows()
 	a.registerTypes()
@@ -87,21 +90,6 @@ func (a *api) write(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
 		return pg.AsTenant(ctx, tx, userOf(ctx), work)
 	})
-}
-
-// Parameters and fields are found by reflection, which passes over embedded types
-// that are not exported: hence Page, PageQuery, SessionPath and the like.
-
-// Page is the common shape of lists; NextCursor is empty on the last page.
-type Page[T any] struct {
-	Items      []T    `json:"items"`
-	NextCursor string `json:"next_cursor"`
-}
-
-// PageQuery are the query parameters of every list.
-type PageQuery struct {
-	Limit  int    `default:"50" doc:"Items per page." maximum:"200" minimum:"1" query:"limit"`
-	Cursor string `doc:"next_cursor of the page before." query:"cursor"`
 }
 
 // parseID reads an id of a path. What is no id names nothing, so the answer is

@@ -17,7 +17,7 @@ import (
 // entity is one ref of the registry.
 type entity struct {
 	Ref         string      `json:"ref"`
-	Type        string      `json:"type"`
+	EntityType  string      `json:"type"`
 	Label       string      `json:"label"`
 	Action      string      `json:"action"`
 	State       db.RefState `enum:"stored,pending,promoted,dropped,deleted" json:"state"`
@@ -29,13 +29,19 @@ type entity struct {
 
 type entitiesOut struct {
 	Body struct {
-		CurrentTurn int32    `json:"current_turn"`
-		Items       []entity `json:"items"`
+		Page[entity]
+
+		CurrentTurn int32 `doc:"Turn from which tiers are counted." json:"current_turn"`
 	}
 }
 
-// maxEntities bounds what one answer shows; background refs give way first.
-const maxEntities = 1000
+type entitiesIn struct {
+	SessionPath
+
+	Turn   int32  `doc:"As it was when that turn ended; now if left out." minimum:"1" query:"turn"`
+	Limit  int    `default:"1000" doc:"Items per page." maximum:"1000" minimum:"1" query:"limit"`
+	Cursor string `doc:"next_cursor of the page before." query:"cursor"`
+}
 
 type contextIn struct {
 	SessionPath
@@ -91,29 +97,46 @@ func (a *api) registerEntities() {
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/summaries", "list-summaries", "What is remembered of each turn", http.StatusOK), a.summaryList)
 }
 
-func (a *api) entityList(ctx context.Context, in *SessionPath) (*entitiesOut, error) {
-	row, err := a.session(ctx, in.ID)
+func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, error) {
+	skip, err := parseNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
 	out := &entitiesOut{}
-	out.Body.CurrentTurn, out.Body.Items = row.LastTurn, []entity{}
-	err = a.read(ctx, func(tx pgx.Tx) error {
-		refs, err := a.q.EntityList(ctx, tx, &db.EntityListParams{SessionID: row.ID, PageSize: maxEntities})
-		for _, r := range refs {
-			out.Body.Items = append(out.Body.Items, entity{
-				Ref: r.Ref, Type: r.EntityType, Label: r.Label, Action: r.Action, State: r.State, Tier: r.Tier, Reason: r.Reason,
-				TurnCreated: r.TurnCreated, TurnLastRef: r.TurnLastRef,
-			})
-		}
+	var refs []*db.EntityListRow
+	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
+		out.Body.CurrentTurn = row.LastTurn
+		if in.Turn == 0 {
+			refs, err = a.q.EntityList(ctx, tx, &db.EntityListParams{SessionID: row.ID, Skip: skip, PageSize: int32(in.Limit)})
 
-		return err //nolint:wrapcheck // wrapped below
+			return err
+		}
+		if in.Turn > row.LastTurn {
+			return newCode(http.StatusNotFound, "not_found", "The conversation has no such turn yet.")
+		}
+		out.Body.CurrentTurn = in.Turn
+		refs, err = a.entitiesAt(ctx, tx, &db.EntityListAtParams{SessionID: row.ID, TurnNumber: in.Turn, Skip: skip, PageSize: int32(in.Limit)})
+
+		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("list entities: %w", err))
 	}
+	out.Body.Page = pageOf(refs, in.Limit,
+		func(r *db.EntityListRow) entity { return entity(*r) },
+		func(*db.EntityListRow) string { return strconv.Itoa(int(skip) + len(refs)) })
 
 	return out, nil
+}
+
+func (a *api) entitiesAt(ctx context.Context, tx pgx.Tx, params *db.EntityListAtParams) ([]*db.EntityListRow, error) {
+	rows, err := a.q.EntityListAt(ctx, tx, params)
+	refs := make([]*db.EntityListRow, len(rows))
+	for i, row := range rows {
+		refs[i] = (*db.EntityListRow)(row)
+	}
+
+	return refs, err
 }
 
 func (a *api) contextPreview(ctx context.Context, in *contextIn) (*contextOut, error) {
@@ -140,30 +163,22 @@ func (a *api) contextPreview(ctx context.Context, in *contextIn) (*contextOut, e
 	return out, nil
 }
 
-func (a *api) summaryList(ctx context.Context, in *turnListIn) (*summariesOut, error) {
+func (a *api) summaryList(ctx context.Context, in *sessionPageIn) (*summariesOut, error) {
 	after, err := parseNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	row, err := a.session(ctx, in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	out := &summariesOut{Body: Page[summary]{Items: []summary{}}}
-	err = a.read(ctx, func(tx pgx.Tx) error {
-		rows, err := a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)})
-		for _, r := range rows {
-			out.Body.Items = append(out.Body.Items, summary(*r))
-		}
+	var rows []*db.TurnSummaryPageRow
+	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
+		rows, err = a.q.TurnSummaryPage(ctx, tx, &db.TurnSummaryPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)})
 
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("list summaries: %w", err))
 	}
-	if n := len(out.Body.Items); n == in.Limit {
-		out.Body.NextCursor = strconv.Itoa(int(out.Body.Items[n-1].TurnNumber))
-	}
 
-	return out, nil
+	return &summariesOut{Body: pageOf(rows, in.Limit,
+		func(r *db.TurnSummaryPageRow) summary { return summary(*r) },
+		func(r *db.TurnSummaryPageRow) string { return strconv.Itoa(int(r.TurnNumber)) })}, nil
 }

@@ -21,7 +21,7 @@ func TestEntities(t *testing.T) {
 	b := setup(t)
 	session := b.session(t)
 	path := "/v1/sessions/" + session + "/entities"
-	require.JSONEq(t, `{"current_turn": 0, "items": []}`, b.call(t, http.MethodGet, path, nil).raw)
+	require.JSONEq(t, `{"current_turn": 0, "items": [], "next_cursor": ""}`, b.call(t, http.MethodGet, path, nil).raw)
 
 	for range 4 {
 		b.reply(t, b.message(t, session, "hi"), "there")

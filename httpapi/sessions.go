@@ -165,37 +165,53 @@ func (a *api) sessionForget(ctx context.Context, in *SessionPath) (*struct{}, er
 	return &struct{}{}, failed(ctx, err)
 }
 
+type sessionListIn struct {
+	PageQuery
+
+	Q        string `doc:"Part of the title." maxLength:"200" query:"q"`
+	Archived string `doc:"Only those that are, or are not; all if left out." enum:"true,false" query:"archived"`
+}
+
 type sessionListOut struct {
 	Body Page[session]
 }
 
-func (a *api) sessionList(ctx context.Context, in *PageQuery) (*sessionListOut, error) {
+// likeEscaper makes text stand for itself in a pattern.
+var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+
+// filter is what SessionPage is to let pass.
+func (in *sessionListIn) filter(params *db.SessionPageParams) {
+	if in.Archived != "" {
+		archived := in.Archived == "true"
+		params.Archived = &archived
+	}
+	if in.Q != "" {
+		pattern := "%" + likeEscaper.Replace(in.Q) + "%"
+		params.TitleLike = &pattern
+	}
+}
+
+func (a *api) sessionList(ctx context.Context, in *sessionListIn) (*sessionListOut, error) {
 	beforeAt, beforeID, err := parseSessionCursor(in.Cursor)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
+	params := &db.SessionPageParams{UserID: userOf(ctx), BeforeAt: beforeAt, BeforeID: beforeID, PageSize: int32(in.Limit)}
+	in.filter(params)
 	var rows []*db.SessionPageRow
 	err = a.read(ctx, func(tx pgx.Tx) error {
-		rows, err = a.q.SessionPage(ctx, tx, &db.SessionPageParams{
-			UserID: userOf(ctx), BeforeAt: beforeAt, BeforeID: beforeID, PageSize: int32(in.Limit),
-		})
+		rows, err = a.q.SessionPage(ctx, tx, params)
 
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("list sessions: %w", err))
 	}
-	out := &sessionListOut{Body: Page[session]{Items: make([]session, 0, len(rows))}}
 	now := time.Now()
-	for _, row := range rows {
-		out.Body.Items = append(out.Body.Items, sessionOf((*db.SessionGetRow)(row), now))
-	}
-	if len(rows) == in.Limit {
-		last := rows[len(rows)-1]
-		out.Body.NextCursor = sessionCursor(last.LastActivityAt, last.ID)
-	}
 
-	return out, nil
+	return &sessionListOut{Body: pageOf(rows, in.Limit,
+		func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r), now) },
+		func(r *db.SessionPageRow) string { return sessionCursor(r.LastActivityAt, r.ID) })}, nil
 }
 
 func sessionCursor(at time.Time, id uuid.UUID) string {
@@ -211,7 +227,7 @@ func parseSessionCursor(cursor string) (*time.Time, *uuid.UUID, error) {
 	at, timeErr := time.Parse(time.RFC3339Nano, atText)
 	id, idErr := uuid.Parse(idText)
 	if errors.Join(decodeErr, timeErr, idErr) != nil {
-		return nil, nil, invalid("This cursor is not one of ours; start again without it.")
+		return nil, nil, errCursor
 	}
 
 	return &at, &id, nil

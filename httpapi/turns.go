@@ -111,11 +111,6 @@ type turnOut struct {
 	Body turn
 }
 
-type turnListIn struct {
-	SessionPath
-	PageQuery
-}
-
 // turnLine is a turn in a list.
 type turnLine struct {
 	ID        uuid.UUID     `json:"id"`
@@ -180,48 +175,27 @@ func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, erro
 	return out, nil
 }
 
-func (a *api) turnList(ctx context.Context, in *turnListIn) (*turnListOut, error) {
+func (a *api) turnList(ctx context.Context, in *sessionPageIn) (*turnListOut, error) {
 	after, err := parseNumberCursor(in.Cursor)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	row, err := a.session(ctx, in.ID)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
 	var rows []*db.TurnPageRow
-	err = a.read(ctx, func(tx pgx.Tx) error {
+	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
 		rows, err = a.q.TurnPage(ctx, tx, &db.TurnPageParams{SessionID: row.ID, AfterNumber: after, PageSize: int32(in.Limit)})
 
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("list turns: %w", err))
 	}
-	out := &turnListOut{Body: Page[turnLine]{Items: make([]turnLine, 0, len(rows))}}
-	for _, r := range rows {
-		out.Body.Items = append(out.Body.Items, turnLine{
+
+	return &turnListOut{Body: pageOf(rows, in.Limit, func(r *db.TurnPageRow) turnLine {
+		return turnLine{
 			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply,
 			Error: errorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
-		})
-	}
-	if len(rows) == in.Limit {
-		out.Body.NextCursor = strconv.Itoa(int(rows[len(rows)-1].Number))
-	}
-
-	return out, nil
-}
-
-func parseNumberCursor(cursor string) (int32, error) {
-	if cursor == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(cursor, 10, 32)
-	if err != nil || n < 0 {
-		return 0, invalid("This cursor is not one of ours; start again without it.")
-	}
-
-	return int32(n), nil
+		}
+	}, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) })}, nil
 }
 
 func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turnOut, error) {

@@ -1,3 +1,13 @@
+-- ArtifactGet is one version of a draft, the newest unless one is named.
+-- name: ArtifactGet :one
+SELECT e.ref, e.entity_type, e.label, e.state, e.turn_promoted, a.version, a.content,
+       (SELECT max(n.version) FROM artifacts AS n WHERE n.session_id = e.session_id AND n.ref = e.ref)::int AS newest
+FROM entity_refs AS e
+JOIN artifacts AS a ON a.session_id = e.session_id AND a.ref = e.ref
+WHERE e.session_id = @session_id AND e.ref = @ref AND (sqlc.narg(version)::int IS NULL OR a.version = sqlc.narg(version)::int)
+ORDER BY a.version DESC
+LIMIT 1;
+
 -- ArtifactInsert adds the next version of each; refs and contents go in pairs.
 -- name: ArtifactInsert :exec
 INSERT INTO artifacts (session_id, ref, version, content, turn_number, step)
@@ -28,3 +38,11 @@ CROSS JOIN LATERAL (
 ) AS a
 WHERE e.session_id = @session_id AND e.active_turn = 2147483647 AND e.state = 'pending'
 ORDER BY e.ref;
+
+-- ArtifactVersions are a draft's versions, newest first. What no step made is the user's own.
+-- name: ArtifactVersions :many
+SELECT a.version, a.turn_number, (CASE WHEN a.step IS NULL THEN 'user' ELSE 'assistant' END)::text AS actor, a.created_at
+FROM artifacts AS a
+WHERE a.session_id = @session_id AND a.ref = @ref
+ORDER BY a.version DESC
+LIMIT @page_size;

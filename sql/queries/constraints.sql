@@ -23,3 +23,13 @@ ORDER BY created_at, id;
 SELECT * FROM constraints
 WHERE user_id = @user_id AND ended_turn IS NULL AND (session_id = @session_id OR scope = 'lasting')
 ORDER BY source_turn, id;
+
+-- ConstraintPage pages through what was asked for in a session, and what its user asked for to last, ended ones included, oldest first.
+-- name: ConstraintPage :many
+SELECT id, session_id, text, kind, value, scope, source_turn, expires_at, ended_turn, replaced_by, created_at,
+       (ended_turn IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))::boolean AS in_force
+FROM constraints
+WHERE (session_id = @session_id OR (scope = 'lasting' AND user_id = @user_id))
+  AND (sqlc.narg(after_id)::uuid IS NULL OR id > sqlc.narg(after_id)::uuid)
+ORDER BY id
+LIMIT @page_size;

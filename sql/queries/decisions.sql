@@ -15,3 +15,11 @@ FROM decisions
 WHERE session_id = @session_id AND turn_number <= @turn_number
 ORDER BY turn_number DESC, created_at DESC, id DESC
 LIMIT @lim;
+
+-- DecisionPage pages through the decision log, oldest first.
+-- name: DecisionPage :many
+SELECT id, turn_number, action, ref, reason, actor, created_at
+FROM decisions
+WHERE session_id = @session_id AND (sqlc.narg(after_id)::uuid IS NULL OR id > sqlc.narg(after_id)::uuid)
+ORDER BY id
+LIMIT @page_size;

@@ -4,7 +4,16 @@ SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, exc
 FROM v_entities
 WHERE session_id = @session_id AND tier <> 'hidden'
 ORDER BY tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint
-LIMIT @page_size;
+LIMIT @page_size OFFSET @skip;
+
+-- EntityListAt is EntityList as it was when a turn ended.
+-- name: EntityListAt :many
+SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS label, a.action::text AS action, a.state::ref_state AS state,
+       a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref
+FROM registry_at(@session_id::uuid, @turn_number::int) AS a
+WHERE a.tier <> 'hidden'
+ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, regexp_replace(a.ref, '_\d+$', ''), substring(a.ref FROM '\d+$')::bigint
+LIMIT @page_size OFFSET @skip;
 
 -- EntityRefClear puts everything but drafts out of view and forgets reasons and exclusions.
 -- name: EntityRefClear :execrows

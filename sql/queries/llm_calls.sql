@@ -13,9 +13,25 @@ WHERE session_id = @session_id AND node = 'compress' AND request = @request AND 
 ORDER BY id
 LIMIT 1;
 
+-- LlmCallGet is a call with all that was said.
+-- name: LlmCallGet :one
+SELECT id, session_id, turn_id, node, step, call, attempt, provider, model, input_tokens, output_tokens, cached_tokens,
+       cost_usd::double precision AS cost_usd, latency_ms, error_code, trace_id, created_at, request, response
+FROM llm_calls
+WHERE id = @id;
+
 -- name: LlmCallInsert :exec
 INSERT INTO llm_calls (id, session_id, turn_id, position, node, step, call, attempt, provider, model, request, response,
                        input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code)
 VALUES (@id, @session_id, sqlc.narg(turn_id), sqlc.narg(position), @node, sqlc.narg(step), @call, @attempt, @provider, @model,
         @request, sqlc.narg(response), @input_tokens, @output_tokens, @cached_tokens, @cost_usd::double precision, @latency_ms,
         sqlc.narg(error_code));
+
+-- LlmCallPageTurn pages through a turn's calls as they were made, without what was said.
+-- name: LlmCallPageTurn :many
+SELECT id, session_id, turn_id, node, step, call, attempt, provider, model, input_tokens, output_tokens, cached_tokens,
+       cost_usd::double precision AS cost_usd, latency_ms, error_code, trace_id, created_at
+FROM llm_calls
+WHERE turn_id = @turn_id AND (sqlc.narg(after_id)::uuid IS NULL OR id > sqlc.narg(after_id)::uuid)
+ORDER BY id
+LIMIT @page_size;

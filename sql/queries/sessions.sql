@@ -19,11 +19,13 @@ RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, cre
 -- name: SessionLock :one
 SELECT id FROM sessions WHERE id = @id FOR NO KEY UPDATE;
 
--- SessionPage pages backwards from the newest; the cursor is the last row's activity and id.
+-- SessionPage pages backwards from the newest; the cursor is the last row's activity and id. Null filters let all pass.
 -- name: SessionPage :many
 SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
 FROM sessions
 WHERE user_id = @user_id
+  AND (sqlc.narg(archived)::boolean IS NULL OR (archived_at IS NOT NULL) = sqlc.narg(archived)::boolean)
+  AND (sqlc.narg(title_like)::text IS NULL OR title ILIKE sqlc.narg(title_like)::text)
   AND (sqlc.narg(before_at)::timestamptz IS NULL
        OR (last_activity_at, id) < (sqlc.narg(before_at)::timestamptz, sqlc.narg(before_id)::uuid))
 ORDER BY last_activity_at DESC, id DESC

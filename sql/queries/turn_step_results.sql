@@ -13,3 +13,11 @@ FROM turn_step_results AS r
 JOIN turns AS t ON t.id = r.turn_id
 WHERE r.turn_id = ANY (@turn_ids::uuid[])
 ORDER BY t.number, r.step, r.call;
+
+-- TurnStepResultPage pages through what a turn's tools were asked and returned, in order.
+-- name: TurnStepResultPage :many
+SELECT step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message, created_at
+FROM turn_step_results
+WHERE turn_id = @turn_id AND (step, call) > (@after_step::int, @after_call::int)
+ORDER BY step, call
+LIMIT @page_size;

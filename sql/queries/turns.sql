@@ -74,3 +74,18 @@ SELECT status, summarized_at FROM turns WHERE id = @id;
 -- name: TurnSummarized :execrows
 UPDATE turns SET position = position + 1, summarized_at = clock_timestamp()
 WHERE id = @id AND position = @position AND status = 'succeeded' AND summarized_at IS NULL;
+
+-- TurnTimeline pages through what happened in a turn; a node's line has what its calls of models used.
+-- name: TurnTimeline :many
+SELECT v.seq::int AS seq, v.at::timestamptz AS at, v.kind::text AS kind, v.node, v.step, v.call, v.ref, coalesce(v.text, '')::text AS text, v.duration_ms,
+       c.calls, c.input_tokens, c.output_tokens, c.cached_tokens, c.cost_usd
+FROM v_timeline AS v
+CROSS JOIN LATERAL (
+    SELECT count(*)::int AS calls, coalesce(sum(l.input_tokens), 0)::bigint AS input_tokens, coalesce(sum(l.output_tokens), 0)::bigint AS output_tokens,
+           coalesce(sum(l.cached_tokens), 0)::bigint AS cached_tokens, coalesce(sum(l.cost_usd), 0)::double precision AS cost_usd
+    FROM llm_calls AS l
+    WHERE v.kind = 'node' AND l.turn_id = v.turn_id AND l.node = v.node AND l.step IS NOT DISTINCT FROM v.step AND l.call = v.call
+) AS c
+WHERE v.turn_id = @turn_id AND v.seq > @after_seq::int
+ORDER BY v.seq
+LIMIT @page_size;

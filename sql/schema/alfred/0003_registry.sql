@@ -148,7 +148,7 @@ COMMENT ON COLUMN artifacts.ref IS 'The gen_ ref.';
 COMMENT ON COLUMN artifacts.version IS 'From 1; the highest is the draft as it stands.';
 COMMENT ON COLUMN artifacts.content IS 'The row in the table''s column names, children under the child table''s name, foreign keys as refs.';
 COMMENT ON COLUMN artifacts.turn_number IS 'Turn that made this version.';
-COMMENT ON COLUMN artifacts.step IS 'Step that made this version.';
+COMMENT ON COLUMN artifacts.step IS 'Step that made this version; null when the user did.';
 COMMENT ON COLUMN artifacts.created_at IS 'When it was made.';
 
 -- +goose Down
