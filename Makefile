@@ -31,9 +31,9 @@ demo: ## a real conversation without a person; its exit status says whether all 
 	@scripts/demo
 
 .PHONY: generate
-generate: ## write db/ from sql/, and what the documents say about settings
+generate: ## write db/ from sql/, docs/sql.md from the catalog, the table of settings from the code
 	@$(TOOL) sqlc generate
-	@go run ./cmd/internal/reference
+	@$(TEST_DATABASE); go test -count=1 ./cmd/internal/reference -run Documented -update
 
 .PHONY: help
 help: ## list the targets

@@ -720,116 +720,200 @@ type Users struct {
 	CreatedAt time.Time
 }
 
-// What each model call saw, item by item, and why.
+// Public API. What each model call saw, item by item, and why.
 type VContext struct {
-	SessionID  uuid.UUID
-	TurnID     *uuid.UUID
-	Number     *int32
-	Node       string
-	Step       *int32
-	Call       int32
-	LlmCallID  uuid.UUID
-	Position   int32
-	Section    string
-	Ref        *string
+	// The conversation.
+	SessionID uuid.UUID
+	// The turn.
+	TurnID *uuid.UUID
+	// The turn's number.
+	Number *int32
+	// The node that called.
+	Node string
+	// Step of the plan.
+	Step *int32
+	// Model call within the step.
+	Call int32
+	// The call; see llm_calls.
+	LlmCallID uuid.UUID
+	// Order within the prompt, from 1.
+	Position int32
+	// Section of the prompt.
+	Section string
+	// The ref shown, if the item is one.
+	Ref *string
+	// The past turn shown, if the item is one.
 	TurnNumber *int32
-	Reason     string
-	Tokens     int32
+	// Why it is there: recent, retained, generated and so on.
+	Reason string
+	// Its estimated size.
+	Tokens int32
 }
 
-// The registry with each ref's tier, counted from the session's last turn.
+// Public API. The registry with each ref's tier, counted from the session's last turn.
 type VEntities struct {
-	SessionID      uuid.UUID
-	Ref            string
-	EntityType     string
-	EntityID       *string
-	Label          string
-	State          RefState
-	Action         string
-	Tier           string
-	TurnCreated    int32
-	TurnLastRef    int32
-	TurnPromoted   *int32
-	ActiveReason   *string
+	// The conversation.
+	SessionID uuid.UUID
+	// What models and people call it; see entity_refs.ref.
+	Ref string
+	// Its type, as the domain declares it.
+	EntityType string
+	// Key of the row; null while it is a draft.
+	EntityID *string
+	// Its name as last seen.
+	Label string
+	// stored, pending, promoted, dropped or deleted.
+	State RefState
+	// The last lifecycle fact: read, created, updated, generated and so on.
+	Action string
+	// generated, recent, retained, excluded, background or hidden.
+	Tier string
+	// Number of the turn in which it was first seen.
+	TurnCreated int32
+	// Number of the turn that last touched it.
+	TurnLastRef int32
+	// Number of the turn in which a draft was saved.
+	TurnPromoted *int32
+	// Why it is kept in view.
+	ActiveReason *string
+	// Why it was ruled out.
 	ExcludedReason *string
-	Loaded         json.RawMessage
+	// Column sets read, each with the turn of the last read: {"summary": 3}.
+	Loaded json.RawMessage
 }
 
-// Model calls, tokens and cost per UTC day, user, session, node and model.
+// Public API. Model calls, tokens and cost per UTC day, user, session, node and model.
 type VLlmCosts struct {
-	Day          time.Time
-	UserID       uuid.UUID
-	SessionID    uuid.UUID
-	Node         string
-	Provider     string
-	Model        string
-	Calls        int64
-	Errors       int64
-	InputTokens  int64
+	// Day of the calls, in UTC.
+	Day time.Time
+	// For whom.
+	UserID uuid.UUID
+	// The conversation.
+	SessionID uuid.UUID
+	// The node that called.
+	Node string
+	// Who answered.
+	Provider string
+	// Which model.
+	Model string
+	// How many calls, failed ones included.
+	Calls int64
+	// How many failed.
+	Errors int64
+	// Tokens of prompts.
+	InputTokens int64
+	// Tokens of answers.
 	OutputTokens int64
+	// Tokens of prompts that the provider had cached.
 	CachedTokens int64
-	CostUsd      int64
+	// What they cost.
+	CostUsd int64
 }
 
-// Jobs that wait or run, with the turn they work for.
+// Public API. Jobs that wait or run, with the turn they work for.
 type VQueue struct {
-	JobID       interface{}
-	Queue       interface{}
-	Kind        interface{}
-	State       interface{}
-	Attempt     interface{}
-	SessionID   interface{}
-	TurnID      interface{}
-	Number      *int32
+	// The job.
+	JobID interface{}
+	// Its queue: turns or background.
+	Queue interface{}
+	// The node it runs, or embed.
+	Kind interface{}
+	// As River names it.
+	State interface{}
+	// Tries so far.
+	Attempt interface{}
+	// The conversation it works for.
+	SessionID interface{}
+	// The turn it works for.
+	TurnID interface{}
+	// The turn's number.
+	Number *int32
+	// When it may start.
 	ScheduledAt interface{}
 }
 
-// Conversations, with how many drafts are unsaved and what the assistant waits for.
+// Public API. Conversations, with how many drafts are unsaved and what the assistant waits for.
 type VSessions struct {
-	SessionID      uuid.UUID
-	UserID         uuid.UUID
-	Title          string
-	Mode           string
-	LastTurn       int32
+	// The conversation.
+	SessionID uuid.UUID
+	// Whose it is.
+	UserID uuid.UUID
+	// Its title.
+	Title string
+	// Mode of turns that name none.
+	Mode string
+	// Number of its newest turn.
+	LastTurn int32
+	// When it last changed.
 	LastActivityAt time.Time
-	Archived       interface{}
-	PendingRefs    int64
-	OpenQuestion   interface{}
+	// Whether it takes no more turns.
+	Archived interface{}
+	// Drafts that are not saved.
+	PendingRefs int64
+	// What the assistant waits for an answer to.
+	OpenQuestion interface{}
 }
 
-// One line per thing that happened in a turn, in order.
+// Public API. One line per thing that happened in a turn, in order.
 type VTimeline struct {
-	SessionID  uuid.UUID
-	TurnID     uuid.UUID
-	Number     int32
-	At         time.Time
-	Seq        int64
-	Kind       string
-	Node       *string
-	Step       *int32
-	Call       *int32
-	Ref        *string
-	Text       string
+	// The conversation.
+	SessionID uuid.UUID
+	// The turn.
+	TurnID uuid.UUID
+	// The turn's number.
+	Number int32
+	// When.
+	At time.Time
+	// Order within the turn, from 1.
+	Seq int64
+	// message, node, tool, entity, decision, question, reply, failed or cancelled.
+	Kind string
+	// The node, for lines of one.
+	Node *string
+	// Step of the plan.
+	Step *int32
+	// Model call within the step.
+	Call *int32
+	// The ref that it is about.
+	Ref *string
+	// What happened.
+	Text string
+	// How long a node took.
 	DurationMs *int32
 }
 
-// Turns with how long they took, from enqueue to the end, and what they cost.
+// Public API. Turns with how long they took, from enqueue to the end, and what they cost.
 type VTurns struct {
-	TurnID       uuid.UUID
-	SessionID    uuid.UUID
-	Number       int32
-	Status       TurnStatus
-	Message      string
-	Goal         *string
-	Reply        *string
-	ErrorCode    *string
-	CreatedAt    time.Time
-	RepliedAt    *time.Time
-	FinishedAt   *time.Time
-	DurationMs   int32
-	InputTokens  int64
+	// The turn.
+	TurnID uuid.UUID
+	// Its conversation.
+	SessionID uuid.UUID
+	// Its number there, from 1.
+	Number int32
+	// queued, running, succeeded, failed or cancelled.
+	Status TurnStatus
+	// What the user said, as typed.
+	Message string
+	// What the plan is for.
+	Goal *string
+	// The answer.
+	Reply *string
+	// Why it failed, as the API names it.
+	ErrorCode *string
+	// When it was enqueued.
+	CreatedAt time.Time
+	// When the reply was committed.
+	RepliedAt *time.Time
+	// When it ended for the user.
+	FinishedAt *time.Time
+	// From enqueue to the end, waiting included.
+	DurationMs int32
+	// Tokens of all its prompts.
+	InputTokens int64
+	// Tokens of all its answers.
 	OutputTokens int64
-	CostUsd      int64
+	// What its calls cost.
+	CostUsd int64
 }
 
 // Lease of each worker process: 3 s without a beat and others take its jobs over.

@@ -364,7 +364,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION cancel_turn IS 'Cancels a queued or running turn and starts the next one. False when it had ended already.';
+COMMENT ON FUNCTION cancel_turn IS 'Public API. Cancels a queued or running turn and starts the next one. False when it had ended already.';
 
 -- +goose StatementBegin
 CREATE FUNCTION start_session(user_name text DEFAULT 'demo', title text DEFAULT NULL) RETURNS uuid
@@ -382,7 +382,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION start_session IS 'Starts a conversation for the user of that name, who is made if missing. Returns the session''s id.';
+COMMENT ON FUNCTION start_session IS 'Public API. Starts a conversation for the user of that name, who is made if missing. Returns the session''s id.';
 
 -- +goose StatementBegin
 CREATE FUNCTION turn_enqueue(
@@ -475,7 +475,7 @@ AS $$
                       enqueue_turn.if_busy, enqueue_turn.ui_changes, enqueue_turn.mentioned_entities) AS e
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION enqueue_turn IS 'Enqueues a message in the caller''s transaction; the turn starts when that commits. Returns the turn''s id; the same idempotency_key returns the first one. if_busy: enqueue, reject (SQLSTATE AL003, detail = the running turn) or interrupt.';
+COMMENT ON FUNCTION enqueue_turn IS 'Public API. Enqueues a message in the caller''s transaction; the turn starts when that commits. Returns the turn''s id; the same idempotency_key returns the first one. if_busy: enqueue, reject (SQLSTATE AL003, detail = the running turn) or interrupt.';
 
 -- +goose StatementBegin
 CREATE FUNCTION forget_session(session uuid) RETURNS boolean
@@ -513,7 +513,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION forget_session IS 'Deletes a session and everything it left, jobs included. Domain rows stay. False when there is no such session.';
+COMMENT ON FUNCTION forget_session IS 'Public API. Deletes a session and everything it left, jobs included. Domain rows stay. False when there is no such session.';
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;
 

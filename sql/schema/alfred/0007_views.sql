@@ -35,7 +35,21 @@ SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.acti
        e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded
 FROM entity_refs AS e
 JOIN sessions AS s ON s.id = e.session_id;
-COMMENT ON VIEW v_entities IS 'The registry with each ref''s tier, counted from the session''s last turn.';
+COMMENT ON VIEW v_entities IS 'Public API. The registry with each ref''s tier, counted from the session''s last turn.';
+COMMENT ON COLUMN v_entities.session_id IS 'The conversation.';
+COMMENT ON COLUMN v_entities.ref IS 'What models and people call it; see entity_refs.ref.';
+COMMENT ON COLUMN v_entities.entity_type IS 'Its type, as the domain declares it.';
+COMMENT ON COLUMN v_entities.entity_id IS 'Key of the row; null while it is a draft.';
+COMMENT ON COLUMN v_entities.label IS 'Its name as last seen.';
+COMMENT ON COLUMN v_entities.state IS 'stored, pending, promoted, dropped or deleted.';
+COMMENT ON COLUMN v_entities.action IS 'The last lifecycle fact: read, created, updated, generated and so on.';
+COMMENT ON COLUMN v_entities.tier IS 'generated, recent, retained, excluded, background or hidden.';
+COMMENT ON COLUMN v_entities.turn_created IS 'Number of the turn in which it was first seen.';
+COMMENT ON COLUMN v_entities.turn_last_ref IS 'Number of the turn that last touched it.';
+COMMENT ON COLUMN v_entities.turn_promoted IS 'Number of the turn in which a draft was saved.';
+COMMENT ON COLUMN v_entities.active_reason IS 'Why it is kept in view.';
+COMMENT ON COLUMN v_entities.excluded_reason IS 'Why it was ruled out.';
+COMMENT ON COLUMN v_entities.loaded IS 'Column sets read, each with the turn of the last read: {"summary": 3}.';
 
 -- One index range: active_turn is the largest integer where age does not matter. A function
 -- is planned without its arguments; guessing how many refs match, the planner would
@@ -69,7 +83,7 @@ AS $$
     WHERE s.id = active_entities.session
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION active_entities IS 'The refs in a tier as of the session''s last turn, in display order.';
+COMMENT ON FUNCTION active_entities IS 'Public API. The refs in a tier as of the session''s last turn, in display order.';
 
 -- +goose StatementBegin
 CREATE FUNCTION registry_at(session uuid, turn_number integer) RETURNS SETOF v_entities
@@ -90,7 +104,7 @@ AS $$
     ORDER BY tier_rank(x.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION registry_at IS 'The whole registry as it stood when that turn ended, from entity_events, in display order.';
+COMMENT ON FUNCTION registry_at IS 'Public API. The whole registry as it stood when that turn ended, from entity_events, in display order.';
 
 CREATE VIEW v_sessions WITH (security_invoker = true) AS
 SELECT s.id AS session_id, s.user_id, s.title, s.mode, s.last_turn, s.last_activity_at,
@@ -98,7 +112,16 @@ SELECT s.id AS session_id, s.user_id, s.title, s.mode, s.last_turn, s.last_activ
        (SELECT count(*) FROM entity_refs AS e WHERE e.session_id = s.id AND e.state = 'pending') AS pending_refs,
        (SELECT q.payload ->> 'text' FROM questions AS q WHERE q.session_id = s.id AND q.status = 'open') AS open_question
 FROM sessions AS s;
-COMMENT ON VIEW v_sessions IS 'Conversations, with how many drafts are unsaved and what the assistant waits for.';
+COMMENT ON VIEW v_sessions IS 'Public API. Conversations, with how many drafts are unsaved and what the assistant waits for.';
+COMMENT ON COLUMN v_sessions.session_id IS 'The conversation.';
+COMMENT ON COLUMN v_sessions.user_id IS 'Whose it is.';
+COMMENT ON COLUMN v_sessions.title IS 'Its title.';
+COMMENT ON COLUMN v_sessions.mode IS 'Mode of turns that name none.';
+COMMENT ON COLUMN v_sessions.last_turn IS 'Number of its newest turn.';
+COMMENT ON COLUMN v_sessions.last_activity_at IS 'When it last changed.';
+COMMENT ON COLUMN v_sessions.archived IS 'Whether it takes no more turns.';
+COMMENT ON COLUMN v_sessions.pending_refs IS 'Drafts that are not saved.';
+COMMENT ON COLUMN v_sessions.open_question IS 'What the assistant waits for an answer to.';
 
 CREATE VIEW v_turns WITH (security_invoker = true) AS
 SELECT t.id AS turn_id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code,
@@ -111,7 +134,22 @@ LEFT JOIN LATERAL (
     SELECT sum(l.input_tokens) AS input_tokens, sum(l.output_tokens) AS output_tokens, sum(l.cost_usd) AS cost_usd
     FROM llm_calls AS l WHERE l.turn_id = t.id
 ) AS c ON true;
-COMMENT ON VIEW v_turns IS 'Turns with how long they took, from enqueue to the end, and what they cost.';
+COMMENT ON VIEW v_turns IS 'Public API. Turns with how long they took, from enqueue to the end, and what they cost.';
+COMMENT ON COLUMN v_turns.turn_id IS 'The turn.';
+COMMENT ON COLUMN v_turns.session_id IS 'Its conversation.';
+COMMENT ON COLUMN v_turns.number IS 'Its number there, from 1.';
+COMMENT ON COLUMN v_turns.status IS 'queued, running, succeeded, failed or cancelled.';
+COMMENT ON COLUMN v_turns.message IS 'What the user said, as typed.';
+COMMENT ON COLUMN v_turns.goal IS 'What the plan is for.';
+COMMENT ON COLUMN v_turns.reply IS 'The answer.';
+COMMENT ON COLUMN v_turns.error_code IS 'Why it failed, as the API names it.';
+COMMENT ON COLUMN v_turns.created_at IS 'When it was enqueued.';
+COMMENT ON COLUMN v_turns.replied_at IS 'When the reply was committed.';
+COMMENT ON COLUMN v_turns.finished_at IS 'When it ended for the user.';
+COMMENT ON COLUMN v_turns.duration_ms IS 'From enqueue to the end, waiting included.';
+COMMENT ON COLUMN v_turns.input_tokens IS 'Tokens of all its prompts.';
+COMMENT ON COLUMN v_turns.output_tokens IS 'Tokens of all its answers.';
+COMMENT ON COLUMN v_turns.cost_usd IS 'What its calls cost.';
 
 CREATE VIEW v_timeline WITH (security_invoker = true) AS
 SELECT x.session_id, x.turn_id, x.number, x.at,
@@ -148,14 +186,39 @@ FROM (
            coalesce(t.reply, t.error_message), NULL
     FROM turns AS t WHERE t.finished_at IS NOT NULL
 ) AS x;
-COMMENT ON VIEW v_timeline IS 'One line per thing that happened in a turn, in order.';
+COMMENT ON VIEW v_timeline IS 'Public API. One line per thing that happened in a turn, in order.';
+COMMENT ON COLUMN v_timeline.session_id IS 'The conversation.';
+COMMENT ON COLUMN v_timeline.turn_id IS 'The turn.';
+COMMENT ON COLUMN v_timeline.number IS 'The turn''s number.';
+COMMENT ON COLUMN v_timeline.at IS 'When.';
+COMMENT ON COLUMN v_timeline.seq IS 'Order within the turn, from 1.';
+COMMENT ON COLUMN v_timeline.kind IS 'message, node, tool, entity, decision, question, reply, failed or cancelled.';
+COMMENT ON COLUMN v_timeline.node IS 'The node, for lines of one.';
+COMMENT ON COLUMN v_timeline.step IS 'Step of the plan.';
+COMMENT ON COLUMN v_timeline.call IS 'Model call within the step.';
+COMMENT ON COLUMN v_timeline.ref IS 'The ref that it is about.';
+COMMENT ON COLUMN v_timeline.text IS 'What happened.';
+COMMENT ON COLUMN v_timeline.duration_ms IS 'How long a node took.';
 
 CREATE VIEW v_context WITH (security_invoker = true) AS
 SELECT c.session_id, c.turn_id, t.number, c.node, c.step, c.call, i.llm_call_id, i.position, i.section, i.ref, i.turn_number, i.reason, i.tokens
 FROM llm_calls AS c
 JOIN context_items AS i ON i.llm_call_id = c.id
 LEFT JOIN turns AS t ON t.id = c.turn_id;
-COMMENT ON VIEW v_context IS 'What each model call saw, item by item, and why.';
+COMMENT ON VIEW v_context IS 'Public API. What each model call saw, item by item, and why.';
+COMMENT ON COLUMN v_context.session_id IS 'The conversation.';
+COMMENT ON COLUMN v_context.turn_id IS 'The turn.';
+COMMENT ON COLUMN v_context.number IS 'The turn''s number.';
+COMMENT ON COLUMN v_context.node IS 'The node that called.';
+COMMENT ON COLUMN v_context.step IS 'Step of the plan.';
+COMMENT ON COLUMN v_context.call IS 'Model call within the step.';
+COMMENT ON COLUMN v_context.llm_call_id IS 'The call; see llm_calls.';
+COMMENT ON COLUMN v_context.position IS 'Order within the prompt, from 1.';
+COMMENT ON COLUMN v_context.section IS 'Section of the prompt.';
+COMMENT ON COLUMN v_context.ref IS 'The ref shown, if the item is one.';
+COMMENT ON COLUMN v_context.turn_number IS 'The past turn shown, if the item is one.';
+COMMENT ON COLUMN v_context.reason IS 'Why it is there: recent, retained, generated and so on.';
+COMMENT ON COLUMN v_context.tokens IS 'Its estimated size.';
 
 CREATE VIEW v_llm_costs WITH (security_invoker = true) AS
 SELECT (c.created_at AT TIME ZONE 'UTC')::date AS day, s.user_id, c.session_id, c.node, c.provider, c.model,
@@ -165,13 +228,34 @@ SELECT (c.created_at AT TIME ZONE 'UTC')::date AS day, s.user_id, c.session_id, 
 FROM llm_calls AS c
 JOIN sessions AS s ON s.id = c.session_id
 GROUP BY 1, 2, 3, 4, 5, 6;
-COMMENT ON VIEW v_llm_costs IS 'Model calls, tokens and cost per UTC day, user, session, node and model.';
+COMMENT ON VIEW v_llm_costs IS 'Public API. Model calls, tokens and cost per UTC day, user, session, node and model.';
+COMMENT ON COLUMN v_llm_costs.day IS 'Day of the calls, in UTC.';
+COMMENT ON COLUMN v_llm_costs.user_id IS 'For whom.';
+COMMENT ON COLUMN v_llm_costs.session_id IS 'The conversation.';
+COMMENT ON COLUMN v_llm_costs.node IS 'The node that called.';
+COMMENT ON COLUMN v_llm_costs.provider IS 'Who answered.';
+COMMENT ON COLUMN v_llm_costs.model IS 'Which model.';
+COMMENT ON COLUMN v_llm_costs.calls IS 'How many calls, failed ones included.';
+COMMENT ON COLUMN v_llm_costs.errors IS 'How many failed.';
+COMMENT ON COLUMN v_llm_costs.input_tokens IS 'Tokens of prompts.';
+COMMENT ON COLUMN v_llm_costs.output_tokens IS 'Tokens of answers.';
+COMMENT ON COLUMN v_llm_costs.cached_tokens IS 'Tokens of prompts that the provider had cached.';
+COMMENT ON COLUMN v_llm_costs.cost_usd IS 'What they cost.';
 
 CREATE VIEW v_queue WITH (security_invoker = true) AS
 SELECT q.job_id, q.queue, q.kind, q.state, q.attempt, q.session_id, q.turn_id, t.number, q.scheduled_at
 FROM queue_rows() AS q (job_id, queue, kind, state, attempt, turn_id, session_id, scheduled_at)
 LEFT JOIN turns AS t ON t.id = q.turn_id;
-COMMENT ON VIEW v_queue IS 'Jobs that wait or run, with the turn they work for.';
+COMMENT ON VIEW v_queue IS 'Public API. Jobs that wait or run, with the turn they work for.';
+COMMENT ON COLUMN v_queue.job_id IS 'The job.';
+COMMENT ON COLUMN v_queue.queue IS 'Its queue: turns or background.';
+COMMENT ON COLUMN v_queue.kind IS 'The node it runs, or embed.';
+COMMENT ON COLUMN v_queue.state IS 'As River names it.';
+COMMENT ON COLUMN v_queue.attempt IS 'Tries so far.';
+COMMENT ON COLUMN v_queue.session_id IS 'The conversation it works for.';
+COMMENT ON COLUMN v_queue.turn_id IS 'The turn it works for.';
+COMMENT ON COLUMN v_queue.number IS 'The turn''s number.';
+COMMENT ON COLUMN v_queue.scheduled_at IS 'When it may start.';
 
 -- +goose Down
 DROP VIEW v_queue;

@@ -1,0 +1,56 @@
+package reference_test
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/cmd/internal/settings"
+	"alfred/internal/dbtest"
+)
+
+const (
+	root = "../../../"
+
+	settingsBegin = "<!-- begin settings: written by make generate -->\n\n"
+	settingsEnd   = "\n<!-- end settings -->"
+)
+
+var update = flag.Bool("update", false, "write the documents") //nolint:gochecknoglobals // flags of a test are
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+func TestSettingsAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	page := read(t, "docs/operations.md")
+	before, rest, found := strings.Cut(page, settingsBegin)
+	require.True(t, found, "the table's marks are gone")
+	_, after, found := strings.Cut(rest, settingsEnd)
+	require.True(t, found, "the table's marks are gone")
+	same(t, "docs/operations.md", before+settingsBegin+settings.Markdown()+settingsEnd+after)
+}
+
+// same compares a document with what it should be, or writes it.
+func same(t *testing.T, path, want string) {
+	t.Helper()
+
+	if *update {
+		require.NoError(t, os.WriteFile(root+path, []byte(want), 0o644))
+
+		return
+	}
+	require.Equal(t, want, read(t, path), "run make generate")
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+
+	text, err := os.ReadFile(root + path)
+	require.NoError(t, err)
+
+	return string(text)
+}

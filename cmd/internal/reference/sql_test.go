@@ -1,0 +1,159 @@
+package reference_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+)
+
+const sqlIntro = `# SQL
+
+What stands in schema ` + "`alfred`" + `, from the catalog's own comments (` + "`\\d+`" + ` and ` + "`\\df+`" + ` in psql say the same). Written by ` + "`make generate`" + `.
+
+- **Public API** are the views and functions of the first two sections: their names, columns, arguments and meaning change with a major version alone.
+  Columns and optional arguments may be added, so name the columns that you select.
+- The tables are documented because an operator reads them. They change with any version; the migrations take the data along.
+- ` + "`SET search_path = alfred, public`" + ` saves writing the schema. The owner of the database sees all users' rows; as role ` + "`alfred_tenant`" + `, with
+  ` + "`alfred.user_id`" + ` set, a transaction sees one user's.
+- Tables whose names start with ` + "`river_`" + ` are River's; ` + "`v_queue`" + ` shows what of them concerns Alfred.
+`
+
+// publicMark is how a comment says that its object is public API.
+const publicMark = "Public API. "
+
+// relation is a table or a view.
+type relation struct {
+	Name, Kind, Comment string
+	Columns             []column
+}
+
+type column struct {
+	Name, Type, Comment string
+	Nullable            bool
+}
+
+type function struct {
+	Name, Arguments, Result, Comment string
+}
+
+// docs/sql.md is the catalog, written down.
+func TestSQLIsDocumented(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	relations, functions := readRelations(t, tx), readFunctions(t, tx)
+	isPublic := func(comment string) bool { return strings.HasPrefix(comment, publicMark) }
+	var page strings.Builder
+	page.WriteString(sqlIntro)
+	page.WriteString("\n## Public views\n")
+	for _, r := range relations {
+		require.Equal(t, isPublic(r.Comment), r.Kind == "v", "%s: the public relations are the views", r.Name)
+		if r.Kind == "v" {
+			page.WriteString(r.markdown(t))
+		}
+	}
+	for _, public := range []bool{true, false} {
+		page.WriteString(map[bool]string{true: "\n## Public functions\n", false: "\n## Functions of the inside\n\n"}[public])
+		for _, f := range functions {
+			if isPublic(f.Comment) == public {
+				page.WriteString(f.markdown(public))
+			}
+		}
+	}
+	page.WriteString("\n## Enumerations\n\n")
+	page.WriteString(readEnums(t, tx))
+	page.WriteString("\n## Tables\n")
+	for _, r := range relations {
+		if r.Kind != "v" {
+			page.WriteString(r.markdown(t))
+		}
+	}
+	same(t, "docs/sql.md", page.String())
+}
+
+func (r *relation) markdown(t *testing.T) string {
+	t.Helper()
+
+	var text strings.Builder
+	fmt.Fprintf(&text, "\n### %s\n\n%s\n\n| column | type | meaning |\n|---|---|---|\n", r.Name, strings.TrimPrefix(r.Comment, publicMark))
+	for _, c := range r.Columns {
+		require.NotEmpty(t, c.Comment, "%s.%s has no comment", r.Name, c.Name)
+		kind := c.Type
+		if c.Nullable && r.Kind != "v" {
+			kind += ", null"
+		}
+		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", c.Name, kind, strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(c.Comment))
+	}
+
+	return text.String()
+}
+
+func (f *function) markdown(public bool) string {
+	if public {
+		return fmt.Sprintf("\n### %s\n\n```\n%s(%s) returns %s\n```\n\n%s\n", f.Name, f.Name, f.Arguments, f.Result, strings.TrimPrefix(f.Comment, publicMark))
+	}
+
+	return fmt.Sprintf("- `%s`: %s\n", f.Name, f.Comment)
+}
+
+func readRelations(t *testing.T, tx pgx.Tx) []relation {
+	t.Helper()
+
+	rows, err := tx.Query(t.Context(), `
+		SELECT c.relname, c.relkind::text, coalesce(obj_description(c.oid, 'pg_class'), ''), a.attname, format_type(a.atttypid, a.atttypmod),
+			coalesce(col_description(c.oid, a.attnum), ''), NOT a.attnotnull
+		FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		WHERE c.relnamespace = 'alfred'::regnamespace AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
+			AND c.relname !~ '^river|_migrations$'
+		ORDER BY c.relname COLLATE "C", a.attnum`)
+	require.NoError(t, err)
+	var relations []relation
+	var r relation
+	var c column
+	_, err = pgx.ForEachRow(rows, []any{&r.Name, &r.Kind, &r.Comment, &c.Name, &c.Type, &c.Comment, &c.Nullable}, func() error {
+		if i := len(relations); i == 0 || relations[i-1].Name != r.Name {
+			relations = append(relations, relation{Name: r.Name, Kind: r.Kind, Comment: r.Comment})
+		}
+		last := &relations[len(relations)-1]
+		last.Columns = append(last.Columns, c)
+
+		return nil
+	})
+	require.NoError(t, err)
+
+	return relations
+}
+
+func readFunctions(t *testing.T, tx pgx.Tx) []function {
+	t.Helper()
+
+	rows, err := tx.Query(t.Context(), `
+		SELECT p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid), coalesce(obj_description(p.oid, 'pg_proc'), '')
+		FROM pg_proc AS p WHERE p.pronamespace = 'alfred'::regnamespace AND p.proname NOT LIKE 'river%'
+		ORDER BY p.proname COLLATE "C", 2`)
+	require.NoError(t, err)
+	functions, err := pgx.CollectRows(rows, pgx.RowToStructByPos[function])
+	require.NoError(t, err)
+
+	return functions
+}
+
+func readEnums(t *testing.T, tx pgx.Tx) string {
+	t.Helper()
+
+	rows, err := tx.Query(t.Context(), `
+		SELECT format(E'- `+"`%s`: %s\\n"+`', y.typname, string_agg(e.enumlabel, ', ' ORDER BY e.enumsortorder))
+		FROM pg_enum AS e JOIN pg_type AS y ON y.oid = e.enumtypid
+		WHERE y.typnamespace = 'alfred'::regnamespace AND y.typname NOT LIKE 'river%' GROUP BY y.typname ORDER BY y.typname COLLATE "C"`)
+	require.NoError(t, err)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+
+	return strings.Join(slices.Clip(lines), "")
+}
