@@ -12,6 +12,17 @@ import (
 	"github.com/google/uuid"
 )
 
+const apiKeyActive = `-- name: ApiKeyActive :one
+SELECT EXISTS (SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL)
+`
+
+func (q *Queries) ApiKeyActive(ctx context.Context, db DBTX, id uuid.UUID) (bool, error) {
+	row := db.QueryRow(ctx, apiKeyActive, id)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const apiKeyFind = `-- name: ApiKeyFind :one
 SELECT k.id, k.user_id, k.scopes, k.last_used_at
 FROM api_keys AS k

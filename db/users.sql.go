@@ -12,12 +12,17 @@ import (
 )
 
 const userEnsure = `-- name: UserEnsure :one
-INSERT INTO users (name) VALUES ($1)
-ON CONFLICT (name) DO UPDATE SET name = excluded.name
-RETURNING id
+WITH found AS (
+    SELECT u.id FROM users AS u WHERE u.name = $1
+), made AS (
+    INSERT INTO users AS n (name) SELECT $1 WHERE NOT EXISTS (SELECT FROM found)
+    ON CONFLICT (name) DO UPDATE SET name = excluded.name
+    RETURNING n.id
+)
+SELECT found.id FROM found UNION ALL SELECT made.id FROM made
 `
 
-// UserEnsure returns the user of that name, made if missing.
+// UserEnsure returns the user of that name, made if missing. It writes only then: with tokens it runs for every request.
 func (q *Queries) UserEnsure(ctx context.Context, db DBTX, name string) (uuid.UUID, error) {
 	row := db.QueryRow(ctx, userEnsure, name)
 	var id uuid.UUID

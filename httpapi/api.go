@@ -19,7 +19,7 @@ import (
 	"alfred/recall"
 )
 
-// Config is what the API works with. OpenUser, Origins and Stopping are optional.
+// Config is what the API works with. Budget, Tokens, OpenUser, Origins and Stopping are optional.
 type Config struct {
 	Pool     *pgxpool.Pool
 	Listener *pg.Listener
@@ -33,6 +33,10 @@ type Config struct {
 	Domain *domain.Domain
 	// Limits are what a user may use in a day; the zero value: anything.
 	Limits jobs.Limits
+	// Budget is what a key may do to this process; the zero value: anything.
+	Budget Budget
+	// Tokens says whose signed tokens are taken besides keys.
+	Tokens TokenConfig
 	// OpenUser, if set, is who every request acts for, without a key: only for a
 	// listener on loopback.
 	OpenUser uuid.UUID
@@ -48,14 +52,19 @@ type Config struct {
 type api struct {
 	Config
 
-	q    *db.Queries
-	huma huma.API
+	q       *db.Queries
+	huma    huma.API
+	budgets *budgets
+	tokens  *tokens // nil: none are taken
 }
 
 // New returns the handler of the whole API and the page.
 func New(config Config) http.Handler {
 	mux := http.NewServeMux()
-	a := &api{Config: config, q: db.New()}
+	a := &api{Config: config, q: db.New(), budgets: &budgets{Budget: config.Budget, used: map[string]*usedBudget{}}}
+	if config.Tokens.Enabled() {
+		a.tokens = newTokens(config.Tokens, config.Logger)
+	}
 	a.huma = newHuma(mux, config.Version)
 	a.huma.UseMiddleware(a.authenticate)
 	a.registerSessions()

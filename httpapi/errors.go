@@ -4,8 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgerrcode"
@@ -25,6 +29,8 @@ type problem struct {
 	Detail string   `json:"detail"`
 	TurnID string   `json:"turn_id,omitempty"`
 	Errors []string `json:"errors,omitempty"`
+
+	retryAfter time.Duration // 0: nobody knows
 }
 
 func (p *problem) Error() string { return p.Code + ": " + p.Detail }
@@ -34,6 +40,19 @@ func (p *problem) GetStatus() int { return p.Status }
 
 // ContentType is the media type of problems.
 func (p *problem) ContentType(string) string { return "application/problem+json" }
+
+// GetHeaders are what Huma sends with it.
+func (p *problem) GetHeaders() http.Header {
+	h := http.Header{}
+	if p.Status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if p.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(p.retryAfter.Seconds()))))
+	}
+
+	return h
+}
 
 var (
 	errForbidden    = newCode(http.StatusForbidden, "forbidden", "This key may not do that.")
@@ -117,10 +136,8 @@ func unstorable(sqlstate string) bool {
 }
 
 func writeProblem(w http.ResponseWriter, p *problem) {
+	maps.Copy(w.Header(), p.GetHeaders())
 	w.Header().Set("Content-Type", p.ContentType(""))
-	if p.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	}
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) //nolint:errchkjson // a client that has gone needs no answer
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,6 +24,13 @@ const (
 func (a *api) stream(topic uuid.UUID, next source) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		_, w := humago.Unwrap(hctx)
+		closed, err := a.budgets.openStream(callerOf(hctx.Context()).budget)
+		if err != nil {
+			a.fail(hctx, err)
+
+			return
+		}
+		defer closed()
 		signal, stop := a.Listener.Subscribe(topic)
 		defer stop()
 		ping := time.NewTicker(pingEvery)
@@ -32,12 +40,28 @@ func (a *api) stream(topic uuid.UUID, next source) *huma.StreamResponse {
 		h.Set("X-Accel-Buffering", "no")
 		p := &pump{
 			out:  &eventWriter{w: w, control: http.NewResponseController(w)},
-			next: next, signal: signal, ping: ping.C, stopping: a.Stopping,
+			next: a.whileGood(next), signal: signal, ping: ping.C, stopping: a.Stopping,
 		}
 		if err := p.run(hctx.Context()); err != nil {
 			noteCause(hctx.Context(), err)
 		}
 	}}
+}
+
+// whileGood ends a source when the request's key is revoked or its token over:
+// what happens after that is not for its eyes.
+func (a *api) whileGood(next source) source {
+	return func(ctx context.Context) ([]event, bool, error) {
+		err := a.stillGood(ctx)
+		if errors.Is(err, errUnauthorized) {
+			return nil, true, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+
+		return next(ctx)
+	}
 }
 
 // pump moves events from a source to one client.

@@ -21,3 +21,6 @@ UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = @id AND revoked_at
 -- name: ApiKeyTouch :exec
 UPDATE api_keys SET last_used_at = clock_timestamp()
 WHERE id = @id AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute');
+
+-- name: ApiKeyActive :one
+SELECT EXISTS (SELECT FROM api_keys WHERE id = @id AND revoked_at IS NULL);

@@ -57,6 +57,8 @@ type Settings struct {
 	Addr    string
 	Open    bool // without keys
 	Origins []string
+	Budget  httpapi.Budget
+	Tokens  httpapi.TokenConfig
 
 	fallbackLLM, fallbackModel string
 	openAI, anthropic, gemini  provider.Server
@@ -123,7 +125,7 @@ func (s *Settings) combine() error {
 		return ErrOpenToTheWorld
 	}
 
-	return nil
+	return s.checkTokens()
 }
 
 // valueOf is the setting's own value, or its default. A secret may stand in the file

@@ -1,0 +1,156 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+const (
+	// keysFresh is how long fetched keys are used without asking again.
+	keysFresh = 10 * time.Minute
+	// keysUsable is how long they are used while the issuer does not answer: a key
+	// that it has withdrawn is not trusted for longer than that.
+	keysUsable = 24 * time.Hour
+	// fetchPause is the least time between two fetches, so that tokens with made-up
+	// key ids cannot make us flood the issuer.
+	fetchPause   = 10 * time.Second
+	fetchTimeout = 5 * time.Second
+	maxKeySet    = 1 << 20
+)
+
+// errNoKeys: whether a token is good cannot be told now.
+var errNoKeys = newCode(http.StatusServiceUnavailable, "unavailable", "The keys that tokens are checked with cannot be fetched from their issuer; try again, or use an API key.")
+
+// keySet is an issuer's public keys, fetched when they are first needed, when they
+// are old, and when a token names one that is not among them.
+type keySet struct {
+	url    string
+	client *http.Client
+	logger *slog.Logger
+	now    func() time.Time
+
+	fetching sync.Mutex // held while a fetch is under way, never together with mu before it
+
+	mu      sync.Mutex
+	keys    []jose.JSONWebKey
+	fetched time.Time // last success
+	tried   time.Time // last attempt
+	failure error     // of the last attempt
+}
+
+func newKeySet(url string, logger *slog.Logger) *keySet {
+	return &keySet{
+		url: url, logger: logger, now: time.Now,
+		client: &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+}
+
+// find returns the key of an id for an algorithm: errUnauthorized if the issuer has none, errNoKeys if it does not answer.
+func (k *keySet) find(ctx context.Context, kid string, alg jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
+	key, fresh, _ := k.cached(kid, alg)
+	if key != nil && fresh {
+		return key, nil
+	}
+	switch {
+	case key == nil:
+		k.fetching.Lock()
+		k.refresh(ctx)
+		k.fetching.Unlock()
+	case k.fetching.TryLock(): // with a usable key one request goes to fetch, and none waits for it
+		k.refresh(ctx)
+		k.fetching.Unlock()
+	}
+	key, _, failure := k.cached(kid, alg)
+	switch {
+	case key != nil:
+		return key, nil
+	case failure != nil:
+		return nil, errNoKeys
+	default:
+		return nil, errUnauthorized
+	}
+}
+
+func (k *keySet) cached(kid string, alg jose.SignatureAlgorithm) (key *jose.JSONWebKey, fresh bool, failure error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	age := k.now().Sub(k.fetched)
+	if age > keysUsable {
+		return nil, false, k.failure
+	}
+	for i := range k.keys {
+		found := &k.keys[i]
+		if found.KeyID == kid && (found.Algorithm == "" || found.Algorithm == string(alg)) {
+			return found, age <= keysFresh, nil
+		}
+	}
+
+	return nil, age <= keysFresh, k.failure
+}
+
+// refresh fetches the keys unless that has just been tried. It needs the lock of fetching.
+func (k *keySet) refresh(ctx context.Context) {
+	k.mu.Lock()
+	justTried := k.now().Sub(k.tried) < fetchPause
+	k.mu.Unlock()
+	if justTried {
+		return
+	}
+	// The caller may go; others wait for the same keys.
+	keys, err := k.fetch(context.WithoutCancel(ctx))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.tried, k.failure = k.now(), err
+	if err != nil {
+		k.logger.WarnContext(ctx, "keys of the token issuer cannot be fetched", slog.String("error", oneLine(err.Error())), slog.Int("cached", len(k.keys)))
+
+		return
+	}
+	k.keys, k.fetched = keys, k.tried
+}
+
+var errJWKS = errors.New("no key set")
+
+func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, k.url, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	response, err := k.client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("fetch keys: %w", err)
+	}
+	defer response.Body.Close() //nolint:errcheck // it was only read
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%w: status %d", errJWKS, response.StatusCode)
+	}
+	// One by one: a kind of key that we do not know must not take the others away.
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxKeySet)).Decode(&set); err != nil {
+		return nil, fmt.Errorf("%w: %w", errJWKS, err)
+	}
+	var keys []jose.JSONWebKey
+	for _, raw := range set.Keys {
+		var key jose.JSONWebKey
+		// Only public keys that are meant for signatures: a shared secret here would be everybody's.
+		if json.Unmarshal(raw, &key) == nil && key.Valid() && key.IsPublic() && (key.Use == "" || key.Use == "sig") && key.KeyID != "" {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("%w: it holds no public key with an id for signatures", errJWKS)
+	}
+
+	return keys, nil
+}
