@@ -12,6 +12,30 @@ import (
 	"github.com/google/uuid"
 )
 
+const sessionEnsure = `-- name: SessionEnsure :exec
+INSERT INTO sessions (id, user_id, domain, title, mode)
+VALUES ($1, $2, $3, $4, 'plan')
+ON CONFLICT (id) DO NOTHING
+`
+
+type SessionEnsureParams struct {
+	ID     uuid.UUID
+	UserID uuid.UUID
+	Domain string
+	Title  string
+}
+
+// SessionEnsure makes a session under an id that its caller derived from a name, unless there is one.
+func (q *Queries) SessionEnsure(ctx context.Context, db DBTX, arg *SessionEnsureParams) error {
+	_, err := db.Exec(ctx, sessionEnsure,
+		arg.ID,
+		arg.UserID,
+		arg.Domain,
+		arg.Title,
+	)
+	return err
+}
+
 const sessionForget = `-- name: SessionForget :one
 SELECT forget_session($1::uuid)::boolean AS forgotten
 `

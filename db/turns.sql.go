@@ -187,6 +187,30 @@ func (q *Queries) TurnInputsApplied(ctx context.Context, db DBTX, id uuid.UUID) 
 	return err
 }
 
+const turnLast = `-- name: TurnLast :one
+SELECT id, number, status, message FROM turns WHERE session_id = $1 ORDER BY number DESC LIMIT 1
+`
+
+type TurnLastRow struct {
+	ID      uuid.UUID
+	Number  int32
+	Status  TurnStatus
+	Message string
+}
+
+// TurnLast is the session's newest turn.
+func (q *Queries) TurnLast(ctx context.Context, db DBTX, sessionID uuid.UUID) (*TurnLastRow, error) {
+	row := db.QueryRow(ctx, turnLast, sessionID)
+	var i TurnLastRow
+	err := row.Scan(
+		&i.ID,
+		&i.Number,
+		&i.Status,
+		&i.Message,
+	)
+	return &i, err
+}
+
 const turnListPast = `-- name: TurnListPast :many
 SELECT t.id, t.number, left(t.message, $1::int)::text AS message, octet_length(t.message) AS message_bytes, t.status,
        left(coalesce(t.reply, ''), $1::int)::text AS reply, t.error_message, t.finished_at,

@@ -79,6 +79,7 @@ func New(config Config) http.Handler {
 	a.registerTypes()
 	a.registerMentions()
 	a.registerSearch()
+	a.registerCompletions(mux)
 	a.registerHealth(mux)
 	registerPage(mux)
 	documentErrors(a.huma.OpenAPI())

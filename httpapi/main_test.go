@@ -304,3 +304,9 @@ func (b *bundle) reply(t *testing.T, turn, text string) {
 		turn, text, pg.Channel)
 	b.exec(t, `SELECT turn_start_next((SELECT session_id FROM turns WHERE id = $1))`, turn)
 }
+
+const (
+	// patience bounds what a test waits for; tick is how often it looks.
+	patience = 30 * time.Second
+	tick     = 10 * time.Millisecond
+)

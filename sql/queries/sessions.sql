@@ -1,3 +1,9 @@
+-- SessionEnsure makes a session under an id that its caller derived from a name, unless there is one.
+-- name: SessionEnsure :exec
+INSERT INTO sessions (id, user_id, domain, title, mode)
+VALUES (@id, @user_id, @domain, @title, 'plan')
+ON CONFLICT (id) DO NOTHING;
+
 -- name: SessionGet :one
 SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
 FROM sessions

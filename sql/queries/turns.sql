@@ -35,6 +35,10 @@ SELECT inputs_applied_at FROM turns WHERE id = @id AND position = @position AND 
 -- name: TurnInputsApplied :exec
 UPDATE turns SET inputs_applied_at = clock_timestamp() WHERE id = @id;
 
+-- TurnLast is the session's newest turn.
+-- name: TurnLast :one
+SELECT id, number, status, message FROM turns WHERE session_id = @session_id ORDER BY number DESC LIMIT 1;
+
 -- TurnListPast is the turns that had ended at a moment, newest first, with their summaries. Long texts are cut: a prompt has no room for them.
 -- name: TurnListPast :many
 SELECT t.id, t.number, left(t.message, @max_chars::int)::text AS message, octet_length(t.message) AS message_bytes, t.status,

@@ -1,0 +1,157 @@
+package follow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+	"alfred/pg"
+)
+
+// batch is how many events are read at a time.
+const batch = 200
+
+// Reader reads the turns of one user. The listener must be running.
+type Reader struct {
+	Pool     *pgxpool.Pool
+	Listener *pg.Listener
+	UserID   uuid.UUID
+}
+
+// Event is one entry of a turn's stream. Data has seq, turn_id, number, type and
+// at besides what the type brings.
+type Event struct {
+	Seq  int32
+	Type string
+	Data json.RawMessage
+}
+
+// Decode reads Data into a struct. What does not fit is an error.
+func (e *Event) Decode(into any) error {
+	if err := json.Unmarshal(e.Data, into); err != nil {
+		return fmt.Errorf("decode event %s: %w", e.Type, err)
+	}
+
+	return nil
+}
+
+// Tail is one reader's place in a turn's stream.
+type Tail struct {
+	reader *Reader
+	turnID uuid.UUID
+	after  int32
+	over   bool
+	signal <-chan struct{}
+	stop   func()
+}
+
+// Tail starts after the given seq, 0 for the beginning. Close it when done.
+func (r *Reader) Tail(turnID uuid.UUID, after int32) *Tail {
+	t := &Tail{reader: r, turnID: turnID, after: after}
+	t.signal, t.stop = r.Listener.Subscribe(turnID)
+
+	return t
+}
+
+// Close ends the subscription.
+func (t *Tail) Close() { t.stop() }
+
+// Next returns the events after the last ones, and waits for them if there are
+// none: for the given time at most, after which it returns none and no error. It
+// returns io.EOF when no event will follow, because the turn has ended or its
+// session was forgotten.
+func (t *Tail) Next(ctx context.Context, patience time.Duration) ([]Event, error) {
+	if t.over {
+		return nil, io.EOF
+	}
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	for {
+		events, err := t.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(events) > 0 {
+			return events, nil
+		}
+		if t.over {
+			return nil, io.EOF
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for events: %w", context.Cause(ctx))
+		case <-enough.C:
+			return nil, nil
+		case <-t.signal:
+		}
+	}
+}
+
+func (t *Tail) read(ctx context.Context) ([]Event, error) {
+	var events []Event
+	err := t.reader.read(ctx, func(tx pgx.Tx) error {
+		rows, err := db.New().TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: t.turnID, AfterSeq: t.after, PageSize: batch})
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			events = append(events, Event{Seq: row.Seq, Type: row.Type, Data: row.Data})
+		}
+		if len(rows) == 0 {
+			t.over, err = ended(ctx, tx, t.turnID)
+		}
+
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read events: %w", err)
+	}
+	if n := len(events); n > 0 {
+		t.after, t.over = events[n-1].Seq, Terminal(events[n-1].Type)
+	}
+
+	return events, nil
+}
+
+// ended: a turn without further events is at its end, or gone with its session.
+func ended(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) {
+	turn, err := db.New().TurnStatusGet(ctx, tx, turnID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+
+	return turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning, nil
+}
+
+// Terminal says whether an event is the last of its turn.
+func Terminal(eventType string) bool {
+	return eventType == "turn.finished" || eventType == "turn.failed" || eventType == "turn.cancelled"
+}
+
+// Wait returns when the turn has ended.
+func (r *Reader) Wait(ctx context.Context, turnID uuid.UUID) error {
+	tail := r.Tail(turnID, 0)
+	defer tail.Close()
+	for {
+		if _, err := tail.Next(ctx, time.Hour); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *Reader) read(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, r.UserID, work) })
+}

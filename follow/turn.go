@@ -1,0 +1,173 @@
+package follow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/jobs"
+)
+
+// Turn is a message and what became of it.
+type Turn struct {
+	ID        uuid.UUID     `json:"id"`
+	SessionID uuid.UUID     `json:"session_id"`
+	Number    int32         `json:"number"`
+	Status    db.TurnStatus `json:"status"`
+	Message   string        `json:"message"`
+	Goal      string        `json:"goal,omitempty"`
+	Reply     string        `json:"reply,omitempty"`
+	Steps     []Step        `json:"steps"`
+	Question  *Question     `json:"question,omitempty"`
+	Error     *Error        `json:"error,omitempty"`
+	Usage     Usage         `json:"usage"`
+	CreatedAt time.Time     `json:"created_at"`
+}
+
+// Step is one step of a turn's plan; Outcome is empty until it has ended.
+type Step struct {
+	Step        int32    `json:"step"`
+	StepType    string   `json:"step_type"`
+	Description string   `json:"description"`
+	Refs        []string `json:"refs"`
+	Outcome     string   `json:"outcome,omitempty"`
+	Summary     string   `json:"summary,omitempty"`
+}
+
+// Question is what the assistant asked instead of going on.
+type Question struct {
+	Kind    string   `json:"kind"`
+	Status  string   `json:"status"`
+	Text    string   `json:"text"`
+	Options []Option `json:"options"`
+}
+
+// Option is one of a question's answers; its label, sent as a message, chooses it.
+type Option struct {
+	Label string `json:"label"`
+	Ref   string `json:"ref,omitempty"`
+}
+
+// Error says why a turn failed, in words fit for its user.
+type Error struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Usage is what the turn's calls of models took so far.
+type Usage struct {
+	Calls        int32   `json:"calls"`
+	InputTokens  int64   `json:"input_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	CachedTokens int64   `json:"cached_tokens"`
+	CostUSD      float64 `json:"cost_usd"`
+}
+
+// Said is all that the turn has to say to somebody who sees text alone: the
+// reply, and of a question what the reply leaves out.
+func (t *Turn) Said() string {
+	parts := []string{}
+	if t.Reply != "" {
+		parts = append(parts, t.Reply)
+	}
+	if t.Question != nil {
+		parts = append(parts, t.Question.missingFrom(t.Reply)...)
+	}
+
+	return strings.Join(parts, "\n\n")
+}
+
+func (q *Question) missingFrom(reply string) []string {
+	var missing []string
+	if !strings.Contains(reply, q.Text) {
+		missing = append(missing, q.Text)
+	}
+	var options strings.Builder
+	for i, option := range q.Options {
+		if strings.Contains(reply, option.Label) {
+			return missing // the reply names them in its own way
+		}
+		fmt.Fprintf(&options, "%d. %s\n", i+1, option.Label)
+	}
+	if options.Len() > 0 {
+		missing = append(missing, strings.TrimSuffix(options.String(), "\n"))
+	}
+
+	return missing
+}
+
+// Turn reads a turn. Errors: jobs.ErrTurnNotFound, also for another user's.
+func (r *Reader) Turn(ctx context.Context, turnID uuid.UUID) (*Turn, error) {
+	var turn *Turn
+	err := r.read(ctx, func(tx pgx.Tx) (err error) {
+		turn, err = load(ctx, tx, turnID)
+
+		return err
+	})
+
+	return turn, err
+}
+
+func load(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (*Turn, error) {
+	row, err := db.New().TurnDetail(ctx, tx, turnID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, jobs.ErrTurnNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get turn: %w", err)
+	}
+	steps, err := db.New().TurnStepListTurn(ctx, tx, turnID)
+	if err != nil {
+		return nil, fmt.Errorf("get turn's steps: %w", err)
+	}
+	turn := &Turn{
+		ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message,
+		Goal: orEmpty(row.Goal), Reply: orEmpty(row.Reply), Steps: []Step{}, CreatedAt: row.CreatedAt,
+		Usage: Usage{
+			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens, CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
+		},
+	}
+	for _, s := range steps {
+		turn.Steps = append(turn.Steps, Step{
+			Step: s.Step, StepType: string(s.StepType), Description: s.Description, Refs: s.Refs,
+			Outcome: string(orEmpty(s.Outcome)), Summary: orEmpty(s.Summary),
+		})
+	}
+	if row.ErrorCode != nil {
+		turn.Error = &Error{Code: *row.ErrorCode, Message: orEmpty(row.ErrorMessage)}
+	}
+	if row.QuestionID != nil {
+		turn.Question, err = questionOf(row)
+	}
+
+	return turn, err
+}
+
+func questionOf(row *db.TurnDetailRow) (*Question, error) {
+	q := &Question{}
+	if err := json.Unmarshal(row.QuestionPayload, q); err != nil {
+		return nil, fmt.Errorf("read question: %w", err)
+	}
+	q.Kind, q.Status = *row.QuestionKind, *row.QuestionStatus
+	if q.Options == nil {
+		q.Options = []Option{}
+	}
+
+	return q, nil
+}
+
+func orEmpty[T any](value *T) T {
+	var empty T
+	if value == nil {
+		return empty
+	}
+
+	return *value
+}

@@ -1,0 +1,222 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/follow"
+	"alfred/jobs"
+)
+
+// modelName is what the assistant is called as a model.
+const modelName = "alfred"
+
+// registerCompletions serves OpenAI's protocol, so that clients made for it can
+// talk to the assistant. The conversation is kept here, by session: of the
+// messages only the last one of the user is read.
+func (a *api) registerCompletions(mux *http.ServeMux) {
+	mux.HandleFunc("GET /v1/models", a.openai(a.modelList))
+	mux.HandleFunc("GET /v1/models/{model}", a.openai(a.modelGet))
+	mux.HandleFunc("POST /v1/chat/completions", a.openai(a.completionCreate))
+}
+
+// openai answers errors in OpenAI's form.
+func (a *api) openai(handle func(ctx context.Context, w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, err := a.identify(r)
+		if err == nil {
+			err = handle(ctx, w, r) //nolint:contextcheck // it is the request's
+		}
+		if err != nil {
+			noteCause(r.Context(), err)
+			writeCompletionError(w, problemOf(err))
+		}
+	}
+}
+
+func (a *api) modelList(_ context.Context, w http.ResponseWriter, _ *http.Request) error {
+	return writeJSON(w, map[string]any{"object": "list", "data": []any{modelObject()}})
+}
+
+func (a *api) modelGet(_ context.Context, w http.ResponseWriter, r *http.Request) error {
+	if err := checkModel(r.PathValue("model")); err != nil {
+		return err
+	}
+
+	return writeJSON(w, modelObject())
+}
+
+func modelObject() map[string]any {
+	return map[string]any{"id": modelName, "object": "model", "created": 0, "owned_by": modelName}
+}
+
+func checkModel(name string) error {
+	if name != modelName {
+		return newCode(http.StatusNotFound, "model_not_found", "There is one model here: "+modelName+".")
+	}
+
+	return nil
+}
+
+func (a *api) completionCreate(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := a.untilStopping(ctx)
+	defer cancel()
+	in := &completionRequest{}
+	if err := readBody(w, r, in); err != nil {
+		return err
+	}
+	message, err := in.message()
+	if err != nil {
+		return err
+	}
+	made, err := a.completionTurn(ctx, w, r, in, message)
+	if err != nil {
+		return err
+	}
+	w.Header().Set(turnHeader, made.TurnID.String())
+	w.Header().Set("X-Should-Retry", "false") // the message is kept; what fails now fails with the turn
+	if in.Stream {
+		return a.completionStream(ctx, w, made.TurnID, in.StreamOptions.IncludeUsage)
+	}
+	reader := a.reader(ctx)
+	if err := reader.Wait(ctx, made.TurnID); err != nil {
+		return fmt.Errorf("wait for turn: %w", err)
+	}
+	turn, err := reader.Turn(ctx, made.TurnID)
+	if err != nil {
+		return err
+	}
+	if p := problemOfTurn(turn); p != nil {
+		return p
+	}
+
+	return writeJSON(w, completionOf(turn))
+}
+
+// completionTurn finds the session and enqueues the message there.
+func (a *api) completionTurn(ctx context.Context, w http.ResponseWriter, r *http.Request, in *completionRequest, message string) (*jobs.Enqueued, error) {
+	key := r.Header.Get("Idempotency-Key")
+	session, err := a.completionSession(ctx, r.Header.Get(sessionHeader), in.User, key)
+	if err != nil {
+		return nil, err
+	}
+	w.Header().Set(sessionHeader, session.String())
+	if again := r.Header.Get("X-Stainless-Retry-Count"); key == "" && again != "" && again != "0" {
+		if made, err := a.sameAgain(ctx, session, message); made != nil || err != nil {
+			return made, err
+		}
+	}
+
+	return a.enqueue(ctx, session, message, key)
+}
+
+// sameAgain is the session's newest turn if it is of this message: the official
+// clients send a request again when its answer was lost, without a key.
+func (a *api) sameAgain(ctx context.Context, session uuid.UUID, message string) (*jobs.Enqueued, error) {
+	var made *jobs.Enqueued
+	err := a.read(ctx, func(tx pgx.Tx) error {
+		last, err := a.q.TurnLast(ctx, tx, session)
+		if err == nil && last.Message == message {
+			made = &jobs.Enqueued{TurnID: last.ID, Number: int(last.Number), Status: last.Status, Existing: true}
+		}
+		if errors.Is(err, pgx.ErrNoRows) {
+			err = nil
+		}
+
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for the same turn: %w", err)
+	}
+
+	return made, nil
+}
+
+// completionSession: the session of the header, else the one that "user" names,
+// else a new one. A new one under an idempotency key has its name from the key,
+// because a request that is sent again does not know the session that it made.
+func (a *api) completionSession(ctx context.Context, id, user, key string) (uuid.UUID, error) {
+	switch {
+	case id != "":
+		return a.knownSession(ctx, id)
+	case user != "":
+		return a.namedSession(ctx, "user:"+user, user)
+	case key != "":
+		return a.namedSession(ctx, "key:"+key, "")
+	default:
+		return a.newSession(ctx)
+	}
+}
+
+// completionStream tells the reply while it is being made.
+func (a *api) completionStream(ctx context.Context, w http.ResponseWriter, turnID uuid.UUID, includeUsage bool) error {
+	out := openStream(w)
+	stream := &completionWriter{out: out, id: completionID(turnID)}
+	if err := a.completionRelay(ctx, stream, turnID, includeUsage); err != nil {
+		noteCause(ctx, err)
+		if err := out.data(errorOfProblem(problemOf(err))); err != nil {
+			return nil //nolint:nilerr // the client has gone; the answer has begun and can be no other
+		}
+	}
+
+	return nil
+}
+
+func (a *api) completionRelay(ctx context.Context, stream *completionWriter, turnID uuid.UUID, includeUsage bool) error {
+	if err := stream.delta(completionDelta{Role: "assistant"}, nil); err != nil {
+		return err
+	}
+	speech := &follow.Speech{}
+	err := a.relay(ctx, stream.out, turnID, func(event follow.Event) error {
+		piece, err := speech.Hear(&event)
+		if err != nil {
+			return err
+		}
+
+		return stream.say(piece)
+	})
+	if err != nil {
+		return err
+	}
+	turn, err := a.reader(ctx).Turn(ctx, turnID)
+	if err != nil {
+		return err
+	}
+	if p := problemOfTurn(turn); p != nil {
+		return p
+	}
+	rest, corrected := speech.Rest(turn.Said())
+	if corrected {
+		rest = "\n\n" + rest
+	}
+	if err := errors.Join(stream.say(rest), stream.delta(completionDelta{}, new("stop"))); err != nil {
+		return err
+	}
+	if includeUsage {
+		if err := stream.usage(turn); err != nil {
+			return err
+		}
+	}
+
+	return stream.done()
+}
+
+func completionID(turnID uuid.UUID) string {
+	return "chatcmpl-" + strings.ReplaceAll(turnID.String(), "-", "")
+}
+
+func writeJSON(w http.ResponseWriter, value any) error {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(value); err != nil {
+		return fmt.Errorf("write answer: %w", err)
+	}
+
+	return nil
+}
