@@ -15,7 +15,7 @@ func TestFilterIsNotStarved(t *testing.T) {
 	b := setup(t)
 	b.exec(`INSERT INTO kitchen.recipes (user_id, name, servings) SELECT $1, 'Stew ' || n, CASE WHEN n % 10000 = 0 THEN 77 ELSE 4 END FROM generate_series(1, 30000) AS n`, demoUser)
 	b.exec(`INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
-		SELECT 'recipe', r.id::text, 'lexical-1', r.user_id, 256, '\x00',
+		SELECT 'recipe', r.id::text, 'lexical-2', r.user_id, 256, '\x00',
 		       -- Those that pass are the farthest from whatever is asked for.
 		       (CASE WHEN r.servings = 77 THEN q.away ELSE q.near END)
 		FROM kitchen.recipes AS r

@@ -11,6 +11,24 @@ import (
 	"github.com/google/uuid"
 )
 
+const embeddingBeyond = `-- name: EmbeddingBeyond :one
+SELECT EXISTS (SELECT FROM embeddings WHERE user_id = $1::uuid AND model = $2 LIMIT 1 OFFSET $3::int) AS beyond
+`
+
+type EmbeddingBeyondParams struct {
+	UserID uuid.UUID
+	Model  string
+	Number int32
+}
+
+// EmbeddingBeyond says whether a user has more vectors than a number.
+func (q *Queries) EmbeddingBeyond(ctx context.Context, db DBTX, arg *EmbeddingBeyondParams) (bool, error) {
+	row := db.QueryRow(ctx, embeddingBeyond, arg.UserID, arg.Model, arg.Number)
+	var beyond bool
+	err := row.Scan(&beyond)
+	return beyond, err
+}
+
 const embeddingChangedRows = `-- name: EmbeddingChangedRows :many
 SELECT DISTINCT r.entity_type, r.entity_id::text AS entity_id
 FROM entity_events AS e
@@ -69,24 +87,6 @@ func (q *Queries) EmbeddingCount(ctx context.Context, db DBTX, arg *EmbeddingCou
 	var i EmbeddingCountRow
 	err := row.Scan(&i.Vectors, &i.Turns)
 	return &i, err
-}
-
-const embeddingCountUpTo = `-- name: EmbeddingCountUpTo :one
-SELECT count(*) FROM (SELECT 1 FROM embeddings WHERE user_id = $1::uuid AND model = $2 LIMIT $3) AS mine
-`
-
-type EmbeddingCountUpToParams struct {
-	UserID uuid.UUID
-	Model  string
-	Lim    int32
-}
-
-// EmbeddingCountUpTo counts a user's vectors, but not beyond the limit.
-func (q *Queries) EmbeddingCountUpTo(ctx context.Context, db DBTX, arg *EmbeddingCountUpToParams) (int64, error) {
-	row := db.QueryRow(ctx, embeddingCountUpTo, arg.UserID, arg.Model, arg.Lim)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
 }
 
 const embeddingDelete = `-- name: EmbeddingDelete :exec

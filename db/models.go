@@ -654,7 +654,7 @@ type TurnSummaries struct {
 	Model string
 	// When it was first written.
 	CreatedAt time.Time
-	// Set by trigger: the words of message, goal, response_summary and reply.
+	// Set by trigger: the words of message, goal, response_summary and reply, and the user's id behind a blank.
 	Search string
 }
 

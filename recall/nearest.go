@@ -23,12 +23,12 @@ func (s *Searcher) plan(ctx context.Context, tx pgx.Tx, q *Query) (nearest, erro
 	if q.Vectors.Of(q.Text) == nil {
 		return nil, nil //nolint:nilnil // nothing to compare
 	}
-	count, err := db.New().EmbeddingCountUpTo(ctx, tx, &db.EmbeddingCountUpToParams{UserID: q.UserID, Model: q.Vectors.Model, Lim: exactUpTo + 1})
+	many, err := db.New().EmbeddingBeyond(ctx, tx, &db.EmbeddingBeyondParams{UserID: q.UserID, Model: q.Vectors.Model, Number: exactUpTo})
 	if err != nil {
 		return nil, fmt.Errorf("count vectors: %w", err)
 	}
 	choice := exactNearest
-	if count > exactUpTo {
+	if many {
 		choice = indexedNearest
 		// The scan goes on until enough rows have passed the filter by user.
 		settings += `, set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '400', true),

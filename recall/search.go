@@ -87,7 +87,9 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 }
 
 // searchSQL fuses three kinds of list by reciprocal rank: the words of turns, the
-// names of each entity type, and the vectors of all.
+// names of each entity type, and the vectors of all. The limits of the joined rows
+// keep the planner at looking up a few by their keys: under row-level security it
+// expects half of all turns and would read them.
 func (s *Searcher) searchSQL(q *Query, nearest nearest) (string, []any) {
 	a := &args{}
 	text := a.add(q.Text)
@@ -119,10 +121,10 @@ fused AS (
 SELECT f.kind, f.id, f.score, t.session_id, t.number, t.created_at, coalesce(t.message, ''), coalesce(t.reply, ''),
        coalesce(s.response_summary, ''), coalesce(before.response_summary, ''), coalesce(after.response_summary, '')
 FROM fused AS f
-LEFT JOIN alfred.turns AS t ON t.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END
-LEFT JOIN alfred.turn_summaries AS s ON s.turn_id = t.id
-LEFT JOIN alfred.turn_summaries AS before ON before.session_id = t.session_id AND before.turn_number = t.number - 1
-LEFT JOIN alfred.turn_summaries AS after ON after.session_id = t.session_id AND after.turn_number = t.number + 1
+LEFT JOIN LATERAL (SELECT * FROM alfred.turns WHERE id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END LIMIT 1) AS t ON true
+LEFT JOIN LATERAL (SELECT response_summary FROM alfred.turn_summaries WHERE turn_id = t.id LIMIT 1) AS s ON true
+LEFT JOIN LATERAL (SELECT response_summary FROM alfred.turn_summaries WHERE session_id = t.session_id AND turn_number = t.number - 1 LIMIT 1) AS before ON true
+LEFT JOIN LATERAL (SELECT response_summary FROM alfred.turn_summaries WHERE session_id = t.session_id AND turn_number = t.number + 1 LIMIT 1) AS after ON true
 WHERE f.kind <> 'turn' OR t.id IS NOT NULL
 ORDER BY f.score DESC, f.kind <> 'turn', f.id`, rankDamping, a.add(q.Limit)), a.values
 }

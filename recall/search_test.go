@@ -252,7 +252,7 @@ func TestModelChange(t *testing.T) {
 
 	fresh := newShort()
 	earlier := func(model string, dimensions int) (llm.Embedder, error) {
-		require.Equal(t, "lexical-1 256", fmt.Sprint(model, " ", dimensions))
+		require.Equal(t, "lexical-2 256", fmt.Sprint(model, " ", dimensions))
 
 		return lexical.Embedder{}, nil
 	}
@@ -264,7 +264,7 @@ func TestModelChange(t *testing.T) {
 
 		return vectors.Model
 	}
-	require.Equal(t, "lexical-1", model(searcher), "nothing has vectors of the new model yet")
+	require.Equal(t, "lexical-2", model(searcher), "nothing has vectors of the new model yet")
 
 	var recipe string
 	require.NoError(t, pool.QueryRow(t.Context(), `INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, 'Lemon Curd') RETURNING id::text`, demoUser).Scan(&recipe))

@@ -36,7 +36,7 @@ func TestDoctorAsksTheModels(t *testing.T) {
 	require.Contains(t, ask(remote(wiretest.Key)), "ok   models     openai answers with its default model")
 	out = ask(settings.Env{"ALFRED_LLM": "anthropic"})
 	require.Contains(t, out, "no API key")
-	require.Regexp(t, `ok   embedder   lexical-1 has vectors of 0 of about \d+ texts; a running worker makes the others`, out)
+	require.Regexp(t, `ok   embedder   lexical-2 has vectors of 0 of about \d+ texts; a running worker makes the others`, out)
 }
 
 func TestDoctorShowsTheSettings(t *testing.T) {

@@ -10,12 +10,15 @@ import (
 
 const (
 	dimensions = 256
-	model      = "lexical-1"
+	model      = "lexical-2"
 
+	// A word weighs 1, and all of its n-grams together a little more, however many
+	// they are: else what words share by chance counts for more than that one is the
+	// same.
 	gramLength   = 3
-	gramWeight   = 0.5
+	gramWeight   = 1.2
 	pairWeight   = 0.25
-	commonWeight = 0.1 // of a word such as "the"; another weighs 1
+	commonWeight = 0.1 // of a word such as "the"
 )
 
 // Embedder implements llm.Embedder. The zero value is ready to use.
@@ -42,35 +45,63 @@ func (Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 func (Embedder) Model() string { return model }
 
 func embed(text string) []float32 {
-	sum := make([]float64, dimensions)
+	found := features{places: map[string]int{}}
 	previous := ""
 	for _, word := range words(text) {
 		if common[word] {
-			add(sum, "w:"+word, commonWeight)
+			found.add("w:"+word, commonWeight)
 			continue
 		}
-		add(sum, "w:"+word, 1)
-		for _, gram := range grams(word) {
-			add(sum, "g:"+gram, gramWeight)
+		found.add("w:"+word, 1)
+		parts := grams(word)
+		for _, gram := range parts {
+			found.add("g:"+gram, gramWeight/math.Sqrt(float64(len(parts))))
 		}
 		if previous != "" {
-			add(sum, "p:"+previous+" "+word, pairWeight)
+			found.add("p:"+previous+" "+word, pairWeight)
 		}
 		previous = word
 	}
-	return normalize(sum)
+	return normalize(found.sum())
 }
 
-// add spreads a feature over one dimension. The sign comes from the hash too, so
-// that features which collide cancel out on average instead of piling up.
-func add(sum []float64, feature string, weight float64) {
-	h := fnv.New64a()
-	h.Write([]byte(feature))
-	hash := mix(h.Sum64())
-	if hash>>63 == 1 {
-		weight = -weight
+// features are those of one text, in the order of their first places: a sum in
+// another order would be another vector.
+type features struct {
+	names   []string
+	places  map[string]int
+	weights []float64
+}
+
+func (f *features) add(name string, weight float64) {
+	place, known := f.places[name]
+	if !known {
+		place = len(f.names)
+		f.places[name] = place
+		f.names, f.weights = append(f.names, name), append(f.weights, 0)
 	}
-	sum[hash%dimensions] += weight
+	f.weights[place] += weight
+}
+
+// sum spreads each feature over one dimension. The sign comes from the hash too, so
+// that features which collide cancel out on average instead of piling up. What is
+// said again and again, as a reply repeats its question, adds less each time.
+func (f *features) sum() []float64 {
+	sum := make([]float64, dimensions)
+	for i, name := range f.names {
+		weight := f.weights[i]
+		if weight > 1 {
+			weight = 1 + math.Log(weight)
+		}
+		h := fnv.New64a()
+		h.Write([]byte(name))
+		hash := mix(h.Sum64())
+		if hash>>63 == 1 {
+			weight = -weight
+		}
+		sum[hash%dimensions] += weight
+	}
+	return sum
 }
 
 // mix spreads the hash's entropy into all bits: FNV's low and high bits of short

@@ -7,11 +7,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// common are words that say little about what a text is about.
-var common = map[string]bool{
-	"a": true, "an": true, "and": true, "are": true, "as": true, "at": true, "be": true, "by": true, "for": true, "from": true,
-	"have": true, "i": true, "in": true, "is": true, "it": true, "me": true, "my": true, "of": true, "on": true, "or": true,
-	"some": true, "that": true, "the": true, "this": true, "to": true, "we": true, "what": true, "with": true, "you": true,
+// common are words that say little about what a text is about: those that
+// Postgres's full text leaves out for English.
+var common = set(`
+	a about above after again against all am an and any are as at be because been before being below between both but by can
+	did do does doing don down during each few for from further had has have having he her here hers herself him himself his
+	how i if in into is it its itself just me more most my myself no nor not now of off on once only or other our ours
+	ourselves out over own s same she should so some such t than that the their theirs them themselves then there these they
+	this those through to too under until up very was we were what when where which while who whom why will with you your
+	yours yourself yourselves`)
+
+func set(list string) map[string]bool {
+	words := map[string]bool{}
+	for word := range strings.FieldsSeq(list) {
+		words[word] = true
+	}
+	return words
 }
 
 // words splits text into lower-case words without accents, stemmed but for common

@@ -71,6 +71,8 @@ func (c *EmbedderConfig) Earlier(model string, dimensions int) (llm.Embedder, er
 	switch {
 	case model == (lexical.Embedder{}).Model() && dimensions == (lexical.Embedder{}).Dimensions():
 		own.Name = Lexical
+	case strings.HasPrefix(model, "lexical-"):
+		return nil, fmt.Errorf("%w %q: this program's is %s", errUnknown, model, lexical.Embedder{}.Model())
 	case strings.HasPrefix(model, "gemini-"):
 		own.Name = Gemini
 	}

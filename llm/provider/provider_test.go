@@ -191,9 +191,9 @@ func TestEarlier(t *testing.T) {
 	t.Parallel()
 
 	config := &provider.EmbedderConfig{Name: provider.OpenAI, OpenAI: provider.Server{APIKey: "k", BaseURL: "http://127.0.0.1:1"}}
-	lexical, err := config.Earlier("lexical-1", 256)
+	lexical, err := config.Earlier("lexical-2", 256)
 	require.NoError(t, err)
-	require.Equal(t, "lexical-1", lexical.Model())
+	require.Equal(t, "lexical-2", lexical.Model())
 	other, err := config.Earlier("text-embedding-3-large", 1024)
 	require.NoError(t, err)
 	require.Equal(t, "text-embedding-3-large 1024", fmt.Sprint(other.Model(), " ", other.Dimensions()))

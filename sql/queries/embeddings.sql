@@ -14,9 +14,9 @@ ORDER BY 1, 2;
 SELECT (SELECT count(*) FROM embeddings WHERE model = @model AND dimensions = @dimensions)::bigint AS vectors,
        (SELECT count(*) FROM turns WHERE status = 'succeeded')::bigint AS turns;
 
--- EmbeddingCountUpTo counts a user's vectors, but not beyond the limit.
--- name: EmbeddingCountUpTo :one
-SELECT count(*) FROM (SELECT 1 FROM embeddings WHERE user_id = @user_id::uuid AND model = @model LIMIT @lim) AS mine;
+-- EmbeddingBeyond says whether a user has more vectors than a number.
+-- name: EmbeddingBeyond :one
+SELECT EXISTS (SELECT FROM embeddings WHERE user_id = @user_id::uuid AND model = @model LIMIT 1 OFFSET sqlc.arg('number')::int) AS beyond;
 
 -- name: EmbeddingDelete :exec
 DELETE FROM embeddings WHERE owner_kind = @owner_kind AND owner_id = ANY (@owner_ids::text[]);

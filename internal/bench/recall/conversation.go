@@ -21,8 +21,8 @@ import (
 
 // fact is something said once in a long conversation, and how it is asked for later.
 type fact struct {
-	message, reply                  string
-	sameWords, otherForms, misspelt string
+	message, reply                                 string
+	sameWords, otherForms, oneTypo, misspelt, hint string
 }
 
 var (
@@ -43,6 +43,8 @@ func facts() []fact {
 				message: fmt.Sprintf("my %s puts %s into the %s", person, secret, thing), reply: fmt.Sprintf("Noted: %s goes into that %s.", secret, thing),
 				sameWords:  fmt.Sprintf("what does my %s put into the %s?", person, thing),
 				otherForms: fmt.Sprintf("what was it that my %ss were putting in their %ss?", person, thing),
+				oneTypo:    fmt.Sprintf("what does my %s put into the %s?", person, swap(thing)),
+				hint:       fmt.Sprintf("tell me again about those %ss of my %ss", thing, person),
 				misspelt:   fmt.Sprintf("wat did my %s put in %s %s", swap(person), swap("the"), swap(thing)),
 			})
 		}
@@ -133,7 +135,9 @@ func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID
 		of   func(fact) string
 	}{
 		{"same words", func(f fact) string { return f.sameWords }}, {"other forms of the words", func(f fact) string { return f.otherForms }},
-		{"misspelt", func(f fact) string { return f.misspelt }},
+		{"one word misspelt", func(f fact) string { return f.oneTypo }},
+		{"all misspelt", func(f fact) string { return f.misspelt }},
+		{"only words that the chatter has too", func(f fact) string { return f.hint }},
 	} {
 		var words, vectors, both int
 		for i, f := range said {

@@ -7,16 +7,19 @@
 -- running turn's row is rewritten at every decision.
 ALTER TABLE turn_summaries DROP COLUMN search;
 ALTER TABLE turn_summaries ADD COLUMN search tsvector;
-COMMENT ON COLUMN turn_summaries.search IS 'Set by trigger: the words of message, goal, response_summary and reply.';
+COMMENT ON COLUMN turn_summaries.search IS 'Set by trigger: the words of message, goal, response_summary and reply, and the user''s id behind a blank.';
 
+-- The user's id is a lexeme of its own, so that the index finds one user's turns without visiting everybody's. No word
+-- that the parser makes begins with a blank.
 -- +goose StatementBegin
 CREATE FUNCTION turn_summary_words() RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
 BEGIN
-    NEW.search := to_tsvector('english', concat_ws(' ', left(NEW.user_message, 8000), left(NEW.goal, 8000), left(NEW.response_summary, 8000),
-        (SELECT left(t.reply, 8000) FROM turns AS t WHERE t.id = NEW.turn_id)));
+    SELECT array_to_tsvector(ARRAY[' ' || t.user_id])
+        || to_tsvector('english', concat_ws(' ', left(NEW.user_message, 8000), left(NEW.goal, 8000), left(NEW.response_summary, 8000), left(t.reply, 8000)))
+    INTO NEW.search FROM turns AS t WHERE t.id = NEW.turn_id;
     RETURN NEW;
 END
 $$;
@@ -34,13 +37,19 @@ LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = alfred, public, pg_temp
 AS $$
     WITH asked AS ( -- any of the words: people who ask for something said before rarely use all of the same ones
-        SELECT replace(plainto_tsquery('english', recall_turns.query)::text, '&', '|')::tsquery AS words
+        SELECT w.words, quote_literal(' ' || tenant_id())::tsquery && w.words AS mine
+        FROM (SELECT replace(plainto_tsquery('english', recall_turns.query)::text, '&', '|')::tsquery AS words) AS w
+        WHERE numnode(w.words) > 0
+    ),
+    best AS ( -- before any other table is asked: thousands of turns may hold a word
+        SELECT s.turn_id, ts_rank_cd(s.search, asked.words) AS likeness
+        FROM asked JOIN turn_summaries AS s ON s.search @@ asked.mine
+        WHERE s.turn_id <> recall_turns.except_turn
+        ORDER BY 2 DESC, 1 DESC LIMIT recall_turns.lim
     )
-    SELECT s.turn_id, ts_rank_cd(s.search, asked.words)
-    FROM asked
-    JOIN turn_summaries AS s ON s.search @@ asked.words
-    JOIN turns AS t ON t.id = s.turn_id
-    WHERE t.user_id = (SELECT tenant_id()) AND t.status = 'succeeded' AND t.id <> recall_turns.except_turn
+    SELECT b.turn_id, b.likeness
+    FROM best AS b JOIN turns AS t ON t.id = b.turn_id
+    WHERE t.user_id = (SELECT tenant_id()) AND t.status = 'succeeded'
     UNION ALL -- the few that have been answered a moment ago
     SELECT t.id, ts_rank_cd(said.words, asked.words)
     FROM asked
