@@ -1,6 +1,7 @@
 package crud
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +23,7 @@ type createOp struct {
 	args   createArgs
 	entity *domain.Entity
 	rows   []map[string]any
+	stored json.RawMessage // the draft as it was read
 	saved  *saved
 	found  *loaded
 }
@@ -167,7 +169,8 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 	if err != nil {
 		return err
 	}
-	content := []byte(contents[op.args.FromRef])
+	op.stored = contents[op.args.FromRef]
+	content := []byte(op.stored)
 	if op.args.Patch != nil {
 		patch, err := json.Marshal(op.args.Patch)
 		if err != nil {
@@ -193,10 +196,17 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 		if err != nil {
 			return record{}, err
 		}
+		if err := op.unchanged(ctx, d); err != nil {
+			return record{}, err
+		}
+	}
+	created, updated := registry.ActionCreated, registry.ActionUpdated
+	if d.scope.Actor == registry.ActorUser {
+		created, updated = registry.ActionCreatedUser, registry.ActionUpdatedUser
 	}
 	parts := []registry.Result{
-		{Entity: op.entity, Action: registry.ActionCreated, Sets: all(op.entity).sets, Versions: op.found.versions},
-		{Entity: op.entity, Action: registry.ActionUpdated, Sets: all(op.entity).sets, Versions: op.found.versions},
+		{Entity: op.entity, Action: created, Sets: all(op.entity).sets, Versions: op.found.versions},
+		{Entity: op.entity, Action: updated, Sets: all(op.entity).sets, Versions: op.found.versions},
 	}
 	var result record
 	for _, row := range op.found.rows {
@@ -218,6 +228,20 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 	result.total = len(result.rows)
 
 	return result, nil
+}
+
+// unchanged refuses a save of what is no longer the draft: its user may change it
+// while it is being saved. The promotion before holds the registry's lock.
+func (op *createOp) unchanged(ctx context.Context, d *decision) error {
+	contents, err := d.registry.GetEntityData(ctx, []string{op.args.FromRef})
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(contents[op.args.FromRef], op.stored) {
+		return fail(CodeStale, "%s was changed in the meantime: look at it again.", op.args.FromRef)
+	}
+
+	return nil
 }
 
 func (op *createOp) wasMerged(key string) bool {

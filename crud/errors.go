@@ -23,11 +23,12 @@ const (
 	CodeBadArgument    Code = "bad_argument"    // shape of the arguments
 	CodeBadFilter      Code = "bad_filter"      // operator, column or value of a filter
 	CodeBadValue       Code = "bad_value"       // a value its column cannot hold
-	CodeConflict       Code = "conflict"        // changed by somebody else, or a unique rule
+	CodeConflict       Code = "conflict"        // what is there already: a unique rule, a draft that is saved
 	CodeNotAllowed     Code = "not_allowed"     // the step may not do this
 	CodeNotExecuted    Code = "not_executed"    // another call of the decision failed
 	CodeNotFound       Code = "not_found"       // no such row for this user
 	CodePendingRef     Code = "pending_ref"     // a draft where a saved row is needed
+	CodeStale          Code = "stale"           // changed by somebody else since it was seen
 	CodeTypeMismatch   Code = "type_mismatch"   // a ref of another type
 	CodeUnknownColumn  Code = "unknown_column"  // no such column
 	CodeUnknownRef     Code = "unknown_ref"     // no such ref in this session

@@ -91,20 +91,29 @@ func (op *generateOp) run(ctx context.Context, d *decision, _ pgx.Tx) error {
 	if err := op.checkUpdates(ctx, d, refs); err != nil {
 		return err
 	}
+	entries, err := d.resolveRefs(ctx, refs)
+	if err != nil {
+		return err
+	}
+
+	return notExcluded(entries)
+}
+
+// resolveRefs looks up refs by the type that their places need.
+func (d *decision) resolveRefs(ctx context.Context, refs map[*domain.Entity][]string) ([]registry.Entry, error) {
+	var all []registry.Entry
 	for _, e := range d.tools.domain.Entities {
 		if len(refs[e]) == 0 {
 			continue
 		}
 		entries, err := d.registry.ResolveAll(ctx, refs[e], registry.Want{Type: e.Type})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := notExcluded(entries); err != nil {
-			return err
-		}
+		all = append(all, entries...)
 	}
 
-	return nil
+	return all, nil
 }
 
 // notExcluded refuses a draft that points at what the user has rejected.

@@ -103,7 +103,7 @@ func TestRowsOfUserInterfaces(t *testing.T) {
 	var fault *crud.Error
 	_, err = b.tools.Patch(ctx, b.tx, inSession, "recipe", id, "1", json.RawMessage(`{"servings": 9}`))
 	require.ErrorAs(t, err, &fault)
-	require.Equal(t, crud.CodeConflict, fault.Code)
+	require.Equal(t, crud.CodeStale, fault.Code)
 
 	require.NoError(t, b.tools.Delete(ctx, b.tx, inSession, "recipe", id, patched.Version))
 	require.Equal(t, "deleted:user", query[string](b, `SELECT action FROM entity_refs WHERE session_id = $1 AND ref = 'recipe_1'`, b.scope.SessionID))

@@ -116,7 +116,7 @@ func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType str
 }
 
 // Patch changes the columns that data names; null clears one. version, if not "",
-// must be the row's, else the error is CodeConflict.
+// must be the row's, else the error is CodeStale.
 func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string, data json.RawMessage) (Row, error) {
 	return t.change(ctx, tx, user, entityType, registry.ActionUpdatedUser, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
 		object, fault := rowObject(data)
@@ -204,7 +204,7 @@ func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, ver
 	case len(found.rows) == 0:
 		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
 	case version != "" && found.row(e, 0).Version != version:
-		return nil, fail(CodeConflict, "The %s was changed by somebody else in the meantime.", e.Name)
+		return nil, fail(CodeStale, "The %s was changed by somebody else in the meantime.", e.Name)
 	}
 
 	return found, nil

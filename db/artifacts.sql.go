@@ -14,8 +14,7 @@ import (
 )
 
 const artifactGet = `-- name: ArtifactGet :one
-SELECT e.ref, e.entity_type, e.label, e.state, e.turn_promoted, a.version, a.content,
-       (SELECT max(n.version) FROM artifacts AS n WHERE n.session_id = e.session_id AND n.ref = e.ref)::int AS newest
+SELECT e.ref, e.entity_type, e.entity_id, e.label, e.state, a.version, a.content
 FROM entity_refs AS e
 JOIN artifacts AS a ON a.session_id = e.session_id AND a.ref = e.ref
 WHERE e.session_id = $1 AND e.ref = $2 AND ($3::int IS NULL OR a.version = $3::int)
@@ -30,14 +29,13 @@ type ArtifactGetParams struct {
 }
 
 type ArtifactGetRow struct {
-	Ref          string
-	EntityType   string
-	Label        string
-	State        RefState
-	TurnPromoted *int32
-	Version      int32
-	Content      json.RawMessage
-	Newest       int32
+	Ref        string
+	EntityType string
+	EntityID   *string
+	Label      string
+	State      RefState
+	Version    int32
+	Content    json.RawMessage
 }
 
 // ArtifactGet is one version of a draft, the newest unless one is named.
@@ -47,12 +45,11 @@ func (q *Queries) ArtifactGet(ctx context.Context, db DBTX, arg *ArtifactGetPara
 	err := row.Scan(
 		&i.Ref,
 		&i.EntityType,
+		&i.EntityID,
 		&i.Label,
 		&i.State,
-		&i.TurnPromoted,
 		&i.Version,
 		&i.Content,
-		&i.Newest,
 	)
 	return &i, err
 }
@@ -164,6 +161,22 @@ func (q *Queries) ArtifactListPending(ctx context.Context, db DBTX, sessionID uu
 		return nil, err
 	}
 	return items, nil
+}
+
+const artifactNewest = `-- name: ArtifactNewest :one
+SELECT coalesce(max(version), 0)::int AS version FROM artifacts WHERE session_id = $1 AND ref = $2
+`
+
+type ArtifactNewestParams struct {
+	SessionID uuid.UUID
+	Ref       string
+}
+
+func (q *Queries) ArtifactNewest(ctx context.Context, db DBTX, arg *ArtifactNewestParams) (int32, error) {
+	row := db.QueryRow(ctx, artifactNewest, arg.SessionID, arg.Ref)
+	var version int32
+	err := row.Scan(&version)
+	return version, err
 }
 
 const artifactVersions = `-- name: ArtifactVersions :many

@@ -74,6 +74,7 @@ func New(config Config) http.Handler {
 	a.registerCalls()
 	a.registerEntities()
 	a.registerDecisions()
+	a.registerArtifacts()
 	a.registerPins()
 	a.registerRows()
 	a.registerTypes()

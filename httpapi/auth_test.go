@@ -94,6 +94,8 @@ func TestUsersAreApart(t *testing.T) {
 		switch {
 		case strings.HasSuffix(route.path, "/turns") && route.method == http.MethodPost:
 			body = map[string]any{"message": "mine now"}
+		case strings.HasSuffix(route.path, "/artifacts/{ref}") && route.method == http.MethodPatch:
+			body = map[string]any{"content": map[string]any{"name": "mine now"}}
 		case route.method == http.MethodPatch:
 			body = map[string]any{"title": "mine now"}
 		}

@@ -110,6 +110,10 @@ func problemOf(err error) *problem {
 		return newCode(http.StatusTooManyRequests, "limit_exceeded", "You have used up what you may use in a day ("+usedUp.What+"). Please come back tomorrow.")
 	}
 	if bad, ok := errors.AsType[*registry.RefError](err); ok {
+		if bad.Reason == registry.ReasonSaved {
+			return newCode(http.StatusConflict, "conflict", bad.Sentence)
+		}
+
 		return newCode(http.StatusNotFound, "not_found", bad.Sentence)
 	}
 	switch {

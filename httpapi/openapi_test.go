@@ -83,8 +83,10 @@ var wantOperations = map[string]string{
 	"create-row":       "POST /v1/data/{type}",
 	"create-session":   "POST /v1/sessions",
 	"delete-row":       "DELETE /v1/data/{type}/{id}",
+	"drop-artifact":    "DELETE /v1/sessions/{id}/artifacts/{ref}",
 	"enqueue-turn":     "POST /v1/sessions/{id}/turns",
 	"forget-session":   "DELETE /v1/sessions/{id}",
+	"get-artifact":     "GET /v1/sessions/{id}/artifacts/{ref}",
 	"get-call":         "GET /v1/calls/{id}",
 	"get-row":          "GET /v1/data/{type}/{id}",
 	"get-session":      "GET /v1/sessions/{id}",
@@ -101,10 +103,12 @@ var wantOperations = map[string]string{
 	"list-summaries":   "GET /v1/sessions/{id}/summaries",
 	"list-turns":       "GET /v1/sessions/{id}/turns",
 	"list-types":       "GET /v1/data",
+	"patch-artifact":   "PATCH /v1/sessions/{id}/artifacts/{ref}",
 	"patch-row":        "PATCH /v1/data/{type}/{id}",
 	"patch-session":    "PATCH /v1/sessions/{id}",
 	"pin-entity":       "PUT /v1/sessions/{id}/entities/{ref}/pin",
 	"preview-context":  "GET /v1/sessions/{id}/context",
+	"save-artifact":    "POST /v1/sessions/{id}/artifacts/{ref}/save",
 	"search":           "GET /v1/search",
 	"session-events":   "GET /v1/sessions/{id}/events",
 	"turn-events":      "GET /v1/turns/{id}/events",
@@ -118,12 +122,14 @@ func requireErrors(t *testing.T, name string, op described) {
 	switch op.OperationID {
 	case "enqueue-turn":
 		want = append(want, "409", "413", "429")
-	case "create-row", "create-session", "patch-session":
+	case "create-session", "patch-session":
 		want = append(want, "413")
-	case "patch-row":
-		want = append(want, "412", "413")
-	case "delete-row":
-		want = append(want, "412")
+	case "create-row":
+		want = append(want, "409", "413")
+	case "patch-artifact", "patch-row":
+		want = append(want, "409", "412", "413")
+	case "delete-row", "drop-artifact", "save-artifact":
+		want = append(want, "409", "412")
 	}
 	var have []string
 	for status, response := range op.Responses {

@@ -12,7 +12,8 @@ import (
 	"alfred/registry"
 )
 
-type pinPath struct {
+// RefPath names a ref of a session.
+type RefPath struct {
 	SessionPath
 
 	Ref string `doc:"Ref of the entity, such as recipe_1." path:"ref"`
@@ -23,11 +24,11 @@ func (a *api) registerPins() {
 	huma.Register(a.huma, operation(http.MethodDelete, "/v1/sessions/{id}/entities/{ref}/pin", "unpin-entity", "No longer keep it", http.StatusNoContent), a.unpin)
 }
 
-func (a *api) pin(ctx context.Context, in *pinPath) (*struct{}, error) {
+func (a *api) pin(ctx context.Context, in *RefPath) (*struct{}, error) {
 	return &struct{}{}, a.asUser(ctx, in.ID, func(r *registry.Registry) error { return r.Pin(ctx, in.Ref) })
 }
 
-func (a *api) unpin(ctx context.Context, in *pinPath) (*struct{}, error) {
+func (a *api) unpin(ctx context.Context, in *RefPath) (*struct{}, error) {
 	return &struct{}{}, a.asUser(ctx, in.ID, func(r *registry.Registry) error { return r.Unpin(ctx, in.Ref) })
 }
 

@@ -69,10 +69,10 @@ type rowDeleteIn struct {
 
 func (a *api) registerRows() {
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}", "list-rows", "Rows of a type", http.StatusOK), a.rowList)
-	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}", "create-row", "Create a row", http.StatusCreated, http.StatusRequestEntityTooLarge), a.rowCreate)
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}", "create-row", "Create a row", http.StatusCreated, http.StatusConflict, http.StatusRequestEntityTooLarge), a.rowCreate)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}", "get-row", "One row with its parts", http.StatusOK), a.rowGet)
-	huma.Register(a.huma, operation(http.MethodPatch, "/v1/data/{type}/{id}", "patch-row", "Change a row; null clears a column", http.StatusOK, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.rowPatch)
-	huma.Register(a.huma, operation(http.MethodDelete, "/v1/data/{type}/{id}", "delete-row", "Delete a row", http.StatusNoContent, http.StatusPreconditionFailed), a.rowDelete)
+	huma.Register(a.huma, operation(http.MethodPatch, "/v1/data/{type}/{id}", "patch-row", "Change a row; null clears a column", http.StatusOK, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.rowPatch)
+	huma.Register(a.huma, operation(http.MethodDelete, "/v1/data/{type}/{id}", "delete-row", "Delete a row", http.StatusNoContent, http.StatusConflict, http.StatusPreconditionFailed), a.rowDelete)
 }
 
 // rowUser says for whom, and in which session, rows are changed.
@@ -203,8 +203,10 @@ func rowProblem(err error) error {
 	switch refused.Code {
 	case crud.CodeNotFound, crud.CodeUnknownTable:
 		return errNotFound
-	case crud.CodeConflict:
+	case crud.CodeStale:
 		return newCode(http.StatusPreconditionFailed, "conflict", refused.Message)
+	case crud.CodeConflict, crud.CodePendingRef:
+		return newCode(http.StatusConflict, "conflict", refused.Message)
 	default:
 		return invalid(refused.Message)
 	}

@@ -132,7 +132,12 @@ func (r *Registry) UpdateEntityData(ctx context.Context, ref string, raw json.Ra
 	e.touch(r.scope.Turn)
 	e.relabel(c.label)
 
-	if err := r.write(ctx, []change{{&e, ActionUpdated}}); err != nil {
+	event := ActionUpdated
+	if r.scope.Actor == ActorUser {
+		event = ActionUpdatedUser
+	}
+
+	if err := r.write(ctx, []change{{&e, event}}); err != nil {
 		return Entry{}, err
 	}
 
@@ -145,6 +150,33 @@ func (r *Registry) draft(ctx context.Context, ref string) (Entry, error) {
 		return Entry{}, err
 	}
 
+	return r.ResolveDraft(ctx, ref)
+}
+
+// LockDraft keeps others from changing or saving a draft until the transaction
+// ends. Anything but a draft is a *RefError.
+func (r *Registry) LockDraft(ctx context.Context, ref string) error {
+	_, err := r.draft(ctx, ref)
+
+	return err
+}
+
+// NewestVersion is the number of a draft's newest version, 0 if it has none.
+func (r *Registry) NewestVersion(ctx context.Context, ref string) (int, error) {
+	version, err := r.q.ArtifactNewest(ctx, r.tx, &db.ArtifactNewestParams{SessionID: r.scope.SessionID, Ref: ref})
+	if err != nil {
+		return 0, fmt.Errorf("read draft's version: %w", err)
+	}
+
+	return int(version), nil
+}
+
+// ResolveDraft returns the entry of a draft. Anything else is a *RefError.
+func (r *Registry) ResolveDraft(ctx context.Context, ref string) (Entry, error) {
+	if !isRef(r.domain, ref) {
+		return r.Resolve(ctx, ref, Want{}) // says why
+	}
+
 	known, err := r.load(ctx, []string{ref})
 	if err != nil {
 		return Entry{}, err
@@ -152,7 +184,7 @@ func (r *Registry) draft(ctx context.Context, ref string) (Entry, error) {
 
 	e := known[ref]
 	if e == nil || e.State == StateDropped || e.State == StateDeleted {
-		return r.Resolve(ctx, ref, Want{}) // says why
+		return r.Resolve(ctx, ref, Want{})
 	}
 
 	if !e.Pending() {

@@ -1,7 +1,6 @@
 -- ArtifactGet is one version of a draft, the newest unless one is named.
 -- name: ArtifactGet :one
-SELECT e.ref, e.entity_type, e.label, e.state, e.turn_promoted, a.version, a.content,
-       (SELECT max(n.version) FROM artifacts AS n WHERE n.session_id = e.session_id AND n.ref = e.ref)::int AS newest
+SELECT e.ref, e.entity_type, e.entity_id, e.label, e.state, a.version, a.content
 FROM entity_refs AS e
 JOIN artifacts AS a ON a.session_id = e.session_id AND a.ref = e.ref
 WHERE e.session_id = @session_id AND e.ref = @ref AND (sqlc.narg(version)::int IS NULL OR a.version = sqlc.narg(version)::int)
@@ -38,6 +37,9 @@ CROSS JOIN LATERAL (
 ) AS a
 WHERE e.session_id = @session_id AND e.active_turn = 2147483647 AND e.state = 'pending'
 ORDER BY e.ref;
+
+-- name: ArtifactNewest :one
+SELECT coalesce(max(version), 0)::int AS version FROM artifacts WHERE session_id = @session_id AND ref = @ref;
 
 -- ArtifactVersions are a draft's versions, newest first. What no step made is the user's own.
 -- name: ArtifactVersions :many
