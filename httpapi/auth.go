@@ -74,20 +74,26 @@ func hashKey(key string) []byte {
 // authenticate finds who is behind the request's key or token, checks that it may
 // do what the method does, and that it does not do so too often.
 func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
-	who, err := a.identify(ctx.Context(), ctx.Header("Authorization"))
-	switch {
-	case err != nil:
-	case !who.may(ctx.Method()):
-		err = errForbidden
-	default:
-		err = a.budgets.take(who.budget)
-	}
+	who, err := a.admit(ctx.Context(), ctx.Header("Authorization"), ctx.Method())
 	if err != nil {
 		a.fail(ctx, err)
 
 		return
 	}
 	next(huma.WithValue(ctx, callerKey, who))
+}
+
+func (a *api) admit(ctx context.Context, authorization, method string) (caller, error) {
+	who, err := a.identify(ctx, authorization)
+	switch {
+	case err != nil:
+	case !who.may(method):
+		err = errForbidden
+	default:
+		err = a.budgets.take(who.budget)
+	}
+
+	return who, err
 }
 
 func (a *api) identify(ctx context.Context, authorization string) (caller, error) {

@@ -30,9 +30,9 @@ func (a *api) registerCompletions(mux *http.ServeMux) {
 // openai answers errors in OpenAI's form.
 func (a *api) openai(handle func(ctx context.Context, w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, err := a.identify(r)
+		who, err := a.admit(r.Context(), r.Header.Get("Authorization"), r.Method)
 		if err == nil {
-			err = handle(ctx, w, r) //nolint:contextcheck // it is the request's
+			err = handle(context.WithValue(r.Context(), callerKey, who), w, r)
 		}
 		if err != nil {
 			noteCause(r.Context(), err)
@@ -76,6 +76,11 @@ func (a *api) completionCreate(ctx context.Context, w http.ResponseWriter, r *ht
 	if err != nil {
 		return err
 	}
+	closed, err := a.budgets.openStream(callerOf(ctx).budget) // one that waits for its answer counts as one that streams
+	if err != nil {
+		return err
+	}
+	defer closed()
 	made, err := a.completionTurn(ctx, w, r, in, message)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -184,10 +185,8 @@ func errorOfProblem(p *problem) *completionError {
 }
 
 func writeCompletionError(w http.ResponseWriter, p *problem) {
+	maps.Copy(w.Header(), p.GetHeaders())
 	w.Header().Set("Content-Type", "application/json")
-	if p.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-	}
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(errorOfProblem(p)) //nolint:errchkjson // a client that has gone needs no answer
 }

@@ -36,16 +36,6 @@ const (
 
 var errStopping = newCode(http.StatusServiceUnavailable, "unavailable", "This server is being stopped; ask another for the turn.")
 
-// identify returns the request's context with whom it acts for.
-func (a *api) identify(r *http.Request) (context.Context, error) {
-	user, err := a.userOfKey(r.Context(), r.Header.Get("Authorization"), r.Method)
-	if err != nil {
-		return nil, err
-	}
-
-	return context.WithValue(r.Context(), userKey, user), nil
-}
-
 // untilStopping is ctx, which also ends when the server is about to.
 func (a *api) untilStopping(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -166,6 +156,9 @@ func (a *api) relay(ctx context.Context, out *eventWriter, turn uuid.UUID, pass 
 	tail := a.reader(ctx).Tail(turn, 0)
 	defer tail.Close()
 	for {
+		if err := a.stillGood(ctx); err != nil {
+			return err
+		}
 		events, err := tail.Next(ctx, pingEvery)
 		if errors.Is(err, io.EOF) {
 			return nil
