@@ -62,6 +62,24 @@ func (q *Queries) JobSupersede(ctx context.Context, db DBTX, arg *JobSupersedePa
 	return superseded, err
 }
 
+const jobSupersedeStray = `-- name: JobSupersedeStray :one
+SELECT jobs_supersede($1::text, 'fetched, but not delivered', $2::bigint[], interval '3 seconds')::int AS superseded
+`
+
+type JobSupersedeStrayParams struct {
+	Client  string
+	Working []int64
+}
+
+// JobSupersedeStray is for the jobs that a worker has fetched without getting them: the connection broke in between.
+// What was fetched that long ago would have arrived.
+func (q *Queries) JobSupersedeStray(ctx context.Context, db DBTX, arg *JobSupersedeStrayParams) (int32, error) {
+	row := db.QueryRow(ctx, jobSupersedeStray, arg.Client, arg.Working)
+	var superseded int32
+	err := row.Scan(&superseded)
+	return superseded, err
+}
+
 const partitionEnsure = `-- name: PartitionEnsure :one
 SELECT partitions_ensure()::int AS made
 `

@@ -127,7 +127,7 @@ func problemOf(err error) *problem {
 		return newCode(http.StatusTooManyRequests, "limit_exceeded", "Too many messages are waiting in this session.")
 	case unstorable(pg.Code(err)):
 		return invalid("A text or value is not one that can be stored, such as a NUL character.")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), pg.IsTransient(err):
 		return newCode(http.StatusServiceUnavailable, "unavailable", "This took too long or was interrupted; try again.")
 	}
 

@@ -42,7 +42,7 @@ func (w *compressWorker) Timeout(*river.Job[CompressArgs]) time.Duration { retur
 // Work implements river.Worker.
 func (w *compressWorker) Work(ctx context.Context, job *river.Job[CompressArgs]) error {
 	b := background{
-		kind: nodeCompress, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
+		kind: nodeCompress, jobID: job.ID, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
 		attr: slog.String("session_id", job.Args.SessionID.String()),
 	}
 
@@ -125,7 +125,7 @@ const embedTimeout = 2 * time.Minute
 // Work implements river.Worker.
 func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error {
 	b := background{
-		kind: kindEmbed, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
+		kind: kindEmbed, jobID: job.ID, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
 		attr: slog.String("turn_id", job.Args.TurnID.String()),
 	}
 
@@ -137,6 +137,7 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 // background is one delivery of a job that no turn waits for.
 type background struct {
 	kind    string
+	jobID   int64
 	attempt int
 	snoozes int
 	attr    slog.Attr
@@ -146,6 +147,7 @@ type background struct {
 // next turn's job does the same work again.
 func (r *Runner) background(ctx context.Context, b background, work func(context.Context) error) (err error) {
 	started := time.Now()
+	defer r.working.enter(b.jobID)()
 	func() {
 		defer func() {
 			if value := recover(); value != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
+	"alfred/pg"
 )
 
 const (
@@ -160,12 +161,25 @@ func (l *lease) listen(ctx context.Context) error {
 	}
 }
 
+// giveUp leaves no job behind that nobody would miss: one that could not be handed back, or that was fetched but did
+// not arrive.
+func (l *lease) giveUp(ctx context.Context) func(pgx.Tx) error {
+	return func(tx pgx.Tx) error {
+		q := db.New()
+		if _, err := q.JobSupersede(ctx, tx, &db.JobSupersedeParams{Client: l.runner.id, Reason: "worker stopped"}); err != nil {
+			return err //nolint:wrapcheck // wrapped by the caller
+		}
+
+		return q.WorkerDelete(ctx, tx, l.runner.id)
+	}
+}
+
 // release gives the lease up. The loops are over.
 func (l *lease) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	defer l.beats.Close()
-	err := db.New().WorkerDelete(ctx, l.beats, l.runner.id)
+	err := pg.InTx(ctx, l.beats, l.giveUp(ctx))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.conn != nil && !l.conn.IsClosed() {

@@ -4,13 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"strings"
 	"time"
-
-	"github.com/jackc/pgerrcode"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"alfred/llm"
 	"alfred/memory"
@@ -129,7 +123,7 @@ func judge(err error, attempt, snoozes int) outcome {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return retryUntil(maxAttempts, attempt, codeModelUnavail)
-	case transientDB(err):
+	case pg.IsTransient(err):
 		return retryUntil(maxAttempts, attempt, codeInternal)
 	default:
 		return retryUntil(internalAttempts, attempt, codeInternal)
@@ -167,26 +161,6 @@ func retryUntil(last, attempt int, code string) outcome {
 	}
 
 	return outcome{verdict: verdictRetry}
-}
-
-// transientDB reports whether the same statement may succeed later: the server
-// is away or starting, is short of something, or resolved a conflict against us.
-func transientDB(err error) bool {
-	code := pg.Code(err)
-	if code != "" {
-		return code == pgerrcode.SerializationFailure || code == pgerrcode.DeadlockDetected ||
-			code == pgerrcode.IdleInTransactionSessionTimeout || pgerrcode.IsConnectionException(code) ||
-			pgerrcode.IsInsufficientResources(code) || pgerrcode.IsOperatorIntervention(code)
-	}
-	if _, isConnect := errors.AsType[*pgconn.ConnectError](err); isConnect {
-		return true
-	}
-	if _, isNet := errors.AsType[net.Error](err); isNet {
-		return true
-	}
-
-	return pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		strings.Contains(err.Error(), "conn closed")
 }
 
 const (

@@ -35,6 +35,7 @@ func TestJudge(t *testing.T) {
 		"invalid output":        {model(llm.KindInvalidOutput, 0), 1, 0, outcome{verdict: verdictFail, code: "invalid_output"}},
 		"invalid request":       {model(llm.KindInvalidRequest, 0), 1, 0, outcome{verdict: verdictFail, code: "model_unavailable", text: unsuitable}},
 		"lease lost":            {errors.Join(errLeaseLost, context.Canceled), 6, 0, outcome{verdict: verdictHandBack}},
+		"lock timeout":          {&pgconn.PgError{Code: "55P03"}, 5, 0, outcome{verdict: verdictRetry}},
 		"none":                  {nil, 1, 0, outcome{verdict: verdictDone}},
 		"overloaded":            {model(llm.KindOverloaded, 0), 5, 0, outcome{verdict: verdictRetry}},
 		"overloaded to the end": {model(llm.KindOverloaded, 0), 6, 0, outcome{verdict: verdictFail, code: "model_unavailable"}},

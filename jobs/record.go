@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// recordTimeout bounds storing an answer, which goes on although its run was stopped.
+	// recordTimeout bounds storing an answer, from the end of its run: it has been paid for.
 	recordTimeout = 5 * time.Second
 
-	// recordTries is how often storing an answer is tried: it has been paid for.
-	recordTries = 3
+	// recordPause stands between attempts to store an answer.
+	recordPause = 200 * time.Millisecond
 
 	codeFailed = "internal" // of a call whose error is no llm.Error
 )
@@ -123,20 +123,23 @@ func (r *recorder) answer(ctx context.Context, attempt int, request json.RawMess
 	return row, nil
 }
 
-// record stores the call, whatever came of it. It outlives the run's context.
+// record stores the call, whatever came of it. It tries as long as the run may last, and a little longer.
 func (r *recorder) record(ctx context.Context, req *llm.Request, request json.RawMessage, resp *llm.Response, failure error, took time.Duration) error {
 	call, err := r.row(req, request, resp, failure, took)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	ctx, cancel := outlive(ctx, recordTimeout)
 	defer cancel()
-	for try := 1; ; try++ {
+	for {
 		err = pg.InTx(ctx, r.pool, func(tx pgx.Tx) error { return r.insert(ctx, tx, call) })
-		if err == nil || try == recordTries || !transientDB(err) {
+		if err == nil || ctx.Err() != nil || !pg.IsTransient(err) {
 			break
 		}
-		time.Sleep(pause(try) / 4) //nolint:mnd // the database is close
+		select {
+		case <-ctx.Done():
+		case <-time.After(recordPause):
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("store the model's answer: %w", err)
@@ -144,6 +147,20 @@ func (r *recorder) record(ctx context.Context, req *llm.Request, request json.Ra
 	r.lastCall, r.modelName = &call.ID, call.Model
 
 	return nil
+}
+
+// outlive returns a context that ends this long after the given one.
+func outlive(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-longer.Done():
+		case <-time.After(by):
+			cancel()
+		}
+	})
+
+	return longer, func() { stop(); cancel() }
 }
 
 func (r *recorder) row(req *llm.Request, request json.RawMessage, resp *llm.Response, failure error, took time.Duration) (*db.LlmCallInsertParams, error) {

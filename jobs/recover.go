@@ -33,7 +33,7 @@ func (r *Runner) recoverLoop(ctx context.Context) {
 }
 
 func (r *Runner) scan(ctx context.Context) error {
-	return errors.Join(r.supersede(ctx), r.failAbandoned(ctx), r.finishSummaries(ctx), r.startWaiting(ctx))
+	return errors.Join(r.supersede(ctx), r.supersedeStrays(ctx), r.failAbandoned(ctx), r.finishSummaries(ctx), r.startWaiting(ctx))
 }
 
 // supersede replaces the running jobs of dead workers by new ones. A row is never

@@ -124,6 +124,7 @@ type Runner struct {
 	host     string
 	notifier *pg.Notifier
 	runs     *runs
+	working  *working
 	lease    *lease
 	leaks    atomic.Int64
 
@@ -146,7 +147,7 @@ func NewRunner(config Config) (*Runner, error) {
 	host = host[:min(len(host), 40)] //nolint:mnd // an id has 100 characters
 	r := &Runner{
 		Config: config, host: host, id: clientPrefix + host + "-" + uuid.NewString(),
-		notifier: pg.NewNotifier(config.Pool), runs: newRuns(),
+		notifier: pg.NewNotifier(config.Pool), runs: newRuns(), working: newWorking(),
 	}
 	r.client, err = river.NewClient(riverpgxv5.New(config.Pool), r.riverConfig())
 	if err != nil {

@@ -52,7 +52,7 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 		return nil
 	}
 	out, err := nodes.Summarize(ctx, model, s.in)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil { // the model's time is over, not the database's
 		out, err = &fallback, nil
 	}
 	s.out = out

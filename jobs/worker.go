@@ -70,6 +70,7 @@ type decision interface {
 func (r *Runner) work(ctx context.Context, d delivery) error {
 	ctx, leave := r.runs.enter(ctx, d.TurnID)
 	defer leave()
+	defer r.working.enter(d.jobID)()
 	report := &report{delivery: d, started: time.Now()}
 	err := r.decide(ctx, d, report)
 	if cause := context.Cause(ctx); cause != nil && err != nil {

@@ -2,6 +2,9 @@ package pg
 
 import (
 	"errors"
+	"io"
+	"net"
+	"strings"
 
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -59,4 +62,23 @@ func IsForeignKey(err error, constraint string) bool {
 // IsUnique reports whether err is a violation of the named unique constraint or unique index.
 func IsUnique(err error, constraint string) bool {
 	return Code(err) == pgerrcode.UniqueViolation && ConstraintName(err) == constraint
+}
+
+// IsTransient reports whether the same statement may succeed later: the server is away or starting, is short of
+// something, kept us waiting for too long, or resolved a conflict against us.
+func IsTransient(err error) bool {
+	if code := Code(err); code != "" {
+		return code == pgerrcode.SerializationFailure || code == pgerrcode.DeadlockDetected || code == pgerrcode.LockNotAvailable ||
+			code == pgerrcode.IdleInTransactionSessionTimeout || pgerrcode.IsConnectionException(code) ||
+			pgerrcode.IsInsufficientResources(code) || pgerrcode.IsOperatorIntervention(code) || pgerrcode.IsSystemError(code)
+	}
+	if _, isConnect := errors.AsType[*pgconn.ConnectError](err); isConnect {
+		return true
+	}
+	if _, isNet := errors.AsType[net.Error](err); isNet {
+		return true
+	}
+
+	return pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		err != nil && strings.Contains(err.Error(), "conn closed") // pgconn exports no such error
 }

@@ -31,7 +31,7 @@ var functionCalls = []string{ //nolint:gochecknoglobals // a table
 	`alfred.queue_rows()`,
 	`alfred.job_insert('act', '{}')`,
 	`alfred.job_complete(1, 1)`,
-	`alfred.jobs_supersede('nobody', 'gone')`,
+	`alfred.jobs_supersede('nobody', 'gone', '{1}', '3 s')`,
 	`alfred.jobs_discard(':turn')`,
 	`alfred.turns_abandoned()`,
 	`alfred.summaries_abandoned()`,

@@ -7,6 +7,11 @@ SELECT job_insert(@kind::text, @args::jsonb, @queue::text)::bigint AS job_id;
 -- name: JobSupersede :one
 SELECT jobs_supersede(@client::text, @reason::text)::int AS superseded;
 
+-- JobSupersedeStray is for the jobs that a worker has fetched without getting them: the connection broke in between.
+-- What was fetched that long ago would have arrived.
+-- name: JobSupersedeStray :one
+SELECT jobs_supersede(@client::text, 'fetched, but not delivered', @working::bigint[], interval '3 seconds')::int AS superseded;
+
 -- name: PartitionEnsure :one
 SELECT partitions_ensure()::int AS made;
 

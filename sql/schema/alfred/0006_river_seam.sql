@@ -40,7 +40,7 @@ $$;
 COMMENT ON FUNCTION job_complete IS 'Completes a running job; false when this attempt no longer owns it.';
 
 -- +goose StatementBegin
-CREATE FUNCTION jobs_supersede(client text, reason text) RETURNS integer
+CREATE FUNCTION jobs_supersede(client text, reason text, working bigint[] DEFAULT '{}', age interval DEFAULT '0') RETURNS integer
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
@@ -52,6 +52,7 @@ BEGIN
     FOR old IN
         SELECT * FROM river_job AS j
         WHERE j.state = 'running' AND j.attempted_by[array_upper(j.attempted_by, 1)] = jobs_supersede.client
+          AND j.attempted_at <= clock_timestamp() - jobs_supersede.age AND j.id <> ALL (jobs_supersede.working)
         ORDER BY j.id
         FOR UPDATE SKIP LOCKED
     LOOP
@@ -75,7 +76,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION jobs_supersede IS 'Replaces the running jobs of a dead client by new rows, attempts carried over, so that a late report of the dead client meets a finished row. A job taken over for the 11th time ends instead. Returns how many go on.';
+COMMENT ON FUNCTION jobs_supersede IS 'Replaces the running jobs of a client by new rows, attempts carried over, so that a late report of it meets a finished row: all jobs of a dead client, and of a living one those older than age that it does not work on. A job taken over for the 11th time ends instead. Returns how many go on.';
 
 -- +goose StatementBegin
 CREATE FUNCTION jobs_discard(turn uuid) RETURNS integer
@@ -534,6 +535,6 @@ DROP FUNCTION turn_events_append(uuid, jsonb);
 DROP FUNCTION queue_rows();
 DROP FUNCTION turns_abandoned(integer);
 DROP FUNCTION jobs_discard(uuid);
-DROP FUNCTION jobs_supersede(text, text);
+DROP FUNCTION jobs_supersede(text, text, bigint[], interval);
 DROP FUNCTION job_complete(bigint, integer);
 DROP FUNCTION job_insert(text, jsonb, text);
