@@ -242,8 +242,8 @@ func (q *Queries) TurnEnqueue(ctx context.Context, db DBTX, arg *TurnEnqueuePara
 	return &i, err
 }
 
-const turnEventsAppend = `-- name: TurnEventsAppend :one
-SELECT turn_events_append($1::uuid, $2::jsonb)::int AS seq
+const turnEventsAppend = `-- name: TurnEventsAppend :exec
+SELECT turn_events_append($1::uuid, $2::jsonb)
 `
 
 type TurnEventsAppendParams struct {
@@ -251,11 +251,9 @@ type TurnEventsAppendParams struct {
 	Events json.RawMessage
 }
 
-func (q *Queries) TurnEventsAppend(ctx context.Context, db DBTX, arg *TurnEventsAppendParams) (int32, error) {
-	row := db.QueryRow(ctx, turnEventsAppend, arg.TurnID, arg.Events)
-	var seq int32
-	err := row.Scan(&seq)
-	return seq, err
+func (q *Queries) TurnEventsAppend(ctx context.Context, db DBTX, arg *TurnEventsAppendParams) error {
+	_, err := db.Exec(ctx, turnEventsAppend, arg.TurnID, arg.Events)
+	return err
 }
 
 const turnStartNext = `-- name: TurnStartNext :one

@@ -44,17 +44,16 @@ func (q *Queries) QuestionAnswer(ctx context.Context, db DBTX, arg *QuestionAnsw
 }
 
 const questionAnswered = `-- name: QuestionAnswered :one
-SELECT id, session_id, turn_id, kind, payload, status, answered_by_turn, created_at FROM questions WHERE session_id = $1 AND answered_by_turn = $2::int AND status = 'answered' ORDER BY id DESC LIMIT 1
+SELECT q.id, q.session_id, q.turn_id, q.kind, q.payload, q.status, q.answered_by_turn, q.created_at FROM turns AS t
+JOIN questions AS q ON q.session_id = t.session_id AND q.answered_by_turn = t.number AND q.status = 'answered'
+WHERE t.id = $1
+ORDER BY q.id DESC
+LIMIT 1
 `
 
-type QuestionAnsweredParams struct {
-	SessionID  uuid.UUID
-	TurnNumber int32
-}
-
 // QuestionAnswered is the question that a turn answered.
-func (q *Queries) QuestionAnswered(ctx context.Context, db DBTX, arg *QuestionAnsweredParams) (*Questions, error) {
-	row := db.QueryRow(ctx, questionAnswered, arg.SessionID, arg.TurnNumber)
+func (q *Queries) QuestionAnswered(ctx context.Context, db DBTX, turnID uuid.UUID) (*Questions, error) {
+	row := db.QueryRow(ctx, questionAnswered, turnID)
 	var i Questions
 	err := row.Scan(
 		&i.ID,

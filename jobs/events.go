@@ -30,7 +30,7 @@ func (e events) append(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) error {
 	if err != nil {
 		return fmt.Errorf("encode events: %w", err)
 	}
-	if _, err := db.New().TurnEventsAppend(ctx, tx, &db.TurnEventsAppendParams{TurnID: turnID, Events: encoded}); err != nil {
+	if err := db.New().TurnEventsAppend(ctx, tx, &db.TurnEventsAppendParams{TurnID: turnID, Events: encoded}); err != nil {
 		return fmt.Errorf("append events: %w", err)
 	}
 

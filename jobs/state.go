@@ -12,6 +12,7 @@ import (
 	"alfred/crud"
 	"alfred/db"
 	"alfred/nodes"
+	"alfred/pg"
 	"alfred/registry"
 )
 
@@ -61,29 +62,54 @@ func (m *actMade) failed() bool {
 	return false
 }
 
-// loadState reads what every decision needs to know of its turn.
-func loadState(ctx context.Context, tx pgx.Tx, turn *db.Turns) (*state, error) {
+// loadState reads what every decision needs to know of its turn, in one round trip.
+// A turn that does not wait for this decision is errStale.
+func loadState(ctx context.Context, tx pgx.Tx, d delivery) (*state, error) {
 	q := db.New()
-	s := &state{turn: turn}
-	var err error
-	if s.steps, err = q.TurnStepList(ctx, tx, turn.ID); err != nil {
-		return nil, fmt.Errorf("load steps: %w", err)
-	}
-	if s.made, err = q.NodeRunListMade(ctx, tx, turn.ID); err != nil {
-		return nil, fmt.Errorf("load decisions: %w", err)
-	}
-	if s.answers, err = q.LlmCallAnswers(ctx, tx, &db.LlmCallAnswersParams{TurnID: &turn.ID, Position: turn.Position}); err != nil {
-		return nil, fmt.Errorf("load bought answers: %w", err)
-	}
-	s.answered, err = q.QuestionAnswered(ctx, tx, &db.QuestionAnsweredParams{SessionID: turn.SessionID, TurnNumber: turn.Number})
-	if errors.Is(err, pgx.ErrNoRows) {
-		s.answered, err = nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load answered question: %w", err)
+	s := &state{}
+	err := pg.Together(ctx, tx,
+		func(conn pg.Querier) (err error) {
+			s.turn, err = q.TurnGet(ctx, conn, d.TurnID)
+			if errors.Is(err, pgx.ErrNoRows) || err == nil && !current(s.turn, d) {
+				return errStale
+			}
+
+			return wrap("load turn", err)
+		},
+		func(conn pg.Querier) (err error) {
+			s.steps, err = q.TurnStepList(ctx, conn, d.TurnID)
+
+			return wrap("load steps", err)
+		},
+		func(conn pg.Querier) (err error) {
+			s.made, err = q.NodeRunListMade(ctx, conn, d.TurnID)
+
+			return wrap("load decisions", err)
+		},
+		func(conn pg.Querier) (err error) {
+			s.answers, err = q.LlmCallAnswers(ctx, conn, &db.LlmCallAnswersParams{TurnID: &d.TurnID, Position: int32(d.Position)})
+
+			return wrap("load bought answers", err)
+		},
+		func(conn pg.Querier) (err error) {
+			s.answered, err = q.QuestionAnswered(ctx, conn, d.TurnID)
+			if errors.Is(err, pgx.ErrNoRows) {
+				s.answered, err = nil, nil
+			}
+
+			return wrap("load answered question", err)
+		},
+	)
+
+	return s, err
+}
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
 	}
 
-	return s, nil
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 // step is the step to work on: the first that has not ended. Nil when all have.

@@ -127,19 +127,14 @@ func (r *Runner) load(ctx context.Context, d delivery, memory Memory, dec decisi
 	}
 	var s *state
 	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
-		turn, err := db.New().TurnGet(ctx, tx, d.TurnID)
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return fmt.Errorf("load turn: %w", err)
-		}
-		if err != nil || !current(turn, d) {
-			return errStale
-		}
-		if s, err = loadState(ctx, tx, turn); err != nil {
+		loaded, err := loadState(ctx, tx, d)
+		if err != nil {
 			return err
 		}
-		s.guard, s.memory = r.guard(turn.SessionID), memory
+		s = loaded
+		s.guard, s.memory = r.guard(s.turn.SessionID), memory
 		if d.node == nodeUnderstand && len(s.answers) == 0 { // what has been bought may be used
-			if err := r.Limits.check(ctx, tx, turn.SessionID, turn.CreatedAt); err != nil {
+			if err := r.Limits.check(ctx, tx, s.turn.SessionID, s.turn.CreatedAt); err != nil {
 				return err
 			}
 		}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"alfred/db"
 )
 
@@ -82,8 +80,8 @@ func draftText(content []byte) string {
 }
 
 // loadDrafts reads the content of all drafts.
-func loadDrafts(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
-	rows, err := q.ArtifactListPending(ctx, tx, t.row.SessionID)
+func loadDrafts(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
+	rows, err := q.ArtifactListPending(ctx, conn, t.row.SessionID)
 	if err != nil {
 		return fmt.Errorf("load drafts: %w", err)
 	}

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"alfred/db"
 	"alfred/nodes"
 )
@@ -35,21 +33,23 @@ func (e *entity) stem() string { return e.Ref[:max(0, strings.LastIndexByte(e.Re
 
 // loadEntities reads the refs in view and those that the layers loaded before it
 // name, and merges the rows of the window. It is the last of a node's layers.
-func loadEntities(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
-	return t.loadRefs(ctx, q, tx, t.inView())
+func loadEntities(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
+	return t.loadRefs(ctx, q, conn, t.inView())
 }
 
 // loadKnown is loadEntities for the one who curates them: with what the message
-// names by its label, the newest of what has left the window, and how many more
-// there are of each type.
-func loadKnown(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
+// names by its label, and the newest of what has left the window.
+func loadKnown(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
 	params := t.inView()
 	params.Labels, params.MaxOlder = labelsIn(t.row.Message), older
-	if err := t.loadRefs(ctx, q, tx, params); err != nil {
-		return err
-	}
-	counts, err := q.EntityRefCountOlder(ctx, tx, &db.EntityRefCountOlderParams{
-		SessionID: t.row.SessionID, OldestTurn: params.OldestTurn, MaxRefs: maxCounted,
+
+	return t.loadRefs(ctx, q, conn, params)
+}
+
+// countOlder counts by type what has left the window.
+func countOlder(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
+	counts, err := q.EntityRefCountOlder(ctx, conn, &db.EntityRefCountOlderParams{
+		SessionID: t.row.SessionID, OldestTurn: t.inView().OldestTurn, MaxRefs: maxCounted,
 	})
 	if err != nil {
 		return fmt.Errorf("count entities: %w", err)
@@ -65,8 +65,8 @@ func loadKnown(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 // maxCounted bounds how many refs are counted; the prompt says when there are more.
 const maxCounted = 10000
 
-func (t *turn) loadRefs(ctx context.Context, q *db.Queries, tx pgx.Tx, params *db.EntityRefListInViewParams) error {
-	rows, err := q.EntityRefListInView(ctx, tx, params)
+func (t *turn) loadRefs(ctx context.Context, q *db.Queries, conn db.DBTX, params *db.EntityRefListInViewParams) error {
+	rows, err := q.EntityRefListInView(ctx, conn, params)
 	if err != nil {
 		return fmt.Errorf("load entities: %w", err)
 	}

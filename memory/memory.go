@@ -27,7 +27,8 @@ func New(d *domain.Domain, cfg Config) *Memory {
 // Understand loads what the memory manager sees of a turn whose UI changes and
 // mentions are already applied.
 func (m *Memory) Understand(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.UnderstandInput, error) {
-	l, err := m.load(ctx, tx, t, loadPast, loadEarlier, loadDecisions, loadConstraints, loadQuestion, loadEvents, loadResults, loadDrafts, loadKnown)
+	l, err := m.load(ctx, tx, t,
+		[]loading{loadPast, loadEarlier, loadDecisions, loadConstraints, loadQuestion, loadDrafts, countOlder}, []loading{loadEvents, loadResults}, []loading{loadKnown})
 	if err != nil {
 		return nodes.UnderstandInput{}, fmt.Errorf("load for understand: %w", err)
 	}
@@ -46,7 +47,11 @@ func (m *Memory) Understand(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.
 
 // Think loads what the planner sees, in a replan too.
 func (m *Memory) Think(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.ThinkInput, error) {
-	l, err := m.load(ctx, tx, t, loadPast, loadEarlier, loadDecisions, loadConstraints, loadQuestion, loadSteps, loadRuns, loadResults, loadUser, loadEntities)
+	l, err := m.load(ctx, tx, t,
+		[]loading{loadPast, loadEarlier, loadDecisions, loadConstraints, loadQuestion, loadSteps, loadRuns}, []loading{loadResults}, []loading{loadEntities})
+	if err == nil {
+		err = l.loadUser(ctx, tx)
+	}
 	if err != nil {
 		return nodes.ThinkInput{}, fmt.Errorf("load for think: %w", err)
 	}
@@ -70,8 +75,8 @@ func (m *Memory) Think(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.Think
 
 // Act loads what one decision of a step sees. An unknown step is an error.
 func (m *Memory) Act(ctx context.Context, tx pgx.Tx, t *db.Turns, step int) (nodes.ActInput, error) {
-	layers := []loading{loadPast, loadEarlier, loadDecisions, loadConstraints, loadSteps, loadRuns, loadResults, loadDrafts, loadEntities}
-	l, err := m.load(ctx, tx, t, layers...)
+	l, err := m.load(ctx, tx, t,
+		[]loading{loadPast, loadEarlier, loadDecisions, loadConstraints, loadSteps, loadRuns, loadDrafts}, []loading{loadResults}, []loading{loadEntities})
 	if err != nil {
 		return nodes.ActInput{}, fmt.Errorf("load for act: %w", err)
 	}
@@ -90,7 +95,7 @@ func (t *turn) act(ctx context.Context, tx pgx.Tx, step *db.TurnSteps) (nodes.Ac
 	}
 	reads := step.StepType == db.StepTypeRead
 	if !reads {
-		if err := loadUser(ctx, db.New(), tx, t); err != nil {
+		if err := t.loadUser(ctx, tx); err != nil {
 			return nodes.ActInput{}, fmt.Errorf("load for act: %w", err)
 		}
 	}
@@ -122,7 +127,8 @@ func (t *turn) act(ctx context.Context, tx pgx.Tx, step *db.TurnSteps) (nodes.Ac
 
 // Reply loads the facts of a turn whose steps have ended, without refs.
 func (m *Memory) Reply(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.ReplyInput, error) {
-	l, err := m.load(ctx, tx, t, loadPast, loadEarlier, loadDecisions, loadQuestion, loadSteps, loadRuns, loadResults, loadDrafts, loadEntities)
+	l, err := m.load(ctx, tx, t,
+		[]loading{loadPast, loadEarlier, loadDecisions, loadQuestion, loadSteps, loadRuns, loadDrafts}, []loading{loadResults}, []loading{loadEntities})
 	if err != nil {
 		return nodes.ReplyInput{}, fmt.Errorf("load for reply: %w", err)
 	}
@@ -139,7 +145,7 @@ func (m *Memory) Reply(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.Reply
 // QuickReply words the reply of a quick turn from the rows it read, without a
 // model. The results must be visible in tx.
 func (m *Memory) QuickReply(ctx context.Context, tx pgx.Tx, t *db.Turns) (string, error) {
-	l, err := m.load(ctx, tx, t, loadQuestion, loadSteps, loadResults, loadEntities)
+	l, err := m.load(ctx, tx, t, []loading{loadQuestion, loadSteps, loadResults}, []loading{loadEntities})
 	if err != nil {
 		return "", fmt.Errorf("load for the quick reply: %w", err)
 	}
@@ -149,7 +155,7 @@ func (m *Memory) QuickReply(ctx context.Context, tx pgx.Tx, t *db.Turns) (string
 
 // Summarize loads a turn that has been replied to.
 func (m *Memory) Summarize(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.SummarizeInput, error) {
-	l, err := m.load(ctx, tx, t, loadDecisions, loadQuestion, loadSteps, loadRuns, loadResults, loadEntities)
+	l, err := m.load(ctx, tx, t, []loading{loadDecisions, loadQuestion, loadSteps, loadRuns, loadResults}, []loading{loadEntities})
 	if err != nil {
 		return nodes.SummarizeInput{}, fmt.Errorf("load for summarize: %w", err)
 	}
@@ -231,7 +237,8 @@ func (m *Memory) preview(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, no
 }
 
 func (m *Memory) previewAct(ctx context.Context, tx pgx.Tx, coming *db.Turns) (nodes.Frame, error) {
-	l, err := m.load(ctx, tx, coming, loadPast, loadEarlier, loadDecisions, loadConstraints, loadResults, loadDrafts, loadEntities)
+	l, err := m.load(ctx, tx, coming,
+		[]loading{loadPast, loadEarlier, loadDecisions, loadConstraints, loadDrafts}, []loading{loadResults}, []loading{loadEntities})
 	if err != nil {
 		return nodes.Frame{}, fmt.Errorf("preview: %w", err)
 	}

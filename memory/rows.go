@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
 	"alfred/domain"
@@ -45,12 +44,12 @@ type rowSet struct {
 
 // loadResults reads what the tools of this turn and of the window before it
 // returned.
-func loadResults(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
+func loadResults(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
 	ids := []uuid.UUID{t.row.ID}
 	for _, p := range t.window(t.memory.config.RetentionWindow) {
 		ids = append(ids, p.ID)
 	}
-	found, err := q.TurnStepResultListTurns(ctx, tx, ids)
+	found, err := q.TurnStepResultListTurns(ctx, conn, ids)
 	if err != nil {
 		return fmt.Errorf("load step results: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"alfred/db"
 	"alfred/domain"
 	"alfred/pg"
 )
@@ -28,7 +27,7 @@ var errRead = errors.New("read")
 // loadUser runs the domain's own queries as the user, in one round trip, with
 // the user's time zone so that current_date is the user's day. Queries that fail
 // leave their sections saying so: a turn need not die of a snapshot.
-func loadUser(ctx context.Context, _ *db.Queries, tx pgx.Tx, t *turn) error {
+func (t *turn) loadUser(ctx context.Context, tx pgx.Tx) error {
 	texts := userTexts{guidance: map[string]string{}}
 	err := pg.AsTenant(ctx, tx, t.userID, func(tx pgx.Tx) error {
 		if err := t.readUser(ctx, tx, &texts); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"alfred/db"
 	"alfred/nodes"
+	"alfred/pg"
 )
 
 // pastLimit bounds how many older turns are read; more has no room in any prompt.
@@ -54,17 +56,18 @@ type turn struct {
 }
 
 // loading loads one layer of a turn; each is one statement.
-type loading func(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error
+type loading func(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error
 
-func (m *Memory) load(ctx context.Context, tx pgx.Tx, row *db.Turns, layers ...loading) (*turn, error) {
+// load reads layers round by round. Those of a round look at what earlier rounds have loaded, not at each other: they
+// are one round trip.
+func (m *Memory) load(ctx context.Context, tx pgx.Tx, row *db.Turns, rounds ...[]loading) (*turn, error) {
 	t := &turn{memory: m, row: row, number: int(row.Number), userID: row.UserID, mode: row.Mode, before: time.Now()}
 	if row.StartedAt != nil {
 		t.before = *row.StartedAt
 	}
-	q := db.New()
-
-	for _, layer := range append([]loading{loadSession}, layers...) {
-		if err := layer(ctx, q, tx, t); err != nil {
+	rounds[0] = append(rounds[0], loadSession)
+	for _, layers := range rounds {
+		if err := t.loadTogether(ctx, tx, layers); err != nil {
 			return nil, err
 		}
 	}
@@ -72,10 +75,20 @@ func (m *Memory) load(ctx context.Context, tx pgx.Tx, row *db.Turns, layers ...l
 	return t, nil
 }
 
+func (t *turn) loadTogether(ctx context.Context, tx pgx.Tx, layers []loading) error {
+	q := db.New()
+	readers := make([]func(pg.Querier) error, 0, len(layers))
+	for _, layer := range layers {
+		readers = append(readers, func(conn pg.Querier) error { return layer(ctx, q, conn, t) })
+	}
+
+	return pg.Together(ctx, tx, readers...) //nolint:wrapcheck // each layer says what it was
+}
+
 // loadSession reads the session and its user's time zone. A zone that this
 // machine does not know counts as UTC.
-func loadSession(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
-	session, err := q.SessionGetContext(ctx, tx, t.row.SessionID)
+func loadSession(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
+	session, err := q.SessionGetContext(ctx, conn, t.row.SessionID)
 	if err != nil {
 		return fmt.Errorf("load session: %w", err)
 	}
@@ -92,10 +105,10 @@ func loadSession(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 
 // loadPast reads the turns that had ended when this one began, up to as many as
 // the widest window and the older ones need.
-func loadPast(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
-	past, err := q.TurnListPast(ctx, tx, &db.TurnListPastParams{
+func loadPast(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
+	past, err := q.TurnListPast(ctx, conn, &db.TurnListPastParams{
 		SessionID: t.row.SessionID, CurrentTurn: t.row.Number, Before: &t.before,
-		FromTurn: 1, ToTurn: int32(max(t.lastTurn, t.number)),
+		FromTurn: 1, ToTurn: math.MaxInt32,
 		MaxChars: int32(t.memory.config.Budget.Message * runesPerToken), Lim: pastLimit,
 	})
 	if err != nil {
@@ -112,11 +125,11 @@ func loadPast(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 
 // loadEarlier reads the compressed texts; none where older turns are not to be
 // compressed.
-func loadEarlier(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
+func loadEarlier(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
 	if !t.memory.config.CompressOlder {
 		return nil
 	}
-	rows, err := q.HistorySummaryListNewest(ctx, tx, &db.HistorySummaryListNewestParams{
+	rows, err := q.HistorySummaryListNewest(ctx, conn, &db.HistorySummaryListNewestParams{
 		SessionID: t.row.SessionID, Before: t.before, BelowTurn: t.row.Number,
 	})
 	if err != nil {
@@ -133,9 +146,9 @@ func loadEarlier(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 // logShown is how many of its own decisions Understand sees.
 const logShown = 10
 
-func loadDecisions(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
+func loadDecisions(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
 	var err error
-	t.decisions, err = q.DecisionListRecent(ctx, tx, &db.DecisionListRecentParams{
+	t.decisions, err = q.DecisionListRecent(ctx, conn, &db.DecisionListRecentParams{
 		SessionID: t.row.SessionID, TurnNumber: t.row.Number, Lim: 5 * logShown,
 	})
 	if err != nil {
@@ -145,9 +158,9 @@ func loadDecisions(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error
 	return nil
 }
 
-func loadConstraints(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
+func loadConstraints(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
 	var err error
-	t.constraints, err = q.ConstraintListInForce(ctx, tx, &db.ConstraintListInForceParams{
+	t.constraints, err = q.ConstraintListInForce(ctx, conn, &db.ConstraintListInForceParams{
 		SessionID: t.row.SessionID, UserID: t.userID, At: &t.before,
 	})
 	if err != nil {
@@ -157,8 +170,8 @@ func loadConstraints(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) err
 	return nil
 }
 
-func loadQuestion(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
-	question, err := q.QuestionGetCurrent(ctx, tx, &db.QuestionGetCurrentParams{
+func loadQuestion(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
+	question, err := q.QuestionGetCurrent(ctx, conn, &db.QuestionGetCurrentParams{
 		SessionID: t.row.SessionID, TurnNumber: t.row.Number, TurnID: t.row.ID,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -172,9 +185,9 @@ func loadQuestion(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error 
 	return nil
 }
 
-func loadSteps(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
+func loadSteps(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
 	var err error
-	if t.steps, err = q.TurnStepList(ctx, tx, t.row.ID); err != nil {
+	if t.steps, err = q.TurnStepList(ctx, conn, t.row.ID); err != nil {
 		return fmt.Errorf("load steps: %w", err)
 	}
 
@@ -182,9 +195,9 @@ func loadSteps(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 }
 
 // loadRuns reads this turn's decisions, among them what Understand made of it.
-func loadRuns(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
+func loadRuns(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
 	var err error
-	if t.runs, err = q.NodeRunListTurn(ctx, tx, t.row.ID); err != nil {
+	if t.runs, err = q.NodeRunListTurn(ctx, conn, t.row.ID); err != nil {
 		return fmt.Errorf("load decisions of the turn: %w", err)
 	}
 	for _, run := range t.runs {
@@ -200,13 +213,13 @@ func loadRuns(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
 }
 
 // loadEvents reads which refs each turn of Understand's window had to do with.
-func loadEvents(ctx context.Context, q *db.Queries, tx pgx.Tx, t *turn) error {
+func loadEvents(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error {
 	window := t.window(t.memory.config.UnderstandTurns)
 	numbers := make([]int32, 0, len(window))
 	for _, p := range window {
 		numbers = append(numbers, p.Number)
 	}
-	rows, err := q.EntityEventListTurns(ctx, tx, &db.EntityEventListTurnsParams{SessionID: t.row.SessionID, TurnNumbers: numbers})
+	rows, err := q.EntityEventListTurns(ctx, conn, &db.EntityEventListTurnsParams{SessionID: t.row.SessionID, TurnNumbers: numbers})
 	if err != nil {
 		return fmt.Errorf("load entity events: %w", err)
 	}

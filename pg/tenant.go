@@ -17,17 +17,14 @@ const TenantRole = "alfred_tenant"
 // The settings are made after the savepoint, because only then does rolling back to it undo them.
 func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) error {
 	return InTx(ctx, tx, func(savepoint pgx.Tx) error {
-		var role, user string
-		if err := savepoint.QueryRow(ctx, `SELECT current_setting('role'), coalesce(current_setting('alfred.user_id', true), '')`).Scan(&role, &user); err != nil {
-			return fmt.Errorf("read role: %w", err)
-		}
-		if err := actAs(ctx, savepoint, TenantRole, userID.String()); err != nil {
+		leave, err := enter(ctx, savepoint, userID)
+		if err != nil {
 			return fmt.Errorf("act as tenant: %w", err)
 		}
 		if err := work(savepoint); err != nil {
 			return err
 		}
-		if err := actAs(ctx, savepoint, role, user); err != nil {
+		if err := leave(ctx); err != nil {
 			return fmt.Errorf("leave tenant: %w", err)
 		}
 
@@ -35,8 +32,49 @@ func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx
 	})
 }
 
-func actAs(ctx context.Context, tx pgx.Tx, role, user string) error {
-	_, err := tx.Exec(ctx, `SELECT set_config('role', $1, true), set_config('alfred.user_id', $2, true)`, role, user)
+const actAs = `SELECT set_config('role', $1, true), set_config('alfred.user_id', $2, true)`
 
-	return err
+// enter makes the settings; leave makes those that were in force before.
+func enter(ctx context.Context, tx pgx.Tx, userID uuid.UUID) (leave func(context.Context) error, err error) {
+	if s, ok := tx.(*savepoint); ok {
+		return s.enter(userID), nil
+	}
+	var role, user string
+	if err := tx.QueryRow(ctx, `SELECT current_setting('role'), coalesce(current_setting('alfred.user_id', true), '')`).Scan(&role, &user); err != nil {
+		return nil, fmt.Errorf("read role: %w", err)
+	}
+	if _, err := tx.Exec(ctx, actAs, TenantRole, userID.String()); err != nil {
+		return nil, err //nolint:wrapcheck // wrapped by the caller
+	}
+
+	return func(ctx context.Context) error {
+		_, err := tx.Exec(ctx, actAs, role, user)
+
+		return err //nolint:wrapcheck // wrapped by the caller
+	}, nil
+}
+
+// enter costs no round trip: a pipe knows which settings it has made.
+func (s *savepoint) enter(userID uuid.UUID) (leave func(context.Context) error) {
+	before := s.pipe.actor
+	s.pipe.actor = []string{TenantRole, userID.String()}
+	s.control(actAs, TenantRole, userID.String())
+
+	return func(ctx context.Context) error {
+		if s.pipe.work > 0 { // what the tenant wrote must be found wanting as the tenant's
+			if err := s.flush(ctx, nil).Close(); err != nil {
+				return err
+			}
+		}
+		s.pipe.actor = before
+		if before != nil {
+			s.control(actAs, before[0], before[1])
+
+			return nil
+		}
+		s.control("SET LOCAL role TO DEFAULT")
+		s.control("SET LOCAL alfred.user_id TO DEFAULT")
+
+		return nil
+	}
 }

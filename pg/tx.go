@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // rollbackTimeout bounds a rollback, which runs even when the caller's context is over.
@@ -23,8 +24,11 @@ type OptionBeginner interface {
 
 // InTx runs work in a transaction of its own and commits it; an error or a panic of work rolls it back.
 // The errors of work come back as they are.
+//
+// On a pool, statements whose answers nobody reads (sqlc's :exec queries among them) travel with the next one, so their
+// errors come back from that one or from the commit.
 func InTx(ctx context.Context, beginner Beginner, work func(tx pgx.Tx) error) error {
-	tx, err := beginner.Begin(ctx)
+	tx, err := begin(ctx, beginner)
 	if err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
@@ -34,12 +38,28 @@ func InTx(ctx context.Context, beginner Beginner, work func(tx pgx.Tx) error) er
 
 // InReadTx runs work in a read-only transaction in which every statement sees the same moment (repeatable read).
 func InReadTx(ctx context.Context, beginner OptionBeginner, work func(tx pgx.Tx) error) error {
-	tx, err := beginner.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead})
+	tx, err := beginRead(ctx, beginner)
 	if err != nil {
 		return fmt.Errorf("begin read transaction: %w", err)
 	}
 
 	return finish(ctx, tx, work)
+}
+
+func begin(ctx context.Context, beginner Beginner) (pgx.Tx, error) {
+	if pool, ok := beginner.(*pgxpool.Pool); ok {
+		return openPipe(ctx, pool, "begin")
+	}
+
+	return beginner.Begin(ctx) //nolint:wrapcheck // wrapped by the caller
+}
+
+func beginRead(ctx context.Context, beginner OptionBeginner) (pgx.Tx, error) {
+	if pool, ok := beginner.(*pgxpool.Pool); ok {
+		return openPipe(ctx, pool, "begin isolation level repeatable read read only")
+	}
+
+	return beginner.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}) //nolint:wrapcheck // wrapped by the caller
 }
 
 // finish ends a transaction that this package began. Committing a transaction or releasing a savepoint

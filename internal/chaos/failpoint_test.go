@@ -58,13 +58,21 @@ func (f *failpoints) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.Trace
 
 // TraceBatchStart implements pgx.BatchTracer.
 func (f *failpoints) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
-	f.pass("before", fmt.Sprintf("batch of %d", data.Batch.Len()))
+	names := make([]string, 0, data.Batch.Len())
+	for _, query := range data.Batch.QueuedQueries {
+		names = append(names, statement(query.SQL))
+	}
+	f.pass("before", strings.Join(names, ", "))
 
 	return ctx
 }
 
 // TraceBatchQuery implements pgx.BatchTracer.
-func (f *failpoints) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (f *failpoints) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.TraceBatchQueryData) {
+	if data.Err == nil && strings.EqualFold(data.SQL, "commit") {
+		f.pass("after", "commit")
+	}
+}
 
 // TraceBatchEnd implements pgx.BatchTracer.
 func (f *failpoints) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}

@@ -37,8 +37,8 @@ SELECT e.turn_id::uuid AS turn_id, e.number::int AS number, e.status::turn_statu
 FROM turn_enqueue(@session_id::uuid, @message::text, sqlc.narg(idempotency_key)::text, sqlc.narg(mode)::text, @if_busy::text,
                   @ui_changes::jsonb, @mentioned_entities::jsonb) AS e;
 
--- name: TurnEventsAppend :one
-SELECT turn_events_append(@turn_id::uuid, @events::jsonb)::int AS seq;
+-- name: TurnEventsAppend :exec
+SELECT turn_events_append(@turn_id::uuid, @events::jsonb);
 
 -- name: TurnStartNext :one
 SELECT (turn_start_next(@session_id::uuid) IS NOT NULL)::boolean AS started;

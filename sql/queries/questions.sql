@@ -6,7 +6,11 @@ RETURNING id, turn_id, kind, payload;
 
 -- QuestionAnswered is the question that a turn answered.
 -- name: QuestionAnswered :one
-SELECT * FROM questions WHERE session_id = @session_id AND answered_by_turn = @turn_number::int AND status = 'answered' ORDER BY id DESC LIMIT 1;
+SELECT q.* FROM turns AS t
+JOIN questions AS q ON q.session_id = t.session_id AND q.answered_by_turn = t.number AND q.status = 'answered'
+WHERE t.id = @turn_id
+ORDER BY q.id DESC
+LIMIT 1;
 
 -- QuestionExpire ends an open question that so many later turns left unanswered.
 -- name: QuestionExpire :execrows

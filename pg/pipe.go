@@ -1,0 +1,372 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// pipe is a transaction on a connection of its own that saves round trips. What nobody reads an answer of (begin,
+// savepoints, settings, sqlc's :exec queries) waits and travels with the next statement, at the latest with the commit.
+// The order stays. An error of a statement that waited comes back from the one that it travelled with; it has ended the
+// transaction either way.
+type pipe struct {
+	conn    *pgxpool.Conn
+	waiting []*pgx.QueuedQuery
+	work    int      // of those waiting, the ones that write; control statements cannot fail by themselves
+	sent    bool     // the server knows of the transaction
+	closed  bool     // committed, rolled back, or the connection is given back
+	points  int      // savepoints so far, for their names
+	actor   []string // role and user in force, empty for those of the connection
+}
+
+// openPipe takes a connection; begin is how its transaction will begin. The caller gives it back by Commit or Rollback.
+func openPipe(ctx context.Context, pool *pgxpool.Pool, begin string) (*pipe, error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // wrapped by the caller
+	}
+	p := &pipe{conn: conn}
+	p.control(begin)
+
+	return p, nil
+}
+
+// control queues a statement that only steers the transaction.
+func (p *pipe) control(sql string, args ...any) {
+	p.waiting = append(p.waiting, &pgx.QueuedQuery{SQL: sql, Arguments: args})
+}
+
+// Begin starts a savepoint.
+func (p *pipe) Begin(context.Context) (pgx.Tx, error) {
+	if p.closed {
+		return nil, pgx.ErrTxClosed
+	}
+	p.points++
+	s := &savepoint{pipe: p, name: "pipe_" + strconv.Itoa(p.points), actor: p.actor, work: p.work}
+	s.at = len(p.waiting)
+	p.control("savepoint " + s.name)
+
+	return s, nil
+}
+
+// Commit sends what waits and the commit.
+func (p *pipe) Commit(ctx context.Context) error {
+	if p.closed {
+		return pgx.ErrTxClosed
+	}
+	if !p.sent && p.work == 0 {
+		p.release()
+
+		return nil
+	}
+	defer p.release()
+	tag, err := p.send(ctx, "commit").last()
+	if err != nil {
+		return err
+	}
+	if tag.String() == "ROLLBACK" {
+		return pgx.ErrTxCommitRollback
+	}
+
+	return nil
+}
+
+// Rollback forgets what waits.
+func (p *pipe) Rollback(ctx context.Context) error {
+	if p.closed {
+		return pgx.ErrTxClosed
+	}
+	defer p.release()
+	p.waiting = nil
+	if !p.sent || p.conn.Conn().IsClosed() {
+		return nil
+	}
+	_, err := p.conn.Exec(ctx, "rollback")
+	if err != nil {
+		_ = p.conn.Conn().Close(ctx) // or the pool would hand it out in the midst of a transaction
+	}
+
+	return err //nolint:wrapcheck // as pgx returns it
+}
+
+func (p *pipe) release() {
+	p.closed = true
+	p.conn.Release()
+}
+
+// Exec lets a :exec query of sqlc wait: its caller wants to know of an error and nothing else.
+func (p *pipe) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if p.closed {
+		return pgconn.CommandTag{}, pgx.ErrTxClosed
+	}
+	if line, _, _ := strings.Cut(sql, "\n"); strings.HasPrefix(line, "-- name: ") && strings.HasSuffix(line, " :exec") {
+		p.control(sql, args...)
+		p.work++
+
+		return pgconn.CommandTag{}, nil
+	}
+
+	return p.send(ctx, sql, args...).last()
+}
+
+// Query implements pgx.Tx.
+func (p *pipe) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if p.closed {
+		return nil, pgx.ErrTxClosed
+	}
+	sent := p.send(ctx, sql, args...)
+	rows, err := sent.Query()
+	if err != nil {
+		return nil, errors.Join(err, ignoreSame(sent.Close(), err))
+	}
+
+	return &batchRows{Rows: rows, batch: sent}, nil
+}
+
+// QueryRow implements pgx.Tx.
+func (p *pipe) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	rows, err := p.Query(ctx, sql, args...)
+
+	return oneRow{rows: rows, err: err}
+}
+
+// SendBatch sends what waits before the batch.
+func (p *pipe) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	if p.closed {
+		return &inFlight{err: pgx.ErrTxClosed}
+	}
+
+	return p.flush(ctx, b.QueuedQueries)
+}
+
+// CopyFrom implements pgx.Tx.
+func (p *pipe) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, source pgx.CopyFromSource) (int64, error) {
+	if err := p.flush(ctx, nil).Close(); err != nil {
+		return 0, err
+	}
+
+	return p.conn.CopyFrom(ctx, table, columns, source) //nolint:wrapcheck // as pgx returns it
+}
+
+// LargeObjects implements pgx.Tx. There are none here.
+func (p *pipe) LargeObjects() pgx.LargeObjects { return pgx.LargeObjects{} }
+
+// Prepare implements pgx.Tx.
+func (p *pipe) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
+	return p.conn.Conn().Prepare(ctx, name, sql) //nolint:wrapcheck // as pgx returns it
+}
+
+// Conn implements pgx.Tx. What is sent on it directly goes before what waits.
+func (p *pipe) Conn() *pgx.Conn { return p.conn.Conn() }
+
+func (p *pipe) send(ctx context.Context, sql string, args ...any) *inFlight {
+	return p.flush(ctx, []*pgx.QueuedQuery{{SQL: sql, Arguments: args}})
+}
+
+// flush sends what waits and then these, in one round trip, and reads the answers to the former.
+func (p *pipe) flush(ctx context.Context, queries []*pgx.QueuedQuery) *inFlight {
+	before := p.waiting
+	p.waiting, p.work, p.sent = nil, 0, true
+	if len(before)+len(queries) == 0 {
+		return &inFlight{}
+	}
+	b := &inFlight{BatchResults: p.conn.SendBatch(ctx, &pgx.Batch{QueuedQueries: slices.Concat(before, queries)})}
+	for _, q := range before {
+		if _, err := b.Exec(); err != nil {
+			b.err = fmt.Errorf("%s: %w", firstLine(q.SQL), err)
+			_ = b.Close()
+
+			break
+		}
+	}
+
+	return b
+}
+
+func firstLine(sql string) string {
+	line, _, _ := strings.Cut(strings.TrimPrefix(sql, "-- name: "), "\n")
+
+	return line
+}
+
+// savepoint is a transaction within a pipe.
+type savepoint struct {
+	*pipe
+
+	name   string
+	at     int // place of its statement among those that waited when it began
+	work   int // that waited when it began
+	actor  []string
+	closed bool
+}
+
+// Commit releases the savepoint. What was written within is sent first, so that an error of it comes back here.
+func (s *savepoint) Commit(ctx context.Context) error {
+	if s.closed || s.pipe.closed {
+		return pgx.ErrTxClosed
+	}
+	s.closed = true
+	if s.pipe.work > 0 {
+		_, err := s.send(ctx, "release savepoint "+s.name).last()
+		s.closed = err == nil // what failed can still be rolled back
+
+		return err
+	}
+	s.control("release savepoint " + s.name)
+
+	return nil
+}
+
+// Rollback undoes what was done since the savepoint.
+func (s *savepoint) Rollback(ctx context.Context) error {
+	if s.closed || s.pipe.closed {
+		return pgx.ErrTxClosed
+	}
+	s.closed = true
+	p := s.pipe
+	p.actor = s.actor
+	// What waits since the savepoint is never sent, nor is the savepoint if it waits itself.
+	if s.at < len(p.waiting) && p.waiting[s.at].SQL == "savepoint "+s.name {
+		p.waiting, p.work = p.waiting[:s.at], s.work
+
+		return nil
+	}
+	p.waiting, p.work = nil, 0
+	_, err := p.send(ctx, "rollback to savepoint "+s.name).last()
+
+	return err
+}
+
+// inFlight is a batch that has been sent. A failure before its first answer is kept and returned by everything.
+type inFlight struct {
+	pgx.BatchResults
+
+	err error
+}
+
+// last reads the answer that is left and ends the batch.
+func (b *inFlight) last() (pgconn.CommandTag, error) {
+	tag, err := b.Exec()
+	if closeErr := b.Close(); err == nil {
+		err = closeErr
+	}
+
+	return tag, err
+}
+
+// Exec implements pgx.BatchResults.
+func (b *inFlight) Exec() (pgconn.CommandTag, error) {
+	if b.err != nil {
+		return pgconn.CommandTag{}, b.err
+	}
+
+	return b.BatchResults.Exec() //nolint:wrapcheck // as pgx returns it
+}
+
+// Query implements pgx.BatchResults.
+func (b *inFlight) Query() (pgx.Rows, error) {
+	if b.err != nil {
+		return nil, b.err
+	}
+
+	return b.BatchResults.Query() //nolint:wrapcheck // as pgx returns it
+}
+
+// QueryRow implements pgx.BatchResults.
+func (b *inFlight) QueryRow() pgx.Row {
+	if b.err != nil {
+		return oneRow{err: b.err}
+	}
+
+	return b.BatchResults.QueryRow()
+}
+
+// Close implements pgx.BatchResults.
+func (b *inFlight) Close() error {
+	if b.BatchResults == nil {
+		return b.err
+	}
+	err := b.BatchResults.Close()
+	if b.err != nil {
+		return b.err
+	}
+
+	return err //nolint:wrapcheck // as pgx returns it
+}
+
+// batchRows are rows of a batch's last query; the batch ends with them.
+type batchRows struct {
+	pgx.Rows
+
+	batch pgx.BatchResults
+	err   error
+}
+
+// Next implements pgx.Rows.
+func (r *batchRows) Next() bool {
+	more := r.Rows.Next()
+	if !more {
+		r.Close()
+	}
+
+	return more
+}
+
+// Close implements pgx.Rows.
+func (r *batchRows) Close() {
+	r.Rows.Close()
+	r.err = r.batch.Close()
+}
+
+// Err implements pgx.Rows.
+func (r *batchRows) Err() error {
+	if err := r.Rows.Err(); err != nil {
+		return err //nolint:wrapcheck // as pgx returns it
+	}
+
+	return r.err
+}
+
+// oneRow is the first of some rows.
+type oneRow struct {
+	rows pgx.Rows
+	err  error
+}
+
+// Scan implements pgx.Row.
+func (r oneRow) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err //nolint:wrapcheck // as pgx returns it
+		}
+
+		return pgx.ErrNoRows
+	}
+	if err := r.rows.Scan(dest...); err != nil {
+		return err //nolint:wrapcheck // as pgx returns it
+	}
+	r.rows.Close()
+
+	return r.rows.Err() //nolint:wrapcheck // as pgx returns it
+}
+
+// ignoreSame keeps an error from being told twice.
+func ignoreSame(err, told error) error {
+	if errors.Is(err, told) || errors.Is(told, err) {
+		return nil
+	}
+
+	return err
+}
