@@ -21,6 +21,12 @@ const sweepLock = 0x726563616c6c
 // not fit is built many times slower.
 const buildMemory = "256MB"
 
+// graph is how dense an index is. pgvector's own m = 16 and ef_construction = 64
+// leave a twentieth of the nearest unreachable among a hundred thousand vectors that
+// lie close together, however long a search goes on; these find them all with half
+// of the search, and take three times as long to build.
+const graph = "m = 24, ef_construction = 200"
+
 // model names an embedder in the comment on its index.
 type model struct {
 	Model      string `json:"model"`
@@ -67,7 +73,7 @@ func buildIndex(ctx context.Context, conn *pgxpool.Conn, name string, m model) e
 	for _, sql := range []string{
 		`SELECT set_config('maintenance_work_mem', '` + buildMemory + `', false)
 		 WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('` + buildMemory + `')`,
-		fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON alfred.embeddings USING hnsw ((embedding::vector(%d)) vector_cosine_ops) WHERE model = %s AND dimensions = %d`,
+		fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON alfred.embeddings USING hnsw ((embedding::vector(%d)) vector_cosine_ops) WITH (`+graph+`) WHERE model = %s AND dimensions = %d`,
 			name, m.Dimensions, literal(m.Model), m.Dimensions),
 		`COMMENT ON INDEX alfred.` + name + ` IS ` + literal(string(comment)),
 		`RESET maintenance_work_mem`,

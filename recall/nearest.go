@@ -31,7 +31,7 @@ func (s *Searcher) plan(ctx context.Context, tx pgx.Tx, q *Query) (nearest, erro
 	if many {
 		choice = indexedNearest
 		// The scan goes on until enough rows have passed the filter by user.
-		settings += `, set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '400', true),
+		settings += `, set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '200', true),
 			set_config('hnsw.max_scan_tuples', '100000', true)`
 	}
 	if _, err := tx.Exec(ctx, settings); err != nil {

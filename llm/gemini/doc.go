@@ -1,7 +1,7 @@
-// Package gemini is the provider for Google's Gemini models, through the endpoint
-// of theirs that is compatible with Chat Completions.
+// Package gemini is the provider for Google's Gemini models, by Google's own SDK
+// and the Gemini API (generateContent), with an API key.
 //
-// It owns the address and the name; package openai speaks to it. Google's own SDK
-// brings gRPC, OpenCensus and its cloud authentication along, for an API key and
-// one POST request. Start reading at gemini.go.
+// It owns the translation of requests and answers, and nothing of Google's cloud:
+// no project, no credentials but the key, and none of the environment variables
+// that the SDK would read. Start reading at gemini.go.
 package gemini

@@ -2,13 +2,26 @@ package gemini
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"net/http"
 
-	"alfred/llm/openai"
+	"google.golang.org/genai"
+
+	"alfred/llm"
+	"alfred/llm/wire"
 )
 
-// DefaultBaseURL is the compatible endpoint.
-const DefaultBaseURL = "https://generativelanguage.googleapis.com/v1beta/openai"
+// DefaultBaseURL is Google's own address; the SDK adds version and path.
+const DefaultBaseURL = "https://generativelanguage.googleapis.com/"
+
+const provider = "gemini"
+
+// The causes of a configuration that cannot work.
+var (
+	errNoKey   = errors.New("no API key is set")
+	errNoModel = errors.New("no model is named")
+)
 
 // Config says which model to use.
 type Config struct {
@@ -20,18 +33,82 @@ type Config struct {
 	Model      string
 }
 
-// New returns a Gemini model.
-func New(config *Config) (*openai.Model, error) {
-	return openai.New(config.compatible())
+// Model is one Gemini model.
+type Model struct {
+	config  Config
+	dropped wire.Dropped
+	models  *genai.Models
 }
 
-// NewEmbedder returns an embedder of the given number of dimensions.
-func NewEmbedder(config *Config, dimensions int) (*openai.Embedder, error) {
-	return openai.NewEmbedder(config.compatible(), dimensions)
-}
+var _ llm.Model = (*Model)(nil)
 
-func (c *Config) compatible() *openai.Config {
-	return &openai.Config{
-		APIKey: c.APIKey, BaseURL: cmp.Or(c.BaseURL, DefaultBaseURL), HTTPClient: c.HTTPClient, Model: c.Model, Provider: "gemini",
+// New returns a Model. It connects to nothing.
+func New(config *Config) (*Model, error) {
+	models, err := open(config)
+	if err != nil {
+		return nil, err
 	}
+	return &Model{config: *config, models: models}, nil
+}
+
+// open makes the SDK's client. All that it would take from the environment is given.
+func open(config *Config) (*genai.Models, error) {
+	base := cmp.Or(config.BaseURL, DefaultBaseURL)
+	client, err := wire.Client(base, config.HTTPClient)
+	switch {
+	case err != nil:
+		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: err}
+	case config.Model == "":
+		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: errNoModel}
+	case config.APIKey == "":
+		return nil, &llm.Error{Kind: llm.KindAuth, Provider: provider, Err: errNoKey}
+	}
+	opened, err := genai.NewClient(context.Background(), &genai.ClientConfig{
+		APIKey: config.APIKey, Backend: genai.BackendGeminiAPI, HTTPClient: client, HTTPOptions: genai.HTTPOptions{BaseURL: base},
+	})
+	if err != nil { // its text may hold the whole configuration
+		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: errors.New(wire.Scrub(err.Error(), config.APIKey))}
+	}
+	return opened.Models, nil
+}
+
+// Generate asks the server once. It asks a second time only where the server
+// rejected an optional parameter.
+func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	response, err := m.ask(ctx, req)
+	for err != nil && m.dropped.Learn(err) {
+		response, err = m.ask(ctx, req)
+	}
+	if err == nil || llm.KindOf(err) != "" {
+		return response, err
+	}
+	return response, wire.Fail(ctx, provider, err, m.config.APIKey)
+}
+
+// ask reads an answer whole or piece by piece. A stream that closes without a
+// finish reason broke off, although reading it gives no error.
+func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	contents, config := m.params(req)
+	parts := answer{response: llm.Response{Model: m.config.Model, Provider: provider}}
+	if req.OnDelta == nil {
+		whole, err := m.models.GenerateContent(ctx, m.config.Model, contents, config)
+		if err != nil {
+			return nil, err
+		}
+		parts.add(whole, func(string) {})
+		return parts.finish(req)
+	}
+	for piece, err := range m.models.GenerateContentStream(ctx, m.config.Model, contents, config) {
+		if failed, ok := errors.AsType[genai.APIError](err); ok {
+			return &parts.response, wire.Event(provider, failure(&failed), m.config.APIKey)
+		}
+		if err != nil {
+			return &parts.response, err
+		}
+		parts.add(piece, req.OnDelta)
+	}
+	if ctx.Err() != nil {
+		return &parts.response, ctx.Err()
+	}
+	return parts.finish(req)
 }

@@ -1,6 +1,5 @@
 // Package openai is the provider for every server that speaks OpenAI's Chat
-// Completions: OpenAI itself, Ollama, vLLM, llama.cpp, and Gemini by its
-// compatible endpoint.
+// Completions: OpenAI itself, Ollama, vLLM, llama.cpp and others.
 //
 // It owns the translation of requests and answers, and its tolerance for servers
 // that know less than OpenAI: the schema stands in the prompt too, JSON is found in

@@ -11,7 +11,7 @@ import (
 	"alfred/llm/wire"
 )
 
-// maxBatch is how many texts go into one request; Gemini's endpoint takes 100.
+// maxBatch is how many texts go into one request; some servers take no more.
 const maxBatch = 100
 
 // errVectors is the cause of an answer whose vectors do not fit the request.

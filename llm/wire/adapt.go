@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -39,11 +40,22 @@ func (d *Dropped) Learn(err error) bool {
 	complaint := parse(failed.body)
 	text := strings.ToLower(fmt.Sprint(complaint.Param, " ", complaint.Message))
 	for _, part := range []Optional{ResponseFormat, StreamOptions, Temperature} {
-		if strings.Contains(text, string(part)) && d.flag(part).CompareAndSwap(false, true) {
+		if part.in(text) && d.flag(part).CompareAndSwap(false, true) {
 			return true
 		}
 	}
 	return false
+}
+
+// in says whether a complaint, in lower case, is about the part. Gemini has other
+// names for the response's format, and complains about a schema with too many
+// branches without any name.
+func (o Optional) in(complaint string) bool {
+	names := []string{string(o)}
+	if o == ResponseFormat {
+		names = append(names, "response_schema", "response_json_schema", "responsejsonschema", "the specified schema")
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(complaint, name) })
 }
 
 func (d *Dropped) flag(part Optional) *atomic.Bool {

@@ -54,7 +54,7 @@ func Fail(ctx context.Context, provider string, err error, secrets ...string) *l
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err // the URL may hold a password
 	}
-	cause := fmt.Errorf("request: %s", Scrub(err.Error(), secrets...))
+	cause := fmt.Errorf("request: %s", clip(Scrub(err.Error(), secrets...)))
 	return &llm.Error{Kind: llm.KindOverloaded, Provider: provider, Err: cause}
 }
 
@@ -123,7 +123,10 @@ func (d detail) text(secrets []string) string {
 	if d.Type != "" {
 		text = d.Type + ": " + text
 	}
-	text = Scrub(text, secrets...)
+	return clip(Scrub(text, secrets...))
+}
+
+func clip(text string) string {
 	if len(text) > maxDetail {
 		text = strings.ToValidUTF8(text[:maxDetail], "") + "..."
 	}

@@ -1,6 +1,6 @@
 // Package wiretest is servers for tests that speak the providers' real wire
 // protocols on a loopback port: OpenAI's Chat Completions (streamed and not, and
-// embeddings), Gemini's compatible endpoint and Anthropic's Messages.
+// embeddings), Gemini's generateContent (and embeddings) and Anthropic's Messages.
 //
 // A Handler says what the model would answer, faults included; Play lets an
 // llm.Model, say a script, answer behind the wire, so that whole turns can run over

@@ -85,12 +85,16 @@ func Start(t testing.TB, protocol Protocol, handler Handler) *Server {
 	t.Helper()
 	s := &Server{handler: handler, protocol: protocol}
 	mux := http.NewServeMux()
-	prefix := map[Protocol]string{Anthropic: "", Gemini: "/v1beta/openai", OpenAI: "/v1"}[protocol]
-	if protocol == Anthropic {
+	prefix := ""
+	switch protocol {
+	case Anthropic:
 		mux.HandleFunc("POST /v1/messages", s.messages)
-	} else {
-		mux.HandleFunc("POST "+prefix+"/chat/completions", s.chatCompletions)
-		mux.HandleFunc("POST "+prefix+"/embeddings", s.embeddings)
+	case Gemini:
+		mux.HandleFunc("POST /v1beta/models/{call}", s.generate)
+	case OpenAI:
+		prefix = "/v1"
+		mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
+		mux.HandleFunc("POST /v1/embeddings", s.embeddings)
 	}
 	s.http = httptest.NewServer(mux)
 	s.BaseURL = s.http.URL + prefix

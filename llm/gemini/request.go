@@ -1,0 +1,57 @@
+package gemini
+
+import (
+	"encoding/json"
+
+	"google.golang.org/genai"
+
+	"alfred/llm"
+	"alfred/llm/wire"
+)
+
+func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateContentConfig) {
+	config := &genai.GenerateContentConfig{MaxOutputTokens: int32(req.MaxTokens)}
+	if system := wire.System(req); system != "" {
+		config.SystemInstruction = genai.NewContentFromText(system, genai.RoleUser)
+	}
+	if req.Temperature != nil && !m.dropped.Has(wire.Temperature) {
+		config.Temperature = new(float32(*req.Temperature))
+	}
+	if schema := object(req.Schema); schema != nil && !m.dropped.Has(wire.ResponseFormat) {
+		schema["title"] = req.SchemaName
+		config.ResponseMIMEType, config.ResponseJsonSchema = "application/json", schema
+	}
+	if len(req.Tools) > 0 {
+		config.Tools = []*genai.Tool{{FunctionDeclarations: functions(req.Tools)}}
+	}
+	contents := make([]*genai.Content, 0, len(req.Messages))
+	for _, message := range req.Messages {
+		role := genai.Role(genai.RoleUser)
+		if message.Role == llm.RoleAssistant {
+			role = genai.RoleModel
+		}
+		contents = append(contents, genai.NewContentFromText(message.Content, role))
+	}
+	return contents, config
+}
+
+func functions(tools []llm.Tool) []*genai.FunctionDeclaration {
+	list := make([]*genai.FunctionDeclaration, 0, len(tools))
+	for _, tool := range tools {
+		declaration := &genai.FunctionDeclaration{Name: tool.Name, Description: tool.Description}
+		if schema := object(tool.Schema); schema != nil {
+			declaration.ParametersJsonSchema = schema
+		}
+		list = append(list, declaration)
+	}
+	return list
+}
+
+// object reads a schema; nil for one that is no object.
+func object(schema json.RawMessage) map[string]any {
+	var fields map[string]any
+	if json.Unmarshal(schema, &fields) != nil {
+		return nil
+	}
+	return fields
+}
