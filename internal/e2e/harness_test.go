@@ -47,12 +47,16 @@ type house struct {
 type fixtures struct {
 	embedder llm.Embedder
 	model    func(*domain.Domain) llm.Model
+	pool     *pgxpool.Pool // of a migrated database
 }
 
 // openHouse starts everything on a fresh database and stops it when the test ends.
 func openHouse(t *testing.T, f fixtures) *house {
 	t.Helper()
-	pool := dbtest.Pool(t)
+	pool := f.pool
+	if pool == nil {
+		pool = dbtest.Pool(t)
+	}
 	logger := testLogger(t)
 	fsys, path := domain.Find("kitchen")
 	d, err := domain.Open(t.Context(), pool, fsys, path)

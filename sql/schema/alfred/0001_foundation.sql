@@ -9,13 +9,20 @@ DO $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('alfred.roles'));
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'alfred_tenant') THEN
-        CREATE ROLE alfred_tenant NOLOGIN NOBYPASSRLS;
+        BEGIN
+            CREATE ROLE alfred_tenant NOLOGIN NOBYPASSRLS;
+        EXCEPTION
+            WHEN duplicate_object OR unique_violation THEN NULL;
+        END;
     END IF;
-    IF NOT pg_has_role(current_user, 'alfred_tenant', 'MEMBER') THEN
+    -- From Postgres 16 on, who creates a role is a member of it that may not yet act as it.
+    IF NOT pg_has_role(current_user, 'alfred_tenant', CASE WHEN current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' END) THEN
         EXECUTE format('GRANT alfred_tenant TO %I', current_user);
     END IF;
 EXCEPTION
-    WHEN duplicate_object OR unique_violation THEN NULL;
+    WHEN insufficient_privilege THEN
+        RAISE EXCEPTION 'role % may not create or join alfred_tenant: let one that may run CREATE ROLE alfred_tenant NOLOGIN; GRANT alfred_tenant TO %', current_user, quote_ident(current_user)
+            USING ERRCODE = 'insufficient_privilege';
 END
 $$;
 -- +goose StatementEnd

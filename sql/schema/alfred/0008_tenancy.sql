@@ -45,6 +45,7 @@ CREATE POLICY context_items_tenant ON context_items TO alfred_tenant
 GRANT SELECT ON users, sessions, turns, constraints, embeddings, entity_refs, ref_counters, entity_events, artifacts, decisions,
     questions, turn_summaries, history_summaries, llm_calls, node_runs, turn_steps, turn_step_results, turn_events, context_items,
     v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue TO alfred_tenant;
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
     queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb),

@@ -1,0 +1,108 @@
+package pg_test
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+)
+
+// ours picks the relations of the engine and of the domain that comes with it, without River's and goose's.
+const ours = `n.nspname IN ('alfred', 'kitchen') AND c.relname NOT LIKE 'river%' AND c.relname NOT LIKE '%schema_migrations'`
+
+// What the tenant's role may do at all is written down here; everything else the
+// catalog must deny.
+func TestTenantReachesItsRowsAlone(t *testing.T) {
+	t.Parallel()
+	tx := dbtest.Tx(t)
+	list := func(sql string) []string {
+		rows, err := tx.Query(t.Context(), sql)
+		require.NoError(t, err)
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+
+		return found
+	}
+	granted := `has_any_column_privilege('alfred_tenant', c.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+		OR has_table_privilege('alfred_tenant', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')`
+
+	require.Equal(t, []string{"kitchen.ingredients"}, list(`
+		SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE `+ours+` AND c.relkind IN ('r', 'p') AND (`+granted+`)
+		  AND NOT (c.relrowsecurity AND EXISTS (SELECT FROM pg_policy AS p WHERE p.polrelid = c.oid AND 'alfred_tenant'::regrole = ANY (p.polroles)))`),
+		"tables that the tenant's role reaches without a policy: only what is shared by all")
+	require.False(t, query(t, tx, `SELECT has_table_privilege('alfred_tenant', 'kitchen.ingredients', 'INSERT, UPDATE, DELETE, TRUNCATE')`))
+	require.Empty(t, list(`
+		SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE `+ours+` AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND NOT c.relrowsecurity
+		  AND EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname IN ('user_id', 'session_id', 'turn_id', 'llm_call_id'))`),
+		"tables of a tenant's rows without row-level security")
+	require.Empty(t, list(`
+		SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE `+ours+` AND (c.relkind = 'm' OR c.relkind = 'v' AND NOT coalesce(c.reloptions @> ARRAY['security_invoker=true'], false))`),
+		"views that see with their owner's eyes")
+	require.Empty(t, list(`
+		SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE n.nspname = 'alfred' AND (c.relname LIKE 'river%' OR c.relname LIKE '%schema_migrations') AND c.relkind IN ('r', 'p', 'v') AND (`+granted+`)`))
+	require.Empty(t, list(`
+		SELECT k.conrelid::regclass || ' ' || k.conname FROM pg_constraint AS k
+		WHERE k.contype = 'f' AND has_table_privilege('alfred_tenant', k.conrelid, 'INSERT, UPDATE')
+		  AND EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = k.confrelid AND a.attname = 'user_id')
+		  AND NOT EXISTS (SELECT FROM unnest(k.confkey) AS c (number) JOIN pg_attribute AS a ON a.attrelid = k.confrelid AND a.attnum = c.number WHERE a.attname = 'user_id')`),
+		"foreign keys by which a tenant's row can point at another tenant's: they ignore row-level security")
+}
+
+// A function that runs with its owner's rights is a door in the wall: each is known,
+// looks up names where it says, and is closed to everybody else.
+func TestFunctionsOfTheOwner(t *testing.T) {
+	t.Parallel()
+	tx := dbtest.Tx(t)
+	rows, err := tx.Query(t.Context(), `
+		SELECT p.oid::regprocedure::text, p.proname, p.prosecdef, coalesce(array_to_string(p.proconfig, ' '), ''),
+			EXISTS (SELECT FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a WHERE a.grantee = 0),
+			has_function_privilege('alfred_tenant', p.oid, 'EXECUTE')
+		FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
+		WHERE (n.nspname = 'alfred' OR p.prosecdef AND n.nspname = 'kitchen') AND p.proname NOT LIKE 'river%'`)
+	require.NoError(t, err)
+	type function struct {
+		Signature, Name string
+		Definer         bool
+		Config          string
+		Public, Tenant  bool
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[function])
+	require.NoError(t, err)
+	var doors []string
+	for _, f := range all {
+		require.False(t, f.Public, "%s is for everybody", f.Signature)
+		if !f.Definer {
+			continue
+		}
+		require.Regexp(t, `search_path=[a-z_, "]*\bpg_temp"?$`, f.Config, "%s finds temporary tables first", f.Signature)
+		if f.Tenant {
+			doors = append(doors, f.Name)
+		}
+	}
+	require.ElementsMatch(t, []string{
+		"cancel_turn", "enqueue_turn", "forget_session", "queue_rows", "recall_names", "recall_turns", "turn_enqueue", "usage_today",
+	}, doors, "another one needs a test that it shows the tenant's rows alone")
+}
+
+func TestTenantRole(t *testing.T) {
+	t.Parallel()
+	tx := dbtest.Tx(t)
+	require.True(t, query(t, tx, `SELECT NOT (rolcanlogin OR rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb OR rolreplication)
+		AND NOT EXISTS (SELECT FROM pg_auth_members AS m WHERE m.member = r.oid) FROM pg_roles AS r WHERE rolname = 'alfred_tenant'`))
+	require.False(t, query(t, tx, `SELECT has_schema_privilege('alfred_tenant', 'alfred', 'CREATE') OR has_schema_privilege('alfred_tenant', 'kitchen', 'CREATE')`))
+}
+
+// query reads one truth.
+func query(t *testing.T, tx pgx.Tx, sql string) bool {
+	t.Helper()
+	var truth bool
+	require.NoError(t, tx.QueryRow(t.Context(), sql).Scan(&truth))
+
+	return truth
+}
