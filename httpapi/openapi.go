@@ -32,7 +32,7 @@ func operation(method, path, id, summary string, status int, errs ...int) huma.O
 	return huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status,
 		MaxBodyBytes: 1 << 20, BodyReadTimeout: 10 * time.Second,
-		Errors: append(errs, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable),
+		Errors: append(errs, http.StatusBadRequest, http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable),
 	}
 }
 

@@ -118,10 +118,10 @@ var wantOperations = map[string]string{
 func requireErrors(t *testing.T, name string, op described) {
 	t.Helper()
 
-	want := []string{"400", "401", "403", "404", "500", "503"}
+	want := []string{"400", "401", "403", "404", "429", "500", "503"}
 	switch op.OperationID {
 	case "enqueue-turn":
-		want = append(want, "409", "413", "429")
+		want = append(want, "409", "413")
 	case "create-session", "patch-session":
 		want = append(want, "413")
 	case "create-row":

@@ -137,7 +137,7 @@ type cancelOut struct {
 
 func (a *api) registerTurns() {
 	enqueue := operation(http.MethodPost, "/v1/sessions/{id}/turns", "enqueue-turn", "Send a message", http.StatusAccepted,
-		http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests)
+		http.StatusConflict, http.StatusRequestEntityTooLarge)
 	enqueue.Responses = map[string]*huma.Response{"200": {Description: "The Idempotency-Key was seen before: its turn."}}
 	huma.Register(a.huma, enqueue, a.turnEnqueue)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/turns", "list-turns", "List a conversation's turns", http.StatusOK), a.turnList)
