@@ -51,9 +51,9 @@ func (w *working) ids() []int64 {
 	return ids
 }
 
-// supersedeStrays replaces jobs that are running by this worker in the database alone. A connection that breaks, or a
-// server that crashes, between the commit of a fetch and its answer leaves such; while this worker lives nobody else
-// would look for them.
+// supersedeStrays replaces jobs that are running by this worker in the database alone. A connection that breaks between
+// the commit of a fetch and its answer leaves such, and so does a database that is away for longer than River tries to
+// report (some 7 s); while this worker lives nobody else would look for them.
 func (r *Runner) supersedeStrays(ctx context.Context) error {
 	n, err := db.New().JobSupersedeStray(ctx, r.Pool, &db.JobSupersedeStrayParams{Client: r.id, Working: r.working.ids()})
 	if err != nil {

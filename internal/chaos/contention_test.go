@@ -112,7 +112,7 @@ func (c *crowd) probe() (stop func() int) {
 func (c *crowd) settle(what string, stop func() int) {
 	c.t.Helper()
 
-	awaitQuiet(c.t, c.pool, 2*time.Minute, c.sessions...)
+	awaitQuiet(c.t, c.pool, c.sessions...)
 	looks := stop()
 	requireClean(c.t, c.pool)
 	var turns, unanswered int
@@ -160,7 +160,7 @@ func TestBusyAndCancelStorm(t *testing.T) { //nolint:paralleltest // it wants th
 
 		return nil
 	})
-	awaitQuiet(t, c.pool, 2*time.Minute, c.sessions...)
+	awaitQuiet(t, c.pool, c.sessions...)
 	looks := stop()
 	requireInterrupted(t, c.pool)
 	t.Logf("%d refused, %d looks", c.refused.Load(), looks)
@@ -257,7 +257,7 @@ func TestForgettingInTheMidst(t *testing.T) { //nolint:paralleltest // it wants 
 
 		return err
 	})
-	awaitQuiet(t, c.pool, time.Minute, c.sessions...)
+	awaitQuiet(t, c.pool, c.sessions...)
 	stop()
 	requireClean(t, c.pool)
 	var left int

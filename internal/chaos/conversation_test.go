@@ -87,22 +87,36 @@ func say(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, n int) erro
 
 const unfinished = `
 	SELECT (SELECT count(*) FROM turns WHERE session_id = ANY ($1) AND (finished_at IS NULL OR status = 'succeeded' AND summarized_at IS NULL))
-	     + (SELECT count(*) FROM v_queue WHERE session_id = ANY ($1))`
+	     + (SELECT count(*) FROM v_queue WHERE session_id = ANY ($1)),
+	       (SELECT coalesce(sum(position), 0) FROM turns WHERE session_id = ANY ($1))`
 
-// awaitQuiet waits until nothing is left to do for the sessions. The server may be away meanwhile.
-func awaitQuiet(t *testing.T, pool *pgxpool.Pool, limit time.Duration, sessions ...uuid.UUID) {
+// patience is how long nothing may move before a test gives up: far longer than any recovery, and on a slow machine too.
+const patience = 90 * time.Second
+
+// awaitQuiet waits until nothing is left to do for the sessions, as long as something moves. The server may be away meanwhile.
+func awaitQuiet(t *testing.T, pool *pgxpool.Pool, sessions ...uuid.UUID) {
+	t.Helper()
+	awaitQuietWhile(t, pool, func() {}, sessions...)
+}
+
+// awaitQuietWhile does something again and again meanwhile.
+func awaitQuietWhile(t *testing.T, pool *pgxpool.Pool, meanwhile func(), sessions ...uuid.UUID) {
 	t.Helper()
 
-	deadline := time.Now().Add(limit)
+	seenLeft, seenDone, moved := 0, 0, time.Now()
 	for {
-		var left int
-		err := pool.QueryRow(t.Context(), unfinished, sessions).Scan(&left)
+		var left, done int
+		err := pool.QueryRow(t.Context(), unfinished, sessions).Scan(&left, &done)
 		if err == nil && left == 0 {
 			return
 		}
-		if time.Now().After(deadline) {
-			require.FailNow(t, "work is left", "%d, %v\n%s", left, err, stuck(t, pool))
+		if err == nil && (left != seenLeft || done != seenDone) {
+			seenLeft, seenDone, moved = left, done, time.Now()
 		}
+		if time.Since(moved) > patience {
+			require.FailNow(t, "work is left and stands still", "%d, %v\n%s", left, err, stuck(t, pool))
+		}
+		meanwhile()
 		time.Sleep(10 * time.Millisecond)
 	}
 }

@@ -253,7 +253,7 @@ func (n *lane) play(target string) (uuid.UUID, []string) {
 	for i := range failpointTurns {
 		require.NoError(n.t, say(n.t.Context(), n.pool, session, i+1))
 	}
-	awaitQuiet(n.t, n.pool, time.Minute, session)
+	awaitQuiet(n.t, n.pool, session)
 	passed, err := os.ReadFile(filepath.Join(n.dir, "boundaries"))
 	require.NoError(n.t, err)
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -47,6 +48,7 @@ type lab struct {
 	err  error
 
 	dir      string // holds all of it
+	keep     bool   // a test has failed: the logs stay
 	programs string
 	server   *server
 	count    atomic.Int64 // of databases
@@ -64,6 +66,12 @@ func openLab(t *testing.T) *lab {
 		t.Skip(theLab.err)
 	}
 	require.NoError(t, theLab.err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			theLab.keep = true
+			t.Logf("the processes' logs are in %s; what they warned of, by how often:\n%s", theLab.dir, theLab.complaints())
+		}
+	})
 
 	return &theLab
 }
@@ -102,7 +110,10 @@ func (l *lab) close() {
 	if l.server != nil {
 		_ = l.server.stop("immediate")
 	}
-	if l.dir != "" {
+	if l.keep {
+		_ = os.RemoveAll(l.server.data)
+		_ = os.RemoveAll(l.programs)
+	} else if l.dir != "" {
 		_ = os.RemoveAll(l.dir)
 	}
 }
@@ -139,17 +150,30 @@ func newServer(ctx context.Context, dir, address string) (*server, error) {
 	if err := s.chooseOwner(); err != nil {
 		return nil, err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
+	var err error
+	if s.port, err = freePort(ctx); err != nil {
 		return nil, err
 	}
-	s.port = listener.Addr().(*net.TCPAddr).Port
-	_ = listener.Close()
 	if err := s.run(ctx, "initdb", "--pgdata", s.data, "--username", "alfred", "--auth", "trust", "--encoding", "UTF8", "--locale", "C.UTF-8"); err != nil {
 		return nil, err
 	}
 
 	return s, s.start(ctx)
+}
+
+// freePort is a port for a program that is killed and started again. The system gives those above 32768 to whoever asks
+// for any: one of them would be somebody else's as soon as the program is down.
+func freePort(ctx context.Context) (int, error) {
+	const low, high = 20000, 32000
+	for range 100 {
+		port := low + rand.IntN(high-low)
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			return port, listener.Close()
+		}
+	}
+
+	return 0, errors.New("no port is free")
 }
 
 func (s *server) find(ctx context.Context, address string) error {

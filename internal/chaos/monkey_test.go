@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -44,10 +46,9 @@ func openZoo(t *testing.T, l *lab, seed uint64) *zoo {
 
 	z := &zoo{t: t, l: l, script: writeScript(t, 20*time.Millisecond, turns), dice: rand.New(rand.NewPCG(seed, seed)), did: map[string]int{}}
 	z.url, z.pool = l.database(t)
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	port, err := freePort(t.Context())
 	require.NoError(t, err)
-	z.addr = listener.Addr().String()
-	require.NoError(t, listener.Close())
+	z.addr = fmt.Sprintf("127.0.0.1:%d", port)
 	z.workers = make([]*process, zooWorkers)
 	z.revive()
 
@@ -72,37 +73,67 @@ func (z *zoo) revive() {
 	}
 }
 
-// act does one thing that happens to programs.
-func (z *zoo) act() {
+// accident is one thing that happens to programs.
+type accident struct {
+	what string
+	odds int // of 20
+	blow func(z *zoo)
+}
+
+func accidents() []accident {
+	return []accident{
+		{"kill -9 of a worker", 6, func(z *zoo) { z.anyWorker().kill() }},
+		{"a crash of Postgres", 2, func(z *zoo) { z.crash(0) }},
+		{"kill -9 of the API", 2, func(z *zoo) { z.api.kill() }},
+		{"a worker stopped for 4 to 6 s", 3, func(z *zoo) {
+			worker := z.anyWorker()
+			worker.signal(syscall.SIGSTOP)
+			time.AfterFunc(4*time.Second+time.Duration(z.dice.IntN(2000))*time.Millisecond, func() { worker.signal(syscall.SIGCONT) })
+		}},
+		{"a worker's connections dropped", 3, func(z *zoo) {
+			z.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'alfred worker' AND random() < 0.3`)
+		}},
+		{"lease and LISTEN connections dropped", 2, func(z *zoo) {
+			z.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name <> 'chaos'
+				AND (query ILIKE 'LISTEN%' OR query LIKE '%pg_advisory_lock%')`)
+		}},
+		{"SIGTERM of a worker", 1, func(z *zoo) { z.anyWorker().signal(syscall.SIGTERM) }},
+		// Longer than a lease: every worker has stopped its runs when the server is back.
+		{"Postgres away for 4 s", 1, func(z *zoo) { z.crash(4 * time.Second) }},
+	}
+}
+
+func (z *zoo) anyWorker() *process { return z.workers[z.dice.IntN(len(z.workers))] }
+
+// crash kills the server and starts it again after a while.
+func (z *zoo) crash(away time.Duration) {
 	z.t.Helper()
 
-	worker := z.workers[z.dice.IntN(len(z.workers))]
-	switch n := z.dice.IntN(20); {
-	case n < 6:
-		z.did["kill -9 of a worker"]++
-		worker.kill()
-	case n < 8:
-		z.did["kill -9 of the API"]++
-		z.api.kill()
-	case n < 11:
-		z.did["a worker's connections dropped"]++
-		z.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'alfred worker' AND random() < 0.3`)
-	case n < 14:
-		z.did["lease and LISTEN connections dropped"]++
-		z.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-			AND (query ILIKE 'LISTEN%' OR query LIKE '%pg_advisory_lock%')`)
-	case n < 17:
-		z.did["a worker stopped for 4 to 6 s"]++
-		worker.signal(syscall.SIGSTOP)
-		time.AfterFunc(4*time.Second+time.Duration(z.dice.IntN(2000))*time.Millisecond, func() { worker.signal(syscall.SIGCONT) })
-	case n < 18:
-		z.did["SIGTERM of a worker"]++
-		worker.signal(syscall.SIGTERM)
-	default:
-		z.did["a crash of Postgres"]++
-		require.NoError(z.t, z.l.server.stop("immediate"))
-		require.NoError(z.t, z.l.server.start(z.t.Context()))
+	require.NoError(z.t, z.l.server.stop("immediate"))
+	time.Sleep(away)
+	require.NoError(z.t, z.l.server.start(z.t.Context()))
+}
+
+// strike lets the accident happen.
+func (z *zoo) strike(a accident) {
+	z.t.Helper()
+
+	z.did[a.what]++
+	a.blow(z)
+	z.revive()
+}
+
+// any is an accident by its odds.
+func (z *zoo) any() accident {
+	all := accidents()
+	n := z.dice.IntN(20)
+	for _, a := range all {
+		if n -= a.odds; n < 0 {
+			return a
+		}
 	}
+
+	return all[0]
 }
 
 func (z *zoo) exec(sql string) {
@@ -117,7 +148,7 @@ func (z *zoo) post(ctx context.Context, session uuid.UUID, key string, n int) er
 		return err
 	}
 	for {
-		status := 0
+		status, answer := 0, []byte(nil)
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+z.addr+"/v1/sessions/"+session.String()+"/turns", bytes.NewReader(body))
 		if err != nil {
 			return err
@@ -127,7 +158,7 @@ func (z *zoo) post(ctx context.Context, session uuid.UUID, key string, n int) er
 		req.Header.Set("Idempotency-Key", text)
 		resp, err := http.DefaultClient.Do(req)
 		if err == nil {
-			_, _ = io.Copy(io.Discard, resp.Body)
+			answer, _ = io.ReadAll(resp.Body)
 			_ = resp.Body.Close()
 			status = resp.StatusCode
 		}
@@ -135,7 +166,7 @@ func (z *zoo) post(ctx context.Context, session uuid.UUID, key string, n int) er
 			return nil
 		}
 		if status >= http.StatusBadRequest && status < http.StatusInternalServerError && status != http.StatusTooManyRequests {
-			return fmt.Errorf("the API answered %d", status)
+			return fmt.Errorf("the API answered %d: %s", status, answer)
 		}
 		select {
 		case <-ctx.Done():
@@ -169,78 +200,144 @@ func (z *zoo) talk(n int) ([]uuid.UUID, *sync.WaitGroup, []error) {
 	return sessions, wait, errs
 }
 
-// shortDisturbance is how long the monkey plays in the short form; a round of `make chaos` is five times as long.
-const shortDisturbance = 6 * time.Second
+// disturbance is how long a round of `make chaos` is played.
+const disturbance = 30 * time.Second
 
-// Everything that can be killed is killed at random while many sessions talk. What is left is what an undisturbed session leaves.
+// Everything that can be killed is killed while many sessions talk. What is left is what an undisturbed session leaves.
+// In the short form each accident comes once, in the same order, when so much of the work is done; in the long one all
+// comes at random.
 func TestMonkey(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	l := openLab(t)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	seed := seedOf(t)
 	calm := openZoo(t, l, seed)
-	calm.awaitAPI()
-	sessions, wait, errs := calm.talk(1)
-	wait.Wait()
-	require.NoError(t, errs[0])
-	awaitQuiet(t, calm.pool, time.Minute, sessions...)
-	want := state(t, calm.pool, sessions[0])
-	for _, p := range append(calm.workers, calm.api) {
-		p.kill()
-	}
-
+	want := calm.undisturbed()
 	disturbed, began := openZoo(t, l, seed), time.Now()
-	disturbed.awaitAPI()
-	until := began.Add(shortDisturbance * time.Duration(max(1, 5*rounds())))
 	var all []uuid.UUID
-	for time.Now().Before(until) {
-		all = append(all, disturbed.round(min(time.Until(until), time.Minute))...)
+	if rounds() == 0 {
+		decisions := strings.Count(want["node_runs"], "\n") + 1
+		all = disturbed.round(func(sessions []uuid.UUID) { disturbed.eachOnce(sessions, decisions*len(sessions)) })
 	}
+	for until := began.Add(disturbance * time.Duration(rounds())); time.Now().Before(until); {
+		length := min(time.Until(until), time.Minute)
+		all = append(all, disturbed.round(func([]uuid.UUID) { disturbed.anyFor(length) })...)
+	}
+	disturbed.pool.Reset() // the server has crashed since some of its connections were made
 	for _, session := range all {
-		requireSame(t, want, state(t, disturbed.pool, session), session.String())
+		requireSame(t, want, state(t, disturbed.pool, session), fmt.Sprintf("seed %d, session %s", seed, session))
 	}
 	requireClean(t, disturbed.pool)
 	disturbed.report(len(all), time.Since(began))
 }
 
-// round lets a wave of sessions talk while the monkey plays, and waits until all is quiet.
-func (z *zoo) round(length time.Duration) []uuid.UUID {
+// seedOf is CHAOS_SEED, or one that is new with each run of the long form.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+
+	seed := uint64(1)
+	if rounds() > 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	if given, err := strconv.ParseUint(os.Getenv("CHAOS_SEED"), 10, 64); err == nil {
+		seed = given
+	}
+	t.Logf("CHAOS_SEED=%d", seed)
+
+	return seed
+}
+
+// undisturbed is what a session leaves when nothing happens to it.
+func (z *zoo) undisturbed() map[string]string {
+	z.t.Helper()
+
+	z.awaitAPI()
+	sessions, wait, errs := z.talk(1)
+	wait.Wait()
+	require.NoError(z.t, errs[0])
+	awaitQuiet(z.t, z.pool, sessions...)
+	for _, p := range append(z.workers, z.api) {
+		p.kill()
+	}
+
+	return state(z.t, z.pool, sessions[0])
+}
+
+// round lets a wave of sessions talk while disturb plays, and waits until all is quiet.
+func (z *zoo) round(disturb func(sessions []uuid.UUID)) []uuid.UUID {
 	z.t.Helper()
 
 	const wave = 24
+	z.pool.Reset()
+	z.awaitAPI()
 	sessions, wait, errs := z.talk(wave)
-	for until := time.Now().Add(length); time.Now().Before(until); {
-		time.Sleep(time.Duration(200+z.dice.IntN(500)) * time.Millisecond)
-		z.act()
-		z.revive()
-	}
-	quiet := make(chan struct{})
-	var supervisor sync.WaitGroup
-	supervisor.Go(func() {
-		for {
-			select {
-			case <-quiet:
-				return
-			case <-time.After(200 * time.Millisecond):
-				z.revive() // who started while the server was away has given up
-			}
+	disturb(sessions)
+	posted := make(chan struct{})
+	go func() {
+		defer close(posted)
+		wait.Wait()
+	}()
+	for waiting := true; waiting; {
+		select {
+		case <-posted:
+			waiting = false
+		case <-time.After(200 * time.Millisecond):
+			z.revive() // who started while the server was away has given up
 		}
-	})
-	wait.Wait()
+	}
 	for _, err := range errs {
 		require.NoError(z.t, err)
 	}
-	awaitQuiet(z.t, z.pool, 2*time.Minute, sessions...)
-	close(quiet)
-	supervisor.Wait()
+	awaitQuietWhile(z.t, z.pool, z.revive, sessions...)
 
 	return sessions
 }
 
-// awaitAPI waits until the API serves.
+// eachOnce lets each accident happen once, evenly over so many decisions.
+func (z *zoo) eachOnce(sessions []uuid.UUID, decisions int) {
+	z.t.Helper()
+
+	all := accidents()
+	for i, a := range all {
+		z.awaitDecisions(sessions, decisions*(i+1)/(len(all)+2))
+		z.strike(a)
+	}
+}
+
+// awaitDecisions waits until so many have been made.
+func (z *zoo) awaitDecisions(sessions []uuid.UUID, decisions int) {
+	z.t.Helper()
+
+	z.await(fmt.Sprintf("%d decisions", decisions), func() bool {
+		var made int
+		err := z.pool.QueryRow(z.t.Context(), `SELECT count(*) FROM node_runs AS n JOIN turns AS t ON t.id = n.turn_id WHERE t.session_id = ANY ($1)`, sessions).Scan(&made)
+
+		return err == nil && made >= decisions
+	})
+}
+
+// await waits until something is so, and starts meanwhile what has died.
+func (z *zoo) await(what string, is func() bool) {
+	z.t.Helper()
+
+	for until := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
+		require.True(z.t, time.Now().Before(until), "waited in vain for %s", what)
+		z.revive()
+	}
+}
+
+// anyFor lets this and that happen.
+func (z *zoo) anyFor(length time.Duration) {
+	z.t.Helper()
+
+	for until := time.Now().Add(length); time.Now().Before(until); {
+		time.Sleep(time.Duration(200+z.dice.IntN(500)) * time.Millisecond)
+		z.strike(z.any())
+	}
+}
+
 func (z *zoo) awaitAPI() {
 	z.t.Helper()
 
-	require.Eventually(z.t, func() bool {
+	z.await("the API to serve", func() bool {
 		resp, err := http.Get("http://" + z.addr + "/readyz")
 		if err != nil {
 			return false
@@ -248,7 +345,7 @@ func (z *zoo) awaitAPI() {
 		_ = resp.Body.Close()
 
 		return resp.StatusCode == http.StatusOK
-	}, time.Minute, 20*time.Millisecond, "%s", z.api.tail())
+	})
 }
 
 func (z *zoo) report(sessions int, took time.Duration) {

@@ -1,10 +1,15 @@
 package chaos_test
 
 import (
-	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -18,7 +23,7 @@ type process struct {
 	done chan struct{} // closed when it has ended
 }
 
-// spawn starts a program; it is killed when the test ends, and its log shown if that fails.
+// spawn starts a program; it is killed when the test ends.
 func spawn(t *testing.T, env []string, program string, args ...string) *process {
 	t.Helper()
 
@@ -34,25 +39,39 @@ func spawn(t *testing.T, env []string, program string, args ...string) *process 
 	}()
 	t.Cleanup(func() {
 		p.kill()
-		if t.Failed() {
-			t.Logf("%s %d:\n%s", filepath.Base(program), p.cmd.Process.Pid, p.tail())
-		}
 		_ = log.Close()
 	})
 
 	return p
 }
 
-// tail is the end of the log.
-func (p *process) tail() []byte {
-	text, err := os.ReadFile(p.log.Name())
-	if err != nil {
-		return []byte(err.Error())
-	}
-	const lines = 60
-	parts := bytes.Split(text, []byte("\n"))
+// complaint matches a line of a log that a failed test shows: warnings, errors, and what is no log line, such as a panic.
+var complaint = regexp.MustCompile(`level=(?:WARN|ERROR)|"level":"(?:WARN|ERROR)"`)
 
-	return bytes.Join(parts[max(0, len(parts)-lines):], []byte("\n"))
+// changing is what keeps two lines of the same meaning from being equal.
+var changing = regexp.MustCompile(`time=\S+ |"time":"[^"]*",?|[0-9a-f]{8}-[0-9a-f-]{27}|\d+`)
+
+// complaints are the distinct warnings and errors in all logs of the lab, with how often each came, the most frequent first.
+func (l *lab) complaints() string {
+	const shown, width = 20, 240
+	counts := map[string]int{}
+	names, _ := filepath.Glob(filepath.Join(l.dir, "*.log"))
+	for _, name := range names {
+		text, _ := os.ReadFile(name)
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" && (complaint.MatchString(line) || !strings.Contains(line, "level")) {
+				line = changing.ReplaceAllString(line, "~")
+				counts[line[:min(len(line), width)]]++
+			}
+		}
+	}
+	lines := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+	var b strings.Builder
+	for _, line := range lines[:min(len(lines), shown)] {
+		fmt.Fprintf(&b, "%6d  %s\n", counts[line], line)
+	}
+
+	return b.String()
 }
 
 // kill is kill -9. It returns when the process is gone.

@@ -73,7 +73,7 @@ func (w *ward) interrupted(worker string) (turns []uuid.UUID, at time.Time) {
 func (w *ward) resumed(worker string, turns []uuid.UUID, since time.Time) []time.Duration {
 	w.t.Helper()
 
-	awaitQuiet(w.t, w.pool, time.Minute, w.sessions...)
+	awaitQuiet(w.t, w.pool, w.sessions...)
 	var took []time.Duration
 	for _, turn := range turns {
 		var at *time.Time
