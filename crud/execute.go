@@ -10,6 +10,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
 
 	"alfred/db"
 	"alfred/domain"
@@ -127,7 +130,7 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	}
 	err := pg.AsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
 		for i, op := range operations {
-			if err := op.run(ctx, d, tenant); err != nil {
+			if err := traced(ctx, d.steps[i].call.Tool, func(ctx context.Context) error { return op.run(ctx, d, tenant) }); err != nil {
 				return &callError{index: i, entity: d.steps[i].entity, err: err}
 			}
 		}
@@ -149,6 +152,19 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	}
 
 	return nil
+}
+
+// traced shows a tool's run in the trace that ctx is recorded in, if any.
+func traced(ctx context.Context, tool string, run func(context.Context) error) error {
+	ctx, span := trace.SpanFromContext(ctx).TracerProvider().Tracer("alfred").Start(ctx, "execute_tool "+tool, trace.WithAttributes(
+		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", tool)))
+	defer span.End()
+	err := run(ctx)
+	if err != nil {
+		span.SetStatus(codes.Error, "failed") // the text may quote rows
+	}
+
+	return err
 }
 
 // errApproval rolls a decision back that the user has to agree to.

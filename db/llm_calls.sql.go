@@ -179,10 +179,10 @@ func (q *Queries) LlmCallGet(ctx context.Context, db DBTX, id uuid.UUID) (*LlmCa
 
 const llmCallInsert = `-- name: LlmCallInsert :exec
 INSERT INTO llm_calls (id, session_id, turn_id, position, node, step, call, attempt, provider, model, request, response,
-                       input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code)
+                       input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code, trace_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
         $11, $12, $13, $14, $15, $16::double precision, $17,
-        $18)
+        $18, $19)
 `
 
 type LlmCallInsertParams struct {
@@ -204,6 +204,7 @@ type LlmCallInsertParams struct {
 	CostUsd      float64
 	LatencyMs    int32
 	ErrorCode    *string
+	TraceID      *string
 }
 
 func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsertParams) error {
@@ -226,6 +227,7 @@ func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsert
 		arg.CostUsd,
 		arg.LatencyMs,
 		arg.ErrorCode,
+		arg.TraceID,
 	)
 	return err
 }

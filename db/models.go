@@ -460,7 +460,7 @@ type LlmCalls struct {
 	LatencyMs int32
 	// Kind of failure; null when the answer was used.
 	ErrorCode *string
-	// Trace the call belongs to, if one was recorded.
+	// Trace the call belongs to, if one was recorded: a turn's is its id without dashes.
 	TraceID *string
 	// When the answer arrived.
 	CreatedAt time.Time

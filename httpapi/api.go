@@ -17,6 +17,7 @@ import (
 	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
+	"alfred/telemetry"
 )
 
 // Config is what the API works with. Budget, Tokens, OpenUser, Origins and Stopping are optional.
@@ -45,8 +46,12 @@ type Config struct {
 	// Stopping, if not nil, is closed before the server shuts down: streams and
 	// waits end then, and clients resume elsewhere.
 	Stopping <-chan struct{}
-	Logger   *slog.Logger
-	Version  string
+	// Telemetry, if not nil, records requests and serves /metrics.
+	Telemetry *telemetry.Telemetry
+	// RiverUI, if not nil, is served under /riverui/.
+	RiverUI http.Handler
+	Logger  *slog.Logger
+	Version string
 }
 
 type api struct {
@@ -82,10 +87,11 @@ func New(config Config) http.Handler {
 	a.registerSearch()
 	a.registerCompletions(mux)
 	a.registerHealth(mux)
+	a.registerOperator(mux)
 	registerPage(mux)
 	documentErrors(a.huma.OpenAPI())
 
-	return a.logRequests(drainBodies(securityHeaders(a.guardOrigin(fallback(mux)))))
+	return a.logRequests(drainBodies(securityHeaders(a.guardOrigin(a.traced(fallback(mux))))))
 }
 
 // read runs work in one read-only transaction that sees the caller's rows alone.

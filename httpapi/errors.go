@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,7 @@ type problem struct {
 	Errors []string `json:"errors,omitempty"`
 
 	retryAfter time.Duration // 0: nobody knows
+	challenge  string        // how to authenticate; "" is Bearer
 }
 
 func (p *problem) Error() string { return p.Code + ": " + p.Detail }
@@ -45,7 +47,7 @@ func (p *problem) ContentType(string) string { return "application/problem+json"
 func (p *problem) GetHeaders() http.Header {
 	h := http.Header{}
 	if p.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", "Bearer")
+		h.Set("WWW-Authenticate", cmp.Or(p.challenge, "Bearer"))
 	}
 	if p.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(p.retryAfter.Seconds()))))

@@ -16,6 +16,7 @@ import (
 
 	"alfred/db"
 	"alfred/jobs"
+	"alfred/telemetry"
 )
 
 type enqueueIn struct {
@@ -166,6 +167,7 @@ func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, erro
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
+	telemetry.LinkTurn(ctx, made.TurnID)
 	out := &enqueueOut{Status: http.StatusAccepted}
 	if made.Existing {
 		out.Status = http.StatusOK

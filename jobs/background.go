@@ -86,7 +86,7 @@ func (w *compressWorker) ask(ctx context.Context, b background, sessionID uuid.U
 	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(nodeCompress))
 	defer cancel()
 	rec := &recorder{
-		model: r.Models(nodeCompress), guard: r.guard(sessionID), pool: r.Pool, prices: r.Prices, session: sessionID, ordinal: 1, items: in.Items,
+		model: r.Models(nodeCompress), guard: r.guard(sessionID), observe: r.observe, pool: r.Pool, prices: r.Prices, session: sessionID, ordinal: 1, items: in.Items,
 	}
 	out, err := nodes.Compress(ctx, rec, in)
 	if rec.guard.leaks > 0 {
@@ -148,6 +148,8 @@ type background struct {
 func (r *Runner) background(ctx context.Context, b background, work func(context.Context) error) (err error) {
 	started := time.Now()
 	defer r.working.enter(b.jobID)()
+	ctx, span := r.observe.tracer.Start(ctx, b.kind)
+	defer span.End()
 	func() {
 		defer func() {
 			if value := recover(); value != nil {
@@ -167,6 +169,7 @@ func (r *Runner) background(ctx context.Context, b background, work func(context
 		attrs = append(attrs, slog.Any("error", err))
 	}
 	r.Logger.LogAttrs(ctx, level, "job", attrs...)
+	r.observe.worked(ctx, b.kind, o, time.Since(started))
 	switch o.verdict {
 	case verdictDone, verdictStale:
 		return nil

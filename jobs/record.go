@@ -14,6 +14,7 @@ import (
 	"alfred/llm"
 	"alfred/nodes"
 	"alfred/pg"
+	"alfred/telemetry"
 )
 
 const (
@@ -32,6 +33,7 @@ const (
 type recorder struct {
 	model   llm.Model
 	guard   *guard
+	observe *observer
 	pool    pg.Beginner
 	prices  llm.Prices
 	session uuid.UUID
@@ -65,7 +67,7 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 		return resp, err
 	}
 	started := time.Now()
-	resp, err = r.model.Generate(ctx, req)
+	resp, err = r.observe.generate(ctx, r.model, req)
 	if stopped := context.Cause(ctx); stopped != nil && err != nil && !errors.Is(stopped, context.DeadlineExceeded) {
 		err = errors.Join(stopped, err)
 	}
@@ -128,6 +130,10 @@ func (r *recorder) record(ctx context.Context, req *llm.Request, request json.Ra
 	call, err := r.row(req, request, resp, failure, took)
 	if err != nil {
 		return err
+	}
+	call.TraceID = telemetry.TraceID(ctx)
+	if resp != nil {
+		r.observe.spent(ctx, req.Node, call.Model, resp.Usage, call.CostUsd)
 	}
 	ctx, cancel := outlive(ctx, recordTimeout)
 	defer cancel()

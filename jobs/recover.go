@@ -53,6 +53,7 @@ func (r *Runner) supersede(ctx context.Context) error {
 				return err //nolint:wrapcheck // wrapped below
 			}
 			if n > 0 {
+				r.observe.takeovers.Add(ctx, int64(n))
 				r.Logger.WarnContext(ctx, "jobs taken over", slog.String("worker", id), slog.Int("jobs", int(n)))
 			}
 		}

@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	"alfred/crud"
 	"alfred/db"
@@ -99,6 +101,9 @@ type Config struct {
 	TurnWorkers int
 	// Version is shown in the lease.
 	Version string
+
+	Traces  trace.TracerProvider // nil: no traces
+	Metrics metric.MeterProvider // nil: no metrics
 }
 
 // Timeouts bound how long a node may wait for its model, repairs included.
@@ -126,6 +131,7 @@ type Runner struct {
 	runs     *runs
 	working  *working
 	lease    *lease
+	observe  *observer
 	leaks    atomic.Int64
 
 	stop context.CancelFunc // ends the loops
@@ -148,6 +154,9 @@ func NewRunner(config Config) (*Runner, error) {
 	r := &Runner{
 		Config: config, host: host, id: clientPrefix + host + "-" + uuid.NewString(),
 		notifier: pg.NewNotifier(config.Pool), runs: newRuns(), working: newWorking(),
+	}
+	if r.observe, err = newObserver(&config); err != nil {
+		return nil, fmt.Errorf("make instruments: %w", err)
 	}
 	r.client, err = river.NewClient(riverpgxv5.New(config.Pool), r.riverConfig())
 	if err != nil {

@@ -71,6 +71,7 @@ func (r *Runner) work(ctx context.Context, d delivery) error {
 	ctx, leave := r.runs.enter(ctx, d.TurnID)
 	defer leave()
 	defer r.working.enter(d.jobID)()
+	ctx = r.observe.begin(ctx, d)
 	report := &report{delivery: d, started: time.Now()}
 	err := r.decide(ctx, d, report)
 	if cause := context.Cause(ctx); cause != nil && err != nil {
@@ -160,7 +161,7 @@ func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*
 	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(d.node))
 	defer cancel()
 	rec := &recorder{
-		guard: s.guard, pool: r.Pool, prices: r.Prices, session: s.turn.SessionID, turn: &s.turn.ID, position: d.Position, bought: s.answers,
+		guard: s.guard, observe: r.observe, pool: r.Pool, prices: r.Prices, session: s.turn.SessionID, turn: &s.turn.ID, position: d.Position, bought: s.answers,
 	}
 	if frame := dec.frame(); frame != nil {
 		frame.At, rec.ordinal = s.at(d.node)
@@ -180,6 +181,7 @@ func (r *Runner) settle(ctx context.Context, d delivery, report *report, err err
 		}
 	}
 	report.log(ctx, r.Logger, o, err)
+	r.observe.decided(ctx, report, o, err)
 	switch o.verdict {
 	case verdictDone, verdictStale:
 		return nil

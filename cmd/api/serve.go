@@ -55,6 +55,18 @@ func (c *serveCommand) Run(ctx context.Context, e settings.Env, console *program
 	if err != nil {
 		return err
 	}
+	if config.RiverUI, err = httpapi.RiverUI(ctx, pool, logger); err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	told, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-api", s.Collector, logger)
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	defer closeTelemetry()
+	config.Telemetry = told
+	if err := httpapi.ObserveRows(told.Metrics, pool, logger); err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
 
 	return serve(ctx, s.Addr, config)
 }

@@ -50,6 +50,17 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 	if err != nil {
 		return err
 	}
+	told, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-worker", s.Collector, logger)
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	defer closeTelemetry()
+	config.Traces, config.Metrics = told.Traces, told.Metrics
+	closeMetrics, err := serveMetrics(ctx, s.MetricsAddr, told)
+	if err != nil {
+		return err
+	}
+	defer closeMetrics()
 	runner, err := jobs.NewRunner(config)
 	if err != nil {
 		return err //nolint:wrapcheck // the runner's own words

@@ -47,11 +47,13 @@ type Settings struct {
 	Windows     memory.Config
 	Limits      jobs.Limits
 	Embedder    provider.EmbedderConfig
+	Collector   string // of traces and metrics
 
 	// Of the worker.
 	Model          provider.Config
 	Prices         llm.Prices
-	RetentionDecay int // turns; 0 = never
+	RetentionDecay int    // turns; 0 = never
+	MetricsAddr    string // nowhere if empty
 
 	// Of the API.
 	Addr    string

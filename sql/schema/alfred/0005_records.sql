@@ -102,7 +102,7 @@ COMMENT ON COLUMN llm_calls.cached_tokens IS 'Tokens in that came from the provi
 COMMENT ON COLUMN llm_calls.cost_usd IS 'By the price table; 0 for an unknown or free model.';
 COMMENT ON COLUMN llm_calls.latency_ms IS 'From request to the end of the answer.';
 COMMENT ON COLUMN llm_calls.error_code IS 'Kind of failure; null when the answer was used.';
-COMMENT ON COLUMN llm_calls.trace_id IS 'Trace the call belongs to, if one was recorded.';
+COMMENT ON COLUMN llm_calls.trace_id IS 'Trace the call belongs to, if one was recorded: a turn''s is its id without dashes.';
 COMMENT ON COLUMN llm_calls.created_at IS 'When the answer arrived.';
 
 CREATE TABLE context_items (

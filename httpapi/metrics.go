@@ -1,0 +1,155 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+
+	"alfred/db"
+	"alfred/pg"
+	"alfred/telemetry"
+)
+
+const (
+	// lately is how far back the figures of /metrics look that are about a time, not about now.
+	lately = 5 * time.Minute
+
+	gaugeTimeout = 5 * time.Second
+)
+
+// gauges are the figures that stand in rows: what all workers do, told by any API process.
+type gauges struct {
+	workers, jobs, turns, nodes, calls, callErrors, tokens metric.Int64ObservableGauge
+	age, turnSeconds, nodeSeconds, cost                    metric.Float64ObservableGauge
+}
+
+// ObserveRows adds to the metrics what stands in rows, read whenever the metrics are asked for.
+func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *slog.Logger) error {
+	meter, g := meters.Meter(telemetry.Scope), &gauges{}
+	all := make([]metric.Observable, 0, 11) //nolint:mnd // those below
+	var errs []error
+	count := func(into *metric.Int64ObservableGauge, name, text string) {
+		gauge, err := meter.Int64ObservableGauge(name, metric.WithDescription(text))
+		*into, all, errs = gauge, append(all, gauge), append(errs, err)
+	}
+	number := func(into *metric.Float64ObservableGauge, name, unit, text string) {
+		gauge, err := meter.Float64ObservableGauge(name, metric.WithUnit(unit), metric.WithDescription(text))
+		*into, all, errs = gauge, append(all, gauge), append(errs, err)
+	}
+	count(&g.workers, "alfred.workers", "Workers whose lease stands.")
+	count(&g.jobs, "alfred.queue.jobs", "Jobs that wait or run, by queue and state.")
+	number(&g.age, "alfred.queue.age", "s", "How long the oldest job that could run has waited, by queue.")
+	count(&g.turns, "alfred.recent.turns", "Turns of the last 5 minutes, by status.")
+	number(&g.turnSeconds, "alfred.recent.turn.duration", "s", "Enqueued to ended, turns of the last 5 minutes, by status and quantile.")
+	count(&g.nodes, "alfred.recent.node.runs", "Decisions in turns of the last 5 minutes, by node.")
+	number(&g.nodeSeconds, "alfred.recent.node.duration", "s", "Load to commit, turns of the last 5 minutes, by node and quantile.")
+	count(&g.calls, "alfred.recent.calls", "Calls of models in the last 5 minutes, by node and model.")
+	count(&g.callErrors, "alfred.recent.call.errors", "Of these, the failed ones.")
+	count(&g.tokens, "alfred.recent.tokens", "Tokens of the last 5 minutes, by node, model and kind.")
+	number(&g.cost, "alfred.recent.cost_usd", "", "Cost in US dollars of the last 5 minutes, by node and model.")
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("make gauges: %w", err)
+	}
+	_, err := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
+		ctx, cancel := context.WithTimeout(ctx, gaugeTimeout)
+		defer cancel()
+		err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error { return g.observe(ctx, tx, o) })
+		if err != nil {
+			logger.WarnContext(ctx, "metrics not read", slog.String("error", oneLine(err.Error())))
+		}
+
+		return nil // the figures of this process are shown all the same
+	}, all...)
+	if err != nil {
+		return fmt.Errorf("register gauges: %w", err)
+	}
+
+	return nil
+}
+
+func (g *gauges) observe(ctx context.Context, tx pgx.Tx, o metric.Observer) error {
+	q := db.New()
+	alive, err := q.MetricsWorkers(ctx, tx)
+	if err != nil {
+		return fmt.Errorf("count workers: %w", err)
+	}
+	o.ObserveInt64(g.workers, alive)
+
+	return errors.Join(g.observeQueue(ctx, tx, o, q), g.observeTurns(ctx, tx, o, q), g.observeCalls(ctx, tx, o, q))
+}
+
+func (g *gauges) observeQueue(ctx context.Context, tx pgx.Tx, o metric.Observer, q *db.Queries) error {
+	rows, err := q.MetricsQueue(ctx, tx)
+	if err != nil {
+		return fmt.Errorf("measure the queue: %w", err)
+	}
+	for _, row := range rows {
+		queue := attribute.String("queue", row.Queue)
+		o.ObserveInt64(g.jobs, row.Jobs, metric.WithAttributes(queue, attribute.String("state", row.State)))
+		if row.State == "available" {
+			o.ObserveFloat64(g.age, row.Age, metric.WithAttributes(queue))
+		}
+	}
+
+	return nil
+}
+
+func (g *gauges) observeTurns(ctx context.Context, tx pgx.Tx, o metric.Observer, q *db.Queries) error {
+	turns, err := q.MetricsTurns(ctx, tx, interval(lately))
+	if err != nil {
+		return fmt.Errorf("measure turns: %w", err)
+	}
+	for _, row := range turns {
+		status := attribute.String("status", string(row.Status))
+		o.ObserveInt64(g.turns, row.Turns, metric.WithAttributes(status))
+		if row.P95 > 0 {
+			observeQuantiles(o, g.turnSeconds, status, row.P50, row.P95)
+		}
+	}
+	nodes, err := q.MetricsNodes(ctx, tx, interval(lately))
+	if err != nil {
+		return fmt.Errorf("measure nodes: %w", err)
+	}
+	for _, row := range nodes {
+		node := attribute.String("node", row.Node)
+		o.ObserveInt64(g.nodes, row.Runs, metric.WithAttributes(node))
+		observeQuantiles(o, g.nodeSeconds, node, row.P50, row.P95)
+	}
+
+	return nil
+}
+
+func (g *gauges) observeCalls(ctx context.Context, tx pgx.Tx, o metric.Observer, q *db.Queries) error {
+	calls, err := q.MetricsCalls(ctx, tx, interval(lately))
+	if err != nil {
+		return fmt.Errorf("measure calls: %w", err)
+	}
+	for _, row := range calls {
+		node, model := attribute.String("node", row.Node), attribute.String("model", row.Model)
+		by := metric.WithAttributes(node, model)
+		o.ObserveInt64(g.calls, row.Calls, by)
+		o.ObserveInt64(g.callErrors, row.Errors, by)
+		o.ObserveFloat64(g.cost, row.CostUsd, by)
+		for kind, n := range map[string]int64{"input": row.InputTokens, "output": row.OutputTokens, "cached": row.CachedTokens} {
+			o.ObserveInt64(g.tokens, n, metric.WithAttributes(node, model, attribute.String("kind", kind)))
+		}
+	}
+
+	return nil
+}
+
+func observeQuantiles(o metric.Observer, gauge metric.Float64Observable, by attribute.KeyValue, p50, p95 float64) {
+	o.ObserveFloat64(gauge, p50, metric.WithAttributes(by, attribute.String("quantile", "0.5")))
+	o.ObserveFloat64(gauge, p95, metric.WithAttributes(by, attribute.String("quantile", "0.95")))
+}
+
+func interval(d time.Duration) pgtype.Interval {
+	return pgtype.Interval{Microseconds: d.Microseconds(), Valid: true}
+}

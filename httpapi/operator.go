@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"riverqueue.com/riverui"
+
+	"alfred/pg"
+)
+
+const riverPrefix = "/riverui"
+
+// RiverUI serves River's pages of the jobs, until ctx is over. Its client inserts and works nothing.
+func RiverUI(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (http.Handler, error) {
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: pg.Schema, Logger: logger})
+	if err != nil {
+		return nil, fmt.Errorf("make River client: %w", err)
+	}
+	ui, err := riverui.NewHandler(&riverui.HandlerOpts{Endpoints: riverui.NewEndpoints(client, nil), Logger: logger, Prefix: riverPrefix})
+	if err != nil {
+		return nil, fmt.Errorf("make River UI: %w", err)
+	}
+	if err := ui.Start(ctx); err != nil {
+		return nil, fmt.Errorf("start River UI: %w", err)
+	}
+
+	return ui, nil
+}
+
+// registerOperator serves what shows all users' work: the metrics and River's pages.
+func (a *api) registerOperator(mux *http.ServeMux) {
+	if a.Telemetry != nil {
+		mux.Handle("GET /metrics", a.admin(a.Telemetry.Handler()))
+	}
+	if a.RiverUI != nil {
+		// A browser sends Basic credentials for other sites' pages too, hence sameOrigin.
+		mux.Handle(riverPrefix+"/", a.sameOrigin(a.admin(a.RiverUI)))
+		mux.Handle("GET "+riverPrefix, http.RedirectHandler(riverPrefix+"/", http.StatusMovedPermanently))
+	}
+}
+
+// admin asks for a key of scope admin: as a bearer token, or, because browsers and Prometheus know how to ask for
+// that, as the password of Basic authentication.
+func (a *api) admin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := a.checkAdmin(r); err != nil {
+			noteCause(r.Context(), err)
+			refused := *problemOf(err)
+			refused.challenge = `Basic realm="Alfred: a key of scope admin is the password", charset="UTF-8"`
+			writeProblem(w, &refused)
+
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (a *api) checkAdmin(r *http.Request) error {
+	authorization := r.Header.Get("Authorization")
+	if _, password, ok := r.BasicAuth(); ok {
+		authorization = "Bearer " + password
+	}
+	who, err := a.identify(r.Context(), authorization)
+	if err == nil && !slices.Contains(who.scopes, scopeAdmin) {
+		err = errForbidden
+	}
+
+	return err
+}
+
+// traced records requests of the API, in the trace of the caller if it is in one. Streams last as long as their
+// readers like, which says nothing of us.
+func (a *api) traced(next http.Handler) http.Handler {
+	if a.Telemetry == nil {
+		return next
+	}
+
+	return otelhttp.NewHandler(next, "request", otelhttp.WithTracerProvider(a.Telemetry.Traces), otelhttp.WithMeterProvider(a.Telemetry.Metrics),
+		otelhttp.WithFilter(func(r *http.Request) bool {
+			return strings.HasPrefix(r.URL.Path, "/v1/") && !strings.HasSuffix(r.URL.Path, "/events")
+		}))
+}

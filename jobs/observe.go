@@ -1,0 +1,135 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+
+	"alfred/llm"
+	"alfred/telemetry"
+)
+
+// observer measures decisions and calls of models. Names are those of OpenTelemetry's conventions for generative AI
+// where they have one.
+type observer struct {
+	tracer trace.Tracer
+
+	turns, decisions, calls           metric.Float64Histogram
+	tokens, leaks, retries, takeovers metric.Int64Counter
+	cost                              metric.Float64Counter
+}
+
+func newObserver(config *Config) (*observer, error) {
+	traces, metrics := config.Traces, config.Metrics
+	if traces == nil {
+		traces = tracenoop.NewTracerProvider()
+	}
+	if metrics == nil {
+		metrics = metricnoop.NewMeterProvider()
+	}
+	o, meter := &observer{tracer: traces.Tracer(telemetry.Scope)}, metrics.Meter(telemetry.Scope)
+	var errs [8]error
+	seconds, unit := metric.WithUnit("s"), metric.WithUnit
+	o.turns, errs[0] = meter.Float64Histogram("alfred.turn.duration", seconds, metric.WithDescription("From enqueued to ended, by status."))
+	o.decisions, errs[1] = meter.Float64Histogram("alfred.node.duration", seconds, metric.WithDescription("A decision from load to commit, by node and outcome."))
+	o.calls, errs[2] = meter.Float64Histogram("gen_ai.client.operation.duration", seconds, metric.WithDescription("A model's answer, by node and model."))
+	o.tokens, errs[3] = meter.Int64Counter("alfred.tokens", unit("{token}"), metric.WithDescription("Tokens by node, model and kind; input counts cached ones too."))
+	o.cost, errs[4] = meter.Float64Counter("alfred.cost_usd", metric.WithDescription("US dollars by the price table, by node and model."))
+	o.leaks, errs[5] = meter.Int64Counter("alfred.gate.hits", metric.WithDescription("Identifiers taken out of prompts and replies. Each is a bug."))
+	o.retries, errs[6] = meter.Int64Counter("alfred.node.retries", metric.WithDescription("Decisions that are tried again, by node and outcome."))
+	o.takeovers, errs[7] = meter.Int64Counter("alfred.jobs.taken_over", metric.WithDescription("Jobs of dead workers that were given a successor."))
+
+	return o, errors.Join(errs[:]...)
+}
+
+// begin opens the span of a decision in its turn's trace; decided ends it.
+func (o *observer) begin(ctx context.Context, d delivery) context.Context {
+	ctx, _ = o.tracer.Start(telemetry.InTurn(ctx, d.TurnID), d.node, trace.WithAttributes( //nolint:spancheck // decided ends it
+		attribute.String("alfred.turn.id", d.TurnID.String()), attribute.String("alfred.node", d.node), attribute.Int("alfred.position", d.Position),
+		attribute.Int64("alfred.job.id", d.jobID), attribute.Int("alfred.attempt", d.attempt)))
+
+	return ctx
+}
+
+// decided tells of a decision that is settled, and of its turn if that ended with it.
+func (o *observer) decided(ctx context.Context, p *report, out outcome, err error) {
+	o.worked(ctx, p.node, out, time.Since(p.started))
+	span := trace.SpanFromContext(ctx)
+	span.SetAttributes(attribute.String("alfred.outcome", string(out.verdict)))
+	if err != nil && out.verdict != verdictStale && out.verdict != verdictCancel {
+		span.SetAttributes(attribute.String("error.type", cmp.Or(out.code, string(out.verdict))))
+		span.SetStatus(codes.Error, string(out.verdict)) // the error's text may quote rows; it stands in the log
+	}
+	span.End()
+	if p.s == nil {
+		return
+	}
+	o.leaks.Add(ctx, int64(p.s.guard.leaks))
+	switch {
+	case out.verdict == verdictFail && p.node != nodeSummarize:
+		o.ended(ctx, p, "failed", out.code)
+	case out.verdict == verdictDone && p.node == nodeReply:
+		o.ended(ctx, p, "succeeded", "")
+	}
+}
+
+// worked tells of a job of any kind.
+func (o *observer) worked(ctx context.Context, kind string, out outcome, took time.Duration) {
+	by := metric.WithAttributes(attribute.String("node", kind), attribute.String("outcome", string(out.verdict)))
+	o.decisions.Record(ctx, took.Seconds(), by)
+	if out.verdict == verdictRetry || out.verdict == verdictSnooze || out.verdict == verdictHandBack {
+		o.retries.Add(ctx, 1, by)
+	}
+}
+
+func (o *observer) ended(ctx context.Context, p *report, status, code string) {
+	turn := p.s.turn
+	o.turns.Record(ctx, time.Since(turn.CreatedAt).Seconds(), metric.WithAttributes(attribute.String("status", status)))
+	telemetry.EndTurn(ctx, o.tracer, &telemetry.Turn{
+		ID: turn.ID, Session: turn.SessionID, Number: int(turn.Number), Enqueued: turn.CreatedAt, Status: status, Code: code,
+	})
+}
+
+// generate asks a model, as a span of its own.
+func (o *observer) generate(ctx context.Context, model llm.Model, req *llm.Request) (*llm.Response, error) {
+	ctx, span := o.tracer.Start(ctx, "chat "+req.Node, trace.WithSpanKind(trace.SpanKindClient),
+		trace.WithAttributes(attribute.String("gen_ai.operation.name", "chat"), attribute.String("alfred.node", req.Node)))
+	defer span.End()
+	started := time.Now()
+	resp, err := model.Generate(ctx, req)
+	attrs := []attribute.KeyValue{attribute.String("node", req.Node)}
+	if err != nil {
+		kind := cmp.Or(string(llm.KindOf(err)), codeFailed)
+		span.SetStatus(codes.Error, kind)
+		span.SetAttributes(attribute.String("error.type", kind))
+		attrs = append(attrs, attribute.String("error.type", kind))
+	}
+	if resp != nil {
+		span.SetName("chat " + resp.Model)
+		span.SetAttributes(
+			attribute.String("gen_ai.provider.name", resp.Provider), attribute.String("gen_ai.response.model", resp.Model),
+			attribute.Int("gen_ai.usage.input_tokens", resp.Usage.Input), attribute.Int("gen_ai.usage.output_tokens", resp.Usage.Output),
+			attribute.Int("gen_ai.usage.cache_read.input_tokens", resp.Usage.Cached))
+		attrs = append(attrs, attribute.String("model", resp.Model))
+	}
+	o.calls.Record(ctx, time.Since(started).Seconds(), metric.WithAttributes(attrs...))
+
+	return resp, err //nolint:wrapcheck // nodes decide on the kind
+}
+
+// spent counts what an answer cost.
+func (o *observer) spent(ctx context.Context, node, model string, usage llm.Usage, cost float64) {
+	by := []attribute.KeyValue{attribute.String("node", node), attribute.String("model", model)}
+	for kind, n := range map[string]int{"input": usage.Input, "output": usage.Output, "cached": usage.Cached} {
+		o.tokens.Add(ctx, int64(n), metric.WithAttributes(append(by[:2:2], attribute.String("kind", kind))...))
+	}
+	o.cost.Add(ctx, cost, metric.WithAttributes(by...))
+}

@@ -1,0 +1,135 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	exporter "go.opentelemetry.io/otel/exporters/prometheus"
+	"go.opentelemetry.io/otel/metric"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+)
+
+// Config says who reports, and to whom.
+type Config struct {
+	Service  string // service.name: alfred-api, alfred-worker
+	Version  string // service.version
+	Instance string // service.instance.id
+	// Collector is the base URL of what takes traces and metrics by OTLP over HTTP (OTEL_EXPORTER_OTLP_ENDPOINT). The
+	// exporters read headers, intervals and the like from the other standard variables themselves. Without it there are
+	// no traces, and metrics only by Handler.
+	Collector string
+}
+
+// Telemetry is what a process reports through. The zero value is of no use; Open one.
+type Telemetry struct {
+	Traces  trace.TracerProvider
+	Metrics metric.MeterProvider
+
+	registry *prometheus.Registry
+	flushers []func(context.Context) error
+	closers  []func(context.Context) error
+}
+
+// Open makes the providers. A collector that cannot be reached is no error: what it misses is lost, and the work goes on.
+func Open(ctx context.Context, config Config) (*Telemetry, error) {
+	who := resource.NewSchemaless(
+		attribute.String("service.name", config.Service), attribute.String("service.version", config.Version),
+		attribute.String("service.instance.id", config.Instance))
+	collector := strings.TrimSuffix(config.Collector, "/")
+	who, err := resource.Merge(who, resource.Environment())
+	if err != nil {
+		return nil, fmt.Errorf("describe the service: %w", err)
+	}
+	t := &Telemetry{Traces: noop.NewTracerProvider(), registry: prometheus.NewRegistry()}
+	t.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	prom, err := exporter.New(exporter.WithRegisterer(t.registry), exporter.WithoutScopeInfo())
+	if err != nil {
+		return nil, fmt.Errorf("make Prometheus exporter: %w", err)
+	}
+	options := []sdkmetric.Option{sdkmetric.WithResource(who), sdkmetric.WithReader(prom), sdkmetric.WithView(seconds(), no("http.server.request.body.size"), no("http.server.response.body.size"))}
+	if collector != "" {
+		reader, err := t.otlp(ctx, collector, who)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, sdkmetric.WithReader(reader))
+	}
+	metrics := sdkmetric.NewMeterProvider(options...)
+	t.Metrics, t.flushers, t.closers = metrics, append(t.flushers, metrics.ForceFlush), append(t.closers, metrics.Shutdown)
+
+	return t, nil
+}
+
+// otlp sends traces, and returns what sends metrics.
+func (t *Telemetry) otlp(ctx context.Context, collector string, who *resource.Resource) (sdkmetric.Reader, error) {
+	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(collector+"/v1/traces"))
+	if err != nil {
+		return nil, fmt.Errorf("make trace exporter: %w", err)
+	}
+	traces := sdktrace.NewTracerProvider(sdktrace.WithResource(who), sdktrace.WithBatcher(spans), sdktrace.WithIDGenerator(ids{}))
+	t.Traces, t.flushers, t.closers = traces, append(t.flushers, traces.ForceFlush), append(t.closers, traces.Shutdown)
+	metrics, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(collector+"/v1/metrics"))
+	if err != nil {
+		return nil, fmt.Errorf("make metric exporter: %w", err)
+	}
+
+	return sdkmetric.NewPeriodicReader(metrics), nil
+}
+
+// seconds gives what lasts buckets from a commit to a long generation, and leaves out under which address a request came.
+func seconds() sdkmetric.View {
+	return func(i sdkmetric.Instrument) (sdkmetric.Stream, bool) {
+		if i.Kind != sdkmetric.InstrumentKindHistogram || i.Unit != "s" {
+			return sdkmetric.Stream{}, false
+		}
+
+		return sdkmetric.Stream{
+			AttributeFilter: attribute.NewDenyKeysFilter("server.address", "server.port", "network.protocol.name", "network.protocol.version", "url.scheme"),
+			Name:            i.Name, Description: i.Description, Unit: i.Unit,
+			Aggregation: sdkmetric.AggregationExplicitBucketHistogram{
+				Boundaries: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 180},
+			},
+		}, true
+	}
+}
+
+// no leaves a metric out.
+func no(name string) sdkmetric.View {
+	return sdkmetric.NewView(sdkmetric.Instrument{Name: name}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}})
+}
+
+// Handler serves the metrics in Prometheus' text format.
+func (t *Telemetry) Handler() http.Handler {
+	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{})
+}
+
+// Flush sends what has not been sent.
+func (t *Telemetry) Flush(ctx context.Context) error { return all(ctx, "flush telemetry", t.flushers) }
+
+// Close sends what has not been sent, and ends.
+func (t *Telemetry) Close(ctx context.Context) error { return all(ctx, "close telemetry", t.closers) }
+
+func all(ctx context.Context, what string, work []func(context.Context) error) error {
+	errs := make([]error, 0, len(work))
+	for _, do := range work {
+		errs = append(errs, do(ctx))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+
+	return nil
+}
