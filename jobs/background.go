@@ -51,18 +51,13 @@ func (w *compressWorker) Work(ctx context.Context, job *river.Job[CompressArgs])
 
 func (w *compressWorker) compress(ctx context.Context, b background, args CompressArgs) error {
 	r := w.runner
-	var in nodes.CompressInput
-	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
-		var err error
-		in, err = r.Memory.Compress(ctx, tx, args.SessionID, args.What, args.FromTurn, args.ToTurn)
-
-		return err //nolint:wrapcheck // memory says what it was
-	})
-	if err != nil {
-		return err
+	out, model, err := w.write(ctx, args, r.Memory)
+	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
+		out, model, err = w.write(ctx, args, r.Tight)
 	}
-	in.At = nodes.At{Turn: args.ToTurn, Call: 1}
-	out, model, err := w.ask(ctx, b, args.SessionID, in)
+	if _, isModel := errors.AsType[*llm.Error](err); isModel && judge(err, b.attempt, b.snoozes).verdict == verdictFail {
+		model, err = noModel, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -80,8 +75,25 @@ func (w *compressWorker) compress(ctx context.Context, b background, args Compre
 	return nil
 }
 
-// ask returns the text and who wrote it; the fallback's author is none.
-func (w *compressWorker) ask(ctx context.Context, b background, sessionID uuid.UUID, in nodes.CompressInput) (*nodes.CompressOutput, string, error) {
+// write returns the text and who wrote it. With an error of the model comes the
+// text that code makes, whose author is none.
+func (w *compressWorker) write(ctx context.Context, args CompressArgs, memory Memory) (*nodes.CompressOutput, string, error) {
+	var in nodes.CompressInput
+	err := pg.InReadTx(ctx, w.runner.Pool, func(tx pgx.Tx) error {
+		var err error
+		in, err = memory.Compress(ctx, tx, args.SessionID, args.What, args.FromTurn, args.ToTurn)
+
+		return err //nolint:wrapcheck // memory says what it was
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	in.At = nodes.At{Turn: args.ToTurn, Call: 1}
+
+	return w.ask(ctx, args.SessionID, in)
+}
+
+func (w *compressWorker) ask(ctx context.Context, sessionID uuid.UUID, in nodes.CompressInput) (*nodes.CompressOutput, string, error) {
 	r := w.runner
 	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(nodeCompress))
 	defer cancel()
@@ -92,11 +104,8 @@ func (w *compressWorker) ask(ctx context.Context, b background, sessionID uuid.U
 	if rec.guard.leaks > 0 {
 		r.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", nodeCompress), slog.String("session_id", sessionID.String()), slog.Int("leaks", rec.guard.leaks))
 	}
-	if _, isModel := errors.AsType[*llm.Error](err); isModel && judge(err, b.attempt, b.snoozes).verdict == verdictFail {
-		out, err = &nodes.CompressOutput{Text: in.Fallback, Fallback: true}, nil
-	}
 	if err != nil {
-		return nil, "", err //nolint:wrapcheck // judged by kind
+		return &nodes.CompressOutput{Text: in.Fallback, Fallback: true}, noModel, err //nolint:wrapcheck // judged by kind
 	}
 	if out.Fallback {
 		return out, noModel, nil

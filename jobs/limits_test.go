@@ -3,9 +3,12 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -141,6 +144,60 @@ func TestPromptTooLongIsTriedShorter(t *testing.T) {
 			require.Equal(t, "context_overflow", *turn.ErrorCode)
 		})
 	}
+}
+
+func (m budgeted) Compress(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, kind string, from, to int) (nodes.CompressInput, error) {
+	in, err := m.Memory.Compress(ctx, tx, sessionID, kind, from, to)
+	in.Persona += fmt.Sprint(m.note, " ", to) // the same request would be answered by what is stored
+
+	return in, err //nolint:wrapcheck // a test
+}
+
+func TestOlderTurnsTooLongAreTriedShorter(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(4))
+	h.config.Tight = budgeted{h.memory, " (tight)"}
+	h.model.before = func(_ context.Context, req *llm.Request) error {
+		if req.Node != "compress" || strings.Contains(req.System, "(tight)") && req.Turn == 1 {
+			return nil // the second range never fits
+		}
+
+		return &llm.Error{Kind: llm.KindContextOverflow, Provider: "script", Err: errors.New("too long")}
+	}
+	h.start()
+	for range 4 {
+		h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	}
+	require.Eventually(t, func() bool {
+		return column[int64](h, `SELECT count(*) FROM history_summaries WHERE session_id = $1`, h.session)[0] == 3
+	}, wait, wait/200)
+	require.Equal(t, []string{"1-1 script", "1-1 script", "1-2 none"},
+		column[string](h, `SELECT from_turn || '-' || to_turn || ' ' || model FROM history_summaries WHERE session_id = $1 ORDER BY 1`, h.session))
+	require.Equal(t, []string{"script context_overflow"},
+		column[string](h, `SELECT DISTINCT provider || ' ' || error_code FROM llm_calls WHERE session_id = $1 AND error_code IS NOT NULL`, h.session))
+}
+
+// covered fails at first and makes up for it, as a model with a fallback does.
+type covered struct{ llm.Model }
+
+func (c covered) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	req.Failed(&llm.Response{Provider: "openai", Model: "busy", Usage: llm.Usage{Input: 10}},
+		&llm.Error{Kind: llm.KindOverloaded, Provider: "openai", Err: errors.New("busy")}, time.Now())
+
+	return c.Model.Generate(ctx, req) //nolint:wrapcheck // a test
+}
+
+func TestCallThatFallbackCoversHasARow(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.config.Models = func(string) llm.Model { return covered{h.model} }
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"openai busy overloaded", "script script ok"},
+		column[string](h, `SELECT concat_ws(' ', provider, model, coalesce(error_code, 'ok')) FROM llm_calls WHERE session_id = $1 AND node = 'think' ORDER BY id`, h.session))
+	require.Equal(t, 1, h.model.count("think"))
 }
 
 // priced answers as a model that costs money.

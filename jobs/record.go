@@ -66,12 +66,17 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 	if resp != nil || err != nil {
 		return resp, err
 	}
+	var lost error
+	asked := *req
+	asked.OnFailed = func(resp *llm.Response, failure error, took time.Duration) {
+		lost = errors.Join(lost, r.record(ctx, req, request, resp, failure, took))
+	}
 	started := time.Now()
-	resp, err = r.observe.generate(ctx, r.model, req)
+	resp, err = r.observe.generate(ctx, r.model, &asked)
 	if stopped := context.Cause(ctx); stopped != nil && err != nil && !errors.Is(stopped, context.DeadlineExceeded) {
 		err = errors.Join(stopped, err)
 	}
-	if recordErr := r.record(ctx, req, request, resp, err, time.Since(started)); recordErr != nil && err == nil {
+	if recordErr := errors.Join(lost, r.record(ctx, req, request, resp, err, time.Since(started))); recordErr != nil && err == nil {
 		return nil, recordErr
 	}
 

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"time"
 )
 
 // Roles of a message.
@@ -60,6 +61,16 @@ type Request struct {
 	Attempt int `json:"-"`
 	// OnDelta receives streamed text; nil asks for no streaming.
 	OnDelta func(text string) `json:"-"`
+	// OnFailed, if set, is told of a call that failed and that the model itself makes
+	// up for: by asking a second provider, or the same without a parameter.
+	OnFailed func(response *Response, err error, took time.Duration) `json:"-"`
+}
+
+// Failed tells OnFailed of a call that began at started.
+func (r *Request) Failed(response *Response, err error, started time.Time) {
+	if r.OnFailed != nil {
+		r.OnFailed(response, err, time.Since(started))
+	}
 }
 
 // Message is one entry of the conversation with the model.

@@ -8,7 +8,8 @@ import (
 )
 
 // Compress writes one short text for a range of older turns. Errors worth a
-// retry are returned, since nobody waits; any other failure gives the fallback.
+// retry are returned, since nobody waits, and a text too long for the model, which
+// may fit when it is cut; any other failure gives the fallback.
 func Compress(ctx context.Context, model llm.Model, in CompressInput) (*CompressOutput, error) {
 	s, err := schemaOf[CompressOutput]("compress", nil)
 	if err != nil {
@@ -20,7 +21,7 @@ func Compress(ctx context.Context, model llm.Model, in CompressInput) (*Compress
 	switch kind := llm.KindOf(err); {
 	case err == nil:
 		return out, nil
-	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit:
+	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindContextOverflow:
 		return nil, err
 	default:
 		return &CompressOutput{Text: in.Fallback, Fallback: true}, nil

@@ -74,14 +74,7 @@ func New(config *Config) (*Model, error) {
 // Generate asks once. It asks a second time only where the model rejected the
 // temperature.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	response, err := m.ask(ctx, req)
-	for err != nil && m.dropped.Learn(err) {
-		response, err = m.ask(ctx, req)
-	}
-	if err == nil || llm.KindOf(err) != "" {
-		return response, err
-	}
-	return response, wire.Fail(ctx, provider, err, m.config.APIKey)
+	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func() (*llm.Response, error) { return m.ask(ctx, req) })
 }
 
 func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {

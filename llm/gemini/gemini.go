@@ -75,14 +75,7 @@ func open(config *Config) (*genai.Models, error) {
 // Generate asks the server once. It asks a second time only where the server
 // rejected an optional parameter.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	response, err := m.ask(ctx, req)
-	for err != nil && m.dropped.Learn(err) {
-		response, err = m.ask(ctx, req)
-	}
-	if err == nil || llm.KindOf(err) != "" {
-		return response, err
-	}
-	return response, wire.Fail(ctx, provider, err, m.config.APIKey)
+	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func() (*llm.Response, error) { return m.ask(ctx, req) })
 }
 
 // ask reads an answer whole or piece by piece. A stream that closes without a

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -139,11 +140,16 @@ func TestFallback(t *testing.T) {
 				OfflineModel: &tt.first, Fallback: &provider.Config{OfflineModel: &model{name: "second"}},
 			})
 			require.NoError(t, err)
-			response, err := models["reply"].Generate(t.Context(), &llm.Request{OnDelta: func(string) {}})
+			var failed []llm.Kind
+			response, err := models["reply"].Generate(t.Context(), &llm.Request{
+				OnDelta:  func(string) {},
+				OnFailed: func(_ *llm.Response, err error, _ time.Duration) { failed = append(failed, llm.KindOf(err)) },
+			})
 			require.Equal(t, tt.kind, llm.KindOf(err))
 			if tt.want != "" {
 				require.Equal(t, tt.want, response.Text)
 			}
+			require.Equal(t, tt.want == "second", len(failed) == 1, "what was made up for is told")
 		})
 	}
 }

@@ -1,12 +1,16 @@
 package wire
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
+
+	"alfred/llm"
 )
 
 // Optional names a part of a request that some servers or models do not accept
@@ -24,6 +28,23 @@ const (
 // request pays for finding out. The zero value drops nothing.
 type Dropped struct {
 	responseFormat, streamOptions, temperature atomic.Bool
+}
+
+// Generate asks once, and again for every optional part that the server rejects.
+// Errors become typed ones.
+func (d *Dropped) Generate(ctx context.Context, provider, key string, req *llm.Request, ask func() (*llm.Response, error)) (*llm.Response, error) {
+	for {
+		started := time.Now()
+		response, err := ask()
+		again := err != nil && d.Learn(err)
+		if err != nil && llm.KindOf(err) == "" {
+			err = Fail(ctx, provider, err, key)
+		}
+		if !again {
+			return response, err
+		}
+		req.Failed(response, err, started)
+	}
 }
 
 // Has reports whether part is to be left out.

@@ -208,11 +208,18 @@ func (s *suite) statuses(t *testing.T) {
 			return Reply{Text: "hello"}
 		})
 		model := s.open(t, server, Key)
+		failed := 0
 		for range 2 {
-			response, err := model.Generate(t.Context(), s.prepared(plain()))
+			req := s.prepared(plain())
+			req.OnFailed = func(_ *llm.Response, err error, _ time.Duration) {
+				require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err))
+				failed++
+			}
+			response, err := model.Generate(t.Context(), req)
 			require.NoError(t, err)
 			require.Equal(t, "hello", response.Text)
 		}
+		require.Equal(t, 1, failed, "each call can be recorded")
 		require.Len(t, server.Calls(), 3, "only the first request pays for finding out")
 	})
 }
