@@ -79,3 +79,53 @@ func (q *Queries) ContextItemListCall(ctx context.Context, db DBTX, llmCallID uu
 	}
 	return items, nil
 }
+
+const contextItemSumTurn = `-- name: ContextItemSumTurn :many
+SELECT node, coalesce(step, 0)::int AS step, call, section, reason, count(*)::int AS items, sum(tokens)::int AS tokens,
+       coalesce(array_agg(ref ORDER BY position) FILTER (WHERE ref IS NOT NULL), '{}')::text[] AS refs
+FROM v_context
+WHERE turn_id = $1
+GROUP BY llm_call_id, node, step, call, section, reason
+ORDER BY llm_call_id, min(position)
+`
+
+type ContextItemSumTurnRow struct {
+	Node    string
+	Step    int32
+	Call    int32
+	Section string
+	Reason  string
+	Items   int32
+	Tokens  int32
+	Refs    []string
+}
+
+// ContextItemSumTurn is what the prompts of a turn held: by call, section and reason, in the order of the calls.
+func (q *Queries) ContextItemSumTurn(ctx context.Context, db DBTX, turnID *uuid.UUID) ([]*ContextItemSumTurnRow, error) {
+	rows, err := db.Query(ctx, contextItemSumTurn, turnID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*ContextItemSumTurnRow
+	for rows.Next() {
+		var i ContextItemSumTurnRow
+		if err := rows.Scan(
+			&i.Node,
+			&i.Step,
+			&i.Call,
+			&i.Section,
+			&i.Reason,
+			&i.Items,
+			&i.Tokens,
+			&i.Refs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

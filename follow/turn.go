@@ -70,37 +70,37 @@ type Usage struct {
 	CostUSD      float64 `json:"cost_usd"`
 }
 
-// Said is all that the turn has to say to somebody who sees text alone: the
-// reply, and of a question what the reply leaves out.
-func (t *Turn) Said() string {
-	parts := []string{}
-	if t.Reply != "" {
-		parts = append(parts, t.Reply)
+// Text is the reply, and the question if the reply leaves it out.
+func (t *Turn) Text() string {
+	switch {
+	case t.Question == nil || strings.Contains(t.Reply, t.Question.Text):
+		return t.Reply
+	case t.Reply == "":
+		return t.Question.Text
+	default:
+		return t.Reply + "\n\n" + t.Question.Text
 	}
-	if t.Question != nil {
-		parts = append(parts, t.Question.missingFrom(t.Reply)...)
-	}
-
-	return strings.Join(parts, "\n\n")
 }
 
-func (q *Question) missingFrom(reply string) []string {
-	var missing []string
-	if !strings.Contains(reply, q.Text) {
-		missing = append(missing, q.Text)
+// Said is all that the turn has to say to somebody who sees text alone: Text, and
+// the question's options if it leaves them out.
+func (t *Turn) Said() string {
+	text := t.Text()
+	if t.Question == nil {
+		return text
 	}
 	var options strings.Builder
-	for i, option := range q.Options {
-		if strings.Contains(reply, option.Label) {
-			return missing // the reply names them in its own way
+	for i, option := range t.Question.Options {
+		if strings.Contains(text, option.Label) {
+			return text // it names them in its own way
 		}
-		fmt.Fprintf(&options, "%d. %s\n", i+1, option.Label)
+		fmt.Fprintf(&options, "\n%d. %s", i+1, option.Label)
 	}
 	if options.Len() > 0 {
-		missing = append(missing, strings.TrimSuffix(options.String(), "\n"))
+		text += "\n" + options.String()
 	}
 
-	return missing
+	return text
 }
 
 // Turn reads a turn. Errors: jobs.ErrTurnNotFound, also for another user's.

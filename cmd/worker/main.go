@@ -15,6 +15,7 @@ func main() { os.Exit(program.Main("worker", run)) }
 
 // commands is the whole command line; each command's Run method stands in the file named after it.
 type commands struct {
+	Chat    chatCommand      `cmd:"" help:"Talk to Alfred in the terminal, or from a script."`
 	Doctor  doctorCommand    `cmd:"" help:"Look for what is wrong with the database, the settings and the workers."`
 	Domain  domainCommand    `cmd:"" help:"Check a domain's declaration, or write a first one."`
 	Migrate migrateCommand   `cmd:"" help:"Bring the database's schema up, down, or say how far it is."`

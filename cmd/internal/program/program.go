@@ -3,6 +3,7 @@ package program
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,6 +26,17 @@ type Console struct {
 	Errs io.Writer
 }
 
+// StatusError gives an error an exit status of its own; others have 1.
+type StatusError struct {
+	Status int
+	Err    error
+}
+
+func (e *StatusError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error itself.
+func (e *StatusError) Unwrap() error { return e.Err }
+
 // Main runs a program on this process's arguments and environment until SIGINT or
 // SIGTERM, and returns its exit status. An error is one line, whatever is wrapped.
 func Main(name string, run func(ctx context.Context, args []string, e settings.Env, stdout, stderr io.Writer) error) int {
@@ -32,6 +44,9 @@ func Main(name string, run func(ctx context.Context, args []string, e settings.E
 	defer stop()
 	if err := run(ctx, os.Args[1:], settings.Environ(os.Environ()), os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, name+":", strings.Join(strings.Fields(err.Error()), " "))
+		if status, ok := errors.AsType[*StatusError](err); ok {
+			return status.Status
+		}
 
 		return 1
 	}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/term"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/db"
+	"alfred/follow"
+	"alfred/pg"
+)
+
+type chatCommand struct {
+	Continue bool      `help:"Go on with the user's newest session."                                                         short:"c" xor:"which"`
+	History  int32     `default:"10" help:"Turns to show when a session is resumed."`
+	JSON     bool      `help:"Print one JSON object per line: the session, each event, each turn as it ended."`
+	Key      string    `help:"Idempotency: message n of the input is sent as KEY-n, so that the same input once more sends nothing twice. For --session."`
+	Session  uuid.UUID `help:"Go on with this session." xor:"which"`
+	Title    string    `help:"Title of a new session."`
+	User     string    `default:"demo" help:"Whom to speak for, made if missing."`
+}
+
+// Help says what flags cannot.
+func (c *chatCommand) Help() string {
+	return `Talks to Alfred through the database alone; a worker must run (worker run).
+
+Messages come from the terminal, or one per line from standard input. Ctrl-C cancels the running turn, and ends the chat when none runs or at the second time. /help lists commands.
+
+Exit status: 0, 1 when it could not go on, 2 when a message was refused or a turn did not succeed, 130 when interrupted.`
+}
+
+// Run talks until the input ends.
+func (c *chatCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	// Ctrl-C is for the turn first: what ends other commands must not end this one.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	var in input = newPlainInput(os.Stdin)
+	interactive := term.IsTerminal(int(os.Stdin.Fd())) && !c.JSON
+	if interactive {
+		in = newTerminalInput(os.Stdin, console.Out)
+	}
+
+	return c.talk(ctx, e, console, &setting{in: in, interactive: interactive, signals: signals})
+}
+
+// setting is where a chat takes place.
+type setting struct {
+	in          input
+	interactive bool
+	signals     <-chan os.Signal
+}
+
+const chatConns = 3
+
+func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program.Console, where *setting) error {
+	s, err := settings.Parse(e, settings.Worker)
+	if err != nil {
+		return err //nolint:wrapcheck // says which setting it was
+	}
+	pool, err := program.OpenDatabase(ctx, e, "alfred chat", chatConns)
+	if err != nil {
+		return err //nolint:wrapcheck // typed, and says what to do
+	}
+	defer pool.Close()
+	logger := slog.New(slog.NewTextHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
+		return err //nolint:wrapcheck // typed, and says what to do
+	}
+	user, err := db.New().UserEnsure(ctx, pool, c.User)
+	if err != nil {
+		return fmt.Errorf("make user: %w", err)
+	}
+	listener := pg.NewListener(pool.Config().ConnConfig, logger)
+	listening, stop := context.WithCancel(ctx)
+	heard := make(chan error, 1)
+	go func() { heard <- listener.Run(listening) }()
+	defer func() {
+		stop()
+		<-heard //nolint:errcheck // it ends without an error when it is stopped
+	}()
+
+	t := &talk{
+		setting: where, pool: pool, reader: &follow.Reader{Pool: pool, Listener: listener, UserID: user},
+		settings: s, key: c.Key, screen: newTextScreen(console.Out, where.interactive),
+	}
+	if c.JSON {
+		t.screen = &jsonScreen{out: console.Out}
+	}
+	if err := c.enter(ctx, t); err != nil {
+		return err
+	}
+
+	return t.run(ctx)
+}
+
+var errNewestSession = errors.New("the user has no session to go on with")
+
+// enter finds the session that the flags mean, or starts one, and shows it.
+func (c *chatCommand) enter(ctx context.Context, t *talk) error {
+	if c.Session == uuid.Nil && !c.Continue {
+		if err := t.pool.QueryRow(ctx, `SELECT start_session($1, nullif($2, ''))`, c.User, c.Title).Scan(&t.session); err != nil {
+			return fmt.Errorf("start a session: %w", err)
+		}
+
+		return t.screen.session(t.session, nil)
+	}
+	var past []*db.TurnPageRow
+	err := t.read(ctx, func(tx pgx.Tx) error {
+		session, err := c.find(ctx, tx, t.reader.UserID)
+		if err != nil {
+			return err
+		}
+		t.session = session.ID
+		past, err = db.New().TurnPage(ctx, tx, &db.TurnPageParams{SessionID: session.ID, AfterNumber: session.LastTurn - c.History, PageSize: c.History})
+
+		return err
+	})
+	if err == nil && len(past) > 0 {
+		t.last, err = t.reader.Turn(ctx, past[len(past)-1].ID)
+	}
+	if err != nil {
+		return fmt.Errorf("open the session: %w", err)
+	}
+
+	return t.screen.session(t.session, past)
+}
+
+func (c *chatCommand) find(ctx context.Context, tx pgx.Tx, user uuid.UUID) (*db.SessionGetRow, error) {
+	if c.Session != uuid.Nil {
+		session, err := db.New().SessionGet(ctx, tx, c.Session)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil, errNoSession
+		}
+
+		return session, err
+	}
+	newest, err := db.New().SessionPage(ctx, tx, &db.SessionPageParams{UserID: user, PageSize: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(newest) == 0 {
+		return nil, errNewestSession
+	}
+
+	return (*db.SessionGetRow)(newest[0]), nil
+}
+
+// read runs work on what the user may see.
+func (t *talk) read(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.InReadTx(ctx, t.pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.reader.UserID, work) })
+}
+
+// write runs work under the tenant's role.
+func (t *talk) write(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.InTx(ctx, t.pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.reader.UserID, work) })
+}
+
+// talk is one chat under way.
+type talk struct {
+	*setting
+
+	pool     *pgxpool.Pool
+	reader   *follow.Reader
+	settings *settings.Settings
+	screen   screen
+	session  uuid.UUID
+
+	key    string
+	sent   int          // messages, for their keys
+	last   *follow.Turn // nil before the first
+	unwell bool         // a message was refused or a turn did not succeed
+}

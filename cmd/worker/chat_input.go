@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// input is where messages come from, line by line. line is io.EOF at its end.
+type input interface {
+	line() (string, error)
+	close()
+}
+
+// plainInput is a pipe or a file.
+type plainInput struct{ reader *bufio.Reader }
+
+func newPlainInput(r io.Reader) *plainInput { return &plainInput{reader: bufio.NewReader(r)} }
+
+// line takes a last line that nothing ends, too. How long a message may be is for
+// the database to say.
+func (p *plainInput) line() (string, error) {
+	text, err := p.reader.ReadString('\n')
+	if errors.Is(err, io.EOF) && text != "" {
+		err = nil
+	}
+
+	return text, err //nolint:wrapcheck // io.EOF is compared
+}
+
+func (p *plainInput) close() {}
+
+// terminalInput is a terminal with line editing and history. It is raw while a
+// line is read alone, so that between lines Ctrl-C is a signal.
+type terminalInput struct {
+	fd    int
+	lines *term.Terminal
+	was   *term.State
+}
+
+func newTerminalInput(in *os.File, out io.Writer) *terminalInput {
+	both := struct {
+		io.Reader
+		io.Writer
+	}{in, out}
+
+	return &terminalInput{fd: int(in.Fd()), lines: term.NewTerminal(both, "You    ")}
+}
+
+func (t *terminalInput) line() (string, error) {
+	var err error
+	if t.was, err = term.MakeRaw(t.fd); err != nil {
+		return "", err //nolint:wrapcheck // says what it was
+	}
+	defer t.close()
+	if width, height, err := term.GetSize(t.fd); err == nil && width > 0 {
+		_ = t.lines.SetSize(width, height) // it wraps wrongly at worst
+	}
+	text, err := t.lines.ReadLine()
+	if errors.Is(err, term.ErrPasteIndicator) {
+		err = nil
+	}
+
+	return text, err //nolint:wrapcheck // io.EOF is compared
+}
+
+// close leaves the terminal as it was.
+func (t *terminalInput) close() {
+	if t.was != nil {
+		_ = term.Restore(t.fd, t.was) // a terminal that has gone needs no state
+		t.was = nil
+	}
+}

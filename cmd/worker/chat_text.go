@@ -1,0 +1,216 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/follow"
+)
+
+// textScreen prints for a person.
+type textScreen struct {
+	out  io.Writer
+	dim  bool // a terminal: what is not said by anybody is dimmed
+	said follow.Speech
+	open bool // a reply has begun and its line has not ended
+	err  error
+}
+
+func newTextScreen(out io.Writer, terminal bool) *textScreen {
+	return &textScreen{out: out, dim: terminal}
+}
+
+// putf prints what may come from a model or a row: without control characters,
+// which would speak to the terminal.
+func (s *textScreen) putf(format string, args ...any) {
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+
+		return r
+	}, fmt.Sprintf(format, args...))
+	s.raw(text)
+}
+
+func (s *textScreen) raw(text string) {
+	if s.err == nil {
+		_, s.err = io.WriteString(s.out, text)
+	}
+}
+
+// asidef prints one line about what goes on.
+func (s *textScreen) asidef(format string, args ...any) {
+	if s.dim {
+		s.raw("\x1b[2m")
+	}
+	s.putf("       "+strings.ReplaceAll(format, "\n", "\n       "), args...)
+	if s.dim {
+		s.raw("\x1b[0m")
+	}
+	s.raw("\n")
+}
+
+func (s *textScreen) session(id uuid.UUID, past []*db.TurnPageRow) error {
+	s.asidef("session %s; /help lists commands", id)
+	for _, t := range past {
+		s.putf("You    %s\n", t.Message)
+		if t.Reply != nil {
+			s.putf("Alfred %s\n", *t.Reply)
+		} else {
+			s.asidef("(%s)", t.Status)
+		}
+	}
+
+	return s.err
+}
+
+func (s *textScreen) event(e *follow.Event) error {
+	switch e.Type {
+	case "turn.started":
+		s.said, s.open = follow.Speech{}, false
+	case "plan":
+		return s.plan(e)
+	case "step.finished":
+		var end struct {
+			Step             int
+			Outcome, Summary string
+		}
+		if err := e.Decode(&end); err != nil {
+			return err
+		}
+		s.asidef("step %d %s: %s", end.Step, end.Outcome, end.Summary)
+	case "reply.delta", "reply.reset":
+		piece, err := s.said.Hear(e)
+		if err != nil {
+			return err
+		}
+		s.say(piece)
+	}
+
+	return s.err
+}
+
+func (s *textScreen) plan(e *follow.Event) error {
+	var plan struct {
+		Goal  string
+		Steps []struct {
+			Step        int
+			StepType    string `json:"step_type"`
+			Description string
+		}
+	}
+	if err := e.Decode(&plan); err != nil {
+		return err
+	}
+	if plan.Goal != "" {
+		s.asidef("plan: %s", plan.Goal)
+	}
+	for _, step := range plan.Steps {
+		s.asidef("  %d. %s: %s", step.Step, step.StepType, step.Description)
+	}
+
+	return s.err
+}
+
+func (s *textScreen) say(piece string) {
+	if piece == "" {
+		return
+	}
+	if !s.open {
+		s.raw("Alfred ")
+		s.open = true
+	}
+	s.putf("%s", piece)
+}
+
+func (s *textScreen) turn(t *follow.Turn) error {
+	rest, corrected := s.said.Rest(t.Text())
+	if corrected {
+		s.raw("\nAlfred ")
+	}
+	s.say(rest)
+	if s.open {
+		s.raw("\n")
+	}
+	if t.Question != nil && t.Question.Status == "open" {
+		s.options(t.Question.Options)
+	}
+	if t.Error != nil {
+		s.asidef("%s: %s", t.Error.Code, t.Error.Message)
+	}
+	s.said, s.open = follow.Speech{}, false
+
+	return s.err
+}
+
+func (s *textScreen) options(all []follow.Option) {
+	for i, option := range all {
+		s.asidef("%d. %s", i+1, option.Label)
+	}
+}
+
+func (s *textScreen) waiting() error {
+	s.asidef("nothing yet; does a worker run? (worker run)")
+
+	return s.err
+}
+
+func (s *textScreen) problem(_ string, err error) error {
+	s.asidef("%s", reason(err))
+
+	return s.err
+}
+
+func (s *textScreen) entities(refs []*db.EntityListRow) error {
+	if len(refs) == 0 {
+		s.asidef("nothing yet")
+	}
+	for _, r := range refs {
+		why := ""
+		if r.Reason != nil {
+			why = ": " + *r.Reason
+		}
+		s.putf("       %-10s %-14s %s [%s]%s\n", r.Tier, r.Ref, r.Label, r.Action, why)
+	}
+
+	return s.err
+}
+
+func (s *textScreen) why(held []*db.ContextItemSumTurnRow) error {
+	if len(held) == 0 {
+		s.asidef("no model was asked")
+	}
+	before := ""
+	for _, h := range held {
+		call := h.Node
+		if h.Step > 0 {
+			call = fmt.Sprintf("%s, step %d, call %d", h.Node, h.Step, h.Call)
+		}
+		if call != before {
+			s.putf("       %s\n", call)
+			before = call
+		}
+		s.putf("         %-24s %-10s %3d items %5d tokens  %s\n", h.Section, h.Reason, h.Items, h.Tokens, strings.Join(h.Refs, " "))
+	}
+
+	return s.err
+}
+
+func (s *textScreen) saved(ref string, _ crud.Row) error {
+	s.asidef("saved %s", ref)
+
+	return s.err
+}
+
+func (s *textScreen) note(text string) error {
+	s.asidef("%s", text)
+
+	return s.err
+}

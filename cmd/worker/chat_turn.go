@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/cmd/internal/program"
+	"alfred/db"
+	"alfred/follow"
+	"alfred/jobs"
+)
+
+var (
+	errInterrupted = &program.StatusError{Status: 130, Err: errors.New("interrupted")}
+	errUnwell      = &program.StatusError{Status: 2, Err: errors.New("a message was refused, or a turn did not succeed")}
+)
+
+// errQuit ends the chat as its person wishes.
+var errQuit = errors.New("quit")
+
+// run takes lines until there are no more.
+func (t *talk) run(ctx context.Context) error {
+	defer t.in.close()
+	for {
+		line, err := t.line()
+		if err == nil {
+			err = t.take(ctx, strings.TrimSpace(line))
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, errQuit):
+			if t.unwell && !t.interactive {
+				return errUnwell
+			}
+
+			return nil
+		case errors.Is(err, errInterrupted):
+			return errInterrupted
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// line waits for the next line, or for a signal.
+func (t *talk) line() (string, error) {
+	type read struct {
+		text string
+		err  error
+	}
+	next := make(chan read, 1)
+	go func() {
+		text, err := t.in.line()
+		next <- read{text, err}
+	}()
+	select {
+	case r := <-next:
+		return r.text, r.err
+	case <-t.signals:
+		return "", errInterrupted
+	}
+}
+
+// take does what a line says. What the person can mend is shown and is no error.
+func (t *talk) take(ctx context.Context, line string) error {
+	if line == "" {
+		return nil
+	}
+	if strings.HasPrefix(line, "/") {
+		return t.command(ctx, line)
+	}
+
+	return t.say(ctx, t.chosen(line))
+}
+
+// chosen is the option that a number means, if the last reply asked to choose.
+func (t *talk) chosen(line string) string {
+	if t.last == nil || t.last.Question == nil || t.last.Question.Status != "open" {
+		return line
+	}
+	n, err := strconv.Atoi(line)
+	if options := t.last.Question.Options; err == nil && n >= 1 && n <= len(options) {
+		return options[n-1].Label
+	}
+
+	return line
+}
+
+// say sends a message and shows what becomes of it.
+func (t *talk) say(ctx context.Context, message string) error {
+	made, err := t.enqueue(ctx, message)
+	if refusal := refusalOf(err); refusal != "" {
+		t.unwell = true
+
+		return t.screen.problem(refusal, err)
+	}
+	if err != nil {
+		return err
+	}
+	turn, interrupted, err := t.follow(ctx, made.TurnID)
+	if err != nil {
+		return err
+	}
+	t.last = turn
+	t.unwell = t.unwell || turn.Status != db.TurnStatusSucceeded
+	if err := t.screen.turn(turn); err != nil {
+		return err
+	}
+	if interrupted && !t.interactive {
+		return errInterrupted // the rest of the input is not to be sent after this
+	}
+
+	return nil
+}
+
+func (t *talk) enqueue(ctx context.Context, message string) (made *jobs.Enqueued, err error) {
+	t.sent++
+	key := ""
+	if t.key != "" {
+		key = t.key + "-" + strconv.Itoa(t.sent)
+	}
+	err = t.write(ctx, func(tx pgx.Tx) error {
+		made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: t.session, Message: message, IdempotencyKey: key, Limits: t.settings.Limits})
+
+		return err
+	})
+
+	return made, err
+}
+
+// refusalOf is the code of an error that is about the message, "" for others.
+func refusalOf(err error) string {
+	_, invalid := errors.AsType[*jobs.InvalidError](err)
+	_, usedUp := errors.AsType[*jobs.LimitError](err)
+	switch {
+	case invalid:
+		return "invalid_request"
+	case usedUp, errors.Is(err, jobs.ErrLimit):
+		return "limit_exceeded"
+	case errors.Is(err, jobs.ErrMessageTooLarge):
+		return "message_too_large"
+	case errors.Is(err, jobs.ErrSessionArchived):
+		return "session_archived"
+	case errors.Is(err, jobs.ErrSessionNotFound):
+		return "not_found"
+	}
+
+	return ""
+}
+
+// patience is how long nothing may happen before the person is told what may be missing.
+const patience = 10 * time.Second
+
+// follow shows a turn's events until it has ended. The first signal cancels the
+// turn, the second gives up waiting for that.
+func (t *talk) follow(ctx context.Context, turnID uuid.UUID) (turn *follow.Turn, interrupted bool, err error) {
+	waiting, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	watched := make(chan bool, 1)
+	go func() { watched <- t.watch(ctx, waiting, turnID, giveUp) }()
+	err = t.show(waiting, turnID)
+	giveUp(nil)
+	interrupted = <-watched
+	if err == nil {
+		turn, err = t.reader.Turn(ctx, turnID)
+	}
+
+	return turn, interrupted, err
+}
+
+// watch cancels the turn at a signal, and gives up at the next or at SIGTERM.
+func (t *talk) watch(ctx, waiting context.Context, turnID uuid.UUID, giveUp context.CancelCauseFunc) (interrupted bool) {
+	for {
+		select {
+		case <-waiting.Done():
+			return interrupted
+		case signal := <-t.signals:
+			if interrupted || signal == syscall.SIGTERM {
+				giveUp(errInterrupted)
+
+				return true
+			}
+			interrupted = true
+			if err := t.cancel(ctx, turnID); err != nil {
+				giveUp(err)
+			}
+		}
+	}
+}
+
+func (t *talk) cancel(ctx context.Context, turnID uuid.UUID) error {
+	return t.write(ctx, func(tx pgx.Tx) error {
+		_, err := jobs.CancelTurn(ctx, tx, turnID)
+
+		return err
+	})
+}
+
+func (t *talk) show(ctx context.Context, turnID uuid.UUID) error {
+	tail := t.reader.Tail(turnID, 0)
+	defer tail.Close()
+	for told := false; ; {
+		events, err := tail.Next(ctx, patience)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("follow the turn: %w", err)
+		}
+		if len(events) == 0 && !told {
+			told = true
+			if err := t.screen.waiting(); err != nil {
+				return err
+			}
+		}
+		for _, event := range events {
+			if err := t.screen.event(&event); err != nil {
+				return err
+			}
+		}
+	}
+}
