@@ -43,8 +43,8 @@ var functionCalls = []string{ //nolint:gochecknoglobals // a table
 	`alfred.recall_names('kitchen.recipes', 'id', 'user_id', 'name', 'soup', 5)`,
 	`alfred.usage_today((SELECT user_id FROM alfred.sessions WHERE id = ':session'), now())`,
 	`alfred.partitions_ensure()`,
-	`alfred.partitions_old(now())`,
-	`alfred.partitions_prune('2000-01-01')`,
+	`alfred.partitions_old('llm_calls', now())`,
+	`alfred.partition_drop('llm_calls_y2024m01')`,
 	`alfred.forget_session(':session')`,
 }
 
@@ -53,7 +53,9 @@ var functionCalls = []string{ //nolint:gochecknoglobals // a table
 func TestEveryFunctionRuns(t *testing.T) {
 	t.Parallel()
 	tx := dbtest.Tx(t)
-	_, err := tx.Exec(t.Context(), `SET LOCAL search_path = pg_catalog`)
+	_, err := tx.Exec(t.Context(), `CREATE TABLE alfred.llm_calls_y2024m01 PARTITION OF alfred.llm_calls
+		FOR VALUES FROM (alfred.uuid_v7_floor('2024-01-01Z')) TO (alfred.uuid_v7_floor('2024-02-01Z'));
+		SET LOCAL search_path = pg_catalog`)
 	require.NoError(t, err)
 	var session, turn string
 	require.NoError(t, tx.QueryRow(t.Context(), `SELECT alfred.start_session('functions')::text`).Scan(&session))

@@ -19,9 +19,10 @@ type commands struct {
 	Doctor  doctorCommand    `cmd:"" help:"Look for what is wrong with the database, the settings and the workers."`
 	Domain  domainCommand    `cmd:"" help:"Check a domain's declaration, or write a first one."`
 	Migrate migrateCommand   `cmd:"" help:"Bring the database's schema up, down, or say how far it is."`
-	Prune   pruneCommand     `cmd:"" help:"Drop months of events, step results and model calls."`
+	Prune   pruneCommand     `cmd:"" help:"Delete what is older than it is kept for."`
 	Run     runCommand       `cmd:"" help:"Work jobs until SIGTERM."`
 	Session sessionCommand   `cmd:"" help:"Show, export or forget a session."`
+	User    userCommand      `cmd:"" help:"Export or erase a user."`
 	Version kong.VersionFlag `help:"Print the version."`
 }
 

@@ -88,7 +88,7 @@ func TestPruneDropsOldMonths(t *testing.T) {
 	}
 	again, err := operate(t, url, "prune", "--json")
 	require.NoError(t, err)
-	require.JSONEq(t, `{"dropped": [], "dry_run": false}`, again)
+	require.JSONEq(t, `{"dropped": [], "deleted": {}, "dry_run": false}`, again)
 	var calls int
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM llm_calls`).Scan(&calls))
 	require.Zero(t, calls)

@@ -2,50 +2,205 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/pg"
 )
 
 type pruneCommand struct {
-	DryRun bool `help:"Say what would be dropped."`
-	JSON   bool `help:"Print JSON."`
-	Months int  `default:"6" help:"Whole months to keep besides this one, at least 1."`
+	DryRun bool           `help:"Say what would be deleted."`
+	JSON   bool           `help:"Print JSON."`
+	Months int            `default:"6" help:"Whole months to keep besides this one, at least 1."`
+	Keep   map[string]int `help:"Another number of months for one of turn_step_results, turn_events, llm_calls, node_runs, api_keys, sessions; 0 is for ever, which sessions are kept for by default. Such as --keep turn_events=1." mapsep:","`
 }
 
-// Run drops the months of step results, events, model calls and context items
-// that are older. Turns, summaries, refs and domain rows stay.
+// retention is what one table's old rows are, and how they go: by the partition, or
+// in batches that hold no lock for long.
+type retention struct {
+	table      string
+	forever    bool     // by default
+	partitions []string // in this order
+	old        string   // query of the keys of old rows
+	batch      string   // deletes some of them; nil where they go otherwise
+}
+
+// retentions are the tables that grow for ever otherwise. Turns, summaries, refs and
+// domain rows go with their session alone.
+//
+//nolint:gochecknoglobals // a constant in all but syntax
+var retentions = []retention{
+	{table: "turn_step_results", partitions: []string{"turn_step_results"}},
+	{table: "turn_events", partitions: []string{"turn_events"}},
+	// What refers to a call goes before it.
+	{table: "llm_calls", partitions: []string{"context_items", "llm_calls"}},
+	{
+		table: "node_runs",
+		old:   `SELECT r.turn_id, r.position FROM node_runs AS r WHERE r.turn_id < uuid_v7_floor($1)`,
+		batch: `DELETE FROM node_runs WHERE (turn_id, position) IN (%s LIMIT 1000)`,
+	},
+	{
+		table: "api_keys", // revoked ones
+		old:   `SELECT k.id FROM api_keys AS k WHERE k.revoked_at < $1`,
+		batch: `DELETE FROM api_keys WHERE id IN (%s LIMIT 1000)`,
+	},
+	{
+		table: "sessions", forever: true, // in which nothing was said
+		old: `SELECT s.id FROM sessions AS s WHERE s.last_activity_at < $1`,
+	},
+}
+
+// pruned is what a run has deleted, or would.
+type pruned struct {
+	Dropped []string       `json:"dropped"` // partitions
+	Deleted map[string]int `json:"deleted"` // rows, by table
+	DryRun  bool           `json:"dry_run"`
+}
+
+// Run deletes. A running turn waits for none of it longer than a moment.
 func (c *pruneCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	if c.Months < 1 {
 		return fmt.Errorf("%w: --months is %d; at least 1 is kept", settings.ErrBad, c.Months)
 	}
-	function := "partitions_prune"
-	if c.DryRun {
-		function = "partitions_old"
+	for table, months := range c.Keep {
+		if months < 0 || !slices.ContainsFunc(retentions, func(r retention) bool { return r.table == table }) {
+			return fmt.Errorf("%w: --keep %s=%d; see worker prune --help", settings.ErrBad, table, months)
+		}
 	}
+	done := &pruned{Dropped: []string{}, Deleted: map[string]int{}, DryRun: c.DryRun}
 
 	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		// A failed query shows when its rows are collected.
-		rows, _ := pool.Query(ctx, `SELECT `+function+`($1)`, time.Now().UTC().AddDate(0, -c.Months, 0))
-		dropped, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return fmt.Errorf("prune: %w", err)
+		for _, r := range retentions {
+			months := c.Months
+			if r.forever {
+				months = 0
+			}
+			if own, ok := c.Keep[r.table]; ok {
+				months = own
+			}
+			if months == 0 {
+				continue
+			}
+			if err := done.prune(ctx, pool, &r, firstKept(time.Now(), months)); err != nil {
+				return fmt.Errorf("prune %s: %w", r.table, err)
+			}
 		}
-		if c.JSON {
-			return program.PrintJSON(console.Out, map[string]any{"dropped": append([]string{}, dropped...), "dry_run": c.DryRun})
-		}
-		text := "nothing is old enough"
-		if len(dropped) > 0 {
-			text = strings.Join(dropped, "\n")
-		}
-		_, err = fmt.Fprintln(console.Out, text)
 
-		return err //nolint:wrapcheck // a closed stdout
+		return done.print(c.JSON, console)
 	})
+}
+
+// firstKept is the beginning of the oldest whole month that is kept.
+func firstKept(now time.Time, months int) time.Time {
+	year, month, _ := now.UTC().Date()
+
+	return time.Date(year, month-time.Month(months), 1, 0, 0, 0, 0, time.UTC)
+}
+
+func (p *pruned) prune(ctx context.Context, pool *pgxpool.Pool, r *retention, before time.Time) error {
+	for _, parent := range r.partitions {
+		if err := p.dropPartitions(ctx, pool, parent, before); err != nil {
+			return err
+		}
+	}
+	if r.old == "" {
+		return nil
+	}
+	if p.DryRun || r.batch == "" {
+		var count int
+		if err := pool.QueryRow(ctx, `SELECT count(*) FROM (`+r.old+`) AS old`, before).Scan(&count); err != nil {
+			return err //nolint:wrapcheck // wrapped by the caller
+		}
+		p.count(r.table, count)
+	}
+	switch {
+	case p.DryRun:
+		return nil
+	case r.batch == "":
+		return forgetSessions(ctx, pool, r.old, before)
+	}
+	for {
+		tag, err := pool.Exec(ctx, fmt.Sprintf(r.batch, r.old), before)
+		if err != nil || tag.RowsAffected() == 0 {
+			return err //nolint:wrapcheck // wrapped by the caller
+		}
+		p.count(r.table, int(tag.RowsAffected()))
+	}
+}
+
+func (p *pruned) count(table string, rows int) {
+	if rows > 0 {
+		p.Deleted[table] += rows
+	}
+}
+
+const (
+	// dropTries times dropPause is how long a partition may be in use before prune leaves it to its next run.
+	dropTries = 300
+	dropPause = 100 * time.Millisecond
+)
+
+var errBusy = errors.New("the table was in use all the time; run prune again")
+
+func (p *pruned) dropPartitions(ctx context.Context, pool *pgxpool.Pool, parent string, before time.Time) error {
+	// A failed query shows when its rows are collected.
+	rows, _ := pool.Query(ctx, `SELECT partitions_old($1, $2)`, parent, before)
+	old, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped by the caller
+	}
+	for _, part := range old {
+		if !p.DryRun {
+			if err := dropPartition(ctx, pool, part); err != nil {
+				return fmt.Errorf("drop %s: %w", part, err)
+			}
+		}
+		p.Dropped = append(p.Dropped, part)
+	}
+
+	return nil
+}
+
+// dropPartition tries until it finds a moment in which nobody holds the table.
+func dropPartition(ctx context.Context, pool *pgxpool.Pool, part string) error {
+	for range dropTries {
+		_, err := pool.Exec(ctx, `SELECT partition_drop($1)`, part)
+		if code := pg.Code(err); code != pgerrcode.LockNotAvailable && code != pgerrcode.DeadlockDetected {
+			return err //nolint:wrapcheck // wrapped by the caller
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err() //nolint:wrapcheck // wrapped by the caller
+		case <-time.After(dropPause):
+		}
+	}
+
+	return errBusy
+}
+
+func (p *pruned) print(asJSON bool, console *program.Console) error {
+	if asJSON {
+		return program.PrintJSON(console.Out, p) //nolint:wrapcheck // says what it was
+	}
+	lines := slices.Clone(p.Dropped)
+	for _, r := range retentions {
+		if rows := p.Deleted[r.table]; rows > 0 {
+			lines = append(lines, fmt.Sprintf("%d of %s", rows, r.table))
+		}
+	}
+	if len(lines) == 0 {
+		lines = []string{"nothing is old enough"}
+	}
+	_, err := fmt.Fprintln(console.Out, strings.Join(lines, "\n"))
+
+	return err //nolint:wrapcheck // a closed stdout
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,34 +24,6 @@ type sessionCommand struct {
 
 var errNoSession = errors.New("there is no such session")
 
-// sessionTables are what an export holds, each as a list of rows; by says how a table's rows belong to the session.
-//
-//nolint:gochecknoglobals // a constant in all but syntax
-var sessionTables = []struct{ name, by string }{
-	{"sessions", "x.id = $1"},
-	{"turns", bySession},
-	{"node_runs", byTurn},
-	{"turn_steps", byTurn},
-	{"turn_step_results", byTurn},
-	{"entity_refs", bySession},
-	{"ref_counters", bySession},
-	{"entity_events", bySession},
-	{"artifacts", bySession},
-	{"decisions", bySession},
-	{"constraints", bySession},
-	{"questions", bySession},
-	{"turn_summaries", bySession},
-	{"history_summaries", bySession},
-	{"turn_events", byTurn},
-	{"llm_calls", bySession},
-	{"context_items", "x.llm_call_id IN (SELECT c.id FROM llm_calls AS c WHERE c.session_id = $1)"},
-}
-
-const (
-	bySession = "x.session_id = $1"
-	byTurn    = "x.turn_id IN (SELECT t.id FROM turns AS t WHERE t.session_id = $1)"
-)
-
 type sessionExportCommand struct {
 	ID   uuid.UUID `arg:"" help:"The session's id."`
 	JSON bool      `default:"true" help:"JSON is the only form." hidden:""`
@@ -61,28 +32,15 @@ type sessionExportCommand struct {
 // Run prints the tables at one moment.
 func (c *sessionExportCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		export := map[string]json.RawMessage{}
-		err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
-			for _, table := range sessionTables {
-				var rows json.RawMessage
-				// Names and conditions are the constants above.
-				query := `SELECT coalesce(jsonb_agg(to_jsonb(x)), '[]') FROM ` + table.name + ` AS x WHERE ` + table.by
-				if err := tx.QueryRow(ctx, query, c.ID).Scan(&rows); err != nil {
-					return fmt.Errorf("export %s: %w", table.name, err)
-				}
-				export[table.name] = rows
+		return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
+			if err := sessionExists(ctx, tx, c.ID); err != nil {
+				return err
 			}
+			out := &export{ctx: ctx, tx: tx, out: console.Out}
+			out.engine(`SELECT $1::uuid`, c.ID)
 
-			return nil
+			return out.end()
 		})
-		if err != nil {
-			return err //nolint:wrapcheck // says what it was
-		}
-		if string(export["sessions"]) == "[]" {
-			return errNoSession
-		}
-
-		return program.PrintJSON(console.Out, export)
 	})
 }
 
@@ -123,12 +81,8 @@ type timelineLine struct {
 // Run prints the session's timeline.
 func (c *sessionShowCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		var exists bool
-		if err := pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions WHERE id = $1)`, c.ID).Scan(&exists); err != nil {
-			return fmt.Errorf("look for the session: %w", err)
-		}
-		if !exists {
-			return errNoSession
+		if err := sessionExists(ctx, pool, c.ID); err != nil {
+			return err
 		}
 		// A failed query shows when its rows are collected.
 		rows, _ := pool.Query(ctx, `SELECT number, at, kind, text, duration_ms FROM v_timeline WHERE session_id = $1 ORDER BY number, seq`, c.ID)
@@ -142,6 +96,23 @@ func (c *sessionShowCommand) Run(ctx context.Context, e settings.Env, console *p
 
 		return printTimeline(console.Out, lines)
 	})
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+func sessionExists(ctx context.Context, db querier, id uuid.UUID) error {
+	var exists bool
+	if err := db.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions WHERE id = $1)`, id).Scan(&exists); err != nil {
+		return fmt.Errorf("look for the session: %w", err)
+	}
+	if !exists {
+		return errNoSession
+	}
+
+	return nil
 }
 
 func printTimeline(out io.Writer, lines []timelineLine) error {

@@ -166,7 +166,7 @@ $$;
 COMMENT ON FUNCTION partitions_ensure IS 'Makes the monthly partitions from this month on that are missing, and returns how many. Workers call it at start and daily.';
 
 -- +goose StatementBegin
-CREATE FUNCTION partitions_old(before timestamptz) RETURNS SETOF text
+CREATE FUNCTION partitions_old(parent text, before timestamptz) RETURNS SETOF text
 LANGUAGE sql STABLE
 SET search_path = alfred, public, pg_temp
 AS $$
@@ -175,36 +175,40 @@ AS $$
     JOIN pg_class AS c ON c.oid = i.inhrelid
     JOIN pg_class AS p ON p.oid = i.inhparent
     WHERE p.relnamespace = 'alfred'::regnamespace
+      AND p.relname = partitions_old.parent
       AND p.relname IN ('turn_step_results', 'turn_events', 'llm_calls', 'context_items')
       AND c.relname ~ '_y\d{4}m\d{2}$'
       AND right(c.relname, 8) < to_char(partitions_old.before AT TIME ZONE 'UTC', '"y"YYYY"m"MM')
-    -- What refers to another partition goes before it.
-    ORDER BY p.relname = 'llm_calls', c.relname
+    ORDER BY c.relname
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION partitions_old IS 'Monthly partitions of the months before the one that a moment lies in.';
+COMMENT ON FUNCTION partitions_old IS 'A table''s monthly partitions of the months before the one that a moment lies in.';
 
+-- Dropping locks the table and what it refers to against everybody. Waiting for such a lock makes others wait behind
+-- it, so it gives up almost at once, and the caller comes again.
 -- +goose StatementBegin
-CREATE FUNCTION partitions_prune(before timestamptz) RETURNS SETOF text
+CREATE FUNCTION partition_drop(part text) RETURNS void
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
+SET lock_timeout = '100ms'
 AS $$
 DECLARE
-    part text;
+    parent text := regexp_replace(partition_drop.part, '_y\d{4}m\d{2}$', '');
 BEGIN
+    IF partition_drop.part NOT IN (SELECT partitions_old(parent, now())) THEN
+        RAISE EXCEPTION '% is no monthly partition of a past month', partition_drop.part USING ERRCODE = 'invalid_parameter_value';
+    END IF;
     PERFORM pg_advisory_xact_lock(hashtext('alfred.partitions'));
-    -- The default partition holds no calls of such a month, but it may hold what saw them.
-    DELETE FROM context_items_other AS i WHERE i.llm_call_id < uuid_v7_floor(date_trunc('month', partitions_prune.before AT TIME ZONE 'UTC') AT TIME ZONE 'UTC');
-    FOREACH part IN ARRAY ARRAY(SELECT partitions_old(partitions_prune.before)) LOOP
-        -- A partition that a foreign key refers to must be detached before it can be dropped.
-        EXECUTE format('ALTER TABLE alfred.%I DETACH PARTITION alfred.%I', regexp_replace(part, '_y\d{4}m\d{2}$', ''), part);
-        EXECUTE format('DROP TABLE alfred.%I', part);
-        RETURN NEXT part;
-    END LOOP;
+    IF parent = 'llm_calls' THEN -- whose items stand in the default partition where their month has none
+        EXECUTE format('DELETE FROM context_items_other AS i USING alfred.%I AS c WHERE i.llm_call_id = c.id', partition_drop.part);
+    END IF;
+    -- A partition that a foreign key refers to must be detached before it can be dropped.
+    EXECUTE format('ALTER TABLE alfred.%I DETACH PARTITION alfred.%I', parent, partition_drop.part);
+    EXECUTE format('DROP TABLE alfred.%I', partition_drop.part);
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION partitions_prune IS 'Drops those partitions and returns their names. What else is older than the first month of partitions stays in the default ones.';
+COMMENT ON FUNCTION partition_drop IS 'Drops a monthly partition of a past month. SQLSTATE 55P03: it is in use at the moment, try again. What refers to its rows goes first: context_items before llm_calls.';
 
 SELECT partitions_ensure();
 
@@ -251,8 +255,8 @@ COMMENT ON COLUMN embeddings.created_at IS 'When it was made.';
 -- +goose Down
 DROP TABLE embeddings;
 DROP TABLE workers;
-DROP FUNCTION partitions_prune(timestamptz);
-DROP FUNCTION partitions_old(timestamptz);
+DROP FUNCTION partition_drop(text);
+DROP FUNCTION partitions_old(text, timestamptz);
 DROP FUNCTION partitions_ensure(integer);
 DROP TABLE context_items;
 DROP TABLE llm_calls;

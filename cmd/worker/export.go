@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+	"alfred/pg"
+)
+
+// engineTables are what an export holds of the engine; of says how a table's rows belong to a set of sessions.
+// River's job rows hold nothing that is not here, embeddings are made from what is.
+//
+//nolint:gochecknoglobals // a constant in all but syntax
+var engineTables = []struct{ name, of string }{
+	{"sessions", "x.id IN (%s)"},
+	{"turns", ofSession},
+	{"node_runs", ofTurn},
+	{"turn_steps", ofTurn},
+	{"turn_step_results", ofTurn},
+	{"entity_refs", ofSession},
+	{"ref_counters", ofSession},
+	{"entity_events", ofSession},
+	{"artifacts", ofSession},
+	{"decisions", ofSession},
+	{"constraints", ofSession},
+	{"questions", ofSession},
+	{"turn_summaries", ofSession},
+	{"history_summaries", ofSession},
+	{"turn_events", ofTurn},
+	{"llm_calls", ofSession},
+	{"context_items", "x.llm_call_id IN (SELECT c.id FROM llm_calls AS c WHERE c.session_id IN (%s))"},
+}
+
+const (
+	ofSession = "x.session_id IN (%s)"
+	ofTurn    = "x.turn_id IN (SELECT t.id FROM turns AS t WHERE t.session_id IN (%s))"
+)
+
+// export writes one JSON object of tables, each a list of rows, row by row: a
+// user's model calls are more than fits into memory or into one value of Postgres.
+type export struct {
+	ctx    context.Context
+	tx     pgx.Tx
+	out    io.Writer
+	tables int
+	err    error // the first one
+}
+
+// engine writes what the engine keeps of the sessions that a query of one argument names.
+func (x *export) engine(sessions string, argument uuid.UUID) {
+	for _, table := range engineTables {
+		x.table(table.name, `SELECT to_jsonb(x)::text FROM `+table.name+` AS x WHERE `+fmt.Sprintf(table.of, sessions), argument)
+	}
+}
+
+// domain writes a user's rows of the domain, as row-level security shows them.
+func (x *export) domain(d *domain.Domain, user uuid.UUID) {
+	for _, entity := range d.Entities {
+		if x.err != nil || entity.Owner == nil || entity.Reference {
+			continue
+		}
+		x.err = pg.AsTenant(x.ctx, x.tx, user, func(tx pgx.Tx) error {
+			inner := &export{ctx: x.ctx, tx: tx, out: x.out, tables: x.tables}
+			inner.table(d.Schema+"."+entity.Table, `SELECT to_jsonb(x)::text FROM `+pgx.Identifier{d.Schema, entity.Table}.Sanitize()+` AS x`)
+			x.tables = inner.tables
+
+			return inner.err
+		})
+	}
+}
+
+// table writes one table: name and query are ours, or the catalog's.
+func (x *export) table(name, query string, arguments ...any) {
+	if x.err != nil {
+		return
+	}
+	x.print(map[bool]string{true: "{\n", false: ",\n"}[x.tables == 0], fmt.Sprintf("%q: [", name))
+	x.tables++
+	// A failed query shows when its rows are read.
+	rows, _ := x.tx.Query(x.ctx, query, arguments...)
+	count, row := 0, ""
+	_, err := pgx.ForEachRow(rows, []any{&row}, func() error {
+		x.print(map[bool]string{true: "\n  ", false: ",\n  "}[count == 0], row)
+		count++
+
+		return x.err
+	})
+	if err != nil {
+		x.err = fmt.Errorf("export %s: %w", name, err)
+	}
+	x.print("]")
+}
+
+func (x *export) print(texts ...string) {
+	for _, text := range texts {
+		if x.err == nil {
+			_, x.err = io.WriteString(x.out, text)
+		}
+	}
+}
+
+func (x *export) end() error {
+	x.print("\n}\n")
+
+	return x.err
+}

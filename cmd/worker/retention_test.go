@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/cmd/internal/settings"
+	"alfred/internal/testfactory"
+)
+
+// marker stands in everything that a user says and has, and nowhere else.
+const marker = "zanzibar"
+
+// startWorker runs `worker run` until the test says stop, or ends.
+func startWorker(t *testing.T, url string) (stop func()) {
+	t.Helper()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- run(ctx, []string{"run", "--quiet"}, settings.Env{"DATABASE_URL": url}, io.Discard, io.Discard)
+	}()
+	stopped := false
+	stop = func() {
+		if !stopped {
+			stopped = true
+			cancel()
+			require.NoError(t, <-ended)
+		}
+	}
+	t.Cleanup(stop)
+
+	return stop
+}
+
+// say enqueues a message for a new session of a user and returns both ids.
+func say(t *testing.T, pool *pgxpool.Pool, user, message string) (session, turn uuid.UUID) {
+	t.Helper()
+
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session($1)`, user).Scan(&session))
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn($1, $2)`, session, message).Scan(&turn))
+
+	return session, turn
+}
+
+func awaitRow(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
+	t.Helper()
+
+	require.Eventually(t, func() bool {
+		var yes bool
+
+		return pool.QueryRow(t.Context(), sql, args...).Scan(&yes) == nil && yes
+	}, time.Minute, 10*time.Millisecond, sql)
+}
+
+const summarized = `SELECT summarized_at IS NOT NULL FROM turns WHERE id = $1`
+
+// Everything of a user is in the export, and after erasing nowhere, although turns run meanwhile, theirs and others'.
+func TestUserExportAndErase(t *testing.T) {
+	t.Parallel()
+
+	url, pool := database(t)
+	stop := startWorker(t, url)
+	_, bob := say(t, pool, "bob", "What recipes do I have?")
+	session, turn := say(t, pool, "ada", "Add "+marker+" spice to my shopping list")
+	awaitRow(t, pool, summarized, turn)
+	for _, message := range []string{"Draft a " + marker + " soup", "What is on my shopping list?", "Find " + marker} {
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn($1, $2)`, session, message).Scan(&turn))
+		awaitRow(t, pool, summarized, turn)
+	}
+	awaitRow(t, pool, `SELECT count(*) > 0 FROM embeddings WHERE owner_id = $1::text`, turn)
+	var user uuid.UUID
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT id FROM users WHERE name = 'ada'`).Scan(&user))
+	_, err := pool.Exec(t.Context(), `INSERT INTO api_keys (user_id, key_hash, scopes) VALUES ($1, 'secret hash', '{chat}')`, user)
+	require.NoError(t, err)
+
+	text, err := operate(t, url, "user", "export", "ada")
+	require.NoError(t, err)
+	var export map[string][]map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &export), text)
+	require.Len(t, export["turns"], 4)
+	require.Len(t, export["kitchen.shopping_list"], 1)
+	require.NotContains(t, export["api_keys"][0], "key_hash")
+	kept := map[string]bool{"alfred.embeddings": true, "alfred.river_job": true} // made from what is exported
+	for _, line := range append(testfactory.Holding(t, pool, marker), testfactory.Holding(t, pool, user.String())...) {
+		name := strings.TrimPrefix(strings.Split(line, ":")[0], "alfred.")
+		require.True(t, kept["alfred."+name] || len(export[name]) > 0, "%s is not in the export", line)
+	}
+
+	for range 3 { // running or waiting when their session goes
+		say(t, pool, "ada", "Draft a "+marker+" stew and a cake")
+	}
+	erased, err := operate(t, url, "user", "erase", "ada")
+	require.NoError(t, err)
+	require.Equal(t, "erased\n", erased)
+	require.Empty(t, testfactory.Holding(t, pool, marker))
+	stop()
+	for _, trace := range []string{marker, user.String(), session.String(), turn.String()} {
+		require.Empty(t, testfactory.Holding(t, pool, trace), "nothing that was under way came back")
+	}
+	for _, command := range []string{"export", "erase"} {
+		_, err = operate(t, url, "user", command, "ada")
+		require.ErrorIs(t, err, errNoUser)
+	}
+	var status string
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT status FROM turns WHERE id = $1`, bob).Scan(&status))
+	require.Equal(t, "succeeded", status)
+}
+
+// A table that holds something of a session belongs into the export.
+func TestExportKnowsEveryTable(t *testing.T) {
+	t.Parallel()
+
+	_, pool := database(t)
+	rows, err := pool.Query(t.Context(), `SELECT DISTINCT c.relname::text FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+		WHERE c.relnamespace = 'alfred'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+		  AND a.attname IN ('session_id', 'turn_id', 'llm_call_id')`)
+	require.NoError(t, err)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	known := []string{"sessions"}
+	for _, table := range engineTables[1:] {
+		known = append(known, table.name)
+	}
+	require.ElementsMatch(t, known, append(names, "sessions"))
+}
+
+// Pruning goes on beside turns: it drops months and deletes rows while they run and
+// write, and none of them notices.
+func TestPruneWhileTurnsRun(t *testing.T) {
+	t.Parallel()
+
+	url, pool := database(t)
+	exec := func(sql string, args ...any) {
+		_, err := pool.Exec(t.Context(), sql, args...)
+		require.NoError(t, err, sql)
+	}
+	old, _ := say(t, pool, "ada", "long ago")
+	exec(`UPDATE sessions SET last_activity_at = '2023-05-01'`)
+	exec(`DELETE FROM river_job; UPDATE turns SET status = 'cancelled', finished_at = now()`)
+	for _, parent := range []string{"turn_events", "turn_step_results", "llm_calls", "context_items"} {
+		exec(fmt.Sprintf(`CREATE TABLE %[1]s_y2024m01 PARTITION OF %[1]s FOR VALUES FROM (uuid_v7_floor('2024-01-01Z')) TO (uuid_v7_floor('2024-02-01Z'))`, parent))
+	}
+	exec(`WITH t AS (INSERT INTO turns (id, session_id, user_id, number, message, mode, status, finished_at)
+			SELECT uuid_v7('2024-01-15Z'), id, user_id, 99, 'old', 'plan', 'cancelled', now() FROM sessions RETURNING id)
+		INSERT INTO node_runs (turn_id, position, node, output) SELECT t.id, n, 'act', '{}' FROM t, generate_series(1, 2500) AS n`)
+	exec(`INSERT INTO api_keys (user_id, key_hash, scopes, revoked_at) SELECT id, 'old', '{chat}', '2024-01-01' FROM users WHERE name = 'ada'`)
+	exec(`INSERT INTO api_keys (user_id, key_hash, scopes) SELECT id, 'new', '{chat}' FROM users WHERE name = 'ada'`)
+
+	startWorker(t, url)
+	var turns []uuid.UUID
+	for i := range 4 {
+		session, turn := say(t, pool, fmt.Sprintf("user %d", i), "What recipes do I have?")
+		turns = append(turns, turn)
+		for range 4 {
+			require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn($1, 'Add salt to my shopping list')`, session).Scan(&turn))
+			turns = append(turns, turn)
+		}
+	}
+	dropped := "turn_step_results_y2024m01\nturn_events_y2024m01\ncontext_items_y2024m01\nllm_calls_y2024m01\n2500 of node_runs\n1 of api_keys\n"
+	for _, args := range [][]string{{"--dry-run"}, nil} {
+		said, err := operate(t, url, append([]string{"prune"}, args...)...)
+		require.NoError(t, err)
+		require.Equal(t, dropped, said)
+	}
+	said, err := operate(t, url, "prune", "--keep", "sessions=12")
+	require.NoError(t, err)
+	require.Equal(t, "1 of sessions\n", said)
+	_, err = operate(t, url, "session", "show", old.String())
+	require.ErrorIs(t, err, errNoSession)
+	for _, turn := range turns {
+		awaitRow(t, pool, `SELECT status <> 'queued' AND status <> 'running' FROM turns WHERE id = $1`, turn)
+	}
+	var failed, keys int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM turns WHERE status <> 'succeeded'), (SELECT count(*) FROM api_keys)`).Scan(&failed, &keys))
+	require.Zero(t, failed)
+	require.Equal(t, 1, keys)
+}
+
+// A decision that holds the table makes prune wait and come again, not the decisions behind it.
+func TestPruneGivesWay(t *testing.T) {
+	t.Parallel()
+
+	url, pool := database(t)
+	_, err := pool.Exec(t.Context(), `CREATE TABLE turn_events_y2024m01 PARTITION OF turn_events FOR VALUES FROM (uuid_v7_floor('2024-01-01Z')) TO (uuid_v7_floor('2024-02-01Z'))`)
+	require.NoError(t, err)
+	_, turn := say(t, pool, "ada", "hello")
+	holder, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = holder.Exec(t.Context(), `SELECT turn_event_append($1, 'plan')`, turn)
+	require.NoError(t, err)
+
+	_, err = pool.Exec(t.Context(), `SELECT partition_drop('turn_events_y2024m01')`)
+	require.ErrorContains(t, err, "55P03")
+	done := make(chan error, 1)
+	go func() {
+		_, err := operate(t, url, "prune")
+		done <- err
+	}()
+	_, err = holder.Exec(t.Context(), `SELECT turn_event_append($1, 'plan')`, turn)
+	require.NoError(t, err)
+	require.NoError(t, holder.Commit(t.Context()))
+	require.NoError(t, <-done)
+	require.Empty(t, testfactory.Holding(t, pool, "turn_events_y2024m01"))
+
+	for _, name := range []string{"turn_events_other", "turns", "sessions_y2024m01", "turn_events_y2024m01; DROP TABLE turns"} {
+		_, err = pool.Exec(t.Context(), `SELECT partition_drop($1)`, name)
+		require.ErrorContains(t, err, "22023", name)
+	}
+	for _, args := range [][]string{{"--months", "0"}, {"--keep", "turns=3"}, {"--keep", "llm_calls=-1"}} {
+		_, err = operate(t, url, append([]string{"prune"}, args...)...)
+		require.ErrorIs(t, err, settings.ErrBad, args)
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/pg"
+)
+
+type userCommand struct {
+	Erase  userEraseCommand  `cmd:"" help:"Delete a user and everything of theirs, domain rows that belong to them included."`
+	Export userExportCommand `cmd:"" help:"Print all that is kept of a user, as JSON."`
+}
+
+var errNoUser = errors.New("there is no such user")
+
+type userExportCommand struct {
+	Name string `arg:"" help:"The user's name."`
+}
+
+// Run prints everything at one moment: the user, keys without their hashes, all
+// sessions, and the domain's rows.
+func (c *userExportCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+		bound, err := program.OpenDomain(ctx, pool, settings.Domain(e))
+		if err != nil {
+			return err //nolint:wrapcheck // the domain's own words
+		}
+
+		return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
+			id, err := userByName(ctx, tx, c.Name)
+			if err != nil {
+				return err
+			}
+			out := &export{ctx: ctx, tx: tx, out: console.Out}
+			out.table("users", `SELECT to_jsonb(x)::text FROM users AS x WHERE x.id = $1`, id)
+			out.table("api_keys", `SELECT (to_jsonb(x) - 'key_hash')::text FROM api_keys AS x WHERE x.user_id = $1`, id)
+			out.engine(`SELECT s.id FROM sessions AS s WHERE s.user_id = $1`, id)
+			out.domain(bound, id)
+
+			return out.end()
+		})
+	})
+}
+
+func userByName(ctx context.Context, db querier, name string) (uuid.UUID, error) {
+	var id uuid.UUID
+	err := db.QueryRow(ctx, `SELECT id FROM users WHERE name = $1`, name).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return id, errNoUser
+	}
+	if err != nil {
+		return id, fmt.Errorf("look for the user: %w", err)
+	}
+
+	return id, nil
+}
+
+type userEraseCommand struct {
+	Name string `arg:"" help:"The user's name."`
+}
+
+// Run erases. It may be repeated when it was interrupted.
+func (c *userEraseCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+		id, err := userByName(ctx, pool, c.Name)
+		if err != nil {
+			return err
+		}
+		if err := eraseUser(ctx, pool, id); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(console.Out, "erased")
+
+		return err //nolint:wrapcheck // a closed stdout
+	})
+}
+
+// eraseUser forgets session by session, each in a transaction of its own: one that
+// held them all would wait for decisions under way while they wait for it.
+func eraseUser(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
+	if _, err := pool.Exec(ctx, `UPDATE api_keys SET revoked_at = clock_timestamp() WHERE user_id = $1 AND revoked_at IS NULL`, id); err != nil {
+		return fmt.Errorf("revoke the user's keys: %w", err)
+	}
+	for {
+		if err := forgetSessions(ctx, pool, `SELECT s.id FROM sessions AS s WHERE s.user_id = $1`, id); err != nil {
+			return err
+		}
+		var left bool
+		err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+			// From here on no session can be started for the user.
+			if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR UPDATE`, id); err != nil {
+				return fmt.Errorf("lock the user: %w", err)
+			}
+			if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions WHERE user_id = $1)`, id).Scan(&left); err != nil || left {
+				return err //nolint:wrapcheck // wrapped below
+			}
+			_, err := tx.Exec(ctx, `DELETE FROM users WHERE id = $1`, id)
+
+			return err //nolint:wrapcheck // wrapped below
+		})
+		if err != nil {
+			return fmt.Errorf("delete the user: %w", err)
+		}
+		if !left {
+			return nil
+		}
+	}
+}
+
+// forgetSessions forgets the sessions that a query of one argument names, one by one.
+func forgetSessions(ctx context.Context, pool *pgxpool.Pool, query string, argument any) error {
+	// A failed query shows when its rows are collected.
+	rows, _ := pool.Query(ctx, query, argument)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
+	if err != nil {
+		return fmt.Errorf("list sessions: %w", err)
+	}
+	for _, id := range ids {
+		if _, err := pool.Exec(ctx, `SELECT forget_session($1)`, id); err != nil {
+			return fmt.Errorf("forget a session: %w", err)
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,89 @@
+package testfactory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// Querier is a pool, a connection or a transaction.
+type Querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// ownedBy maps columns by which a table's rows belong to a user to the condition that they do; the first that a table has counts.
+var ownedBy = []struct{ column, condition string }{ //nolint:gochecknoglobals // a constant in all but syntax
+	{"user_id", `x.user_id = $1`},
+	{"session_id", `x.session_id IN (SELECT id FROM alfred.sessions WHERE user_id = $1)`},
+	{"turn_id", `x.turn_id IN (SELECT id FROM alfred.turns WHERE user_id = $1)`},
+	{"llm_call_id", `x.llm_call_id IN (SELECT c.id FROM alfred.llm_calls AS c JOIN alfred.sessions AS s ON s.id = c.session_id WHERE s.user_id = $1)`},
+}
+
+// table is a table of any schema but Postgres's own, with its columns.
+type table struct {
+	Name    string
+	Columns []string
+}
+
+func tables(t testing.TB, db Querier) []table {
+	t.Helper()
+	rows, err := db.Query(t.Context(), `
+		SELECT format('%I.%I', n.nspname, c.relname), array_agg(a.attname::text)
+		FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+		GROUP BY 1 ORDER BY 1`)
+	require.NoError(t, err)
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[table])
+	require.NoError(t, err)
+
+	return all
+}
+
+// RowsOf is a hash over every row that belongs to a user, in whatever table: it is
+// the same as before if nobody has changed any. Keys are left out, because using one changes it.
+func RowsOf(t testing.TB, db Querier, user uuid.UUID) string {
+	t.Helper()
+	sum := sha256.New()
+	for _, table := range tables(t, db) {
+		for _, owned := range ownedBy {
+			if table.Name == "alfred.api_keys" || !slices.Contains(table.Columns, owned.column) {
+				continue
+			}
+			rows, err := db.Query(t.Context(), `SELECT x::text FROM `+table.Name+` AS x WHERE `+owned.condition+` ORDER BY 1`, user)
+			require.NoError(t, err)
+			lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			require.NoError(t, err)
+			fmt.Fprintf(sum, "%s %d\n%s\n", table.Name, len(lines), strings.Join(lines, "\n"))
+
+			break
+		}
+	}
+
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Holding lists the tables in which a text stands anywhere, in any case, as "table: number of rows".
+func Holding(t testing.TB, db Querier, text string) []string {
+	t.Helper()
+	var found []string
+	for _, table := range tables(t, db) {
+		rows, err := db.Query(t.Context(), `SELECT count(*) FROM `+table.Name+` AS x WHERE strpos(lower(x::text), lower($1)) > 0`, text)
+		require.NoError(t, err)
+		count, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+		require.NoError(t, err)
+		if count > 0 {
+			found = append(found, fmt.Sprintf("%s: %d", table.Name, count))
+		}
+	}
+
+	return found
+}
