@@ -6,8 +6,11 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 TOOL := go tool -modfile=tools/go.mod
+RELEASE := go tool -modfile=tools/release/go.mod goreleaser
 DATABASE := url=$$(scripts/postgres url); export DATABASE_URL=$$url
 TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$url
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
 
 .PHONY: bench
 bench: ## measure what a turn costs; writes docs/benchmarks.md
@@ -15,7 +18,7 @@ bench: ## measure what a turn costs; writes docs/benchmarks.md
 
 .PHONY: build
 build: ## build bin/worker and bin/api
-	@go build -o bin/ ./cmd/worker ./cmd/api
+	@go build -ldflags "$(LDFLAGS)" -o bin/ ./cmd/worker ./cmd/api
 
 .PHONY: chaos
 chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=4 tries every statement
@@ -37,7 +40,7 @@ generate: ## write db/ from sql/, docs/sql.md from the catalog, the table of set
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z/]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z\/]+):.*## (.*)$$/\1|\2/' | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z/]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z\/]+):.*## (.*)$$/\1|\2/' | awk -F'|' '{printf "  %-17s %s\n", $$1, $$2}'
 
 .PHONY: lint
 lint: ## run the linters (the first run builds them)
@@ -51,13 +54,25 @@ logs: ## follow the logs of make run
 migrate: build ## bring the database's schema up to date
 	@$(DATABASE); bin/worker migrate up
 
-.PHONY: pictures
-pictures: ## draw the README's pictures anew, in a headless browser
-	@$(TEST_DATABASE); CI=1 go test -count=1 ./internal/e2e -run TestPage -pictures
-
 .PHONY: psql
 psql: ## open psql with Alfred's search path
 	@$(DATABASE); PGOPTIONS="-c search_path=alfred,public,kitchen" psql "$$DATABASE_URL"
+
+.PHONY: notices
+notices: ## write the licenses of all that is linked into the programs to bin/THIRD_PARTY_NOTICES
+	@scripts/notices bin/THIRD_PARTY_NOTICES
+
+.PHONY: release
+release: ## publish what .goreleaser.yaml says for the tag that is checked out
+	@$(RELEASE) release --clean
+
+.PHONY: release/check
+release/check: ## check .goreleaser.yaml (the first run builds goreleaser, which takes minutes)
+	@$(RELEASE) check
+
+.PHONY: release/snapshot
+release/snapshot: ## build all of a release into dist/ without publishing
+	@$(RELEASE) release --snapshot --clean
 
 .PHONY: run
 run: build ## start everything and print the page's address

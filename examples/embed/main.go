@@ -62,8 +62,8 @@ type shop struct {
 }
 
 func (s *shop) open(ctx context.Context) error {
-	_, err := s.pool.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS shop;
-		CREATE TABLE IF NOT EXISTS shop.orders (id bigint GENERATED ALWAYS AS IDENTITY, session_id uuid NOT NULL, item text NOT NULL)`)
+	_, err := s.pool.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS store;
+		CREATE TABLE IF NOT EXISTS store.orders (id bigint GENERATED ALWAYS AS IDENTITY, session_id uuid NOT NULL, item text NOT NULL)`)
 	if err != nil {
 		return fmt.Errorf("create the shop's table: %w", err)
 	}
@@ -78,7 +78,7 @@ func (s *shop) open(ctx context.Context) error {
 // for whatever may go wrong in a real one after the turn was enqueued.
 func (s *shop) order(ctx context.Context, item string, problem error) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "INSERT INTO shop.orders (session_id, item) VALUES ($1, $2)", s.session, item); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO store.orders (session_id, item) VALUES ($1, $2)", s.session, item); err != nil {
 			return fmt.Errorf("insert order: %w", err)
 		}
 		_, err := jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: s.session, Message: "I ordered " + item + ". What is in my pantry?"})
@@ -97,7 +97,7 @@ func (s *shop) order(ctx context.Context, item string, problem error) error {
 
 func (s *shop) report(ctx context.Context, out io.Writer, when string) error {
 	var orders, turns int
-	err := s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM shop.orders WHERE session_id = $1), (SELECT count(*) FROM alfred.turns WHERE session_id = $1)`,
+	err := s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM store.orders WHERE session_id = $1), (SELECT count(*) FROM alfred.turns WHERE session_id = $1)`,
 		s.session).Scan(&orders, &turns)
 	if err != nil {
 		return fmt.Errorf("count: %w", err)

@@ -99,6 +99,22 @@ func URL(t testing.TB) string {
 	return url
 }
 
+// ExampleURL returns the address of a freshly migrated database for a runnable example, which has no testing.TB, and
+// what drops it. It panics where there is no server.
+func ExampleURL() (url string, drop func()) {
+	ctx := context.Background()
+	server, err := theSuite.get()
+	if err != nil {
+		panic(err)
+	}
+	name, url, err := server.clone(ctx)
+	if err != nil {
+		panic(err)
+	}
+
+	return url, func() { _ = server.drop(ctx, name) } // what stays, the next run sweeps
+}
+
 // EmptyURL returns the address of a database without any migration, for tests of migrating itself.
 func EmptyURL(t testing.TB) string {
 	t.Helper()

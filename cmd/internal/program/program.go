@@ -125,9 +125,15 @@ func PrintJSON(out io.Writer, value any) error {
 	return nil
 }
 
-// Version is the tag that the program was built from, or the commit's pseudo-version;
-// the Go command stamps it. Workers show it in table workers.
+// version is set by the linker: -X alfred/cmd/internal/program.version=v1.2.3.
+var version string //nolint:gochecknoglobals // the linker's only way in
+
+// Version is what the program was built as; without that, what the Go command stamped.
+// Workers show it in table workers.
 func Version() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
 		return "devel"

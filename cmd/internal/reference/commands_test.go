@@ -1,0 +1,126 @@
+package reference_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+)
+
+// commandTimeout ends a command that waits for something that does not come.
+const commandTimeout = 2 * time.Minute
+
+// Every command in the documents does what it says: it runs, and prints what stands
+// below it.
+func TestCommandsRun(t *testing.T) {
+	t.Parallel()
+
+	for _, tool := range []string{"bash", "curl", "jq", "psql"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the documents' commands need %s", tool)
+		}
+	}
+	h := openHouse(t)
+	h.talk(t)
+	makefile := read(t, "Makefile")
+	for _, file := range documents(t) {
+		dir := workingDir(t)
+		for _, b := range blocks(t, file) {
+			switch b.lang {
+			case "sh":
+				targets, rest := b.withoutMake()
+				for _, target := range targets {
+					require.Contains(t, makefile, "\n"+target+":", "%s:%d: make has no such target", b.file, b.line)
+				}
+				h.run(t, b, dir, rest, "bash", "-euo", "pipefail")
+			case "sql":
+				out := h.run(t, b, dir, b.body, "psql", h.url, "-X", "-v", "ON_ERROR_STOP=1", "-v", "session="+h.session, "-v", "turn="+h.turn)
+				if b.output != "" {
+					require.Equal(t, tidy(b.output), tidy(out), "%s:%d: the output", b.file, b.line)
+				}
+			case "bash", "console", "shell", "SQL":
+				require.Fail(t, "write sh or sql, so that it is run", "%s:%d", b.file, b.line)
+			}
+		}
+	}
+}
+
+// What stands in the documents as Go stands in a program that is compiled and tested.
+func TestGoIsCompiled(t *testing.T) {
+	t.Parallel()
+
+	squeeze := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	programs := squeeze(read(t, "jobs/example_test.go") + read(t, "examples/embed/main.go"))
+	for _, file := range documents(t) {
+		for _, b := range blocks(t, file) {
+			if b.lang == "go" {
+				require.Contains(t, programs, squeeze(b.body), "%s:%d", b.file, b.line)
+			}
+		}
+	}
+}
+
+// run gives a command its block, and returns what it printed.
+func (h *house) run(t *testing.T, b *block, dir, text, name string, args ...string) string {
+	t.Helper()
+
+	if text == "" {
+		return ""
+	}
+	if reason, ok := strings.CutPrefix(b.mark, markNotRun); ok {
+		require.NotEmpty(t, reason, "%s:%d: say why", b.file, b.line)
+
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
+	defer cancel()
+	url := h.url
+	if b.mark == markEmpty {
+		url = dbtest.EmptyURL(t)
+	}
+	command := exec.CommandContext(ctx, name, args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "DATABASE_URL="+url, "PATH="+h.programs+":"+os.Getenv("PATH"),
+		"PGOPTIONS=-c search_path=alfred,public,kitchen", "PAGER=")
+	command.Stdin = strings.NewReader(strings.ReplaceAll(text, "localhost:8080", h.addr))
+	var errs strings.Builder
+	command.Stderr = &errs
+	out, err := command.Output()
+	require.NoError(t, err, "%s:%d:\n%s\nprinted:\n%s%s", b.file, b.line, text, out, &errs)
+
+	return string(out)
+}
+
+// workingDir looks like the project's root, and takes files that commands write.
+func workingDir(t *testing.T) string {
+	t.Helper()
+
+	dir := t.TempDir()
+	absolute, err := filepath.Abs(root)
+	require.NoError(t, err)
+	entries, err := os.ReadDir(absolute)
+	require.NoError(t, err)
+	for _, entry := range entries {
+		if name := entry.Name(); !strings.HasPrefix(name, ".") {
+			require.NoError(t, os.Symlink(filepath.Join(absolute, name), filepath.Join(dir, name)))
+		}
+	}
+
+	return dir
+}
+
+// tidy drops spaces at the ends of lines, which no editor keeps, and psql's count of rows.
+func tidy(text string) string {
+	text = regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`(?m)^\(\d+ rows?\)$`).ReplaceAllString(text, "")
+
+	return strings.TrimSpace(text)
+}
