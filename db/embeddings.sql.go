@@ -176,6 +176,64 @@ func (q *Queries) EmbeddingModels(ctx context.Context, db DBTX) ([]*EmbeddingMod
 	return items, nil
 }
 
+const embeddingOthers = `-- name: EmbeddingOthers :many
+SELECT model, dimensions, (max(created_at) > clock_timestamp() - interval '1 hour')::bool AS used
+FROM embeddings WHERE model <> $1 OR dimensions <> $2
+GROUP BY model, dimensions ORDER BY model, dimensions
+`
+
+type EmbeddingOthersParams struct {
+	Model      string
+	Dimensions int32
+}
+
+type EmbeddingOthersRow struct {
+	Model      string
+	Dimensions int32
+	Used       bool
+}
+
+// EmbeddingOthers are the models of before that have vectors; used are those of which one was made within the hour.
+func (q *Queries) EmbeddingOthers(ctx context.Context, db DBTX, arg *EmbeddingOthersParams) ([]*EmbeddingOthersRow, error) {
+	rows, err := db.Query(ctx, embeddingOthers, arg.Model, arg.Dimensions)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EmbeddingOthersRow
+	for rows.Next() {
+		var i EmbeddingOthersRow
+		if err := rows.Scan(&i.Model, &i.Dimensions, &i.Used); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const embeddingRetire = `-- name: EmbeddingRetire :execrows
+DELETE FROM embeddings WHERE ctid = ANY (ARRAY(
+    SELECT e.ctid FROM embeddings AS e WHERE e.model = $1 AND e.dimensions = $2 LIMIT $3))
+`
+
+type EmbeddingRetireParams struct {
+	Model      string
+	Dimensions int32
+	Lim        int32
+}
+
+// EmbeddingRetire deletes some vectors of a model and says how many.
+func (q *Queries) EmbeddingRetire(ctx context.Context, db DBTX, arg *EmbeddingRetireParams) (int64, error) {
+	result, err := db.Exec(ctx, embeddingRetire, arg.Model, arg.Dimensions, arg.Lim)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const embeddingTurns = `-- name: EmbeddingTurns :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t

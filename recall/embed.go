@@ -33,6 +33,7 @@ type Index struct {
 	searcher *Searcher
 	pool     *pgxpool.Pool
 	q        *db.Queries
+	retired  bool // no earlier model has vectors; only who sweeps alone looks at it
 }
 
 // NewIndex returns the index that a searcher searches.

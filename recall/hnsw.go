@@ -46,23 +46,24 @@ func (m model) indexName() string {
 
 // ensureIndex makes the index of a model unless it stands. It is made once all texts
 // have vectors: that is faster than to grow it, and its standing is the sign that
-// the model is complete. Nothing waits for it but this process.
-func ensureIndex(ctx context.Context, conn *pgxpool.Conn, m model) error {
+// the model is complete. Nothing waits for it but this process. It reports whether
+// the index stood already.
+func ensureIndex(ctx context.Context, conn *pgxpool.Conn, m model) (bool, error) {
 	name := pgx.Identifier{m.indexName()}.Sanitize()
 	var valid bool
 	err := conn.QueryRow(ctx, `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('alfred.' || $1)`, name).Scan(&valid)
 	switch {
 	case err == nil && valid:
-		return nil
+		return true, nil
 	case err == nil: // a build that was broken off
 		if _, err := conn.Exec(ctx, `DROP INDEX CONCURRENTLY alfred.`+name); err != nil {
-			return fmt.Errorf("drop the unfinished index of %s: %w", m.Model, err)
+			return false, fmt.Errorf("drop the unfinished index of %s: %w", m.Model, err)
 		}
 	case !errors.Is(err, pgx.ErrNoRows):
-		return fmt.Errorf("look for the index of %s: %w", m.Model, err)
+		return false, fmt.Errorf("look for the index of %s: %w", m.Model, err)
 	}
 
-	return buildIndex(ctx, conn, name, m)
+	return false, buildIndex(ctx, conn, name, m)
 }
 
 func buildIndex(ctx context.Context, conn *pgxpool.Conn, name string, m model) error {

@@ -13,10 +13,11 @@ import (
 type Progress struct {
 	Model      string
 	Dimensions int
-	Vectors    int    // that it has
-	Texts      int    // rows and turns to have one; those without a word never do
-	Complete   bool   // its index stands
-	Serves     string // the model that is searched now
+	Vectors    int      // that it has
+	Texts      int      // rows and turns to have one; those without a word never do
+	Complete   bool     // its index stands
+	Serves     string   // the model that is searched now
+	Others     []string // models of before that still have vectors
 }
 
 // Progress counts, which takes a while on a large database.
@@ -30,6 +31,13 @@ func (x *Index) Progress(ctx context.Context) (*Progress, error) {
 	counted, err := x.q.EmbeddingCount(ctx, x.pool, &db.EmbeddingCountParams{Model: own.Model, Dimensions: int32(own.Dimensions)})
 	if err != nil {
 		return nil, fmt.Errorf("count vectors: %w", err)
+	}
+	others, err := x.others(ctx, x.pool)
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		p.Others = append(p.Others, other.Model)
 	}
 	p.Vectors, p.Texts = int(counted.Vectors), int(counted.Turns)
 	for _, e := range x.searcher.domain.Entities {

@@ -67,6 +67,20 @@ func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, err
 	return vectors, nil
 }
 
+// Probe asks the configured embedder for one vector, whichever serves; its error
+// says what is wrong.
+func (s *Searcher) Probe(ctx context.Context) error {
+	vectors, err := s.embedder.Embed(ctx, []string{"ok"})
+	if err != nil {
+		return err //nolint:wrapcheck // says who failed at what
+	}
+	if len(vectors) != 1 {
+		return fmt.Errorf("%w: %s gave %d for 1 text", ErrVector, s.embedder.Model(), len(vectors))
+	}
+
+	return check(s.embedder, vectors[0])
+}
+
 // degraded is what a search without vectors says of itself.
 const degraded = "Search by meaning is not available right now; these were found by their words alone, so others may be missing."
 

@@ -282,6 +282,23 @@ func TestModelChange(t *testing.T) {
 	after.Follow(pool, earlier)
 	require.Equal(t, "short", model(after))
 
+	models := func() (list []string) {
+		rows, err := pool.Query(t.Context(), `SELECT DISTINCT model FROM embeddings UNION ALL SELECT 'index of ' || model FROM embedding_models() ORDER BY 1`)
+		require.NoError(t, err)
+		list, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+
+		return list
+	}
+	require.NoError(t, index.Sweep(t.Context()))
+	require.Equal(t, []string{"index of lexical-2", "index of short", "lexical-2", "short"}, models(), "a process may still be using it")
+	exec(t, pool, `UPDATE embeddings SET created_at = created_at - interval '2 hours' WHERE model = 'lexical-2'`)
+	progress, err := index.Progress(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"lexical-2"}, progress.Others)
+	require.NoError(t, index.Sweep(t.Context()))
+	require.Equal(t, []string{"index of short", "short"}, models(), "nobody needs the others any more")
+
 	alien := recall.New(kit, &short{model: "third", dims: 16})
 	alien.Follow(pool, func(string, int) (llm.Embedder, error) { return nil, errors.New("no key") })
 	require.Equal(t, "third", model(alien), "vectors that nobody can compare with do not serve")

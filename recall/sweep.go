@@ -17,7 +17,9 @@ const sweepPage = 500
 
 // Sweep embeds what no job has: rows written by other programs, rows and turns
 // from before the embedder was chosen. When nothing is left it makes the model's
-// index, and with that the model serves. While another process sweeps it does nothing.
+// index, and with that the model serves. The next sweep, when every process has seen
+// that, deletes the vectors of earlier models. While another process sweeps it does
+// nothing.
 //
 // [ErrVector] says that some texts have no vector because the embedder's was refused;
 // the others have theirs.
@@ -27,8 +29,12 @@ func (x *Index) Sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		stood, err := ensureIndex(ctx, conn, modelOf(x.searcher.embedder))
+		if err == nil && stood {
+			err = x.retire(ctx, conn)
+		}
 
-		return errors.Join(refused, ensureIndex(ctx, conn, modelOf(x.searcher.embedder)))
+		return errors.Join(refused, err)
 	})
 
 	return err

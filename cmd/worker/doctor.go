@@ -70,7 +70,7 @@ func examine(ctx context.Context, e settings.Env, pool *pgxpool.Pool) []program.
 	s, settingsErr := settings.Parse(e, settings.Worker)
 	findings = append(findings, program.Found("settings", settingsErr, "they can be read"))
 	if err == nil && settingsErr == nil {
-		findings = append(findings, askModels(ctx, s, bound), askEmbedder(ctx, s, pool, bound))
+		findings = append(append(findings, askModels(ctx, s, bound)...), askEmbedder(ctx, s, pool, bound))
 	}
 	for _, check := range health {
 		f := program.Finding{Check: check.name}

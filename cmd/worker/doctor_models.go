@@ -24,20 +24,33 @@ import (
 // probeTimeout is how long a model may take for a word.
 const probeTimeout = 20 * time.Second
 
-// askModels asks each remote model for a word: whether the key is right, the model
-// there, and tools taken, nobody else can say. It costs a few tokens for each.
-func askModels(ctx context.Context, s *settings.Settings, bound *domain.Domain) program.Finding {
-	name := cmp.Or(s.Model.Name, provider.Offline)
-	models, err := openModels(s, bound)
+// askModels asks each remote model for a word, those of the fallback on their own
+// account: whether the key is right, the model there, and tools taken, nobody else
+// can say. It costs a few tokens for each.
+func askModels(ctx context.Context, s *settings.Settings, bound *domain.Domain) []program.Finding {
+	first := s.Model
+	first.Fallback = nil // it would hide what is wrong with the first
+	findings := []program.Finding{askProvider(ctx, "models", &first, bound)}
+	if s.Model.Fallback != nil {
+		findings = append(findings, askProvider(ctx, "fallback", s.Model.Fallback, bound))
+	}
+
+	return findings
+}
+
+func askProvider(ctx context.Context, check string, config *provider.Config, bound *domain.Domain) program.Finding {
+	name := cmp.Or(config.Name, provider.Offline)
+	config.OfflineModel = offline.New(bound)
+	models, err := provider.New(config)
 	if err != nil || name == provider.Offline || name == provider.Script {
-		return program.Found("models", err, name+" needs no network")
+		return program.Found(check, err, name+" needs no network")
 	}
 	var (
 		asked  []string
 		faults []error
 	)
 	for _, node := range provider.Nodes() {
-		own := cmp.Or(s.Model.Models[node], s.Model.Model, "its default model")
+		own := cmp.Or(config.Models[node], config.Model, "its default model")
 		if slices.Contains(asked, own) {
 			continue
 		}
@@ -45,7 +58,7 @@ func askModels(ctx context.Context, s *settings.Settings, bound *domain.Domain) 
 		faults = append(faults, probe(ctx, models[node]))
 	}
 
-	return program.Found("models", errors.Join(faults...), name+" answers with "+strings.Join(asked, ", "))
+	return program.Found(check, errors.Join(faults...), name+" answers with "+strings.Join(asked, ", "))
 }
 
 func probe(ctx context.Context, model llm.Model) error {
@@ -77,13 +90,10 @@ func openModels(s *settings.Settings, bound *domain.Domain) (map[string]llm.Mode
 	return models, nil
 }
 
-// askEmbedder says how far the vectors are; that they are not complete is no fault.
+// askEmbedder asks the configured embedder for a vector and says how far the stored
+// ones are; that they are not complete is no fault.
 func askEmbedder(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, bound *domain.Domain) program.Finding {
 	searcher, err := program.OpenSearch(s, pool, bound)
-	if err != nil {
-		return program.Found("embedder", err, "")
-	}
-	vectors, err := searcher.EmbedTexts(ctx, []string{"ok"})
 	if err != nil {
 		return program.Found("embedder", err, "")
 	}
@@ -95,8 +105,13 @@ func askEmbedder(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, 
 	if !progress.Complete {
 		detail += "; a running worker makes the others, and until then " + progress.Serves + " is searched"
 	}
-	if vectors.Notice != "" {
-		return program.Finding{Check: "embedder", Detail: detail + "; it does not answer, so that searches go by words alone: check its key and address"}
+	if len(progress.Others) > 0 {
+		detail += "; vectors of " + strings.Join(progress.Others, ", ") + " stand as well, until a worker deletes them"
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	if err := searcher.Probe(ctx); err != nil {
+		return program.Finding{Check: "embedder", Detail: err.Error() + "; searches go by words alone. " + detail}
 	}
 
 	return program.Finding{Check: "embedder", OK: true, Detail: detail}

@@ -34,6 +34,12 @@ func TestDoctorAsksTheModels(t *testing.T) {
 	require.NotContains(t, out, "sk-secret")
 	reply = wiretest.Reply{Text: "ok"}
 	require.Contains(t, ask(remote(wiretest.Key)), "ok   models     openai answers with its default model")
+	out = ask(settings.Env{
+		"ALFRED_FALLBACK_LLM": "openai", "ALFRED_EMBEDDER": "openai", "OPENAI_API_KEY": "sk-secret", "OPENAI_BASE_URL": server.BaseURL,
+	})
+	require.Contains(t, out, "ok   models     offline")
+	require.Contains(t, out, "FAIL fallback   openai: auth: status 401")
+	require.Contains(t, out, "FAIL embedder   openai: auth: status 401; searches go by words alone. text-embedding-3-small has vectors of 0 of about")
 	out = ask(settings.Env{"ALFRED_LLM": "anthropic"})
 	require.Contains(t, out, "no API key")
 	require.Regexp(t, `ok   embedder   lexical-2 has vectors of 0 of about \d+ texts; a running worker makes the others`, out)

@@ -30,6 +30,17 @@ WHERE owner_kind = @owner_kind AND model = @model AND dimensions = @dimensions A
 -- name: EmbeddingModels :many
 SELECT m.model::text AS model, m.dimensions::int AS dimensions FROM embedding_models() AS m;
 
+-- EmbeddingOthers are the models of before that have vectors; used are those of which one was made within the hour.
+-- name: EmbeddingOthers :many
+SELECT model, dimensions, (max(created_at) > clock_timestamp() - interval '1 hour')::bool AS used
+FROM embeddings WHERE model <> @model OR dimensions <> @dimensions
+GROUP BY model, dimensions ORDER BY model, dimensions;
+
+-- EmbeddingRetire deletes some vectors of a model and says how many.
+-- name: EmbeddingRetire :execrows
+DELETE FROM embeddings WHERE ctid = ANY (ARRAY(
+    SELECT e.ctid FROM embeddings AS e WHERE e.model = @model AND e.dimensions = @dimensions LIMIT @lim));
+
 -- EmbeddingTurns are the texts by which turns are found: those named, or else the oldest after one that have no vector.
 -- name: EmbeddingTurns :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary

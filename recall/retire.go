@@ -1,0 +1,56 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+)
+
+// retiredAtOnce is how many vectors one statement deletes.
+const retiredAtOnce = 5000
+
+// others are the models of before that still have vectors.
+func (x *Index) others(ctx context.Context, conn db.DBTX) ([]*db.EmbeddingOthersRow, error) {
+	own := modelOf(x.searcher.embedder)
+	others, err := x.q.EmbeddingOthers(ctx, conn, &db.EmbeddingOthersParams{Model: own.Model, Dimensions: int32(own.Dimensions)})
+	if err != nil {
+		return nil, fmt.Errorf("list earlier models: %w", err)
+	}
+
+	return others, nil
+}
+
+// retire deletes the vectors of earlier models and their indexes. Those of which one
+// was made within the hour are left: another process is still configured with that
+// model. Once there are none left, this process looks no more.
+func (x *Index) retire(ctx context.Context, conn *pgxpool.Conn) error {
+	if x.retired {
+		return nil
+	}
+	others, err := x.others(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other.Used {
+			continue
+		}
+		m := model{Model: other.Model, Dimensions: int(other.Dimensions)}
+		if _, err := conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS alfred.`+pgx.Identifier{m.indexName()}.Sanitize()); err != nil {
+			return fmt.Errorf("drop the index of %s: %w", m.Model, err)
+		}
+		for deleted := int64(1); deleted > 0; {
+			deleted, err = x.q.EmbeddingRetire(ctx, conn, &db.EmbeddingRetireParams{Model: other.Model, Dimensions: other.Dimensions, Lim: retiredAtOnce})
+			if err != nil {
+				return fmt.Errorf("delete the vectors of %s: %w", m.Model, err)
+			}
+		}
+	}
+	x.retired = len(others) == 0
+
+	return nil
+}
