@@ -1,0 +1,101 @@
+// Command dbos has turns on DBOS Transact: a workflow per turn, a transactional step per node.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"alfred/internal/bench/peers/work"
+
+	"github.com/dbos-inc/dbos-transact-golang/dbos"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+type turn struct {
+	Owner string
+	N     int
+}
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	l := work.Flags()
+	config, err := pgxpool.ParseConfig(l.URL)
+	if err != nil {
+		return err
+	}
+	config.MaxConns = 20
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	if _, err := pool.Exec(ctx, work.Schema); err != nil {
+		return err
+	}
+	// With the application's pool as the system's, a step's writes and its record are one transaction.
+	d, err := dbos.NewContext(ctx, dbos.Config{AppName: "peer", SystemDBPool: pool, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	source, err := dbos.NewDataSource(d, pool)
+	if err != nil {
+		return err
+	}
+	workflow := func(ctx dbos.Context, t turn) (string, error) {
+		said := ""
+		for _, node := range work.Nodes {
+			var err error
+			said, err = dbos.RunAsTransaction(ctx, source, func(ctx context.Context, tx dbos.Tx) (string, error) {
+				return step(ctx, tx, node, t)
+			}, dbos.WithStepName(node))
+			if err != nil {
+				return "", err
+			}
+		}
+
+		return said, nil
+	}
+	dbos.RegisterWorkflow(d, workflow)
+	if err := dbos.Launch(d); err != nil {
+		return err
+	}
+	defer dbos.Shutdown(d, 5*time.Second)
+	work.Run(ctx, l, work.Seeded, func(_ context.Context, session, n int) error {
+		handle, err := dbos.RunWorkflow(d, workflow, turn{Owner: fmt.Sprint("user ", session), N: n})
+		if err != nil {
+			return err
+		}
+		_, err = handle.GetResult()
+
+		return err
+	})
+
+	return nil
+}
+
+func step(ctx context.Context, tx dbos.Tx, node string, t turn) (string, error) {
+	said := work.Answer(node, t.N)
+	switch node {
+	case "read":
+		rows := ""
+		if err := tx.QueryRow(ctx, work.Read, t.Owner).Scan(&rows); err != nil {
+			return "", err
+		}
+
+		return said + rows, nil
+	case "write":
+		_, err := tx.Exec(ctx, work.Write, t.Owner, fmt.Sprint("milk ", t.N))
+
+		return said, err
+	}
+
+	return said, nil
+}

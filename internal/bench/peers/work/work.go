@@ -1,0 +1,114 @@
+// Package work is what all peers have in common: the turn's nodes, the user's rows, and the clock.
+package work
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Nodes of a turn, in order.
+var Nodes = []string{"understand", "think", "read", "write", "reply", "summarize"}
+
+// Schema holds the rows that a turn reads and writes.
+const Schema = `CREATE TABLE IF NOT EXISTS shopping (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, owner text NOT NULL, name text NOT NULL);
+	CREATE INDEX IF NOT EXISTS shopping_owner ON shopping (owner, id DESC)`
+
+// The statements of read and write.
+const (
+	Read  = `SELECT coalesce(string_agg(name, ','), '') FROM (SELECT name FROM shopping WHERE owner = $1 ORDER BY id DESC LIMIT 12) AS x`
+	Write = `INSERT INTO shopping (owner, name) VALUES ($1, $2)`
+)
+
+// Answer is what the model says at a node.
+func Answer(node string, turn int) string {
+	return fmt.Sprintf("%s of turn %d: %s", node, turn, strings.Repeat("the user wants milk on the list; ", 9))
+}
+
+// Result is one measure, printed as JSON.
+type Result struct {
+	Sessions int     `json:"sessions"`
+	Turns    int     `json:"turns"`
+	Seconds  float64 `json:"seconds"`
+	P50      float64 `json:"p50_ms"`
+	P99      float64 `json:"p99_ms"`
+}
+
+// Load is what the flags ask for.
+type Load struct {
+	URL      string
+	Sessions int
+	Turns    int // per session, measured
+	History  int // per session, before
+}
+
+// Flags reads the load.
+func Flags() Load {
+	var l Load
+	flag.StringVar(&l.URL, "url", "", "database")
+	flag.IntVar(&l.Sessions, "sessions", 1, "sessions at once")
+	flag.IntVar(&l.Turns, "turns", 100, "turns per session")
+	flag.IntVar(&l.History, "history", 0, "turns that each session has had")
+	flag.Parse()
+
+	return l
+}
+
+// Run lets each session have its turns one after the other, and prints what they took. seeded is called between the
+// history and the measure.
+func Run(ctx context.Context, l Load, seeded func(), turn func(ctx context.Context, session, n int) error) {
+	phase(ctx, l.Sessions, 0, l.History, turn)
+	seeded()
+	began := time.Now()
+	took := phase(ctx, l.Sessions, l.History, l.Turns, turn)
+	seconds := time.Since(began).Seconds()
+	slices.Sort(took)
+	_ = json.NewEncoder(os.Stdout).Encode(Result{
+		Sessions: l.Sessions, Turns: len(took), Seconds: seconds, P50: at(took, 0.5), P99: at(took, 0.99),
+	})
+}
+
+// Seeded tells whoever watches that the measure begins, and waits for the answer.
+func Seeded() {
+	fmt.Println("seeded")
+	_, _ = fmt.Scanln()
+}
+
+func phase(ctx context.Context, sessions, from, turns int, turn func(ctx context.Context, session, n int) error) []time.Duration {
+	var lock sync.Mutex
+	var all []time.Duration
+	var wait sync.WaitGroup
+	for s := range sessions {
+		wait.Go(func() {
+			for n := range turns {
+				began := time.Now()
+				if err := turn(ctx, s, from+n); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(1)
+				}
+				lock.Lock()
+				all = append(all, time.Since(began))
+				lock.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+
+	return all
+}
+
+func at(sorted []time.Duration, quantile float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	i := min(int(quantile*float64(len(sorted))), len(sorted)-1)
+
+	return cmp.Or(float64(sorted[i].Microseconds())/1000, 0)
+}
