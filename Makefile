@@ -16,6 +16,10 @@ LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
 bench: ## measure what a turn costs; writes docs/benchmarks.md
 	@$(DATABASE); go run ./internal/bench -o docs/benchmarks.md
 
+.PHONY: bench/peers
+bench/peers: ## the same turn on what others use; writes docs/peers.md; needs node and npm
+	@$(DATABASE); go run ./internal/bench -peers -o docs/peers.md
+
 .PHONY: build
 build: ## build bin/worker and bin/api
 	@go build -ldflags "$(LDFLAGS)" -o bin/ ./cmd/worker ./cmd/api

@@ -16,16 +16,17 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	page := flag.String("o", "", "also write the report to this file")
+	peers := flag.Bool("peers", false, "measure Alfred beside its peers instead")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the client's and the worker's side to this file")
 	flag.Parse()
-	if err := run(ctx, os.Getenv("DATABASE_URL"), *page, *profile, os.Stdout); err != nil {
+	if err := run(ctx, os.Getenv("DATABASE_URL"), *page, *profile, *peers, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1) //nolint:gocritic // the process ends; nothing is left for the deferred stop to do
 	}
 }
 
 // run measures on a database of its own on the server of address, and drops it.
-func run(ctx context.Context, address, page, profile string, out io.Writer) (err error) {
+func run(ctx context.Context, address, page, profile string, peers bool, out io.Writer) (err error) {
 	own, err := createDatabase(ctx, address)
 	if err != nil {
 		return err
@@ -47,11 +48,15 @@ func run(ctx context.Context, address, page, profile string, out io.Writer) (err
 		}
 		defer pprof.StopCPUProfile()
 	}
-	r, err := measureAll(ctx, s, own)
+	var text string
+	if peers {
+		text, err = comparePeers(ctx, s, address)
+	} else {
+		text, err = measureAll(ctx, s, own)
+	}
 	if err != nil {
 		return err
 	}
-	text := r.markdown()
 	if page != "" {
 		if err := os.WriteFile(page, []byte(text), 0o644); err != nil { //nolint:gosec // a page of the documentation
 			return fmt.Errorf("write the report: %w", err)
@@ -62,23 +67,23 @@ func run(ctx context.Context, address, page, profile string, out io.Writer) (err
 	return err
 }
 
-func measureAll(ctx context.Context, s *server, own string) (*report, error) {
+func measureAll(ctx context.Context, s *server, own string) (string, error) {
 	r := &report{At: time.Now().UTC(), Machine: machine()}
 	var err error
 	if r.Server, err = s.facts(ctx); err != nil {
-		return nil, err
+		return "", err
 	}
 	if r.Changes, err = record(ctx, own); err != nil {
-		return nil, fmt.Errorf("record a turn: %w", err)
+		return "", fmt.Errorf("record a turn: %w", err)
 	}
 	f := newFloor(r.Changes)
 	for _, l := range loads() {
 		result, err := measure(ctx, s, own, l, f)
 		if err != nil {
-			return nil, fmt.Errorf("%d sessions: %w", l.Sessions, err)
+			return "", fmt.Errorf("%d sessions: %w", l.Sessions, err)
 		}
 		r.Results = append(r.Results, result)
 	}
 
-	return r, nil
+	return r.markdown(), nil
 }
