@@ -58,7 +58,7 @@ func preparePeers(ctx context.Context, folder string) ([]contestant, error) {
 		{"go", "build", "-C", source, "-o", folder + "/", "./dbos", "./adk"},
 		{"npm", "ci", "--silent", "--prefix", filepath.Dir(lang)},
 	} {
-		cmd := exec.CommandContext(ctx, build[0], build[1:]...) //nolint:gosec // ours
+		cmd := exec.CommandContext(ctx, build[0], build[1:]...)
 		cmd.Stderr = os.Stderr
 		if err := cmd.Run(); err != nil {
 			return nil, fmt.Errorf("build the peers: %w", err)
@@ -157,7 +157,7 @@ func (s *server) rows(ctx context.Context) (float64, error) {
 func (who contestant) run(ctx context.Context, address string, c contest, scored *score, seeded func() error) error {
 	args := append(slices.Clone(who.program[1:]), "--url", address, "--sessions", strconv.Itoa(c.Sessions), "--turns", strconv.Itoa(c.Turns),
 		"--history", strconv.Itoa(c.History))
-	cmd := exec.CommandContext(ctx, who.program[0], args...) //nolint:gosec // ours
+	cmd := exec.CommandContext(ctx, who.program[0], args...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
