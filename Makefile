@@ -24,6 +24,11 @@ bench/peers: ## the same turn on what others use; writes docs/peers.md; needs no
 build: ## build bin/worker and bin/api
 	@go build -ldflags "$(LDFLAGS)" -o bin/ ./cmd/worker ./cmd/api
 
+.PHONY: cassettes
+cassettes: ## record the providers' answers anew, of those whose key is set; costs a few cents
+	@for name in openai anthropic gemini; do key=$$(tr a-z A-Z <<< $$name)_API_KEY; \
+	if [ -n "$${!key-}" ]; then go test ./llm/$$name -run Cassettes -count=1 -record; else echo "$$name: $$key is not set, its cassettes stay as they are"; fi; done
+
 .PHONY: chaos
 chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=4 tries every statement
 	@$(TEST_DATABASE); CHAOS=$(or $(CHAOS),1) CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 60m -v ./internal/chaos

@@ -4,8 +4,8 @@
 //
 // A test names a cassette and gets an HTTP client. Replaying, a request must equal
 // the recorded one in method, path and body, in order, and the file must be used
-// up. Recording (go test -record, with a key in the environment) asks the real
-// server and overwrites the file. Neither keys nor headers but a few harmless ones
+// up. Recording (make cassettes, with keys in the environment) asks the real servers
+// and overwrites the files. Neither keys nor headers but a few harmless ones
 // are written.
 //
 // It is for tests only and must not know any provider. Start reading at
