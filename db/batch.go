@@ -7,9 +7,9 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -17,62 +17,60 @@ var (
 	ErrBatchAlreadyClosed = errors.New("batch already closed")
 )
 
-const turnStepInsert = `-- name: TurnStepInsert :batchexec
-INSERT INTO turn_steps (turn_id, step, step_type, subdomain, description, refs, needs)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+const jobHandOff = `-- name: JobHandOff :batchone
+SELECT job_hand_off($1::bigint, $2::int, $3::text, $4::text, $5::jsonb)::bigint AS next_id
 `
 
-type TurnStepInsertBatchResults struct {
+type JobHandOffBatchResults struct {
 	br     pgx.BatchResults
 	tot    int
 	closed bool
 }
 
-type TurnStepInsertParams struct {
-	TurnID      uuid.UUID
-	Step        int32
-	StepType    StepType
-	Subdomain   string
-	Description string
-	Refs        []string
-	Needs       string
+type JobHandOffParams struct {
+	JobID   int64
+	Attempt int32
+	Client  string
+	Kind    string
+	Args    json.RawMessage
 }
 
-func (q *Queries) TurnStepInsert(ctx context.Context, db DBTX, arg []*TurnStepInsertParams) *TurnStepInsertBatchResults {
+// JobHandOff is the last statement of a decision that goes on.
+func (q *Queries) JobHandOff(ctx context.Context, db DBTX, arg []*JobHandOffParams) *JobHandOffBatchResults {
 	batch := &pgx.Batch{}
 	for _, a := range arg {
 		vals := []interface{}{
-			a.TurnID,
-			a.Step,
-			a.StepType,
-			a.Subdomain,
-			a.Description,
-			a.Refs,
-			a.Needs,
+			a.JobID,
+			a.Attempt,
+			a.Client,
+			a.Kind,
+			a.Args,
 		}
-		batch.Queue(turnStepInsert, vals...)
+		batch.Queue(jobHandOff, vals...)
 	}
 	br := db.SendBatch(ctx, batch)
-	return &TurnStepInsertBatchResults{br, len(arg), false}
+	return &JobHandOffBatchResults{br, len(arg), false}
 }
 
-func (b *TurnStepInsertBatchResults) Exec(f func(int, error)) {
+func (b *JobHandOffBatchResults) QueryRow(f func(int, int64, error)) {
 	defer b.br.Close()
 	for t := 0; t < b.tot; t++ {
+		var next_id int64
 		if b.closed {
 			if f != nil {
-				f(t, ErrBatchAlreadyClosed)
+				f(t, next_id, ErrBatchAlreadyClosed)
 			}
 			continue
 		}
-		_, err := b.br.Exec()
+		row := b.br.QueryRow()
+		err := row.Scan(&next_id)
 		if f != nil {
-			f(t, err)
+			f(t, next_id, err)
 		}
 	}
 }
 
-func (b *TurnStepInsertBatchResults) Close() error {
+func (b *JobHandOffBatchResults) Close() error {
 	b.closed = true
 	return b.br.Close()
 }

@@ -15,6 +15,7 @@ const contextItemInsert = `-- name: ContextItemInsert :exec
 INSERT INTO context_items (llm_call_id, position, section, ref, turn_number, reason, tokens)
 SELECT $1::uuid, generate_subscripts($2::text[], 1), unnest($2::text[]), nullif(unnest($3::text[]), ''),
        nullif(unnest($4::int[]), 0), unnest($5::text[]), unnest($6::int[])
+ON CONFLICT (llm_call_id, position) DO NOTHING
 `
 
 type ContextItemInsertParams struct {

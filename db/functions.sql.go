@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 )
 
-const jobComplete = `-- name: JobComplete :one
-SELECT job_complete($1::bigint, $2::int)::boolean AS completed
+const jobComplete = `-- name: JobComplete :exec
+SELECT job_complete($1::bigint, $2::int)
 `
 
 type JobCompleteParams struct {
@@ -22,15 +22,13 @@ type JobCompleteParams struct {
 	Attempt int32
 }
 
-func (q *Queries) JobComplete(ctx context.Context, db DBTX, arg *JobCompleteParams) (bool, error) {
-	row := db.QueryRow(ctx, jobComplete, arg.JobID, arg.Attempt)
-	var completed bool
-	err := row.Scan(&completed)
-	return completed, err
+func (q *Queries) JobComplete(ctx context.Context, db DBTX, arg *JobCompleteParams) error {
+	_, err := db.Exec(ctx, jobComplete, arg.JobID, arg.Attempt)
+	return err
 }
 
-const jobInsert = `-- name: JobInsert :one
-SELECT job_insert($1::text, $2::jsonb, $3::text)::bigint AS job_id
+const jobInsert = `-- name: JobInsert :exec
+SELECT job_insert($1::text, $2::jsonb, $3::text, wake => false)
 `
 
 type JobInsertParams struct {
@@ -39,11 +37,35 @@ type JobInsertParams struct {
 	Queue string
 }
 
-func (q *Queries) JobInsert(ctx context.Context, db DBTX, arg *JobInsertParams) (int64, error) {
-	row := db.QueryRow(ctx, jobInsert, arg.Kind, arg.Args, arg.Queue)
-	var job_id int64
-	err := row.Scan(&job_id)
-	return job_id, err
+// JobInsert wakes nobody: QueueWake does, after the commit.
+func (q *Queries) JobInsert(ctx context.Context, db DBTX, arg *JobInsertParams) error {
+	_, err := db.Exec(ctx, jobInsert, arg.Kind, arg.Args, arg.Queue)
+	return err
+}
+
+const jobRelease = `-- name: JobRelease :one
+SELECT job_release($1::bigint, $2::int, $3::text, $4::double precision, $5::text)::boolean AS released
+`
+
+type JobReleaseParams struct {
+	JobID   int64
+	Attempt int32
+	State   string
+	Pause   float64
+	Error   *string
+}
+
+func (q *Queries) JobRelease(ctx context.Context, db DBTX, arg *JobReleaseParams) (bool, error) {
+	row := db.QueryRow(ctx, jobRelease,
+		arg.JobID,
+		arg.Attempt,
+		arg.State,
+		arg.Pause,
+		arg.Error,
+	)
+	var released bool
+	err := row.Scan(&released)
+	return released, err
 }
 
 const jobSupersede = `-- name: JobSupersede :one
@@ -89,6 +111,15 @@ func (q *Queries) PartitionEnsure(ctx context.Context, db DBTX) (int32, error) {
 	var made int32
 	err := row.Scan(&made)
 	return made, err
+}
+
+const queueWake = `-- name: QueueWake :exec
+SELECT queue_wake($1::text)
+`
+
+func (q *Queries) QueueWake(ctx context.Context, db DBTX, queue string) error {
+	_, err := db.Exec(ctx, queueWake, queue)
+	return err
 }
 
 const sessionStartable = `-- name: SessionStartable :many
@@ -257,11 +288,16 @@ func (q *Queries) TurnEventsAppend(ctx context.Context, db DBTX, arg *TurnEvents
 }
 
 const turnStartNext = `-- name: TurnStartNext :one
-SELECT (turn_start_next($1::uuid) IS NOT NULL)::boolean AS started
+SELECT (turn_start_next($1::uuid, wake => $2::boolean) IS NOT NULL)::boolean AS started
 `
 
-func (q *Queries) TurnStartNext(ctx context.Context, db DBTX, sessionID uuid.UUID) (bool, error) {
-	row := db.QueryRow(ctx, turnStartNext, sessionID)
+type TurnStartNextParams struct {
+	SessionID uuid.UUID
+	Wake      bool
+}
+
+func (q *Queries) TurnStartNext(ctx context.Context, db DBTX, arg *TurnStartNextParams) (bool, error) {
+	row := db.QueryRow(ctx, turnStartNext, arg.SessionID, arg.Wake)
 	var started bool
 	err := row.Scan(&started)
 	return started, err

@@ -183,6 +183,7 @@ INSERT INTO llm_calls (id, session_id, turn_id, position, node, step, call, atte
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
         $11, $12, $13, $14, $15, $16::double precision, $17,
         $18, $19)
+ON CONFLICT (id) DO NOTHING
 `
 
 type LlmCallInsertParams struct {
@@ -207,6 +208,7 @@ type LlmCallInsertParams struct {
 	TraceID      *string
 }
 
+// LlmCallInsert stores a call; one that is stored already stays.
 func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsertParams) error {
 	_, err := db.Exec(ctx, llmCallInsert,
 		arg.ID,

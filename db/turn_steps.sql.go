@@ -38,6 +38,34 @@ func (q *Queries) TurnStepEnd(ctx context.Context, db DBTX, arg *TurnStepEndPara
 	return err
 }
 
+const turnStepInsert = `-- name: TurnStepInsert :exec
+INSERT INTO turn_steps (turn_id, step, step_type, subdomain, description, refs, needs)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+`
+
+type TurnStepInsertParams struct {
+	TurnID      uuid.UUID
+	Step        int32
+	StepType    StepType
+	Subdomain   string
+	Description string
+	Refs        []string
+	Needs       string
+}
+
+func (q *Queries) TurnStepInsert(ctx context.Context, db DBTX, arg *TurnStepInsertParams) error {
+	_, err := db.Exec(ctx, turnStepInsert,
+		arg.TurnID,
+		arg.Step,
+		arg.StepType,
+		arg.Subdomain,
+		arg.Description,
+		arg.Refs,
+		arg.Needs,
+	)
+	return err
+}
+
 const turnStepList = `-- name: TurnStepList :many
 SELECT turn_id, step, step_type, subdomain, description, refs, needs, schema_tables, outcome, summary, conclusions, note FROM turn_steps WHERE turn_id = $1 ORDER BY step
 `

@@ -109,7 +109,7 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 }
 
 const turnFence = `-- name: TurnFence :execrows
-UPDATE turns SET position = position + 1 WHERE id = $1 AND position = $2 AND status = 'running'
+UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_applied_at, clock_timestamp()) WHERE id = $1 AND position = $2 AND status = 'running'
 `
 
 type TurnFenceParams struct {
@@ -117,7 +117,8 @@ type TurnFenceParams struct {
 	Position int32
 }
 
-// TurnFence is how a decision begins its commit: no row means that another job made this decision or that the turn has ended.
+// TurnFence is how a decision begins its commit: no row means that another job made this decision or that the turn has ended. The first
+// one has seen to the turn's inputs, if only by finding none.
 func (q *Queries) TurnFence(ctx context.Context, db DBTX, arg *TurnFenceParams) (int64, error) {
 	result, err := db.Exec(ctx, turnFence, arg.ID, arg.Position)
 	if err != nil {
@@ -159,6 +160,24 @@ func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, e
 		&i.FinishedAt,
 	)
 	return &i, err
+}
+
+const turnHasInputs = `-- name: TurnHasInputs :one
+SELECT (t.inputs_applied_at IS NULL
+        AND (t.ui_changes <> '[]' OR t.mentioned_entities <> '[]' OR t.message LIKE '%@[%'
+             OR EXISTS (SELECT FROM entity_events AS v
+                        WHERE v.session_id = t.session_id AND v.turn_number = t.number
+                          AND v.action IN ('created:user', 'updated:user', 'deleted:user'))))::boolean AS has_inputs
+FROM turns AS t
+WHERE t.id = $1
+`
+
+// TurnHasInputs says whether the user changed or pointed at anything that is not applied yet.
+func (q *Queries) TurnHasInputs(ctx context.Context, db DBTX, id uuid.UUID) (bool, error) {
+	row := db.QueryRow(ctx, turnHasInputs, id)
+	var has_inputs bool
+	err := row.Scan(&has_inputs)
+	return has_inputs, err
 }
 
 const turnHold = `-- name: TurnHold :one

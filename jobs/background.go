@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/tidwall/gjson"
@@ -43,7 +42,8 @@ func (w *compressWorker) Timeout(*river.Job[CompressArgs]) time.Duration { retur
 func (w *compressWorker) Work(ctx context.Context, job *river.Job[CompressArgs]) error {
 	b := background{
 		kind: nodeCompress, jobID: job.ID, attempt: job.Attempt, snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
-		attr: slog.String("session_id", job.Args.SessionID.String()),
+		takenOver: gjson.GetBytes(job.Metadata, "takeovers").Exists(),
+		attr:      slog.String("session_id", job.Args.SessionID.String()),
 	}
 
 	return w.runner.background(ctx, b, func(ctx context.Context) error { return w.compress(ctx, b, job.Args) })
@@ -51,67 +51,83 @@ func (w *compressWorker) Work(ctx context.Context, job *river.Job[CompressArgs])
 
 func (w *compressWorker) compress(ctx context.Context, b background, args CompressArgs) error {
 	r := w.runner
-	out, model, err := w.write(ctx, args, r.Memory)
+	out, rec, err := w.write(ctx, b, args, r.Memory)
 	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
-		out, model, err = w.write(ctx, args, r.Tight)
+		out, rec, err = w.write(ctx, b, args, r.Tight)
 	}
 	if _, isModel := errors.AsType[*llm.Error](err); isModel && judge(err, b.attempt, b.snoozes).verdict == verdictFail {
-		model, err = noModel, nil
+		err = nil
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, rec.save(ctx))
 	}
-	if out.Text == "" {
-		return nil // nothing was said in these turns
+	err = pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error { return w.keep(ctx, tx, args, out, rec) })
+	if pg.IsForeignKey(err, "history_summaries_session_fkey") || pg.IsForeignKey(err, "llm_calls_session_fkey") {
+		return nil // forgotten meanwhile
 	}
-	err = db.New().HistorySummaryInsert(ctx, r.Pool, &db.HistorySummaryInsertParams{
-		SessionID: args.SessionID, Kind: args.What, FromTurn: int32(args.FromTurn), ToTurn: int32(args.ToTurn),
-		Text: out.Text, Model: model, PromptVersion: nodes.PromptVersion,
-	})
-	if err != nil && !pg.IsForeignKey(err, "history_summaries_session_fkey") { // forgotten meanwhile
-		return fmt.Errorf("insert history summary: %w", err)
+	if err != nil {
+		return errors.Join(fmt.Errorf("keep history summary: %w", err), rec.save(ctx))
 	}
+	rec.stored()
 
 	return nil
 }
 
-// write returns the text and who wrote it. With an error of the model comes the
-// text that code makes, whose author is none.
-func (w *compressWorker) write(ctx context.Context, args CompressArgs, memory Memory) (*nodes.CompressOutput, string, error) {
+// keep stores the text and the answer that it is. Should the server lose them, the next turn's job makes them again.
+func (w *compressWorker) keep(ctx context.Context, tx pgx.Tx, args CompressArgs, out *nodes.CompressOutput, rec *recorder) error {
+	if err := lazily(ctx, tx); err != nil {
+		return err
+	}
+	if err := rec.add(ctx, tx); err != nil || out.Text == "" {
+		return err // without a text nothing was said in these turns
+	}
+	model := rec.modelName
+	if out.Fallback {
+		model = noModel
+	}
+
+	return db.New().HistorySummaryInsert(ctx, tx, &db.HistorySummaryInsertParams{ //nolint:wrapcheck // wrapped by the caller
+		SessionID: args.SessionID, Kind: args.What, FromTurn: int32(args.FromTurn), ToTurn: int32(args.ToTurn),
+		Text: out.Text, Model: model, PromptVersion: nodes.PromptVersion,
+	})
+}
+
+// write returns the text and the recorder of its call. With an error of the model
+// comes the text that code makes.
+func (w *compressWorker) write(ctx context.Context, b background, args CompressArgs, memory Memory) (*nodes.CompressOutput, *recorder, error) {
+	r := w.runner
+	rec := &recorder{
+		model: r.Models(nodeCompress), guard: r.guard(args.SessionID), observe: r.observe, pool: r.Pool, prices: r.Prices, session: args.SessionID, ordinal: 1,
+		again: b.attempt > 1 || b.snoozes > 0 || b.takenOver,
+	}
 	var in nodes.CompressInput
-	err := pg.InReadTx(ctx, w.runner.Pool, func(tx pgx.Tx) error {
+	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
 		var err error
 		in, err = memory.Compress(ctx, tx, args.SessionID, args.What, args.FromTurn, args.ToTurn)
 
 		return err //nolint:wrapcheck // memory says what it was
 	})
 	if err != nil {
-		return nil, "", err
+		return nil, rec, err
 	}
-	in.At = nodes.At{Turn: args.ToTurn, Call: 1}
+	in.At, rec.items = nodes.At{Turn: args.ToTurn, Call: 1}, in.Items
+	out, err := w.ask(ctx, rec, in)
 
-	return w.ask(ctx, args.SessionID, in)
+	return out, rec, err
 }
 
-func (w *compressWorker) ask(ctx context.Context, sessionID uuid.UUID, in nodes.CompressInput) (*nodes.CompressOutput, string, error) {
-	r := w.runner
-	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(nodeCompress))
+func (w *compressWorker) ask(ctx context.Context, rec *recorder, in nodes.CompressInput) (*nodes.CompressOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, w.runner.Timeouts.of(nodeCompress))
 	defer cancel()
-	rec := &recorder{
-		model: r.Models(nodeCompress), guard: r.guard(sessionID), observe: r.observe, pool: r.Pool, prices: r.Prices, session: sessionID, ordinal: 1, items: in.Items,
-	}
 	out, err := nodes.Compress(ctx, rec, in)
 	if rec.guard.leaks > 0 {
-		r.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", nodeCompress), slog.String("session_id", sessionID.String()), slog.Int("leaks", rec.guard.leaks))
+		w.runner.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", nodeCompress), slog.String("session_id", rec.session.String()), slog.Int("leaks", rec.guard.leaks))
 	}
 	if err != nil {
-		return &nodes.CompressOutput{Text: in.Fallback, Fallback: true}, noModel, err //nolint:wrapcheck // judged by kind
-	}
-	if out.Fallback {
-		return out, noModel, nil
+		return &nodes.CompressOutput{Text: in.Fallback, Fallback: true}, err //nolint:wrapcheck // judged by kind
 	}
 
-	return out, rec.modelName, nil
+	return out, nil
 }
 
 // embedWorker makes the vectors of what a turn has changed.
@@ -150,6 +166,8 @@ type background struct {
 	attempt int
 	snoozes int
 	attr    slog.Attr
+	// takenOver from a worker that died.
+	takenOver bool
 }
 
 // background runs such a job and settles it. What fails for good is dropped: the

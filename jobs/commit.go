@@ -31,10 +31,13 @@ type commit struct {
 	goal   *string
 	// wrote: rows of the domain changed, and their vectors with them.
 	wrote bool
+	// wake: a job waits that this worker does not go on with.
+	wake bool
 }
 
-func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision, rec *recorder, report *report) error {
-	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
+func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision, rec *recorder, report *report) (next *delivery, err error) {
+	wake := false
+	err = pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
 		c := &commit{runner: r, tx: tx, q: db.New(), d: d, s: s}
 		c.at, _ = s.at(d.node)
 		passed, err := dec.fence(ctx, c)
@@ -48,15 +51,24 @@ func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision,
 		if err != nil {
 			return fmt.Errorf("effects: %w", err)
 		}
+		next, err = c.finish(ctx, m, rec, time.Since(report.started))
+		wake = c.wake
 
-		return c.finish(ctx, m, rec, time.Since(report.started))
+		return err
 	})
-	if err != nil {
-		return fmt.Errorf("commit %s: %w", d.node, err)
+	if pg.Code(err) == codeTakenOver {
+		err = errors.Join(errStale, err)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("commit %s: %w", d.node, errors.Join(err, rec.save(ctx)))
+	}
+	rec.stored()
 	r.notifier.Notify(d.TurnID)
+	if wake {
+		r.wake(ctx)
+	}
 
-	return nil
+	return next, nil
 }
 
 // fence is that of a decision in the midst of a turn.
@@ -82,27 +94,32 @@ func (c *commit) registry() *registry.Registry {
 }
 
 // finish writes what every decision leaves behind, and hands the turn on.
-func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Duration) error {
+func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Duration) (*delivery, error) {
 	output, err := storable(c.output)
 	if err != nil {
-		return fmt.Errorf("encode output: %w", err)
+		return nil, fmt.Errorf("encode output: %w", err)
+	}
+	if err := rec.add(ctx, c.tx); err != nil {
+		return nil, err
 	}
 	err = c.q.NodeRunInsert(ctx, c.tx, &db.NodeRunInsertParams{
 		TurnID: c.d.TurnID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
 		Output: output, RiverJobID: &c.d.jobID, LlmCallID: rec.lastCall, DurationMs: int32(took.Milliseconds()),
 	})
 	if err != nil {
-		return fmt.Errorf("insert node run: %w", err)
+		return nil, fmt.Errorf("insert node run: %w", err)
 	}
 	if err := c.apply(ctx, m, took); err != nil {
-		return err
+		return nil, err
 	}
-	// Completion before the next job: a scan that supersedes this row meanwhile then gives its new row the smaller id.
-	if _, err := c.q.JobComplete(ctx, c.tx, &db.JobCompleteParams{JobID: c.d.jobID, Attempt: int32(c.d.attempt)}); err != nil {
-		return fmt.Errorf("complete job: %w", err)
+	if c.wrote && c.runner.Index != nil {
+		args := TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}
+		if err := c.insertJob(ctx, kindEmbed, queueBackground, args); err != nil {
+			return nil, err
+		}
 	}
 
-	return c.enqueue(ctx, m)
+	return c.handOn(ctx, m)
 }
 
 // apply writes a move: the step's end, the plan, the question, the events.
@@ -204,19 +221,13 @@ func (c *commit) appendSteps(ctx context.Context, plan []nodes.Step) (*db.TurnSt
 			TurnID: c.d.TurnID, Step: int32(len(c.s.steps) + i + 1), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
 			Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs,
 		}
+		if err := c.q.TurnStepInsert(ctx, c.tx, row); err != nil {
+			return nil, fmt.Errorf("insert step: %w", err)
+		}
 		rows = append(rows, row)
 		shown = append(shown, map[string]any{
 			"step": row.Step, "step_type": row.StepType, "subdomain": row.Subdomain, "description": row.Description,
 		})
-	}
-	var failed error
-	c.q.TurnStepInsert(ctx, c.tx, rows).Exec(func(_ int, err error) {
-		if failed == nil {
-			failed = err
-		}
-	})
-	if failed != nil {
-		return nil, fmt.Errorf("insert steps: %w", failed)
 	}
 	data := map[string]any{"steps": shown}
 	if c.goal != nil {
@@ -258,27 +269,13 @@ func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	return nil
 }
 
-// enqueue inserts the next job, and that of the vectors which this decision made stale.
-func (c *commit) enqueue(ctx context.Context, m move) error {
-	next := TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}
-	if m.next != "" {
-		if err := c.insertJob(ctx, m.next, queueTurns, next); err != nil {
-			return err
-		}
-	}
-	if c.wrote && c.runner.Index != nil {
-		return c.insertJob(ctx, kindEmbed, queueBackground, next)
-	}
-
-	return nil
-}
-
+// insertJob wakes nobody: nobody waits for the background, and for a turn's job the commit is followed by a wake.
 func (c *commit) insertJob(ctx context.Context, kind, queue string, args any) error {
 	encoded, err := json.Marshal(args)
 	if err != nil {
 		return fmt.Errorf("encode arguments: %w", err)
 	}
-	if _, err := c.q.JobInsert(ctx, c.tx, &db.JobInsertParams{Kind: kind, Args: encoded, Queue: queue}); err != nil {
+	if err := c.q.JobInsert(ctx, c.tx, &db.JobInsertParams{Kind: kind, Args: encoded, Queue: queue}); err != nil {
 		return fmt.Errorf("insert %s job: %w", kind, err)
 	}
 

@@ -51,6 +51,7 @@ const (
 	codeLimit           = "AL004"
 	codeInvalid         = "AL005"
 	codeMessageTooLarge = "AL006"
+	codeTakenOver       = "AL007" // of a job: a commit that meets it is refused
 )
 
 // typed turns what enqueue_turn raises into this package's errors; others pass.

@@ -46,6 +46,9 @@ var (
 	// errCancelled stops a run whose turn was cancelled.
 	errCancelled = errors.New("the turn was cancelled")
 
+	// errInputs says that what the user changed and pointed at has to be applied first.
+	errInputs = errors.New("the turn has inputs to apply")
+
 	// errLeaseLost stops a run whose worker could not show for too long that it lives: others have taken over.
 	errLeaseLost = errors.New("the worker's lease is over")
 

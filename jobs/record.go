@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
 	"alfred/llm"
@@ -24,17 +26,22 @@ const (
 	// recordPause stands between attempts to store an answer.
 	recordPause = 200 * time.Millisecond
 
+	// keepAnswer is how long an answer waits for the commit of its decision before it is stored alone. A process that is
+	// killed in this time has to ask again, as one that is killed while it stores the answer.
+	keepAnswer = 50 * time.Millisecond
+
 	codeFailed = "internal" // of a call whose error is no llm.Error
 )
 
-// recorder is the model of one decision. It stores every answer as soon as it
-// arrives, in a transaction of its own, and plays what is stored for the decision
-// instead of asking again: what a killed process has bought is not bought twice.
+// recorder is the model of one decision. It stores every answer: with the decision
+// made of it, or alone when that does not follow at once. It plays what is stored for
+// the decision instead of asking again: what a killed process has bought is not bought
+// twice.
 type recorder struct {
 	model   llm.Model
 	guard   *guard
 	observe *observer
-	pool    pg.Beginner
+	pool    *pgxpool.Pool
 	prices  llm.Prices
 	session uuid.UUID
 	turn    *uuid.UUID // nil for compress
@@ -43,17 +50,25 @@ type recorder struct {
 	ordinal  int
 	items    []nodes.Item
 	bought   []*db.LlmCallAnswersRow
+	again    bool // compress: an earlier delivery of the job may have bought an answer
 
 	// lastCall is the call whose answer was used last; tokens are of all calls made.
 	lastCall  *uuid.UUID
 	modelName string
 	usage     llm.Usage
 	played    int
+
+	mu      sync.Mutex
+	kept    *db.LlmCallInsertParams // an answer that is not stored yet
+	keeping *time.Timer             // stores it alone
 }
 
 // Generate implements llm.Model.
 func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	req.Ordinal = r.ordinal
+	if err := r.save(ctx); err != nil {
+		return nil, err
+	}
 	if err := r.guard.prompt(ctx, req); err != nil {
 		return nil, err
 	}
@@ -113,24 +128,22 @@ func (r *recorder) answer(ctx context.Context, attempt int, request json.RawMess
 
 		return nil, nil
 	}
-	var row *db.LlmCallAnswersRow
-	err := pg.InTx(ctx, r.pool, func(tx pgx.Tx) error {
-		rows, err := db.New().LlmCallCompressed(ctx, tx, &db.LlmCallCompressedParams{SessionID: r.session, Request: request})
-		if len(rows) > 0 {
-			found := db.LlmCallAnswersRow(*rows[0])
-			row = &found
-		}
-
-		return err //nolint:wrapcheck // wrapped below
-	})
+	if !r.again {
+		return nil, nil
+	}
+	rows, err := db.New().LlmCallCompressed(ctx, r.pool, &db.LlmCallCompressedParams{SessionID: r.session, Request: request})
 	if err != nil {
 		return nil, fmt.Errorf("look for a bought answer: %w", err)
 	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	found := db.LlmCallAnswersRow(*rows[0])
 
-	return row, nil
+	return &found, nil
 }
 
-// record stores the call, whatever came of it. It tries as long as the run may last, and a little longer.
+// record keeps an answer for the commit, and stores a failure.
 func (r *recorder) record(ctx context.Context, req *llm.Request, request json.RawMessage, resp *llm.Response, failure error, took time.Duration) error {
 	call, err := r.row(req, request, resp, failure, took)
 	if err != nil {
@@ -140,24 +153,86 @@ func (r *recorder) record(ctx context.Context, req *llm.Request, request json.Ra
 	if resp != nil {
 		r.observe.spent(ctx, req.Node, call.Model, resp.Usage, call.CostUsd)
 	}
+	r.lastCall, r.modelName = &call.ID, call.Model
+	if failure != nil {
+		return r.store(ctx, call)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = call
+	r.keeping = time.AfterFunc(keepAnswer, func() { _ = r.save(ctx) }) // the commit tries again
+
+	return nil
+}
+
+// add stores the kept answer in the transaction of its decision.
+func (r *recorder) add(ctx context.Context, tx pgx.Tx) error {
+	r.mu.Lock()
+	call := r.kept
+	r.mu.Unlock()
+	if call == nil {
+		return nil
+	}
+
+	return r.insert(ctx, tx, call)
+}
+
+// stored says that the transaction has committed.
+func (r *recorder) stored() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget(r.kept)
+}
+
+// forget needs the lock. It leaves another answer than this one alone.
+func (r *recorder) forget(call *db.LlmCallInsertParams) {
+	if r.kept != nil && r.kept == call {
+		r.keeping.Stop()
+		r.kept = nil
+	}
+}
+
+// save stores the kept answer alone.
+func (r *recorder) save(ctx context.Context) error {
+	r.mu.Lock()
+	call := r.kept
+	r.mu.Unlock()
+	if call == nil {
+		return nil
+	}
+	if err := r.store(ctx, call); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget(call)
+
+	return nil
+}
+
+// store writes a call in a transaction of its own. It tries as long as the run may last, and a little longer.
+func (r *recorder) store(ctx context.Context, call *db.LlmCallInsertParams) error {
 	ctx, cancel := outlive(ctx, recordTimeout)
 	defer cancel()
 	for {
-		err = pg.InTx(ctx, r.pool, func(tx pgx.Tx) error { return r.insert(ctx, tx, call) })
-		if err == nil || ctx.Err() != nil || !pg.IsTransient(err) {
-			break
+		err := pg.InTx(ctx, r.pool, func(tx pgx.Tx) error {
+			if err := lazily(ctx, tx); err != nil {
+				return err
+			}
+
+			return r.insert(ctx, tx, call)
+		})
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil || !pg.IsTransient(err) {
+			return fmt.Errorf("store the model's answer: %w", err)
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(recordPause):
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("store the model's answer: %w", err)
-	}
-	r.lastCall, r.modelName = &call.ID, call.Model
-
-	return nil
 }
 
 // outlive returns a context that ends this long after the given one.
@@ -203,10 +278,8 @@ func (r *recorder) row(req *llm.Request, request json.RawMessage, resp *llm.Resp
 	return call, nil
 }
 
+// insert does nothing for a call that is stored already.
 func (r *recorder) insert(ctx context.Context, tx pgx.Tx, call *db.LlmCallInsertParams) error {
-	if err := lazily(ctx, tx); err != nil {
-		return err
-	}
 	q := db.New()
 	if err := q.LlmCallInsert(ctx, tx, call); err != nil {
 		return fmt.Errorf("insert call: %w", err)

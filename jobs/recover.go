@@ -116,7 +116,7 @@ func (r *Runner) startWaiting(ctx context.Context) error {
 		return fmt.Errorf("find waiting sessions: %w", err)
 	}
 	for _, sessionID := range sessions {
-		if _, err := q.TurnStartNext(ctx, r.Pool, sessionID); err != nil {
+		if _, err := q.TurnStartNext(ctx, r.Pool, &db.TurnStartNextParams{SessionID: sessionID, Wake: true}); err != nil {
 			return fmt.Errorf("start next turn: %w", err)
 		}
 	}

@@ -115,7 +115,7 @@ func TestDoubleDelivery(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, chat(1))
-	turn := h.enqueue(jobs.EnqueueParams{})
+	turn := h.enqueue(jobs.EnqueueParams{Message: "what of @[Soup](recipe:1)?"})
 	for range 5 {
 		h.exec(`SELECT job_insert('understand', jsonb_build_object('turn_id', $1::uuid, 'position', 1, 'version', 1))`, turn.TurnID)
 	}

@@ -39,7 +39,7 @@ const (
 	defaultGrace      = 10 * time.Second
 
 	// Goroutines, not connections: a run that waits for a model holds none.
-	defaultTurnWorkers = 200
+	defaultTurnWorkers = 500
 	backgroundWorkers  = 20
 )
 
@@ -97,7 +97,7 @@ type Config struct {
 	Grace time.Duration
 	// Timeouts bound the runs of nodes; the zero value has defaults.
 	Timeouts Timeouts
-	// TurnWorkers is how many decisions run at a time; 0: 200.
+	// TurnWorkers is how many turns run at a time; 0: 500.
 	TurnWorkers int
 	// Version is shown in the lease.
 	Version string
@@ -133,6 +133,7 @@ type Runner struct {
 	lease    *lease
 	observe  *observer
 	leaks    atomic.Int64
+	stopping atomic.Bool
 
 	stop context.CancelFunc // ends the loops
 	done sync.WaitGroup
@@ -254,6 +255,7 @@ func (r *Runner) loop(work func()) { r.done.Go(work) }
 // Stop fetches no more jobs, lets decisions finish within the grace period,
 // hands the others back and gives up the lease.
 func (r *Runner) Stop(ctx context.Context) error {
+	r.stopping.Store(true)
 	stopErr := r.client.Stop(ctx)
 	r.stop()
 	r.done.Wait()
@@ -284,3 +286,6 @@ func (r *Runner) dailyLoop(ctx context.Context) {
 		}
 	}
 }
+
+// Stopping says that Stop has begun: no turn goes on here after the decision that it is at.
+func (r *Runner) Stopping() bool { return r.stopping.Load() }

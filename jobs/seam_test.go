@@ -11,7 +11,6 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/stretchr/testify/require"
 
-	"alfred/db"
 	"alfred/internal/dbtest"
 	"alfred/jobs"
 	"alfred/pg"
@@ -43,11 +42,36 @@ func TestSeamWritesRiversRows(t *testing.T) {
 			require.NoError(t, err)
 			encoded, err := json.Marshal(args)
 			require.NoError(t, err)
-			ours, err := db.New().JobInsert(t.Context(), tx, &db.JobInsertParams{Kind: args.Kind(), Args: encoded, Queue: args.InsertOpts().Queue})
-			require.NoError(t, err)
+			var ours int64
+			require.NoError(t, tx.QueryRow(t.Context(), `SELECT job_insert($1, $2, $3)`, args.Kind(), encoded, args.InsertOpts().Queue).Scan(&ours))
 			require.Equal(t, jobRow(t, tx, theirs.Job.ID), jobRow(t, tx, ours))
+			if args.InsertOpts().Queue == "turns" {
+				requireHandedOn(t, tx, args.Kind(), encoded, ours)
+			}
 		})
 	}
+}
+
+// requireHandedOn: a job that is handed on looks like the one that was inserted, fetched by a worker.
+func requireHandedOn(t *testing.T, tx pgx.Tx, kind string, args []byte, inserted int64) {
+	t.Helper()
+
+	fetched := func(id int64) map[string]any {
+		_, err := tx.Exec(t.Context(), `UPDATE river_job SET state = 'running', attempt = 1, attempted_by = '{me}' WHERE id = $1`, id)
+		require.NoError(t, err)
+		row := jobRow(t, tx, id)
+		delete(row, "attempted_at")
+
+		return row
+	}
+	want := fetched(inserted)
+	var next int64
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT job_hand_off($1, 1, 'me', $2, $3)`, inserted, kind, args).Scan(&next))
+	got := jobRow(t, tx, next)
+	require.NotNil(t, got["attempted_at"])
+	delete(got, "attempted_at")
+	require.Equal(t, want, got)
+	require.Equal(t, "completed", jobRow(t, tx, inserted)["state"])
 }
 
 // jobRow is a job's row without its id and times.

@@ -27,6 +27,7 @@ type state struct {
 	answers  []*db.LlmCallAnswersRow
 	guard    *guard
 	memory   Memory // what builds the inputs
+	inputs   bool   // the user changed or pointed at something that is not applied yet
 }
 
 // actMade is the stored form of a decision of Act: its output and what came of it.
@@ -67,7 +68,7 @@ func (m *actMade) failed() bool {
 func loadState(ctx context.Context, tx pgx.Tx, d delivery) (*state, error) {
 	q := db.New()
 	s := &state{}
-	err := pg.Together(ctx, tx,
+	readers := []func(pg.Querier) error{
 		func(conn pg.Querier) (err error) {
 			s.turn, err = q.TurnGet(ctx, conn, d.TurnID)
 			if errors.Is(err, pgx.ErrNoRows) || err == nil && !current(s.turn, d) {
@@ -99,9 +100,16 @@ func loadState(ctx context.Context, tx pgx.Tx, d delivery) (*state, error) {
 
 			return wrap("load answered question", err)
 		},
-	)
+	}
+	if d.node == nodeUnderstand {
+		readers = append(readers, func(conn pg.Querier) (err error) {
+			s.inputs, err = q.TurnHasInputs(ctx, conn, d.TurnID)
 
-	return s, err
+			return wrap("look for inputs", err)
+		})
+	}
+
+	return s, pg.Together(ctx, tx, readers...) //nolint:wrapcheck // each says what it was
 }
 
 func wrap(what string, err error) error {

@@ -17,7 +17,8 @@ import (
 
 const (
 	deltaInterval = 120 * time.Millisecond
-	deltaSize     = 256 // bytes
+	firstDelta    = 4 * time.Millisecond // the first words wait for no more, only for what comes in the same breath
+	deltaSize     = 256                  // bytes
 	deltaTimeout  = 2 * time.Second
 	maxWord       = 128 // bytes of a word that is waited for; no identifier is longer
 )
@@ -52,7 +53,11 @@ func (s *stream) add(text string) {
 		return
 	}
 	if s.timer == nil {
-		s.timer = time.AfterFunc(deltaInterval, func() {
+		interval := deltaInterval
+		if !s.begun {
+			interval = firstDelta
+		}
+		s.timer = time.AfterFunc(interval, func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.flush(false)

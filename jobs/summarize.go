@@ -85,9 +85,11 @@ func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 		return move{}, err
 	}
 	c.wrote = true // the turn itself can be recalled from now on
-	if _, err := c.q.TurnStartNext(ctx, c.tx, c.s.turn.SessionID); err != nil {
+	started, err := c.q.TurnStartNext(ctx, c.tx, &db.TurnStartNextParams{SessionID: c.s.turn.SessionID})
+	if err != nil {
 		return move{}, fmt.Errorf("start next turn: %w", err)
 	}
+	c.wake = started
 
 	return move{}, nil
 }

@@ -28,5 +28,6 @@ func TestTurnRunsToItsSummary(t *testing.T) {
 		column[string](h, `SELECT node FROM llm_calls WHERE turn_id = $1 ORDER BY id`, turn.ID))
 	require.Equal(t, []string{"greeted"}, column[string](h, `SELECT response_summary FROM turn_summaries WHERE turn_id = $1`, turn.ID))
 	require.Equal(t, []int64{4}, column[int64](h, `SELECT count(*) FROM context_items`))
-	require.Equal(t, 1, h.tools.inputs)
+	require.Zero(t, h.tools.inputs, "nothing to apply costs no transaction")
+	require.NotNil(t, turn.InputsAppliedAt)
 }

@@ -36,7 +36,7 @@ func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return -1 }
 
 // Work implements river.Worker.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
-	return w.runner.work(ctx, delivery{
+	return w.runner.work(ctx, &delivery{
 		TurnArgs: job.Args.turn(), node: job.Kind, jobID: job.ID, attempt: job.Attempt,
 		snoozes: int(gjson.GetBytes(job.Metadata, "snoozes").Int()),
 	})
@@ -50,6 +50,8 @@ type delivery struct {
 	jobID   int64
 	attempt int // from 1
 	snoozes int
+	// handedOn: River does not know that this worker has the job (handoff.go).
+	handedOn bool
 }
 
 // decision is one decision of a node, between load and commit.
@@ -66,30 +68,42 @@ type decision interface {
 	effects(ctx context.Context, c *commit) (move, error)
 }
 
-// work makes one decision and settles its job, whatever happens.
-func (r *Runner) work(ctx context.Context, d delivery) error {
+// work makes the decisions of a turn, one after the other: each commit hands the next job on to this goroutine. A node
+// that fails leaves its job to the queue.
+func (r *Runner) work(ctx context.Context, d *delivery) error {
+	for {
+		next, err := r.workOne(ctx, *d)
+		if next == nil {
+			return err
+		}
+		d = next
+	}
+}
+
+// workOne makes one decision and settles its job, whatever happens. It returns the next job if there is one to go on with.
+func (r *Runner) workOne(ctx context.Context, d delivery) (*delivery, error) {
 	ctx, leave := r.runs.enter(ctx, d.TurnID)
 	defer leave()
 	defer r.working.enter(d.jobID)()
 	ctx = r.observe.begin(ctx, d)
 	report := &report{delivery: d, started: time.Now()}
-	err := r.decide(ctx, d, report)
+	next, err := r.decide(ctx, d, report)
 	if cause := context.Cause(ctx); cause != nil && err != nil {
 		err = errors.Join(cause, err)
 	}
 
-	return r.settle(ctx, d, report, err)
+	return next, r.settle(ctx, d, report, err)
 }
 
 // decide is load, run, commit.
-func (r *Runner) decide(ctx context.Context, d delivery, report *report) (err error) {
+func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *delivery, err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &panicError{value: value, stack: debug.Stack()}
+			next, err = nil, &panicError{value: value, stack: debug.Stack()}
 		}
 	}()
 	if d.Version != argsVersion {
-		return fmt.Errorf("%w: %d", errVersion, d.Version)
+		return nil, fmt.Errorf("%w: %d", errVersion, d.Version)
 	}
 	dec := r.decision(d)
 	s, rec, err := r.loadAndRun(ctx, d, r.Memory, dec, report)
@@ -98,12 +112,12 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (err er
 		s, rec, err = r.loadAndRun(ctx, d, r.Tight, dec, report)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	err = r.commit(ctx, d, s, dec, rec, report)
+	next, err = r.commit(ctx, d, s, dec, rec, report)
 	report.committed()
 
-	return err
+	return next, err
 }
 
 // loadAndRun makes a decision on what the memory shows of the turn.
@@ -121,11 +135,18 @@ func (r *Runner) loadAndRun(ctx context.Context, d delivery, memory Memory, dec 
 
 // load checks the fence before anything else: a stale job must not buy an answer.
 func (r *Runner) load(ctx context.Context, d delivery, memory Memory, dec decision) (*state, error) {
-	if d.node == nodeUnderstand {
+	s, err := r.loadOnce(ctx, d, memory, dec)
+	if errors.Is(err, errInputs) {
 		if err := r.applyInputs(ctx, d); err != nil {
 			return nil, err
 		}
+		s, err = r.loadOnce(ctx, d, memory, dec)
 	}
+
+	return s, err
+}
+
+func (r *Runner) loadOnce(ctx context.Context, d delivery, memory Memory, dec decision) (*state, error) {
 	var s *state
 	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
 		loaded, err := loadState(ctx, tx, d)
@@ -133,6 +154,9 @@ func (r *Runner) load(ctx context.Context, d delivery, memory Memory, dec decisi
 			return err
 		}
 		s = loaded
+		if s.inputs {
+			return errInputs
+		}
 		s.guard, s.memory = r.guard(s.turn.SessionID), memory
 		if d.node == nodeUnderstand && len(s.answers) == 0 { // what has been bought may be used
 			if err := r.Limits.check(ctx, tx, s.turn.SessionID, s.turn.CreatedAt); err != nil {
@@ -168,7 +192,12 @@ func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*
 		rec.items, rec.model = frame.Items, r.Models(d.node)
 	}
 
-	return rec, dec.run(ctx, rec)
+	err := dec.run(ctx, rec)
+	if err != nil {
+		err = errors.Join(err, rec.save(ctx)) // no commit will store the answer
+	}
+
+	return rec, err
 }
 
 // settle turns the error of a job into its fate. It is the only place that logs.
@@ -182,6 +211,9 @@ func (r *Runner) settle(ctx context.Context, d delivery, report *report, err err
 	}
 	report.log(ctx, r.Logger, o, err)
 	r.observe.decided(ctx, report, o, err)
+	if d.handedOn {
+		return r.release(ctx, d, o, err)
+	}
 	switch o.verdict {
 	case verdictDone, verdictStale:
 		return nil

@@ -30,7 +30,8 @@ var functionCalls = []string{ //nolint:gochecknoglobals // a table
 	`alfred.registry_at(':session', 1)`,
 	`alfred.queue_rows()`,
 	`alfred.job_insert('act', '{}')`,
-	`alfred.job_complete(1, 1)`,
+	`alfred.job_release(1, 1, 'scheduled', 10, 'busy')`,
+	`alfred.queue_wake('turns')`,
 	`alfred.jobs_supersede('nobody', 'gone', '{1}', '3 s')`,
 	`alfred.jobs_discard(':turn')`,
 	`alfred.turns_abandoned()`,
@@ -60,7 +61,11 @@ func TestEveryFunctionRuns(t *testing.T) {
 	var session, turn string
 	require.NoError(t, tx.QueryRow(t.Context(), `SELECT alfred.start_session('functions')::text`).Scan(&session))
 	require.NoError(t, tx.QueryRow(t.Context(), `SELECT alfred.enqueue_turn($1, 'a message')::text`, session).Scan(&turn))
-	run := map[string]bool{"alfred.start_session": true, "alfred.enqueue_turn": true}
+	_, err = tx.Exec(t.Context(), `UPDATE alfred.river_job SET state = 'running', attempt = 1`)
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT alfred.job_hand_off(id, 1, 'me', 'think', '{}') FROM alfred.river_job`)
+	require.NoError(t, err)
+	run := map[string]bool{"alfred.start_session": true, "alfred.enqueue_turn": true, "alfred.job_hand_off": true, "alfred.job_complete": true}
 	name := regexp.MustCompile(`^[a-z_.0-9]+`)
 	for _, call := range functionCalls {
 		run[name.FindString(call)] = true

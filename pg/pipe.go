@@ -23,6 +23,7 @@ type pipe struct {
 	work    int      // of those waiting, the ones that write; control statements cannot fail by themselves
 	sent    bool     // the server knows of the transaction
 	closed  bool     // committed, rolled back, or the connection is given back
+	ended   bool     // the commit has travelled with a batch, and was carried out
 	points  int      // savepoints so far, for their names
 	actor   []string // role and user in force, empty for those of the connection
 }
@@ -62,21 +63,63 @@ func (p *pipe) Commit(ctx context.Context) error {
 	if p.closed {
 		return pgx.ErrTxClosed
 	}
-	if !p.sent && p.work == 0 {
+	if p.ended || !p.sent && p.work == 0 {
 		p.release()
 
 		return nil
 	}
 	defer p.release()
 	tag, err := p.send(ctx, "commit").last()
-	if err != nil {
-		return err
-	}
-	if tag.String() == "ROLLBACK" {
+
+	return committed(tag, err)
+}
+
+func committed(tag pgconn.CommandTag, err error) error {
+	if err == nil && tag.String() == "ROLLBACK" {
 		return pgx.ErrTxCommitRollback
 	}
 
-	return nil
+	return err
+}
+
+// WithCommit is for a transaction's last batch: it travels with the commit, if the transaction is one of [InTx] on a
+// pool. Nothing may be asked of tx afterwards, and an error of the batch has to be returned from its work.
+func WithCommit(tx pgx.Tx) Querier {
+	if p, ok := tx.(*pipe); ok {
+		return lastBatch{p}
+	}
+
+	return tx
+}
+
+type lastBatch struct{ *pipe }
+
+// SendBatch implements Querier.
+func (l lastBatch) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	if l.closed {
+		return &inFlight{err: pgx.ErrTxClosed}
+	}
+	sent := l.flush(ctx, append(slices.Clone(b.QueuedQueries), &pgx.QueuedQuery{SQL: "commit"}))
+
+	return &committing{inFlight: sent, pipe: l.pipe}
+}
+
+// committing is a batch whose last statement is the commit, which Close reads.
+type committing struct {
+	*inFlight
+
+	pipe *pipe
+}
+
+// Close implements pgx.BatchResults.
+func (c *committing) Close() error {
+	if c.pipe.ended {
+		return nil
+	}
+	err := committed(c.last())
+	c.pipe.ended = err == nil
+
+	return err
 }
 
 // Rollback forgets what waits.
@@ -102,14 +145,20 @@ func (p *pipe) release() {
 	p.conn.Release()
 }
 
-// Exec lets a :exec query of sqlc wait: its caller wants to know of an error and nothing else.
+// Exec lets a :exec query of sqlc wait, and a SET LOCAL: the caller wants to know of an error and nothing else.
 func (p *pipe) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	if p.closed {
 		return pgconn.CommandTag{}, pgx.ErrTxClosed
 	}
-	if line, _, _ := strings.Cut(sql, "\n"); strings.HasPrefix(line, "-- name: ") && strings.HasSuffix(line, " :exec") {
+	line, _, _ := strings.Cut(sql, "\n")
+	switch {
+	case strings.HasPrefix(line, "-- name: ") && strings.HasSuffix(line, " :exec"):
 		p.control(sql, args...)
 		p.work++
+
+		return pgconn.CommandTag{}, nil
+	case strings.HasPrefix(line, "SET LOCAL "):
+		p.control(sql, args...)
 
 		return pgconn.CommandTag{}, nil
 	}

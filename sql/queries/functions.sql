@@ -1,8 +1,16 @@
--- name: JobComplete :one
-SELECT job_complete(@job_id::bigint, @attempt::int)::boolean AS completed;
+-- name: JobComplete :exec
+SELECT job_complete(@job_id::bigint, @attempt::int);
 
--- name: JobInsert :one
-SELECT job_insert(@kind::text, @args::jsonb, @queue::text)::bigint AS job_id;
+-- JobHandOff is the last statement of a decision that goes on.
+-- name: JobHandOff :batchone
+SELECT job_hand_off(@job_id::bigint, @attempt::int, @client::text, @kind::text, @args::jsonb)::bigint AS next_id;
+
+-- JobInsert wakes nobody: QueueWake does, after the commit.
+-- name: JobInsert :exec
+SELECT job_insert(@kind::text, @args::jsonb, @queue::text, wake => false);
+
+-- name: JobRelease :one
+SELECT job_release(@job_id::bigint, @attempt::int, @state::text, @pause::double precision, sqlc.narg(error)::text)::boolean AS released;
 
 -- name: JobSupersede :one
 SELECT jobs_supersede(@client::text, @reason::text)::int AS superseded;
@@ -14,6 +22,9 @@ SELECT jobs_supersede(@client::text, 'fetched, but not delivered', @working::big
 
 -- name: PartitionEnsure :one
 SELECT partitions_ensure()::int AS made;
+
+-- name: QueueWake :exec
+SELECT queue_wake(@queue::text);
 
 -- name: SessionStartable :many
 SELECT s::uuid AS session_id FROM sessions_to_start() AS s LIMIT 100;
@@ -41,7 +52,7 @@ FROM turn_enqueue(@session_id::uuid, @message::text, sqlc.narg(idempotency_key):
 SELECT turn_events_append(@turn_id::uuid, @events::jsonb);
 
 -- name: TurnStartNext :one
-SELECT (turn_start_next(@session_id::uuid) IS NOT NULL)::boolean AS started;
+SELECT (turn_start_next(@session_id::uuid, wake => @wake::boolean) IS NOT NULL)::boolean AS started;
 
 -- name: TurnSummaryFacts :exec
 SELECT turn_summary_write_facts(@turn_id::uuid);

@@ -3,7 +3,7 @@ UPDATE turn_steps
 SET outcome = @outcome::step_outcome, summary = @summary::text, conclusions = sqlc.narg(conclusions), note = sqlc.narg(note)
 WHERE turn_id = @turn_id AND step = @step;
 
--- name: TurnStepInsert :batchexec
+-- name: TurnStepInsert :exec
 INSERT INTO turn_steps (turn_id, step, step_type, subdomain, description, refs, needs)
 VALUES (@turn_id, @step, @step_type, @subdomain, @description, @refs, @needs);
 

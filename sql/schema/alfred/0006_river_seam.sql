@@ -2,12 +2,22 @@
 -- here; a test holds the rows it writes to those that River's own client writes.
 --
 -- Lock order everywhere: session, turn, river_job.
--- Errors a caller decides on carry SQLSTATE AL001..AL006.
+-- Errors a caller decides on carry SQLSTATE AL001..AL007.
 
 -- +goose Up
 
 -- +goose StatementBegin
-CREATE FUNCTION job_insert(kind text, args jsonb, queue text DEFAULT 'turns') RETURNS bigint
+CREATE FUNCTION queue_wake(queue text) RETURNS void
+LANGUAGE sql
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT pg_notify('alfred.river_insert', json_build_object('queue', queue_wake.queue)::text)
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION queue_wake IS 'Wakes idle workers to look at a queue, when the transaction commits. A transaction that notifies makes all others of the server wait for its flush, so decisions call it in one of its own.';
+
+-- +goose StatementBegin
+CREATE FUNCTION job_insert(kind text, args jsonb, queue text DEFAULT 'turns', wake boolean DEFAULT true) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
@@ -17,27 +27,81 @@ BEGIN
     INSERT INTO river_job (kind, args, queue, max_attempts, priority)
     VALUES (job_insert.kind, job_insert.args, job_insert.queue, 6, 1)
     RETURNING id INTO job_id;
-    PERFORM pg_notify('alfred.river_insert', json_build_object('queue', job_insert.queue)::text);
+    IF wake THEN
+        PERFORM queue_wake(job_insert.queue);
+    END IF;
     RETURN job_id;
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION job_insert IS 'Inserts a job as River''s client would and wakes the workers at commit.';
+COMMENT ON FUNCTION job_insert IS 'Inserts a job as River''s client would and wakes the workers at commit. Without wake they find it at their next poll, within a second.';
 
 -- +goose StatementBegin
-CREATE FUNCTION job_complete(job_id bigint, attempt integer) RETURNS boolean
+CREATE FUNCTION job_complete(job_id bigint, attempt integer) RETURNS void
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
 BEGIN
     UPDATE river_job AS j
     SET state = 'completed', finalized_at = clock_timestamp()
-    WHERE j.id = job_complete.job_id AND j.state = 'running' AND j.attempt = job_complete.attempt;
-    RETURN FOUND;
+    WHERE j.id = job_complete.job_id AND j.state = 'running' AND j.attempt = job_complete.attempt
+      AND NOT j.metadata ? 'cancel_attempted_at';
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the job was taken over or cancelled' USING ERRCODE = 'AL007';
+    END IF;
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION job_complete IS 'Completes a running job; false when this attempt no longer owns it.';
+COMMENT ON FUNCTION job_complete IS 'Completes a running job. SQLSTATE AL007 when this attempt no longer owns it, or when it was cancelled by hand.';
+
+-- +goose StatementBegin
+CREATE FUNCTION job_hand_off(job_id bigint, attempt integer, client text, kind text, args jsonb) RETURNS bigint
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    next_id bigint;
+BEGIN
+    PERFORM job_complete(job_hand_off.job_id, job_hand_off.attempt);
+    INSERT INTO river_job (kind, args, queue, max_attempts, priority, state, attempt, attempted_at, attempted_by)
+    VALUES (job_hand_off.kind, job_hand_off.args, 'turns', 6, 1, 'running', 1, clock_timestamp(), ARRAY[job_hand_off.client])
+    RETURNING id INTO next_id;
+    RETURN next_id;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION job_hand_off IS 'Completes a running job and inserts the next one of its turn, running already for the same worker: River sees one row per node and none of them waits. SQLSTATE AL007 as job_complete.';
+
+-- +goose StatementBegin
+CREATE FUNCTION job_release(job_id bigint, attempt integer, state text, pause double precision DEFAULT 0, error text DEFAULT NULL) RETURNS boolean
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    final  boolean := job_release.state IN ('completed', 'cancelled');
+    snooze boolean := job_release.state = 'scheduled';
+    queue  text;
+BEGIN
+    UPDATE river_job AS j
+    SET state = CASE WHEN job_release.state = 'completed' AND j.metadata ? 'cancel_attempted_at' THEN 'cancelled'
+                     -- River looks at scheduled and retryable jobs every 5 s; what is due before is available with a time.
+                     WHEN NOT final AND pause <= 5 THEN 'available' ELSE job_release.state END::river_job_state,
+        finalized_at = CASE WHEN final THEN clock_timestamp() END,
+        scheduled_at = CASE WHEN final THEN j.scheduled_at ELSE clock_timestamp() + make_interval(secs => pause) END,
+        attempt = CASE WHEN snooze THEN greatest(j.attempt - 1, 0) ELSE j.attempt END,
+        metadata = CASE WHEN snooze THEN j.metadata || jsonb_build_object('snoozes', coalesce((j.metadata ->> 'snoozes')::integer, 0) + 1) ELSE j.metadata END,
+        errors = CASE WHEN job_release.error IS NULL THEN j.errors
+                      ELSE array_append(j.errors, jsonb_build_object('at', clock_timestamp(), 'attempt', j.attempt, 'error', job_release.error, 'trace', '')) END
+    WHERE j.id = job_release.job_id AND j.state = 'running' AND j.attempt = job_release.attempt
+    RETURNING j.queue INTO queue;
+    IF FOUND AND NOT final AND pause = 0 THEN
+        PERFORM queue_wake(queue);
+    END IF;
+    RETURN queue IS NOT NULL;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION job_release IS 'What River''s client does when a job ends without its commit, for a job that it does not know of: retryable (with an error), scheduled (a pause, which spends no attempt), completed, cancelled. pause is in seconds. False when this attempt no longer owns it.';
 
 -- +goose StatementBegin
 CREATE FUNCTION jobs_supersede(client text, reason text, working bigint[] DEFAULT '{}', age interval DEFAULT '0') RETURNS integer
@@ -68,7 +132,7 @@ BEGIN
             INSERT INTO river_job (kind, args, queue, max_attempts, priority, attempt, metadata)
             VALUES (old.kind, old.args, old.queue, old.max_attempts, old.priority, greatest(old.attempt - 1, 0),
                     old.metadata || jsonb_build_object('takeovers', takeovers));
-            PERFORM pg_notify('alfred.river_insert', json_build_object('queue', old.queue)::text);
+            PERFORM queue_wake(old.queue);
             made := made + 1;
         END IF;
     END LOOP;
@@ -217,7 +281,7 @@ $$;
 COMMENT ON FUNCTION turn_summary_write_facts IS 'Writes a turn''s summary from its rows alone, if it has none. Summarize words it better afterwards.';
 
 -- +goose StatementBegin
-CREATE FUNCTION turn_start_next(session uuid) RETURNS uuid
+CREATE FUNCTION turn_start_next(session uuid, wake boolean DEFAULT true) RETURNS uuid
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
@@ -248,12 +312,12 @@ BEGIN
     UPDATE turns AS t SET status = 'running', started_at = clock_timestamp(), current_node = 'understand'
     WHERE t.id = next_turn;
     PERFORM turn_events_append(next_turn, '[{"type": "turn.started"}, {"type": "node.started", "data": {"node": "understand"}}]');
-    PERFORM job_insert('understand', jsonb_build_object('turn_id', next_turn, 'position', 1, 'version', 1));
+    PERFORM job_insert('understand', jsonb_build_object('turn_id', next_turn, 'position', 1, 'version', 1), wake => turn_start_next.wake);
     RETURN next_turn;
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION turn_start_next IS 'Starts the session''s next queued turn if none runs and the last one is summarized or 3 s old. Returns its id, or null.';
+COMMENT ON FUNCTION turn_start_next IS 'Starts the session''s next queued turn if none runs and the last one is summarized or 3 s old. Returns its id, or null. Without wake the caller wakes the workers after its commit.';
 
 -- +goose StatementBegin
 CREATE FUNCTION turn_summary_finish(turn uuid) RETURNS boolean
@@ -528,7 +592,7 @@ DROP FUNCTION turn_end(uuid, turn_status, text, text);
 DROP FUNCTION sessions_to_start(integer);
 DROP FUNCTION summaries_abandoned(integer);
 DROP FUNCTION turn_summary_finish(uuid);
-DROP FUNCTION turn_start_next(uuid);
+DROP FUNCTION turn_start_next(uuid, boolean);
 DROP FUNCTION turn_summary_write_facts(uuid);
 DROP FUNCTION turn_event_append(uuid, text, jsonb);
 DROP FUNCTION turn_events_append(uuid, jsonb);
@@ -536,5 +600,8 @@ DROP FUNCTION queue_rows();
 DROP FUNCTION turns_abandoned(integer);
 DROP FUNCTION jobs_discard(uuid);
 DROP FUNCTION jobs_supersede(text, text, bigint[], interval);
+DROP FUNCTION job_release(bigint, integer, text, double precision, text);
+DROP FUNCTION job_hand_off(bigint, integer, text, text, jsonb);
 DROP FUNCTION job_complete(bigint, integer);
-DROP FUNCTION job_insert(text, jsonb, text);
+DROP FUNCTION job_insert(text, jsonb, text, boolean);
+DROP FUNCTION queue_wake(text);

@@ -1,0 +1,82 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"alfred/db"
+	"alfred/pg"
+)
+
+// A commit completes its job and inserts the next one as running already, for the same worker: no round through the
+// queue, and still one row per node. Of a job that was handed on River knows the row alone. What River does for others
+// is done here and elsewhere: ending it without a commit (release), stopping between two decisions (handOn), its time
+// limit and panics (worker.go), cancelling (runs.go), jobs that got lost (strays.go, recover.go).
+
+// handOn is the last statement of a decision's transaction, and travels with its commit. It returns the next job, or nil
+// when there is none or another worker shall have it, because this one is about to stop.
+func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
+	next := delivery{
+		TurnArgs: TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}, node: m.next, attempt: 1, handedOn: true,
+	}
+	if m.next == "" || c.runner.Stopping() {
+		if err := c.q.JobComplete(ctx, c.tx, &db.JobCompleteParams{JobID: c.d.jobID, Attempt: int32(c.d.attempt)}); err != nil {
+			return nil, fmt.Errorf("complete job: %w", err)
+		}
+		if m.next == "" {
+			return nil, nil
+		}
+		c.wake = true
+
+		return nil, c.insertJob(ctx, m.next, queueTurns, next.TurnArgs)
+	}
+	args, err := json.Marshal(next.TurnArgs)
+	if err != nil {
+		return nil, fmt.Errorf("encode arguments: %w", err)
+	}
+	last := c.q.JobHandOff(ctx, pg.WithCommit(c.tx), []*db.JobHandOffParams{{
+		JobID: c.d.jobID, Attempt: int32(c.d.attempt), Client: c.runner.id, Kind: m.next, Args: args,
+	}})
+	last.QueryRow(func(_ int, id int64, failed error) { next.jobID, err = id, failed })
+	if err = errors.Join(err, last.Close()); err != nil {
+		return nil, fmt.Errorf("hand the turn on: %w", err)
+	}
+
+	return &next, nil
+}
+
+// release ends a job that was handed on as River would. One that was committed is completed already.
+func (r *Runner) release(ctx context.Context, d delivery, o outcome, failure error) error {
+	params := &db.JobReleaseParams{JobID: d.jobID, Attempt: int32(d.attempt)}
+	switch o.verdict {
+	case verdictDone:
+		return nil
+	case verdictStale:
+		params.State = "completed"
+	case verdictHandBack:
+		params.State = "scheduled"
+	case verdictSnooze:
+		params.State, params.Pause = "scheduled", o.after.Seconds()
+	case verdictCancel, verdictFail:
+		params.State, params.Error = "cancelled", orNil(failure.Error())
+	case verdictRetry:
+		params.State, params.Pause, params.Error = "retryable", pause(d.attempt).Seconds(), orNil(failure.Error())
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	if _, err := db.New().JobRelease(ctx, r.Pool, params); err != nil {
+		return fmt.Errorf("release job %d: %w", d.jobID, err) // a scan finds it a stray
+	}
+
+	return nil
+}
+
+// wake tells idle workers that a job waits. It comes after the commit: see queue_wake.
+func (r *Runner) wake(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = db.New().QueueWake(ctx, r.Pool, queueTurns) // they look once a second by themselves
+}

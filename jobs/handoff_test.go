@@ -1,0 +1,214 @@
+package jobs_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/registry"
+)
+
+// once lets the first request of a node meet with something.
+func (h *harness) once(node string, what func(ctx context.Context) error) {
+	var met atomic.Bool
+	h.model.before = func(ctx context.Context, req *llm.Request) error {
+		if req.Node != node || met.Swap(true) {
+			return nil
+		}
+
+		return what(ctx)
+	}
+}
+
+// rows of river_job for the turn's nodes, in order.
+func (h *harness) jobs() []string {
+	return column[string](h, `SELECT concat_ws(' ', kind, args ->> 'position', state, attempt) FROM river_job WHERE queue = 'turns' ORDER BY id`)
+}
+
+// One row per node, all by one worker, without a wait between them.
+func TestTurnIsHandedOn(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	runner := h.startRunner()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"understand 1 completed 1", "think 2 completed 1", "reply 3 completed 1", "summarize 4 completed 1"}, h.jobs())
+	require.Equal(t, []string{runner.ID()}, column[string](h, `SELECT DISTINCT unnest(attempted_by) FROM river_job WHERE queue = 'turns'`))
+	require.Equal(t, []int64{4}, column[int64](h, `SELECT count(*) FROM node_runs AS n JOIN river_job AS j ON j.id = n.river_job_id AND j.kind = n.node WHERE n.turn_id = $1`, turn.ID))
+}
+
+// A node that fails goes back to the queue by itself: those before it are done.
+func TestHandedOnJobIsRetried(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.once("think", func(context.Context) error { return &llm.Error{Kind: llm.KindOverloaded, Provider: "script"} })
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"understand 1 completed 1", "think 2 completed 2", "reply 3 completed 1", "summarize 4 completed 1"}, h.jobs())
+	require.Equal(t, []int64{1}, column[int64](h, `SELECT cardinality(errors)::bigint FROM river_job WHERE kind = 'think'`))
+}
+
+// What a provider asks for is a pause and no attempt.
+func TestHandedOnJobIsSnoozed(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.once("think", func(context.Context) error {
+		return &llm.Error{Kind: llm.KindRateLimit, Provider: "script", RetryAfter: 50 * time.Millisecond}
+	})
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Contains(t, h.jobs(), "think 2 completed 1")
+	require.Equal(t, []string{"1"}, column[string](h, `SELECT metadata ->> 'snoozes' FROM river_job WHERE kind = 'think'`))
+}
+
+func TestHandedOnJobPanics(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.once("think", func(context.Context) error { panic("boom") })
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+	require.Contains(t, h.jobs(), "think 2 completed 2")
+}
+
+// SIGTERM ends a turn's stay here after the decision that is being made; another worker goes on.
+func TestStopBetweenTwoDecisions(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	asked, stopping := make(chan struct{}), make(chan struct{})
+	h.once("understand", func(context.Context) error {
+		close(asked)
+		<-stopping
+
+		return nil
+	})
+	runner, err := jobs.NewRunner(h.config)
+	require.NoError(t, err)
+	require.NoError(t, runner.Start(t.Context()))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	<-asked
+	stopped := make(chan error, 1)
+	go func() { stopped <- runner.Stop(context.WithoutCancel(t.Context())) }()
+	require.Eventually(t, runner.Stopping, wait, wait/200)
+	close(stopping)
+	require.NoError(t, <-stopped)
+	require.Equal(t, []string{"understand 1 completed 1", "think 2 available 0"}, h.jobs())
+
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
+}
+
+// A later node that outlives the grace period is handed back, and its attempt with it.
+func TestStopHandsBackAHandedOnJob(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.config.Grace = 100 * time.Millisecond
+	asked := make(chan struct{})
+	h.once("think", func(ctx context.Context) error {
+		close(asked)
+		<-ctx.Done()
+
+		return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", Err: ctx.Err()}
+	})
+	runner, err := jobs.NewRunner(h.config)
+	require.NoError(t, err)
+	require.NoError(t, runner.Start(t.Context()))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	<-asked
+	require.NoError(t, runner.Stop(t.Context()))
+	require.Equal(t, []string{"understand 1 completed 1", "think 2 available 0"}, h.jobs())
+
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
+}
+
+// A worker whose job was taken over commits nothing of it any more, even where the fence would let it.
+func TestTakenOverJobIsRefused(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.once("think", func(context.Context) error {
+		h.exec(`SELECT jobs_supersede(attempted_by[1], 'declared dead') FROM river_job WHERE kind = 'think' AND state = 'running'`) //nolint:contextcheck // the test's
+
+		return nil
+	})
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+	require.Equal(t, []string{"understand 1 completed 1", "think 2 discarded 1", "think 2 completed 1", "reply 3 completed 1", "summarize 4 completed 1"}, h.jobs())
+}
+
+// Somebody cancels a job that River does not know of by hand: its decision is not made, and the turn ends.
+func TestHandedOnJobIsCancelledByHand(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	h.once("think", func(context.Context) error {
+		h.exec(`UPDATE river_job SET metadata = metadata || '{"cancel_attempted_at": "now"}' WHERE kind = 'think'`) //nolint:contextcheck // the test's
+
+		return nil
+	})
+	h.start()
+	require.Equal(t, db.TurnStatusFailed, h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+	require.Equal(t, []string{"understand 1 completed 1", "think 2 cancelled 1"}, h.jobs())
+}
+
+// A commit that waits for a lock keeps nobody's answer from being stored.
+func TestAnswerIsStoredWhileTheCommitWaits(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	locked := make(chan pgx.Tx, 1)
+	h.once("think", func(ctx context.Context) error {
+		tx, err := h.pool.Begin(ctx)
+		if err == nil {
+			_, err = tx.Exec(ctx, `SELECT FROM turns FOR NO KEY UPDATE`)
+			locked <- tx
+		}
+
+		return err
+	})
+	h.start()
+	turn := h.enqueue(jobs.EnqueueParams{})
+	blocker := <-locked
+	require.Eventually(t, func() bool { return column[int64](h, `SELECT count(*) FROM llm_calls WHERE node = 'think'`)[0] == 1 }, wait, wait/200)
+	require.Empty(t, column[int64](h, `SELECT position::bigint FROM node_runs WHERE node = 'think'`))
+	require.NoError(t, blocker.Rollback(t.Context()))
+	h.summarized(turn.TurnID)
+	require.Equal(t, []int64{1, 1, 1, 1}, column[int64](h, `SELECT count(*) FROM llm_calls GROUP BY node`))
+	require.Equal(t, []int64{4}, column[int64](h, `SELECT count(*) FROM context_items`))
+}
+
+// A commit that fails leaves the answer behind for the next attempt.
+func TestAnswerOutlivesAFailedCommit(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {intent: read}, think: {goal: g, decision: plan, steps: [{type: read, subdomain: recipes, description: d}]},
+		act: [{calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: s}}]}], reply: Done.}]`)
+	failed := false
+	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+		if !failed {
+			failed = true
+			_, err := tx.Exec(ctx, `SELECT 1 / 0`)
+
+			return crud.Outcome{}, err
+		}
+
+		return crud.Outcome{}, nil
+	}
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+	require.Equal(t, 1, h.model.count("act"))
+	require.Contains(t, h.jobs(), "act 3 completed 2")
+}
