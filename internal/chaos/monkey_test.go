@@ -33,6 +33,7 @@ type zoo struct {
 	script  string
 	addr    string
 	pool    *pgxpool.Pool
+	network *network // of one worker
 	workers []*process
 	api     *process
 	dice    *rand.Rand
@@ -49,6 +50,7 @@ func openZoo(t *testing.T, l *lab, seed uint64) *zoo {
 	port, err := freePort(t.Context())
 	require.NoError(t, err)
 	z.addr = fmt.Sprintf("127.0.0.1:%d", port)
+	z.network = openNetwork(t, l.server.address())
 	z.workers = make([]*process, zooWorkers)
 	z.revive()
 
@@ -61,11 +63,14 @@ func (z *zoo) revive() {
 
 	for i, worker := range z.workers {
 		if worker == nil || worker.ended() {
-			args := []string{}
-			if i == 0 {
+			url, args := z.url, []string{}
+			switch i {
+			case 0:
 				args = []string{"--conns", "2"} // whose pool is always full
+			case 1:
+				url = z.networkURL()
 			}
-			z.workers[i] = z.l.worker(z.t, z.url, z.script, args...)
+			z.workers[i] = z.l.worker(z.t, url, z.script, args...)
 		}
 	}
 	if z.api == nil || z.api.ended() {
@@ -76,12 +81,12 @@ func (z *zoo) revive() {
 // accident is one thing that happens to programs.
 type accident struct {
 	what string
-	odds int // of 20
+	odds int // against the others
 	blow func(z *zoo)
 }
 
 func accidents() []accident {
-	return []accident{
+	return append([]accident{
 		{"kill -9 of a worker", 6, func(z *zoo) { z.anyWorker().kill() }},
 		{"a crash of Postgres", 2, func(z *zoo) { z.crash(0) }},
 		{"kill -9 of the API", 2, func(z *zoo) { z.api.kill() }},
@@ -100,7 +105,7 @@ func accidents() []accident {
 		{"SIGTERM of a worker", 1, func(z *zoo) { z.anyWorker().signal(syscall.SIGTERM) }},
 		// Longer than a lease: every worker has stopped its runs when the server is back.
 		{"Postgres away for 4 s", 1, func(z *zoo) { z.crash(4 * time.Second) }},
-	}
+	}, networkAccidents()...)
 }
 
 func (z *zoo) anyWorker() *process { return z.workers[z.dice.IntN(len(z.workers))] }
@@ -125,15 +130,12 @@ func (z *zoo) strike(a accident) {
 
 // any is an accident by its odds.
 func (z *zoo) any() accident {
-	all := accidents()
-	n := z.dice.IntN(20)
-	for _, a := range all {
-		if n -= a.odds; n < 0 {
-			return a
-		}
+	var all []accident
+	for _, a := range accidents() {
+		all = append(all, slices.Repeat([]accident{a}, a.odds)...)
 	}
 
-	return all[0]
+	return all[z.dice.IntN(len(all))]
 }
 
 func (z *zoo) exec(sql string) {
