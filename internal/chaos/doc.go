@@ -5,8 +5,10 @@
 // Its tests start a Postgres of their own that writes to disk, and real processes.
 // Failpoints end a worker at every statement of every decision, one after the
 // other (failpoint_test.go); the monkey kills, stops and cuts off what it likes
-// (monkey_test.go); recovery is timed (recovery_test.go); and many clients
-// contend for few sessions (contention_test.go).
+// (monkey_test.go, network_test.go); recovery is timed (recovery_test.go); many
+// clients contend for few sessions (contention_test.go); readers lose their
+// sockets (streams_test.go); a new version joins (deploy_test.go); and what is
+// scarce runs out (limits_test.go).
 //
 // `go test` tries a part of it. `make chaos` tries all and writes docs/chaos.md.
 //

@@ -94,6 +94,12 @@ func (l *lab) open(ctx context.Context, address string) error {
 	if l.server, err = newServer(ctx, l.dir, address); err != nil {
 		return err
 	}
+
+	return l.migrate(ctx)
+}
+
+// migrate makes the database that the others are copies of.
+func (l *lab) migrate(ctx context.Context) error {
 	if err := l.server.sql(ctx, "postgres", `CREATE DATABASE template`); err != nil {
 		return err
 	}
@@ -108,7 +114,7 @@ func (l *lab) open(ctx context.Context, address string) error {
 
 func (l *lab) close() {
 	if l.server != nil {
-		_ = l.server.stop("immediate")
+		_ = l.server.crash()
 	}
 	if l.keep {
 		_ = os.RemoveAll(l.server.data)
@@ -232,12 +238,12 @@ func (s *server) start(ctx context.Context) error {
 		"start")
 }
 
-// stop ends the server; mode immediate is a crash: nothing is flushed.
-func (s *server) stop(mode string) error {
+// crash ends the server at once: nothing is flushed.
+func (s *server) crash() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 
-	return s.run(ctx, "pg_ctl", "--pgdata", s.data, "--mode", mode, "--wait", "stop")
+	return s.run(ctx, "pg_ctl", "--pgdata", s.data, "--mode", "immediate", "--wait", "stop")
 }
 
 func (s *server) url(database string) string {

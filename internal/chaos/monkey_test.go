@@ -34,10 +34,15 @@ type zoo struct {
 	addr    string
 	pool    *pgxpool.Pool
 	network *network // of one worker
-	workers []*process
-	api     *process
-	dice    *rand.Rand
-	did     map[string]int
+	keys    map[uuid.UUID]string
+	apiArgs []string
+
+	mu       sync.Mutex
+	statuses map[int]int // how often the API answered with each
+	workers  []*process
+	api      *process
+	dice     *rand.Rand
+	did      map[string]int
 }
 
 const zooWorkers = 4
@@ -45,7 +50,7 @@ const zooWorkers = 4
 func openZoo(t *testing.T, l *lab, seed uint64) *zoo {
 	t.Helper()
 
-	z := &zoo{t: t, l: l, script: writeScript(t, 20*time.Millisecond, turns), dice: rand.New(rand.NewPCG(seed, seed)), did: map[string]int{}}
+	z := &zoo{t: t, l: l, script: writeScript(t, 20*time.Millisecond, turns), dice: rand.New(rand.NewPCG(seed, seed)), did: map[string]int{}, keys: map[uuid.UUID]string{}, statuses: map[int]int{}}
 	z.url, z.pool = l.database(t)
 	port, err := freePort(t.Context())
 	require.NoError(t, err)
@@ -74,7 +79,7 @@ func (z *zoo) revive() {
 		}
 	}
 	if z.api == nil || z.api.ended() {
-		z.api = spawn(z.t, []string{"DATABASE_URL=" + z.url, "ALFRED_ADDR=" + z.addr}, filepath.Join(z.l.programs, "api"), "serve")
+		z.api = spawn(z.t, []string{"DATABASE_URL=" + z.url, "ALFRED_ADDR=" + z.addr}, filepath.Join(z.l.programs, "api"), append([]string{"serve"}, z.apiArgs...)...)
 	}
 }
 
@@ -114,7 +119,7 @@ func (z *zoo) anyWorker() *process { return z.workers[z.dice.IntN(len(z.workers)
 func (z *zoo) crash(away time.Duration) {
 	z.t.Helper()
 
-	require.NoError(z.t, z.l.server.stop("immediate"))
+	require.NoError(z.t, z.l.server.crash())
 	time.Sleep(away)
 	require.NoError(z.t, z.l.server.start(z.t.Context()))
 }
@@ -163,6 +168,9 @@ func (z *zoo) post(ctx context.Context, session uuid.UUID, key string, n int) er
 			answer, _ = io.ReadAll(resp.Body)
 			_ = resp.Body.Close()
 			status = resp.StatusCode
+			z.mu.Lock()
+			z.statuses[status]++
+			z.mu.Unlock()
 		}
 		if status == http.StatusAccepted || status == http.StatusOK {
 			return nil
@@ -186,9 +194,7 @@ func (z *zoo) talk(n int) ([]uuid.UUID, *sync.WaitGroup, []error) {
 	wait := &sync.WaitGroup{}
 	for i := range sessions {
 		sessions[i] = newSession(z.t, z.pool)
-		key, hash := httpapi.NewKey()
-		_, err := z.pool.Exec(z.t.Context(), `INSERT INTO api_keys (user_id, name, key_hash, scopes) SELECT user_id, 'chaos', $2, '{chat}' FROM sessions WHERE id = $1`, sessions[i], hash)
-		require.NoError(z.t, err)
+		key := z.newKey(sessions[i])
 		wait.Go(func() {
 			for k := range turns {
 				if errs[i] = z.post(z.t.Context(), sessions[i], key, k+1); errs[i] != nil {
@@ -200,6 +206,18 @@ func (z *zoo) talk(n int) ([]uuid.UUID, *sync.WaitGroup, []error) {
 	}
 
 	return sessions, wait, errs
+}
+
+// newKey makes a key for the user of a session.
+func (z *zoo) newKey(session uuid.UUID) string {
+	z.t.Helper()
+
+	key, hash := httpapi.NewKey()
+	_, err := z.pool.Exec(z.t.Context(), `INSERT INTO api_keys (user_id, name, key_hash, scopes) SELECT user_id, 'chaos', $2, '{chat}' FROM sessions WHERE id = $1`, session, hash)
+	require.NoError(z.t, err)
+	z.keys[session] = key
+
+	return key
 }
 
 // disturbance is how long a round of `make chaos` is played.
@@ -267,24 +285,12 @@ func (z *zoo) undisturbed() map[string]string {
 func (z *zoo) round(disturb func(sessions []uuid.UUID)) []uuid.UUID {
 	z.t.Helper()
 
-	const wave = 24
+	wave := 16 + 8*min(1, rounds())
 	z.pool.Reset()
 	z.awaitAPI()
 	sessions, wait, errs := z.talk(wave)
 	disturb(sessions)
-	posted := make(chan struct{})
-	go func() {
-		defer close(posted)
-		wait.Wait()
-	}()
-	for waiting := true; waiting; {
-		select {
-		case <-posted:
-			waiting = false
-		case <-time.After(200 * time.Millisecond):
-			z.revive() // who started while the server was away has given up
-		}
-	}
+	z.await("everything to be sent", waited(wait))
 	for _, err := range errs {
 		require.NoError(z.t, err)
 	}
@@ -323,6 +329,38 @@ func (z *zoo) await(what string, is func() bool) {
 	for until := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
 		require.True(z.t, time.Now().Before(until), "waited in vain for %s", what)
 		z.revive()
+	}
+}
+
+// awaitQueue waits until no turn's job waits.
+func (z *zoo) awaitQueue() {
+	z.t.Helper()
+
+	left := -1
+	for moved := time.Now(); left != 0; time.Sleep(100 * time.Millisecond) {
+		var now int
+		require.NoError(z.t, z.pool.QueryRow(z.t.Context(), `SELECT count(*) FROM river_job WHERE state IN ('available', 'running') AND queue = 'turns'`).Scan(&now))
+		if now != left {
+			left, moved = now, time.Now()
+		}
+		require.Less(z.t, time.Since(moved), patience, "%d jobs wait", left)
+	}
+}
+
+// seedTurns gives a session a past.
+func (z *zoo) seedTurns(session uuid.UUID, n int) {
+	z.t.Helper()
+
+	for _, sql := range []string{
+		`INSERT INTO turns (session_id, user_id, number, message, mode, status, reply, replied_at, started_at, finished_at, summarized_at)
+		 SELECT s.id, s.user_id, i, 'What did I say in turn ' || i || '?', 'plan', 'succeeded', 'That it was turn ' || i, at, at, at, at
+		 FROM sessions AS s, generate_series(1, $2::integer) AS i, LATERAL (SELECT clock_timestamp() - make_interval(mins => $2 - i)) AS x (at) WHERE s.id = $1`,
+		`INSERT INTO turn_summaries (turn_id, session_id, turn_number, user_message, response_summary, conversation_phase)
+		 SELECT id, session_id, number, message, 'turn ' || number, 'exploring' FROM turns WHERE session_id = $1 AND number <= $2`,
+		`UPDATE sessions SET last_turn = $2 WHERE id = $1`,
+	} {
+		_, err := z.pool.Exec(z.t.Context(), sql, session, n)
+		require.NoError(z.t, err)
 	}
 }
 

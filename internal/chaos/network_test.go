@@ -2,7 +2,6 @@ package chaos_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -167,7 +166,7 @@ func (z *zoo) networkURL() string {
 	z.t.Helper()
 
 	address, err := z.network.through(z.url)
-	require.NoError(z.t, err, fmt.Sprintf("address %s", z.url))
+	require.NoError(z.t, err)
 
 	return address
 }

@@ -52,6 +52,16 @@ every session holds what an undisturbed one holds, row by row, ids and times lef
 
 | played | turns, writes, replies |
 |---|---|`},
+	{"streams", `## Readers
+
+Two replicas of the API, four workers. What a reader has seen is compared with the events in the database.
+
+| readers | events read | connected again | compared |
+|---|---|---|---|`},
+	{"limits", `## At the limits
+
+| what | measured | turns |
+|---|---|---|`},
 	{"recovery", `## How long a turn stands still
 
 24 sessions at work on two workers, each answer of the model taking 300 ms; one worker meets with an accident. Measured by the database's clock from the

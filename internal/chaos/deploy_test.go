@@ -1,0 +1,96 @@
+package chaos_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// nextWorker builds the worker of a version to come, whose jobs have other arguments.
+func (l *lab) nextWorker(t *testing.T) string {
+	t.Helper()
+
+	now, err := filepath.Abs("../../jobs/args.go")
+	require.NoError(t, err)
+	text, err := os.ReadFile(now)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "argsVersion = 1\n")
+	dir := t.TempDir()
+	then := filepath.Join(dir, "args.go")
+	require.NoError(t, os.WriteFile(then, []byte(strings.Replace(string(text), "argsVersion = 1\n", "argsVersion = 2\n", 1)), 0o600))
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {now: then}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
+	program := filepath.Join(dir, "worker")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "alfred/cmd/worker").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	return program
+}
+
+// nextSchema lets the SQL functions that start turns speak the next version.
+const nextSchema = `DO $$
+DECLARE
+    definition text;
+BEGIN
+    FOR definition IN
+        SELECT replace(pg_get_functiondef(p.oid), '''version'', 1', '''version'', 2') FROM pg_proc AS p
+        WHERE p.pronamespace = 'alfred'::regnamespace AND p.prokind = 'f' AND p.prosrc LIKE '%''version'', 1%'
+    LOOP
+        EXECUTE definition;
+    END LOOP;
+END
+$$`
+
+// While conversations run the database is migrated, workers of the next version join, those of this one leave when
+// their turns are done, and the API is restarted: no turn fails, and nothing is done otherwise.
+func TestRollingDeploy(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+	if rounds() == 0 {
+		t.Skip("make chaos builds the next version")
+	}
+	l := openLab(t)
+	next := l.nextWorker(t)
+	calm := openZoo(t, l, 1)
+	want := calm.undisturbed()
+
+	z := openZoo(t, l, 1)
+	z.awaitAPI()
+	sessions, posting, errs := z.talk(12)
+	z.awaitDecisions(sessions, 60)
+	z.exec(nextSchema)
+	for range 2 {
+		spawn(t, []string{"DATABASE_URL=" + z.url, "ALFRED_LLM=script", "ALFRED_SCRIPT=" + z.script}, next, "run")
+	}
+	z.api.signal(syscall.SIGTERM)
+	z.await("the old turns to end", func() bool {
+		var left int
+		err := z.pool.QueryRow(t.Context(), `SELECT count(*) FROM river_job WHERE finalized_at IS NULL AND queue = 'turns' AND args ->> 'version' = '1'`).Scan(&left)
+
+		return err == nil && left == 0
+	})
+	for _, worker := range z.workers {
+		worker.signal(syscall.SIGTERM)
+		<-worker.done
+		require.True(t, worker.cmd.ProcessState.Success(), "a worker that is told to stop does so without an error")
+	}
+	posting.Wait()
+	awaitQuiet(t, z.pool, sessions...)
+	for i, session := range sessions {
+		require.NoError(t, errs[i])
+		requireSame(t, want, state(t, z.pool, session), session.String())
+	}
+	requireClean(t, z.pool)
+	var began, after int
+	require.NoError(t, z.pool.QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE args ->> 'version' = '1'), count(*) FILTER (WHERE args ->> 'version' = '2')
+		FROM river_job WHERE kind = 'understand'`).Scan(&began, &after))
+	require.Positive(t, began)
+	require.Positive(t, after)
+	report("limits", fmt.Sprintf("| two versions at once, a migration, the API restarted | %d turns begun by the old version, %d by the new | none failed |", began, after))
+}
