@@ -161,15 +161,15 @@ func TestPlanByCount(t *testing.T) {
 	pool := dbtest.Pool(t)
 	embedder := newShort()
 	searcher := recall.New(kitchen(t, pool), embedder)
-	require.NoError(t, recall.NewIndex(searcher, pool).Sweep(t.Context()))
 	other := stranger(t, pool)
-	fill := func(user string, n int) {
+	fill := func(user string, n int) { // ten of each vector, which are one node of the index
 		exec(t, pool, `INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
-			SELECT 'recipe', gen_random_uuid()::text, 'short', $1::uuid, 16, '\x00', (SELECT array_agg(sin(n * d * 1.7 + d)) FROM generate_series(1, 16) AS d)::vector
+			SELECT 'recipe', gen_random_uuid()::text, 'short', $1::uuid, 16, '\x00', (SELECT array_agg(sin((n / 10) * d * 1.7 + d)) FROM generate_series(1, 16) AS d)::vector
 			FROM generate_series(1, $2::int) AS n`, user, n)
 	}
 	fill(other, 20_500)
 	fill(demoUser, 2000)
+	require.NoError(t, recall.NewIndex(searcher, pool).Sweep(t.Context()))
 	exec(t, pool, `ANALYZE embeddings`)
 
 	const hnsw = "embeddings_hnsw_%"

@@ -52,8 +52,6 @@ func New(config *Config) (*Model, error) {
 }
 
 // open makes the SDK's client. All that it would take from the environment is given.
-//
-//nolint:contextcheck // making it connects to nothing, so its callers need give no context
 func open(config *Config) (*genai.Models, error) {
 	base := cmp.Or(config.BaseURL, DefaultBaseURL)
 	client, err := wire.Client(base, config.HTTPClient)
