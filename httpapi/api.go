@@ -70,7 +70,16 @@ func New(config Config) http.Handler {
 	if config.Tokens.Enabled() {
 		a.tokens = newTokens(config.Tokens, config.Logger)
 	}
-	a.huma = newHuma(mux, config.Version)
+	a.register(mux)
+	a.registerOperator(mux)
+	registerPage(mux)
+
+	return a.logRequests(drainBodies(securityHeaders(a.guardOrigin(a.traced(fallback(mux))))))
+}
+
+// register describes every route and serves it.
+func (a *api) register(mux *http.ServeMux) {
+	a.huma = newHuma(mux, a.Version)
 	a.huma.UseMiddleware(a.authenticate)
 	a.registerSessions()
 	a.registerTurns()
@@ -87,11 +96,7 @@ func New(config Config) http.Handler {
 	a.registerSearch()
 	a.registerCompletions(mux)
 	a.registerHealth(mux)
-	a.registerOperator(mux)
-	registerPage(mux)
 	documentErrors(a.huma.OpenAPI())
-
-	return a.logRequests(drainBodies(securityHeaders(a.guardOrigin(a.traced(fallback(mux))))))
 }
 
 // read runs work in one read-only transaction that sees the caller's rows alone.

@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -25,6 +28,27 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	config.Security = []map[string][]string{{"key": {}}}
 
 	return humago.New(mux, config)
+}
+
+// Document is the API's description as JSON: OpenAPI 3.1, or 3.0 for generators
+// that know no newer one.
+func Document(version string, downgrade bool) ([]byte, error) {
+	a := &api{Config: Config{Version: version}}
+	a.register(http.NewServeMux())
+	encode := a.huma.OpenAPI().MarshalJSON
+	if downgrade {
+		encode = a.huma.OpenAPI().Downgrade
+	}
+	raw, err := encode()
+	if err != nil {
+		return nil, fmt.Errorf("encode description: %w", err)
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, raw, "", "  "); err != nil {
+		return nil, fmt.Errorf("indent description: %w", err)
+	}
+
+	return append(indented.Bytes(), '\n'), nil
 }
 
 // operation describes a route. Every one may answer the common errors; errs are its own.

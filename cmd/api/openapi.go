@@ -1,0 +1,26 @@
+package main
+
+import (
+	"fmt"
+
+	"alfred/cmd/internal/program"
+	"alfred/httpapi"
+)
+
+type openapiCommand struct {
+	Downgrade bool `help:"OpenAPI 3.0 instead of 3.1, for generators that know no newer one."`
+}
+
+// documentVersion is the version of the API, which changes less often than the program.
+const documentVersion = "1"
+
+// Run prints the description.
+func (c *openapiCommand) Run(console *program.Console) error {
+	document, err := httpapi.Document(documentVersion, c.Downgrade)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(console.Out, "%s", document)
+
+	return err
+}
