@@ -43,9 +43,10 @@ demo: ## a real conversation without a person; its exit status says whether all 
 	@scripts/demo
 
 .PHONY: generate
-generate: ## write db/ from sql/, docs/sql.md from the catalog, the table of settings from the code
+generate: ## write db/ from sql/, docs/sql.md from the catalog, settings from the code, client/ from the API
 	@$(TOOL) sqlc generate
 	@$(TEST_DATABASE); go test -count=1 ./cmd/internal/reference -run Documented -update
+	@scripts/clients
 
 .PHONY: help
 help: ## list the targets

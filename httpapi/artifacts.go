@@ -20,15 +20,15 @@ import (
 
 // artifact is a draft: what was generated and not saved yet, or was until then.
 type artifact struct {
-	Ref      string            `json:"ref"`
-	Type     string            `json:"type"`
-	Label    string            `json:"label"`
-	State    db.RefState       `enum:"pending,promoted,dropped,deleted" json:"state"`
-	Saved    bool              `doc:"It is a row now; entity_id is its key." json:"saved"`
-	EntityID *string           `json:"entity_id"`
-	Version  int32             `doc:"Of the content; the newest unless another was asked for." json:"version"`
-	Content  json.RawMessage   `doc:"Columns by name, children under the child table's name, foreign keys as refs." json:"content"`
-	Versions []artifactVersion `doc:"Newest first, the last 100." json:"versions"`
+	Ref      string                 `json:"ref"`
+	Type     string                 `json:"type"`
+	Label    string                 `json:"label"`
+	State    db.RefState            `enum:"pending,promoted,dropped,deleted" json:"state"`
+	Saved    bool                   `doc:"It is a row now; entity_id is its key." json:"saved"`
+	EntityID *string                `json:"entity_id"`
+	Version  int32                  `doc:"Of the content; the newest unless another was asked for." json:"version"`
+	Content  stored[map[string]any] `doc:"Columns by name, children under the child table's name, foreign keys as refs." json:"content"`
+	Versions []artifactVersion      `doc:"Newest first, the last 100." json:"versions"`
 }
 
 type artifactVersion struct {
@@ -53,12 +53,15 @@ type ArtifactChange struct {
 	IfMatch string `doc:"ETag of the draft as you saw it; 412 if it changed since." header:"If-Match"`
 }
 
+// artifactChanges is what becomes of a draft.
+type artifactChanges struct {
+	Content map[string]any `doc:"The whole new content." json:"content"`
+}
+
 type artifactPatchIn struct {
 	ArtifactChange
 
-	Body struct {
-		Content map[string]any `doc:"The whole new content." json:"content"`
-	}
+	Body artifactChanges
 }
 
 type artifactOut struct {
@@ -104,7 +107,7 @@ func (a *api) artifact(ctx context.Context, path RefPath, version *int32) (*arti
 		}
 		out.Body = artifact{
 			Ref: row.Ref, Type: row.EntityType, Label: row.Label, State: row.State, Saved: row.EntityID != nil, EntityID: row.EntityID,
-			Version: row.Version, Content: row.Content, Versions: make([]artifactVersion, len(versions)),
+			Version: row.Version, Content: stored[map[string]any]{row.Content}, Versions: make([]artifactVersion, len(versions)),
 		}
 		for i, v := range versions {
 			out.Body.Versions[i] = artifactVersion(*v)

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/llm"
 )
 
 // CallLine is one request to a model, failed and repaired ones included. It is
@@ -41,9 +41,15 @@ type CallLine struct {
 type LLMCall struct {
 	CallLine
 
-	Request  json.RawMessage `doc:"{system, messages, tools, schema_name, schema, temperature, max_tokens}." json:"request"`
-	Response json.RawMessage `doc:"{text, tool_calls}; null when nothing was answered." json:"response"`
-	Context  []contextItem   `json:"context"`
+	Request  stored[llm.Request] `json:"request"`
+	Response *stored[llmAnswer]  `doc:"None when nothing was answered." json:"response,omitempty"`
+	Context  []contextItem       `json:"context"`
+}
+
+// llmAnswer describes what llm_calls.response holds.
+type llmAnswer struct {
+	Text      string         `json:"text"`
+	ToolCalls []llm.ToolCall `json:"tool_calls" nullable:"true"`
 }
 
 type callsOut struct {
@@ -116,7 +122,10 @@ func callOf(r *db.LlmCallGetRow, items []*db.ContextItemListCallRow) LLMCall {
 			Provider: r.Provider, Model: r.Model, InputTokens: r.InputTokens, OutputTokens: r.OutputTokens, CachedTokens: r.CachedTokens,
 			CostUsd: r.CostUsd, LatencyMs: r.LatencyMs, ErrorCode: r.ErrorCode, TraceID: r.TraceID, CreatedAt: r.CreatedAt,
 		},
-		Request: r.Request, Response: r.Response, Context: make([]contextItem, len(items)),
+		Request: stored[llm.Request]{r.Request}, Context: make([]contextItem, len(items)),
+	}
+	if r.Response != nil {
+		call.Response = &stored[llmAnswer]{r.Response}
 	}
 	for i, item := range items {
 		call.Context[i] = contextItem{Section: item.Section, Ref: item.Ref, TurnNumber: int(item.TurnNumber), Reason: item.Reason, Tokens: int(item.Tokens)}

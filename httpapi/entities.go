@@ -27,12 +27,15 @@ type entity struct {
 	TurnLastRef int32       `json:"turn_last_ref"`
 }
 
-type entitiesOut struct {
-	Body struct {
-		Page[entity]
+// entityPage is the registry, a page of it.
+type entityPage struct {
+	Page[entity]
 
-		CurrentTurn int32 `doc:"Turn from which tiers are counted." json:"current_turn"`
-	}
+	CurrentTurn int32 `doc:"Turn from which tiers are counted." json:"current_turn"`
+}
+
+type entitiesOut struct {
+	Body entityPage
 }
 
 type entitiesIn struct {
@@ -58,13 +61,16 @@ type contextItem struct {
 	Tokens     int    `json:"tokens"`
 }
 
+// contextPreview is what a node would see now.
+type contextPreview struct {
+	Node  string        `json:"node"`
+	Turn  int           `doc:"The coming turn." json:"turn"`
+	Text  string        `doc:"What the node would see, as it would see it." json:"text"`
+	Items []contextItem `json:"items"`
+}
+
 type contextOut struct {
-	Body struct {
-		Node  string        `json:"node"`
-		Turn  int           `doc:"The coming turn." json:"turn"`
-		Text  string        `doc:"What the node would see, as it would see it." json:"text"`
-		Items []contextItem `json:"items"`
-	}
+	Body contextPreview
 }
 
 // summary is what is remembered of a turn.

@@ -30,10 +30,13 @@ type mention struct {
 	Label   string `json:"label"`
 }
 
+// mentionList is what a message may mention.
+type mentionList struct {
+	Items []mention `json:"items"`
+}
+
 type mentionsOut struct {
-	Body struct {
-		Items []mention `json:"items"`
-	}
+	Body mentionList
 }
 
 func (a *api) registerMentions() {

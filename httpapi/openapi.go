@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strconv"
 	"sync"
 	"time"
@@ -13,12 +14,15 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// problemsOnce replaces Huma's error model by ours. Huma keeps it in a package
-// variable, which may not be written while another server answers.
-var problemsOnce = sync.OnceFunc(func() { huma.NewError = newProblem }) //nolint:gochecknoglobals // guards Huma's own global
+// humaOnce makes Huma speak as we do. It keeps that in package variables, which
+// may not be written while another server answers.
+var humaOnce = sync.OnceFunc(func() {
+	huma.NewError = newProblem
+	huma.DefaultArrayNullable = false // our lists are empty, never null
+}) //nolint:gochecknoglobals // guards Huma's own global
 
 func newHuma(mux *http.ServeMux, version string) huma.API {
-	problemsOnce()
+	humaOnce()
 	config := huma.DefaultConfig("Alfred", version)
 	config.OpenAPIPath = "/v1/openapi"
 	config.DocsPath = ""
@@ -49,6 +53,14 @@ func Document(version string, downgrade bool) ([]byte, error) {
 	}
 
 	return append(indented.Bytes(), '\n'), nil
+}
+
+// stored is JSON as it was stored, described as the T that was encoded.
+type stored[T any] struct{ json.RawMessage }
+
+// Schema describes a T.
+func (stored[T]) Schema(r huma.Registry) *huma.Schema {
+	return r.Schema(reflect.TypeFor[T](), true, "")
 }
 
 // operation describes a route. Every one may answer the common errors; errs are its own.

@@ -35,12 +35,15 @@ type rowListIn struct {
 	Q string `doc:"Part of the name." query:"q"`
 }
 
-type rowListOut struct {
-	Body struct {
-		Page[map[string]any]
+// rowPage is a page of rows, and how many there are.
+type rowPage struct {
+	Page[map[string]any]
 
-		Total int `json:"total"`
-	}
+	Total int `json:"total"`
+}
+
+type rowListOut struct {
+	Body rowPage
 }
 
 type rowOut struct {

@@ -44,12 +44,15 @@ type found struct {
 	Text      string     `doc:"What the turn came to, cut." json:"text,omitempty"`
 }
 
+// searchResult is what was found, best first.
+type searchResult struct {
+	Items []found `json:"items"`
+	// Notice says when the answer goes by words alone because the embedder failed.
+	Notice string `json:"notice,omitempty"`
+}
+
 type searchOut struct {
-	Body struct {
-		Items []found `json:"items"`
-		// Notice says when the answer goes by words alone because the embedder failed.
-		Notice string `json:"notice,omitempty"`
-	}
+	Body searchResult
 }
 
 func (a *api) registerSearch() {

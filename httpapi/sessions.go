@@ -60,21 +60,24 @@ type sessionOut struct {
 }
 
 type sessionCreateIn struct {
-	Body *sessionCreateBody // a pointer: it may be left out
+	Body *newSession // a pointer: it may be left out
 }
 
-type sessionCreateBody struct {
+type newSession struct {
 	Title string `json:"title,omitempty" maxLength:"200"`
 	Mode  string `json:"mode,omitempty"  enum:"quick,plan,create"`
+}
+
+// sessionChanges are what is named; the rest stays.
+type sessionChanges struct {
+	Title    *string `json:"title,omitempty"    maxLength:"200"`
+	Archived *bool   `json:"archived,omitempty"`
 }
 
 type sessionPatchIn struct {
 	SessionPath
 
-	Body struct {
-		Title    *string `json:"title,omitempty"    maxLength:"200"`
-		Archived *bool   `json:"archived,omitempty"`
-	}
+	Body sessionChanges
 }
 
 func (a *api) registerSessions() {
@@ -86,7 +89,7 @@ func (a *api) registerSessions() {
 }
 
 func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (*sessionOut, error) {
-	body := sessionCreateBody{}
+	body := newSession{}
 	if in.Body != nil {
 		body = *in.Body
 	}

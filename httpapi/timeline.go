@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -40,16 +39,16 @@ type timelineOut struct {
 
 // toolResult is one call of a data tool and what it returned, as models see it.
 type toolResult struct {
-	Step       int32           `doc:"0 for what changes and mentions by the user brought in." json:"step"`
-	Call       int32           `json:"call"`
-	Tool       string          `json:"tool"`
-	EntityType *string         `json:"entity_type"`
-	Params     json.RawMessage `json:"params"`
-	Rows       json.RawMessage `json:"rows"`
-	RowCount   int32           `doc:"Rows that matched, which may be more than rows holds." json:"row_count"`
-	Refs       []string        `json:"refs"`
-	Error      *turnError      `json:"error,omitempty"`
-	CreatedAt  time.Time       `json:"created_at"`
+	Step       int32                    `doc:"0 for what changes and mentions by the user brought in." json:"step"`
+	Call       int32                    `json:"call"`
+	Tool       string                   `json:"tool"`
+	EntityType *string                  `json:"entity_type"`
+	Params     stored[map[string]any]   `json:"params"`
+	Rows       stored[[]map[string]any] `json:"rows"`
+	RowCount   int32                    `doc:"Rows that matched, which may be more than rows holds." json:"row_count"`
+	Refs       []string                 `json:"refs"`
+	Error      *turnError               `json:"error,omitempty"`
+	CreatedAt  time.Time                `json:"created_at"`
 }
 
 type resultsOut struct {
@@ -107,7 +106,7 @@ func (a *api) turnResults(ctx context.Context, in *turnPageIn) (*resultsOut, err
 
 	return &resultsOut{Body: pageOf(rows, in.Limit, func(r *db.TurnStepResultPageRow) toolResult {
 		return toolResult{
-			Step: r.Step, Call: r.Call, Tool: r.Tool, EntityType: r.EntityType, Params: r.Params, Rows: r.Rows, RowCount: r.RowCount,
+			Step: r.Step, Call: r.Call, Tool: r.Tool, EntityType: r.EntityType, Params: stored[map[string]any]{r.Params}, Rows: stored[[]map[string]any]{r.Rows}, RowCount: r.RowCount,
 			Refs: r.Refs, Error: errorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt,
 		}
 	}, func(r *db.TurnStepResultPageRow) string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -19,27 +20,33 @@ import (
 	"alfred/telemetry"
 )
 
+// newTurn is a message.
+type newTurn struct {
+	Message           string                 `json:"message"`
+	Mode              string                 `json:"mode,omitempty"`
+	IfBusy            string                 `doc:"enqueue, reject or interrupt" json:"if_busy,omitempty"`
+	UIChanges         []jobs.UIChange        `json:"ui_changes,omitempty" nullable:"true"`
+	MentionedEntities []jobs.MentionedEntity `json:"mentioned_entities,omitempty" nullable:"true"`
+}
+
 type enqueueIn struct {
 	SessionPath
 
 	IdempotencyKey string `doc:"A second request with the same key gives the first one's turn." header:"Idempotency-Key"`
-	Body           struct {
-		Message           string                 `json:"message"`
-		Mode              string                 `json:"mode,omitempty"`
-		IfBusy            string                 `doc:"enqueue, reject or interrupt" json:"if_busy,omitempty"`
-		UIChanges         []jobs.UIChange        `json:"ui_changes,omitempty"`
-		MentionedEntities []jobs.MentionedEntity `json:"mentioned_entities,omitempty"`
-	}
+	Body           newTurn
+}
+
+// enqueuedTurn says where a message stands.
+type enqueuedTurn struct {
+	ID        uuid.UUID     `json:"id"`
+	SessionID uuid.UUID     `json:"session_id"`
+	Number    int           `json:"number"`
+	Status    db.TurnStatus `enum:"queued,running,succeeded,failed,cancelled" json:"status"`
 }
 
 type enqueueOut struct {
 	Status int
-	Body   struct {
-		ID        uuid.UUID     `json:"id"`
-		SessionID uuid.UUID     `json:"session_id"`
-		Number    int           `json:"number"`
-		Status    db.TurnStatus `enum:"queued,running,succeeded,failed,cancelled" json:"status"`
-	}
+	Body   enqueuedTurn
 }
 
 // turn is a message and what became of it.
@@ -130,16 +137,24 @@ type turnListOut struct {
 	Body Page[turnLine]
 }
 
+// cancelledTurn says what came of a cancellation.
+type cancelledTurn struct {
+	Cancelled bool `doc:"False when the turn had ended already." json:"cancelled"`
+}
+
 type cancelOut struct {
-	Body struct {
-		Cancelled bool `doc:"False when the turn had ended already." json:"cancelled"`
-	}
+	Body cancelledTurn
 }
 
 func (a *api) registerTurns() {
 	enqueue := operation(http.MethodPost, "/v1/sessions/{id}/turns", "enqueue-turn", "Send a message", http.StatusAccepted,
 		http.StatusConflict, http.StatusRequestEntityTooLarge)
-	enqueue.Responses = map[string]*huma.Response{"200": {Description: "The Idempotency-Key was seen before: its turn."}}
+	enqueue.Responses = map[string]*huma.Response{"200": {
+		Description: "The Idempotency-Key was seen before: its turn.",
+		Content: map[string]*huma.MediaType{"application/json": {
+			Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[enqueuedTurn](), true, ""),
+		}},
+	}}
 	huma.Register(a.huma, enqueue, a.turnEnqueue)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/turns", "list-turns", "List a conversation's turns", http.StatusOK), a.turnList)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}", "get-turn", "Get a turn, and wait for its end if asked to", http.StatusOK), a.turnGet)

@@ -1,13 +1,10 @@
 package tour
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/client"
 	"alfred/db"
 	"alfred/httpapi"
 	"alfred/pg"
@@ -30,8 +28,9 @@ type Tour struct {
 	Pool *pgxpool.Pool
 	Out  io.Writer
 
-	key           string
-	user, session uuid.UUID
+	client  *client.ClientWithResponses
+	user    uuid.UUID
+	session string
 }
 
 // Play makes a user with the demo's rows, holds the conversation as that user and
@@ -41,13 +40,12 @@ func (t *Tour) Play(ctx context.Context) error {
 	if err := t.signUp(ctx); err != nil {
 		return err
 	}
-	var session struct {
-		ID uuid.UUID `json:"id"`
+	title := "The README's conversation"
+	session, err := t.client.CreateSessionWithResponse(ctx, client.NewSession{Title: &title})
+	if err != nil {
+		return fmt.Errorf("start a conversation: %w", err)
 	}
-	if err := t.call(ctx, http.MethodPost, "/v1/sessions", map[string]string{"title": "The README's conversation"}, &session); err != nil {
-		return err
-	}
-	t.session = session.ID
+	t.session = session.JSON201.ID
 	var failures []error
 	for i, turn := range Conversation() {
 		if err := t.play(ctx, i+1, turn); err != nil {
@@ -64,9 +62,14 @@ func (t *Tour) Play(ctx context.Context) error {
 // and leaves the user demo alone.
 func (t *Tour) signUp(ctx context.Context) error {
 	key, hash := httpapi.NewKey()
-	t.key = key
+	api, err := client.New(t.API, key)
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	t.client = api
 
-	return pg.InTx(ctx, t.Pool, func(tx pgx.Tx) (err error) {
+	return pg.InTx(ctx, t.Pool, func(tx pgx.Tx) error {
+		var err error
 		if t.user, err = db.New().UserEnsure(ctx, tx, "tour-"+uuid.NewString()); err != nil {
 			return fmt.Errorf("make user: %w", err)
 		}
@@ -79,39 +82,29 @@ func (t *Tour) signUp(ctx context.Context) error {
 	})
 }
 
-type answer struct {
-	Status string  `json:"status"`
-	Reply  *string `json:"reply"`
-	Error  *struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	} `json:"error"`
-}
-
 func (t *Tour) play(ctx context.Context, number int, turn Turn) error {
 	t.printf("\n%d. You: %s\n", number, turn.Say)
-	var made struct {
-		ID uuid.UUID `json:"id"`
+	made, err := t.client.EnqueueTurnWithResponse(ctx, t.session, nil, client.NewTurn{Message: turn.Say})
+	if err != nil {
+		return fmt.Errorf("send message %d: %w", number, err)
 	}
-	if err := t.call(ctx, http.MethodPost, "/v1/sessions/"+t.session.String()+"/turns", map[string]string{"message": turn.Say}, &made); err != nil {
-		return err
+	start, wait, until := time.Now(), "60s", client.GetTurnParamsUntilSummarized
+	answer, err := t.client.GetTurnWithResponse(ctx, made.JSON202.ID, &client.GetTurnParams{Wait: &wait, Until: &until})
+	if err != nil {
+		return fmt.Errorf("wait for reply %d: %w", number, err)
 	}
-	var got answer
-	start := time.Now()
-	if err := t.call(ctx, http.MethodGet, "/v1/turns/"+made.ID.String()+"?wait=60s&until=summarized", nil, &got); err != nil {
-		return err
-	}
+	got := answer.JSON200
 	if got.Reply == nil {
 		return fmt.Errorf("turn %d %s: %w: %+v", number, got.Status, ErrFact, got.Error)
 	}
 	t.printf("   Alfred: %s\n", strings.ReplaceAll(*got.Reply, "\n", "\n           "))
 	t.printf("   (%d ms)\n", time.Since(start).Milliseconds())
 
-	return errors.Join(t.printRows(ctx, made.ID), t.check(ctx, turn.Facts))
+	return errors.Join(t.printRows(ctx, got.ID), t.check(ctx, turn.Facts))
 }
 
 // printRows prints what the turn left, as psql would show it.
-func (t *Tour) printRows(ctx context.Context, turnID uuid.UUID) error {
+func (t *Tour) printRows(ctx context.Context, turnID string) error {
 	rows, err := t.Pool.Query(ctx, `SELECT seq || '|' || kind || '|' || left(regexp_replace(text, '\s+', ' ', 'g'), 90)
 		FROM v_timeline WHERE turn_id = $1 AND kind NOT IN ('message', 'reply') ORDER BY v_timeline.seq`, turnID)
 	if err != nil {
@@ -157,40 +150,6 @@ func (t *Tour) check(ctx context.Context, facts []Fact) error {
 	}
 
 	return errors.Join(failures...)
-}
-
-func (t *Tour) call(ctx context.Context, method, path string, body, out any) error {
-	var payload io.Reader
-	if body != nil {
-		data, err := json.Marshal(body)
-		if err != nil {
-			return fmt.Errorf("encode request: %w", err)
-		}
-		payload = bytes.NewReader(data)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, t.API+path, payload)
-	if err != nil {
-		return fmt.Errorf("make request: %w", err)
-	}
-	req.Header.Set("Authorization", "Bearer "+t.key)
-	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
-	}
-	defer func() { _ = resp.Body.Close() }() // read to its end below
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fmt.Errorf("read answer: %w", err)
-	}
-	if resp.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("%w: %s %s: %s", ErrFact, method, path, data)
-	}
-	if err := json.Unmarshal(data, out); err != nil {
-		return fmt.Errorf("decode answer: %w", err)
-	}
-
-	return nil
 }
 
 func (t *Tour) printf(format string, args ...any) {
