@@ -21,10 +21,10 @@ const sweepLock = 0x726563616c6c
 // not fit is built many times slower.
 const buildMemory = "256MB"
 
-// graph is how dense an index is. pgvector's own m = 16 and ef_construction = 64
-// leave a twentieth of the nearest unreachable among a hundred thousand vectors that
-// lie close together, however long a search goes on; these find them all with half
-// of the search, and take three times as long to build.
+// graph is how dense an index is. With pgvector's own m = 16 and ef_construction = 64
+// a twentieth of the nearest among a hundred thousand vectors that lie close together
+// is not found, however long a search goes on. With these one in a hundred is not, and
+// half of the search is enough; docs/recall.md has the numbers. The build takes longer.
 const graph = "m = 24, ef_construction = 200"
 
 // model names an embedder in the comment on its index.
