@@ -70,53 +70,6 @@ func TestEveryRouteAsksForAKey(t *testing.T) {
 	}
 }
 
-// A user's ids do not exist for another user, whatever is asked of them.
-func TestUsersAreApart(t *testing.T) {
-	t.Parallel()
-
-	b := setup(t)
-	session := b.session(t)
-	turn := b.message(t, session, "mine")
-	b.exec(t, `INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
-		VALUES ($1, 'recipe_1', 'recipe', $2, 'stored', 'read', 'Soup', 1, 1)`, session, uuid.NewString())
-	_, b.key = b.newUser(t, "bob", "chat", "read", "admin")
-
-	tried := 0
-	for _, route := range b.routes(t) {
-		id := session
-		if strings.Contains(route.path, "/turns/{id}") {
-			id = turn
-		}
-		if !strings.Contains(route.path, "{id}") || strings.HasPrefix(route.path, "/v1/data/") {
-			continue
-		}
-		var body any
-		switch {
-		case strings.HasSuffix(route.path, "/turns") && route.method == http.MethodPost:
-			body = map[string]any{"message": "mine now"}
-		case strings.HasSuffix(route.path, "/artifacts/{ref}") && route.method == http.MethodPatch:
-			body = map[string]any{"content": map[string]any{"name": "mine now"}}
-		case route.method == http.MethodPatch:
-			body = map[string]any{"title": "mine now"}
-		}
-		theirs, none := b.call(t, route.method, route.at(id), body), b.call(t, route.method, route.at(uuid.NewString()), body)
-		require.Equal(t, http.StatusNotFound, theirs.status, "%s %s: %s", route.method, route.path, theirs.raw)
-		require.Equal(t, none.raw, theirs.raw)
-		tried++
-	}
-	require.GreaterOrEqual(t, tried, 14)
-	for _, path := range []string{"/v1/data/recipe", "/v1/data/recipe/" + uuid.NewString()} {
-		method, body := http.MethodPost, any(map[string]any{"name": "Soup"})
-		if strings.Count(path, "/") == 4 {
-			method, body = http.MethodPatch, map[string]any{"name": "Soup"}
-		}
-		b.call(t, method, path+"?session="+session, body).requireProblem(t, http.StatusNotFound, "not_found")
-	}
-	var title string
-	require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT title FROM sessions WHERE id = $1`, session).Scan(&title))
-	require.Equal(t, "mine", title)
-}
-
 func TestOpenUser(t *testing.T) {
 	t.Parallel()
 
