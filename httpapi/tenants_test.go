@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -273,8 +274,13 @@ func TestNoRouteLeadsToAnotherUser(t *testing.T) {
 	for operation := range wantOperations {
 		require.NotEmpty(t, all[operation], "%s has no probe: say how it might reach another user's rows", operation)
 	}
-	for operation, probes := range all {
-		for _, p := range probes {
+	// Reads first: later on Bob has texts of his own that name what is Ada's.
+	changes := func(operation string) int { return len(strings.TrimPrefix(all[operation][0].method, http.MethodGet)) }
+	operations := slices.SortedFunc(maps.Keys(all), func(x, y string) int {
+		return cmp.Or(cmp.Compare(changes(x), changes(y)), strings.Compare(x, y))
+	})
+	for _, operation := range operations {
+		for _, p := range all[operation] {
 			theirs, none := e.send(t, p, e.theirs), e.send(t, p, e.none)
 			what := fmt.Sprintf("%s: %s %s %s", operation, p.method, p.path, p.body)
 			require.Equal(t, shape(none), shape(theirs), what)
