@@ -2,8 +2,8 @@
 // turn's decisions as a River job, and brings back what a dead process left.
 //
 // It owns the order of things: which decision follows which (graph.go), what a
-// decision's transaction holds (commit.go), when an error is tried again and when
-// it ends the turn (outcome.go), and who may work on a turn at all (the fence: a
+// decision's transaction holds (commit.go), how a turn stays with its worker
+// (handoff.go), when an error is tried again and when it ends the turn (outcome.go), and who may work on a turn at all (the fence: a
 // job carries the turn's position and commits only while it still stands there).
 //
 // It must not know how a prompt is worded (package nodes), what a node may see

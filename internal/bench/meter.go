@@ -37,6 +37,13 @@ type meter struct {
 	byName map[string]usage
 	open   map[*pgx.Conn]*openTx
 	turns  map[uuid.UUID]*milestones
+	// sample is one use of each statement, for its plan.
+	sample map[string]sample
+}
+
+type sample struct {
+	sql  string
+	args []any
 }
 
 // usage is how often a statement was sent, and how long its answers took together.
@@ -56,7 +63,7 @@ type openTx struct {
 type milestones struct{ replied, summarized chan struct{} }
 
 func newMeter() *meter {
-	return &meter{byName: map[string]usage{}, open: map[*pgx.Conn]*openTx{}, turns: map[uuid.UUID]*milestones{}}
+	return &meter{byName: map[string]usage{}, open: map[*pgx.Conn]*openTx{}, turns: map[uuid.UUID]*milestones{}, sample: map[string]sample{}}
 }
 
 // watch must be called before the commit that enqueues the turn.
@@ -82,6 +89,14 @@ func (m *meter) names() map[string]usage {
 	defer m.mu.Unlock()
 
 	return maps.Clone(m.byName)
+}
+
+// samples is one use of each statement.
+func (m *meter) samples() map[string]sample {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+
+	return maps.Clone(m.sample)
 }
 
 // sent is a statement on its way, kept in its context.
@@ -151,6 +166,7 @@ func (m *meter) statement(conn *pgx.Conn, sql string, args []any) {
 	used := m.byName[name]
 	used.N++
 	m.byName[name] = used
+	m.sample[name] = sample{sql: sql, args: args}
 	switch {
 	case strings.HasPrefix(sql, "begin"):
 		m.open[conn] = &openTx{readOnly: strings.Contains(sql, "read only")}
