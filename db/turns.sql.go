@@ -328,6 +328,31 @@ func (q *Queries) TurnListPast(ctx context.Context, db DBTX, arg *TurnListPastPa
 	return items, nil
 }
 
+const turnListSessions = `-- name: TurnListSessions :many
+SELECT DISTINCT session_id FROM turns WHERE id = ANY ($1::uuid[])
+`
+
+// TurnListSessions is whose turns these are; what is gone has no row.
+func (q *Queries) TurnListSessions(ctx context.Context, db DBTX, ids []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, turnListSessions, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var session_id uuid.UUID
+		if err := rows.Scan(&session_id); err != nil {
+			return nil, err
+		}
+		items = append(items, session_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const turnPage = `-- name: TurnPage :many
 SELECT id, session_id, number, status, message, goal, reply, error_code, error_message, created_at, replied_at
 FROM turns

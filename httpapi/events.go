@@ -71,7 +71,7 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 		}
 	}
 
-	return a.stream(id, a.turnSource(id, after)), nil //nolint:contextcheck // the stream has the request's own
+	return a.stream(id, a.Listener.Subscribe, a.turnSource(id, after)), nil //nolint:contextcheck // the stream has the request's own
 }
 
 // nothingLeft tells a browser's EventSource, which connects again whenever a
@@ -90,7 +90,7 @@ func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResp
 		return nil, failed(ctx, err)
 	}
 
-	return a.stream(uuid.Nil, a.sessionSource(row.ID, number, after)), nil //nolint:contextcheck // the stream has the request's own
+	return a.stream(row.ID, a.Listener.SubscribeSession, a.sessionSource(row.ID, number, after)), nil //nolint:contextcheck // the stream has the request's own
 }
 
 func (in *eventsIn) resumeAfter() string {

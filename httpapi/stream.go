@@ -19,9 +19,12 @@ const (
 	writeTimeout = 10 * time.Second
 )
 
+// subscribe starts to wait for the listener's signals, until stop is called.
+type subscribe func(id uuid.UUID) (signal <-chan struct{}, stop func())
+
 // stream answers with the source's events, waiting for the listener's signal
 // between reads. No transaction is open while it waits.
-func (a *api) stream(topic uuid.UUID, next source) *huma.StreamResponse {
+func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		_, w := humago.Unwrap(hctx)
 		closed, err := a.budgets.openStream(callerOf(hctx.Context()).budget)
@@ -31,7 +34,7 @@ func (a *api) stream(topic uuid.UUID, next source) *huma.StreamResponse {
 			return
 		}
 		defer closed()
-		signal, stop := a.Listener.Subscribe(topic)
+		signal, stop := to(topic)
 		defer stop()
 		ping := time.NewTicker(pingEvery)
 		defer ping.Stop()

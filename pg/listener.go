@@ -11,6 +11,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
+
+	"alfred/db"
 )
 
 const (
@@ -28,11 +30,14 @@ type Listener struct {
 	logger      *slog.Logger
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
+	sessions    int // of subscribers
 }
 
+// subscriber waits for a turn, or for all turns of a session.
 type subscriber struct {
-	signal chan struct{}
-	turnID uuid.UUID
+	signal    chan struct{}
+	turnID    uuid.UUID
+	sessionID uuid.UUID
 }
 
 // NewListener returns a listener that connects by config, a copy of which it keeps. The address must be a direct
@@ -52,17 +57,30 @@ func (l *Listener) Run(ctx context.Context) error {
 }
 
 // Subscribe returns a channel that has a signal whenever the turn may have new events, and at least once a second.
-// With uuid.Nil it is signalled for every turn. Signals that are not taken coalesce. Call stop when done; the channel
-// is never closed.
+// Signals that are not taken coalesce. Call stop when done; the channel is never closed.
 func (l *Listener) Subscribe(turnID uuid.UUID) (signal <-chan struct{}, stop func()) {
-	s := &subscriber{signal: make(chan struct{}, 1), turnID: turnID}
+	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), turnID: turnID})
+}
+
+// SubscribeSession is [Listener.Subscribe] for all turns of a session.
+func (l *Listener) SubscribeSession(sessionID uuid.UUID) (signal <-chan struct{}, stop func()) {
+	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), sessionID: sessionID})
+}
+
+func (l *Listener) subscribe(s *subscriber) (signal <-chan struct{}, stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.subscribers[s] = struct{}{}
+	if s.sessionID != uuid.Nil {
+		l.sessions++
+	}
 
 	return s.signal, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
+		if _, there := l.subscribers[s]; there && s.sessionID != uuid.Nil {
+			l.sessions--
+		}
 		delete(l.subscribers, s)
 	}
 }
@@ -83,7 +101,11 @@ func (l *Listener) listen(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("wait for notification: %w", err)
 		}
-		l.signalTurns(notification.Payload)
+		turns := turnIDs(notification.Payload)
+		l.signalTurns(turns)
+		if err := l.signalSessions(ctx, conn, turns); err != nil {
+			return err
+		}
 	}
 }
 
@@ -122,21 +144,53 @@ func (l *Listener) signalAll() {
 	}
 }
 
-// signalTurns passes a payload on. What is no id was not sent by us and concerns nobody here.
-func (l *Listener) signalTurns(payload string) {
-	turns := map[uuid.UUID]bool{uuid.Nil: true}
+// turnIDs reads a payload. What is no id was not sent by us and concerns nobody here.
+func turnIDs(payload string) []uuid.UUID {
+	var turns []uuid.UUID
 	for text := range strings.SplitSeq(payload, ",") {
 		if id, err := uuid.Parse(text); err == nil {
-			turns[id] = true
+			turns = append(turns, id)
 		}
+	}
+
+	return turns
+}
+
+func (l *Listener) signalTurns(turns []uuid.UUID) {
+	l.signal(turns, func(s *subscriber) uuid.UUID { return s.turnID })
+}
+
+// signal wakes those whose topic is one of the ids.
+func (l *Listener) signal(ids []uuid.UUID, topic func(*subscriber) uuid.UUID) {
+	wanted := make(map[uuid.UUID]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = id != uuid.Nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for s := range l.subscribers {
-		if turns[s.turnID] {
+		if wanted[topic(s)] {
 			s.wake()
 		}
 	}
+}
+
+// signalSessions asks whose turns these are. A payload does not say it, because who writes one knows the turn alone; one
+// question for all of them is less than one of each stream.
+func (l *Listener) signalSessions(ctx context.Context, conn *pgx.Conn, turns []uuid.UUID) error {
+	l.mu.Lock()
+	wanted := l.sessions > 0
+	l.mu.Unlock()
+	if !wanted {
+		return nil
+	}
+	sessions, err := db.New().TurnListSessions(ctx, conn, turns)
+	if err != nil {
+		return fmt.Errorf("look for the sessions of turns: %w", err)
+	}
+	l.signal(sessions, func(s *subscriber) uuid.UUID { return s.sessionID })
+
+	return nil
 }
 
 func (s *subscriber) wake() {

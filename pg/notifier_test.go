@@ -45,7 +45,7 @@ func setupListener(t *testing.T) (*pgxpool.Pool, *pg.Listener) {
 
 	pool := dbtest.Pool(t)
 	listener := pg.NewListener(pool.Config().ConnConfig, discard())
-	ready, stop := listener.Subscribe(uuid.Nil)
+	ready, stop := listener.Subscribe(uuid.New())
 	defer stop()
 	start(t, listener.Run)
 	require.True(t, signalled(ready, 5*time.Second), "connecting signals everybody")
@@ -60,20 +60,26 @@ func TestListenerHearsNotifier(t *testing.T) {
 	notifier := pg.NewNotifier(pool)
 	start(t, notifier.Run)
 
-	mine, others := uuid.New(), uuid.New()
+	var session, mine uuid.UUID
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT s, enqueue_turn(s, 'hello') FROM start_session() AS s`).Scan(&session, &mine))
 	// The second's tick reaches everybody, so begin right after one.
-	all, stopAll := listener.Subscribe(uuid.Nil)
-	defer stopAll()
-	require.True(t, signalled(all, 2*time.Second))
+	tick, stopTick := listener.Subscribe(uuid.New())
+	defer stopTick()
+	require.True(t, signalled(tick, 2*time.Second))
 	own, stopOwn := listener.Subscribe(mine)
 	defer stopOwn()
-	other, stopOther := listener.Subscribe(others)
+	all, stopAll := listener.SubscribeSession(session)
+	defer stopAll()
+	other, stopOther := listener.Subscribe(uuid.New())
 	defer stopOther()
+	elsewhere, stopElsewhere := listener.SubscribeSession(uuid.New())
+	defer stopElsewhere()
 
 	notifier.Notify(mine)
 	require.True(t, signalled(own, soon))
 	require.True(t, signalled(all, soon))
 	require.False(t, signalled(other, 50*time.Millisecond))
+	require.False(t, signalled(elsewhere, 0))
 }
 
 func TestListenerTicksWithoutNotifications(t *testing.T) {

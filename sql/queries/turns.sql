@@ -67,6 +67,10 @@ WHERE t.session_id = @session_id AND t.number <> @current_turn::int AND t.finish
 ORDER BY t.number DESC
 LIMIT @lim;
 
+-- TurnListSessions is whose turns these are; what is gone has no row.
+-- name: TurnListSessions :many
+SELECT DISTINCT session_id FROM turns WHERE id = ANY (@ids::uuid[]);
+
 -- TurnPage pages forwards; the cursor is the last row's number.
 -- name: TurnPage :many
 SELECT id, session_id, number, status, message, goal, reply, error_code, error_message, created_at, replied_at
