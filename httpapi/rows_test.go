@@ -187,4 +187,18 @@ func TestTypes(t *testing.T) {
 	require.Contains(t, types["recipe"]["columns"], "name")
 	require.Equal(t, true, types["ing"]["reference"])
 	require.Equal(t, false, types["inv"]["reference"])
+
+	fields := map[any]map[string]any{}
+	for _, f := range types["meal"]["fields"].([]any) {
+		field := f.(map[string]any)
+		fields[field["name"]] = field
+	}
+	require.Equal(t, "recipe", fields["recipe_id"]["references"])
+	require.Equal(t, []any{"breakfast", "lunch", "dinner", "snack", "other"}, fields["meal_type"]["options"])
+	require.Equal(t, true, fields["date"]["required"])
+	for _, name := range []string{"id", "user_id", "slot_order", "created_at"} {
+		require.NotContains(t, fields, name)
+	}
+	require.Equal(t, []any{map[string]any{"type": "ri", "table": "recipe_ingredients", "column": "recipe_id"}}, types["recipe"]["children"])
+	require.Equal(t, true, types["pref"]["singleton"])
 }

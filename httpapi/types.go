@@ -16,6 +16,28 @@ type rowType struct {
 	Plural    string   `json:"plural"`
 	Columns   []string `doc:"Worth a column in a list, in order; rows may have more." json:"columns"`
 	Reference bool     `doc:"Shared data that nobody may change." json:"reference"`
+	Singleton bool     `doc:"A user has one row at most." json:"singleton"`
+
+	Fields   []rowField `doc:"What a form for a row needs to know: the columns that may be written." json:"fields"`
+	Children []rowChild `doc:"Types whose rows are parts of this type's rows." json:"children"`
+}
+
+// rowField is a column that may be written.
+type rowField struct {
+	Name       string      `json:"name"`
+	Kind       domain.Kind `enum:"array,bool,date,json,number,text,time,timestamp,uuid" json:"kind"`
+	Element    domain.Kind `doc:"Kind of an array's elements." json:"element,omitempty"`
+	Required   bool        `doc:"Neither empty nor filled by the database." json:"required"`
+	Options    []string    `doc:"The values there are, where they are few." json:"options,omitempty"`
+	References string      `doc:"Entity type of the row that the value is the key of." json:"references,omitempty"`
+	Comment    string      `json:"comment"`
+}
+
+// rowChild is a type whose rows belong to a row of another.
+type rowChild struct {
+	Type   string `json:"type"`
+	Table  string `doc:"The name under which a row has its parts." json:"table"`
+	Column string `doc:"The part's column with its row's key." json:"column"`
 }
 
 type rowTypesOut struct {
@@ -33,6 +55,7 @@ func (a *api) typeList(context.Context, *struct{}) (*rowTypesOut, error) {
 	for _, entity := range a.Domain.Entities {
 		out.Body.Items = append(out.Body.Items, rowType{
 			Type: entity.Type, Name: entity.Name, Plural: entity.Plural, Columns: listColumns(entity), Reference: entity.Reference,
+			Singleton: entity.Singleton, Fields: fields(entity), Children: children(entity),
 		})
 	}
 
@@ -50,4 +73,32 @@ func listColumns(entity *domain.Entity) []string {
 	}
 
 	return columns
+}
+
+func fields(entity *domain.Entity) []rowField {
+	list := []rowField{}
+	for _, column := range entity.Columns {
+		if column == entity.Key || column == entity.Owner || column.Hidden || column.Generated || column.Kind == domain.KindVector {
+			continue
+		}
+		field := rowField{
+			Name: column.Name, Kind: column.Kind, Element: column.Elem, Options: column.Enum, Comment: column.Comment,
+			Required: !column.Nullable && !column.HasDefault,
+		}
+		if column.FK != nil && column.FK.Entity != nil {
+			field.References = column.FK.Entity.Type
+		}
+		list = append(list, field)
+	}
+
+	return list
+}
+
+func children(entity *domain.Entity) []rowChild {
+	list := make([]rowChild, 0, len(entity.Children))
+	for _, child := range entity.Children {
+		list = append(list, rowChild{Type: child.Entity.Type, Table: child.Entity.Table, Column: child.FK.Name})
+	}
+
+	return list
 }
