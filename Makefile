@@ -64,6 +64,10 @@ logs: ## follow the logs of make run
 migrate: build ## bring the database's schema up to date
 	@$(DATABASE); bin/worker migrate up
 
+.PHONY: pictures
+pictures: ## draw the README's pictures anew, in a headless browser
+	@$(TEST_DATABASE); CI=1 go test -count=1 ./internal/e2e -run TestPage -pictures
+
 .PHONY: psql
 psql: ## open psql with Alfred's search path
 	@$(DATABASE); PGOPTIONS="-c search_path=alfred,public,kitchen" psql "$$DATABASE_URL"

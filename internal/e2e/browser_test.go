@@ -2,7 +2,8 @@ package e2e_test
 
 import (
 	"context"
-	"encoding/json"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -26,8 +29,9 @@ const (
 
 // tab is the page in a browser, with what went wrong in it.
 type tab struct {
-	t   *testing.T
-	ctx context.Context
+	t       *testing.T
+	ctx     context.Context
+	reading *sync.WaitGroup
 
 	mu       sync.Mutex
 	troubles []string
@@ -49,7 +53,6 @@ func browse(t *testing.T) *tab {
 	deadline, cancel := context.WithTimeout(context.Background(), browserDeadline)
 	allocator, stop := chromedp.NewExecAllocator(deadline, options...)
 	ctx, _ := chromedp.NewContext(allocator) // Cancel, below, does more
-	b := &tab{t: t, ctx: ctx}
 	var reading sync.WaitGroup
 	t.Cleanup(func() {
 		_ = chromedp.Cancel(ctx) // it waits for the browser, which else writes to its directory while that is removed
@@ -57,9 +60,24 @@ func browse(t *testing.T) *tab {
 		cancel()
 		reading.Wait()
 	})
-	require.NoError(t, chromedp.Listen(ctx, b.dialogs))
-	messages := chromedp.Console(ctx)
-	reading.Go(func() {
+
+	return (&tab{t: t, ctx: ctx, reading: &reading}).opened()
+}
+
+// another opens a second tab, which shares all but the key with the first.
+func (b *tab) another() *tab {
+	b.t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	b.t.Cleanup(cancel)
+
+	return (&tab{t: b.t, ctx: ctx, reading: b.reading}).opened()
+}
+
+func (b *tab) opened() *tab {
+	b.t.Helper()
+	require.NoError(b.t, chromedp.Listen(b.ctx, b.dialogs))
+	messages := chromedp.Console(b.ctx)
+	b.reading.Go(func() {
 		for m, err := range messages {
 			if err != nil {
 				return
@@ -71,6 +89,7 @@ func browse(t *testing.T) *tab {
 		}
 	})
 	b.do(chromedp.EmulateViewport(1280, 800))
+	b.prefers("light")
 
 	return b
 }
@@ -146,17 +165,73 @@ func (b *tab) keys(text string) {
 
 func (b *tab) say(text string) {
 	b.t.Helper()
-	b.keys(text + kb.Enter)
+	b.keys(text)
+	b.enterKey()
+}
+
+// enterKey presses Enter as a keyboard does: in one event, so that what the page
+// prevents does not happen.
+func (b *tab) enterKey() {
+	b.t.Helper()
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
+		_, err := chromedp.Call(b.ctx, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13})
+		require.NoError(b.t, err)
+	}
 }
 
 // lastReply waits until so many turns stand there and the last one is answered.
 func (b *tab) lastReply(turns int) string {
 	b.t.Helper()
-	count, _ := json.Marshal(turns)
-	b.until(`document.querySelectorAll(".turn").length === ` + string(count) + ` && document.querySelector(".turn:last-child .progress").hidden
-		&& document.querySelector(".turn:last-child .reply").textContent !== ""`)
+	b.until(fmt.Sprintf(`document.querySelectorAll(".turn").length === %d && !document.querySelector(".turn:last-child[aria-busy]")
+		&& document.querySelector(".turn:last-child .reply").textContent !== ""`, turns))
 
-	return b.eval(`document.querySelector(".turn:last-child .reply").textContent`)
+	return b.text(".turn:last-child .reply")
+}
+
+// text is what an element says; texts are what all that match say.
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+
+	return b.eval(fmt.Sprintf(`document.querySelector(%q).textContent`, selector))
+}
+
+func (b *tab) texts(selector string) string {
+	b.t.Helper()
+
+	return b.eval(fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent).join("|")`, selector))
+}
+
+// shows waits until an element says a text.
+func (b *tab) shows(selector, text string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`document.querySelector(%q).textContent.includes(%q)`, selector, text))
+}
+
+// counts waits until so many elements match.
+func (b *tab) counts(selector string, n int) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`document.querySelectorAll(%q).length === %d`, selector, n))
+}
+
+// fill replaces what stands in an input.
+func (b *tab) fill(selector, text string) {
+	b.t.Helper()
+	b.until(fmt.Sprintf(`(e => { e.value = %q; return e.dispatchEvent(new Event("input", {bubbles: true})) && e.dispatchEvent(new Event("change", {bubbles: true})) })(document.querySelector(%q))`, text, selector))
+}
+
+var pictures = flag.Bool("pictures", false, "draw the README's pictures anew")
+
+// picture draws one of the README's pictures when asked to.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	b.screenshot(name)
+	if !*pictures {
+		return
+	}
+	b.eval(`[document.activeElement.blur(), document.querySelector("#notices").replaceChildren()]`)
+	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	require.NoError(b.t, err)
+	require.NoError(b.t, os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), shot, 0o600))
 }
 
 // screenshot leaves a picture in ALFRED_SCREENSHOTS, if that is set.
@@ -166,13 +241,22 @@ func (b *tab) screenshot(name string) {
 	if dir == "" {
 		return
 	}
-	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		b.t.Log("no screenshot:", err)
 
 		return
 	}
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, b.t.Name()+"_"+name+".png"), png, 0o600))
+	require.NoError(b.t, os.WriteFile(filepath.Join(dir, b.t.Name()+"_"+name+".png"), shot, 0o600))
+}
+
+// prefers emulates a device that shows light or dark pages, and nothing that moves.
+func (b *tab) prefers(scheme string) {
+	b.t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+	require.NoError(b.t, err)
 }
 
 // enter opens the page as a person who has a key.

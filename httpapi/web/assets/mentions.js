@@ -1,57 +1,70 @@
-// Naming rows with @: a list under the message box, for mouse and keyboard.
+// Naming rows with @: a list over the message box, for mouse and keyboard.
 
-import { call } from "./api.js";
-import { $, element } from "./dom.js";
+import { get } from "./api.js";
+import { $, h } from "./dom.js";
 
+const pauseBefore = 120; // ms of no typing
+
+const box = $("message");
 let found = [];
 let chosen = 0;
 let asked = 0;
+let named = []; // {label, token} of the rows that the message names
+
+// mentioned are the rows named so far; setMentioned takes up those of a kept draft.
+export const mentioned = () => named.filter(({ label }) => box.value.includes(`@${label}`));
+export const setMentioned = (list) => { named = list; };
+
+// withTokens writes the message as the server reads it: each name with the row it stands for.
+export function withTokens(text) {
+  const names = mentioned().sort((a, b) => b.label.length - a.label.length);
+  if (!names.length) return text;
+  const pattern = new RegExp(names.map(({ label }) => `@${label.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`).join("|"), "g");
+  return text.replace(pattern, (name) => names.find(({ label }) => `@${label}` === name).token);
+}
 
 // The word being typed after an @ that begins one.
 function typed() {
-  const before = $("message").value.slice(0, $("message").selectionStart);
-  const match = /(?:^|\s)@([^@\s[\]][^@[\]\n]{0,39}|)$/.exec(before);
+  const match = /(?:^|\s)@([^@\s[\]][^@[\]\n]{0,39}|)$/.exec(box.value.slice(0, box.selectionStart));
   return match ? match[1] : null;
 }
 
 function close() {
   found = [];
   $("mentions").hidden = true;
-  $("message").setAttribute("aria-expanded", "false");
-  $("message").removeAttribute("aria-activedescendant");
+  box.setAttribute("aria-expanded", "false");
+  box.removeAttribute("aria-activedescendant");
 }
 
 function draw() {
-  $("mentions").replaceChildren(...found.map((m, i) => {
-    const li = element("li");
-    li.id = `mention-${i}`;
-    li.setAttribute("role", "option");
-    li.setAttribute("aria-selected", String(i === chosen));
-    li.append(element("span", "label", m.label), element("span", "soft", ` ${m.ref_type}`));
-    li.addEventListener("mousedown", (event) => { event.preventDefault(); take(i); }); // before the box loses the focus
-    return li;
-  }));
+  $("mentions").replaceChildren(...found.map((m, i) => h("li", {
+    id: `mention-${i}`, role: "option", "aria-selected": String(i === chosen),
+    onmousedown: (event) => { event.preventDefault(); take(i); }, // before the box loses the focus
+  }, h("span", { class: "label" }, m.label), h("span", { class: "soft" }, m.ref_type))));
   $("mentions").hidden = false;
-  $("message").setAttribute("aria-expanded", "true");
-  $("message").setAttribute("aria-activedescendant", `mention-${chosen}`);
+  box.setAttribute("aria-expanded", "true");
+  box.setAttribute("aria-activedescendant", `mention-${chosen}`);
   $("mentions").children[chosen].scrollIntoView({ block: "nearest" });
 }
 
 function take(i) {
-  const box = $("message");
   const start = box.selectionStart - typed().length - 1;
-  const { label, ref_type: type, uuid } = found[i];
-  box.setRangeText(`@[${label.replace(/[[\]\n]/g, " ")}](${type}:${uuid}) `, start, box.selectionStart, "end");
+  const { label: written, ref_type: type, uuid } = found[i];
+  const label = written.replace(/[[\]\n]/g, " ");
+  named = [...named.filter((m) => m.label !== label), { label, token: `@[${label}](${type}:${uuid})` }];
+  box.setRangeText(`@${label} `, start, box.selectionStart, "end");
   close();
+  box.dispatchEvent(new Event("input"));
 }
 
 async function look() {
   const word = typed();
-  const mine = ++asked;
-  if (word === null) return close();
-  await new Promise((resolve) => { setTimeout(resolve, 150); });
+  asked += 1;
+  const mine = asked;
+  if (word === null || mentioned().some(({ label }) => word.startsWith(`${label} `))) return close();
+  await new Promise((resolve) => { setTimeout(resolve, pauseBefore); });
   if (mine !== asked) return undefined;
-  const answer = await call("GET", `/v1/mentions?q=${encodeURIComponent(word)}`).catch(() => ({ items: [] }));
+  const answer = await get(`/v1/mentions?q=${encodeURIComponent(word)}`).catch(() => ({ items: [] }));
   if (mine !== asked || typed() === null) return undefined;
   found = answer.items;
   chosen = 0;
@@ -69,8 +82,9 @@ export function mentionKeys(event) {
     default: return false;
   }
   event.preventDefault();
+  event.stopPropagation();
   return true;
 }
 
-$("message").addEventListener("input", look);
-$("message").addEventListener("blur", close);
+box.addEventListener("input", look);
+box.addEventListener("blur", close);

@@ -1,185 +1,109 @@
-// The chat page: one conversation at a time. Its parts are turns.js, inspector.js and mentions.js.
+// The page: it opens what the address names, and brings its parts together.
 
-import { ApiError, call, events } from "./api.js";
-import { $, element, notice } from "./dom.js";
-import { showEntities, showRows, showTypes } from "./inspector.js";
-import { mentionKeys } from "./mentions.js";
-import { addTurn } from "./turns.js";
+import { call, get } from "./api.js";
+import { on } from "./bus.js";
+import { giveBack, openComposer, prefill, typedText } from "./composer.js";
+import { current, open } from "./conversation.js";
+import { $, button, h } from "./dom.js";
+import "./drafts.js";
+import "./inspector.js";
+import { clearNotices, guarded } from "./notice.js";
+import { closeOutbox, explain, openOutbox, post, takeAll } from "./outbox.js";
+import "./registry.js";
+import { showRows } from "./rows.js";
+import { head, list, listed, reopen } from "./sessions.js";
+import { closeDrawers, startShell } from "./shell.js";
+import { loadTypes, markType, typeOf, types } from "./types.js";
 
-let session = null;
-let streams = new AbortController(); // of the conversation shown
-let newest = null; // view of the last turn, whose question may still be open
-let unsent = null; // {text, key} of a message that may or may not have arrived
+const isTouch = window.matchMedia("(pointer: coarse)").matches;
 
-// guarded asks for a key when the server wants one, and says what went wrong otherwise.
-async function guarded(work) {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 401) {
-      await askForKey();
-      return guarded(work);
-    }
-    notice(error instanceof ApiError ? error.message : "The server does not answer. Your message is still in the box.");
-    return undefined;
-  }
+// refused is what becomes of a text that was not sent.
+function refused(text, error) {
+  giveBack(text);
+  explain(error, reopen);
 }
 
-let asking = null;
-
-function askForKey() {
-  asking ??= new Promise((resolve) => {
-    $("key-dialog").addEventListener("close", () => {
-      sessionStorage.setItem("key", $("key").value);
-      asking = null;
-      resolve();
-    }, { once: true });
-    $("key-dialog").showModal();
-  });
-  return asking;
+function focusMessage() {
+  if (!isTouch && !document.querySelector("dialog[open]")) $("message").focus();
 }
 
-async function listSessions() {
-  const { items } = await call("GET", "/v1/sessions?limit=200");
-  $("sessions").replaceChildren(...items.filter((s) => !s.archived || s.id === session).map((s) => {
-    const option = element("option", "", s.title || "New conversation");
-    option.value = s.id;
-    return option;
-  }));
-  if (session) $("sessions").value = session;
-  return items;
+async function show(session) {
+  clearNotices();
+  $("gone").hidden = true;
+  $("composer").hidden = false;
+  openComposer(session.id, post);
+  openOutbox(session.id, refused);
+  await open(session, () => gone(session.id));
 }
 
-async function openSession(id) {
-  streams.abort();
-  streams = new AbortController();
-  const mine = streams;
-  session = id;
-  newest = null;
-  history.replaceState(null, "", `#${id}`);
-  $("sessions").value = id;
-  $("turns").replaceChildren();
-  notice("");
-  let cursor = "";
-  let turn = null;
-  do {
-    const page = await call("GET", `/v1/sessions/${id}/turns?limit=200&cursor=${encodeURIComponent(cursor)}`);
-    if (mine.signal.aborted) return;
-    for (turn of page.items) showTurn(turn);
-    cursor = page.next_cursor;
-  } while (cursor);
-  $("empty").hidden = turn !== null;
-  if (turn?.status === "succeeded") await reopenQuestion(turn.id, newest);
-  await refresh();
-  $("message").focus();
+// gone: the conversation was deleted elsewhere. What was typed is taken into a new one.
+function gone(id) {
+  if (current()?.id !== id) return;
+  const text = [takeAll(), typedText()].filter(Boolean).join("\n\n");
+  closeOutbox();
+  $("composer").hidden = true;
+  $("gone").hidden = false;
+  $("gone").replaceChildren(h("p", {}, h("strong", {}, "This conversation was deleted"), " in another tab or by another program."),
+    ...(text ? [h("p", {}, "What you typed is kept:"), h("blockquote", {}, text)] : []),
+    button("Start a new conversation", () => guarded(async () => {
+      await fresh();
+      prefill(text);
+    }), { class: "primary" }));
+  guarded(list);
 }
 
-async function reopenQuestion(turnId, view) {
-  const { question } = await call("GET", `/v1/turns/${turnId}`);
-  if (question?.status === "open") view.ask(question);
+// fresh starts a conversation, or opens the one that is still empty.
+async function fresh() {
+  const unused = listed().find((s) => s.last_turn === 0 && !s.title && !s.archived && s.id !== current()?.id);
+  const session = unused ?? await call("POST", "/v1/sessions", {});
+  if (!unused) await list();
+  await go(session);
 }
 
-function showTurn(turn) {
-  const view = viewOf(turn.id, turn.message);
-  if (turn.status === "queued" || turn.status === "running") {
-    if (turn.status === "queued") view.progress("Waiting for the answer before…");
-    follow(turn.id, view);
-  } else if (turn.error) {
-    view.fail(turn.error.message);
-  } else {
-    view.reply(turn.reply);
-  }
+async function go(session) {
+  history.replaceState(null, "", `#${session.id}`);
+  await route();
 }
 
-function viewOf(turnId, message) {
-  newest?.closeQuestion();
-  newest = addTurn(message, { send, cancel: () => guarded(() => call("POST", `/v1/turns/${turnId}/cancel`)) });
-  return newest;
+// route shows what the address names: #<conversation>, #rows/<type>, #new.
+async function route() {
+  const name = decodeURIComponent(location.hash.slice(1));
+  const type = name.startsWith("rows/") ? typeOf(name.slice(5)) : null;
+  closeDrawers();
+  if (name === "new") return fresh();
+  $("chat").hidden = Boolean(type);
+  $("rows").hidden = !type;
+  markType(type);
+  if (type) return showRows(type);
+  const session = name === current()?.id ? current() : await find(name);
+  if (!session) return listed().length ? go(listed()[0]) : fresh();
+  if (session === current()) head();
+  else await show(session);
+  return focusMessage();
 }
 
-function show(view, { type, data, lost }) {
-  switch (type) {
-    case "connection": view.connection(lost); break;
-    case "node.started": view.node(data.node); break;
-    case "step.started": view.progress(`${data.description || "Working"}…`); break;
-    case "step.finished": view.stepDone(data); break;
-    case "reply.delta": view.delta(data.text); break;
-    case "reply.reset": view.reset(); break;
-    case "reply": view.reply(data.text); break;
-    case "question": view.ask(data); break;
-    case "turn.failed": case "turn.cancelled": view.fail(data.error.message); break;
-  }
+async function find(id) {
+  return listed().find((s) => s.id === id) ?? (id ? get(`/v1/sessions/${encodeURIComponent(id)}`).catch(() => null) : null);
 }
 
-async function follow(turnId, view) {
-  const { signal } = streams;
-  try {
-    for await (const event of events(turnId, signal)) {
-      if (signal.aborted) return;
-      show(view, event);
-    }
-  } catch (error) {
-    view.fail(error.message);
-  }
-  if (!signal.aborted) await guarded(async () => { await refresh(); await listSessions(); });
+// empty invites to a first message, in the words of the domain.
+function empty() {
+  const ideas = types().filter((t) => !t.reference && !t.singleton).slice(0, 3).map((t) => `Show my ${t.plural}`);
+  $("empty").replaceChildren(h("h2", {}, "What can I do for you?"),
+    h("p", {}, "Ask about what is stored, or ask for something new. Nothing is saved until you say so."),
+    h("div", { class: "options" }, ideas.map((idea) => button(idea, () => post(idea)))));
 }
 
-const refresh = async () => {
-  await showEntities(session, send, refresh);
-  if (!$("inspector").hidden) await showRows();
-};
-
-// send returns whether the message has arrived. One that may have is sent again under the same key, so that it arrives once.
-async function send(text) {
-  if (unsent?.text !== text) unsent = { text, key: crypto.randomUUID() };
-  const { key } = unsent;
-  const turn = await guarded(() => call("POST", `/v1/sessions/${session}/turns`, { message: text }, { "Idempotency-Key": key }));
-  if (!turn) return false;
-  unsent = null;
-  notice("");
-  $("empty").hidden = true;
-  const view = viewOf(turn.id, text);
-  if (turn.status === "queued") view.progress("Waiting for the answer before…");
-  follow(turn.id, view);
-  return true;
-}
-
-async function newSession() {
-  const made = await call("POST", "/v1/sessions", {});
-  session = made.id;
-  await listSessions();
-  await openSession(made.id);
-}
-
-$("composer").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const text = $("message").value.trim();
-  const submit = event.target.querySelector("[type=submit]");
-  if (!text || submit.disabled) return;
-  submit.disabled = true;
-  if (await send(text) && $("message").value.trim() === text) $("message").value = "";
-  submit.disabled = false;
-});
-$("message").addEventListener("keydown", (event) => {
-  if (mentionKeys(event)) return;
-  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-    event.preventDefault();
-    $("composer").requestSubmit();
-  }
-});
-$("new-session").addEventListener("click", () => guarded(newSession));
-$("sessions").addEventListener("change", (event) => guarded(() => openSession(event.target.value)));
-$("types").addEventListener("change", () => guarded(showRows));
-$("toggle-inspector").addEventListener("click", () => {
-  const hidden = $("inspector").toggleAttribute("hidden");
-  $("toggle-inspector").setAttribute("aria-expanded", String(!hidden));
-  if (!hidden) guarded(showRows);
-});
+on("say", (text) => post(text));
+$("new-session").addEventListener("click", () => guarded(fresh));
+window.addEventListener("hashchange", () => guarded(route));
 
 guarded(async () => {
-  const items = await listSessions();
-  await showTypes();
-  const wanted = items.find((s) => s.id === location.hash.slice(1)) ?? items.find((s) => !s.archived);
-  if (wanted) await openSession(wanted.id);
-  else await newSession();
+  await Promise.all([list(), loadTypes()]);
+  empty();
+  if (location.hash.startsWith("#rows/") && listed().length) await show(listed()[0]); // what is changed there, a conversation learns of
+  await route();
+  startShell();
+  const jobs = await fetch("/riverui/", { method: "HEAD" }).catch(() => null);
+  $("riverui").hidden = !jobs || jobs.status === 404;
 });

@@ -1,0 +1,77 @@
+// The message box. What is typed is kept per conversation, over reloads too, until it is sent.
+
+import { $ } from "./dom.js";
+import { mentionKeys, mentioned, setMentioned, withTokens } from "./mentions.js";
+import { forget, recall, remember } from "./store.js";
+
+const limit = 32 * 1024; // bytes, as the server counts
+const sayFrom = 0.9 * limit;
+
+const box = $("message");
+let session = null;
+let send = () => {};
+
+// openComposer shows what was being typed in a conversation. take(text) gets each message.
+export function openComposer(id, take) {
+  session = id;
+  send = take;
+  const kept = recall(`draft:${id}`);
+  box.value = kept?.text ?? "";
+  setMentioned(kept?.mentioned ?? []);
+  changed();
+}
+
+// giveBack puts a text that was not sent into the box, before what stands there.
+export function giveBack(text) {
+  if (!text) return;
+  box.value = [text, box.value].filter(Boolean).join("\n\n");
+  changed();
+}
+
+export const typedText = () => withTokens(box.value.trim());
+
+// prefill begins a message for the person to finish.
+export function prefill(text) {
+  if (box.value.trim() === "") box.value = text;
+  changed();
+  box.focus();
+  box.setSelectionRange(box.value.length, box.value.length);
+}
+
+function changed() {
+  if (box.value === "") forget(`draft:${session}`);
+  else remember(`draft:${session}`, { text: box.value, mentioned: mentioned() });
+  const size = new TextEncoder().encode(typedText()).length;
+  const over = size > limit;
+  $("message-size").textContent = over ? `Too long by ${((size - limit) / 1024).toFixed(1)} KiB: a message has at most 32 KiB.`
+    : size > sayFrom ? `${((limit - size) / 1024).toFixed(1)} KiB left` : "";
+  $("message-size").className = over ? "bad" : "";
+  box.setAttribute("aria-invalid", String(over));
+  $("send").disabled = over || box.value.trim() === "";
+  resize();
+}
+
+// resize grows the box with its text where the browser does not.
+function resize() {
+  if (CSS.supports("field-sizing", "content")) return;
+  box.style.height = "auto";
+  box.style.height = `${box.scrollHeight}px`;
+}
+
+$("composer").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = typedText();
+  if (!text || $("send").disabled) return;
+  box.value = "";
+  setMentioned([]);
+  changed();
+  send(text);
+});
+box.addEventListener("input", changed);
+box.addEventListener("keydown", (event) => {
+  if (mentionKeys(event)) return;
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    $("composer").requestSubmit();
+  }
+});

@@ -1,0 +1,152 @@
+// The conversation shown: its turns, and what happens in them.
+
+import { ApiError, get, whole, call } from "./api.js";
+import { emit } from "./bus.js";
+import { $ } from "./dom.js";
+import { guarded } from "./notice.js";
+import { events } from "./stream.js";
+import { toEnd, turnView } from "./turn.js";
+
+const last = 2147483647; // after all of a turn's events
+
+let session = null;
+let views = new Map(); // by turn id
+let following = new AbortController();
+
+export const current = () => session;
+
+const running = (status) => status === "queued" || status === "running";
+const busy = () => [...views.values()].some((view) => running(view.status));
+
+// open shows a conversation. gone() is called when it is deleted meanwhile.
+export async function open(found, gone) {
+  close();
+  session = found;
+  const { signal } = following;
+  emit("session", found);
+  const told = await whole(`/v1/sessions/${found.id}/turns`);
+  if (signal.aborted) return;
+  for (const turn of told) add(turn);
+  $("empty").hidden = told.length > 0;
+  $("turns").setAttribute("aria-busy", "false");
+  toEnd();
+  emit("loaded");
+  follow(found.id, after(told), signal, gone);
+  const newest = told.at(-1);
+  if (newest?.status === "succeeded") await guarded(() => reopenQuestion(newest.id));
+}
+
+export function close() {
+  following.abort();
+  following = new AbortController();
+  session = null;
+  views = new Map();
+  $("turns").replaceChildren();
+  $("turns").setAttribute("aria-busy", "true");
+  $("empty").hidden = true;
+}
+
+// after is where the stream is taken up: at the beginning of the turn that runs, else behind the last that ended.
+function after(list) {
+  const now = list.find((t) => t.status === "running");
+  if (now) return `${now.number}.0`;
+  const done = list.findLast((t) => !running(t.status));
+  return done ? `${done.number}.${last}` : "";
+}
+
+async function reopenQuestion(id) {
+  const { question } = await get(`/v1/turns/${id}`);
+  if (question?.status === "open") views.get(id)?.ask(question);
+}
+
+// add draws a turn in its place and returns its view.
+export function add(turn) {
+  if (views.has(turn.id)) return views.get(turn.id);
+  const view = turnView(turn, {
+    say: (text) => emit("say", text),
+    inspect: () => emit("inspect", { id: turn.id, number: turn.number }),
+    cancel: () => guarded(() => cancel(turn.id)),
+  });
+  for (const other of views.values()) other.closeQuestion();
+  views.set(turn.id, view);
+  const next = [...$("turns").children].find((item) => Number(item.dataset.number) > turn.number);
+  $("turns").insertBefore(view.item, next ?? null);
+  $("empty").hidden = true;
+  if (turn.status === "queued") view.working("Waiting for the answer before…");
+  else if (turn.status === "running") view.working("Starting…");
+  else if (turn.error) view.fail(turn.error.message);
+  else view.reply(turn.reply);
+  return view;
+}
+
+// turns are {id, number, status, message}, oldest first.
+export const turns = () => [...views].map(([id, view]) => ({ id, number: view.number, status: view.status, message: view.message }))
+  .sort((a, b) => a.number - b.number);
+
+// cancel ends a turn. The stream tells of it in its place, which for one that waits is behind the one that runs.
+async function cancel(id) {
+  await call("POST", `/v1/turns/${id}/cancel`);
+  const turn = await get(`/v1/turns/${id}`);
+  const view = views.get(id);
+  if (!view || !turn.error || !running(view.status)) return;
+  view.fail(turn.error.message, true);
+  finish(view, { turn_id: id, number: turn.number }, turn.status);
+}
+
+async function follow(id, from, signal, gone) {
+  try {
+    for await (const event of events(id, from, signal, busy)) {
+      if (signal.aborted) return;
+      if (event.data) await told(event, signal);
+      else for (const view of views.values()) view.connection(event.type === "cut");
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+  }
+  if (!signal.aborted) gone();
+}
+
+// told shows an event. A turn that another tab has sent is new here.
+async function told({ type, data }, signal) {
+  if (!views.has(data.turn_id)) {
+    const turn = await guarded(() => get(`/v1/turns/${data.turn_id}`));
+    if (signal.aborted || !turn) return;
+    add({ ...turn, status: "running", reply: "", error: null });
+    emit("turn", turn);
+  }
+  const view = views.get(data.turn_id);
+  if (running(view.status)) show(view, type, data);
+}
+
+const shows = {
+  "turn.started": (view) => { view.status = "running"; view.working("Starting…"); },
+  "node.started": (view, data) => view.node(data.node),
+  plan: (view, data) => view.plan(data.steps ?? []),
+  "step.started": (view, data) => view.stepStarted(data),
+  "step.finished": (view, data) => view.stepFinished(data),
+  entities: () => emit("stale"),
+  "reply.delta": (view, data) => view.delta(data.text),
+  "reply.reset": (view) => view.reset(),
+  reply: (view, data) => view.reply(data.text, true),
+  question: (view, data) => view.ask(data),
+  "turn.finished": (view, data) => finish(view, data, "succeeded"),
+  "turn.failed": (view, data) => { view.fail(data.error.message, true); finish(view, data, "failed"); },
+  "turn.cancelled": (view, data) => { view.fail(data.error.message, true); finish(view, data, "cancelled"); },
+};
+
+function show(view, type, data) { shows[type]?.(view, data); }
+
+function finish(view, data, status) {
+  view.status = status;
+  emit("turn", { id: data.turn_id, number: data.number, status });
+  emit("stale");
+}
+
+// deliver sends a message under a key, so that one sent twice arrives once.
+export async function deliver(id, text, key) {
+  const turn = await call("POST", `/v1/sessions/${id}/turns`, { message: text }, { "Idempotency-Key": key });
+  if (session?.id !== id) return;
+  add(running(turn.status) ? { ...turn, message: text, created_at: new Date().toISOString() } : await get(`/v1/turns/${turn.id}`));
+  emit("turn", turn);
+  toEnd();
+}

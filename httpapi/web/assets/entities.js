@@ -1,0 +1,57 @@
+// What the conversation knows: each row and draft with the tier it is in, what was done to it last, and why it is kept.
+
+import { call, whole } from "./api.js";
+import { on } from "./bus.js";
+import { turns } from "./conversation.js";
+import { button, h, iconButton } from "./dom.js";
+import { guarded } from "./notice.js";
+
+const tiers = [
+  ["generated", "Not saved", "Drafts. They never age out of view."],
+  ["recent", "Recent", "Touched in the last two turns: seen with their rows."],
+  ["retained", "Kept from earlier", "Older, and kept for a reason."],
+  ["excluded", "Not wanted", "Ruled out, and not offered again."],
+  ["background", "Background", "Known and resolvable by name, but not in view."],
+];
+const folded = 8; // lines of a tier before the rest folds
+
+let known = null; // the registry now
+let asOf = 0; // a turn, 0 for now
+
+on("registry", (now) => { known = now; });
+on("session", () => { known = null; asOf = 0; });
+
+export async function showEntities(session, redraw) {
+  const ended = turns().filter((t) => !["queued", "running"].includes(t.status));
+  const items = asOf ? await whole(`/v1/sessions/${session.id}/entities?turn=${asOf}`) : known?.items ?? [];
+  const groups = tiers.map(([tier, title, what]) => ({ tier, title, what, items: items.filter((e) => e.tier === tier) })).filter((g) => g.items.length);
+  return [
+    h("p", { class: "pick" }, h("label", { for: "as-of" }, "As of"), h("select", { id: "as-of", onchange: (event) => { asOf = Number(event.target.value); redraw(); } },
+      h("option", { value: 0 }, "now"), [...ended].reverse().map((t) => h("option", { value: t.number, selected: t.number === asOf }, `turn ${t.number}: ${t.message.slice(0, 40)}`)))),
+    ...groups.map((g) => h("section", { class: `tier tier-${g.tier}` }, h("h3", { title: g.what }, g.title, h("span", { class: "count" }, g.items.length)),
+      fold(g.items.map((e) => line(session, e, redraw))))),
+    groups.length === 0 && h("p", { class: "soft none" }, asOf ? "Nothing was known then." : "Nothing yet. What Alfred reads or drafts in this conversation is listed here, with the reason why it is kept in view."),
+  ].filter(Boolean);
+}
+
+function fold(lines) {
+  if (lines.length <= folded + 2) return h("ul", { class: "entities" }, lines);
+  const more = h("ul", { class: "entities", hidden: true }, lines.slice(folded));
+  const rest = button(`${lines.length - folded} more`, () => { more.hidden = false; rest.remove(); }, { class: "quiet" });
+  return [h("ul", { class: "entities" }, lines.slice(0, folded)), more, rest];
+}
+
+function line(session, e, redraw) {
+  const turn = e.turn_created === e.turn_last_ref ? `turn ${e.turn_created}` : `turns ${e.turn_created}–${e.turn_last_ref}`;
+  const pinned = e.reason === "pinned";
+  const pin = async () => {
+    await call(pinned ? "DELETE" : "PUT", `/v1/sessions/${session.id}/entities/${encodeURIComponent(e.ref)}/pin`);
+    const { items } = await call("GET", `/v1/sessions/${session.id}/entities`);
+    known = { ...known, items };
+    redraw();
+  };
+  return h("li", { "data-ref": e.ref },
+    h("div", { class: "about" }, h("span", { class: "label" }, e.label), h("p", { class: "soft" }, h("code", {}, e.ref), ` ${e.action} · ${turn}`),
+      e.reason && h("p", { class: "reason" }, pinned ? "pinned by you" : e.reason)),
+    !asOf && e.state !== "pending" && e.tier !== "excluded" && iconButton("pin", `${pinned ? "Unpin" : "Pin"} ${e.label}`, () => guarded(pin), { "aria-pressed": String(pinned) }));
+}

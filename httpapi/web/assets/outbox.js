@@ -1,0 +1,103 @@
+// Messages on their way. One that does not arrive stays here, also over a reload, and is sent again under the same
+// key when the server is back, so that it arrives once.
+
+import { ApiError, Unreachable } from "./api.js";
+import { reachable } from "./connection.js";
+import { deliver } from "./conversation.js";
+import { $, button, h } from "./dom.js";
+import { notice } from "./notice.js";
+import { forget, recall, remember } from "./store.js";
+import { toEnd } from "./turn.js";
+
+let session = null;
+let items = []; // {key, text}
+let tried = false; // the first has failed once
+let refused = () => {};
+
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
+
+// openOutbox shows a conversation's. no(text, error) is given back what the server refuses.
+export function openOutbox(id, no) {
+  session = id;
+  items = recall(`outbox:${id}`) ?? [];
+  refused = no;
+  tried = false;
+  draw();
+  if (items.length) flush(id);
+}
+
+export function closeOutbox() {
+  session = null;
+  items = [];
+  draw();
+}
+
+// post sends a text, or keeps it until it can be sent.
+export function post(text) {
+  items.push({ key: newKey(), text });
+  keep();
+  if (items.length === 1) flush(session);
+}
+
+// takeAll empties the outbox into one text: the conversation is gone.
+export function takeAll() {
+  const text = items.map((item) => item.text).join("\n\n");
+  items = [];
+  keep();
+  return text;
+}
+
+async function flush(id) {
+  while (session === id && items.length) {
+    const [first] = items;
+    try {
+      await deliver(id, first.text, first.key);
+      done(id, first);
+    } catch (error) {
+      if (error instanceof Unreachable) {
+        tried = true;
+        draw();
+        await reachable();
+      } else if (error instanceof ApiError) {
+        done(id, first);
+        if (session === id) refused(first.text, error);
+      } else {
+        throw error;
+      }
+    }
+  }
+}
+
+function done(id, item) {
+  tried = false;
+  if (session !== id) {
+    const left = (recall(`outbox:${id}`) ?? []).filter((other) => other.key !== item.key);
+    if (left.length) remember(`outbox:${id}`, left);
+    else forget(`outbox:${id}`);
+    return;
+  }
+  items = items.filter((other) => other !== item);
+  keep();
+}
+
+function keep() {
+  if (items.length) remember(`outbox:${session}`, items);
+  else forget(`outbox:${session}`);
+  draw();
+}
+
+function draw() {
+  $("outbox").replaceChildren(...items.map((item) => h("li", { class: "unsent" }, h("p", { class: "said" }, item.text),
+    tried && h("p", { class: "soft" }, "Not sent yet. ", button("Take back", () => {
+      items = items.filter((other) => other !== item);
+      keep();
+      refused(item.text, null);
+    }, { class: "quiet" })))));
+  if (items.length) toEnd();
+}
+
+// explain says why a message was refused.
+export function explain(error, reopen) {
+  if (error?.code === "session_archived") notice("This conversation is archived.", { bad: true, action: { text: "Reopen it", run: reopen } });
+  else if (error) notice(error.message, { bad: true });
+}

@@ -1,0 +1,40 @@
+// The exact prompt of a call, what was answered, and for each thing in it the reason why it stood there.
+
+import { openDialog } from "./dialog.js";
+import { h } from "./dom.js";
+import { count, duration, spent } from "./format.js";
+
+const pretty = (value) => typeof value === "string" ? value : JSON.stringify(value, null, 2);
+
+const part = (title, text, open = false) => h("details", { open }, h("summary", {}, title, h("span", { class: "soft" }, ` ${count(text.length)} characters`)), h("pre", { tabindex: "0" }, text));
+
+// openCall shows a call of a model.
+export function openCall(call, title) {
+  const { request, response } = call;
+  const messages = request?.messages ?? [];
+  openDialog(title, h("div", { class: "call-view" },
+    h("p", { class: "soft" }, [`${call.provider} ${call.model}`, spent(call), duration(call.latency_ms), call.error_code].filter(Boolean).join(" · ")),
+    h("div", { class: "columns" },
+      h("section", {}, h("h3", {}, "Asked"),
+        request?.system && part("System", request.system),
+        messages.map((m, i) => part(m.role, pretty(m.content), i === messages.length - 1)),
+        request?.tools?.length > 0 && part(`Tools: ${request.tools.map((t) => t.name).join(", ")}`, pretty(request.tools)),
+        request?.schema && part(`Schema: ${request.schema_name ?? ""}`, pretty(request.schema)),
+        h("h3", {}, "Answered"),
+        response?.text ? part("Text", readable(response.text), true) : null,
+        response?.tool_calls?.length > 0 && part("Tool calls", pretty(response.tool_calls), true),
+        !response && h("p", { class: "bad" }, call.error_code ?? "Nothing.")),
+      h("section", {}, h("h3", {}, "Why it is in there"), reasons(call.context ?? [])))), { wide: true });
+}
+
+// readable sets JSON out in lines; other text stays as it is.
+function readable(text) {
+  try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
+}
+
+function reasons(items) {
+  if (!items.length) return h("p", { class: "soft" }, "Nothing from the conversation's memory.");
+  return h("div", { class: "table" }, h("table", {}, h("thead", {}, h("tr", {}, ["Section", "What", "Reason", "Tokens"].map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, items.map((i) => h("tr", {}, h("td", {}, i.section), h("td", {}, i.ref ? h("code", {}, i.ref) : i.turn_number ? `turn ${i.turn_number}` : ""),
+      h("td", {}, i.reason), h("td", { class: "number" }, count(i.tokens)))))));
+}

@@ -1,0 +1,29 @@
+// What the conversation knows now, read once for all who show it.
+
+import { ApiError, get } from "./api.js";
+import { emit, on } from "./bus.js";
+import { guarded } from "./notice.js";
+
+const gathering = 100; // ms; events come in bursts
+
+let session = null;
+let timer = 0;
+
+async function read() {
+  const { id } = session;
+  const known = await guarded(() => get(`/v1/sessions/${id}/entities`).catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return null; // deleted: the conversation says so
+    throw error;
+  }));
+  if (known && session?.id === id) emit("registry", known);
+}
+
+on("session", (now) => {
+  session = now;
+  emit("registry", { current_turn: now?.last_turn ?? 0, items: [] });
+  if (session) read();
+});
+on("stale", () => {
+  clearTimeout(timer);
+  timer = setTimeout(() => { if (session) read(); }, gathering);
+});

@@ -1,0 +1,85 @@
+// Looking at a row, making one, changing and deleting it. With the conversation's id each change is the user's in it,
+// so that Alfred learns of it at the next message.
+
+import { ApiError, call, request, whole } from "./api.js";
+import { emit } from "./bus.js";
+import { current } from "./conversation.js";
+import { confirm, openDialog } from "./dialog.js";
+import { button, h } from "./dom.js";
+import { capital } from "./format.js";
+import { formOf } from "./form.js";
+import { guarded, notice } from "./notice.js";
+import { nameField, typeOf } from "./types.js";
+
+const choicePages = 5; // of 200
+
+const path = (type, id) => `/v1/data/${encodeURIComponent(type)}${id ? `/${encodeURIComponent(id)}` : ""}${current() ? `?session=${current().id}` : ""}`;
+
+// choices are the rows that a column of this type may refer to.
+export async function choices(name) {
+  const type = typeOf(name);
+  const rows = await whole(`/v1/data/${encodeURIComponent(name)}`, choicePages);
+  return rows.map((row) => ({ value: String(row.id), label: String(row[nameField(type)] ?? row.id) }));
+}
+
+async function read(type, id) {
+  const response = await request(path(type.type, id));
+  return { row: await response.json(), etag: response.headers.get("ETag") };
+}
+
+const learned = () => current() ? " Alfred learns of it with your next message." : "";
+
+// openRow shows a row to look at or change, or an empty form without an id. done() is called after a change.
+export async function openRow(type, id, done) {
+  const { row, etag } = id ? await read(type, id) : { row: {}, etag: null };
+  const form = await formOf(type, row, choices);
+  const wrong = h("p", { class: "bad", role: "alert", hidden: true });
+  const name = id ? String(row[nameField(type)] ?? capital(type.name)) : `New ${type.name}`;
+  const submit = h("button", { type: "submit", class: "primary" }, id ? "Save" : "Create");
+  const save = async (event) => {
+    event.preventDefault();
+    submit.disabled = true;
+    wrong.hidden = true;
+    try {
+      if (id) await change(type, row, etag, form);
+      else await call("POST", path(type.type), form.values());
+      dialog.close();
+      notice(`${id ? "Saved" : "Created"}.${learned()}`);
+      changed(done);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      wrong.hidden = false;
+      wrong.replaceChildren(error.message, ...(error.code === "conflict" ? [" ", button("Load it anew", () => { dialog.close(); guarded(() => openRow(type, id, done)); })] : []));
+    } finally {
+      submit.disabled = false;
+    }
+  };
+  const remove = async () => {
+    if (!await confirm(`Delete ${name}?`, "The row and its parts will be gone.", "Delete")) return;
+    const gone = await guarded(async () => { await call("DELETE", path(type.type, id), undefined, { "If-Match": etag }); return true; });
+    if (!gone) return;
+    dialog.close();
+    notice(`Deleted.${learned()}`);
+    changed(done);
+  };
+  const dialog = openDialog(name, h("form", { onsubmit: (event) => { guarded(() => save(event)); } }, form.element,
+    h("div", { class: "buttons" }, wrong, id && button("Delete", remove, { class: "danger" }), h("span", { class: "gap" }),
+      button("Cancel", () => dialog.close()), submit)), { wide: true });
+  if (type.reference) for (const input of dialog.querySelectorAll("input, select, textarea, form button")) input.disabled = true;
+}
+
+function changed(done) {
+  emit("stale");
+  done();
+}
+
+// change writes what differs: the row first, as seen (an other's change since is refused), then its parts.
+async function change(type, row, etag, form) {
+  const own = form.changed();
+  if (Object.keys(own).length) await call("PATCH", path(type.type, row.id), own, { "If-Match": etag });
+  for (const part of form.parts) {
+    for (const gone of part.removed()) await call("DELETE", path(part.child.type, gone.id));
+    for (const { row: line, changed: fields } of part.edited()) await call("PATCH", path(part.child.type, line.id), fields);
+    for (const fresh of part.added()) if (Object.keys(fresh).length) await call("POST", path(part.child.type), { ...fresh, [part.child.column]: row.id });
+  }
+}

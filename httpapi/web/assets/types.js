@@ -1,0 +1,28 @@
+// The types of rows there are, and the way to each.
+
+import { get } from "./api.js";
+import { $, h } from "./dom.js";
+import { capital } from "./format.js";
+
+let all = [];
+
+export const types = () => all.filter((t) => !all.some((parent) => parent.children.some((child) => child.type === t.type)));
+
+// typeOf finds a type, parts of others included.
+export const typeOf = (name) => all.find((t) => t.type === name) ?? null;
+
+// nameField is the column that names a row.
+export const nameField = (type) => type.columns.find((c) => type.fields.some((f) => f.name === c && f.kind === "text")) ?? type.columns[0];
+
+export async function loadTypes() {
+  all = (await get("/v1/data")).items;
+  $("types").replaceChildren(...types().map((t) => h("li", {}, h("a", { href: `#rows/${t.type}`, "data-type": t.type }, capital(t.plural)))));
+}
+
+// markType shows which type's rows are shown, if any.
+export function markType(type) {
+  for (const link of $("types").querySelectorAll("a")) {
+    if (link.dataset.type === type?.type) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}

@@ -1,0 +1,208 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+
+	"alfred/llm/offline"
+)
+
+func offlineHouse(t *testing.T) *house {
+	t.Helper()
+
+	return openHouse(t, fixtures{model: offline.New})
+}
+
+// The README's conversation, and what stands beside it.
+func TestPage(t *testing.T) {
+	t.Parallel()
+
+	b := browse(t)
+	h := offlineHouse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.shows("#empty", "What can I do for you?")
+	b.screenshot("empty")
+
+	b.click("#empty .options button") // Show my recipes
+	require.Contains(t, b.lastReply(1), "Butter Chicken")
+	b.shows("#sessions a[aria-current]", "Show my recipes")
+	b.say("Draft a Thai basil chicken")
+	require.Contains(t, b.lastReply(2), "Thai Basil Chicken")
+	b.shows("#drafts .card", "Not saved")
+
+	b.click("#toggle-inspector")
+	b.counts("#panel .tier-generated li", 1)
+	b.click(`#panel [data-ref="recipe_1"] button`)
+	b.until(`document.querySelector('#panel [data-ref="recipe_1"] button').ariaPressed === "true"`)
+	b.shows(`#panel [data-ref="recipe_1"]`, "pinned by you")
+	b.picture("desktop")
+	b.fill("#as-of", "1")
+	b.until(`document.querySelector("#panel .tier-generated") === null && document.querySelector("#panel .tier-recent") !== null`)
+
+	b.click(".turn:last-child .about-turn button")
+	b.shows("#panel .timeline", "generate recipe: 1 rows")
+	b.screenshot("timeline")
+	b.click("#panel .calls li:nth-child(2) button")
+	b.shows(".call-view", "## Current Task")
+	require.Contains(t, b.text(".call-view .table"), "recipe_1")
+	b.screenshot("prompt")
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.counts("dialog[open]", 0)
+	b.click("#tab-memory")
+	b.shows("#panel", "Turn 2")
+	b.screenshot("memory")
+
+	// What is saved equals what was shown: a card saves its draft as it stands, without a model.
+	b.click("#drafts .card .primary")
+	b.counts("#drafts .card", 0)
+	h.requireRows(t, "1", `SELECT count(*) FROM kitchen.recipes WHERE name = 'Thai Basil Chicken'`)
+
+	// Rows are named with @ from the keyboard.
+	b.keys("How do I make @pad")
+	b.until(`document.querySelectorAll("#mentions li").length > 0 && !document.querySelector("#mentions").hidden`)
+	b.screenshot("mentions")
+	b.keys(kb.Tab)
+	b.say("?")
+	require.NotEmpty(t, b.lastReply(3))
+	require.Equal(t, "How do I make @Pad See Ew ?", b.text(".turn:last-child .said"))
+	h.requireRows(t, "1", `SELECT count(*) FROM entity_events WHERE ref = 'recipe_2' AND action = 'mentioned:user'`)
+
+	// All of it is there again after a reload, without asking for the key, and in the dark.
+	turns := `document.querySelector("#turns").innerText`
+	before := b.eval(turns)
+	b.prefers("dark")
+	b.do(chromedp.Reload())
+	b.counts(".turn", 3)
+	require.Equal(t, before, b.eval(turns))
+	b.picture("dark")
+	b.onPhone(t)
+	b.requireNoTrouble()
+}
+
+// onPhone looks at the same page on a small screen.
+func (b *tab) onPhone(t *testing.T) {
+	t.Helper()
+	b.prefers("light")
+	b.do(chromedp.EmulateViewport(390, 780))
+	b.until(`document.querySelector("#inspector").hidden`)
+	b.picture("phone")
+	fits := `document.documentElement.scrollWidth <= innerWidth && document.documentElement.scrollHeight <= innerHeight
+		&& document.querySelector("#top").getBoundingClientRect().top === 0 && document.querySelector("#composer").getBoundingClientRect().bottom <= innerHeight`
+	require.Equal(t, "true", b.eval(fits), "all of it fits on a phone")
+	b.click("#toggle-sidebar")
+	b.until(`document.querySelector("#sidebar").contains(document.activeElement) && document.querySelector("main").inert`)
+	b.screenshot("phone_conversations")
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.until(`document.activeElement.id === "toggle-sidebar" && !document.querySelector("main").inert`)
+	b.click("#toggle-inspector")
+	b.counts("#panel .tier-recent", 1)
+	b.screenshot("phone_inspector")
+	require.Equal(t, "true", b.eval(fits))
+	b.click("#close-inspector")
+}
+
+func (h *house) requireRows(t *testing.T, want, sql string) {
+	t.Helper()
+	var got string
+	require.NoError(t, h.pool.QueryRow(t.Context(), `SELECT (`+sql+`)::text`).Scan(&got))
+	require.Equal(t, want, got, sql)
+}
+
+const hostile = `<img src=x onerror=alert(1)><script>alert(2)</script> @[<b onclick=alert(3)>](recipe:x) </li></ol>`
+
+// What people, rows and models write is shown as they wrote it.
+func TestPageShowsTextAsText(t *testing.T) {
+	t.Parallel()
+
+	b := browse(t)
+	h := scripted(t, `
+turns:
+  - understand: {intent: chat}
+    think: {goal: "<img src=x onerror=alert(5)>", decision: plan, steps: []}
+    reply: "<img src=x onerror=alert(4)> **bold** [a](javascript:alert(6)) </div>"
+    summarize: {response_summary: "<b>greeted</b>", conversation_phase: exploring, tone: collaborative}
+`)
+	p := h.resident("ada")
+	c := p.talk()
+	_, err := h.pool.Exec(t.Context(), `UPDATE sessions SET title = $2 WHERE id = $1`, c.session, hostile)
+	require.NoError(t, err)
+	_, err = h.pool.Exec(t.Context(), `INSERT INTO entity_refs (session_id, ref, entity_type, state, action, label, turn_created, turn_last_ref)
+		VALUES ($1, 'gen_recipe_1', 'recipe', 'pending', 'generated', $2, 1, 1)`, c.session, hostile)
+	require.NoError(t, err)
+	_, err = h.pool.Exec(t.Context(), `UPDATE kitchen.recipes SET name = $2, description = $2 WHERE user_id = $1`, p.user, hostile)
+	require.NoError(t, err)
+
+	// A key that is not valid is asked for again.
+	b.do(chromedp.Navigate(h.url), chromedp.SendKeys(chromedp.CSS("#key"), "alf_wrong"+kb.Enter))
+	b.until(`!document.querySelector("#key-wrong").hidden && document.querySelector("#key-dialog").open`)
+	b.do(chromedp.SendKeys(chromedp.CSS("#key"), p.key+kb.Enter))
+	b.until(`document.activeElement.id === "message"`)
+
+	b.say(hostile)
+	require.Equal(t, "<img src=x onerror=alert(4)> bold [a](javascript:alert(6)) </div>", b.lastReply(1))
+	require.Equal(t, strings.ReplaceAll(hostile, "@[<b onclick=alert(3)>](recipe:x)", "@<b onclick=alert(3)>"), b.text(".said"))
+	b.click("#toggle-inspector")
+	b.shows("#panel .tier-generated", "<img src=x")
+	b.click("#tab-timeline")
+	b.shows("#panel .facts", "<img src=x")
+	b.click("#tab-memory")
+	b.shows("#panel", "<b>greeted</b>")
+	b.screenshot("hostile")
+	b.click(`#types [data-type="recipe"]`)
+	b.shows("#row-table", "<img src=x")
+	b.click("#row-table button")
+	b.shows("dialog[open] h2", "<img src=x")
+	b.screenshot("hostile_rows")
+	require.Equal(t, "0", b.eval(`document.querySelectorAll("main img, main script, main b, main a, aside img, aside b, dialog img, #sessions img").length`))
+	b.requireNoTrouble()
+}
+
+// A question's options are buttons, also after a reload; an answer, by button or
+// in words, takes them away.
+func TestPageQuestions(t *testing.T) {
+	t.Parallel()
+
+	h := scripted(t, `
+turns:
+  - understand: {intent: read, quick: {entity_type: recipe, why: one}}
+    act: {calls: [{tool: db_read, args: {table: recipes}}]}
+  - understand:
+      intent: write
+      mentions: [{text: one, resolution: ambiguous, candidates: [recipe_1, recipe_2]}]
+      disambiguation: {question: Which recipe?, options: [recipe_1, recipe_2]}
+    reply: Which recipe, Butter Chicken or Pad See Ew?
+  - understand: {intent: answer, answers_question: true, mentions: [{text: Pad See Ew, ref: recipe_2, resolution: exact}]}
+    think: {goal: Settle it, decision: plan, steps: []}
+    reply: Pad See Ew it is.
+  - understand: {intent: nonsense}
+`)
+	p := h.resident("ada")
+	b := browse(t)
+	b.enter(p, h.url)
+	b.say("List my recipes")
+	b.lastReply(1)
+	b.say("Delete one")
+	require.Equal(t, "Which recipe, Butter Chicken or Pad See Ew?", b.lastReply(2))
+	const answers = "#turns .options button"
+	b.until(`document.querySelectorAll("` + answers + `").length === 2`)
+	require.Equal(t, "Butter Chicken|Pad See Ew", b.texts(answers))
+	b.screenshot("question")
+
+	b.do(chromedp.Reload())
+	b.counts(answers, 2)
+	b.click(answers + ":last-child")
+	require.Equal(t, "Pad See Ew it is.", b.lastReply(3))
+	require.Equal(t, "Pad See Ew", b.text(".turn:last-child .said"))
+	require.Empty(t, b.texts(answers))
+
+	// A failed turn says so and may be sent again.
+	b.say("Break")
+	require.NotEmpty(t, b.lastReply(4))
+	require.Equal(t, "Send again", b.texts(answers))
+	b.screenshot("failed_turn")
+	b.requireNoTrouble()
+}

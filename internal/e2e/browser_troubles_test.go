@@ -1,0 +1,231 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"alfred/domain"
+	"alfred/llm"
+	"alfred/llm/offline"
+)
+
+// gate lets a model's calls through one by one.
+type gate struct {
+	llm.Model
+
+	open chan struct{}
+}
+
+func (g *gate) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	select {
+	case <-g.open:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+
+	return g.Model.Generate(ctx, req)
+}
+
+// road is the way to a house. It can be cut, and be closed.
+type road struct {
+	*httptest.Server
+
+	closed atomic.Bool
+}
+
+func roadTo(t *testing.T, h *house) *road {
+	t.Helper()
+	target, err := url.Parse(h.url)
+	require.NoError(t, err)
+	r := &road{}
+	through := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host },
+		FlushInterval: -1,
+	}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if r.closed.Load() {
+			panic(http.ErrAbortHandler) // the connection ends without an answer
+		}
+		through.ServeHTTP(w, req)
+	}))
+	t.Cleanup(func() {
+		r.CloseClientConnections()
+		r.Close()
+	})
+
+	return r
+}
+
+// A lost connection is taken up where it broke; what waits is seen to wait, and
+// may be cancelled; what cannot be sent is kept and sent once, later.
+func TestPageWhileWorking(t *testing.T) {
+	t.Parallel()
+
+	g := &gate{open: make(chan struct{})}
+	release := sync.OnceFunc(func() { close(g.open) })
+	h := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model {
+		g.Model = offline.New(d)
+
+		return g
+	}})
+	road := roadTo(t, h)
+	t.Cleanup(release) // else a failed test's worker waits for its calls
+	b := browse(t)
+
+	b.enter(h.resident("ada"), road.URL)
+	b.say("What is in my pantry?")
+	b.shows(".activity", "Reading your message")
+	b.say("Show my recipes")
+	b.shows(".turn:last-child .activity", "Waiting for the answer before")
+	b.screenshot("waiting")
+
+	road.closed.Store(true)
+	road.CloseClientConnections()
+	b.shows(".activity", "trying again")
+	b.until(`!document.querySelector("#banner").hidden`)
+	b.say("Show my tasks")
+	b.shows("#outbox", "Not sent yet")
+	b.keys("And this one is still being typed")
+	b.screenshot("away")
+	road.closed.Store(false)
+	b.until(`document.querySelector("#banner").hidden`)
+	b.counts(".turn", 3)
+	b.shows(".activity", "Reading your message")
+
+	b.click(".turn:nth-child(2) .progress button")
+	b.shows(".turn:nth-child(2) .reply", "You cancelled this request.")
+	release()
+	b.lastReply(3)
+	require.Equal(t, 1, strings.Count(b.text(".turn .reply"), "Basmati rice"), "a resumed stream says nothing twice")
+	b.counts("#outbox li", 0)
+	h.requireRows(t, "3", `SELECT count(*) FROM turns`)
+
+	// What is typed outlives a reload; what is too long is not sent, and not cut.
+	b.do(chromedp.Reload())
+	b.until(`document.querySelector("#message").value === "And this one is still being typed"`)
+	b.fill("#message", strings.Repeat("word ", 7000))
+	b.shows("#message-size", "Too long by")
+	require.Equal(t, "true", b.eval(`document.querySelector("#send").disabled && document.querySelector("#message").value.length === 35000`))
+	b.screenshot("too_long")
+	b.requireNoTrouble()
+}
+
+// Two tabs show the same; what is deleted in one is said to be gone in the other,
+// which keeps what was typed.
+func TestPageInTwoTabs(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	p := h.resident("ada")
+	one := browse(t)
+	one.enter(p, h.url)
+	two := one.another()
+	two.enter(p, h.url+"/"+one.eval(`location.hash`))
+	one.say("Show my recipes")
+	require.Contains(t, one.lastReply(1), "Butter Chicken")
+	require.Contains(t, two.lastReply(1), "Butter Chicken")
+	two.say("Show my tasks")
+	two.lastReply(2)
+	one.lastReply(2)
+
+	// Archived and found again.
+	one.click("#session-menu summary")
+	one.click("#session-actions button:nth-child(2)")
+	one.until(`document.querySelectorAll("#sessions li").length === 0`)
+	one.click("#sessions > button") // Archived
+	one.shows("#sessions li", "Show my recipes")
+	two.keys("Half a")
+	two.keys(" thought")
+	one.click("#session-menu summary")
+	one.click("#session-actions button:nth-child(3)")
+	one.shows("dialog[open]", "Your stored rows stay")
+	one.click("dialog[open] .danger")
+	two.shows("#gone", "This conversation was deleted")
+	two.shows("#gone blockquote", "Half a thought")
+	two.screenshot("gone")
+	two.click("#gone button")
+	two.until(`document.querySelector("#message").value === "Half a thought"`)
+	require.Equal(t, "0", two.eval(`document.querySelectorAll(".turn").length`))
+	one.requireNoTrouble()
+	two.requireNoTrouble()
+}
+
+// Rows are looked at, made, changed and deleted by hand; Alfred learns of it.
+func TestPageRows(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	p := h.resident("ada")
+	b := browse(t)
+	b.enter(p, h.url)
+	b.say("Draft a Thai basil chicken")
+	b.lastReply(1)
+
+	// A draft is changed by hand, and stays one.
+	b.click("#drafts .card .name")
+	b.counts(`dialog[open] [name="name"]`, 11) // the dish and ten ingredients
+	b.fill(`dialog[open] .field [name="name"]`, "Thai Basil Tofu")
+	b.fill(`dialog[open] .parts [name="name"]`, "tofu")
+	b.screenshot("draft_form")
+	b.click("dialog[open] [type=submit]")
+	b.shows("#drafts .card .name", "Thai Basil Tofu")
+	h.requireRows(t, "tofu", `SELECT content #>> '{recipe_ingredients,0,name}' FROM artifacts ORDER BY version DESC LIMIT 1`)
+	b.click("#drafts .card .quiet")
+	b.click("dialog[open] .danger")
+	b.counts("#drafts .card", 0)
+
+	b.click(`#types [data-type="inv"]`)
+	b.shows("#row-count", "12 inventory items")
+	b.picture("rows")
+	b.fill("#find-row", "rice")
+	b.shows("#row-count", "1 pantry item")
+	b.click("#row-table button")
+	b.fill(`dialog[open] [name="quantity"]`, "-1")
+	b.click("dialog[open] [type=submit]")
+	b.until(`!document.querySelector("dialog[open] [role=alert]").hidden`)
+	b.screenshot("row_form")
+	b.fill(`dialog[open] [name="quantity"]`, "7.5")
+	b.click("dialog[open] [type=submit]")
+	b.shows("#row-table", "7.5")
+
+	// Somebody else's change in between is not written over.
+	b.click("#row-table button")
+	b.until(`document.querySelector("dialog[open] [name=quantity]") !== null`)
+	_, err := h.pool.Exec(t.Context(), `UPDATE kitchen.inventory SET quantity = 9 WHERE name = 'Basmati rice'`)
+	require.NoError(t, err)
+	b.fill(`dialog[open] [name="quantity"]`, "8")
+	b.click("dialog[open] [type=submit]")
+	b.shows("dialog[open] [role=alert]", "changed by somebody else")
+	b.click("dialog[open] [role=alert] button")
+	b.until(`document.querySelector("dialog[open] [name=quantity]").value === "9"`)
+	b.click("dialog[open] .danger")
+	b.until(`document.querySelectorAll("dialog[open]").length === 2`)
+	b.click("dialog[open]:last-of-type .danger")
+	b.shows("#row-count", "0 inventory items")
+
+	b.fill("#find-row", "")
+	b.shows("#row-count", "11 inventory items")
+	b.click("#new-row")
+	b.fill(`dialog[open] [name="name"]`, "Oat milk")
+	b.click("dialog[open] [type=submit]")
+	b.shows("#row-count", "12 inventory items")
+
+	b.click("#sessions a[aria-current]")
+	b.say("What is in my pantry?")
+	require.Contains(t, b.lastReply(2), "Oat milk")
+	for _, action := range []string{"created:user", "updated:user", "deleted:user"} {
+		h.requireRows(t, "true", fmt.Sprintf(`SELECT count(*) > 0 FROM entity_events WHERE action = '%s' AND actor = 'user'`, action))
+	}
+	b.requireNoTrouble()
+}
