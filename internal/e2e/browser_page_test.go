@@ -39,6 +39,7 @@ func TestPage(t *testing.T) {
 	b.click(`#panel [data-ref="recipe_1"] button`)
 	b.until(`document.querySelector('#panel [data-ref="recipe_1"] button').ariaPressed === "true"`)
 	b.shows(`#panel [data-ref="recipe_1"]`, "pinned by you")
+	b.until(`document.activeElement.getAttribute("aria-label") === "Unpin Butter Chicken"`) // the focus stays
 	b.picture("desktop")
 	b.fill("#as-of", "1")
 	b.until(`document.querySelector("#panel .tier-generated") === null && document.querySelector("#panel .tier-recent") !== null`)
@@ -55,6 +56,7 @@ func TestPage(t *testing.T) {
 	b.click("#tab-memory")
 	b.shows("#panel", "Turn 2")
 	b.screenshot("memory")
+	b.onPhone(t)
 
 	// What is saved equals what was shown: a card saves its draft as it stands, without a model.
 	b.click("#drafts .card .primary")
@@ -78,15 +80,14 @@ func TestPage(t *testing.T) {
 	b.do(chromedp.Reload())
 	b.counts(".turn", 3)
 	require.Equal(t, before, b.eval(turns))
+	b.counts("#panel .tier-recent", 1)
 	b.picture("dark")
-	b.onPhone(t)
 	b.requireNoTrouble()
 }
 
 // onPhone looks at the same page on a small screen.
 func (b *tab) onPhone(t *testing.T) {
 	t.Helper()
-	b.prefers("light")
 	b.do(chromedp.EmulateViewport(390, 780))
 	b.until(`document.querySelector("#inspector").hidden`)
 	b.picture("phone")
@@ -99,10 +100,12 @@ func (b *tab) onPhone(t *testing.T) {
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.until(`document.activeElement.id === "toggle-sidebar" && !document.querySelector("main").inert`)
 	b.click("#toggle-inspector")
-	b.counts("#panel .tier-recent", 1)
+	b.shows("#panel", "Turn 2")
 	b.screenshot("phone_inspector")
 	require.Equal(t, "true", b.eval(fits))
 	b.click("#close-inspector")
+	b.do(chromedp.EmulateViewport(1280, 800))
+	b.click("#toggle-inspector")
 }
 
 func (h *house) requireRows(t *testing.T, want, sql string) {

@@ -21,10 +21,10 @@ import (
 
 const (
 	// browserDeadline bounds one test's browser, its start included.
-	browserDeadline = 2 * time.Minute
+	browserDeadline = 5 * time.Minute
 
 	// pageDeadline bounds one condition on the page.
-	pageDeadline = 20 * time.Second
+	pageDeadline = time.Minute
 )
 
 // tab is the page in a browser, with what went wrong in it.
@@ -231,7 +231,7 @@ func (b *tab) picture(name string) {
 	b.eval(`[document.activeElement.blur(), document.querySelector("#notices").replaceChildren()]`)
 	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	require.NoError(b.t, err)
-	require.NoError(b.t, os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), shot, 0o600))
+	require.NoError(b.t, os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), smaller(b.t, shot), 0o600))
 }
 
 // screenshot leaves a picture in ALFRED_SCREENSHOTS, if that is set.

@@ -84,8 +84,12 @@ func TestPageWhileWorking(t *testing.T) {
 	b := browse(t)
 
 	b.enter(h.resident("ada"), road.URL)
-	b.say("What is in my pantry?")
+	b.say("Draft a Thai basil chicken")
 	b.shows(".activity", "Reading your message")
+	g.open <- struct{}{} // understand
+	g.open <- struct{}{} // think
+	b.counts(".plan li.now", 1)
+	b.screenshot("plan")
 	b.say("Show my recipes")
 	b.shows(".turn:last-child .activity", "Waiting for the answer before")
 	b.screenshot("waiting")
@@ -101,13 +105,13 @@ func TestPageWhileWorking(t *testing.T) {
 	road.closed.Store(false)
 	b.until(`document.querySelector("#banner").hidden`)
 	b.counts(".turn", 3)
-	b.shows(".activity", "Reading your message")
+	b.shows(".activity", "Working")
 
 	b.click(".turn:nth-child(2) .progress button")
 	b.shows(".turn:nth-child(2) .reply", "You cancelled this request.")
 	release()
 	b.lastReply(3)
-	require.Equal(t, 1, strings.Count(b.text(".turn .reply"), "Basmati rice"), "a resumed stream says nothing twice")
+	require.Equal(t, 1, strings.Count(b.text(".turn .reply"), "It is not saved yet"), "a resumed stream says nothing twice")
 	b.counts("#outbox li", 0)
 	h.requireRows(t, "3", `SELECT count(*) FROM turns`)
 

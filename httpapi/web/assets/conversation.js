@@ -3,7 +3,7 @@
 import { ApiError, get, whole, call } from "./api.js";
 import { emit } from "./bus.js";
 import { $ } from "./dom.js";
-import { guarded } from "./notice.js";
+import { guarded, notice } from "./notice.js";
 import { events } from "./stream.js";
 import { toEnd, turnView } from "./turn.js";
 
@@ -102,6 +102,8 @@ async function follow(id, from, signal, gone) {
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    if (!signal.aborted) notice(error.message, { bad: true });
+    return;
   }
   if (!signal.aborted) gone();
 }

@@ -5,6 +5,7 @@ import { on } from "./bus.js";
 import { turns } from "./conversation.js";
 import { button, h, iconButton } from "./dom.js";
 import { guarded } from "./notice.js";
+import { isPart } from "./types.js";
 
 const tiers = [
   ["generated", "Not saved", "Drafts. They never age out of view."],
@@ -29,16 +30,24 @@ export async function showEntities(session, redraw) {
     h("p", { class: "pick" }, h("label", { for: "as-of" }, "As of"), h("select", { id: "as-of", onchange: (event) => { asOf = Number(event.target.value); redraw(); } },
       h("option", { value: 0 }, "now"), [...ended].reverse().map((t) => h("option", { value: t.number, selected: t.number === asOf }, `turn ${t.number}: ${t.message.slice(0, 40)}`)))),
     ...groups.map((g) => h("section", { class: `tier tier-${g.tier}` }, h("h3", { title: g.what }, g.title, h("span", { class: "count" }, g.items.length)),
-      fold(g.items.map((e) => line(session, e, redraw))))),
+      fold(g.items, (e) => line(session, e, redraw)))),
     groups.length === 0 && h("p", { class: "soft none" }, asOf ? "Nothing was known then." : "Nothing yet. What Alfred reads or drafts in this conversation is listed here, with the reason why it is kept in view."),
   ].filter(Boolean);
 }
 
-function fold(lines) {
-  if (lines.length <= folded + 2) return h("ul", { class: "entities" }, lines);
-  const more = h("ul", { class: "entities", hidden: true }, lines.slice(folded));
-  const rest = button(`${lines.length - folded} more`, () => { more.hidden = false; rest.remove(); }, { class: "quiet" });
-  return [h("ul", { class: "entities" }, lines.slice(0, folded)), more, rest];
+// fold shows the first of a tier. Parts of other rows, a recipe's ingredients, come last.
+function fold(items, draw) {
+  const own = items.filter((e) => !isPart(e.type));
+  const first = own.length <= folded + 2 ? own : own.slice(0, folded);
+  const rest = items.filter((e) => !first.includes(e));
+  if (!rest.length) return h("ul", { class: "entities" }, first.map(draw));
+  const more = h("ul", { class: "entities", hidden: true });
+  const show = button(`${rest.length} more${rest.every((e) => isPart(e.type)) ? ", parts of these" : ""}`, () => {
+    more.replaceChildren(...rest.map(draw));
+    more.hidden = false;
+    show.remove();
+  }, { class: "quiet" });
+  return [h("ul", { class: "entities" }, first.map(draw)), more, show];
 }
 
 function line(session, e, redraw) {

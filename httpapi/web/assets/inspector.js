@@ -18,6 +18,12 @@ let chosen = tabs[0];
 let session = null;
 let drawn = 0;
 
+// placeOf is where the focus was, to be found again after drawing.
+function placeOf(e) {
+  const ref = e.closest("[data-ref]")?.dataset.ref;
+  return e.id ? `#${CSS.escape(e.id)}` : ref ? `[data-ref="${CSS.escape(ref)}"] button` : "";
+}
+
 // redraw fills the panel anew. What answers late is not shown.
 function redraw() {
   if (!inspectorOpen() || !session) return;
@@ -28,8 +34,10 @@ function redraw() {
     const content = await chosen.show(session, redraw);
     if (mine !== drawn || !content) return;
     const { scrollTop } = panel;
+    const at = panel.contains(document.activeElement) ? placeOf(document.activeElement) : "";
     panel.replaceChildren(...content);
     panel.scrollTop = scrollTop;
+    if (at) panel.querySelector(at)?.focus();
   });
 }
 
@@ -57,4 +65,5 @@ onInspector(redraw);
 on("session", (now) => { session = now; $("panel").replaceChildren(); redraw(); });
 on("registry", () => redraw());
 on("loaded", () => redraw());
+on("turn", () => redraw());
 on("inspect", (turn) => { lookAt(turn.id); choose(tabs[1]); openInspector(); });

@@ -104,6 +104,6 @@ guarded(async () => {
   if (location.hash.startsWith("#rows/") && listed().length) await show(listed()[0]); // what is changed there, a conversation learns of
   await route();
   startShell();
-  const jobs = await fetch("/riverui/", { method: "HEAD" }).catch(() => null);
+  const jobs = await fetch("/riverui/", { method: "HEAD", credentials: "omit" }).catch(() => null); // else the browser asks for a password
   $("riverui").hidden = !jobs || jobs.status === 404;
 });

@@ -8,6 +8,13 @@ const gathering = 100; // ms; events come in bursts
 
 let session = null;
 let timer = 0;
+let before = ""; // what was told last: what has not changed is not drawn anew under somebody's finger
+
+function tell(known) {
+  const now = JSON.stringify(known);
+  if (now !== before) emit("registry", known);
+  before = now;
+}
 
 async function read() {
   const { id } = session;
@@ -15,12 +22,12 @@ async function read() {
     if (error instanceof ApiError && error.status === 404) return null; // deleted: the conversation says so
     throw error;
   }));
-  if (known && session?.id === id) emit("registry", known);
+  if (known && session?.id === id) tell(known);
 }
 
 on("session", (now) => {
   session = now;
-  emit("registry", { current_turn: now?.last_turn ?? 0, items: [] });
+  tell({ current_turn: now?.last_turn ?? 0, items: [] });
   if (session) read();
 });
 on("stale", () => {

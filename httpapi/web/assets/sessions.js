@@ -16,6 +16,7 @@ let items = [];
 let archived = false; // whether archived ones are listed
 let cursor = "";
 let asked = 0;
+let drawn = ""; // what the list shows: what has not changed is not drawn anew under somebody's finger
 
 export const listed = () => items;
 
@@ -38,6 +39,9 @@ async function read(from) {
 }
 
 function draw() {
+  const now = JSON.stringify([items, shown?.id, archived, cursor]);
+  if (now === drawn) return;
+  drawn = now;
   const groups = new Map();
   for (const s of items) {
     const group = groupOf(s);

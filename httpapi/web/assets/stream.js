@@ -7,6 +7,7 @@ const silence = 40000; // ms; the server says something each 15 s
 const hiddenFor = 60000; // ms; then a page that nobody sees and that waits for nothing lets go of the stream
 const firstPause = 200;
 const longestPause = 5000;
+const tooMany = 429; // other tabs have all the streams that the key may open: one of them will be closed
 
 const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
@@ -32,7 +33,7 @@ export async function* events(session, after, signal, busy) {
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof ApiError && error.status === 404) return;
-      if (error instanceof ApiError && error.status < 500) throw error;
+      if (error instanceof ApiError && error.status < 500 && error.status !== tooMany) throw error;
       if (error instanceof Unreachable) pause = firstPause;
     } finally {
       attempt.stop();

@@ -6,7 +6,10 @@ import { capital } from "./format.js";
 
 let all = [];
 
-export const types = () => all.filter((t) => !all.some((parent) => parent.children.some((child) => child.type === t.type)));
+// isPart: rows of this type belong to those of another and are shown with them.
+export const isPart = (name) => all.some((parent) => parent.children.some((child) => child.type === name));
+
+export const types = () => all.filter((t) => !isPart(t.type));
 
 // typeOf finds a type, parts of others included.
 export const typeOf = (name) => all.find((t) => t.type === name) ?? null;
