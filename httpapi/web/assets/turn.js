@@ -111,7 +111,7 @@ export function turnView(turn, { cancel, say, inspect }) {
         : ["propose", "approve"].includes(question.kind) ? ["Yes", "No"] : [];
       options.replaceChildren(...labels.map((label) => button(label, () => say1(label))));
     },
-    closeQuestion() { if (!item.classList.contains("failed")) options.replaceChildren(); },
+    closeQuestion() { options.replaceChildren(); },
   };
   return view;
 }
