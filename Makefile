@@ -43,7 +43,7 @@ demo: ## a real conversation without a person; its exit status says whether all 
 	@scripts/demo
 
 .PHONY: generate
-generate: ## write db/ from sql/, docs/sql.md from the catalog, settings from the code, client/ from the API
+generate: ## write db/ from sql/, client/ from the API, and the documents that say what catalog and code hold
 	@$(TOOL) sqlc generate
 	@$(TEST_DATABASE); go test -count=1 ./cmd/internal/reference -run Documented -update
 	@scripts/clients
@@ -83,6 +83,10 @@ release: ## publish what .goreleaser.yaml says for the tag that is checked out
 .PHONY: release/check
 release/check: ## check .goreleaser.yaml (the first run builds goreleaser, which takes minutes)
 	@$(RELEASE) check
+
+.PHONY: release/schema
+release/schema: ## keep this checkout's schema for the tests of migrating from VERSION
+	@scripts/release-schema $(VERSION)
 
 .PHONY: release/snapshot
 release/snapshot: ## build all of a release into dist/ without publishing

@@ -47,6 +47,8 @@ type source interface {
 	// known lists this program's migrations, ascending.
 	known() []migration
 	name() string
+	// record is the SQL that notes a version as applied.
+	record(version int64) string
 	// up applies all that are pending.
 	up(ctx context.Context) ([]Step, error)
 }
@@ -136,7 +138,8 @@ func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 	return steps, err
 }
 
-// Print writes the SQL that Up would run for what is pending, in order.
+// Print writes the SQL that Up would run for what is pending, in order, with what records it: run by psql as it stands,
+// it leaves the database as Up does.
 func (m *Migrator) Print(ctx context.Context) (string, error) {
 	status, err := m.Status(ctx)
 	if err != nil {
@@ -144,10 +147,11 @@ func (m *Migrator) Print(ctx context.Context) (string, error) {
 	}
 	var text strings.Builder
 	text.WriteString(bootstrapSQL)
+	text.WriteString("SET search_path = alfred, public;\n")
 	for i, source := range m.sources {
 		for _, migration := range source.known() {
 			if slices.Contains(status.Sources[i].Pending, migration.version) {
-				fmt.Fprintf(&text, "\n-- %s %s\n%s\n", source.name(), migration.name, strings.TrimSpace(migration.sql))
+				fmt.Fprintf(&text, "\n-- %s %s\nBEGIN;\n%s\n%sCOMMIT;\n", source.name(), migration.name, strings.TrimSpace(migration.sql), source.record(migration.version))
 			}
 		}
 	}

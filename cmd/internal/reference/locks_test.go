@@ -1,0 +1,88 @@
+package reference_test
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/pg"
+)
+
+const locksIntro = `# What migrations lock
+
+Which tables that were there before a migration keeps from being read or written, and how, until it commits. Written by ` + "`make generate`" + `, which applies
+each migration and reads ` + "`pg_locks`" + `. The migrations of the first version run on an empty schema, so that nobody waits for them; River's are its own.
+
+From the first release on, a migration that stands here with a table that grows (` + "`turns`, `llm_calls`, `turn_events`, `entity_refs`, `embeddings`" + ` and
+the like) has to be one that reads and writes no rows while it holds the lock: a column with a constant default, a constraint ` + "`NOT VALID`" + `, an index made
+` + "`CONCURRENTLY`" + ` in a migration without a transaction. ` + "`worker migrate up`" + ` takes an advisory lock, which only other migrators wait for.
+
+| migration | locks |
+|---|---|
+`
+
+// docs/migrations.md says what each migration locks.
+func TestLocksAreDocumented(t *testing.T) {
+	t.Parallel()
+
+	pool, err := pg.Open(t.Context(), pg.Config{URL: dbtest.EmptyURL(t), MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	migrator, err := pg.NewMigrator(pool, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	require.NoError(t, err)
+	script, err := migrator.Print(t.Context())
+	require.NoError(t, err)
+
+	conn, err := pool.Acquire(t.Context())
+	require.NoError(t, err)
+	defer conn.Release()
+	var page strings.Builder
+	page.WriteString(locksIntro)
+	header := regexp.MustCompile(`(?m)^-- (river|alfred|kitchen) (\S+.*)\nBEGIN;\n`)
+	starts := header.FindAllStringSubmatchIndex(script, -1)
+	_, err = conn.Exec(t.Context(), script[:starts[0][0]])
+	require.NoError(t, err)
+	for i, at := range starts {
+		end := len(script)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		name := script[at[2]:at[3]] + " " + script[at[4]:at[5]]
+		body, _, found := strings.Cut(script[at[1]:end], "\nCOMMIT;\n")
+		require.True(t, found, name)
+		fmt.Fprintf(&page, "| %s | %s |\n", name, locksOf(t, conn.Conn(), body))
+	}
+	same(t, "docs/migrations.md", page.String())
+}
+
+// locksOf applies a migration and returns what it locked of the tables that it found.
+func locksOf(t *testing.T, conn *pgx.Conn, migration string) string {
+	t.Helper()
+
+	var locks string
+	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), `CREATE TEMPORARY TABLE found ON COMMIT DROP AS
+			SELECT oid FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('alfred', 'kitchen'))`); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(t.Context(), migration); err != nil {
+			return err
+		}
+
+		return tx.QueryRow(t.Context(), `
+			SELECT coalesce(string_agg(DISTINCT l.relation::regclass || ' ' || l.mode, ', '), 'none')
+			FROM pg_locks AS l JOIN pg_temp.found ON found.oid = l.relation
+			WHERE l.pid = pg_backend_pid() AND l.mode IN ('AccessExclusiveLock', 'ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock')
+				AND EXISTS (SELECT FROM pg_class WHERE oid = l.relation) AND l.relation::regclass::text !~ '_y\d+m\d+$'`).Scan(&locks)
+	})
+	require.NoError(t, err)
+
+	return locks
+}
