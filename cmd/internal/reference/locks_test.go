@@ -2,7 +2,6 @@ package reference_test
 
 import (
 	"fmt"
-	"io"
 	"log/slog"
 	"regexp"
 	"strings"
@@ -35,7 +34,7 @@ func TestLocksAreDocumented(t *testing.T) {
 	pool, err := pg.Open(t.Context(), pg.Config{URL: dbtest.EmptyURL(t), MaxConns: 4})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
-	migrator, err := pg.NewMigrator(pool, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	migrator, err := pg.NewMigrator(pool, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	script, err := migrator.Print(t.Context())
 	require.NoError(t, err)
