@@ -22,8 +22,8 @@ func TestPackagesExplainThemselves(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if path != root && entry.IsDir() && (strings.HasPrefix(name, ".") || slices.Contains([]string{"examples", "testdata", "tools"}, name)) {
-			return fs.SkipDir // an example is one file, with its comment in it
+		if path != root && entry.IsDir() && (strings.HasPrefix(name, ".") || slices.Contains([]string{"examples", "peers", "testdata", "tools"}, name)) {
+			return fs.SkipDir // an example, or a peer of the benchmark, is one file with its comment in it
 		}
 		if !entry.IsDir() {
 			requireShort(t, path)
