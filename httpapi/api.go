@@ -95,6 +95,8 @@ func (a *api) register(mux *http.ServeMux) {
 	a.registerMentions()
 	a.registerSearch()
 	a.registerCompletions(mux)
+	a.registerAGUI(mux)
+	a.registerMCP(mux)
 	a.registerHealth(mux)
 	documentErrors(a.huma.OpenAPI())
 }

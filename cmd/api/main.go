@@ -16,6 +16,7 @@ func main() { os.Exit(program.Main("api", run)) }
 type commands struct {
 	Doctor  doctorCommand    `cmd:"" help:"Look for what is wrong with the database and the settings."`
 	Keys    keysCommand      `cmd:"" help:"Make, list and revoke API keys."`
+	MCP     mcpCommand       `cmd:"" help:"Serve the Model Context Protocol on standard input and output." name:"mcp"`
 	OpenAPI openapiCommand   `cmd:"" help:"Print the API's description, to generate clients from." name:"openapi"`
 	Serve   serveCommand     `cmd:"" help:"Serve the API and the page."`
 	Version kong.VersionFlag `help:"Print the version."`

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/db"
+	"alfred/mcpserver"
+)
+
+type mcpCommand struct {
+	Send bool   `help:"Offer send_message too; without it everything only reads."`
+	User string `default:"demo" help:"Whom to act for, made if missing."`
+}
+
+// Help says what it is for.
+func (c *mcpCommand) Help() string {
+	return "Serves the Model Context Protocol on standard input and output, for programs that start it themselves; api serve has the same at /mcp."
+}
+
+// Run serves until the client closes the input.
+func (c *mcpCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return c.serve(ctx, e, console, &mcp.StdioTransport{})
+}
+
+func (c *mcpCommand) serve(ctx context.Context, e settings.Env, console *program.Console, transport mcp.Transport) error {
+	s, err := settings.Parse(e, settings.API)
+	if err != nil {
+		return err //nolint:wrapcheck // says which setting it was
+	}
+
+	return program.WithSchema(ctx, e, "alfred mcp", func(pool *pgxpool.Pool) error { //nolint:wrapcheck // as it was
+		logger := slog.New(slog.NewJSONHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		config, err := configure(ctx, s, pool, logger)
+		if err != nil {
+			return err
+		}
+		user, err := db.New().UserEnsure(ctx, pool, c.User)
+		if err != nil {
+			return fmt.Errorf("make user: %w", err)
+		}
+		listening, stop := context.WithCancel(ctx)
+		heard := make(chan error, 1)
+		go func() { heard <- config.Listener.Run(listening) }()
+		defer func() {
+			stop()
+			<-heard //nolint:errcheck // it ends without an error when it is stopped
+		}()
+		factory := mcpserver.New(mcpserver.Config{
+			Pool: pool, Listener: config.Listener, Domain: config.Domain, Memory: config.Memory, Search: config.Search,
+			Limits: config.Limits, Logger: logger, Version: config.Version,
+		})
+		server := factory.For(mcpserver.Caller{UserID: user, MaySend: c.Send})
+		if err := server.Run(ctx, transport); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("serve: %w", err)
+		}
+
+		return nil
+	})
+}

@@ -1,0 +1,36 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"alfred/mcpserver"
+)
+
+// registerMCP serves the Model Context Protocol. A key that reads is enough to
+// come in; the tool that sends is there for keys that chat.
+func (a *api) registerMCP(mux *http.ServeMux) {
+	handler := mcpserver.New(mcpserver.Config{
+		Pool: a.Pool, Listener: a.Listener, Domain: a.Domain, Memory: a.Memory, Search: a.Search, Limits: a.Limits,
+		Logger: a.Logger, Version: a.Version,
+	}).Handler(func(r *http.Request) mcpserver.Caller {
+		who := callerOf(r.Context())
+
+		return mcpserver.Caller{UserID: who.user, MaySend: who.may(http.MethodPost)}
+	})
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		who, err := a.admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
+		if err != nil {
+			noteCause(r.Context(), err)
+			writeProblem(w, problemOf(err))
+
+			return
+		}
+		ctx, cancel := a.untilStopping(context.WithValue(r.Context(), callerKey, who))
+		defer cancel()
+		handler.ServeHTTP(w, r.WithContext(ctx))
+	}
+	mux.HandleFunc("POST /mcp", serve)
+	mux.HandleFunc("GET /mcp", serve) // answered by what the protocol wants to hear where no sessions are kept
+	mux.HandleFunc("DELETE /mcp", serve)
+}
