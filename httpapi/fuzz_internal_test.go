@@ -1,0 +1,33 @@
+package httpapi
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzPositions: what a client sends as cursor, event id or token is read or refused, never more.
+func FuzzPositions(f *testing.F) {
+	for _, seed := range []string{"", "1", "1.2", "-1", ".", "9999999999", "1.2.3", "MjAyNi0wMS0wMVQwMDowMDowMFp8", "\x00", "eyJhbGciOiJub25lIn0.e30.", "a.b.c"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if seq, err := parseSeq(text); err == nil {
+			require.GreaterOrEqual(t, seq, int32(0))
+		}
+		if number, seq, err := parseNumberSeq(text); err == nil {
+			require.GreaterOrEqual(t, min(number, seq), int32(0))
+		}
+		if at, id, err := parseSessionCursor(text); err == nil && text != "" {
+			again, sameID, err := parseSessionCursor(sessionCursor(*at, *id))
+			require.NoError(t, err)
+			require.True(t, at.Equal(*again))
+			require.Equal(t, id, sameID)
+		}
+		if _, kid, alg, err := parseToken(text); err == nil {
+			require.NotEmpty(t, kid)
+			require.Contains(t, tokenAlgorithms, alg)
+		}
+		require.NotRegexp(t, `[\x00-\x1f\x7f]`, oneLine(text))
+	})
+}
