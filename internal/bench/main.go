@@ -17,8 +17,17 @@ func main() {
 	defer stop()
 	page := flag.String("o", "", "also write the report to this file")
 	peers := flag.Bool("peers", false, "measure Alfred beside its peers instead")
+	shards := flag.Float64("shards", 0, "simulate users spread over databases that carry so many turns per second each; measures nothing")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the client's and the worker's side to this file")
 	flag.Parse()
+	if *shards > 0 {
+		if err := simulateShards(os.Stdout, *shards); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1) //nolint:gocritic // as below
+		}
+
+		return
+	}
 	if err := run(ctx, os.Getenv("DATABASE_URL"), *page, *profile, *peers, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1) //nolint:gocritic // the process ends; nothing is left for the deferred stop to do
