@@ -15,7 +15,7 @@ import (
 
 // shop stands for a program with tables of its own: a pool on Alfred's database, and a customer's session.
 func shop(ctx context.Context) (pool *pgxpool.Pool, session uuid.UUID, shut func()) {
-	url, drop := dbtest.ExampleURL()
+	url, drop := dbtest.ExampleURL() //nolint:contextcheck // the server is every test's, not this one's
 	pool, err := pgxpool.New(ctx, url)
 	if err == nil {
 		_, err = pool.Exec(ctx, `CREATE TABLE orders (item text NOT NULL)`)
@@ -98,8 +98,7 @@ func ExampleTurnRunningError() {
 
 			return nil
 		})
-		var busy *jobs.TurnRunningError
-		if errors.As(err, &busy) {
+		if _, busy := errors.AsType[*jobs.TurnRunningError](err); busy {
 			fmt.Println("refused: a turn is running")
 		}
 	}

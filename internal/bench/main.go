@@ -30,7 +30,7 @@ func main() {
 	}
 	if err := run(ctx, os.Getenv("DATABASE_URL"), *page, *profile, *peers, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1) //nolint:gocritic // the process ends; nothing is left for the deferred stop to do
+		os.Exit(1)
 	}
 }
 

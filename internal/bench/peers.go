@@ -157,7 +157,7 @@ func (s *server) rows(ctx context.Context) (float64, error) {
 func (who contestant) run(ctx context.Context, address string, c contest, scored *score, seeded func() error) error {
 	args := append(slices.Clone(who.program[1:]), "--url", address, "--sessions", strconv.Itoa(c.Sessions), "--turns", strconv.Itoa(c.Turns),
 		"--history", strconv.Itoa(c.History))
-	cmd := exec.CommandContext(ctx, who.program[0], args...)
+	cmd := exec.CommandContext(ctx, who.program[0], args...) //nolint:gosec // the programs are this file's own
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
