@@ -770,6 +770,27 @@ export interface components {
             temperature?: number;
             tools?: components["schemas"]["Tool"][];
         };
+        RowChild: {
+            /** @description The part's column with its row's key. */
+            column: string;
+            /** @description The name under which a row has its parts. */
+            table: string;
+            type: string;
+        };
+        RowField: {
+            comment: string;
+            /** @description Kind of an array's elements. */
+            element?: string;
+            /** @enum {string} */
+            kind: "array" | "bool" | "date" | "json" | "number" | "text" | "time" | "timestamp" | "uuid";
+            name: string;
+            /** @description The values there are, where they are few. */
+            options?: string[];
+            /** @description Entity type of the row that the value is the key of. */
+            references?: string;
+            /** @description Neither empty nor filled by the database. */
+            required: boolean;
+        };
         RowPage: {
             items: {
                 [key: string]: unknown;
@@ -779,12 +800,18 @@ export interface components {
             total: number;
         };
         RowType: {
+            /** @description Types whose rows are parts of this type's rows. */
+            children: components["schemas"]["RowChild"][];
             /** @description Worth a column in a list, in order; rows may have more. */
             columns: string[];
+            /** @description What a form for a row needs to know: the columns that may be written. */
+            fields: components["schemas"]["RowField"][];
             name: string;
             plural: string;
             /** @description Shared data that nobody may change. */
             reference: boolean;
+            /** @description A user has one row at most. */
+            singleton: boolean;
             /** @description As in /v1/data/{type}. */
             type: string;
         };
@@ -1001,6 +1028,8 @@ export type PageTurnLine = components['schemas']['PageTurnLine'];
 export type Problem = components['schemas']['Problem'];
 export type Question = components['schemas']['Question'];
 export type Request = components['schemas']['Request'];
+export type RowChild = components['schemas']['RowChild'];
+export type RowField = components['schemas']['RowField'];
 export type RowPage = components['schemas']['RowPage'];
 export type RowType = components['schemas']['RowType'];
 export type RowTypesOutBody = components['schemas']['RowTypesOutBody'];

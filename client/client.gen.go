@@ -364,6 +364,45 @@ func (e ProblemCode) Valid() bool {
 	}
 }
 
+// Defines values for RowFieldKind.
+const (
+	Array     RowFieldKind = "array"
+	Bool      RowFieldKind = "bool"
+	Date      RowFieldKind = "date"
+	JSON      RowFieldKind = "json"
+	Number    RowFieldKind = "number"
+	Text      RowFieldKind = "text"
+	Time      RowFieldKind = "time"
+	Timestamp RowFieldKind = "timestamp"
+	UUID      RowFieldKind = "uuid"
+)
+
+// Valid indicates whether the value is a known member of the RowFieldKind enum.
+func (e RowFieldKind) Valid() bool {
+	switch e {
+	case Array:
+		return true
+	case Bool:
+		return true
+	case Date:
+		return true
+	case JSON:
+		return true
+	case Number:
+		return true
+	case Text:
+		return true
+	case Time:
+		return true
+	case Timestamp:
+		return true
+	case UUID:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SessionStatus.
 const (
 	Active  SessionStatus = "active"
@@ -971,6 +1010,38 @@ type Request struct {
 	Tools       *[]Tool     `json:"tools,omitempty"`
 }
 
+// RowChild defines model for RowChild.
+type RowChild struct {
+	// Column The part's column with its row's key.
+	Column string `json:"column"`
+
+	// Table The name under which a row has its parts.
+	Table string `json:"table"`
+	Type  string `json:"type"`
+}
+
+// RowField defines model for RowField.
+type RowField struct {
+	Comment string `json:"comment"`
+
+	// Element Kind of an array's elements.
+	Element *string      `json:"element,omitempty"`
+	Kind    RowFieldKind `json:"kind"`
+	Name    string       `json:"name"`
+
+	// Options The values there are, where they are few.
+	Options *[]string `json:"options,omitempty"`
+
+	// References Entity type of the row that the value is the key of.
+	References *string `json:"references,omitempty"`
+
+	// Required Neither empty nor filled by the database.
+	Required bool `json:"required"`
+}
+
+// RowFieldKind defines model for RowField.Kind.
+type RowFieldKind string
+
 // RowPage defines model for RowPage.
 type RowPage struct {
 	Items      []map[string]interface{} `json:"items"`
@@ -980,13 +1051,22 @@ type RowPage struct {
 
 // RowType defines model for RowType.
 type RowType struct {
+	// Children Types whose rows are parts of this type's rows.
+	Children []RowChild `json:"children"`
+
 	// Columns Worth a column in a list, in order; rows may have more.
 	Columns []string `json:"columns"`
-	Name    string   `json:"name"`
-	Plural  string   `json:"plural"`
+
+	// Fields What a form for a row needs to know: the columns that may be written.
+	Fields []RowField `json:"fields"`
+	Name   string     `json:"name"`
+	Plural string     `json:"plural"`
 
 	// Reference Shared data that nobody may change.
 	Reference bool `json:"reference"`
+
+	// Singleton A user has one row at most.
+	Singleton bool `json:"singleton"`
 
 	// Type As in /v1/data/{type}.
 	Type string `json:"type"`

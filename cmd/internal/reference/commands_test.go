@@ -32,7 +32,7 @@ func TestCommandsRun(t *testing.T) {
 	h.talk(t)
 	makefile := read(t, "Makefile")
 	for _, file := range documents(t) {
-		dir := workingDir(t)
+		dir := h.workingDir(t)
 		for _, b := range blocks(t, file) {
 			switch b.lang {
 			case "sh":
@@ -99,8 +99,8 @@ func (h *house) run(t *testing.T, b *block, dir, text, name string, args ...stri
 	return string(out)
 }
 
-// workingDir looks like the project's root, and takes files that commands write.
-func workingDir(t *testing.T) string {
+// workingDir looks like the project's root after make build, and takes files that commands write.
+func (h *house) workingDir(t *testing.T) string {
 	t.Helper()
 
 	dir := t.TempDir()
@@ -109,10 +109,11 @@ func workingDir(t *testing.T) string {
 	entries, err := os.ReadDir(absolute)
 	require.NoError(t, err)
 	for _, entry := range entries {
-		if name := entry.Name(); !strings.HasPrefix(name, ".") {
+		if name := entry.Name(); !strings.HasPrefix(name, ".") && name != "bin" {
 			require.NoError(t, os.Symlink(filepath.Join(absolute, name), filepath.Join(dir, name)))
 		}
 	}
+	require.NoError(t, os.Symlink(h.programs, filepath.Join(dir, "bin")))
 
 	return dir
 }
