@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,10 +37,24 @@ func openHouse(t *testing.T) *house {
 	build.Dir = root
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
+	h.shimGo(t)
 	h.start(t, "worker", "run", "--json")
 	h.addr = h.start(t, "api", "serve")
 
 	return h
+}
+
+// shimGo has the documents' go build in the project itself: its cache knows packages by
+// their folder, so that everything would be compiled anew for a working directory of its own.
+func (h *house) shimGo(t *testing.T) {
+	t.Helper()
+
+	tool, err := exec.LookPath("go")
+	require.NoError(t, err)
+	project, err := filepath.Abs(root)
+	require.NoError(t, err)
+	script := fmt.Sprintf("#!/bin/sh\ncd '%s' && exec '%s' \"$@\"\n", project, tool)
+	require.NoError(t, os.WriteFile(filepath.Join(h.programs, "go"), []byte(script), 0o755)) //nolint:gosec // it is a program
 }
 
 // start runs a program until the test ends, and returns the address that it says it listens on, once it is up.
