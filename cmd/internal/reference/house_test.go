@@ -33,7 +33,7 @@ func openHouse(t *testing.T) *house {
 	t.Helper()
 
 	h := &house{programs: t.TempDir(), url: dbtest.URL(t)}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", h.programs+"/", "./cmd/worker", "./cmd/api")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", h.programs+"/", "./cmd/worker", "./cmd/api")
 	build.Dir = root
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -54,7 +54,7 @@ func (h *house) shimGo(t *testing.T) {
 	project, err := filepath.Abs(root)
 	require.NoError(t, err)
 	script := fmt.Sprintf("#!/bin/sh\ncd '%s' && exec '%s' \"$@\"\n", project, tool)
-	require.NoError(t, os.WriteFile(filepath.Join(h.programs, "go"), []byte(script), 0o755)) //nolint:gosec // it is a program
+	require.NoError(t, os.WriteFile(filepath.Join(h.programs, "go"), []byte(script), 0o755))
 }
 
 // start runs a program until the test ends, and returns the address that it says it listens on, once it is up.
