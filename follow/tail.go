@@ -19,11 +19,18 @@ import (
 // batch is how many events are read at a time.
 const batch = 200
 
+// recheck is how often those who wait in silence are asked whether they still may.
+const recheck = 15 * time.Second
+
 // Reader reads the turns of one user. The listener must be running.
 type Reader struct {
 	Pool     *pgxpool.Pool
 	Listener *pg.Listener
 	UserID   uuid.UUID
+	// StillGood, if not nil, is asked after each look at a turn's events, before they
+	// are shown: whoever waits may have lost the right to see what has happened since.
+	// Its error ends the waiting.
+	StillGood func(context.Context) error
 }
 
 // Event is one entry of a turn's stream. Data has seq, turn_id, number, type and
@@ -114,6 +121,11 @@ func (t *Tail) read(ctx context.Context) ([]Event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
 	}
+	if t.reader.StillGood != nil {
+		if err := t.reader.StillGood(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if n := len(events); n > 0 {
 		t.after, t.over = events[n-1].Seq, Terminal(events[n-1].Type)
 	}
@@ -144,7 +156,7 @@ func (r *Reader) Wait(ctx context.Context, turnID uuid.UUID) error {
 	tail := r.Tail(turnID, 0)
 	defer tail.Close()
 	for {
-		if _, err := tail.Next(ctx, time.Hour); errors.Is(err, io.EOF) {
+		if _, err := tail.Next(ctx, recheck); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err

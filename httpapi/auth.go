@@ -151,8 +151,9 @@ func (c caller) may(method string) bool {
 
 // stillGood asks again whether a request's key or token is: a stream outlives the
 // check that it began with. A key that was revoked is errUnauthorized.
-func (a *api) stillGood(ctx context.Context) error {
-	who := callerOf(ctx)
+func (a *api) stillGood(ctx context.Context) error { return a.good(ctx, callerOf(ctx)) }
+
+func (a *api) good(ctx context.Context, who caller) error {
 	if !who.expires.IsZero() && time.Now().After(who.expires) {
 		return errUnauthorized
 	}

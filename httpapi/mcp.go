@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"alfred/mcpserver"
@@ -16,16 +17,28 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 	}).Handler(func(r *http.Request) mcpserver.Caller {
 		who := callerOf(r.Context())
 
-		return mcpserver.Caller{UserID: who.user, MaySend: who.may(http.MethodPost)}
+		return mcpserver.Caller{UserID: who.user, MaySend: who.may(http.MethodPost), StillGood: func(ctx context.Context) error {
+			err := a.good(ctx, who)
+			if errors.Is(err, errUnauthorized) {
+				return mcpserver.ErrUnauthorized
+			}
+
+			return err
+		}}
 	})
 	serve := func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
+		closed := func() {}
+		if err == nil && r.Method == http.MethodPost {
+			closed, err = a.budgets.openStream(who.budget) // a tool may wait for a reply, and its answer is a stream
+		}
 		if err != nil {
 			noteCause(r.Context(), err)
 			writeProblem(w, problemOf(err))
 
 			return
 		}
+		defer closed()
 		ctx, cancel := a.untilStopping(context.WithValue(r.Context(), callerKey, who))
 		defer cancel()
 		handler.ServeHTTP(w, r.WithContext(ctx))

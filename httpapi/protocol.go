@@ -147,7 +147,7 @@ func (a *api) enqueue(ctx context.Context, session uuid.UUID, message, key strin
 }
 
 func (a *api) reader(ctx context.Context) *follow.Reader {
-	return &follow.Reader{Pool: a.Pool, Listener: a.Listener, UserID: userOf(ctx)}
+	return &follow.Reader{Pool: a.Pool, Listener: a.Listener, UserID: userOf(ctx), StillGood: a.stillGood}
 }
 
 // relay passes a turn's events to one client as they come, with a comment in
@@ -156,9 +156,6 @@ func (a *api) relay(ctx context.Context, out *eventWriter, turn uuid.UUID, pass 
 	tail := a.reader(ctx).Tail(turn, 0)
 	defer tail.Close()
 	for {
-		if err := a.stillGood(ctx); err != nil {
-			return err
-		}
 		events, err := tail.Next(ctx, pingEvery)
 		if errors.Is(err, io.EOF) {
 			return nil

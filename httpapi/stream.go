@@ -55,15 +55,16 @@ func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamRes
 // what happens after that is not for its eyes.
 func (a *api) whileGood(next source) source {
 	return func(ctx context.Context) ([]event, bool, error) {
-		err := a.stillGood(ctx)
-		if errors.Is(err, errUnauthorized) {
-			return nil, true, nil
-		}
+		events, over, err := next(ctx)
 		if err != nil {
 			return nil, false, err
 		}
+		err = a.stillGood(ctx) // asked after the look: nothing seen is newer than the answer
+		if errors.Is(err, errUnauthorized) {
+			return nil, true, nil
+		}
 
-		return next(ctx)
+		return events, over, err
 	}
 }
 

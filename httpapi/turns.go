@@ -226,6 +226,9 @@ func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turnOut, error) {
 		}
 	}
 	t, err := a.turn(ctx, id)
+	if err == nil && in.Wait != "" {
+		err = a.stillGood(ctx)
+	}
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -246,6 +249,8 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 	defer cancel()
 	signal, stop := a.Listener.Subscribe(id)
 	defer stop()
+	again := time.NewTicker(pingEvery)
+	defer again.Stop()
 	for {
 		ended, err := a.turnEnded(ctx, id, summarized)
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -260,6 +265,10 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 		case <-a.Stopping:
 			return nil
 		case <-signal:
+		case <-again.C:
+			if err := a.stillGood(ctx); errors.Is(err, errUnauthorized) {
+				return err
+			}
 		}
 	}
 }

@@ -37,6 +37,9 @@ type Caller struct {
 	UserID uuid.UUID
 	// MaySend offers send_message; without it everything only reads.
 	MaySend bool
+	// StillGood, if not nil, is asked again while a tool waits: a caller who may not
+	// see more is ErrUnauthorized.
+	StillGood func(context.Context) error
 }
 
 // Factory makes servers, one per caller.
@@ -53,7 +56,7 @@ func (f *Factory) For(caller Caller) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "alfred", Title: "Alfred", Version: f.config.Version}, &mcp.ServerOptions{
 		Instructions: instructions, SchemaCache: f.schemas, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
-	t := &tools{Config: f.config, caller: caller, turns: &follow.Reader{Pool: f.config.Pool, Listener: f.config.Listener, UserID: caller.UserID}}
+	t := &tools{Config: f.config, caller: caller, turns: &follow.Reader{Pool: f.config.Pool, Listener: f.config.Listener, UserID: caller.UserID, StillGood: caller.StillGood}}
 	t.register(server)
 
 	return server
@@ -76,6 +79,9 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Sentence }
+
+// ErrUnauthorized is a caller's whose key was revoked, or whose token is over.
+var ErrUnauthorized = &Error{"unauthorized", "The key or token is not valid any more."}
 
 var (
 	errNotFound = &Error{"not_found", "There is no such thing here."}
