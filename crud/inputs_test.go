@@ -84,11 +84,11 @@ func TestRowsOfUserInterfaces(t *testing.T) {
 	inSession := crud.User{ID: b.scope.UserID, Session: &b.scope.SessionID}
 	ctx := t.Context()
 
-	rows, total, err := b.tools.List(ctx, b.tx, user, "inv", crud.ListParams{Limit: 2, Query: "c"})
+	list, err := b.tools.List(ctx, b.tx, user, "inv", crud.ListParams{Limit: 2, Query: "c"})
 	require.NoError(t, err)
-	require.Equal(t, 6, total)
-	require.Len(t, rows, 2)
-	require.Equal(t, "Canned tomatoes", rows[0].Data["name"])
+	require.Equal(t, 6, list.Total)
+	require.Len(t, list.Rows, 2)
+	require.Equal(t, "Canned tomatoes", list.Rows[0].Data["name"])
 
 	made, err := b.tools.Create(ctx, b.tx, inSession, "recipe", json.RawMessage(`{"name": "Toast", "description": "Brown", "recipe_ingredients": [{"name": "bread"}]}`))
 	require.NoError(t, err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -118,6 +117,7 @@ type loaded struct {
 	rows     []map[string]any
 	versions map[string]string // by key
 	total    int               // rows that matched
+	at       []position        // of each row, for a query with a page
 }
 
 // keys are the rows' keys as text, in order.
@@ -134,12 +134,12 @@ func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(ro
 
 // query is a read: what to select, from which rows, in which order.
 type query struct {
-	sel    selection
-	where  func(*statement)
-	order  func(*statement) // nil for the type's order
-	limit  int              // 0 for all
-	offset int
-	lock   bool
+	sel   selection
+	where func(*statement)
+	order func(*statement) // nil for the type's order
+	limit int              // 0 for all
+	page  *page            // nil to begin at the beginning and not to go on
+	lock  bool
 }
 
 // load runs a query and reads the children of what it found: one statement, and
@@ -154,14 +154,16 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 	var (
 		raw     []byte
 		version string
+		at      position
 	)
-	_, err = pgx.ForEachRow(rows, []any{&raw, &version, &result.total}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&raw, &version, &result.total, &at}, func() error {
 		var row map[string]any
 		if err := decode(raw, &row); err != nil {
 			return err
 		}
 		result.rows = append(result.rows, row)
 		result.versions[keyText(row, e)] = version
+		result.at = append(result.at, at)
 
 		return nil
 	})
@@ -178,11 +180,19 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 }
 
 // loadSQL returns rows as JSON, which keeps every type exact, with the row's
-// version and the number of rows that match beside it.
+// version, the number of rows that match and the row's position beside it.
 func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	s := &statement{}
-	s.add("SELECT to_jsonb(r) - ARRAY['", rowVersion, "', '_total'], r.", rowVersion, ", r._total FROM (SELECT ", columnList(q.sel.columns),
-		", ", qualifiedVersion(e), " AS ", rowVersion, ", ")
+	terms := defaultOrder(e)
+	at, after := "NULL::text[]", ""
+	if q.page != nil {
+		at, after, terms = q.page.terms(s, terms)
+	}
+	s.add("SELECT to_jsonb(r) - ARRAY['", rowVersion, "', '_total', '_at', '_after'], r.", rowVersion, ", r._total, r._at FROM (SELECT ",
+		columnList(q.sel.columns), ", ", qualifiedVersion(e), " AS ", rowVersion, ", ", at, " AS _at, ")
+	if after != "" {
+		s.add(after, " AS _after, ")
+	}
 	if q.lock {
 		s.add("0::bigint AS _total") // FOR UPDATE goes with no window function
 	} else {
@@ -195,43 +205,24 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 		q.order(s)
 		s.add(", ")
 	}
-	s.add(defaultOrder(e))
+	s.add(orderSQL(terms))
+	if after != "" { // what stands before a page is counted too, hence out here
+		s.add(") AS r WHERE r._after")
+	}
 	if q.limit > 0 {
 		s.add(" LIMIT ", s.value(q.limit))
-	}
-	if q.offset > 0 {
-		s.add(" OFFSET ", s.value(q.offset))
 	}
 	if q.lock {
 		s.add(" FOR UPDATE OF ", quoted(e.Table))
 	}
-	s.add(") AS r")
+	if after == "" {
+		s.add(") AS r")
+	}
 
 	return s
 }
 
 func qualifiedVersion(e *domain.Entity) string { return quoted(e.Table) + ".xmin::text" }
-
-// defaultOrder is the type's order with the key as the last tie-breaker, so that
-// the same rows always come in the same order and get the same refs.
-func defaultOrder(e *domain.Entity) string {
-	var terms []string
-	for _, by := range e.Order {
-		if c := e.Column(by.Column); c != nil {
-			terms = append(terms, orderTerm(c, by.Desc))
-		}
-	}
-
-	return strings.Join(append(terms, qualified(e, e.Key)), ", ")
-}
-
-func orderTerm(c *domain.Column, desc bool) string {
-	if desc {
-		return c.SQL() + " DESC NULLS LAST"
-	}
-
-	return c.SQL() + " NULLS LAST"
-}
 
 // byKeys selects rows by key and keeps the order in which the keys are given.
 func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {

@@ -122,7 +122,7 @@ func (op *readOp) order(d *decision, conditions []condition) (func(*statement), 
 		if c.Kind == domain.KindJSON {
 			return nil, failColumn(CodeBadArgument, c.Name, "Rows cannot be ordered by %s.", c.Name)
 		}
-		terms = append(terms, func(s *statement) { s.add(orderTerm(c, op.args.OrderDir == "desc")) })
+		terms = append(terms, func(s *statement) { s.add((&term{sql: c.SQL(), desc: op.args.OrderDir == "desc"}).order()) })
 	}
 	if len(terms) == 0 {
 		return nil, nil

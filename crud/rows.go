@@ -24,45 +24,72 @@ type Row struct {
 
 // ListParams bounds a list. Query, if not "", keeps rows whose name is like it.
 type ListParams struct {
-	Limit  int
-	Offset int
-	Query  string
+	Limit int
+	After string // Next of the list before, "" from the beginning
+	Query string
 }
 
-// List returns rows of a type in its default order, children left out, and how
-// many there are.
-func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType string, params ListParams) ([]Row, int, error) {
+// RowList is a piece of a list.
+type RowList struct {
+	Rows  []Row
+	Total int    // rows in all pieces
+	Next  string // for the piece after; "" on the last
+}
+
+// List returns rows of a type in its default order, children left out.
+func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType string, params ListParams) (RowList, error) {
 	e, fault := t.rowType(entityType)
 	if fault != nil {
-		return nil, 0, fault
+		return RowList{}, fault
 	}
 	limit := maxRows
 	if params.Limit > 0 {
 		limit = min(limit, params.Limit)
 	}
-	q := &query{sel: ownColumns(e), limit: limit, offset: params.Offset, where: func(s *statement) { s.add("TRUE") }}
-	if name := nameColumn(e); params.Query != "" && name != nil {
-		q.where = func(s *statement) { s.add(name.SQL(), "::text ILIKE ", s.value(literal(params.Query))) }
-		q.order = func(s *statement) { // what begins with it stands before what merely holds it
-			s.add(name.SQL(), "::text NOT ILIKE ", s.value(likeEscaper.Replace(params.Query)+"%"))
-		}
+	q, fault := listQuery(e, params)
+	if fault != nil {
+		return RowList{}, fault
 	}
+	q.limit = limit + 1 // one more says whether there is more
 	found := &loaded{}
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
 		var err error
 		found, err = t.load(ctx, tenant, e, q)
+		if q.page.after != nil && nameless(err) {
+			return errPosition
+		}
 
 		return err
 	})
 	if err != nil {
-		return nil, 0, err
+		return RowList{}, err
 	}
-	rows := make([]Row, len(found.rows))
-	for i := range found.rows {
-		rows[i] = found.row(e, i)
+	list := RowList{Rows: make([]Row, min(limit, len(found.rows))), Total: found.total}
+	for i := range list.Rows {
+		list.Rows[i] = found.row(e, i)
+	}
+	if len(found.rows) > limit {
+		list.Next, err = found.at[limit-1].encode(e, params.Query)
 	}
 
-	return rows, found.total, nil
+	return list, err
+}
+
+// listQuery reads a list from where params say.
+func listQuery(e *domain.Entity, params ListParams) (*query, *Error) {
+	q := &query{sel: ownColumns(e), page: &page{}, where: func(s *statement) { s.add("TRUE") }}
+	terms := len(defaultOrder(e))
+	if name := nameColumn(e); params.Query != "" && name != nil {
+		terms++
+		q.where = func(s *statement) { s.add(name.SQL(), "::text ILIKE ", s.value(literal(params.Query))) }
+		q.page.first = func(s *statement) *term { // what begins with it stands before what merely holds it
+			return &term{sql: "(" + name.SQL() + "::text NOT ILIKE " + s.value(likeEscaper.Replace(params.Query)+"%") + ")", sqlType: "boolean"}
+		}
+	}
+	var fault *Error
+	q.page.after, fault = decodePosition(params.After, e, params.Query, terms)
+
+	return q, fault
 }
 
 func (l *loaded) row(e *domain.Entity, i int) Row {

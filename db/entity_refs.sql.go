@@ -16,13 +16,20 @@ const entityList = `-- name: EntityList :many
 SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref
 FROM v_entities
 WHERE session_id = $1 AND tier <> 'hidden'
+  AND ($2::text IS NULL
+       OR (tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint)
+        > (tier_rank($3::text), $4::text, $5::int,
+           regexp_replace($2::text, '_\d+$', ''), substring($2::text FROM '\d+$')::bigint))
 ORDER BY tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint
-LIMIT $3 OFFSET $2
+LIMIT $6
 `
 
 type EntityListParams struct {
 	SessionID uuid.UUID
-	Skip      int32
+	AfterRef  *string
+	AfterTier string
+	AfterType string
+	AfterTurn int32
 	PageSize  int32
 }
 
@@ -40,7 +47,14 @@ type EntityListRow struct {
 
 // EntityList is the registry as the API shows it, tiers counted from the session's last turn.
 func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams) ([]*EntityListRow, error) {
-	rows, err := db.Query(ctx, entityList, arg.SessionID, arg.Skip, arg.PageSize)
+	rows, err := db.Query(ctx, entityList,
+		arg.SessionID,
+		arg.AfterRef,
+		arg.AfterTier,
+		arg.AfterType,
+		arg.AfterTurn,
+		arg.PageSize,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +88,21 @@ SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS 
        a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref
 FROM registry_at($1::uuid, $2::int) AS a
 WHERE a.tier <> 'hidden'
+  AND ($3::text IS NULL
+       OR (tier_rank(a.tier), a.entity_type, a.turn_created, regexp_replace(a.ref, '_\d+$', ''), substring(a.ref FROM '\d+$')::bigint)
+        > (tier_rank($4::text), $5::text, $6::int,
+           regexp_replace($3::text, '_\d+$', ''), substring($3::text FROM '\d+$')::bigint))
 ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, regexp_replace(a.ref, '_\d+$', ''), substring(a.ref FROM '\d+$')::bigint
-LIMIT $4 OFFSET $3
+LIMIT $7
 `
 
 type EntityListAtParams struct {
 	SessionID  uuid.UUID
 	TurnNumber int32
-	Skip       int32
+	AfterRef   *string
+	AfterTier  string
+	AfterType  string
+	AfterTurn  int32
 	PageSize   int32
 }
 
@@ -102,7 +123,10 @@ func (q *Queries) EntityListAt(ctx context.Context, db DBTX, arg *EntityListAtPa
 	rows, err := db.Query(ctx, entityListAt,
 		arg.SessionID,
 		arg.TurnNumber,
-		arg.Skip,
+		arg.AfterRef,
+		arg.AfterTier,
+		arg.AfterType,
+		arg.AfterTurn,
 		arg.PageSize,
 	)
 	if err != nil {

@@ -2,12 +2,17 @@ package httpapi
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
@@ -104,7 +109,7 @@ func (a *api) registerEntities() {
 }
 
 func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, error) {
-	skip, err := parseNumberCursor(in.Cursor)
+	after, err := parseEntityCursor(in.Cursor, in.Turn)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -112,8 +117,9 @@ func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, err
 	var refs []*db.EntityListRow
 	err = a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
 		out.Body.CurrentTurn = row.LastTurn
+		params := after.params(row.ID, int32(in.Limit))
 		if in.Turn == 0 {
-			refs, err = a.q.EntityList(ctx, tx, &db.EntityListParams{SessionID: row.ID, Skip: skip, PageSize: int32(in.Limit)})
+			refs, err = a.q.EntityList(ctx, tx, params)
 
 			return err
 		}
@@ -121,7 +127,7 @@ func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, err
 			return newCode(http.StatusNotFound, "not_found", "The conversation has no such turn yet.")
 		}
 		out.Body.CurrentTurn = in.Turn
-		refs, err = a.entitiesAt(ctx, tx, &db.EntityListAtParams{SessionID: row.ID, TurnNumber: in.Turn, Skip: skip, PageSize: int32(in.Limit)})
+		refs, err = a.entitiesAt(ctx, tx, in.Turn, params)
 
 		return err
 	})
@@ -130,19 +136,73 @@ func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, err
 	}
 	out.Body.Page = pageOf(refs, in.Limit,
 		func(r *db.EntityListRow) entity { return entity(*r) },
-		func(*db.EntityListRow) string { return strconv.Itoa(int(skip) + len(refs)) })
+		func(r *db.EntityListRow) string {
+			return entityCursor{Turn: in.Turn, Tier: r.Tier, Type: r.EntityType, TurnCreated: r.TurnCreated, Ref: r.Ref}.String()
+		})
 
 	return out, nil
 }
 
-func (a *api) entitiesAt(ctx context.Context, tx pgx.Tx, params *db.EntityListAtParams) ([]*db.EntityListRow, error) {
-	rows, err := a.q.EntityListAt(ctx, tx, params)
+func (a *api) entitiesAt(ctx context.Context, tx pgx.Tx, turn int32, params *db.EntityListParams) ([]*db.EntityListRow, error) {
+	rows, err := a.q.EntityListAt(ctx, tx, &db.EntityListAtParams{
+		SessionID: params.SessionID, TurnNumber: turn, AfterRef: params.AfterRef, AfterTier: params.AfterTier,
+		AfterType: params.AfterType, AfterTurn: params.AfterTurn, PageSize: params.PageSize,
+	})
 	refs := make([]*db.EntityListRow, len(rows))
 	for i, row := range rows {
 		refs[i] = (*db.EntityListRow)(row)
 	}
 
 	return refs, err
+}
+
+// entityCursor is a place in the registry's order, as of a turn; 0 is now.
+type entityCursor struct {
+	Turn        int32  `json:"turn"`
+	Tier        string `json:"tier"`
+	Type        string `json:"type"`
+	TurnCreated int32  `json:"turn_created"`
+	Ref         string `json:"ref"`
+}
+
+// String is the cursor as clients see it.
+func (c entityCursor) String() string {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// refForm is the form of every ref; what has another can stand in no cursor of ours.
+var refForm = regexp.MustCompile(`^[a-z][a-z0-9_]*_[0-9]{1,18}$`)
+
+// parseEntityCursor reads a cursor of the registry as of the same turn.
+func parseEntityCursor(cursor string, turn int32) (entityCursor, error) {
+	var c entityCursor
+	if cursor == "" {
+		return c, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	tiers := []string{"generated", "recent", "retained", "excluded", "background"}
+	if err != nil || c.Turn != turn || !slices.Contains(tiers, c.Tier) || !refForm.MatchString(c.Ref) || strings.ContainsRune(c.Type, 0) {
+		return c, errCursor
+	}
+
+	return c, nil
+}
+
+func (c entityCursor) params(session uuid.UUID, size int32) *db.EntityListParams {
+	params := &db.EntityListParams{SessionID: session, AfterTier: c.Tier, AfterType: c.Type, AfterTurn: c.TurnCreated, PageSize: size}
+	if c.Ref != "" {
+		params.AfterRef = &c.Ref
+	}
+
+	return params
 }
 
 func (a *api) contextPreview(ctx context.Context, in *contextIn) (*contextOut, error) {

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -51,6 +52,40 @@ func TestEntities(t *testing.T) {
 	for _, ref := range []string{"recipe_9", "soup", uuid.NewString(), "%00", "%ff"} {
 		b.call(t, http.MethodPut, path+"/"+ref+"/pin", nil).requireProblem(t, http.StatusNotFound, "not_found")
 	}
+}
+
+// Pages of the registry fit together while it changes, and a cursor is good for
+// the list it came from.
+func TestEntityPages(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	session := b.session(t)
+	b.reply(t, b.message(t, session, "hi"), "there")
+	for _, ref := range []string{"recipe_1", "recipe_2", "recipe_10", "inv_1", "inv_3"} {
+		kind, _, _ := strings.Cut(ref, "_")
+		b.ref(t, session, ref, kind, ref, 1)
+	}
+	path := "/v1/sessions/" + session + "/entities?limit=2"
+	first := b.call(t, http.MethodGet, path, nil)
+	b.ref(t, session, "inv_2", "inv", "between", 1) // on the page that was read
+	seen := first.items()
+	for cursor := first.text("next_cursor"); cursor != ""; {
+		next := b.call(t, http.MethodGet, path+"&cursor="+cursor, nil)
+		require.Equal(t, http.StatusOK, next.status, next.raw)
+		seen, cursor = append(seen, next.items()...), next.text("next_cursor")
+	}
+	refs := make([]any, len(seen))
+	for i, item := range seen {
+		refs[i] = item["ref"]
+	}
+	require.Equal(t, []any{"inv_1", "inv_3", "recipe_1", "recipe_2", "recipe_10"}, refs)
+
+	good := first.text("next_cursor")
+	for _, cursor := range []string{"x", "2", "-1", good + "x", "bnVsbA", "e30", "%00", "%ff"} {
+		b.call(t, http.MethodGet, path+"&cursor="+cursor, nil).requireProblem(t, http.StatusBadRequest, "invalid_request")
+	}
+	b.call(t, http.MethodGet, path+"&turn=1&cursor="+good, nil).requireProblem(t, http.StatusBadRequest, "invalid_request")
 }
 
 func TestContext(t *testing.T) {

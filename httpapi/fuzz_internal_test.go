@@ -24,6 +24,11 @@ func FuzzPositions(f *testing.F) {
 			require.True(t, at.Equal(*again))
 			require.Equal(t, id, sameID)
 		}
+		if c, err := parseEntityCursor(text, 0); err == nil && text != "" {
+			again, err := parseEntityCursor(c.String(), 0)
+			require.NoError(t, err)
+			require.Equal(t, c, again)
+		}
 		if _, kid, alg, err := parseToken(text); err == nil {
 			require.NotEmpty(t, kid)
 			require.Contains(t, tokenAlgorithms, alg)

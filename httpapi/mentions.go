@@ -52,11 +52,11 @@ func (a *api) mentionList(ctx context.Context, in *mentionsIn) (*mentionsOut, er
 			if room <= 0 || !mentionable(a.Domain, entity) {
 				continue
 			}
-			rows, _, err := a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, entity.Type, crud.ListParams{Limit: room, Query: in.Q})
+			list, err := a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, entity.Type, crud.ListParams{Limit: room, Query: in.Q})
 			if err != nil {
 				return fmt.Errorf("list %s: %w", entity.Table, err)
 			}
-			for _, row := range rows {
+			for _, row := range list.Rows {
 				out.Body.Items = append(out.Body.Items, mention{
 					RefType: entity.Type, UUID: fmt.Sprint(row.Data[entity.Key.Name]), Label: entity.Label.Render(row.Data),
 				})

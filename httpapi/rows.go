@@ -94,26 +94,19 @@ func (a *api) rowUser(ctx context.Context, sessionID string) (crud.User, error) 
 }
 
 func (a *api) rowList(ctx context.Context, in *rowListIn) (*rowListOut, error) {
-	offset, err := parseNumberCursor(in.Cursor)
-	if err != nil {
-		return nil, failed(ctx, err)
-	}
-	out := &rowListOut{}
-	out.Body.Items = []map[string]any{}
-	err = pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) error {
-		rows, total, err := a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, crud.ListParams{Limit: in.Limit, Offset: int(offset), Query: in.Q})
-		for _, r := range rows {
-			out.Body.Items = append(out.Body.Items, r.Data)
-		}
-		out.Body.Total = total
+	var list crud.RowList
+	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
+		list, err = a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, crud.ListParams{Limit: in.Limit, After: in.Cursor, Query: in.Q})
 
 		return err //nolint:wrapcheck // mapped below
 	})
 	if err != nil {
 		return nil, failed(ctx, rowProblem(err))
 	}
-	if shown := int(offset) + len(out.Body.Items); shown < out.Body.Total {
-		out.Body.NextCursor = strconv.Itoa(shown)
+	out := &rowListOut{Body: rowPage{Total: list.Total}}
+	out.Body.NextCursor, out.Body.Items = list.Next, make([]map[string]any, len(list.Rows))
+	for i, row := range list.Rows {
+		out.Body.Items[i] = row.Data
 	}
 
 	return out, nil

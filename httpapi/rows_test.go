@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -46,6 +47,44 @@ func TestRows(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, b.call(t, http.MethodDelete, path, nil, header{"If-Match": cleared.header.Get("ETag")}).status)
 	b.call(t, http.MethodGet, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
 	b.call(t, http.MethodDelete, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
+}
+
+// Pages fit together while rows come and go, whatever the order: also where the
+// last row of a page, whose place the cursor is, has gone.
+func TestRowPages(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.exec(t, `INSERT INTO kitchen.tasks (user_id, title, due_date, completed)
+		SELECT $1, 'task ' || n, CASE WHEN n % 3 > 0 THEN date '2026-01-01' + n / 4 END, n % 2 = 0 FROM generate_series(1, 23) AS n`, b.user)
+	b.exec(t, `INSERT INTO kitchen.cooking_log (user_id, recipe_id, cooked_at)
+		SELECT $1, NULL, timestamptz '2026-01-01 12:00' + n * interval '0.000001 s' FROM generate_series(1, 9) AS n`, b.user)
+	for path, total := range map[string]int{"/v1/data/task?limit=4": 23, "/v1/data/task?limit=3&q=1": 12, "/v1/data/log?limit=2": 9} {
+		whole := b.call(t, http.MethodGet, strings.Replace(path, "limit=", "limit=9", 1), nil)
+		require.Len(t, whole.items(), total, path)
+		require.Empty(t, whole.text("next_cursor"), path)
+		var seen []map[string]any
+		for cursor, more := "", true; more; more = cursor != "" {
+			page := b.call(t, http.MethodGet, path+"&cursor="+cursor, nil)
+			require.Equal(t, http.StatusOK, page.status, page.raw)
+			require.InDelta(t, total, page.body["total"], 0, "all are counted")
+			seen, cursor = append(seen, page.items()...), page.text("next_cursor")
+		}
+		require.Equal(t, whole.items(), seen, path)
+	}
+
+	first := b.call(t, http.MethodGet, "/v1/data/task?limit=4", nil)
+	last := first.items()[3]
+	want := b.call(t, http.MethodGet, "/v1/data/task?limit=99", nil).items()[4]
+	require.Equal(t, http.StatusNoContent, b.call(t, http.MethodDelete, "/v1/data/task/"+last["id"].(string), nil).status)
+	cursor := first.text("next_cursor")
+	require.Equal(t, want, b.call(t, http.MethodGet, "/v1/data/task?limit=4&cursor="+cursor, nil).items()[0])
+
+	// Neither what is no cursor nor one of another list is taken for one, nor one whose values were meddled with.
+	meddled := base64.RawURLEncoding.EncodeToString([]byte(`{"type":"task","query":"","at":["maybe","x","y","z"]}`))
+	for _, query := range []string{"task?cursor=x", "task?cursor=4", "task?cursor=" + cursor + "&q=1", "inv?cursor=" + cursor, "task?cursor=bnVsbA", "task?cursor=" + meddled} {
+		b.call(t, http.MethodGet, "/v1/data/"+query, nil).requireProblem(t, http.StatusBadRequest, "invalid_request")
+	}
 }
 
 func TestRowsOfASession(t *testing.T) {
@@ -101,13 +140,16 @@ func TestRowsOfOthers(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
+	b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": "A Soup before it"})
 	made := b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": "Secret Soup"})
 	path := "/v1/data/recipe/" + made.text("id")
+	cursor := b.call(t, http.MethodGet, "/v1/data/recipe?limit=1", nil).text("next_cursor")
+	require.NotEmpty(t, cursor)
 	_, b.key = b.newUser(t, "bob", "chat")
 	b.call(t, http.MethodGet, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
 	b.call(t, http.MethodPatch, path, map[string]any{"name": "mine"}).requireProblem(t, http.StatusNotFound, "not_found")
 	b.call(t, http.MethodDelete, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
-	for _, list := range []string{"/v1/data/recipe", "/v1/mentions?q=secret", "/v1/search?q=secret+soup"} {
+	for _, list := range []string{"/v1/data/recipe", "/v1/data/recipe?cursor=" + cursor, "/v1/mentions?q=secret", "/v1/search?q=secret+soup"} {
 		require.Empty(t, b.call(t, http.MethodGet, list, nil).items(), list)
 	}
 }

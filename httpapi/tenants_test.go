@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -146,7 +147,7 @@ func (e *estate) probes(t *testing.T) map[string][]probe {
 		"list-calls":       get("/v1/turns/{turn}/calls", "/v1/turns/{turn}/calls?cursor={call}"),
 		"list-constraints": get("/v1/sessions/{session}/constraints"),
 		"list-decisions":   get("/v1/sessions/{session}/decisions"),
-		"list-entities":    get("/v1/sessions/{session}/entities", "/v1/sessions/{session}/entities?turn=1", "/v1/sessions/{session}/entities?limit=1&cursor=1"),
+		"list-entities":    get("/v1/sessions/{session}/entities", "/v1/sessions/{session}/entities?turn=1", "/v1/sessions/{session}/entities?limit=1&cursor="+registryPlace),
 		"list-mentions":    get("/v1/mentions?q="+secret, "/v1/mentions?q={recipes}", "/v1/mentions?q=%25", "/v1/mentions?q=_"),
 		"list-results":     get("/v1/turns/{turn}/results"),
 		"list-sessions":    get("/v1/sessions", "/v1/sessions?limit=200", "/v1/sessions?cursor={cursor}"),
@@ -185,7 +186,7 @@ func (e *estate) rowProbes(t *testing.T, all map[string][]probe) {
 		path := "/v1/data/" + kind
 		row := path + "/{" + table + "}"
 		all["list-rows"] = append(all["list-rows"], probe{method: "GET", path: path}, probe{method: "GET", path: path + "?q=" + secret},
-			probe{method: "GET", path: path + "?limit=1&cursor=0"}, probe{method: "GET", path: path + "?session={session}"})
+			probe{method: "GET", path: path + "?limit=1"}, probe{method: "GET", path: path + "?session={session}"})
 		all["get-row"] = append(all["get-row"], probe{method: "GET", path: row}, probe{method: "GET", path: row + "?session={own_session}"})
 		all["delete-row"] = append(all["delete-row"], probe{method: "DELETE", path: row}, probe{method: "DELETE", path: row + "?session={own_session}"},
 			probe{method: "DELETE", path: row, header: header{"If-Match": "*"}})
@@ -220,6 +221,9 @@ func (e *estate) rowProbes(t *testing.T, all map[string][]probe) {
 	}
 	all["patch-row"] = append(all["patch-row"], probe{method: "PATCH", path: "/v1/data/recipe/{own_recipe}", body: `{"parent_recipe_id": "{recipes}"}`})
 }
+
+// registryPlace is a cursor of every registry: before its first draft.
+var registryPlace = base64.RawURLEncoding.EncodeToString([]byte(`{"tier": "generated", "type": "a", "ref": "a_1"}`))
 
 var (
 	ids   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|chatcmpl-[0-9a-f]{32}`)

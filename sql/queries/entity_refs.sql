@@ -3,8 +3,12 @@
 SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref
 FROM v_entities
 WHERE session_id = @session_id AND tier <> 'hidden'
+  AND (sqlc.narg(after_ref)::text IS NULL
+       OR (tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint)
+        > (tier_rank(@after_tier::text), @after_type::text, @after_turn::int,
+           regexp_replace(sqlc.narg(after_ref)::text, '_\d+$', ''), substring(sqlc.narg(after_ref)::text FROM '\d+$')::bigint))
 ORDER BY tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint
-LIMIT @page_size OFFSET @skip;
+LIMIT @page_size;
 
 -- EntityListAt is EntityList as it was when a turn ended.
 -- name: EntityListAt :many
@@ -12,8 +16,12 @@ SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS 
        a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref
 FROM registry_at(@session_id::uuid, @turn_number::int) AS a
 WHERE a.tier <> 'hidden'
+  AND (sqlc.narg(after_ref)::text IS NULL
+       OR (tier_rank(a.tier), a.entity_type, a.turn_created, regexp_replace(a.ref, '_\d+$', ''), substring(a.ref FROM '\d+$')::bigint)
+        > (tier_rank(@after_tier::text), @after_type::text, @after_turn::int,
+           regexp_replace(sqlc.narg(after_ref)::text, '_\d+$', ''), substring(sqlc.narg(after_ref)::text FROM '\d+$')::bigint))
 ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, regexp_replace(a.ref, '_\d+$', ''), substring(a.ref FROM '\d+$')::bigint
-LIMIT @page_size OFFSET @skip;
+LIMIT @page_size;
 
 -- EntityRefClear puts everything but drafts out of view and forgets reasons and exclusions.
 -- name: EntityRefClear :execrows
