@@ -3,7 +3,8 @@
 // client.gen.go and api.d.ts (the same types for TypeScript) are generated from
 // openapi.json, which is what the API says of itself; `make generate` writes all
 // three. Written by hand is what no description can say: that problems are errors
-// (client.go), and how to wait for a reply.
+// and how to wait for a reply (client.go), and how to follow what happens until
+// then, over connections that break (events.go).
 //
 // It must not import any other package of Alfred: programs use it against an
 // Alfred of another version. Start reading at client.go.

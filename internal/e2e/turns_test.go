@@ -1,15 +1,14 @@
 package e2e_test
 
 import (
-	"bufio"
-	"context"
 	"net/http"
-	"strings"
+	"strconv"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"alfred/client"
 )
 
 // Messages that come at once run one after the other, each upon the finished one before it.
@@ -63,52 +62,34 @@ turns:
     reply: A reply that is long enough to come in several pieces, one after the other.
 `)
 	made := c.enqueue(message{"message": "tell me"})
-	ctx, leave := context.WithCancel(t.Context())
-	before := c.stream(ctx, made.ID, "", 2)
-	leave()
-	require.Equal(t, "turn.started", before[0].name)
-	after := c.stream(t.Context(), made.ID, before[1].id, 0)
-	var names []string
-	for _, e := range after {
-		names = append(names, e.name)
-	}
-	require.Contains(t, names, "reply")
-	require.Equal(t, "turn.finished", names[len(names)-1])
-	require.NotContains(t, names, "turn.started", "what was seen is not sent again")
+	way := roadTo(t, c.house)
+	types := c.follow(way.URL, made, func(seen int) {
+		if seen == 2 {
+			way.CloseClientConnections()
+		}
+	})
+	require.Equal(t, "turn.started", types[0])
+	require.Contains(t, types, "reply")
+	require.Equal(t, "turn.finished", types[len(types)-1])
 	c.end(made)
 }
 
-type sse struct{ id, name, data string }
-
-// stream reads a turn's events after lastID, until n have come or the stream ends.
-func (c *talk) stream(ctx context.Context, turnID uuid.UUID, lastID string, n int) []sse {
+// follow reads a turn's events to their end and returns their types.
+func (c *talk) follow(url string, made *turn, seen func(n int)) []string {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+"/v1/turns/"+turnID.String()+"/events", nil)
+	api, err := client.New(url, c.key)
 	require.NoError(c.t, err)
-	req.Header.Set("Authorization", "Bearer "+c.key)
-	req.Header.Set("Last-Event-ID", lastID)
-	resp, err := c.client.Do(req)
-	require.NoError(c.t, err)
-	defer resp.Body.Close() //nolint:errcheck // read to its end, or given up
-	var events []sse
-	var event sse
-	for lines := bufio.NewScanner(resp.Body); (n == 0 || len(events) < n) && lines.Scan(); {
-		key, value, _ := strings.Cut(lines.Text(), ": ")
-		switch {
-		case lines.Text() == "" && event.name != "":
-			events, event = append(events, event), sse{}
-		case key == "id":
-			event.id = value
-		case key == "event":
-			event.name = value
-		case key == "data":
-			event.data = value
-		}
+	seq, types := 0, []string{}
+	for event, err := range api.FollowTurn(c.t.Context(), made.ID.String(), "") {
+		require.NoError(c.t, err)
+		now, err := strconv.Atoi(event.ID)
+		require.NoError(c.t, err)
+		require.Greater(c.t, now, seq, "what was seen is not sent again")
+		seq, types = now, append(types, event.Type)
+		seen(len(types))
 	}
 
-	return events
+	return types
 }
 
 // A cancelled turn changes nothing more, and the next one runs.
