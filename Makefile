@@ -9,6 +9,8 @@ TOOL := go tool -modfile=tools/go.mod
 RELEASE := go tool -modfile=tools/release/go.mod goreleaser
 DATABASE := url=$$(scripts/postgres url); export DATABASE_URL=$$url
 TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$url
+# make lint vets. Without debug tables the programs of the tests link in half the time.
+TEST_FLAGS := -shuffle=on -vet=off -ldflags='-s -w'
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
 
@@ -102,12 +104,16 @@ stop: ## stop what make run started, its private database too
 	@scripts/postgres stop main
 
 .PHONY: test
-test: ## run all tests
-	@$(TEST_DATABASE); go test -shuffle=on ./...
+test: ## run the tests but those of whole programs; under a minute
+	@$(TEST_DATABASE); go test -short $(TEST_FLAGS) ./...
+
+.PHONY: test/full
+test/full: ## run all tests: conversations, the page in a browser, documents' commands, crashes
+	@$(TEST_DATABASE); go test $(TEST_FLAGS) ./...
 
 .PHONY: test/race
-test/race: ## run all tests with the race detector
-	@$(TEST_DATABASE); go test -race -shuffle=on ./...
+test/race: ## run the tests of make test with the race detector
+	@$(TEST_DATABASE); go test -short -race $(TEST_FLAGS) ./...
 
 .PHONY: verify
 verify: ## prove that generated code, queries, go.mod and formatting are in order

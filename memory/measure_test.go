@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 	"alfred/internal/testfactory"
 	"alfred/llm"
 	"alfred/memory"
@@ -224,6 +225,7 @@ func (m *measuring) compress(n int) {
 // a small part of all that was said and read.
 func TestLongConversationIsFlat(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	m := &measuring{testBundle: setup(t), t: t, before: map[string]string{}, history: map[int]int{}}
 	turns := measuredTurns / 2
 	if *measure {

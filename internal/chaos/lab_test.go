@@ -59,6 +59,7 @@ var theLab lab
 // openLab starts the server on first use.
 func openLab(t *testing.T) *lab {
 	t.Helper()
+	dbtest.Whole(t)
 
 	address := dbtest.URL(t) // outside Once: it may end the test
 	theLab.once.Do(func() { theLab.err = theLab.open(t.Context(), address) })

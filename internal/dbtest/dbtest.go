@@ -99,6 +99,16 @@ func URL(t testing.TB) string {
 	return url
 }
 
+// Whole marks a test that runs whole programs or a long conversation. `make test` leaves it out and stays under a minute;
+// `make test/full`, which continuous integration runs, does not.
+func Whole(t testing.TB) {
+	t.Helper()
+
+	if testing.Short() {
+		t.Skip("not with -short: make test/full")
+	}
+}
+
 // ExampleURL returns the address of a freshly migrated database for a runnable example, which has no testing.TB, and
 // what drops it. It panics where there is no server.
 func ExampleURL() (url string, drop func()) {

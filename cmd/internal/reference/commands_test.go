@@ -22,6 +22,7 @@ const commandTimeout = 2 * time.Minute
 // below it.
 func TestCommandsRun(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	for _, tool := range []string{"bash", "curl", "jq", "psql"} {
 		if _, err := exec.LookPath(tool); err != nil {
