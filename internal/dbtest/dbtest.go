@@ -35,9 +35,13 @@ type suite struct {
 
 var theSuite suite //nolint:gochecknoglobals // a test binary is one process on one server; tests have nowhere to pass it through
 
-// Main is a package's TestMain: it runs the tests, drops their databases, and fails if goroutines are left.
-func Main(m *testing.M) {
+// Main is a package's TestMain: it runs the tests, ends what they shared, drops their databases, and fails if goroutines
+// are left.
+func Main(m *testing.M, ends ...func()) {
 	code := m.Run()
+	for _, end := range ends {
+		end()
+	}
 	theSuite.close()
 	if code == 0 {
 		if err := goleak.Find(); err != nil {

@@ -181,6 +181,19 @@ turns:
   - understand: {intent: answer, answers_question: true, mentions: [{text: Pad See Ew, ref: recipe_2, resolution: exact}]}
     think: {goal: Settle it, decision: plan, steps: []}
     reply: Pad See Ew it is.
+  - understand: {intent: explore}
+    think: {goal: Plan dinners, decision: clarify, questions: ["For how many days?"], steps: []}
+    reply: For how many days?
+  - understand: {intent: answer, answers_question: true}
+    think: {goal: Plan dinners, decision: propose, proposal: "Shall I draft two dinners?", steps: []}
+    reply: Shall I draft two dinners?
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Empty the pantry, decision: plan, steps: [{type: write, subdomain: inventory, description: Empty the pantry}]}
+    act: {calls: [{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: fridge}]}}]}
+    reply: Shall I delete them?
+  - understand: {intent: chat, answers_question: true}
+    think: {goal: Leave it, decision: plan, steps: []}
+    reply: Nothing was deleted.
   - understand: {intent: nonsense}
 `)
 	p := h.resident("ada")
@@ -190,9 +203,8 @@ turns:
 	b.lastReply(1)
 	b.say("Delete one")
 	require.Equal(t, "Which recipe, Butter Chicken or Pad See Ew?", b.lastReply(2))
-	const answers = "#turns .options button"
 	b.until(`document.querySelectorAll("` + answers + `").length === 2`)
-	require.Equal(t, "Butter Chicken|Pad See Ew", b.texts(answers))
+	require.Equal(t, "Butter Chicken|Pad See Ew", b.answers())
 	b.screenshot("question")
 
 	b.do(chromedp.Reload())
@@ -200,12 +212,33 @@ turns:
 	b.click(answers + ":last-child")
 	require.Equal(t, "Pad See Ew it is.", b.lastReply(3))
 	require.Equal(t, "Pad See Ew", b.text(".turn:last-child .said"))
-	require.Empty(t, b.texts(answers))
+	require.Empty(t, b.answers())
+
+	// A question without known answers is answered in words, and leads to where to write them.
+	b.say("Help me plan dinners")
+	b.lastReply(4)
+	b.until(`document.querySelectorAll("` + answers + `").length === 1`)
+	b.eval(`document.activeElement.blur()`)
+	b.click(answers)
+	b.until(`document.activeElement.id === "message"`)
+	b.say("Two days")
+	b.lastReply(5)
+	b.shows(answers, "Yes") // a proposal
+	require.Equal(t, "Yes|No", b.answers())
+	b.screenshot("proposal")
+	b.click(answers)
+	b.lastReply(6)
+	b.shows(answers, "Yes") // a deletion that has to be approved
+	b.screenshot("approval")
+	b.click(answers + ":last-child")
+	require.Equal(t, "Nothing was deleted.", b.lastReply(7))
+	require.Equal(t, "No", b.text(".turn:last-child .said"))
+	h.requireRows(t, "12", `SELECT count(*) FROM kitchen.inventory WHERE user_id = '`+p.user.String()+`'`)
 
 	// A failed turn says so and may be sent again.
 	b.say("Break")
-	require.NotEmpty(t, b.lastReply(4))
-	require.Equal(t, "Send again", b.texts(answers))
+	require.NotEmpty(t, b.lastReply(8))
+	require.Equal(t, "Send again", b.answers())
 	b.screenshot("failed_turn")
 	b.requireNoTrouble()
 }

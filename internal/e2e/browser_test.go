@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// browserDeadline bounds one test's browser, its start included.
+	// browserDeadline bounds what one test does in the browser.
 	browserDeadline = 5 * time.Minute
 
 	// pageDeadline bounds one condition on the page.
@@ -37,26 +37,59 @@ type tab struct {
 	troubles []string
 }
 
-// browse opens a fresh browser, or skips the test where there is none. With CI
-// set a missing browser is a failure: there it would go unnoticed.
+// theBrowser is started once for all tests of this process: each start costs a
+// second of both cores. Tests share nothing in it, see browse.
+//
+//nolint:gochecknoglobals // closed by TestMain
+var theBrowser browser
+
+type browser struct {
+	once    sync.Once
+	ctx     context.Context //nolint:containedctx // chromedp's handle
+	stop    context.CancelFunc
+	problem error
+}
+
+func (o *browser) start(path string) (context.Context, error) {
+	o.once.Do(func() {
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+		allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+		o.ctx, _ = chromedp.NewContext(allocator) // close, below, does more
+		o.stop = stop
+		_, o.problem = chromedp.Run(o.ctx, chromedp.Evaluate[string]("''"))
+	})
+
+	return o.ctx, o.problem
+}
+
+// close waits for the browser, which else writes to its directory while that is removed.
+func (o *browser) close() {
+	if o.stop != nil {
+		_ = chromedp.Cancel(o.ctx)
+		o.stop()
+	}
+}
+
+// browse opens a tab that shares nothing with those of other tests, or skips the
+// test where there is no browser. With CI set a missing browser is a failure:
+// there it would go unnoticed.
 func browse(t *testing.T) *tab {
 	t.Helper()
-	browser := findBrowser()
-	if browser == "" {
+	path := findBrowser()
+	if path == "" {
 		if os.Getenv("CI") != "" {
 			t.Fatal("no chromium or chrome on this machine")
 		}
 		t.Skip("no chromium or chrome on this machine: install one to test the page")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.UserDataDir(t.TempDir()),
-		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	deadline, cancel := context.WithTimeout(context.Background(), browserDeadline)
-	allocator, stop := chromedp.NewExecAllocator(deadline, options...)
-	ctx, _ := chromedp.NewContext(allocator) // Cancel, below, does more
+	shared, err := theBrowser.start(path)
+	require.NoError(t, err)
+	deadline, cancel := context.WithTimeout(shared, browserDeadline)
+	ctx, _ := chromedp.NewContext(deadline, chromedp.WithNewBrowserContext()) // Cancel, below, does more
 	var reading sync.WaitGroup
 	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // it waits for the browser, which else writes to its directory while that is removed
-		stop()
+		_ = chromedp.Cancel(ctx)
 		cancel()
 		reading.Wait()
 	})
@@ -88,6 +121,9 @@ func (b *tab) opened() *tab {
 			}
 		}
 	})
+	// Tabs side by side believe all to be in front: else a hidden one would wait, as pages do.
+	_, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	require.NoError(b.t, err)
 	b.do(chromedp.EmulateViewport(1280, 800))
 	b.prefers("light")
 
@@ -188,17 +224,20 @@ func (b *tab) lastReply(turns int) string {
 	return b.text(".turn:last-child .reply")
 }
 
-// text is what an element says; texts are what all that match say.
+// text is what an element says.
 func (b *tab) text(selector string) string {
 	b.t.Helper()
 
 	return b.eval(fmt.Sprintf(`document.querySelector(%q).textContent`, selector))
 }
 
-func (b *tab) texts(selector string) string {
+// answers are the buttons that a question may be answered with.
+const answers = "#turns .options button"
+
+func (b *tab) answers() string {
 	b.t.Helper()
 
-	return b.eval(fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent).join("|")`, selector))
+	return b.eval(fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent).join("|")`, answers))
 }
 
 // shows waits until an element says a text.

@@ -20,11 +20,11 @@ import (
 	"alfred/llm/offline"
 )
 
-// gate lets a model's calls through one by one.
+// gate lets a model's calls through one by one. A reply stops at its first piece until it may speak.
 type gate struct {
 	llm.Model
 
-	open chan struct{}
+	open, speak chan struct{}
 }
 
 func (g *gate) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
@@ -32,6 +32,16 @@ func (g *gate) Generate(ctx context.Context, req *llm.Request) (*llm.Response, e
 	case <-g.open:
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+
+	if tell := req.OnDelta; tell != nil {
+		req.OnDelta = func(text string) {
+			tell(text)
+			select {
+			case <-g.speak:
+			case <-ctx.Done():
+			}
+		}
 	}
 
 	return g.Model.Generate(ctx, req)
@@ -72,15 +82,18 @@ func roadTo(t *testing.T, h *house) *road {
 func TestPageWhileWorking(t *testing.T) {
 	t.Parallel()
 
-	g := &gate{open: make(chan struct{})}
-	release := sync.OnceFunc(func() { close(g.open) })
+	g := &gate{open: make(chan struct{}), speak: make(chan struct{})}
+	release, speak := sync.OnceFunc(func() { close(g.open) }), sync.OnceFunc(func() { close(g.speak) })
 	h := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model {
 		g.Model = offline.New(d)
 
 		return g
 	}})
 	road := roadTo(t, h)
-	t.Cleanup(release) // else a failed test's worker waits for its calls
+	t.Cleanup(func() { // else a failed test's worker waits for its calls
+		release()
+		speak()
+	})
 	b := browse(t)
 
 	b.enter(h.resident("ada"), road.URL)
@@ -110,13 +123,23 @@ func TestPageWhileWorking(t *testing.T) {
 	b.click(".turn:nth-child(2) .progress button")
 	b.shows(".turn:nth-child(2) .reply", "You cancelled this request.")
 	release()
+
+	// A reply is shown as it comes, also to who comes in its midst.
+	for range 2 {
+		b.until(`document.querySelector(".turn[aria-busy] .reply.streaming").textContent.length > 0`)
+		require.NotContains(t, b.text(".turn .reply"), "It is not saved yet", "that is still to come")
+		b.shows(".activity", "Writing")
+		b.screenshot("streaming")
+		b.do(chromedp.Reload())
+	}
+	speak()
 	b.lastReply(3)
+	b.counts(".streaming", 0)
 	require.Equal(t, 1, strings.Count(b.text(".turn .reply"), "It is not saved yet"), "a resumed stream says nothing twice")
 	b.counts("#outbox li", 0)
 	h.requireRows(t, "3", `SELECT count(*) FROM turns`)
 
-	// What is typed outlives a reload; what is too long is not sent, and not cut.
-	b.do(chromedp.Reload())
+	// What is typed has outlived the reloads; what is too long is not sent, and not cut.
 	b.until(`document.querySelector("#message").value === "And this one is still being typed"`)
 	b.fill("#message", strings.Repeat("word ", 7000))
 	b.shows("#message-size", "Too long by")

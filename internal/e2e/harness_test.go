@@ -30,7 +30,7 @@ import (
 	"alfred/recall"
 )
 
-func TestMain(m *testing.M) { dbtest.Main(m) }
+func TestMain(m *testing.M) { dbtest.Main(m, theBrowser.close) }
 
 // house is a whole Alfred: a database, an API and a worker.
 type house struct {

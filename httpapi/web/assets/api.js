@@ -3,8 +3,11 @@
 import { askForKey, authorization } from "./key.js";
 import { lost } from "./connection.js";
 
+/** @import { Problem } from "../../../client/api" */
+
 // ApiError is an answer that says no; code is stable.
 export class ApiError extends Error {
+  /** @param {number} status @param {Partial<Problem>} problem */
   constructor(status, problem) {
     super([problem.detail || "Something went wrong.", ...(problem.errors ?? [])].join(" "));
     this.code = problem.code;
@@ -39,19 +42,31 @@ export async function request(path, options = {}) {
   throw new ApiError(response.status, await response.json().catch(() => ({})));
 }
 
+/**
+ * @template T what the route answers
+ * @param {string} method @param {string} path @param {object} [body] @param {Record<string, string>} [headers]
+ * @returns {Promise<T>}
+ */
 export async function call(method, path, body, headers = {}) {
   const response = await request(path, body === undefined ? { method, headers }
     : { method, headers: { "Content-Type": "application/json", ...headers }, body: JSON.stringify(body) });
   return response.status === 204 ? null : response.json();
 }
 
+/** @type {<T>(path: string) => Promise<T>} */
 export const get = (path) => call("GET", path);
 
 // whole reads a list to its end, or as many pages as given.
+/**
+ * @template T an item
+ * @param {string} path @param {number} [pages]
+ * @returns {Promise<T[]>}
+ */
 export async function whole(path, pages = Infinity) {
   const items = [];
   let cursor = "";
   for (let i = 0; i < pages; i += 1) {
+    /** @type {{items: T[], next_cursor: string}} */
     const page = await get(`${path}${path.includes("?") ? "&" : "?"}limit=200&cursor=${encodeURIComponent(cursor)}`);
     items.push(...page.items);
     cursor = page.next_cursor;

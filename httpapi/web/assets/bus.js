@@ -1,6 +1,6 @@
 // How the parts of the page hear of each other without knowing each other.
 //
-//   session        {id, title, archived, ...} or null: another conversation is shown
+//   session        another conversation is shown, or none
 //   loaded         nothing: its turns are there
 //   registry       {current_turn, items}: what the conversation knows now
 //   stale          what is shown may have changed: a turn ended, a row or draft was changed
@@ -8,8 +8,22 @@
 //   inspect        {id, number}: somebody asks how this turn came about
 //   say            text: the user speaks by a button
 
+/** @import { EntityPage, Session } from "../../../client/api" */
+/**
+ * @typedef {object} Heard
+ * @property {Session | null} session
+ * @property {undefined} loaded
+ * @property {Pick<EntityPage, "current_turn" | "items">} registry
+ * @property {undefined} stale
+ * @property {{id: string, number: number, status: string}} turn
+ * @property {{id: string, number: number}} inspect
+ * @property {string} say
+ */
+
 const bus = new EventTarget();
 
+/** @type {<K extends keyof Heard>(name: K, detail?: Heard[K]) => void} */
 export const emit = (name, detail) => { bus.dispatchEvent(new CustomEvent(name, { detail })); };
 
-export const on = (name, heard) => { bus.addEventListener(name, (event) => heard(event.detail)); };
+/** @type {<K extends keyof Heard>(name: K, heard: (detail: Heard[K]) => void) => void} */
+export const on = (name, heard) => { bus.addEventListener(name, (/** @type {CustomEvent} */ event) => heard(event.detail)); };

@@ -9,6 +9,7 @@ const sayFrom = 0.9 * limit;
 
 const box = $("message");
 let session = null;
+/** @type {(text: string) => void} */
 let send = () => {};
 
 // openComposer shows what was being typed in a conversation. take(text) gets each message.

@@ -5,6 +5,7 @@ import { $ } from "./dom.js";
 const firstPause = 500;
 const longestPause = 10000;
 
+/** @type {{promise?: Promise<void>, resolve?: () => void}} */
 let waiting = null; // {promise, resolve} while the server is away
 let timer = 0;
 let pause = firstPause;

@@ -7,9 +7,14 @@ import { guarded, notice } from "./notice.js";
 import { events } from "./stream.js";
 import { toEnd, turnView } from "./turn.js";
 
+/** @import { EnqueuedTurn, Session, Turn, TurnLine } from "../../../client/api" */
+/** @typedef {ReturnType<typeof turnView>} View */
+
 const last = 2147483647; // after all of a turn's events
 
+/** @type {Session | null} */
 let session = null;
+/** @type {Map<string, View>} */
 let views = new Map(); // by turn id
 let following = new AbortController();
 
@@ -19,11 +24,13 @@ const running = (status) => status === "queued" || status === "running";
 const busy = () => [...views.values()].some((view) => running(view.status));
 
 // open shows a conversation. gone() is called when it is deleted meanwhile.
+/** @param {Session} found @param {() => void} gone */
 export async function open(found, gone) {
   close();
   session = found;
   const { signal } = following;
   emit("session", found);
+  /** @type {TurnLine[]} */
   const told = await whole(`/v1/sessions/${found.id}/turns`);
   if (signal.aborted) return;
   for (const turn of told) add(turn);
@@ -47,6 +54,7 @@ export function close() {
 }
 
 // after is where the stream is taken up: at the beginning of the turn that runs, else behind the last that ended.
+/** @param {TurnLine[]} list */
 function after(list) {
   const now = list.find((t) => t.status === "running");
   if (now) return `${now.number}.0`;
@@ -55,15 +63,18 @@ function after(list) {
 }
 
 async function reopenQuestion(id) {
+  /** @type {Turn} */
   const { question } = await get(`/v1/turns/${id}`);
   if (question?.status === "open") views.get(id)?.ask(question);
 }
 
 // add draws a turn in its place and returns its view.
+/** @param {Pick<TurnLine, "created_at" | "id" | "message" | "number" | "status"> & {error?: TurnLine["error"] | null, reply?: string | null}} turn */
 export function add(turn) {
   if (views.has(turn.id)) return views.get(turn.id);
   const view = turnView(turn, {
     say: (text) => emit("say", text),
+    write: () => $("message").focus(),
     inspect: () => emit("inspect", { id: turn.id, number: turn.number }),
     cancel: () => guarded(() => cancel(turn.id)),
   });
@@ -86,6 +97,7 @@ export const turns = () => [...views].map(([id, view]) => ({ id, number: view.nu
 // cancel ends a turn. The stream tells of it in its place, which for one that waits is behind the one that runs.
 async function cancel(id) {
   await call("POST", `/v1/turns/${id}/cancel`);
+  /** @type {Turn} */
   const turn = await get(`/v1/turns/${id}`);
   const view = views.get(id);
   if (!view || !turn.error || !running(view.status)) return;
@@ -109,8 +121,10 @@ async function follow(id, from, signal, gone) {
 }
 
 // told shows an event. A turn that another tab has sent is new here.
+/** @param {{type?: string, data?: any}} event @param {AbortSignal} signal */
 async function told({ type, data }, signal) {
   if (!views.has(data.turn_id)) {
+    /** @type {Turn} */
     const turn = await guarded(() => get(`/v1/turns/${data.turn_id}`));
     if (signal.aborted || !turn) return;
     add({ ...turn, status: "running", reply: "", error: null });
@@ -120,6 +134,7 @@ async function told({ type, data }, signal) {
   if (running(view.status)) show(view, type, data);
 }
 
+/** @type {Record<string, (view: View, data: any) => void>} */
 const shows = {
   "turn.started": (view) => { view.status = "running"; view.working("Starting…"); },
   "node.started": (view, data) => view.node(data.node),
@@ -146,6 +161,7 @@ function finish(view, data, status) {
 
 // deliver sends a message under a key, so that one sent twice arrives once.
 export async function deliver(id, text, key) {
+  /** @type {EnqueuedTurn} */
   const turn = await call("POST", `/v1/sessions/${id}/turns`, { message: text }, { "Idempotency-Key": key });
   if (session?.id !== id) return;
   add(running(turn.status) ? { ...turn, message: text, created_at: new Date().toISOString() } : await get(`/v1/turns/${turn.id}`));

@@ -1,5 +1,7 @@
 // What every part of the page builds with. Text enters the document as text, never as markup.
 
+// $ is an element of index.html, of whatever kind it has there.
+/** @type {(id: string) => any} */
 export const $ = (id) => document.getElementById(id);
 
 // h makes an element: h("button", { class: "quiet", onclick: go }, "Go", icon("go")).

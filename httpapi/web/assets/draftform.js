@@ -8,12 +8,19 @@ import { formOf } from "./form.js";
 import { guarded } from "./notice.js";
 import { typeOf } from "./types.js";
 
+/** @import { Artifact, Entity } from "../../../client/api" */
+
+/** @type {Entity[]} */
 let known = [];
 on("registry", ({ items }) => { known = items; });
 
 const choices = async (name) => known.filter((e) => e.type === name).map((e) => ({ value: e.ref, label: e.label }));
 
 // openDraft shows a draft's content. keep(content) stores a changed one, save() makes a row of the draft.
+/**
+ * @param {Entity} draft @param {Artifact} found
+ * @param {{keep: (content: object) => Promise<void>, save: () => Promise<void>}} on
+ */
 export async function openDraft(draft, found, { keep, save }) {
   const form = await formOf(typeOf(draft.type), found.content, choices);
   const wrong = h("p", { class: "bad", role: "alert", hidden: true });

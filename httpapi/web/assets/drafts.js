@@ -8,18 +8,23 @@ import { openDraft } from "./draftform.js";
 import { guarded, notice } from "./notice.js";
 import { typeOf } from "./types.js";
 
+/** @import { Artifact, Entity, Session } from "../../../client/api" */
+
+/** @type {Session | null} */
 let session = null;
 
 const path = (ref) => `/v1/sessions/${session.id}/artifacts/${encodeURIComponent(ref)}`;
 
 const learned = "Alfred learns of it with your next message.";
 
+/** @param {Entity} draft */
 async function look(draft) {
   const response = await guarded(() => request(path(draft.ref)));
   if (!response) return;
   const asSeen = { "If-Match": response.headers.get("ETag") };
   await openDraft(draft, await response.json(), {
     keep: async (content) => {
+      /** @type {Artifact} */
       const { version } = await call("PATCH", path(draft.ref), { content }, asSeen);
       asSeen["If-Match"] = `"${version}"`;
       emit("stale");
@@ -38,6 +43,7 @@ function saved(drafts) {
 }
 
 // save keeps drafts as rows. One that refers to another has to wait for it: what fails is tried again as long as others succeed.
+/** @param {Entity[]} drafts */
 async function save(drafts) {
   const done = [];
   let left = drafts;
@@ -66,6 +72,7 @@ async function discard(draft) {
   emit("stale");
 }
 
+/** @param {Entity} draft */
 function card(draft) {
   const named = (verb) => ({ "aria-label": `${verb} ${draft.label}` });
   return h("li", { class: "card", "data-ref": draft.ref },

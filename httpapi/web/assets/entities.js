@@ -7,6 +7,8 @@ import { button, h, iconButton } from "./dom.js";
 import { guarded } from "./notice.js";
 import { isPart } from "./types.js";
 
+/** @import { Entity, Session } from "../../../client/api" */
+
 const tiers = [
   ["generated", "Not saved", "Drafts. They never age out of view."],
   ["recent", "Recent", "Touched in the last two turns: seen with their rows."],
@@ -16,14 +18,17 @@ const tiers = [
 ];
 const folded = 8; // lines of a tier before the rest folds
 
+/** @type {import("./bus.js").Heard["registry"] | null} */
 let known = null; // the registry now
 let asOf = 0; // a turn, 0 for now
 
 on("registry", (now) => { known = now; });
 on("session", () => { known = null; asOf = 0; });
 
+/** @param {Session} session @param {() => void} redraw */
 export async function showEntities(session, redraw) {
   const ended = turns().filter((t) => !["queued", "running"].includes(t.status));
+  /** @type {Entity[]} */
   const items = asOf ? await whole(`/v1/sessions/${session.id}/entities?turn=${asOf}`) : known?.items ?? [];
   const groups = tiers.map(([tier, title, what]) => ({ tier, title, what, items: items.filter((e) => e.tier === tier) })).filter((g) => g.items.length);
   return [
@@ -36,6 +41,7 @@ export async function showEntities(session, redraw) {
 }
 
 // fold shows the first of a tier. Parts of other rows, a recipe's ingredients, come last.
+/** @param {Entity[]} items @param {(e: Entity) => HTMLElement} draw */
 function fold(items, draw) {
   const own = items.filter((e) => !isPart(e.type));
   const first = own.length <= folded + 2 ? own : own.slice(0, folded);
@@ -50,11 +56,13 @@ function fold(items, draw) {
   return [h("ul", { class: "entities" }, first.map(draw)), more, show];
 }
 
+/** @param {Session} session @param {Entity} e @param {() => void} redraw */
 function line(session, e, redraw) {
   const turn = e.turn_created === e.turn_last_ref ? `turn ${e.turn_created}` : `turns ${e.turn_created}–${e.turn_last_ref}`;
   const pinned = e.reason === "pinned";
   const pin = async () => {
     await call(pinned ? "DELETE" : "PUT", `/v1/sessions/${session.id}/entities/${encodeURIComponent(e.ref)}/pin`);
+    /** @type {import("../../../client/api").EntityPage} */
     const { items } = await call("GET", `/v1/sessions/${session.id}/entities`);
     known = { ...known, items };
     redraw();

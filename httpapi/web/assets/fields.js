@@ -3,13 +3,17 @@
 import { h } from "./dom.js";
 import { capital, isEmpty, words } from "./format.js";
 
+/** @import { RowField } from "../../../client/api" */
+/** @typedef {{value: string, label: string}} Choice */
+
 const local = (at) => { // as datetime-local wants it
   const date = new Date(at);
-  return new Date(date - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 };
 
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
+/** @type {(options: Choice[], value: any, kind: {required?: boolean, multiple?: boolean}) => HTMLSelectElement} */
 const select = (options, value, { required, multiple = false }) => {
   const chosen = multiple ? (value ?? []) : [value ?? ""];
   const known = new Set(options.map((o) => o.value));
@@ -19,6 +23,7 @@ const select = (options, value, { required, multiple = false }) => {
 };
 
 // Each maker answers with an input and how to read it; null stands for no value.
+/** @type {Record<string, (field: RowField & {long?: boolean}, value: any, options?: Choice[]) => {input: any, read: () => any}>} */
 const makers = {
   array: (field, value, options) => {
     if (options) {
@@ -71,6 +76,7 @@ function typed(type, field, value) {
 let made = 0;
 
 // fieldOf answers with {name, input, label, help, read, changed} for a column. options are those of a choice, if it is one.
+/** @param {RowField & {long?: boolean}} field @param {any} value @param {Choice[]} [options] */
 export function fieldOf(field, value, options) {
   const choices = options ?? field.options?.map((o) => ({ value: o, label: words(o) }));
   const { input, read } = (makers[field.kind] ?? makers.text)(field, value, choices);

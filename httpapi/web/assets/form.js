@@ -5,9 +5,15 @@ import { fieldOf } from "./fields.js";
 import { capital, isEmpty, words } from "./format.js";
 import { nameField, typeOf } from "./types.js";
 
+/** @import { RowChild, RowField, RowType } from "../../../client/api" */
+/** @import { Choice } from "./fields.js" */
+/** @typedef {Record<string, any>} Row */
+
 // A link to shared reference data is found from the row's name by the server.
+/** @type {(field: RowField) => boolean} */
 const isLookup = (field) => Boolean(typeOf(field.references)?.reference) && field.kind !== "array";
 
+/** @param {RowType} type @param {Row} row @param {(type: string) => Promise<Choice[]>} choices @param {string | null} skip */
 async function build(type, row, choices, skip) {
   const fields = type.fields.filter((f) => f.name !== skip && !isLookup(f));
   const options = await Promise.all(fields.map((f) => f.references ? choices(f.references) : null));
@@ -18,6 +24,7 @@ const valuesOf = (fields, wanted) => Object.fromEntries(fields.filter(wanted).ma
 
 // formOf answers with the form's element and how to read it. row may be {}; choices(type) resolves to what a column
 // that refers to another row may be: [{value, label}].
+/** @param {RowType} type @param {Row} row @param {(type: string) => Promise<Choice[]>} choices */
 export async function formOf(type, row, choices) {
   const fields = await build(type, row, choices, null);
   const parts = await Promise.all(type.children.map((child) => partsOf(child, row[child.table] ?? [], choices)));
@@ -34,6 +41,7 @@ export async function formOf(type, row, choices) {
 }
 
 // partsOf edits the rows that belong to a row: a recipe's ingredients.
+/** @param {RowChild} child @param {Row[]} rows @param {(type: string) => Promise<Choice[]>} choices */
 async function partsOf(child, rows, choices) {
   const type = typeOf(child.type);
   let lines = [];

@@ -24,7 +24,10 @@ export function duration(ms) {
 
 export const money = (usd) => usd > 0 ? `$${usd < 0.01 ? usd.toFixed(5) : usd.toFixed(3)}` : "";
 
+/** @import { Usage } from "../../../client/api" */
+
 // spent sums up what calls of models used: "2 calls · 1,024 in · 80 out · $0.002".
+/** @param {Omit<Usage, "calls"> & {calls?: number}} usage */
 export function spent({ calls, input_tokens: input, output_tokens: output, cached_tokens: cached, cost_usd: cost }) {
   const tokens = `${count(input)} in${cached ? ` (${count(cached)} cached)` : ""} · ${count(output)} out`;
   return [calls === undefined ? "" : plural(calls, "call"), tokens, money(cost)].filter(Boolean).join(" · ");

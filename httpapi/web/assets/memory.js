@@ -4,8 +4,13 @@ import { whole } from "./api.js";
 import { h } from "./dom.js";
 import { capital, when, words } from "./format.js";
 
+/** @import { Constraint, Decision, Session, Summary } from "../../../client/api" */
+
+/** @param {Session} session */
 export async function showMemory(session) {
-  const [constraints, decisions, summaries] = await Promise.all(["constraints", "decisions", "summaries"].map((what) => whole(`/v1/sessions/${session.id}/${what}`)));
+  const of = `/v1/sessions/${session.id}`;
+  /** @type {[Constraint[], Decision[], Summary[]]} */
+  const [constraints, decisions, summaries] = await Promise.all([whole(`${of}/constraints`), whole(`${of}/decisions`), whole(`${of}/summaries`)]);
   return [
     ...section("To hold", constraints, "Nothing was asked to hold, such as “no cod this week”.", (c) => h("li", { class: c.in_force ? "" : "over" },
       h("p", {}, c.text), h("p", { class: "soft" }, [words(c.kind), c.scope === "lasting" ? "lasting" : "this conversation", c.source_turn && `since turn ${c.source_turn}`,

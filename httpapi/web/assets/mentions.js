@@ -3,12 +3,16 @@
 import { get } from "./api.js";
 import { $, h } from "./dom.js";
 
+/** @import { Mention, MentionList } from "../../../client/api" */
+
 const pauseBefore = 120; // ms of no typing
 
 const box = $("message");
+/** @type {Mention[]} */
 let found = [];
 let chosen = 0;
 let asked = 0;
+/** @type {{label: string, token: string}[]} */
 let named = []; // {label, token} of the rows that the message names
 
 // mentioned are the rows named so far; setMentioned takes up those of a kept draft.
@@ -64,6 +68,7 @@ async function look() {
   if (word === null || mentioned().some(({ label }) => word.startsWith(`${label} `))) return close();
   await new Promise((resolve) => { setTimeout(resolve, pauseBefore); });
   if (mine !== asked) return undefined;
+  /** @type {MentionList} */
   const answer = await get(`/v1/mentions?q=${encodeURIComponent(word)}`).catch(() => ({ items: [] }));
   if (mine !== asked || typed() === null) return undefined;
   found = answer.items;

@@ -18,6 +18,11 @@ export function notice(text, { bad = false, action = null } = {}) {
 export const clearNotices = () => $("notices").replaceChildren();
 
 // guarded says what went wrong, and answers nothing then. That the server is away the banner says.
+/**
+ * @template T
+ * @param {() => T | Promise<T>} work
+ * @returns {Promise<T | undefined>}
+ */
 export async function guarded(work) {
   try {
     return await work();

@@ -12,6 +12,7 @@ import { toEnd } from "./turn.js";
 let session = null;
 let items = []; // {key, text}
 let tried = false; // the first has failed once
+/** @type {(text: string, error: Error | null) => void} */
 let refused = () => {};
 
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");

@@ -4,11 +4,14 @@ import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { count, duration, spent } from "./format.js";
 
+/** @import { ContextItem, LlmCall } from "../../../client/api" */
+
 const pretty = (value) => typeof value === "string" ? value : JSON.stringify(value, null, 2);
 
 const part = (title, text, open = false) => h("details", { open }, h("summary", {}, title, h("span", { class: "soft" }, ` ${count(text.length)} characters`)), h("pre", { tabindex: "0" }, text));
 
 // openCall shows a call of a model.
+/** @param {LlmCall} call @param {string} title */
 export function openCall(call, title) {
   const { request, response } = call;
   const messages = request?.messages ?? [];
@@ -32,6 +35,7 @@ function readable(text) {
   try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
 }
 
+/** @param {ContextItem[]} items */
 function reasons(items) {
   if (!items.length) return h("p", { class: "soft" }, "Nothing from the conversation's memory.");
   return h("div", { class: "table" }, h("table", {}, h("thead", {}, h("tr", {}, ["Section", "What", "Reason", "Tokens"].map((name) => h("th", { scope: "col" }, name)))),

@@ -4,8 +4,11 @@ import { ApiError, get } from "./api.js";
 import { emit, on } from "./bus.js";
 import { guarded } from "./notice.js";
 
+/** @import { EntityPage, Session } from "../../../client/api" */
+
 const gathering = 100; // ms; events come in bursts
 
+/** @type {Session | null} */
 let session = null;
 let timer = 0;
 let before = ""; // what was told last: what has not changed is not drawn anew under somebody's finger
@@ -18,6 +21,7 @@ function tell(known) {
 
 async function read() {
   const { id } = session;
+  /** @type {EntityPage} */
   const known = await guarded(() => get(`/v1/sessions/${id}/entities`).catch((error) => {
     if (error instanceof ApiError && error.status === 404) return null; // deleted: the conversation says so
     throw error;

@@ -8,11 +8,15 @@ import { guarded } from "./notice.js";
 import { choices, openRow } from "./rowform.js";
 import { nameField, typeOf } from "./types.js";
 
+/** @import { RowPage, RowType } from "../../../client/api" */
+
 const pageSize = 50;
 const mostColumns = 8;
 const pauseBefore = 150; // ms of no typing
 
+/** @type {RowType | null} */
 let type = null;
+/** @type {RowPage["items"]} */
 let rows = [];
 let cursor = "";
 let total = 0;
@@ -20,6 +24,7 @@ let labels = {}; // by column: key -> label
 let asked = 0;
 
 // showRows draws the table of a type.
+/** @param {RowType} wanted */
 export async function showRows(wanted) {
   type = wanted;
   rows = [];
@@ -41,6 +46,7 @@ async function load(from) {
   const now = type;
   const words1 = $("find-row")?.value.trim() ?? "";
   const refers = now.fields.filter((f) => f.references && f.kind !== "array" && !typeOf(f.references)?.reference);
+  /** @type {[RowPage, ...{value: string, label: string}[][]]} */
   const [page, ...found] = await Promise.all([
     get(`/v1/data/${encodeURIComponent(now.type)}?limit=${pageSize}&cursor=${encodeURIComponent(from)}&q=${encodeURIComponent(words1)}`),
     ...refers.map((f) => choices(f.references))]);

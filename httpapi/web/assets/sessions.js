@@ -9,9 +9,14 @@ import { guarded, notice } from "./notice.js";
 
 const pauseBefore = 150; // ms of no typing
 
+/** @import { PageSession, Session, SessionChanges } from "../../../client/api" */
+
+/** @type {(s: Session) => string} */
 const nameOf = (s) => s.title || "New conversation";
 
+/** @type {Session} */
 let shown = null; // the conversation on the page
+/** @type {Session[]} */
 let items = [];
 let archived = false; // whether archived ones are listed
 let cursor = "";
@@ -33,6 +38,7 @@ export async function list() {
 
 async function read(from) {
   const words = $("find-session").value.trim();
+  /** @type {PageSession} */
   const page = await get(`/v1/sessions?limit=50&archived=${archived}&cursor=${encodeURIComponent(from)}${words ? `&q=${encodeURIComponent(words)}` : ""}`);
   cursor = page.next_cursor;
   return page.items;
@@ -55,12 +61,14 @@ function draw() {
   $("sessions").setAttribute("aria-busy", "false");
 }
 
+/** @type {(s: Session) => HTMLElement} */
 const line = (s) => h("a", { href: `#${s.id}`, "aria-current": s.id === shown?.id ? "page" : null, "data-id": s.id, title: nameOf(s) },
   h("span", { class: "name" }, nameOf(s)), h("time", { class: "soft", datetime: s.last_activity_at }, when(s.last_activity_at)));
 
+/** @param {Session} s */
 function groupOf(s) {
   if (archived) return "Archived";
-  const days = (new Date().setHours(24, 0, 0, 0) - new Date(s.last_activity_at)) / 86400000;
+  const days = (new Date().setHours(24, 0, 0, 0) - new Date(s.last_activity_at).getTime()) / 86400000;
   return days < 1 ? "Today" : days < 2 ? "Yesterday" : days < 8 ? "This week" : "Earlier";
 }
 
@@ -69,7 +77,9 @@ async function more() {
   draw();
 }
 
+/** @param {SessionChanges} change */
 async function patch(change) {
+  /** @type {Session} */
   const changed = await guarded(() => call("PATCH", `/v1/sessions/${shown.id}`, change));
   if (!changed) return;
   shown = changed;

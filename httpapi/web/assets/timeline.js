@@ -8,6 +8,9 @@ import { count, duration, exactTime, spent, words } from "./format.js";
 import { guarded } from "./notice.js";
 import { openCall } from "./prompt.js";
 
+/** @import { CallLine, Session, TimelineLine, Turn } from "../../../client/api" */
+
+/** @type {Record<string, string>} */
 const names = { understand: "Understand", think: "Think", act: "Act", reply: "Reply", summarize: "Summarize", compress: "Compress" };
 const longText = 240;
 
@@ -18,17 +21,19 @@ export function lookAt(id) { wanted = id; }
 
 on("session", () => { wanted = null; });
 
+/** @param {Session} session @param {() => void} redraw */
 export async function showTimeline(session, redraw) {
   const all = turns();
   const turn = all.find((t) => t.id === wanted) ?? all.at(-1);
   if (!turn) return [h("p", { class: "soft none" }, "No turns yet. Each message is one: what was read, decided and written for it will stand here.")];
+  /** @type {[Turn, TimelineLine[], CallLine[]]} */
   const [detail, lines, calls] = await Promise.all([get(`/v1/turns/${turn.id}`), whole(`/v1/turns/${turn.id}/timeline`), whole(`/v1/turns/${turn.id}/calls`)]);
   const first = lines[0]?.at;
   const lastLine = lines.at(-1)?.at;
   return [
     h("p", { class: "pick" }, h("label", { for: "which-turn" }, "Turn"), h("select", { id: "which-turn", onchange: (event) => { wanted = event.target.value; redraw(); } },
       [...all].reverse().map((t) => h("option", { value: t.id, selected: t.id === turn.id }, `${t.number}: ${t.message.slice(0, 48)}`)))),
-    h("dl", { class: "facts" }, fact("Status", detail.status), fact("Took", first ? duration(new Date(lastLine) - new Date(first)) : ""),
+    h("dl", { class: "facts" }, fact("Status", detail.status), fact("Took", first ? duration(new Date(lastLine).getTime() - new Date(first).getTime()) : ""),
       fact("Models", spent(detail.usage)), detail.goal && fact("Goal", detail.goal), detail.error && fact("Error", `${detail.error.code}: ${detail.error.message}`)),
     h("h3", {}, "What happened"),
     h("ol", { class: "timeline" }, lines.map((l) => line(l, calls))),
@@ -41,8 +46,10 @@ const fact = (name, value) => value ? [h("dt", {}, name), h("dd", {}, value)] : 
 
 const titleOf = (c) => `${names[c.node] ?? c.node}${c.step ? ` · step ${c.step}` : ""}${c.call > 1 ? ` · call ${c.call}` : ""}${c.attempt > 1 ? ` · attempt ${c.attempt}` : ""}`;
 
+/** @type {(c: CallLine) => Promise<void>} */
 const look = (c) => guarded(async () => openCall(await get(`/v1/calls/${c.id}`), titleOf(c)));
 
+/** @param {TimelineLine} l @param {CallLine[]} calls */
 function line(l, calls) {
   const time = h("time", { datetime: l.at, class: "soft" }, exactTime(l.at));
   if (l.kind === "node") {
@@ -55,6 +62,7 @@ function line(l, calls) {
   return h("li", { class: `kind-${l.kind}` }, h("div", {}, h("span", { class: "kind" }, words(l.kind)), ` ${text}`), time);
 }
 
+/** @type {(c: CallLine) => HTMLElement} */
 const callLine = (c) => h("li", {}, h("button", { type: "button", class: "call", onclick: () => look(c) },
   h("span", {}, h("strong", {}, titleOf(c)), c.error_code && h("span", { class: "bad" }, ` ${c.error_code}`)),
   h("span", { class: "soft" }, [`${c.provider} ${c.model}`, spent(c), duration(c.latency_ms)].join(" · "))));

@@ -19,8 +19,15 @@ function said(message) {
   return h("p", { class: "said" }, ...parts, message.slice(from));
 }
 
-// turnView draws one turn. cancel() ends it, say(text) answers a question or tries again, inspect() shows how it came about.
-export function turnView(turn, { cancel, say, inspect }) {
+/** @import { Question, TurnLine } from "../../../client/api" */
+
+// turnView draws one turn. cancel() ends it, say(text) answers a question or tries again, write() goes to where an answer
+// in words is written, inspect() shows how the turn came about.
+/**
+ * @param {Pick<TurnLine, "created_at" | "id" | "message" | "number" | "status">} turn
+ * @param {{cancel: () => void, say: (text: string) => void, write: () => void, inspect: () => void}} on
+ */
+export function turnView(turn, { cancel, say, write, inspect }) {
   const activity = h("span", { class: "activity" });
   const progress = h("div", { class: "progress", hidden: true }, h("span", { class: "spinner", "aria-hidden": "true" }), activity,
     button("Cancel", cancel, { class: "quiet", "aria-label": `Cancel: ${turn.message.slice(0, 60)}` }));
@@ -106,10 +113,11 @@ export function turnView(turn, { cancel, say, inspect }) {
       options.replaceChildren(button("Send again", () => say1(turn.message)));
       if (aloud) announce(why);
     },
+    /** @param {Pick<Question, "kind" | "options">} question */
     ask(question) {
       const labels = question.options?.length ? question.options.map((o) => o.label)
         : ["propose", "approve"].includes(question.kind) ? ["Yes", "No"] : [];
-      options.replaceChildren(...labels.map((label) => button(label, () => say1(label))));
+      options.replaceChildren(...labels.length ? labels.map((label) => button(label, () => say1(label))) : [button("Answer…", write)]);
     },
     closeQuestion() { options.replaceChildren(); },
   };

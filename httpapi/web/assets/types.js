@@ -4,6 +4,9 @@ import { get } from "./api.js";
 import { $, h } from "./dom.js";
 import { capital } from "./format.js";
 
+/** @import { RowType, RowTypesOutBody } from "../../../client/api" */
+
+/** @type {RowType[]} */
 let all = [];
 
 // isPart: rows of this type belong to those of another and are shown with them.
@@ -15,10 +18,13 @@ export const types = () => all.filter((t) => !isPart(t.type));
 export const typeOf = (name) => all.find((t) => t.type === name) ?? null;
 
 // nameField is the column that names a row.
+/** @type {(type: RowType) => string} */
 export const nameField = (type) => type.columns.find((c) => type.fields.some((f) => f.name === c && f.kind === "text")) ?? type.columns[0];
 
 export async function loadTypes() {
-  all = (await get("/v1/data")).items;
+  /** @type {RowTypesOutBody} */
+  const answer = await get("/v1/data");
+  all = answer.items;
   $("types").replaceChildren(...types().map((t) => h("li", {}, h("a", { href: `#rows/${t.type}`, "data-type": t.type }, capital(t.plural)))));
 }
 
