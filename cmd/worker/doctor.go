@@ -23,7 +23,8 @@ type doctorCommand struct {
 var health = []struct{ name, sql string }{
 	{"workers", `SELECT count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') > 0,
 		count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') || ' alive, ' ||
-		count(*) FILTER (WHERE beat_at <= clock_timestamp() - interval '3 seconds') || ' dead; start one with "worker run"' FROM workers`},
+		count(*) FILTER (WHERE beat_at <= clock_timestamp() - interval '3 seconds') || ' dead' ||
+		CASE WHEN count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') = 0 THEN '; start one with "worker run"' ELSE '' END FROM workers`},
 	{"queue", `SELECT coalesce(max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available') < interval '1 minute', true),
 		count(*) || ' jobs wait or run, the oldest waits for ' ||
 		coalesce(round(extract(epoch FROM max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available' AND scheduled_at < clock_timestamp()))), 0) || ' s' FROM v_queue`},
@@ -32,9 +33,11 @@ var health = []struct{ name, sql string }{
 	{"failures", `SELECT count(*) FILTER (WHERE status = 'failed') * 10 <= count(*),
 		count(*) FILTER (WHERE status = 'failed') || ' of ' || count(*) || ' turns failed in the last hour' FROM turns
 		WHERE created_at > clock_timestamp() - interval '1 hour'`},
-	{"partitions", `SELECT to_regclass('alfred.turn_events' || to_char((now() + interval '1 month') AT TIME ZONE 'UTC', '"_y"YYYY"m"MM')) IS NOT NULL,
-		'those of next month are made by any running worker, or by SELECT alfred.partitions_ensure()'`},
-	{"role", `SELECT pg_has_role(current_user, 'alfred_tenant', 'MEMBER'), 'this login must be a member of alfred_tenant'`},
+	{"partitions", `SELECT made, CASE WHEN made THEN 'those of next month are there'
+		ELSE 'those of next month are missing; any running worker makes them, and so does SELECT alfred.partitions_ensure()' END
+		FROM (SELECT to_regclass('alfred.turn_events' || to_char((now() + interval '1 month') AT TIME ZONE 'UTC', '"_y"YYYY"m"MM')) IS NOT NULL AS made) AS next`},
+	{"role", `SELECT member, current_user || CASE WHEN member THEN ' is' ELSE ' has to be' END || ' a member of alfred_tenant'
+		FROM (SELECT pg_has_role(current_user, 'alfred_tenant', 'MEMBER') AS member) AS login`},
 }
 
 // Run checks and prints; its error makes the exit status say that something is wrong.

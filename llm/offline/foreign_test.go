@@ -21,6 +21,7 @@ func TestForeignDomain(t *testing.T) {
 		"delete the ticket fix the belt":         {"write/tickets: Delete tickets ticket_1"},
 		"how many tickets per priority?":         {"analyze/tickets: Count tickets by priority"},
 		"mark fix the belt as done":              {`write/tickets: Update tickets ticket_1 with [{"done":true}]`},
+		"mark the lathe as stopped":              {`write/shop_floor: Update machines machine_1 with [{"state":"stopped"}]`},
 		"draft a curry":                          nil,
 	} {
 		require.Equal(t, want, descriptions(thinkOf(t, workshop(), message, known, "", "")), message)

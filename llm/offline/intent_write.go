@@ -15,7 +15,7 @@ func writeRules() []rule {
 		{say(`(?:mark|tick|check|cross|set|flag)(?: off)? (.+?)(?: as)? (done|complete|completed|finished|bought|purchased|not done|open|undone)`), buildDone},
 		{say(`(?:tick off|check off|cross off|complete|finish) (.+)`), buildDone},
 		{say(`(?:i(?:'ve| have)? (?:finished|completed|done)) (.+)`), buildDone},
-		{say(`(?:set|change|update|edit|adjust|correct|make|move|raise|lower|increase|reduce|put) (.+?) (?:to|as|=|into|from .+ to) (.+)`), buildChange},
+		{say(`(?:set|mark|flag|change|update|edit|adjust|correct|make|move|raise|lower|increase|reduce|put) (.+?) (?:to|as|=|into|from .+ to) (.+)`), buildChange},
 		{say(`(?:move|put) (.+?) (?:in|into|on|to) (.+)`), buildMove},
 		{say(`(?:change|update|edit) (.+)`), buildChange},
 		{say(`(?:add|put|create|insert|record|note(?: down)?|register|log|stock|enter|write down|make|new) (.+)`), buildAdd},
