@@ -1,5 +1,6 @@
 // Package httpapi is Alfred over HTTP: sessions, turns, their events as
-// server-sent events, the registry, the domain's rows, and the page at /.
+// server-sent events, the registry, the domain's rows, the protocols of others
+// (OpenAI's, AG-UI, the Model Context Protocol), and the page at /.
 //
 // It owns routes, their JSON, authentication, and the one place that maps errors
 // to HTTP (errors.go). It enqueues turns and reads rows; it never works a job.
