@@ -25,7 +25,7 @@ func TestPage(t *testing.T) {
 	h := offlineHouse(t)
 	b.enter(h.resident("ada"), h.url)
 	b.shows("#empty", "What can I do for you?")
-	b.screenshot("empty")
+	b.look("empty")
 
 	b.click("#empty .options button") // Show my recipes
 	require.Contains(t, b.lastReply(1), "Butter Chicken")
@@ -46,16 +46,17 @@ func TestPage(t *testing.T) {
 
 	b.click(".turn:last-child .about-turn button")
 	b.shows("#panel .timeline", "generate recipe: 1 rows")
-	b.screenshot("timeline")
+	b.look("timeline")
 	b.click("#panel .calls li:nth-child(2) button")
 	b.shows(".call-view", "## Current Task")
 	require.Contains(t, b.text(".call-view .table"), "recipe_1")
-	b.screenshot("prompt")
+	b.look("prompt")
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.counts("dialog[open]", 0)
 	b.click("#tab-memory")
 	b.shows("#panel", "Turn 2")
-	b.screenshot("memory")
+	b.look("memory")
+	b.tabsAround(t, "message", "find-session", "toggle-inspector", "tab-memory", "close-inspector", "panel")
 	b.onPhone(t)
 
 	// What is saved equals what was shown: a card saves its draft as it stands, without a model.
@@ -66,7 +67,7 @@ func TestPage(t *testing.T) {
 	// Rows are named with @ from the keyboard.
 	b.keys("How do I make @pad")
 	b.until(`document.querySelectorAll("#mentions li").length > 0 && !document.querySelector("#mentions").hidden`)
-	b.screenshot("mentions")
+	b.look("mentions")
 	b.keys(kb.Tab)
 	b.say("?")
 	require.NotEmpty(t, b.lastReply(3))
@@ -85,6 +86,24 @@ func TestPage(t *testing.T) {
 	b.requireNoTrouble()
 }
 
+// tabsAround goes through the page with the Tab key until it is where it began: it
+// passes the named controls, and is caught by none.
+func (b *tab) tabsAround(t *testing.T, ids ...string) {
+	t.Helper()
+	seen := map[string]bool{}
+	b.click("#message")
+	for range 200 {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		id := b.eval(`document.activeElement.id`)
+		if seen[id] = true; id == "message" {
+			break
+		}
+	}
+	for _, id := range ids {
+		require.Contains(t, seen, id, "reached with the Tab key")
+	}
+}
+
 // onPhone looks at the same page on a small screen.
 func (b *tab) onPhone(t *testing.T) {
 	t.Helper()
@@ -96,12 +115,12 @@ func (b *tab) onPhone(t *testing.T) {
 	require.Equal(t, "true", b.eval(fits), "all of it fits on a phone")
 	b.click("#toggle-sidebar")
 	b.until(`document.querySelector("#sidebar").contains(document.activeElement) && document.querySelector("main").inert`)
-	b.screenshot("phone_conversations")
+	b.look("phone_conversations")
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.until(`document.activeElement.id === "toggle-sidebar" && !document.querySelector("main").inert`)
 	b.click("#toggle-inspector")
 	b.shows("#panel", "Turn 2")
-	b.screenshot("phone_inspector")
+	b.look("phone_inspector")
 	require.Equal(t, "true", b.eval(fits))
 	b.click("#close-inspector")
 	b.do(chromedp.EmulateViewport(1280, 800))
@@ -154,12 +173,12 @@ turns:
 	b.shows("#panel .facts", "<img src=x")
 	b.click("#tab-memory")
 	b.shows("#panel", "<b>greeted</b>")
-	b.screenshot("hostile")
+	b.look("hostile")
 	b.click(`#types [data-type="recipe"]`)
 	b.shows("#row-table", "<img src=x")
 	b.click("#row-table button")
 	b.shows("dialog[open] h2", "<img src=x")
-	b.screenshot("hostile_rows")
+	b.look("hostile_rows")
 	require.Equal(t, "0", b.eval(`document.querySelectorAll("main img, main script, main b, main a, aside img, aside b, dialog img, #sessions img").length`))
 	b.requireNoTrouble()
 }
@@ -205,7 +224,7 @@ turns:
 	require.Equal(t, "Which recipe, Butter Chicken or Pad See Ew?", b.lastReply(2))
 	b.until(`document.querySelectorAll("` + answers + `").length === 2`)
 	require.Equal(t, "Butter Chicken|Pad See Ew", b.answers())
-	b.screenshot("question")
+	b.look("question")
 
 	b.do(chromedp.Reload())
 	b.counts(answers, 2)
@@ -225,11 +244,11 @@ turns:
 	b.lastReply(5)
 	b.shows(answers, "Yes") // a proposal
 	require.Equal(t, "Yes|No", b.answers())
-	b.screenshot("proposal")
+	b.look("proposal")
 	b.click(answers)
 	b.lastReply(6)
 	b.shows(answers, "Yes") // a deletion that has to be approved
-	b.screenshot("approval")
+	b.look("approval")
 	b.click(answers + ":last-child")
 	require.Equal(t, "Nothing was deleted.", b.lastReply(7))
 	require.Equal(t, "No", b.text(".turn:last-child .said"))
@@ -239,6 +258,6 @@ turns:
 	b.say("Break")
 	require.NotEmpty(t, b.lastReply(8))
 	require.Equal(t, "Send again", b.answers())
-	b.screenshot("failed_turn")
+	b.look("failed_turn")
 	b.requireNoTrouble()
 }

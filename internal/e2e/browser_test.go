@@ -263,7 +263,7 @@ var pictures = flag.Bool("pictures", false, "draw the README's pictures anew")
 // picture draws one of the README's pictures when asked to.
 func (b *tab) picture(name string) {
 	b.t.Helper()
-	b.screenshot(name)
+	b.look(name)
 	if !*pictures {
 		return
 	}
@@ -271,6 +271,19 @@ func (b *tab) picture(name string) {
 	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	require.NoError(b.t, err)
 	require.NoError(b.t, os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), smaller(b.t, shot), 0o600))
+}
+
+// nameless are the controls in sight that have no name for those who hear the page.
+const nameless = `[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [role=tab], [role=option], [tabindex='0']")]
+	.filter((e) => e.checkVisibility() && ![e.ariaLabel, e.title, document.getElementById(e.getAttribute("aria-labelledby"))?.textContent,
+		...[...e.labels ?? []].map((l) => l.textContent), e.matches("input, select, textarea") ? "" : e.textContent].some((name) => name?.trim()))
+	.map((e) => e.outerHTML.slice(0, 150)).join("\n")`
+
+// look checks what has to hold of all that is ever shown, and leaves a picture of it.
+func (b *tab) look(name string) {
+	b.t.Helper()
+	require.Empty(b.t, b.eval(nameless), "%s: controls without a name", name)
+	b.screenshot(name)
 }
 
 // screenshot leaves a picture in ALFRED_SCREENSHOTS, if that is set.

@@ -102,10 +102,10 @@ func TestPageWhileWorking(t *testing.T) {
 	g.open <- struct{}{} // understand
 	g.open <- struct{}{} // think
 	b.counts(".plan li.now", 1)
-	b.screenshot("plan")
+	b.look("plan")
 	b.say("Show my recipes")
 	b.shows(".turn:last-child .activity", "Waiting for the answer before")
-	b.screenshot("waiting")
+	b.look("waiting")
 
 	road.closed.Store(true)
 	road.CloseClientConnections()
@@ -114,7 +114,7 @@ func TestPageWhileWorking(t *testing.T) {
 	b.say("Show my tasks")
 	b.shows("#outbox", "Not sent yet")
 	b.keys("And this one is still being typed")
-	b.screenshot("away")
+	b.look("away")
 	road.closed.Store(false)
 	b.until(`document.querySelector("#banner").hidden`)
 	b.counts(".turn", 3)
@@ -129,7 +129,7 @@ func TestPageWhileWorking(t *testing.T) {
 		b.until(`document.querySelector(".turn[aria-busy] .reply.streaming").textContent.length > 0`)
 		require.NotContains(t, b.text(".turn .reply"), "It is not saved yet", "that is still to come")
 		b.shows(".activity", "Writing")
-		b.screenshot("streaming")
+		b.look("streaming")
 		b.do(chromedp.Reload())
 	}
 	speak()
@@ -144,7 +144,7 @@ func TestPageWhileWorking(t *testing.T) {
 	b.fill("#message", strings.Repeat("word ", 7000))
 	b.shows("#message-size", "Too long by")
 	require.Equal(t, "true", b.eval(`document.querySelector("#send").disabled && document.querySelector("#message").value.length === 35000`))
-	b.screenshot("too_long")
+	b.look("too_long")
 	b.requireNoTrouble()
 }
 
@@ -180,7 +180,7 @@ func TestPageInTwoTabs(t *testing.T) {
 	one.click("dialog[open] .danger")
 	two.shows("#gone", "This conversation was deleted")
 	two.shows("#gone blockquote", "Half a thought")
-	two.screenshot("gone")
+	two.look("gone")
 	two.click("#gone button")
 	two.until(`document.querySelector("#message").value === "Half a thought"`)
 	require.Equal(t, "0", two.eval(`document.querySelectorAll(".turn").length`))
@@ -204,7 +204,7 @@ func TestPageRows(t *testing.T) {
 	b.counts(`dialog[open] [name="name"]`, 11) // the dish and ten ingredients
 	b.fill(`dialog[open] .field [name="name"]`, "Thai Basil Tofu")
 	b.fill(`dialog[open] .parts [name="name"]`, "tofu")
-	b.screenshot("draft_form")
+	b.look("draft_form")
 	b.click("dialog[open] [type=submit]")
 	b.shows("#drafts .card .name", "Thai Basil Tofu")
 	h.requireRows(t, "tofu", `SELECT content #>> '{recipe_ingredients,0,name}' FROM artifacts ORDER BY version DESC LIMIT 1`)
@@ -221,7 +221,7 @@ func TestPageRows(t *testing.T) {
 	b.fill(`dialog[open] [name="quantity"]`, "-1")
 	b.click("dialog[open] [type=submit]")
 	b.until(`!document.querySelector("dialog[open] [role=alert]").hidden`)
-	b.screenshot("row_form")
+	b.look("row_form")
 	b.fill(`dialog[open] [name="quantity"]`, "7.5")
 	b.click("dialog[open] [type=submit]")
 	b.shows("#row-table", "7.5")
@@ -251,8 +251,21 @@ func TestPageRows(t *testing.T) {
 	b.click("#sessions a[aria-current]")
 	b.say("What is in my pantry?")
 	require.Contains(t, b.lastReply(2), "Oat milk")
+	// What is typed, in a form too, outlives the conversation.
+	b.keys("Half a thought")
+	b.click(`#types [data-type="inv"]`)
+	b.click("#new-row")
+	b.fill(`dialog[open] [name="name"]`, "Rye bread")
 	for _, action := range []string{"created:user", "updated:user", "deleted:user"} {
 		h.requireRows(t, "true", fmt.Sprintf(`SELECT count(*) > 0 FROM entity_events WHERE action = '%s' AND actor = 'user'`, action))
 	}
+	require.Equal(t, http.StatusNoContent, p.call(http.MethodDelete, "/v1/sessions/"+b.eval(`document.querySelector("#sessions a").dataset.id`), nil, nil))
+	b.until(`!document.querySelector("#gone").hidden`)
+	b.click("dialog[open] [type=submit]")
+	b.shows("#row-count", "13 inventory items")
+	b.click("#new-session")
+	b.shows("#notices .notice", "is kept")
+	b.click("#notices .notice button")
+	b.until(`document.querySelector("#message").value === "Half a thought"`)
 	b.requireNoTrouble()
 }

@@ -43,6 +43,13 @@ export async function open(found, gone) {
   if (newest?.status === "succeeded") await guarded(() => reopenQuestion(newest.id));
 }
 
+// end leaves what was said where it is: the conversation was deleted, and nothing more is asked of it.
+export function end() {
+  following.abort();
+  session = null;
+  emit("session", null);
+}
+
 export function close() {
   following.abort();
   following = new AbortController();

@@ -3,17 +3,19 @@
 import { call, get } from "./api.js";
 import { on } from "./bus.js";
 import { giveBack, openComposer, prefill, typedText } from "./composer.js";
-import { current, open } from "./conversation.js";
+import { current, end, open } from "./conversation.js";
 import { $, button, h } from "./dom.js";
 import "./drafts.js";
 import "./inspector.js";
-import { clearNotices, guarded } from "./notice.js";
+import { clearNotices, guarded, notice } from "./notice.js";
 import { closeOutbox, explain, openOutbox, post, takeAll } from "./outbox.js";
 import "./registry.js";
 import { showRows } from "./rows.js";
 import { head, list, listed, reopen } from "./sessions.js";
 import { closeDrawers, startShell } from "./shell.js";
 import { loadTypes, markType, typeOf, types } from "./types.js";
+
+let orphan = ""; // what was typed in a conversation that is gone, until it has found a place
 
 const isTouch = window.matchMedia("(pointer: coarse)").matches;
 
@@ -33,19 +35,29 @@ async function show(session) {
   $("composer").hidden = false;
   openComposer(session.id, post);
   openOutbox(session.id, refused);
+  if (orphan) notice("What you typed in the deleted conversation is kept.", { action: { text: "Put it here", run: adopt } });
   await open(session, () => gone(session.id));
+}
+
+function adopt() {
+  giveBack(orphan);
+  orphan = "";
+  focusMessage();
 }
 
 // gone: the conversation was deleted elsewhere. What was typed is taken into a new one.
 function gone(id) {
   if (current()?.id !== id) return;
   const text = [takeAll(), typedText()].filter(Boolean).join("\n\n");
+  orphan = text;
   closeOutbox();
+  end();
   $("composer").hidden = true;
   $("gone").hidden = false;
   $("gone").replaceChildren(h("p", {}, h("strong", {}, "This conversation was deleted"), " in another tab or by another program."),
     ...(text ? [h("p", {}, "What you typed is kept:"), h("blockquote", {}, text)] : []),
     button("Start a new conversation", () => guarded(async () => {
+      orphan = "";
       await fresh();
       prefill(text);
     }), { class: "primary" }));
