@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -50,7 +51,12 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON things.things TO alfred_tenant`
 func setupThings(t *testing.T) *bundle {
 	t.Helper()
 
-	tx := dbtest.Tx(t)
+	return setupThingsIn(t, dbtest.Tx(t))
+}
+
+func setupThingsIn(t *testing.T, tx pgx.Tx) *bundle {
+	t.Helper()
+
 	b := &bundle{t: t, tx: tx}
 	b.exec(thingsSQL)
 	fsys := fstest.MapFS{"things.yaml": {Data: []byte(thingsYAML)}}

@@ -16,22 +16,34 @@ import (
 
 var (
 	idPattern      = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b`)
-	tagPattern     = regexp.MustCompile(`<(/?\s*[A-Za-z_!])`)
+	cutIDPattern   = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{0,12}){0,3}(\s*…|\s*$)`)
+	tagPattern     = regexp.MustCompile(`<(/?\s*[A-Za-z_!?|]|/)`)
 	headingPattern = regexp.MustCompile(`(?m)^(\s*)(#+(?:\s|$)|<)`)
-	speakerPattern = regexp.MustCompile(`(?im)^(\s*)(\**\s*(?:(?:\[?turn \d+\]?[^:\n]*?\s+)?(?:user|alfred|assistant|you|reply|system|human)(?: \([^)\n]*\))?\**\s*:|entities this turn))`)
+	speakerPattern = regexp.MustCompile(`(?im)^(\s*)([*_>\s]*(?:(?:\[?turn \d+\]?[^:\n]*?\s+)?(?:user|alfred|assistant|you|reply|system|human|tool)(?: \([^)\n]*\))?[*_]*\s*:|entities this turn))`)
+	refLinePattern = regexp.MustCompile(`(?m)^(\s*)([-|]\s*(?:gen_)?[a-z][a-z_]*_\d+(?:\.\.[a-z_]+\d+)?\s*[:|])`)
 	mentionPattern = regexp.MustCompile(`@\[([^\]\n]*)\]\(([A-Za-z_]+):([^)\s]+)\)`)
 )
 
 // redacted stands for identifiers.
 const redacted = "[id]"
 
-// Redact replaces every UUID-shaped text and says how many there were.
+// Redact replaces every UUID-shaped text and says how many there were. The end of
+// a text that was cut within one is taken for one too: a model would complete it.
 func Redact(text string) (string, int) {
 	found := 0
 	clean := idPattern.ReplaceAllStringFunc(text, func(string) string {
 		found++
 
 		return redacted
+	})
+
+	clean = cutIDPattern.ReplaceAllStringFunc(clean, func(cut string) string {
+		if strings.Count(cut, "-") == 1 && !strings.ContainsAny(cut, "abcdefABCDEF") {
+			return cut // a day and a time
+		}
+		found++
+
+		return redacted + cutIDPattern.FindStringSubmatch(cut)[1]
 	})
 
 	return clean, found
@@ -61,6 +73,7 @@ func block(text string) string {
 	text = tagPattern.ReplaceAllString(text, "‹$1")
 	text = headingPattern.ReplaceAllString(text, `$1\$2`)
 	text = speakerPattern.ReplaceAllString(text, `$1\$2`)
+	text = refLinePattern.ReplaceAllString(text, `$1\$2`)
 	text, _ = Redact(text)
 
 	return strings.TrimSpace(text)
@@ -105,4 +118,4 @@ func decode(data []byte, out any) error {
 }
 
 // cell makes a text fit for a column of a table.
-func cell(text string) string { return strings.ReplaceAll(inline(text, 0), "|", "/") }
+func cell(text string) string { return inline(strings.ReplaceAll(text, "|", "/"), 0) }
