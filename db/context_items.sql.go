@@ -11,35 +11,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const contextItemInsert = `-- name: ContextItemInsert :exec
-INSERT INTO context_items (llm_call_id, position, section, ref, turn_number, reason, tokens)
-SELECT $1::uuid, generate_subscripts($2::text[], 1), unnest($2::text[]), nullif(unnest($3::text[]), ''),
-       nullif(unnest($4::int[]), 0), unnest($5::text[]), unnest($6::int[])
-ON CONFLICT (llm_call_id, position) DO NOTHING
-`
-
-type ContextItemInsertParams struct {
-	LlmCallID   uuid.UUID
-	Sections    []string
-	Refs        []string
-	TurnNumbers []int32
-	Reasons     []string
-	Tokens      []int32
-}
-
-// ContextItemInsert records why each thing stood in a prompt, in the order of the prompt. Empty refs and turn 0 become null.
-func (q *Queries) ContextItemInsert(ctx context.Context, db DBTX, arg *ContextItemInsertParams) error {
-	_, err := db.Exec(ctx, contextItemInsert,
-		arg.LlmCallID,
-		arg.Sections,
-		arg.Refs,
-		arg.TurnNumbers,
-		arg.Reasons,
-		arg.Tokens,
-	)
-	return err
-}
-
 const contextItemListCall = `-- name: ContextItemListCall :many
 SELECT section, coalesce(ref, '')::text AS ref, coalesce(turn_number, 0)::int AS turn_number, reason, tokens
 FROM context_items

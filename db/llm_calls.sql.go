@@ -178,11 +178,11 @@ func (q *Queries) LlmCallGet(ctx context.Context, db DBTX, id uuid.UUID) (*LlmCa
 }
 
 const llmCallInsert = `-- name: LlmCallInsert :exec
-INSERT INTO llm_calls (id, session_id, turn_id, position, node, step, call, attempt, provider, model, request, response,
+INSERT INTO llm_calls (id, session_id, turn_id, position, node, step, call, attempt, provider, model, request, response, context,
                        input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code, trace_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-        $11, $12, $13, $14, $15, $16::double precision, $17,
-        $18, $19)
+        $11, $12, $13, $14, $15, $16, $17::double precision, $18,
+        $19, $20)
 ON CONFLICT (id) DO NOTHING
 `
 
@@ -199,6 +199,7 @@ type LlmCallInsertParams struct {
 	Model        string
 	Request      json.RawMessage
 	Response     json.RawMessage
+	Context      json.RawMessage
 	InputTokens  int32
 	OutputTokens int32
 	CachedTokens int32
@@ -223,6 +224,7 @@ func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsert
 		arg.Model,
 		arg.Request,
 		arg.Response,
+		arg.Context,
 		arg.InputTokens,
 		arg.OutputTokens,
 		arg.CachedTokens,

@@ -264,7 +264,7 @@ type Constraints struct {
 	CreatedAt time.Time
 }
 
-// Why each thing stood in a prompt.
+// Public API. Why each thing stood in a prompt: llm_calls.context, item by item.
 type ContextItems struct {
 	// The call.
 	LlmCallID uuid.UUID
@@ -273,9 +273,9 @@ type ContextItems struct {
 	// The heading it stood under.
 	Section string
 	// The entity; null for what is no entity.
-	Ref *string
+	Ref string
 	// The turn it comes from; null for what belongs to none.
-	TurnNumber *int32
+	TurnNumber int32
 	// Why it was there.
 	Reason string
 	// What it cost, estimated.
@@ -448,6 +448,8 @@ type LlmCalls struct {
 	Request json.RawMessage
 	// What was answered: {text, tool_calls}; null when nothing was.
 	Response json.RawMessage
+	// Why each thing stood in the prompt, in its order: [section, ref, turn number, reason, tokens] each. Read it as context_items.
+	Context json.RawMessage
 	// Tokens in, cached ones included.
 	InputTokens int32
 	// Tokens out.
@@ -741,9 +743,9 @@ type VContext struct {
 	// Section of the prompt.
 	Section string
 	// The ref shown, if the item is one.
-	Ref *string
+	Ref string
 	// The past turn shown, if the item is one.
-	TurnNumber *int32
+	TurnNumber int32
 	// Why it is there: recent, retained, generated and so on.
 	Reason string
 	// Its estimated size.

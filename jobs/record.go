@@ -30,6 +30,10 @@ const (
 	// killed in this time has to ask again, as one that is killed while it stores the answer.
 	keepAnswer = 50 * time.Millisecond
 
+	// keepSent is how long it waits from when its insert is sent with the commit. Stored alone meanwhile, it would be
+	// written twice, and the one transaction would wait for the other. It is for a commit that hangs or panics.
+	keepSent = time.Second
+
 	codeFailed = "internal" // of a call whose error is no llm.Error
 )
 
@@ -169,6 +173,9 @@ func (r *recorder) record(ctx context.Context, req *llm.Request, request json.Ra
 func (r *recorder) add(ctx context.Context, tx pgx.Tx) error {
 	r.mu.Lock()
 	call := r.kept
+	if call != nil {
+		r.keeping.Reset(keepSent)
+	}
 	r.mu.Unlock()
 	if call == nil {
 		return nil
@@ -259,6 +266,9 @@ func (r *recorder) row(req *llm.Request, request json.RawMessage, resp *llm.Resp
 		Call: int32(max(req.Call, 1)), Attempt: int32(max(req.Attempt, 1)), Request: request, LatencyMs: int32(took.Milliseconds()),
 		ErrorCode: errorCode(failure), Provider: "unknown", Model: "unknown",
 	}
+	if call.Context, err = itemsText(r.items); err != nil {
+		return nil, err
+	}
 	if failed, ok := errors.AsType[*llm.Error](failure); ok && failed.Provider != "" {
 		call.Provider = failed.Provider
 	}
@@ -284,22 +294,31 @@ func (r *recorder) insert(ctx context.Context, tx pgx.Tx, call *db.LlmCallInsert
 	if err := q.LlmCallInsert(ctx, tx, call); err != nil {
 		return fmt.Errorf("insert call: %w", err)
 	}
-	if len(r.items) == 0 {
-		return nil
-	}
-	items := &db.ContextItemInsertParams{LlmCallID: call.ID}
-	for _, item := range r.items {
-		items.Sections = append(items.Sections, item.Section)
-		items.Refs = append(items.Refs, item.Ref)
-		items.TurnNumbers = append(items.TurnNumbers, int32(item.Turn))
-		items.Reasons = append(items.Reasons, item.Reason)
-		items.Tokens = append(items.Tokens, int32(item.Tokens))
-	}
-	if err := q.ContextItemInsert(ctx, tx, items); err != nil {
-		return fmt.Errorf("insert context items: %w", err)
-	}
 
 	return nil
+}
+
+// itemsText is what llm_calls.context holds of the items of a prompt.
+func itemsText(items []nodes.Item) (json.RawMessage, error) {
+	rows := make([][]any, len(items))
+	for i, item := range items {
+		rows[i] = []any{item.Section, nullable(item.Ref), nullable(item.Turn), item.Reason, item.Tokens}
+	}
+	text, err := storable(rows)
+	if err != nil {
+		return nil, fmt.Errorf("encode the prompt's items: %w", err)
+	}
+
+	return text, nil
+}
+
+// nullable is nil for a zero value.
+func nullable[T comparable](value T) any {
+	if value == *new(T) {
+		return nil
+	}
+
+	return value
 }
 
 // lazily lets the commit return before it is on disk: what the transaction

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -184,9 +185,17 @@ func (r *Runner) riverConfig() *river.Config {
 			queueTurns:      {MaxWorkers: r.TurnWorkers},
 			queueBackground: {MaxWorkers: backgroundWorkers},
 		},
+		ReindexerIndexNames: reindexed(),
 		// River tells of every retry; our own line for the job says the same and more.
 		Logger: slog.New(quieter{r.Logger.Handler()}),
 	}
+}
+
+// reindexed are River's indexes without the two that the schema drops; River warns of what is missing.
+func reindexed() []string {
+	return slices.DeleteFunc(river.ReindexerIndexNamesDefault(), func(name string) bool {
+		return name == "river_job_args_index" || name == "river_job_metadata_index"
+	})
 }
 
 // quieter passes warnings and errors alone.

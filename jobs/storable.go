@@ -9,7 +9,7 @@ import (
 )
 
 // unstorable finds escapes that JSON allows and jsonb does not: NUL, and halves of surrogate pairs.
-var unstorable = regexp.MustCompile(`(?i)\\u(0000|d[89a-f])`)
+var unstorable = regexp.MustCompile(`\\u(0000|[dD][89a-fA-F])`)
 
 // storable is the JSON of a value as jsonb takes it: models write NUL characters
 // and broken Unicode now and then, and Postgres refuses both.

@@ -149,6 +149,10 @@ func (r *Runner) load(ctx context.Context, d delivery, memory Memory, dec decisi
 func (r *Runner) loadOnce(ctx context.Context, d delivery, memory Memory, dec decision) (*state, error) {
 	var s *state
 	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
+		// All that a load asks goes by keys. Where a partitioned table is among it, Postgres would plan anew each time.
+		if _, err := tx.Exec(ctx, `SET LOCAL plan_cache_mode = force_generic_plan`); err != nil {
+			return fmt.Errorf("keep plans: %w", err)
+		}
 		loaded, err := loadState(ctx, tx, d)
 		if err != nil {
 			return err

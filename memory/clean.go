@@ -30,6 +30,9 @@ const redacted = "[id]"
 // Redact replaces every UUID-shaped text and says how many there were. The end of
 // a text that was cut within one is taken for one too: a model would complete it.
 func Redact(text string) (string, int) {
+	if !hexRun(text) {
+		return text, 0
+	}
 	found := 0
 	clean := idPattern.ReplaceAllStringFunc(text, func(string) string {
 		found++
@@ -47,6 +50,25 @@ func Redact(text string) (string, int) {
 	})
 
 	return clean, found
+}
+
+// hexRun says whether a text has eight hexadecimal digits in a row, as every UUID does. Looking for them costs a
+// hundredth of the pattern, and few texts have any.
+func hexRun(text string) bool {
+	const least = 8
+	run := 0
+	for i := range len(text) {
+		switch c := text[i] | 0x20; { // digits have the bit already, letters become small
+		case text[i] >= '0' && text[i] <= '9', c >= 'a' && c <= 'f':
+			if run++; run == least {
+				return true
+			}
+		default:
+			run = 0
+		}
+	}
+
+	return false
 }
 
 // inline makes one line of a text, at most so many characters long (0: any number).
@@ -95,6 +117,8 @@ func tokens(text string) int { return llm.EstimateTokens(text) }
 // runesPerToken turns a budget into characters, the inverse of tokens.
 const runesPerToken = 4
 
+var unbracketed = strings.NewReplacer("<", `\u003c`, "|", `\u007c`)
+
 // jsonText prints a value on one line. No bracket of it can be taken for a tag,
 // no bar for a column of a table.
 func jsonText(value any) string {
@@ -106,7 +130,7 @@ func jsonText(value any) string {
 	}
 	text, _ := Redact(strings.TrimSpace(b.String()))
 
-	return strings.NewReplacer("<", `\u003c`, "|", `\u007c`).Replace(text)
+	return unbracketed.Replace(text)
 }
 
 // decode reads JSON and keeps numbers as they are written.

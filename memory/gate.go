@@ -62,14 +62,16 @@ func (g *Gate) Check(ctx context.Context, text string) (string, int, error) {
 	if err != nil {
 		return "", found, err
 	}
-	clean = keyPattern.ReplaceAllStringFunc(clean, func(word string) string {
-		if !keys[word] {
-			return word
-		}
-		found++
+	if len(keys) > 0 {
+		clean = keyPattern.ReplaceAllStringFunc(clean, func(word string) string {
+			if !keys[word] {
+				return word
+			}
+			found++
 
-		return redacted
-	})
+			return redacted
+		})
+	}
 	if found > 0 && g.Strict {
 		return clean, found, fmt.Errorf("%w: %d", ErrLeak, found)
 	}

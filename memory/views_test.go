@@ -298,15 +298,15 @@ func TestItemsSayWhy(t *testing.T) {
 			require.Contains(t, text(f), item.Section)
 		}
 	}
-	params := &db.ContextItemInsertParams{LlmCallID: insertCall(t, b, turn)}
+	var items [][]any
 	for reason := range reasons {
-		params.Sections = append(params.Sections, "s")
-		params.Refs = append(params.Refs, "")
-		params.TurnNumbers = append(params.TurnNumbers, 0)
-		params.Reasons = append(params.Reasons, reason)
-		params.Tokens = append(params.Tokens, 1)
+		items = append(items, []any{"s", nil, nil, reason, 1})
 	}
-	require.NoError(t, db.New().ContextItemInsert(t.Context(), b.tx, params))
+	call := insertCall(t, b, turn)
+	b.exec(t, `UPDATE llm_calls SET context = $2 WHERE id = $1`, call, items)
+	var kept int
+	require.NoError(t, b.tx.QueryRow(t.Context(), `SELECT count(DISTINCT reason) FROM context_items WHERE llm_call_id = $1`, call).Scan(&kept))
+	require.Equal(t, len(reasons), kept)
 	require.Subset(t, keys(reasons), []string{"recent", "excluded", "current", "window", "constraint", "profile", "snapshot"})
 }
 

@@ -13,7 +13,7 @@ type Block struct {
 	Sections []Section
 }
 
-// Item says why one thing stands in a prompt; it becomes a row of context_items.
+// Item says why one thing stands in a prompt; it becomes one of context_items.
 type Item struct {
 	Section string // the heading's text or the tag
 	Ref     string // "" where the item is no entity

@@ -41,13 +41,16 @@ func (b *bundle) explain(t *testing.T, function string, args ...string) string {
 		require.NoError(t, err)
 	}
 
+	_, source, _ = strings.Cut(source, "RETURN QUERY")
+	source, _, _ = strings.Cut(source, ";")
+
 	for i, arg := range args {
 		source = strings.ReplaceAll(source, function+"."+arg, fmt.Sprintf("$%d", i+1))
 	}
 
 	for _, statement := range []string{
 		`SET LOCAL plan_cache_mode = force_generic_plan`,
-		`PREPARE explained (uuid, int, int) AS ` + strings.TrimRight(strings.TrimSpace(source), ";"),
+		`PREPARE explained (uuid, int, int) AS ` + source,
 	} {
 		_, err := b.tx.Exec(t.Context(), statement)
 		require.NoError(t, err)

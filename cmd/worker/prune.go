@@ -41,8 +41,7 @@ type retention struct {
 var retentions = []retention{
 	{table: "turn_step_results", partitions: []string{"turn_step_results"}},
 	{table: "turn_events", partitions: []string{"turn_events"}},
-	// What refers to a call goes before it.
-	{table: "llm_calls", partitions: []string{"context_items", "llm_calls"}},
+	{table: "llm_calls", partitions: []string{"llm_calls"}},
 	{
 		table: "node_runs",
 		old:   `SELECT r.turn_id, r.position FROM node_runs AS r WHERE r.turn_id < uuid_v7_floor($1)`,

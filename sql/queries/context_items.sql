@@ -1,10 +1,3 @@
--- ContextItemInsert records why each thing stood in a prompt, in the order of the prompt. Empty refs and turn 0 become null.
--- name: ContextItemInsert :exec
-INSERT INTO context_items (llm_call_id, position, section, ref, turn_number, reason, tokens)
-SELECT @llm_call_id::uuid, generate_subscripts(@sections::text[], 1), unnest(@sections::text[]), nullif(unnest(@refs::text[]), ''),
-       nullif(unnest(@turn_numbers::int[]), 0), unnest(@reasons::text[]), unnest(@tokens::int[])
-ON CONFLICT (llm_call_id, position) DO NOTHING;
-
 -- name: ContextItemListCall :many
 SELECT section, coalesce(ref, '')::text AS ref, coalesce(turn_number, 0)::int AS turn_number, reason, tokens
 FROM context_items

@@ -68,6 +68,7 @@ CREATE TABLE llm_calls (
     model         text           NOT NULL,
     request       jsonb          NOT NULL,
     response      jsonb,
+    context       jsonb          NOT NULL DEFAULT '[]',
     input_tokens  integer        NOT NULL DEFAULT 0,
     output_tokens integer        NOT NULL DEFAULT 0,
     cached_tokens integer        NOT NULL DEFAULT 0,
@@ -79,7 +80,10 @@ CREATE TABLE llm_calls (
     CONSTRAINT llm_calls_pkey PRIMARY KEY (id),
     CONSTRAINT llm_calls_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
     CONSTRAINT llm_calls_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
-    CONSTRAINT llm_calls_answered CHECK (response IS NOT NULL OR error_code IS NOT NULL)
+    CONSTRAINT llm_calls_answered CHECK (response IS NOT NULL OR error_code IS NOT NULL),
+    CONSTRAINT llm_calls_reasons_known CHECK (jsonb_path_query_array(context, '$[*][3]') <@ jsonb '["recent", "retained", "generated",
+        "excluded", "linked", "mentioned", "recalled", "pinned", "current", "window", "summary", "constraint", "question", "profile",
+        "snapshot", "schema"]')
 ) PARTITION BY RANGE (id);
 CREATE INDEX llm_calls_turn_idx ON llm_calls (turn_id, position);
 CREATE INDEX llm_calls_session_idx ON llm_calls (session_id, id);
@@ -96,6 +100,7 @@ COMMENT ON COLUMN llm_calls.provider IS 'Who was asked: offline, script, openai,
 COMMENT ON COLUMN llm_calls.model IS 'The model''s name.';
 COMMENT ON COLUMN llm_calls.request IS 'What was asked: {system, messages, tools, schema_name, schema, temperature, max_tokens}. Holds no identifier of the database.';
 COMMENT ON COLUMN llm_calls.response IS 'What was answered: {text, tool_calls}; null when nothing was.';
+COMMENT ON COLUMN llm_calls.context IS 'Why each thing stood in the prompt, in its order: [section, ref, turn number, reason, tokens] each. Read it as context_items.';
 COMMENT ON COLUMN llm_calls.input_tokens IS 'Tokens in, cached ones included.';
 COMMENT ON COLUMN llm_calls.output_tokens IS 'Tokens out.';
 COMMENT ON COLUMN llm_calls.cached_tokens IS 'Tokens in that came from the provider''s prompt cache.';
@@ -105,20 +110,13 @@ COMMENT ON COLUMN llm_calls.error_code IS 'Kind of failure; null when the answer
 COMMENT ON COLUMN llm_calls.trace_id IS 'Trace the call belongs to, if one was recorded: a turn''s is its id without dashes.';
 COMMENT ON COLUMN llm_calls.created_at IS 'When the answer arrived.';
 
-CREATE TABLE context_items (
-    llm_call_id uuid    NOT NULL,
-    position    integer NOT NULL,
-    section     text    NOT NULL,
-    ref         text,
-    turn_number integer,
-    reason      text    NOT NULL,
-    tokens      integer NOT NULL,
-    CONSTRAINT context_items_pkey PRIMARY KEY (llm_call_id, position),
-    CONSTRAINT context_items_llm_call_fkey FOREIGN KEY (llm_call_id) REFERENCES llm_calls (id) ON DELETE CASCADE,
-    CONSTRAINT context_items_reason_known CHECK (reason IN ('recent', 'retained', 'generated', 'excluded', 'linked', 'mentioned',
-        'recalled', 'pinned', 'current', 'window', 'summary', 'constraint', 'question', 'profile', 'snapshot', 'schema'))
-) PARTITION BY RANGE (llm_call_id);
-COMMENT ON TABLE context_items IS 'Why each thing stood in a prompt.';
+-- One value in the call's row, not a row each: a prompt has a dozen items, which nobody writes or deletes alone.
+CREATE VIEW context_items WITH (security_invoker = true) AS
+SELECT c.id AS llm_call_id, i.position::integer AS position, (i.item ->> 0)::text AS section, (i.item ->> 1)::text AS ref,
+       (i.item ->> 2)::integer AS turn_number, (i.item ->> 3)::text AS reason, (i.item ->> 4)::integer AS tokens
+FROM llm_calls AS c
+CROSS JOIN LATERAL jsonb_array_elements(c.context) WITH ORDINALITY AS i (item, position);
+COMMENT ON VIEW context_items IS 'Public API. Why each thing stood in a prompt: llm_calls.context, item by item.';
 COMMENT ON COLUMN context_items.llm_call_id IS 'The call.';
 COMMENT ON COLUMN context_items.position IS 'Order in the prompt, from 1.';
 COMMENT ON COLUMN context_items.section IS 'The heading it stood under.';
@@ -139,7 +137,7 @@ DECLARE
     made   integer := 0;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('alfred.partitions'));
-    FOREACH parent IN ARRAY ARRAY['turn_step_results', 'turn_events', 'llm_calls', 'context_items'] LOOP
+    FOREACH parent IN ARRAY ARRAY['turn_step_results', 'turn_events', 'llm_calls'] LOOP
         FOR month IN
             SELECT m AT TIME ZONE 'UTC'
             FROM generate_series(date_trunc('month', now() AT TIME ZONE 'UTC'),
@@ -176,7 +174,7 @@ AS $$
     JOIN pg_class AS p ON p.oid = i.inhparent
     WHERE p.relnamespace = 'alfred'::regnamespace
       AND p.relname = partitions_old.parent
-      AND p.relname IN ('turn_step_results', 'turn_events', 'llm_calls', 'context_items')
+      AND p.relname IN ('turn_step_results', 'turn_events', 'llm_calls')
       AND c.relname ~ '_y\d{4}m\d{2}$'
       AND right(c.relname, 8) < to_char(partitions_old.before AT TIME ZONE 'UTC', '"y"YYYY"m"MM')
     ORDER BY c.relname
@@ -199,16 +197,11 @@ BEGIN
         RAISE EXCEPTION '% is no monthly partition of a past month', partition_drop.part USING ERRCODE = 'invalid_parameter_value';
     END IF;
     PERFORM pg_advisory_xact_lock(hashtext('alfred.partitions'));
-    IF parent = 'llm_calls' THEN -- whose items stand in the default partition where their month has none
-        EXECUTE format('DELETE FROM context_items_other AS i USING alfred.%I AS c WHERE i.llm_call_id = c.id', partition_drop.part);
-    END IF;
-    -- A partition that a foreign key refers to must be detached before it can be dropped.
-    EXECUTE format('ALTER TABLE alfred.%I DETACH PARTITION alfred.%I', parent, partition_drop.part);
     EXECUTE format('DROP TABLE alfred.%I', partition_drop.part);
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION partition_drop IS 'Drops a monthly partition of a past month. SQLSTATE 55P03: it is in use at the moment, try again. What refers to its rows goes first: context_items before llm_calls.';
+COMMENT ON FUNCTION partition_drop IS 'Drops a monthly partition of a past month. SQLSTATE 55P03: it is in use at the moment, try again.';
 
 SELECT partitions_ensure();
 
@@ -258,7 +251,7 @@ DROP TABLE workers;
 DROP FUNCTION partition_drop(text);
 DROP FUNCTION partitions_old(text, timestamptz);
 DROP FUNCTION partitions_ensure(integer);
-DROP TABLE context_items;
+DROP VIEW context_items;
 DROP TABLE llm_calls;
 DROP TABLE turn_events;
 DROP TABLE turn_step_results;

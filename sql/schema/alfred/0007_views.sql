@@ -53,15 +53,18 @@ COMMENT ON COLUMN v_entities.loaded IS 'Column sets read, each with the turn of 
 
 -- One index range: active_turn is the largest integer where age does not matter. A function
 -- is planned without its arguments; guessing how many refs match, the planner would
--- read a big registry as a whole, by several processes.
+-- read a big registry as a whole, by several processes. PL/pgSQL keeps the plan of a
+-- connection; a function in plain SQL with settings is planned at every call.
 -- +goose StatementBegin
 CREATE FUNCTION entities_at(session uuid, current_turn integer, turns_window integer DEFAULT 2) RETURNS SETOF v_entities
-LANGUAGE sql STABLE ROWS 100
+LANGUAGE plpgsql STABLE ROWS 100
 SET search_path = alfred, public, pg_temp
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET max_parallel_workers_per_gather = 0
 AS $$
+BEGIN
+    RETURN QUERY
     SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action, x.tier,
            e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded
     FROM entity_refs AS e
@@ -69,7 +72,8 @@ AS $$
                                            e.active_reason, entities_at.current_turn, entities_at.turns_window) AS tier) AS x
     WHERE e.session_id = entities_at.session
       AND e.active_turn >= entities_at.current_turn - entities_at.turns_window
-    ORDER BY tier_rank(x.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
+    ORDER BY tier_rank(x.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
+END
 $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION entities_at IS 'The refs in a tier (generated, recent, retained, excluded) as the given turn sees them, in display order.';

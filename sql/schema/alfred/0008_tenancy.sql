@@ -38,9 +38,6 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-ALTER TABLE context_items ENABLE ROW LEVEL SECURITY;
-CREATE POLICY context_items_tenant ON context_items TO alfred_tenant
-    USING (EXISTS (SELECT FROM llm_calls AS c WHERE c.id = llm_call_id));
 
 GRANT SELECT ON users, sessions, turns, constraints, embeddings, entity_refs, ref_counters, entity_events, artifacts, decisions,
     questions, turn_summaries, history_summaries, llm_calls, node_runs, turn_steps, turn_step_results, turn_events, context_items,
@@ -59,7 +56,7 @@ DECLARE
 BEGIN
     FOREACH t IN ARRAY ARRAY['users', 'sessions', 'turns', 'constraints', 'embeddings', 'entity_refs', 'ref_counters', 'entity_events',
                              'artifacts', 'decisions', 'questions', 'turn_summaries', 'history_summaries', 'llm_calls', 'node_runs',
-                             'turn_steps', 'turn_step_results', 'turn_events', 'context_items'] LOOP
+                             'turn_steps', 'turn_step_results', 'turn_events'] LOOP
         EXECUTE format('DROP POLICY %I ON %I', t || '_tenant', t);
         EXECUTE format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', t);
         EXECUTE format('REVOKE ALL ON %I FROM alfred_tenant', t);
@@ -69,7 +66,7 @@ $$;
 -- +goose StatementEnd
 ALTER TABLE workers DISABLE ROW LEVEL SECURITY;
 ALTER TABLE api_keys DISABLE ROW LEVEL SECURITY;
-REVOKE ALL ON v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue FROM alfred_tenant;
+REVOKE ALL ON context_items, v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue FROM alfred_tenant;
 REVOKE EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
     queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb),
