@@ -1,5 +1,5 @@
-// Package tour is the README's conversation, message by message, with the facts
-// that each message must leave in the database.
+// Package tour is a conversation about the kitchen, the README's and a little more,
+// message by message, with the facts that each must leave in the database.
 //
 // `make demo` (internal/demo) runs it against a served API and prints it; the
 // end-to-end tests run it against an API of their own. It talks to Alfred as any
