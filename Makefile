@@ -15,12 +15,23 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
 
 .PHONY: bench
-bench: ## measure what a turn costs; writes docs/benchmarks.md
-	@$(DATABASE); go run ./internal/bench -o docs/benchmarks.md
+bench: bench/turns bench/growth bench/recall ## measure everything but the peers, an hour at most; on a machine with nothing else to do
+
+.PHONY: bench/growth
+bench/growth: ## what grows: long sessions, large tables, memory, first words; writes docs/growth.md
+	@$(DATABASE); go run ./internal/bench -growth -o docs/growth.md
 
 .PHONY: bench/peers
 bench/peers: ## the same turn on what others use; writes docs/peers.md; needs node and npm
 	@$(DATABASE); go run ./internal/bench -peers -o docs/peers.md
+
+.PHONY: bench/recall
+bench/recall: ## what search finds and takes; writes docs/recall.md; USERS=50,1000000 for users with so many vectors
+	@$(DATABASE); go run ./internal/bench/recall -o docs/recall.md $(if $(USERS),-users $(USERS))
+
+.PHONY: bench/turns
+bench/turns: ## what a turn costs; writes docs/benchmarks.md
+	@$(DATABASE); go run ./internal/bench -o docs/benchmarks.md
 
 .PHONY: build
 build: ## build bin/worker and bin/api

@@ -11,6 +11,10 @@
 // transaction, by as many clients. What lies between is reading, thinking in Go,
 // round trips and River.
 //
+// With -growth (sizes.go) it measures what long sessions, large tables, first words
+// and the programs themselves take, and writes docs/growth.md; with -peers (peers.go)
+// the same turn on what others use.
+//
 // It knows no package's inside: milestones are taken from the statements that pass
 // the connection (meter.go). Timing decides no test; counts do (counts_test.go).
 // Start reading at main.go, then rig.go.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/pprof"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,7 @@ func main() {
 	defer stop()
 	page := flag.String("o", "", "also write the report to this file")
 	peers := flag.Bool("peers", false, "measure Alfred beside its peers instead")
+	growth := flag.Bool("growth", false, "measure what grows, first words, memory and starts instead")
 	shards := flag.Float64("shards", 0, "simulate users spread over databases that carry so many turns per second each; measures nothing")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the client's and the worker's side to this file")
 	flag.Parse()
@@ -28,14 +30,32 @@ func main() {
 
 		return
 	}
-	if err := run(ctx, os.Getenv("DATABASE_URL"), *page, *profile, *peers, os.Stdout); err != nil {
+	if err := run(ctx, os.Getenv("DATABASE_URL"), *page, *profile, subject(*peers, *growth), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
+// subjects of a run, each with its page.
+const (
+	subjectTurns  = "turns"
+	subjectPeers  = "peers"
+	subjectGrowth = "growth"
+)
+
+func subject(peers, growth bool) string {
+	switch {
+	case peers:
+		return subjectPeers
+	case growth:
+		return subjectGrowth
+	}
+
+	return subjectTurns
+}
+
 // run measures on a database of its own on the server of address, and drops it.
-func run(ctx context.Context, address, page, profile string, peers bool, out io.Writer) (err error) {
+func run(ctx context.Context, address, page, profile, what string, out io.Writer) (err error) {
 	own, err := createDatabase(ctx, address)
 	if err != nil {
 		return err
@@ -57,10 +77,13 @@ func run(ctx context.Context, address, page, profile string, peers bool, out io.
 		}
 		defer pprof.StopCPUProfile()
 	}
-	var text string
-	if peers {
+	var text, picture string
+	switch what {
+	case subjectPeers:
 		text, err = comparePeers(ctx, s, address)
-	} else {
+	case subjectGrowth:
+		text, picture, err = measureSizes(ctx, s, own)
+	default:
 		text, err = measureAll(ctx, s, own)
 	}
 	if err != nil {
@@ -69,6 +92,11 @@ func run(ctx context.Context, address, page, profile string, peers bool, out io.
 	if page != "" {
 		if err := os.WriteFile(page, []byte(text), 0o644); err != nil { //nolint:gosec // a page of the documentation
 			return fmt.Errorf("write the report: %w", err)
+		}
+	}
+	if page != "" && picture != "" {
+		if err := os.WriteFile(strings.TrimSuffix(page, ".md")+".svg", []byte(picture), 0o644); err != nil { //nolint:gosec // as the page
+			return fmt.Errorf("write the plot: %w", err)
 		}
 	}
 	_, err = io.WriteString(out, text)

@@ -27,7 +27,7 @@ const (
 	// workerConns are the connections of a worker by default.
 	workerConns = 20
 
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 // rig is a worker and its clients in one process, with one metered pool.
@@ -35,11 +35,16 @@ type rig struct {
 	pool   *pgxpool.Pool
 	meter  *meter
 	runner *jobs.Runner
+	model  llm.Model
 }
 
 // startRig starts a worker on the database. The caller stops it.
 func startRig(ctx context.Context, address string) (*rig, error) {
-	r := &rig{meter: newMeter()}
+	return startRigWith(ctx, address, answers{})
+}
+
+func startRigWith(ctx context.Context, address string, model llm.Model) (*rig, error) {
+	r := &rig{meter: newMeter(), model: model}
 	var err error
 	if r.pool, err = openPool(ctx, address, workerConns, r.meter); err != nil {
 		return nil, err
@@ -73,7 +78,7 @@ func (r *rig) config(ctx context.Context) (jobs.Config, error) {
 	return jobs.Config{
 		Pool: r.pool, Domain: kitchen, Memory: memory.New(kitchen, windows), Tools: crud.New(kitchen, search), Index: recall.NewIndex(search, r.pool),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Models: func(string) llm.Model { return answers{} }, CompressOlder: windows.CompressOlder,
+		Models: func(string) llm.Model { return r.model }, CompressOlder: windows.CompressOlder,
 		FullDetailTurns: windows.FullDetailTurns, RetentionWindow: windows.RetentionWindow, RetentionDecayTurns: 20, Version: "bench",
 	}, nil
 }

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/httpapi"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/pg"
+)
+
+// wording is how long the model goes on writing after its first text; what was streamed is deleted when the reply is whole.
+const wording = 200 * time.Millisecond
+
+// firstTurns are how many turns the waits are measured in.
+const firstTurns = 60
+
+// first are the waits that a person notices.
+type first struct {
+	Fetched []time.Duration // from the commit of the message to the first node's start, by the database's clock
+	Started []time.Duration // to its request to the model, its load included
+	Shown   []time.Duration // from the model's first text to the client's
+}
+
+// stamping is the benchmark's model, which notes when it is first asked in a turn and begins its replies with the time.
+type stamping struct {
+	answers
+
+	mu    sync.Mutex
+	asked time.Time
+}
+
+// Generate implements llm.Model.
+func (m *stamping) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	if req.Node == "understand" {
+		m.mu.Lock()
+		m.asked = time.Now()
+		m.mu.Unlock()
+	}
+	if req.Node == "reply" && req.OnDelta != nil {
+		req.OnDelta(stamp(time.Now()))
+		time.Sleep(wording)
+	}
+
+	return m.answers.Generate(ctx, req)
+}
+
+// stamp is a moment as words, which no gate takes for a key.
+func stamp(t time.Time) string {
+	return strings.Map(func(r rune) rune { return r - '0' + 'a' }, strconv.FormatInt(t.UnixNano(), 10)) + " "
+}
+
+func stamped(text string) (time.Time, error) {
+	word, _, _ := strings.Cut(text, " ")
+	nanos, err := strconv.ParseInt(strings.Map(func(r rune) rune { return r - 'a' + '0' }, word), 10, 64)
+
+	return time.Unix(0, nanos), err
+}
+
+// measureFirst has turns on an idle machine, each followed by a client over HTTP.
+func measureFirst(ctx context.Context, address string) (*first, error) {
+	model := &stamping{}
+	rig, err := startRigWith(ctx, address, model)
+	if err != nil {
+		return nil, err
+	}
+	defer rig.stop(ctx) //nolint:errcheck // the measure is over
+	sessions, err := newSessions(ctx, rig.pool, 1)
+	if err != nil {
+		return nil, err
+	}
+	server, stop, err := serve(ctx, rig.pool, sessions[0])
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
+		return nil, err
+	}
+	f := &first{}
+	for range firstTurns {
+		if err := f.turn(ctx, rig, model, sessions[0], server.URL); err != nil {
+			return nil, err
+		}
+		if err := rig.settle(ctx); err != nil {
+			return nil, err
+		}
+	}
+
+	return f, nil
+}
+
+// serve is the API as it runs beside a worker, for the session's user.
+func serve(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) (*httptest.Server, func(), error) {
+	var user uuid.UUID
+	if err := pool.QueryRow(ctx, `SELECT user_id FROM sessions WHERE id = $1`, session).Scan(&user); err != nil {
+		return nil, nil, fmt.Errorf("read the session: %w", err)
+	}
+	logger := slog.New(slog.DiscardHandler)
+	config := pool.Config().ConnConfig
+	config.Tracer = nil
+	listener := pg.NewListener(config, logger)
+	listening, end := context.WithCancel(ctx)
+	var wait sync.WaitGroup
+	wait.Go(func() { _ = listener.Run(listening) }) // ends with its context
+	server := httptest.NewServer(httpapi.New(httpapi.Config{Pool: pool, Listener: listener, OpenUser: user, Logger: logger, Version: "bench"}))
+
+	return server, func() {
+		server.CloseClientConnections()
+		server.Close()
+		end()
+		wait.Wait()
+	}, nil
+}
+
+func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uuid.UUID, api string) error {
+	var turn *jobs.Enqueued
+	var done *milestones
+	err := pg.InTx(ctx, rig.pool, func(tx pgx.Tx) error {
+		var err error
+		if turn, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: "Look at my recipes and put one more thing on my shopping list."}); err == nil {
+			done = rig.meter.watch(turn.TurnID)
+		}
+
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	committed := time.Now()
+	if err := f.follow(ctx, api, turn.TurnID); err != nil {
+		return err
+	}
+	<-done.summarized
+	model.mu.Lock()
+	f.Started = append(f.Started, model.asked.Sub(committed))
+	model.mu.Unlock()
+	var fetched time.Time
+	err = rig.pool.QueryRow(ctx, `SELECT min(attempted_at) FROM river_job WHERE args @> jsonb_build_object('turn_id', $1::text)`, turn.TurnID).Scan(&fetched)
+	if err != nil {
+		return fmt.Errorf("read the turn's first job: %w", err)
+	}
+	f.Fetched = append(f.Fetched, fetched.Sub(committed))
+
+	return nil
+}
+
+// follow reads the turn's events until its reply, as a page does.
+func (f *first) follow(ctx context.Context, api string, turn uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, api+"/v1/turns/"+turn.String()+"/events", http.NoBody)
+	if err != nil {
+		return fmt.Errorf("follow: %w", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("follow: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	seen := false
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var event struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		}
+		if err := json.Unmarshal([]byte(data), &event); err != nil {
+			return fmt.Errorf("follow: %w", err)
+		}
+		if event.Type == "reply.delta" && !seen {
+			seen = true
+			at, err := stamped(event.Text)
+			if err != nil {
+				return fmt.Errorf("follow: the first text has no time: %w", err)
+			}
+			f.Shown = append(f.Shown, time.Since(at))
+		}
+	}
+	if !seen {
+		return fmt.Errorf("turn %s ended without a streamed reply", turn)
+	}
+
+	return nil
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+)
+
+// grownTurns are measured in each session, after warmUp others.
+const grownTurns = 30
+
+// behind are how many turns a session has had before the measured ones.
+func behind() []int { return []int{10, 100, 1_000, 10_000} }
+
+// grown is what a turn costs after so many others, its background included.
+type grown struct {
+	Behind, Refs        int
+	Queries, RoundTrips float64
+	Rows                int
+	Tokens              float64 // of all prompts, as the model's side counts them
+	Replied             time.Duration
+}
+
+// measureGrowth has turns in sessions of all ages.
+func measureGrowth(ctx context.Context, address string) ([]*grown, error) {
+	var all []*grown
+	for _, n := range behind() {
+		g := &grown{Behind: n}
+		if err := g.measure(ctx, address); err != nil {
+			return nil, fmt.Errorf("after %d turns: %w", n, err)
+		}
+		all = append(all, g)
+	}
+
+	return all, nil
+}
+
+func (g *grown) measure(ctx context.Context, address string) (err error) {
+	sessions, err := makeSessions(ctx, address, 1)
+	if err != nil {
+		return err
+	}
+	plain, err := openPool(ctx, address, 1, nil)
+	if err != nil {
+		return err
+	}
+	defer plain.Close()
+	if err := seedTurns(ctx, plain, sessions[0], g.Behind); err != nil {
+		return err
+	}
+	rig, err := startRig(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rig.stop(ctx)) }()
+	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
+		return err
+	}
+	before := rig.meter.counts()
+	took, err := rig.play(ctx, sessions, grownTurns)
+	if err == nil {
+		err = rig.settle(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	spent := rig.meter.counts().minus(before)
+	g.Queries, g.RoundTrips = float64(spent.Queries)/grownTurns, float64(spent.RoundTrips)/grownTurns
+	replied := make([]time.Duration, 0, len(took))
+	for _, t := range took {
+		replied = append(replied, t.replied)
+	}
+	g.Replied = percentile(replied, 0.5)
+	changes, err := recorded(ctx, plain, func() error { return rig.playOut(ctx, sessions, 1) })
+	if err != nil {
+		return err
+	}
+	g.Rows = len(changes)
+
+	return g.read(ctx, plain, sessions[0])
+}
+
+// read asks for what the rows tell.
+func (g *grown) read(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) error {
+	err := pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM entity_refs WHERE session_id = $1),
+		(SELECT sum(c.input_tokens) / $3::float8 FROM llm_calls AS c JOIN turns AS t ON t.id = c.turn_id WHERE t.session_id = $1 AND t.number BETWEEN $2 + 1 AND $2 + $3)`,
+		session, g.Behind+warmUp, grownTurns).Scan(&g.Refs, &g.Tokens)
+	if err != nil {
+		return fmt.Errorf("read what the turns left: %w", err)
+	}
+
+	return nil
+}
+
+// seedTurns leaves what turns leave: the turn and its summary, the result of one read with ten rows, ten refs that have
+// gone out of view, and summaries of all that is older than the newest three.
+func seedTurns(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, n int) error {
+	for _, sql := range []string{
+		`INSERT INTO turns (session_id, user_id, number, message, mode, status, reply, replied_at, started_at, finished_at, summarized_at)
+		 SELECT s.id, s.user_id, i, 'Show recipes with lentils for ' || i % 9 + 1 || ' people', 'plan', 'succeeded', 'Here are ten recipes, number ' || i, at, at, at, at
+		 FROM sessions AS s, generate_series(1, $2::integer) AS i, LATERAL (SELECT clock_timestamp() - make_interval(secs => $2 - i)) AS x (at) WHERE s.id = $1`,
+		`SELECT turn_summary_write_facts(id) FROM turns WHERE session_id = $1 AND number <= $2`,
+		`INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, params, rows, row_count, refs)
+		 SELECT t.id, 1, 1, 'db_read', 'recipe', '{"table": "recipes"}', x.rows, 10, x.refs
+		 FROM turns AS t, LATERAL (SELECT jsonb_agg(jsonb_build_object('id', 'recipe_' || r, 'name', 'Recipe ' || r) ORDER BY r), array_agg('recipe_' || r ORDER BY r)
+			FROM generate_series(t.number * 10 - 9, t.number * 10) AS r) AS x (rows, refs)
+		 WHERE t.session_id = $1 AND t.number <= $2`,
+		`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+		 SELECT $1, 'recipe_' || r, 'recipe', gen_random_uuid()::text, 'stored', 'read', 'Recipe ' || r, (r + 9) / 10, (r + 9) / 10 FROM generate_series(1, $2 * 10) AS r`,
+		`INSERT INTO ref_counters (session_id, kind, entity_type, last_number) VALUES ($1, 'row', 'recipe', $2 * 10)`,
+		`INSERT INTO history_summaries (session_id, kind, from_turn, to_turn, text, model, prompt_version)
+		 SELECT $1, kind, 1, $2 - 3, repeat('The user looked at recipes with lentils. ', 20), 'none', '1' FROM unnest(ARRAY['conversation', 'narrative']) AS kind`,
+		`UPDATE sessions SET last_turn = $2 WHERE id = $1`,
+	} {
+		args := []any{session, n}
+		if _, err := pool.Exec(ctx, sql, args...); err != nil {
+			return fmt.Errorf("seed turns: %.50s: %w", strings.Join(strings.Fields(sql), " "), err)
+		}
+	}
+	if _, err := pool.Exec(ctx, `ANALYZE turns, turn_summaries, turn_step_results, entity_refs, history_summaries`); err != nil {
+		return fmt.Errorf("analyze: %w", err)
+	}
+
+	return nil
+}
+
+// oldRows is how many rows of turn_step_results stand in months that are pruned.
+const oldRows = 10_000_000
+
+// pruned is what pruning does to turns that run.
+type pruned struct {
+	Rows            int
+	Alone, Meantime []time.Duration // enqueued to replied
+	Took            time.Duration
+}
+
+// measurePruning fills three past months, and drops them while turns run.
+func measurePruning(ctx context.Context, address string, prune func(context.Context) error) (p *pruned, err error) {
+	plain, err := openPool(ctx, address, 1, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	if err := seedOld(ctx, plain); err != nil {
+		return nil, err
+	}
+	sessions, err := newSessions(ctx, plain, 1)
+	if err != nil {
+		return nil, err
+	}
+	rig, err := startRig(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rig.stop(ctx)) }()
+	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
+		return nil, err
+	}
+	p = &pruned{Rows: oldRows}
+	alone := 0
+	if p.Alone, err = rig.replies(ctx, sessions[0], func() bool { alone++; return alone <= grownTurns }); err != nil { //nolint:nlreturn // one line
+		return nil, err
+	}
+	start := time.Now()
+	pruning, pruneCtx := errgroup.WithContext(ctx)
+	over, end := context.WithCancel(ctx)
+	pruning.Go(func() error {
+		defer end()
+		defer func() { p.Took = time.Since(start) }()
+
+		return prune(pruneCtx)
+	})
+	p.Meantime, err = rig.replies(ctx, sessions[0], func() bool { return over.Err() == nil })
+
+	return p, errors.Join(err, pruning.Wait())
+}
+
+// replies has turns for as long as more says so, and returns how long each reply took.
+func (r *rig) replies(ctx context.Context, session uuid.UUID, more func() bool) ([]time.Duration, error) {
+	var all []time.Duration
+	for more() {
+		took, err := r.turn(ctx, session)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, took.replied)
+	}
+
+	return all, nil
+}
+
+// seedOld writes oldRows results of turns of the three months before last month. Foreign keys are not checked row by
+// row, or it would take an hour; they hold.
+func seedOld(ctx context.Context, pool *pgxpool.Pool) error {
+	const turns = 10_000
+	var session uuid.UUID
+	if err := pool.QueryRow(ctx, `SELECT start_session('bench of old')`).Scan(&session); err != nil {
+		return fmt.Errorf("make a session: %w", err)
+	}
+	tx, err := pool.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer tx.Rollback(ctx) //nolint:errcheck // committed below
+	for _, statement := range []struct {
+		sql  string
+		args []any
+	}{
+		{sql: oldPartitions},
+		{sql: `INSERT INTO turns (id, session_id, user_id, number, message, mode, status, reply, created_at, replied_at, started_at, finished_at, summarized_at)
+			SELECT uuid_v7(at), s.id, s.user_id, i, 'old', 'plan', 'succeeded', 'old', at, at, at, at, at
+			FROM sessions AS s, generate_series(1, $2::integer) AS i,
+				LATERAL (SELECT date_trunc('month', now()) - interval '4 months' + i * (interval '85 days' / $2)) AS x (at) WHERE s.id = $1`, args: []any{session, turns}},
+		{sql: `UPDATE sessions SET last_turn = $2 WHERE id = $1`, args: []any{session, turns}},
+		{sql: `SET LOCAL session_replication_role = replica`},
+		{sql: `INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, rows, row_count, refs)
+			SELECT t.id, 1, n, 'db_read', 'recipe', '[{"id": "recipe_1", "name": "Lentil soup"}]', 1, '{recipe_1}'
+			FROM turns AS t, generate_series(1, $2::integer) AS n WHERE t.session_id = $1`, args: []any{session, oldRows / turns}},
+	} {
+		if _, err := tx.Exec(ctx, statement.sql, statement.args...); err != nil {
+			return fmt.Errorf("seed old results: %w", err)
+		}
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("seed old results: %w", err)
+	}
+	_, err = pool.Exec(ctx, `ANALYZE turn_step_results`)
+
+	return err
+}
+
+// oldPartitions are those that workers had made, had they run for so long.
+const oldPartitions = `
+DO $$
+DECLARE month timestamptz;
+BEGIN
+	FOR month IN SELECT date_trunc('month', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' - make_interval(months => m) FROM generate_series(1, 4) AS m LOOP
+		EXECUTE format('CREATE TABLE turn_step_results_%s PARTITION OF turn_step_results FOR VALUES FROM (%L) TO (%L)',
+			to_char(month AT TIME ZONE 'UTC', '"y"YYYY"m"MM'), uuid_v7_floor(month), uuid_v7_floor(month + interval '1 month'));
+	END LOOP;
+END
+$$`
