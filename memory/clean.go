@@ -86,7 +86,7 @@ func block(text string) string {
 		switch {
 		case r == '\r':
 			return -1
-		case r != '\n' && r != '\t' && unicode.IsControl(r):
+		case r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.IsSpace(r)): // Unicode has line separators of its own
 			return ' '
 		default:
 			return r
