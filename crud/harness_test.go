@@ -14,6 +14,7 @@ import (
 	"alfred/crud"
 	"alfred/domain"
 	"alfred/internal/dbtest"
+	"alfred/internal/testfactory"
 	"alfred/llm/lexical"
 	"alfred/recall"
 	"alfred/registry"
@@ -34,6 +35,15 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 
 	return setupIn(t, dbtest.Tx(t), uuid.MustParse(demoUser))
+}
+
+// setupAlone is for a user who has nothing yet: tests that lock many rows of one user would wait for each other.
+func setupAlone(t *testing.T) *bundle {
+	t.Helper()
+
+	tx := dbtest.Tx(t)
+
+	return setupIn(t, tx, testfactory.User(t, tx, "UTC"))
 }
 
 func setupIn(t *testing.T, tx pgx.Tx, user uuid.UUID) *bundle {

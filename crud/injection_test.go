@@ -198,6 +198,7 @@ func drawHostileCall(rt *rapid.T) (step string, c crud.Call) {
 // every word stands in this package or in the catalog; reading changes nothing.
 func TestNothingWrittenBecomesSQL(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	w := &wire{}
 	config, err := pgx.ParseConfig(dbtest.URL(t))

@@ -23,7 +23,6 @@ func TestNameLookup(t *testing.T) {
 	stock := func(b *bundle) {
 		b.t.Helper()
 
-		b.exec(`DELETE FROM kitchen.inventory WHERE user_id = $1`, b.scope.UserID)
 		b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": [{"name": "chicken"}, {"name": "chicken breasts"}, {"name": "chicken thighs"}, {"name": "salmon"}, {"name": "cod"}]}`)
 		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'leftover chicken'), ($1, 'chiken stock')`, b.scope.UserID)
 	}
@@ -31,7 +30,7 @@ func TestNameLookup(t *testing.T) {
 	t.Run("FindsVariantsAndUnlinkedRows", func(t *testing.T) {
 		t.Parallel()
 
-		b := setup(t)
+		b := setupAlone(t)
 		stock(b)
 		family := []string{"chicken", "chicken breasts", "chicken thighs", "leftover chicken"}
 		require.Equal(t, family, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "Chicken"}]`))
@@ -44,7 +43,7 @@ func TestNameLookup(t *testing.T) {
 	t.Run("NoMatchIsEmpty", func(t *testing.T) {
 		t.Parallel()
 
-		b := setup(t)
+		b := setupAlone(t)
 		stock(b)
 		require.Empty(t, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "dragonfruit"}]`))
 		require.Empty(t, names(b, "inventory", `"filters": [{"field": "name", "op": "similar", "value": "xyzzy"}]`))
@@ -54,8 +53,7 @@ func TestNameLookup(t *testing.T) {
 	t.Run("WholeWords", func(t *testing.T) {
 		t.Parallel()
 
-		b := setup(t)
-		b.exec(`DELETE FROM kitchen.inventory WHERE user_id = $1`, b.scope.UserID)
+		b := setupAlone(t)
 		b.exec(`INSERT INTO kitchen.inventory (user_id, name) VALUES ($1, 'eggplant'), ($1, 'two dozen eggs'), ($1, 'Egg noodles'), ($1, 'brown rice'), ($1, 'C++ (tin)'), ($1, 'dried berries')`, b.scope.UserID)
 		for name, want := range map[string][]string{
 			"egg": {"Egg noodles", "two dozen eggs"}, "Eggs": {"Egg noodles", "two dozen eggs"}, "ice": {}, "rice": {"brown rice"}, "C++": {"C++ (tin)"}, "berry": {"dried berries"}, "berries": {"dried berries"},
@@ -71,7 +69,7 @@ func TestNameLookup(t *testing.T) {
 	t.Run("InOrLists", func(t *testing.T) {
 		t.Parallel()
 
-		b := setup(t)
+		b := setupAlone(t)
 		stock(b)
 		require.Equal(t, []string{"chicken", "chicken breasts", "chicken thighs", "cod", "leftover chicken"},
 			names(b, "inventory", `"or_filters": [{"field": "name", "op": "=", "value": "chicken"}, {"field": "name", "op": "=", "value": "cod"}]`))
@@ -81,7 +79,7 @@ func TestNameLookup(t *testing.T) {
 	t.Run("WildcardsAreLiteral", func(t *testing.T) {
 		t.Parallel()
 
-		b := setup(t)
+		b := setupAlone(t)
 		require.Empty(t, names(b, "inventory", `"filters": [{"field": "name", "op": "=", "value": "%"}]`))
 		require.Empty(t, names(b, "recipes", `"filters": [{"field": "name", "op": "=", "value": "_"}]`))
 	})

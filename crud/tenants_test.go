@@ -208,6 +208,7 @@ func (b *bundle) hear(a attempt) string {
 // TENANTS=all names each thing in each place in every way, not in one of them.
 func TestNoToolLeadsToAnotherUser(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	e := newEstate(t)
 	all := e.attempts()

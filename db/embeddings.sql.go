@@ -234,27 +234,14 @@ func (q *Queries) EmbeddingRetire(ctx context.Context, db DBTX, arg *EmbeddingRe
 	return result.RowsAffected(), nil
 }
 
-const embeddingTurns = `-- name: EmbeddingTurns :many
+const embeddingTurn = `-- name: EmbeddingTurn :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t
 LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
-WHERE t.status = 'succeeded'
-  AND CASE WHEN cardinality($1::uuid[]) > 0 THEN t.id = ANY ($1::uuid[])
-      ELSE t.id > $2 AND NOT EXISTS (SELECT FROM embeddings AS e
-           WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = $3 AND e.dimensions = $4) END
-ORDER BY t.id
-LIMIT $5
+WHERE t.id = $1 AND t.status = 'succeeded'
 `
 
-type EmbeddingTurnsParams struct {
-	TurnIds    []uuid.UUID
-	After      uuid.UUID
-	Model      string
-	Dimensions int32
-	Lim        int32
-}
-
-type EmbeddingTurnsRow struct {
+type EmbeddingTurnRow struct {
 	ID              uuid.UUID
 	UserID          uuid.UUID
 	Message         string
@@ -262,10 +249,62 @@ type EmbeddingTurnsRow struct {
 	ResponseSummary string
 }
 
-// EmbeddingTurns are the texts by which turns are found: those named, or else the oldest after one that have no vector.
-func (q *Queries) EmbeddingTurns(ctx context.Context, db DBTX, arg *EmbeddingTurnsParams) ([]*EmbeddingTurnsRow, error) {
-	rows, err := db.Query(ctx, embeddingTurns,
-		arg.TurnIds,
+// EmbeddingTurn is the text by which a turn is found; none before it has succeeded.
+func (q *Queries) EmbeddingTurn(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*EmbeddingTurnRow, error) {
+	rows, err := db.Query(ctx, embeddingTurn, turnID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EmbeddingTurnRow
+	for rows.Next() {
+		var i EmbeddingTurnRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.UserID,
+			&i.Message,
+			&i.Reply,
+			&i.ResponseSummary,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const embeddingTurnsMissing = `-- name: EmbeddingTurnsMissing :many
+SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
+FROM turns AS t
+LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
+WHERE t.status = 'succeeded' AND t.id > $1
+  AND NOT EXISTS (SELECT FROM embeddings AS e
+                  WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = $2 AND e.dimensions = $3)
+ORDER BY t.id
+LIMIT $4
+`
+
+type EmbeddingTurnsMissingParams struct {
+	After      uuid.UUID
+	Model      string
+	Dimensions int32
+	Lim        int32
+}
+
+type EmbeddingTurnsMissingRow struct {
+	ID              uuid.UUID
+	UserID          uuid.UUID
+	Message         string
+	Reply           string
+	ResponseSummary string
+}
+
+// EmbeddingTurnsMissing are the texts of the oldest turns after one that have no vector.
+func (q *Queries) EmbeddingTurnsMissing(ctx context.Context, db DBTX, arg *EmbeddingTurnsMissingParams) ([]*EmbeddingTurnsMissingRow, error) {
+	rows, err := db.Query(ctx, embeddingTurnsMissing,
 		arg.After,
 		arg.Model,
 		arg.Dimensions,
@@ -275,9 +314,9 @@ func (q *Queries) EmbeddingTurns(ctx context.Context, db DBTX, arg *EmbeddingTur
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*EmbeddingTurnsRow
+	var items []*EmbeddingTurnsMissingRow
 	for rows.Next() {
-		var i EmbeddingTurnsRow
+		var i EmbeddingTurnsMissingRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.UserID,

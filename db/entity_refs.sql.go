@@ -599,7 +599,7 @@ SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
        e.loaded, e.row_version, coalesce(a.tier, '')::text AS tier
 FROM named AS n
-JOIN entity_refs AS e ON e.session_id = $1::uuid AND e.ref = n.ref
+CROSS JOIN LATERAL (SELECT r.session_id, r.ref, r.entity_type, r.entity_id, r.state, r.action, r.label, r.label_is_placeholder, r.source_step, r.source_call, r.turn_created, r.turn_last_ref, r.turn_promoted, r.active_reason, r.retain_confidence, r.pinned, r.excluded_reason, r.excluded_constraint_id, r.demoted_at_turn, r.deleted_at_turn, r.loaded, r.row_version, r.created_at, r.updated_at, r.active_turn FROM entity_refs AS r WHERE r.session_id = $1::uuid AND r.ref = n.ref LIMIT 1) AS e
 LEFT JOIN active AS a ON a.ref = e.ref
 ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
 `
@@ -639,7 +639,8 @@ type EntityRefListInViewRow struct {
 }
 
 // EntityRefListInView returns what a prompt may name, with the tier that entities_at gives it as of a turn, in display order: the refs in a
-// tier, those of the given names, keys and labels, and the newest of those that have left the window. Each part is an index range.
+// tier, those of the given names, keys and labels, and the newest of those that have left the window. Each part is an index range, and
+// each ref is looked up by its key: a plan kept for any LIMIT takes the names for a tenth of the session, and would read all of it.
 func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityRefListInViewParams) ([]*EntityRefListInViewRow, error) {
 	rows, err := db.Query(ctx, entityRefListInView,
 		arg.SessionID,

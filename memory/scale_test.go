@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 	"alfred/internal/testfactory"
 )
 
@@ -97,6 +98,7 @@ func (e explained) walk(p plan, sql string) {
 // rows, or more statements, when a hundred thousand refs lie behind.
 func TestManyOldRefsCostNothing(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 	b := setup(t)
 	turn := hugeSession(t, b, 100_000)
 	b.exec(t, `SET LOCAL enable_seqscan = off`) // small tables are scanned out of thrift: here only where no index would do

@@ -62,9 +62,13 @@ func (x *Index) EmbedTurn(ctx context.Context, turnID uuid.UUID) error {
 			return err
 		}
 	}
-	texts, err := x.turnTexts(ctx, &db.EmbeddingTurnsParams{TurnIds: []uuid.UUID{turnID}, Lim: 1})
+	turns, err := x.q.EmbeddingTurn(ctx, x.pool, turnID)
 	if err != nil {
-		return err
+		return fmt.Errorf("read the turn: %w", err)
+	}
+	texts := make([]text, len(turns))
+	for i, t := range turns {
+		texts[i] = turnText(t)
 	}
 
 	return x.embedNew(ctx, KindTurn, texts)
@@ -153,21 +157,8 @@ func (x *Index) rowTexts(ctx context.Context, e *domain.Entity, where string, ar
 	return texts, nil
 }
 
-// turnTexts reads turns' texts; the model is the caller's.
-func (x *Index) turnTexts(ctx context.Context, which *db.EmbeddingTurnsParams) ([]text, error) {
-	if which.TurnIds == nil {
-		which.TurnIds = []uuid.UUID{}
-	}
-	turns, err := x.q.EmbeddingTurns(ctx, x.pool, which)
-	if err != nil {
-		return nil, fmt.Errorf("read turns: %w", err)
-	}
-	texts := make([]text, len(turns))
-	for i, t := range turns {
-		texts[i] = text{id: t.ID.String(), user: t.UserID.String(), content: strings.Join([]string{t.Message, t.ResponseSummary, t.Reply}, "\n")}
-	}
-
-	return texts, nil
+func turnText(t *db.EmbeddingTurnRow) text {
+	return text{id: t.ID.String(), user: t.UserID.String(), content: strings.Join([]string{t.Message, t.ResponseSummary, t.Reply}, "\n")}
 }
 
 // embedNew embeds what has just been written, for the earlier model too while that

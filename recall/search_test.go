@@ -157,6 +157,7 @@ func TestReplyIsSearched(t *testing.T) {
 
 func TestPlanByCount(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	pool := dbtest.Pool(t)
 	embedder := newShort()

@@ -85,20 +85,22 @@ func (x *Index) sweepTurns(ctx context.Context) error {
 	var refused error
 	embedder := x.searcher.embedder
 	for last := uuid.Nil; ; {
-		texts, err := x.turnTexts(ctx, &db.EmbeddingTurnsParams{
+		turns, err := x.q.EmbeddingTurnsMissing(ctx, x.pool, &db.EmbeddingTurnsMissingParams{
 			After: last, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions()), Lim: sweepPage,
 		})
 		if err != nil {
-			return err
+			return fmt.Errorf("read turns: %w", err)
+		}
+		texts := make([]text, len(turns))
+		for i, t := range turns {
+			texts[i] = turnText((*db.EmbeddingTurnRow)(t))
 		}
 		if refused, err = settle(refused, x.embed(ctx, embedder, KindTurn, texts)); err != nil {
 			return err
 		}
-		if len(texts) < sweepPage {
+		if len(turns) < sweepPage {
 			return refused
 		}
-		if last, err = uuid.Parse(texts[len(texts)-1].id); err != nil {
-			return fmt.Errorf("read a turn's id: %w", err)
-		}
+		last = turns[len(turns)-1].ID
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"alfred/db"
 )
 
 const manyRefs = 100_000
@@ -86,4 +88,27 @@ func TestActiveSetIsOneIndexScan(t *testing.T) {
 	active, err := b.at(1001).Active(t.Context(), 1001, 2)
 	require.NoError(t, err)
 	require.Len(t, active, 201)
+}
+
+// What a prompt sees is looked up by keys, whatever the plan that a load keeps expects of a LIMIT.
+func TestViewIsReadByKeys(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.fill(t, 20_000)
+	_, err := b.tx.Exec(t.Context(), `SET LOCAL plan_cache_mode = force_generic_plan`)
+	require.NoError(t, err)
+	read := func() (n int) {
+		require.NoError(t, b.tx.QueryRow(t.Context(),
+			`SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'entity_refs'::regclass`).Scan(&n))
+
+		return n
+	}
+	before := read()
+	seen, err := db.New().EntityRefListInView(t.Context(), b.tx, &db.EntityRefListInViewParams{
+		SessionID: b.scope.SessionID, CurrentTurn: 201, TurnsWindow: 2, OldestTurn: 199, MaxOlder: 20,
+		Labels: []string{}, Refs: []string{"recipe_1"}, EntityTypes: []string{}, EntityIds: []string{},
+	})
+	require.NoError(t, err)
+	require.NotEmpty(t, seen)
+	require.Less(t, read()-before, 2_000)
 }

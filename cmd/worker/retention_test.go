@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/cmd/internal/settings"
+	"alfred/internal/dbtest"
 	"alfred/internal/testfactory"
 )
 
@@ -68,6 +69,7 @@ const summarized = `SELECT summarized_at IS NOT NULL FROM turns WHERE id = $1`
 // Everything of a user is in the export, and after erasing nowhere, although turns run meanwhile, theirs and others'.
 func TestUserExportAndErase(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	url, pool := database(t)
 	stop := startWorker(t, url)
@@ -139,6 +141,7 @@ func TestExportKnowsEveryTable(t *testing.T) {
 // write, and none of them notices.
 func TestPruneWhileTurnsRun(t *testing.T) {
 	t.Parallel()
+	dbtest.Whole(t)
 
 	url, pool := database(t)
 	exec := func(sql string, args ...any) {

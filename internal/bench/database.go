@@ -42,6 +42,10 @@ func createDatabase(ctx context.Context, address string) (string, error) {
 	if _, err := migrator.Up(ctx); err != nil {
 		return "", fmt.Errorf("migrate: %w", err)
 	}
+	// As autovacuum does within minutes: until then each new connection reads the migrations' dead rows in the catalog.
+	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
+		return "", fmt.Errorf("vacuum: %w", err)
+	}
 
 	return own, nil
 }

@@ -23,7 +23,7 @@ import (
 	"alfred/pg"
 )
 
-// wording is how long the model goes on writing after its first text; what was streamed is deleted when the reply is whole.
+// wording is how long the model takes to its first text, and from there to its last; what was streamed is deleted when the reply is whole.
 const wording = 200 * time.Millisecond
 
 // firstTurns are how many turns the waits are measured in.
@@ -52,6 +52,7 @@ func (m *stamping) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 		m.mu.Unlock()
 	}
 	if req.Node == "reply" && req.OnDelta != nil {
+		time.Sleep(wording) // no model's first text comes at once
 		req.OnDelta(stamp(time.Now()))
 		time.Sleep(wording)
 	}

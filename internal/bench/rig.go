@@ -91,8 +91,8 @@ func (r *rig) stop(ctx context.Context) error {
 	return err
 }
 
-// latency of a turn, from the commit that enqueues it.
-type latency struct{ replied, summarized time.Duration }
+// latency of a turn, from the commit that enqueues it; whole has that commit too.
+type latency struct{ replied, summarized, whole time.Duration }
 
 // play has n turns in each session, one after the other, all sessions at once.
 func (r *rig) play(ctx context.Context, sessions []uuid.UUID, n int) ([]latency, error) {
@@ -126,6 +126,7 @@ func (r *rig) turn(ctx context.Context, session uuid.UUID) (latency, error) {
 		turn *jobs.Enqueued
 		done *milestones
 	)
+	began := time.Now()
 	err := pg.InTx(ctx, r.pool, func(tx pgx.Tx) error {
 		var err error
 		turn, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: "Look at my recipes and put one more thing on my shopping list."})
@@ -153,6 +154,7 @@ func (r *rig) turn(ctx context.Context, session uuid.UUID) (latency, error) {
 			return took, r.explain(context.WithoutCancel(ctx), turn.TurnID, context.Cause(ctx))
 		}
 	}
+	took.whole = time.Since(began)
 
 	return took, nil
 }

@@ -103,8 +103,8 @@ func URL(t testing.TB) string {
 	return url
 }
 
-// Whole marks a test that runs whole programs or a long conversation. `make test` leaves it out and stays under a minute;
-// `make test/full`, which continuous integration runs, does not.
+// Whole marks a test that is long: it runs whole programs, plays many turns, or walks over everything there is. `make test`
+// leaves it out, `make test/full`, which continuous integration runs, does not.
 func Whole(t testing.TB) {
 	t.Helper()
 

@@ -220,6 +220,10 @@ func (s *server) buildTemplate(ctx context.Context, conn *pgxpool.Conn) error {
 	if _, err := migrator.Up(ctx); err != nil {
 		return err
 	}
+	// Every connection of every test reads the catalog anew: without the migrations' dead rows it takes half as long.
+	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
+		return fmt.Errorf("vacuum the template: %w", err)
+	}
 	pool.Close() // CREATE DATABASE refuses a template to which anybody is connected
 	comment := `COMMENT ON DATABASE ` + quote(s.template) + ` IS '` + time.Now().UTC().Format(time.RFC3339) + `'`
 	if _, err := conn.Exec(ctx, comment+`; ALTER DATABASE `+quote(s.template)+` IS_TEMPLATE true ALLOW_CONNECTIONS false`); err != nil {

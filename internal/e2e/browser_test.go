@@ -17,6 +17,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
 )
 
 const (
@@ -76,6 +78,7 @@ func (o *browser) close() {
 // there it would go unnoticed.
 func browse(t *testing.T) *tab {
 	t.Helper()
+	dbtest.Whole(t)
 	path := findBrowser()
 	if path == "" {
 		if os.Getenv("CI") != "" {

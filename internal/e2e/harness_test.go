@@ -48,15 +48,12 @@ type fixtures struct {
 	embedder llm.Embedder
 	model    func(*domain.Domain) llm.Model
 	pool     *pgxpool.Pool // of a migrated database
-	smoke    bool          // runs in make test too
 }
 
 // openHouse starts everything on a fresh database and stops it when the test ends.
 func openHouse(t *testing.T, f fixtures) *house {
 	t.Helper()
-	if !f.smoke {
-		dbtest.Whole(t)
-	}
+	dbtest.Whole(t)
 	pool := f.pool
 	if pool == nil {
 		pool = dbtest.Pool(t)

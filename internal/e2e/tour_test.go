@@ -13,7 +13,7 @@ import (
 // The README's conversation leaves every row that it promises, without a network or a key.
 func TestTour(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t, fixtures{model: offline.New, smoke: true})
+	h := openHouse(t, fixtures{model: offline.New})
 	defer http.DefaultClient.CloseIdleConnections() // the tour's; else they outlive the test
 	played := &lockedBuffer{}
 	err := (&tour.Tour{API: h.url, Pool: h.pool, Out: played}).Play(t.Context())

@@ -41,15 +41,21 @@ GROUP BY model, dimensions ORDER BY model, dimensions;
 DELETE FROM embeddings WHERE ctid = ANY (ARRAY(
     SELECT e.ctid FROM embeddings AS e WHERE e.model = @model AND e.dimensions = @dimensions LIMIT @lim));
 
--- EmbeddingTurns are the texts by which turns are found: those named, or else the oldest after one that have no vector.
--- name: EmbeddingTurns :many
+-- EmbeddingTurn is the text by which a turn is found; none before it has succeeded.
+-- name: EmbeddingTurn :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t
 LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
-WHERE t.status = 'succeeded'
-  AND CASE WHEN cardinality(@turn_ids::uuid[]) > 0 THEN t.id = ANY (@turn_ids::uuid[])
-      ELSE t.id > @after AND NOT EXISTS (SELECT FROM embeddings AS e
-           WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = @model AND e.dimensions = @dimensions) END
+WHERE t.id = @turn_id AND t.status = 'succeeded';
+
+-- EmbeddingTurnsMissing are the texts of the oldest turns after one that have no vector.
+-- name: EmbeddingTurnsMissing :many
+SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
+FROM turns AS t
+LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
+WHERE t.status = 'succeeded' AND t.id > @after
+  AND NOT EXISTS (SELECT FROM embeddings AS e
+                  WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = @model AND e.dimensions = @dimensions)
 ORDER BY t.id
 LIMIT @lim;
 

@@ -113,7 +113,8 @@ WHERE session_id = @session_id
 ORDER BY turn_created, created_at, ref;
 
 -- EntityRefListInView returns what a prompt may name, with the tier that entities_at gives it as of a turn, in display order: the refs in a
--- tier, those of the given names, keys and labels, and the newest of those that have left the window. Each part is an index range.
+-- tier, those of the given names, keys and labels, and the newest of those that have left the window. Each part is an index range, and
+-- each ref is looked up by its key: a plan kept for any LIMIT takes the names for a tenth of the session, and would read all of it.
 -- name: EntityRefListInView :many
 WITH active AS MATERIALIZED (
     SELECT a.ref, a.tier FROM entities_at(@session_id::uuid, @current_turn::int, @turns_window::int) AS a
@@ -139,7 +140,7 @@ SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
        e.loaded, e.row_version, coalesce(a.tier, '')::text AS tier
 FROM named AS n
-JOIN entity_refs AS e ON e.session_id = @session_id::uuid AND e.ref = n.ref
+CROSS JOIN LATERAL (SELECT r.* FROM entity_refs AS r WHERE r.session_id = @session_id::uuid AND r.ref = n.ref LIMIT 1) AS e
 LEFT JOIN active AS a ON a.ref = e.ref
 ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
 
