@@ -230,9 +230,13 @@ func seedOld(ctx context.Context, pool *pgxpool.Pool) error {
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("seed old results: %w", err)
 	}
-	_, err = pool.Exec(ctx, `ANALYZE turn_step_results`)
+	for _, sql := range []string{`VACUUM (ANALYZE) turn_step_results`, `CHECKPOINT`} { // rows of long ago have had both
+		if _, err := pool.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
+		}
+	}
 
-	return err
+	return nil
 }
 
 // oldPartitions are those that workers had made, had they run for so long.
