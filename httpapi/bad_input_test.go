@@ -1,9 +1,14 @@
 package httpapi_test
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -62,4 +67,26 @@ func TestEveryRouteRefusesBadInput(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Who sends too much, and slowly, still hears why it is refused.
+func TestRefusedBodyIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(b.url, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	half := strings.Repeat(" ", 3<<19)
+	_, err = fmt.Fprintf(conn, "POST /v1/sessions HTTP/1.1\r\nHost: alfred\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		b.key, 2*len(half), half)
+	require.NoError(t, err)
+	time.Sleep(time.Second) // longer than the server waits before it closes a connection
+	_, err = io.WriteString(conn, half)
+	require.NoError(t, err)
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	require.Equal(t, http.StatusRequestEntityTooLarge, resp.StatusCode)
 }

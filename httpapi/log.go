@@ -107,10 +107,13 @@ const (
 )
 
 // drainBodies reads what a handler left of a refused body. Closing on a client that
-// still writes resets the connection, and with it the answer that says why.
+// still writes resets the connection, and with it the answer that says why. Huma closes bodies, and a closed one cannot
+// be read: only the server closes them.
 func drainBodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r)
+		open := r.WithContext(r.Context())
+		open.Body = io.NopCloser(r.Body)
+		next.ServeHTTP(w, open)
 		if r.ContentLength == 0 {
 			return
 		}
