@@ -10,7 +10,7 @@ RELEASE := go tool -modfile=tools/release/go.mod goreleaser
 DATABASE := url=$$(scripts/postgres url); export DATABASE_URL=$$url
 TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$url
 # make lint vets. Without debug tables the programs of the tests link in half the time.
-TEST_FLAGS := -shuffle=on -vet=off -ldflags='-s -w' -parallel=8
+TEST_FLAGS := -shuffle=on -vet=off -ldflags='-s -w'
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
 
@@ -116,7 +116,7 @@ stop: ## stop what make run started, its private database too
 
 .PHONY: test
 test: ## run the tests but the long ones: whole programs, browsers, walks over everything
-	@$(TEST_DATABASE); CGO_ENABLED=0 go test -short $(TEST_FLAGS) ./...
+	@$(TEST_DATABASE); CGO_ENABLED=0 go test -short -parallel=8 $(TEST_FLAGS) ./...
 
 .PHONY: test/full
 test/full: ## run all tests: conversations, the page in a browser, documents' commands, crashes

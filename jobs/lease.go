@@ -18,6 +18,7 @@ import (
 const (
 	beatInterval = time.Second
 	beatTimeout  = time.Second
+	takeTimeout  = 10 * time.Second // of the first one: nothing runs yet, and a busy server may be slow to take a connection
 
 	// leaseMargin is after how long without a beat a worker stops its own runs: others take over after 3 s.
 	leaseMargin = 2 * time.Second
@@ -54,7 +55,7 @@ func (l *lease) take(ctx context.Context) error {
 	}
 	err = l.connect(ctx)
 	if err == nil {
-		err = l.beat(ctx)
+		err = l.beat(ctx, takeTimeout)
 	}
 	if err != nil {
 		l.beats.Close()
@@ -90,8 +91,8 @@ func (l *lease) connect(ctx context.Context) error {
 	return nil
 }
 
-func (l *lease) beat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
+func (l *lease) beat(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r := l.runner
 	if err := db.New().WorkerBeat(ctx, l.beats, &db.WorkerBeatParams{ID: r.id, Version: r.Version, Host: r.host}); err != nil {
@@ -113,7 +114,7 @@ func (l *lease) keep(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		err := l.beat(ctx)
+		err := l.beat(ctx, beatTimeout)
 		switch {
 		case err == nil:
 			last = time.Now()
