@@ -16,8 +16,8 @@ import (
 // database is the one that is made for a run and dropped after it.
 const database = "alfred_bench"
 
-// createDatabase makes an empty, migrated database on the server of address.
-func createDatabase(ctx context.Context, address string) (string, error) {
+// createEmpty makes a database on the server of address.
+func createEmpty(ctx context.Context, address string) (string, error) {
 	parsed, err := url.Parse(address)
 	if err != nil {
 		return "", fmt.Errorf("parse the address: %w", err)
@@ -29,7 +29,16 @@ func createDatabase(ctx context.Context, address string) (string, error) {
 		return "", err
 	}
 	parsed.Path = "/" + database
-	own := parsed.String()
+
+	return parsed.String(), nil
+}
+
+// createDatabase makes an empty, migrated database on the server of address.
+func createDatabase(ctx context.Context, address string) (string, error) {
+	own, err := createEmpty(ctx, address)
+	if err != nil {
+		return "", err
+	}
 	pool, err := openPool(ctx, own, 4, nil)
 	if err != nil {
 		return "", err

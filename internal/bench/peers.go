@@ -108,13 +108,13 @@ func comparePeers(ctx context.Context, s *server, address string) (string, error
 
 // compete measures one contestant on an empty database.
 func compete(ctx context.Context, s *server, address string, who contestant, c contest) (*score, error) {
-	own, err := createDatabase(ctx, address)
+	scored, create, run := &score{}, createDatabase, alfredRun
+	if who.program != nil {
+		create, run = createEmpty, who.run
+	}
+	own, err := create(ctx, address)
 	if err != nil {
 		return nil, err
-	}
-	scored, run := &score{}, alfredRun
-	if who.program != nil {
-		run = who.run
 	}
 	var before, after float64
 	var from string
@@ -160,7 +160,7 @@ func (s *server) rows(ctx context.Context) (float64, error) {
 func (who contestant) run(ctx context.Context, address string, c contest, scored *score, seeded func() error) error {
 	args := append(slices.Clone(who.program[1:]), "--url", address, "--sessions", strconv.Itoa(c.Sessions), "--turns", strconv.Itoa(c.Turns),
 		"--history", strconv.Itoa(c.History))
-	cmd := exec.CommandContext(ctx, who.program[0], args...) //nolint:gosec // the programs are this file's own
+	cmd := exec.CommandContext(ctx, who.program[0], args...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
