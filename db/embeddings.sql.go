@@ -31,12 +31,14 @@ func (q *Queries) EmbeddingBeyond(ctx context.Context, db DBTX, arg *EmbeddingBe
 
 const embeddingChangedRows = `-- name: EmbeddingChangedRows :many
 SELECT DISTINCT r.entity_type, r.entity_id::text AS entity_id
-FROM entity_events AS e
-JOIN turns AS t ON t.session_id = e.session_id AND t.number = e.turn_number
-JOIN entity_refs AS r ON r.session_id = e.session_id AND r.ref = e.ref
-WHERE t.id = $1
-  AND e.action IN ('created', 'updated', 'deleted', 'promoted', 'created:user', 'updated:user', 'deleted:user')
-  AND r.entity_id IS NOT NULL
+FROM turns AS t
+CROSS JOIN LATERAL (
+    SELECT v.ref FROM entity_events AS v
+    WHERE v.session_id = t.session_id AND v.turn_number = t.number
+      AND v.action IN ('created', 'updated', 'deleted', 'promoted', 'created:user', 'updated:user', 'deleted:user')
+    OFFSET 0) AS e
+CROSS JOIN LATERAL (SELECT f.entity_type, f.entity_id FROM entity_refs AS f WHERE f.session_id = t.session_id AND f.ref = e.ref LIMIT 1) AS r
+WHERE t.id = $1 AND r.entity_id IS NOT NULL
 ORDER BY 1, 2
 `
 

@@ -575,45 +575,48 @@ func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityR
 }
 
 const entityRefListInView = `-- name: EntityRefListInView :many
-WITH active AS MATERIALIZED (
-    SELECT a.ref, a.tier FROM entities_at($1::uuid, $2::int, $3::int) AS a
-), labelled AS (
-    SELECT l.ref FROM entity_refs AS l
-    WHERE l.session_id = $1::uuid AND lower(l.label) = ANY($4::text[])
+WITH labelled AS (
+    SELECT l.ref FROM unnest($2::text[]) AS wanted(label)
+    CROSS JOIN LATERAL (SELECT r.ref FROM entity_refs AS r
+                        WHERE r.session_id = $1::uuid AND lower(r.label) = wanted.label LIMIT 100) AS l
     LIMIT 100
 ), older AS (
     SELECT o.ref FROM entity_refs AS o
-    WHERE o.session_id = $1::uuid AND o.active_turn < $5::int
+    WHERE o.session_id = $1::uuid AND o.active_turn < $3::int
     ORDER BY o.active_turn DESC
-    LIMIT $6::int
+    LIMIT $4::int
+), keyed AS (
+    SELECT k.ref FROM (SELECT unnest($5::text[]) AS entity_type, unnest($6::text[]) AS entity_id) AS wanted
+    CROSS JOIN LATERAL (SELECT r.ref FROM entity_refs AS r
+                        WHERE r.session_id = $1::uuid AND r.entity_type = wanted.entity_type AND r.entity_id = wanted.entity_id
+                        LIMIT 1) AS k
 ), named AS (
-    SELECT v.ref FROM active AS v
-    UNION SELECT l.ref FROM labelled AS l
-    UNION SELECT o.ref FROM older AS o
-    UNION SELECT unnest($7::text[])
-    UNION SELECT k.ref FROM entity_refs AS k
-          WHERE k.session_id = $1::uuid
-            AND (k.entity_type, k.entity_id) IN (SELECT unnest($8::text[]), unnest($9::text[]))
+    SELECT v.ref, max(v.tier) AS tier FROM (
+        SELECT a.ref, a.tier FROM entities_at($1::uuid, $7::int, $8::int) AS a
+        UNION ALL SELECT l.ref, NULL FROM labelled AS l
+        UNION ALL SELECT o.ref, NULL FROM older AS o
+        UNION ALL SELECT k.ref, NULL FROM keyed AS k
+        UNION ALL SELECT unnest($9::text[]), NULL) AS v
+    GROUP BY v.ref
 )
 SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
-       e.loaded, e.row_version, coalesce(a.tier, '')::text AS tier
+       e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier
 FROM named AS n
 CROSS JOIN LATERAL (SELECT r.session_id, r.ref, r.entity_type, r.entity_id, r.state, r.action, r.label, r.label_is_placeholder, r.source_step, r.source_call, r.turn_created, r.turn_last_ref, r.turn_promoted, r.active_reason, r.retain_confidence, r.pinned, r.excluded_reason, r.excluded_constraint_id, r.demoted_at_turn, r.deleted_at_turn, r.loaded, r.row_version, r.created_at, r.updated_at, r.active_turn FROM entity_refs AS r WHERE r.session_id = $1::uuid AND r.ref = n.ref LIMIT 1) AS e
-LEFT JOIN active AS a ON a.ref = e.ref
-ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
+ORDER BY tier_rank(n.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
 `
 
 type EntityRefListInViewParams struct {
 	SessionID   uuid.UUID
-	CurrentTurn int32
-	TurnsWindow int32
 	Labels      []string
 	OldestTurn  int32
 	MaxOlder    int32
-	Refs        []string
 	EntityTypes []string
 	EntityIds   []string
+	CurrentTurn int32
+	TurnsWindow int32
+	Refs        []string
 }
 
 type EntityRefListInViewRow struct {
@@ -644,14 +647,14 @@ type EntityRefListInViewRow struct {
 func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityRefListInViewParams) ([]*EntityRefListInViewRow, error) {
 	rows, err := db.Query(ctx, entityRefListInView,
 		arg.SessionID,
-		arg.CurrentTurn,
-		arg.TurnsWindow,
 		arg.Labels,
 		arg.OldestTurn,
 		arg.MaxOlder,
-		arg.Refs,
 		arg.EntityTypes,
 		arg.EntityIds,
+		arg.CurrentTurn,
+		arg.TurnsWindow,
+		arg.Refs,
 	)
 	if err != nil {
 		return nil, err

@@ -43,10 +43,14 @@ func (q *Queries) HistorySummaryInsert(ctx context.Context, db DBTX, arg *Histor
 }
 
 const historySummaryListNewest = `-- name: HistorySummaryListNewest :many
-SELECT DISTINCT ON (kind) kind, from_turn, to_turn, text
-FROM history_summaries
-WHERE session_id = $1 AND created_at <= $2 AND to_turn < $3
-ORDER BY kind, to_turn DESC, id DESC
+SELECT newest.kind, newest.from_turn, newest.to_turn, newest.text
+FROM unnest(ARRAY['conversation', 'narrative']) AS kinds(kind)
+CROSS JOIN LATERAL (SELECT h.kind, h.from_turn, h.to_turn, h.text
+                    FROM history_summaries AS h
+                    WHERE h.session_id = $1 AND h.kind = kinds.kind AND h.created_at <= $2 AND h.to_turn < $3
+                    ORDER BY h.to_turn DESC, h.id DESC
+                    LIMIT 1) AS newest
+ORDER BY newest.kind
 `
 
 type HistorySummaryListNewestParams struct {

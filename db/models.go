@@ -829,7 +829,7 @@ type VQueue struct {
 	// The turn it works for.
 	TurnID interface{}
 	// The turn's number.
-	Number *int32
+	Number interface{}
 	// When it may start.
 	ScheduledAt interface{}
 }

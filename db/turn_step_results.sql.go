@@ -68,9 +68,9 @@ func (q *Queries) TurnStepResultLastCall(ctx context.Context, db DBTX, arg *Turn
 
 const turnStepResultListTurns = `-- name: TurnStepResultListTurns :many
 SELECT r.turn_id, t.number AS turn_number, r.step, r.call, r.tool, r.entity_type, r.params, r.rows, r.row_count, r.refs, r.error_code, r.error_message
-FROM turn_step_results AS r
-JOIN turns AS t ON t.id = r.turn_id
-WHERE r.turn_id = ANY ($1::uuid[])
+FROM unnest($1::uuid[]) AS wanted(turn_id)
+CROSS JOIN LATERAL (SELECT n.number FROM turns AS n WHERE n.id = wanted.turn_id LIMIT 1) AS t
+CROSS JOIN LATERAL (SELECT x.turn_id, x.step, x.call, x.tool, x.entity_type, x.params, x.rows, x.row_count, x.refs, x.error_code, x.error_message, x.created_at FROM turn_step_results AS x WHERE x.turn_id = wanted.turn_id OFFSET 0) AS r
 ORDER BY t.number, r.step, r.call
 `
 

@@ -101,7 +101,7 @@ func (w *compressWorker) write(ctx context.Context, b background, args CompressA
 		again: b.attempt > 1 || b.snoozes > 0 || b.takenOver,
 	}
 	var in nodes.CompressInput
-	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
+	err := r.inLoadTx(ctx, func(tx pgx.Tx) error {
 		var err error
 		in, err = memory.Compress(ctx, tx, args.SessionID, args.What, args.FromTurn, args.ToTurn)
 

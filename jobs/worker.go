@@ -148,11 +148,7 @@ func (r *Runner) load(ctx context.Context, d delivery, memory Memory, dec decisi
 
 func (r *Runner) loadOnce(ctx context.Context, d delivery, memory Memory, dec decision) (*state, error) {
 	var s *state
-	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
-		// All that a load asks goes by keys. Where a partitioned table is among it, Postgres would plan anew each time.
-		if _, err := tx.Exec(ctx, `SET LOCAL plan_cache_mode = force_generic_plan`); err != nil {
-			return fmt.Errorf("keep plans: %w", err)
-		}
+	err := r.inLoadTx(ctx, func(tx pgx.Tx) error {
 		loaded, err := loadState(ctx, tx, d)
 		if err != nil {
 			return err
@@ -172,6 +168,20 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, memory Memory, dec de
 	})
 
 	return s, err
+}
+
+// inLoadTx is for what is read for a prompt, all of it by keys. Where a partitioned table is among it, Postgres would plan
+// anew each time; and a plan that is kept from when the tables were small must serve when they no longer are.
+func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error {
+	return pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error { //nolint:wrapcheck // the caller's work says what it was
+		for _, setting := range []string{`SET LOCAL plan_cache_mode = force_generic_plan`, `SET LOCAL enable_seqscan = off`} {
+			if _, err := tx.Exec(ctx, setting); err != nil {
+				return fmt.Errorf("keep plans: %w", err)
+			}
+		}
+
+		return work(tx)
+	})
 }
 
 // current says whether the turn still waits for this decision.

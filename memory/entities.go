@@ -63,7 +63,7 @@ func countOlder(ctx context.Context, q *db.Queries, conn db.DBTX, t *turn) error
 }
 
 // maxCounted bounds how many refs are counted; the prompt says when there are more.
-const maxCounted = 10000
+const maxCounted = 1000
 
 func (t *turn) loadRefs(ctx context.Context, q *db.Queries, conn db.DBTX, params *db.EntityRefListInViewParams) error {
 	rows, err := q.EntityRefListInView(ctx, conn, params)

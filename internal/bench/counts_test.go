@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
@@ -74,6 +75,55 @@ func TestCountsOfATurn(t *testing.T) {
 	require.LessOrEqual(t, least["commit"], maxCommits)
 }
 
+// What lies behind a session costs its turns nothing, even where Postgres does not know yet how much it is: the turns of
+// a session read fewer rows than there are turns before them, of which each has left ten refs and their events.
+func TestRowsReadByATurn(t *testing.T) {
+	t.Parallel()
+	dbtest.Whole(t)
+
+	const behind, turns = 3_000, 15
+	address := dbtest.URL(t)
+	plain, err := openPool(t.Context(), address, 1, nil)
+	require.NoError(t, err)
+	t.Cleanup(plain.Close)
+	sessions, err := newSessions(t.Context(), plain, 1)
+	require.NoError(t, err)
+	require.NoError(t, seedTurns(t.Context(), plain, sessions[0], behind))
+	before := rowsRead(t, plain)
+	r, err := startRig(t.Context(), address)
+	require.NoError(t, err)
+	played := r.playOut(t.Context(), sessions, turns)
+	require.NoError(t, r.stop(t.Context())) // the server's statistics are complete once the connections are closed
+	require.NoError(t, played)
+	for table, n := range rowsRead(t, plain) {
+		require.Less(t, (n-before[table])/turns, behind, "rows of %s read by a turn", table)
+	}
+}
+
+// rowsRead are the rows that were ever read of each table that grows.
+func rowsRead(t *testing.T, pool *pgxpool.Pool) map[string]int {
+	t.Helper()
+
+	_, err := pool.Exec(t.Context(), `SELECT pg_stat_force_next_flush()`)
+	require.NoError(t, err)
+	rows, err := pool.Query(t.Context(), `SELECT relname, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+		FROM pg_stat_user_tables WHERE schemaname = 'alfred' AND relname NOT LIKE 'river%'`)
+	require.NoError(t, err)
+	all := map[string]int{}
+	var (
+		table string
+		n     int
+	)
+	_, err = pgx.ForEachRow(rows, []any{&table, &n}, func() error {
+		all[table] = n
+
+		return nil
+	})
+	require.NoError(t, err)
+
+	return all
+}
+
 // growing are the engine's tables that grow with every turn.
 var growing = regexp.MustCompile(`Seq Scan on (turns|turn_\w+|node_runs|llm_calls\w*|entity_\w+|artifacts|decisions|questions|history_summaries|embeddings|river_job)\b`)
 
@@ -102,6 +152,7 @@ func TestStatementsOfATurnHaveIndexes(t *testing.T) {
 	old, err := newSessions(t.Context(), r.pool, 1)
 	require.NoError(t, err)
 	require.NoError(t, seedTurns(t.Context(), r.pool, old[0], 3_000))
+	require.NoError(t, analyze(t.Context(), r.pool))
 	err = pg.InTx(t.Context(), r.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(t.Context(), `SET LOCAL enable_seqscan = off`); err != nil {
 			return err

@@ -54,6 +54,9 @@ func (g *grown) measure(ctx context.Context, address string) (err error) {
 	if err := seedTurns(ctx, plain, sessions[0], g.Behind); err != nil {
 		return err
 	}
+	if err := analyze(ctx, plain); err != nil {
+		return err
+	}
 	rig, err := startRig(ctx, address)
 	if err != nil {
 		return err
@@ -99,7 +102,7 @@ func (g *grown) read(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID)
 }
 
 // seedTurns leaves what turns leave: the turn and its summary, the result of one read with ten rows, ten refs that have
-// gone out of view, and summaries of all that is older than the newest three.
+// gone out of view with their events, and after each turn two summaries of all that is older than the newest three.
 func seedTurns(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, n int) error {
 	for _, sql := range []string{
 		`INSERT INTO turns (session_id, user_id, number, message, mode, status, reply, replied_at, started_at, finished_at, summarized_at)
@@ -114,8 +117,11 @@ func seedTurns(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, n int
 		`INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
 		 SELECT $1, 'recipe_' || r, 'recipe', gen_random_uuid()::text, 'stored', 'read', 'Recipe ' || r, (r + 9) / 10, (r + 9) / 10 FROM generate_series(1, $2 * 10) AS r`,
 		`INSERT INTO ref_counters (session_id, kind, entity_type, last_number) VALUES ($1, 'row', 'recipe', $2 * 10)`,
+		`INSERT INTO entity_events (session_id, ref, turn_number, step, action, actor, data)
+		 SELECT r.session_id, r.ref, r.turn_created, 1, r.action, 'assistant', to_jsonb(r) FROM entity_refs AS r WHERE r.session_id = $1 AND r.turn_created <= $2`,
 		`INSERT INTO history_summaries (session_id, kind, from_turn, to_turn, text, model, prompt_version)
-		 SELECT $1, kind, 1, $2 - 3, repeat('The user looked at recipes with lentils. ', 20), 'none', '1' FROM unnest(ARRAY['conversation', 'narrative']) AS kind`,
+		 SELECT $1, kind, 1, i, repeat('The user looked at recipes with lentils. ', 20), 'none', '1'
+		 FROM unnest(ARRAY['conversation', 'narrative']) AS kind, generate_series(1, $2 - 3) AS i`,
 		`UPDATE sessions SET last_turn = $2 WHERE id = $1`,
 	} {
 		args := []any{session, n}
@@ -123,7 +129,11 @@ func seedTurns(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, n int
 			return fmt.Errorf("seed turns: %.50s: %w", strings.Join(strings.Fields(sql), " "), err)
 		}
 	}
-	if _, err := pool.Exec(ctx, `ANALYZE turns, turn_summaries, turn_step_results, entity_refs, history_summaries`); err != nil {
+	return nil
+}
+
+func analyze(ctx context.Context, pool *pgxpool.Pool) error {
+	if _, err := pool.Exec(ctx, `ANALYZE turns, turn_summaries, turn_step_results, entity_refs, entity_events, history_summaries`); err != nil {
 		return fmt.Errorf("analyze: %w", err)
 	}
 

@@ -116,33 +116,36 @@ ORDER BY turn_created, created_at, ref;
 -- tier, those of the given names, keys and labels, and the newest of those that have left the window. Each part is an index range, and
 -- each ref is looked up by its key: a plan kept for any LIMIT takes the names for a tenth of the session, and would read all of it.
 -- name: EntityRefListInView :many
-WITH active AS MATERIALIZED (
-    SELECT a.ref, a.tier FROM entities_at(@session_id::uuid, @current_turn::int, @turns_window::int) AS a
-), labelled AS (
-    SELECT l.ref FROM entity_refs AS l
-    WHERE l.session_id = @session_id::uuid AND lower(l.label) = ANY(@labels::text[])
+WITH labelled AS (
+    SELECT l.ref FROM unnest(@labels::text[]) AS wanted(label)
+    CROSS JOIN LATERAL (SELECT r.ref FROM entity_refs AS r
+                        WHERE r.session_id = @session_id::uuid AND lower(r.label) = wanted.label LIMIT 100) AS l
     LIMIT 100
 ), older AS (
     SELECT o.ref FROM entity_refs AS o
     WHERE o.session_id = @session_id::uuid AND o.active_turn < @oldest_turn::int
     ORDER BY o.active_turn DESC
     LIMIT @max_older::int
+), keyed AS (
+    SELECT k.ref FROM (SELECT unnest(@entity_types::text[]) AS entity_type, unnest(@entity_ids::text[]) AS entity_id) AS wanted
+    CROSS JOIN LATERAL (SELECT r.ref FROM entity_refs AS r
+                        WHERE r.session_id = @session_id::uuid AND r.entity_type = wanted.entity_type AND r.entity_id = wanted.entity_id
+                        LIMIT 1) AS k
 ), named AS (
-    SELECT v.ref FROM active AS v
-    UNION SELECT l.ref FROM labelled AS l
-    UNION SELECT o.ref FROM older AS o
-    UNION SELECT unnest(@refs::text[])
-    UNION SELECT k.ref FROM entity_refs AS k
-          WHERE k.session_id = @session_id::uuid
-            AND (k.entity_type, k.entity_id) IN (SELECT unnest(@entity_types::text[]), unnest(@entity_ids::text[]))
+    SELECT v.ref, max(v.tier) AS tier FROM (
+        SELECT a.ref, a.tier FROM entities_at(@session_id::uuid, @current_turn::int, @turns_window::int) AS a
+        UNION ALL SELECT l.ref, NULL FROM labelled AS l
+        UNION ALL SELECT o.ref, NULL FROM older AS o
+        UNION ALL SELECT k.ref, NULL FROM keyed AS k
+        UNION ALL SELECT unnest(@refs::text[]), NULL) AS v
+    GROUP BY v.ref
 )
 SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
-       e.loaded, e.row_version, coalesce(a.tier, '')::text AS tier
+       e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier
 FROM named AS n
 CROSS JOIN LATERAL (SELECT r.* FROM entity_refs AS r WHERE r.session_id = @session_id::uuid AND r.ref = n.ref LIMIT 1) AS e
-LEFT JOIN active AS a ON a.ref = e.ref
-ORDER BY tier_rank(a.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
+ORDER BY tier_rank(n.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
 
 -- EntityRefListWords returns what words of a text mean in a session: refs by their names, and rows by their keys among the given types.
 -- name: EntityRefListWords :many

@@ -7,7 +7,11 @@ ON CONFLICT (session_id, kind, from_turn, to_turn, prompt_version) DO NOTHING;
 -- HistorySummaryListNewest is the text that stands for the older turns, one row per kind, as of a moment: what is compressed while a
 -- turn runs must not change what that turn sees.
 -- name: HistorySummaryListNewest :many
-SELECT DISTINCT ON (kind) kind, from_turn, to_turn, text
-FROM history_summaries
-WHERE session_id = @session_id AND created_at <= @before AND to_turn < @below_turn
-ORDER BY kind, to_turn DESC, id DESC;
+SELECT newest.kind, newest.from_turn, newest.to_turn, newest.text
+FROM unnest(ARRAY['conversation', 'narrative']) AS kinds(kind)
+CROSS JOIN LATERAL (SELECT h.kind, h.from_turn, h.to_turn, h.text
+                    FROM history_summaries AS h
+                    WHERE h.session_id = @session_id AND h.kind = kinds.kind AND h.created_at <= @before AND h.to_turn < @below_turn
+                    ORDER BY h.to_turn DESC, h.id DESC
+                    LIMIT 1) AS newest
+ORDER BY newest.kind;

@@ -9,9 +9,9 @@ SELECT coalesce(max(call), 0)::int FROM turn_step_results WHERE turn_id = @turn_
 -- TurnStepResultListTurns is what the tools of these turns returned, oldest first.
 -- name: TurnStepResultListTurns :many
 SELECT r.turn_id, t.number AS turn_number, r.step, r.call, r.tool, r.entity_type, r.params, r.rows, r.row_count, r.refs, r.error_code, r.error_message
-FROM turn_step_results AS r
-JOIN turns AS t ON t.id = r.turn_id
-WHERE r.turn_id = ANY (@turn_ids::uuid[])
+FROM unnest(@turn_ids::uuid[]) AS wanted(turn_id)
+CROSS JOIN LATERAL (SELECT n.number FROM turns AS n WHERE n.id = wanted.turn_id LIMIT 1) AS t
+CROSS JOIN LATERAL (SELECT x.* FROM turn_step_results AS x WHERE x.turn_id = wanted.turn_id OFFSET 0) AS r
 ORDER BY t.number, r.step, r.call;
 
 -- TurnStepResultPage pages through what a turn's tools were asked and returned, in order.

@@ -61,7 +61,7 @@ SELECT t.id, t.number, left(t.message, @max_chars::int)::text AS message, octet_
        coalesce(s.tone, '')::text AS tone, coalesce(s.what_user_expressed, '')::text AS what_user_expressed,
        coalesce(s.what_we_acknowledged, '')::text AS what_we_acknowledged, coalesce(s.natural_next, '')::text AS natural_next
 FROM turns AS t
-LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
+LEFT JOIN LATERAL (SELECT x.* FROM turn_summaries AS x WHERE x.turn_id = t.id LIMIT 1) AS s ON true
 WHERE t.session_id = @session_id AND t.number <> @current_turn::int AND t.finished_at <= @before
   AND t.number BETWEEN @from_turn::int AND @to_turn::int
 ORDER BY t.number DESC

@@ -53,7 +53,7 @@ CREATE TABLE entity_refs (
     CONSTRAINT entity_refs_turns_ordered CHECK (turn_created <= turn_last_ref)
 );
 CREATE INDEX entity_refs_active_idx ON entity_refs (session_id, active_turn) INCLUDE (entity_type) WHERE active_turn IS NOT NULL;
-CREATE INDEX entity_refs_retained_idx ON entity_refs (session_id) WHERE active_reason IS NOT NULL;
+CREATE INDEX entity_refs_retained_idx ON entity_refs (session_id, turn_last_ref) WHERE active_reason IS NOT NULL;
 CREATE INDEX entity_refs_label_idx ON entity_refs (session_id, lower(label));
 CREATE INDEX entity_refs_newest_idx ON entity_refs (session_id, turn_last_ref DESC, ref);
 COMMENT ON TABLE entity_refs IS 'The registry: what a session knows, and by which name models call it.';

@@ -191,17 +191,18 @@ COMMENT ON FUNCTION turns_abandoned IS 'Running turns that no job will ever move
 
 -- +goose StatementBegin
 CREATE FUNCTION queue_rows() RETURNS TABLE (job_id bigint, queue text, kind text, state text, attempt integer,
-                                            turn_id uuid, session_id uuid, scheduled_at timestamptz)
+                                            turn_id uuid, session_id uuid, number integer, scheduled_at timestamptz)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = alfred, public, pg_temp
 AS $$
 BEGIN
     RETURN QUERY
     SELECT j.id, j.queue, j.kind, j.state::text, j.attempt::integer,
-           t.id, coalesce(t.session_id, s.id), j.scheduled_at
+           t.id, coalesce(t.session_id, s.id), t.number, j.scheduled_at
     FROM river_job AS j
-    LEFT JOIN turns AS t ON t.id = (j.args ->> 'turn_id')::uuid
-    LEFT JOIN sessions AS s ON s.id = (j.args ->> 'session_id')::uuid
+    -- By key, however many jobs Postgres expects: a hash of all turns costs as much as there are.
+    LEFT JOIN LATERAL (SELECT * FROM turns WHERE turns.id = (j.args ->> 'turn_id')::uuid LIMIT 1) AS t ON true
+    LEFT JOIN LATERAL (SELECT * FROM sessions WHERE sessions.id = (j.args ->> 'session_id')::uuid LIMIT 1) AS s ON true
     WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
       AND (tenant_id() IS NULL OR t.user_id = tenant_id() OR s.user_id = tenant_id());
 END

@@ -247,9 +247,8 @@ COMMENT ON COLUMN v_llm_costs.cached_tokens IS 'Tokens of prompts that the provi
 COMMENT ON COLUMN v_llm_costs.cost_usd IS 'What they cost.';
 
 CREATE VIEW v_queue WITH (security_invoker = true) AS
-SELECT q.job_id, q.queue, q.kind, q.state, q.attempt, q.session_id, q.turn_id, t.number, q.scheduled_at
-FROM queue_rows() AS q (job_id, queue, kind, state, attempt, turn_id, session_id, scheduled_at)
-LEFT JOIN turns AS t ON t.id = q.turn_id;
+SELECT q.job_id, q.queue, q.kind, q.state, q.attempt, q.session_id, q.turn_id, q.number, q.scheduled_at
+FROM queue_rows() AS q (job_id, queue, kind, state, attempt, turn_id, session_id, number, scheduled_at);
 COMMENT ON VIEW v_queue IS 'Public API. Jobs that wait or run, with the turn they work for.';
 COMMENT ON COLUMN v_queue.job_id IS 'The job.';
 COMMENT ON COLUMN v_queue.queue IS 'Its queue: turns or background.';
