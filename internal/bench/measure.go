@@ -12,15 +12,17 @@ import (
 
 const (
 	rounds = 3
-	// warmUp turns come before those that are counted: connections prepare their statements, and from the fourth turn
-	// on each turn has older ones compressed.
+	// warmUp turns of a session come before those that are counted: from the fourth turn on each has older ones compressed.
 	warmUp = 5
 )
 
-// load is how many sessions have how many turns at once.
-type load struct{ Sessions, Turns int }
+// load is how many sessions have how many turns at once, after Warm others: a connection plans a statement when it first
+// meets it, so there must be some for each connection.
+type load struct{ Sessions, Turns, Warm int }
 
-func loads() []load { return []load{{Sessions: 1, Turns: 60}, {Sessions: 32, Turns: 12}} }
+func loads() []load {
+	return []load{{Sessions: 1, Turns: 60, Warm: 3 * workerConns}, {Sessions: 32, Turns: 12, Warm: warmUp}}
+}
 
 // result is what one load came to, in all its rounds.
 type result struct {
@@ -77,7 +79,7 @@ func writeFloor(ctx context.Context, address string, f *floor, l load, pipelined
 		return nil, 0, err
 	}
 	defer pool.Close()
-	warm, err := f.copies(ctx, pool, warmUp*l.Sessions)
+	warm, err := f.copies(ctx, pool, l.Warm*l.Sessions)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -119,7 +121,7 @@ func (r *result) turns(ctx context.Context, s *server, address string) (perSecon
 	if err != nil {
 		return 0, err
 	}
-	r.Commits += float64(after-before) / float64(r.Sessions*(warmUp+r.Turns)) / rounds
+	r.Commits += float64(after-before) / float64(r.Sessions*(r.Warm+r.Turns)) / rounds
 	written, err := s.walBetween(ctx, address, span.from, span.to)
 	r.addWal(written)
 
@@ -134,7 +136,7 @@ func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid
 	if err := s.checkpoint(ctx); err != nil {
 		return 0, span, fmt.Errorf("checkpoint: %w", err)
 	}
-	if err := rig.playOut(ctx, sessions, warmUp); err != nil {
+	if err := rig.playOut(ctx, sessions, r.Warm); err != nil {
 		return 0, span, err
 	}
 	countsBefore, namesBefore := rig.meter.counts(), rig.meter.names()
