@@ -77,25 +77,21 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 		return nil, err
 	}
 	llm.Prepare(r.model, req)
-	request, err := storable(req)
-	if err != nil {
-		return nil, fmt.Errorf("encode request: %w", err)
-	}
-	resp, err := r.play(ctx, req, request)
+	resp, err := r.play(ctx, req)
 	if resp != nil || err != nil {
 		return resp, err
 	}
 	var lost error
 	asked := *req
 	asked.OnFailed = func(resp *llm.Response, failure error, took time.Duration) {
-		lost = errors.Join(lost, r.record(ctx, req, request, resp, failure, took))
+		lost = errors.Join(lost, r.record(ctx, req, resp, failure, took))
 	}
 	started := time.Now()
 	resp, err = r.observe.generate(ctx, r.model, &asked)
 	if stopped := context.Cause(ctx); stopped != nil && err != nil && !errors.Is(stopped, context.DeadlineExceeded) {
 		err = errors.Join(stopped, err)
 	}
-	if recordErr := errors.Join(lost, r.record(ctx, req, request, resp, err, time.Since(started))); recordErr != nil && err == nil {
+	if recordErr := errors.Join(lost, r.record(ctx, req, resp, err, time.Since(started))); recordErr != nil && err == nil {
 		return nil, recordErr
 	}
 
@@ -103,8 +99,8 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 }
 
 // play returns the stored answer to this request, or nil.
-func (r *recorder) play(ctx context.Context, req *llm.Request, request json.RawMessage) (*llm.Response, error) {
-	bought, err := r.answer(ctx, req.Attempt, request)
+func (r *recorder) play(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	bought, err := r.answer(ctx, req)
 	if bought == nil || err != nil {
 		return nil, err
 	}
@@ -122,10 +118,10 @@ func (r *recorder) play(ctx context.Context, req *llm.Request, request json.RawM
 	return resp, nil
 }
 
-func (r *recorder) answer(ctx context.Context, attempt int, request json.RawMessage) (*db.LlmCallAnswersRow, error) {
+func (r *recorder) answer(ctx context.Context, req *llm.Request) (*db.LlmCallAnswersRow, error) {
 	if r.turn != nil {
 		for _, row := range r.bought {
-			if int(row.Attempt) == attempt {
+			if int(row.Attempt) == req.Attempt {
 				return row, nil
 			}
 		}
@@ -134,6 +130,10 @@ func (r *recorder) answer(ctx context.Context, attempt int, request json.RawMess
 	}
 	if !r.again {
 		return nil, nil
+	}
+	request, err := encoded(req)
+	if err != nil {
+		return nil, err
 	}
 	rows, err := db.New().LlmCallCompressed(ctx, r.pool, &db.LlmCallCompressedParams{SessionID: r.session, Request: request})
 	if err != nil {
@@ -147,9 +147,19 @@ func (r *recorder) answer(ctx context.Context, attempt int, request json.RawMess
 	return &found, nil
 }
 
+// encoded is what llm_calls.request holds of a request. It is as long as the prompt, so nobody holds it while the model works.
+func encoded(req *llm.Request) (json.RawMessage, error) {
+	request, err := storable(req)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+
+	return request, nil
+}
+
 // record keeps an answer for the commit, and stores a failure.
-func (r *recorder) record(ctx context.Context, req *llm.Request, request json.RawMessage, resp *llm.Response, failure error, took time.Duration) error {
-	call, err := r.row(req, request, resp, failure, took)
+func (r *recorder) record(ctx context.Context, req *llm.Request, resp *llm.Response, failure error, took time.Duration) error {
+	call, err := r.row(req, resp, failure, took)
 	if err != nil {
 		return err
 	}
@@ -256,10 +266,14 @@ func outlive(ctx context.Context, by time.Duration) (context.Context, context.Ca
 	return longer, func() { stop(); cancel() }
 }
 
-func (r *recorder) row(req *llm.Request, request json.RawMessage, resp *llm.Response, failure error, took time.Duration) (*db.LlmCallInsertParams, error) {
+func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took time.Duration) (*db.LlmCallInsertParams, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("make an id: %w", err)
+	}
+	request, err := encoded(req)
+	if err != nil {
+		return nil, err
 	}
 	call := &db.LlmCallInsertParams{
 		ID: id, SessionID: r.session, TurnID: r.turn, Position: positive(r.position), Node: req.Node, Step: positive(req.Step),

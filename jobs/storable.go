@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // unstorable finds escapes that JSON allows and jsonb does not: NUL, and halves of surrogate pairs.
@@ -19,6 +20,10 @@ func storable(value any) (json.RawMessage, error) {
 		return nil, err //nolint:wrapcheck // callers say what it was
 	}
 	if !unstorable.Match(encoded) {
+		if utf8.Valid(encoded) { // all but always: the other way copies
+			return encoded, nil
+		}
+
 		return bytes.ToValidUTF8(encoded, []byte("?")), nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
