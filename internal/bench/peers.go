@@ -253,5 +253,36 @@ but answer. A turn is over when its last node is recorded.
 		fmt.Fprintf(&b, "\nAlfred: %s.\n\n", strings.Join(parts, ", "))
 	}
 
+	b.WriteString(peerGoals(all, scores))
+
+	return b.String()
+}
+
+// peerGoals sets the tables' ratios beside those aimed at.
+func peerGoals(all []contestant, scores map[string][]*score) string {
+	ratio := func(peer, contest int) float64 {
+		return scores[all[0].name][contest].perSecond() / scores[all[peer].name][contest].perSecond()
+	}
+	var b strings.Builder
+	b.WriteString("## Goals\n\n| Alfred beside | aim | measured | |\n|---|--:|--:|---|\n")
+	for _, goal := range []struct {
+		peer, contest int
+		aim           float64
+	}{{1, 0, 1}, {1, 1, 1}, {1, 2, 1}, {3, 0, 4}, {3, 1, 4}, {3, 3, 10}} {
+		c, measured := contests()[goal.contest], ratio(goal.peer, goal.contest)
+		met := "**missed**"
+		if measured >= goal.aim {
+			met = "met"
+		}
+		fmt.Fprintf(&b, "| %s, %d session(s), after %d turns | %g x | %.2f x | %s |\n", all[goal.peer].name, c.Sessions, c.History, goal.aim, measured, met)
+	}
+	b.WriteString(`
+Where they are missed it is the turn: a peer's node is an answer and its record, Alfred's reads some thirty queries' worth of
+memory, builds and keeps a prompt of some 14 kB, checks what comes back and writes refs, events and a summary: several times the rows
+and the WAL of a peer's whole turn, and processor time that no peer spends. A model that answers in seconds hides it from one
+conversation, not from the machine: it is what limits how many fit on one. What does not grow is the other side of the tables:
+after 1,000 turns a turn costs Alfred what it cost before, and peers that load their history with it many times as much.
+`)
+
 	return b.String()
 }
