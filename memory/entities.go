@@ -72,6 +72,9 @@ func (t *turn) loadRefs(ctx context.Context, q *db.Queries, conn db.DBTX, params
 	}
 	t.byRef = make(map[string]*entity, len(rows))
 	for _, row := range rows {
+		if row.TurnCreated > t.row.Number {
+			continue // of the next turn, which runs already: a summary may come late
+		}
 		e := &entity{EntityRefListInViewRow: row, label: inline(row.Label, maxLabel)}
 		if row.State == db.RefStateDropped {
 			t.dropped = append(t.dropped, e)

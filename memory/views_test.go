@@ -68,6 +68,22 @@ func TestTiersInPrompts(t *testing.T) {
 	require.Contains(t, named, "recipe_2: Demoted (recipe) [read:summary] created turn 1, last turn 9, demoted")
 }
 
+// A summary that comes late, when the next turn runs already, tells nothing of that turn.
+func TestLateSummaryKnowsItsTurnOnly(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 3, "what is on my list?", db.StepTypeRead)
+	b.exec(t, `UPDATE turns SET status = 'succeeded', reply = 'Milk.', replied_at = started_at, finished_at = started_at WHERE id = $1`, turn.ID)
+	b.running(t, 4, "draft a curry", db.StepTypeGenerate)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "gen_recipe_1", Label: "Thai Curry", Created: 4, LastRef: 4})
+	testfactory.Artifact(t, b.tx, b.session, "gen_recipe_1", `{"name": "Thai Curry"}`)
+
+	summarize, err := b.memory.Summarize(t.Context(), b.tx, turn)
+	require.NoError(t, err)
+	require.NotContains(t, text(summarize.Frame), "Thai Curry")
+	require.Empty(t, summarize.Fallback.NaturalNext)
+}
+
 // A draft untouched for turns stands in every node's view; the reply shows all
 // of it when it is spoken of.
 func TestDraftsNeverAgeOut(t *testing.T) {

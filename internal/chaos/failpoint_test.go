@@ -316,6 +316,12 @@ func (n *lane) die(target string, want map[string]string) {
 	n.t.Helper()
 
 	session, passed := n.play(target)
+	for range 5 { // whether an answer travels with its decision or is stored alone before is a matter of time
+		if slices.Contains(passed, target) {
+			break
+		}
+		session, passed = n.play(target)
+	}
 	require.Contains(n.t, passed, target)
 	require.Eventually(n.t, func() bool { return n.workers[0].ended() || n.workers[1].ended() }, time.Second, time.Millisecond, target)
 	about := "killed at " + target

@@ -105,11 +105,7 @@ func (w *ward) accident(times int, blow func(*process)) []time.Duration {
 		victim := w.l.worker(w.t, w.url, w.script)
 		id := w.workerOf(known)
 		known = append(known, id)
-		w.sessions = nil
-		w.talk()
-		var turns []uuid.UUID
-		var at time.Time
-		require.Eventually(w.t, func() bool { turns, at = w.interrupted(id); return len(turns) > 3 }, 10*time.Second, 20*time.Millisecond)
+		turns, at := w.busy(id)
 		blow(victim)
 		these := w.resumed(id, turns, at)
 		w.t.Logf("%d turns interrupted, %d resumed elsewhere after %s", len(turns), len(these), these)
@@ -121,6 +117,26 @@ func (w *ward) accident(times int, blow func(*process)) []time.Duration {
 	}
 
 	return took
+}
+
+// busy talks until the worker is at work on some turns: which worker fetches how many is chance.
+func (w *ward) busy(worker string) (turns []uuid.UUID, at time.Time) {
+	w.t.Helper()
+
+	for range 10 {
+		w.sessions = nil
+		w.talk()
+		for range 100 {
+			if turns, at = w.interrupted(worker); len(turns) > 3 {
+				return turns, at
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		awaitQuiet(w.t, w.pool, w.sessions...)
+	}
+	require.Fail(w.t, "the worker gets no turns")
+
+	return nil, at
 }
 
 // refused: nothing that was taken over from the worker was committed by it afterwards.
