@@ -277,11 +277,10 @@ func peerGoals(all []contestant, scores map[string][]*score) string {
 		fmt.Fprintf(&b, "| %s, %d session(s), after %d turns | %g x | %.2f x | %s |\n", all[goal.peer].name, c.Sessions, c.History, goal.aim, measured, met)
 	}
 	b.WriteString(`
-Where they are missed it is the turn: a peer's node is an answer and its record, Alfred's reads some thirty queries' worth of
-memory, builds and keeps a prompt of some 14 kB, checks what comes back and writes refs, events and a summary: several times the rows
-and the WAL of a peer's whole turn, and processor time that no peer spends. A model that answers in seconds hides it from one
-conversation, not from the machine: it is what limits how many fit on one. What does not grow is the other side of the tables:
-after 1,000 turns a turn costs Alfred what it cost before, and peers that load their history with it many times as much.
+Where they are missed it is the turn: a peer's node is an answer and its record. Alfred's reads memory with some thirty statements,
+builds, checks and keeps a prompt of some 14 kB, and writes refs, events and a summary: several times the rows and the WAL of a
+peer's whole turn, and processor time that no peer spends. A model that takes seconds to answer hides that from one conversation, not
+from the machine: it limits how many fit on one. The last table is the other side: whoever loads the history with each turn pays for it.
 `)
 
 	return b.String()
