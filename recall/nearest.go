@@ -9,9 +9,10 @@ import (
 	"alfred/db"
 )
 
-// exactUpTo is how many vectors of a user and model are compared one by one. Above,
-// the HNSW index is faster; below, it would lose what other users' vectors crowd out.
-const exactUpTo = 20_000
+// ExactUpTo is how many vectors of a user and model are compared one by one, which takes a tenth of a second at most.
+// Above, the HNSW index of the model answers: faster, but it loses some of what other vectors crowd out, the more the
+// smaller the user's part of the index is (docs/recall.md).
+const ExactUpTo = 100_000
 
 // nearest is the query for the vectors nearest to a text, with their distance.
 type nearest func(a *args, q *Query, vector string) string
@@ -23,7 +24,7 @@ func (s *Searcher) plan(ctx context.Context, tx pgx.Tx, q *Query) (nearest, erro
 	if q.Vectors.Of(q.Text) == nil {
 		return nil, nil //nolint:nilnil // nothing to compare
 	}
-	many, err := db.New().EmbeddingBeyond(ctx, tx, &db.EmbeddingBeyondParams{UserID: q.UserID, Model: q.Vectors.Model, Number: exactUpTo})
+	many, err := db.New().EmbeddingBeyond(ctx, tx, &db.EmbeddingBeyondParams{UserID: q.UserID, Model: q.Vectors.Model, Number: s.exactUpTo})
 	if err != nil {
 		return nil, fmt.Errorf("count vectors: %w", err)
 	}

@@ -16,11 +16,13 @@ type Searcher struct {
 	domain   *domain.Domain
 	embedder llm.Embedder // the configured one; serves says which is searched
 	serving  serving
+
+	exactUpTo int32 // ExactUpTo, but in tests
 }
 
 // New returns a searcher.
 func New(d *domain.Domain, embedder llm.Embedder) *Searcher {
-	return &Searcher{domain: d, embedder: embedder}
+	return &Searcher{domain: d, embedder: embedder, exactUpTo: ExactUpTo}
 }
 
 // Vectors are the vectors of texts that will be searched for.

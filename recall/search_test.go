@@ -168,7 +168,8 @@ func TestPlanByCount(t *testing.T) {
 			SELECT 'recipe', gen_random_uuid()::text, 'short', $1::uuid, 16, '\x00', (SELECT array_agg(sin((n / 10) * d * 1.7 + d)) FROM generate_series(1, 16) AS d)::vector
 			FROM generate_series(1, $2::int) AS n`, user, n)
 	}
-	fill(other, 20_500)
+	searcher.CompareUpTo(5_000)
+	fill(other, 5_500)
 	fill(demoUser, 2000)
 	require.NoError(t, recall.NewIndex(searcher, pool).Sweep(t.Context()))
 	exec(t, pool, `ANALYZE embeddings`)

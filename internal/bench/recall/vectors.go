@@ -131,7 +131,7 @@ func (b *bench) vectorRow(ctx context.Context, searcher *recall.Searcher, points
 		}
 	}
 	plan := "exact"
-	if size > 20_000 {
+	if size > recall.ExactUpTo {
 		plan = "HNSW, iterative, ef 200"
 	}
 	b.printf("| %d | %s | %.3f | %s | %s | %s |\n", size, plan, float64(right)/float64(wanted), percentile(times, 50), percentile(times, 95), percentile(exactTimes, 50))
