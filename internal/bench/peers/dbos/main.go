@@ -1,4 +1,3 @@
-// Command dbos has turns on DBOS Transact: a workflow per turn, a transactional step per node.
 package main
 
 import (

@@ -1,4 +1,3 @@
-// Package work is what all peers have in common: the turn's nodes, the user's rows, and the clock.
 package work
 
 import (
