@@ -270,11 +270,7 @@ func peerGoals(all []contestant, scores map[string][]*score) string {
 		aim           float64
 	}{{1, 0, 1}, {1, 1, 1}, {1, 2, 1}, {3, 0, 4}, {3, 1, 4}, {3, 3, 10}} {
 		c, measured := contests()[goal.contest], ratio(goal.peer, goal.contest)
-		met := "**missed**"
-		if measured >= goal.aim {
-			met = "met"
-		}
-		fmt.Fprintf(&b, "| %s, %d session(s), after %d turns | %g x | %.2f x | %s |\n", all[goal.peer].name, c.Sessions, c.History, goal.aim, measured, met)
+		fmt.Fprintf(&b, "| %s, %d session(s), after %d turns | %g x | %.2f x | %s |\n", all[goal.peer].name, c.Sessions, c.History, goal.aim, measured, verdict(measured >= goal.aim))
 	}
 	b.WriteString(`
 Where they are missed it is the turn: a peer's node is an answer and its record. Alfred's reads memory with some thirty statements,
