@@ -102,6 +102,17 @@ func (q *Queries) JobSupersedeStray(ctx context.Context, db DBTX, arg *JobSupers
 	return superseded, err
 }
 
+const loadPlans = `-- name: LoadPlans :exec
+SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
+`
+
+// LoadPlans is for a transaction that reads for a prompt, all of it by keys. Where a partitioned table is among what it asks, Postgres
+// would plan anew each time; and a plan that is kept from when the tables were small must serve when they no longer are.
+func (q *Queries) LoadPlans(ctx context.Context, db DBTX) error {
+	_, err := db.Exec(ctx, loadPlans)
+	return err
+}
+
 const partitionEnsure = `-- name: PartitionEnsure :one
 SELECT partitions_ensure()::int AS made
 `

@@ -170,14 +170,11 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, memory Memory, dec de
 	return s, err
 }
 
-// inLoadTx is for what is read for a prompt, all of it by keys. Where a partitioned table is among it, Postgres would plan
-// anew each time; and a plan that is kept from when the tables were small must serve when they no longer are.
+// inLoadTx is for what is read for a prompt.
 func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error { //nolint:wrapcheck // the caller's work says what it was
-		for _, setting := range []string{`SET LOCAL plan_cache_mode = force_generic_plan`, `SET LOCAL enable_seqscan = off`} {
-			if _, err := tx.Exec(ctx, setting); err != nil {
-				return fmt.Errorf("keep plans: %w", err)
-			}
+		if err := db.New().LoadPlans(ctx, tx); err != nil {
+			return fmt.Errorf("keep plans: %w", err)
 		}
 
 		return work(tx)

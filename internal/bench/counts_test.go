@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // The most that a turn may cost, its background included.
 const (
 	maxCommits    = 21 // read-only ones too, which are 8
-	maxQueries    = 325
+	maxQueries    = 320
 	maxRoundTrips = 120
 )
 

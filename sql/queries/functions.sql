@@ -20,6 +20,11 @@ SELECT jobs_supersede(@client::text, @reason::text)::int AS superseded;
 -- name: JobSupersedeStray :one
 SELECT jobs_supersede(@client::text, 'fetched, but not delivered', @working::bigint[], interval '3 seconds')::int AS superseded;
 
+-- LoadPlans is for a transaction that reads for a prompt, all of it by keys. Where a partitioned table is among what it asks, Postgres
+-- would plan anew each time; and a plan that is kept from when the tables were small must serve when they no longer are.
+-- name: LoadPlans :exec
+SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true);
+
 -- name: PartitionEnsure :one
 SELECT partitions_ensure()::int AS made;
 
