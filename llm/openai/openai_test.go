@@ -60,6 +60,25 @@ func TestNew_Rejects(t *testing.T) {
 	})
 }
 
+// V26: OpenAI answers 400 to an empty list of tools, so that no node without tools
+// could ever be answered.
+func TestModel_NoEmptyTools(t *testing.T) {
+	t.Parallel()
+
+	server := wiretest.Start(t, wiretest.OpenAI, func(context.Context, *wiretest.Call) wiretest.Reply { return wiretest.Reply{Text: `{}`} })
+	for _, given := range [][]llm.Tool{nil, {}} {
+		for _, schema := range []json.RawMessage{nil, json.RawMessage(`{"type":"object"}`)} {
+			_, err := open(t, server, wiretest.Key).Generate(t.Context(), &llm.Request{
+				Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, SchemaName: "compress", Schema: schema, Tools: given,
+			})
+			require.NoError(t, err)
+		}
+	}
+	for _, call := range server.Calls() {
+		require.NotContains(t, string(call.Body), `"tools"`)
+	}
+}
+
 // Strict is claimed only where the schema allows it: the server rejects it
 // otherwise, and a laxer schema must still be sent.
 func TestModel_Strict(t *testing.T) {

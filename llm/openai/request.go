@@ -61,8 +61,10 @@ func messages(req *llm.Request) []openai.ChatCompletionMessageParamUnion {
 	return list
 }
 
+// tools is nil without any: OpenAI rejects an empty list, which its published
+// description allows.
 func tools(given []llm.Tool) []openai.ChatCompletionToolUnionParam {
-	list := make([]openai.ChatCompletionToolUnionParam, 0, len(given))
+	var list []openai.ChatCompletionToolUnionParam
 	for _, tool := range given {
 		definition := shared.FunctionDefinitionParam{
 			Name: tool.Name, Description: openai.String(tool.Description), Parameters: parameters(tool.Schema),

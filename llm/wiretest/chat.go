@@ -71,6 +71,9 @@ func (c *chatRequest) into(call *Call) string {
 		}
 		call.Messages = append(call.Messages, message)
 	}
+	if c.Tools != nil && len(c.Tools) == 0 {
+		return "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead."
+	}
 	for _, tool := range c.Tools {
 		f := tool.Function
 		if f.Strict && !wire.Strict(f.Parameters) {
