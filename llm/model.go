@@ -44,6 +44,9 @@ type Request struct {
 	Temperature *float64        `json:"temperature,omitempty"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
 
+	// Input is the node's typed input, what the messages say as data. Only a model
+	// that runs in this process may read it: no provider sends it, no record holds it.
+	Input any `json:"-"`
 	// Node is the node that asks. Together with Turn, Step and Call it lets the
 	// script model find its entry; no provider sends any of them.
 	Node string `json:"-"`

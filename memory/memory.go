@@ -32,7 +32,7 @@ func (m *Memory) Understand(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.
 	if err != nil {
 		return nodes.UnderstandInput{}, fmt.Errorf("load for understand: %w", err)
 	}
-	in := nodes.UnderstandInput{Refs: l.refs(), HasQuestion: l.question != nil && l.question.Status == "open"}
+	in := nodes.UnderstandInput{Facts: l.nodeFacts(), Refs: l.refs(), HasQuestion: l.question != nil && l.question.Status == "open"}
 	for _, e := range m.domain.Entities {
 		in.EntityTypes = append(in.EntityTypes, e.Type)
 	}
@@ -55,7 +55,7 @@ func (m *Memory) Think(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.Think
 	if err != nil {
 		return nodes.ThinkInput{}, fmt.Errorf("load for think: %w", err)
 	}
-	in := nodes.ThinkInput{Refs: l.refs(), MaxSteps: m.config.MaxSteps[l.mode], WriteAllowed: l.writeAllowed(), SubdomainAliases: map[string]string{}}
+	in := nodes.ThinkInput{Facts: l.nodeFacts(), Refs: l.refs(), MaxSteps: m.config.MaxSteps[l.mode], WriteAllowed: l.writeAllowed(), SubdomainAliases: map[string]string{}}
 	for _, sub := range m.domain.Subdomains {
 		in.Subdomains = append(in.Subdomains, sub.Name)
 		for _, alias := range sub.Aliases {
@@ -100,6 +100,7 @@ func (t *turn) act(ctx context.Context, tx pgx.Tx, step *db.TurnSteps) (nodes.Ac
 		}
 	}
 	in := nodes.ActInput{
+		Facts: t.nodeFacts(), Step: typedStep(step),
 		StepType: string(step.StepType), Tables: t.tables(step), Writable: t.writable(step), EntityTypes: t.draftable(step),
 		SchemaRequestsLeft: max(0, t.memory.config.SchemaRequests-len(step.SchemaTables)),
 	}
@@ -139,7 +140,9 @@ func (m *Memory) Reply(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.Reply
 		part{"reply_guidance", []*section{l.replyGuidance()}},
 	)
 
-	return nodes.ReplyInput{Frame: l.withoutRefs(f), Fallback: l.replyFromFacts()}, nil
+	return nodes.ReplyInput{
+		Frame: l.withoutRefs(f), Facts: l.nodeFacts(), Outcome: l.outcome(), Blocked: l.blockedBy(), Notices: l.noticeTexts(), Fallback: l.replyFromFacts(),
+	}, nil
 }
 
 // QuickReply words the reply of a quick turn from the rows it read, without a
@@ -164,7 +167,7 @@ func (m *Memory) Summarize(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.S
 		part{"execution_results", []*section{l.turnFacts()}},
 	)
 
-	return nodes.SummarizeInput{Frame: f, Fallback: l.summaryFromFacts()}, nil
+	return nodes.SummarizeInput{Frame: f, Facts: l.nodeFacts(), Fallback: l.summaryFromFacts()}, nil
 }
 
 // Compress loads the turns from..to (inclusive) of a session for one text of the

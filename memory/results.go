@@ -40,11 +40,20 @@ func (t *turn) executionResults() *section {
 
 // notices say what of the user's changes and mentions could not be found.
 func (t *turn) notices(s *section) {
+	for _, notice := range t.noticeTexts() {
+		s.line("Note: ", notice)
+	}
+}
+
+func (t *turn) noticeTexts() []string {
+	var texts []string
 	for _, r := range t.ownResults() {
 		if r.isNotice() {
-			s.line("Note: ", inline(text(r.ErrorMessage), maxFact))
+			texts = append(texts, inline(text(r.ErrorMessage), maxFact))
 		}
 	}
+
+	return texts
 }
 
 func (r *result) isNotice() bool { return r.Step == 0 && r.failed() }

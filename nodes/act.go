@@ -20,7 +20,7 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 		return nil, err
 	}
 	return ask(ctx, model, question[ActOutput]{
-		node: "act", frame: in.Frame, tools: tools,
+		node: "act", frame: in.Frame, input: in, tools: tools,
 		read: func(resp *llm.Response) (*ActOutput, error) { return readAct(resp, in) },
 	})
 }

@@ -24,6 +24,7 @@ const maxAnswer = 1 << 20
 type question[T any] struct {
 	node   string
 	frame  Frame
+	input  any // the node's own input, for models in the process
 	schema *schema
 	tools  []llm.Tool
 	read   func(*llm.Response) (*T, error)
@@ -92,6 +93,7 @@ func (q *question[T]) request() (*llm.Request, error) {
 		System:   system,
 		Messages: []llm.Message{{Role: llm.RoleUser, Content: RenderBlocks(q.frame.Blocks)}},
 		Tools:    q.tools,
+		Input:    q.input,
 		Node:     q.node,
 		Turn:     q.frame.At.Turn,
 		Step:     q.frame.At.Step,

@@ -16,7 +16,7 @@ func Compress(ctx context.Context, model llm.Model, in CompressInput) (*Compress
 		return nil, err
 	}
 	out, err := ask(ctx, model, question[CompressOutput]{
-		node: "compress", frame: in.Frame, schema: s, read: readCompress,
+		node: "compress", frame: in.Frame, input: in, schema: s, read: readCompress,
 	})
 	switch kind := llm.KindOf(err); {
 	case err == nil:

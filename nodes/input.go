@@ -54,6 +54,7 @@ type Refs map[string]Ref
 // UnderstandInput is the input of Understand.
 type UnderstandInput struct {
 	Frame
+	Facts       Facts
 	Refs        Refs
 	EntityTypes []string
 	// HasQuestion: a question is open, so answers_question may be true.
@@ -63,6 +64,7 @@ type UnderstandInput struct {
 // ThinkInput is the input of Think.
 type ThinkInput struct {
 	Frame
+	Facts      Facts
 	Refs       Refs
 	Subdomains []string
 	// SubdomainAliases maps further names, in lower case, to subdomains.
@@ -75,6 +77,9 @@ type ThinkInput struct {
 // ActInput is the input of Act: one decision of one step.
 type ActInput struct {
 	Frame
+	Facts Facts
+	// Step is the step of the plan that the decision is about.
+	Step     PlannedStep
 	StepType string // read, analyze, generate, write
 	// Tables the step's tools may name: the subdomain's and those requested.
 	Tables []string
@@ -90,6 +95,13 @@ type ActInput struct {
 // ReplyInput is the input of Reply.
 type ReplyInput struct {
 	Frame
+	Facts Facts
+	// Outcome is how the turn ended, in a few words; the reply may claim no more.
+	Outcome string
+	// Blocked is why the step that gave up did so, and Notices what of the user's
+	// own changes and mentions could not be found.
+	Blocked string
+	Notices []string
 	// Fallback is the reply made from facts alone, used when the model fails.
 	Fallback string
 	// OnDelta receives the reply while it is written; nil for no streaming.
@@ -99,6 +111,7 @@ type ReplyInput struct {
 // SummarizeInput is the input of Summarize.
 type SummarizeInput struct {
 	Frame
+	Facts Facts
 	// Fallback is the summary made from facts alone, used when the model fails.
 	Fallback SummarizeOutput
 }

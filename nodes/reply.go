@@ -12,7 +12,7 @@ import (
 // script's end, are returned.
 func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, error) {
 	out, err := ask(ctx, streaming(model, in.OnDelta), question[ReplyOutput]{
-		node: "reply", frame: in.Frame, read: readReply,
+		node: "reply", frame: in.Frame, input: in, read: readReply,
 	})
 	switch kind := llm.KindOf(err); {
 	case err == nil:

@@ -20,7 +20,7 @@ func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*Summar
 		return nil, err
 	}
 	out, err := ask(ctx, model, question[SummarizeOutput]{
-		node: "summarize", frame: in.Frame, schema: s,
+		node: "summarize", frame: in.Frame, input: in, schema: s,
 		read: func(resp *llm.Response) (*SummarizeOutput, error) { return readSummarize(resp, in.Fallback) },
 	})
 	if err != nil {

@@ -26,7 +26,7 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 	}
 	told := false
 	out, err := ask(ctx, model, question[ThinkOutput]{
-		node: "think", frame: in.Frame, schema: s,
+		node: "think", frame: in.Frame, input: in, schema: s,
 		read: func(resp *llm.Response) (*ThinkOutput, error) {
 			out, err := readThink(resp, in)
 			if err == nil && out.writes() && !in.WriteAllowed {

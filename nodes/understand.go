@@ -22,7 +22,7 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 		return nil, err
 	}
 	out, err := ask(ctx, model, question[UnderstandOutput]{
-		node: "understand", frame: in.Frame, schema: s,
+		node: "understand", frame: in.Frame, input: in, schema: s,
 		read: func(resp *llm.Response) (*UnderstandOutput, error) { return readUnderstand(resp, in) },
 	})
 	if llm.KindOf(err) == llm.KindInvalidOutput {
