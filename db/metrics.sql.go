@@ -183,12 +183,19 @@ func (q *Queries) MetricsTurns(ctx context.Context, db DBTX, lately pgtype.Inter
 }
 
 const metricsWorkers = `-- name: MetricsWorkers :one
-SELECT count(*)::bigint AS alive FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds'
+SELECT count(*)::bigint AS alive,
+       coalesce(max(abs(extract(epoch FROM clock_skew))), 0)::double precision AS clock_skew
+FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds'
 `
 
-func (q *Queries) MetricsWorkers(ctx context.Context, db DBTX) (int64, error) {
+type MetricsWorkersRow struct {
+	Alive     int64
+	ClockSkew float64
+}
+
+func (q *Queries) MetricsWorkers(ctx context.Context, db DBTX) (*MetricsWorkersRow, error) {
 	row := db.QueryRow(ctx, metricsWorkers)
-	var alive int64
-	err := row.Scan(&alive)
-	return alive, err
+	var i MetricsWorkersRow
+	err := row.Scan(&i.Alive, &i.ClockSkew)
+	return &i, err
 }

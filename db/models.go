@@ -930,4 +930,6 @@ type Workers struct {
 	Host string
 	// When it started.
 	StartedAt time.Time
+	// How far the clock of its machine was ahead of the database's at the last beat. Nothing is scheduled by it.
+	ClockSkew pgtype.Interval
 }

@@ -7,22 +7,33 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
-const workerBeat = `-- name: WorkerBeat :exec
-INSERT INTO workers (id, version, host) VALUES ($1, $2, $3)
-ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp()
+const workerBeat = `-- name: WorkerBeat :one
+INSERT INTO workers (id, version, host, clock_skew) VALUES ($1, $2, $3, $4::timestamptz - clock_timestamp())
+ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew
+RETURNING beat_at
 `
 
 type WorkerBeatParams struct {
-	ID      string
-	Version string
-	Host    string
+	ID       string
+	Version  string
+	Host     string
+	HostTime time.Time
 }
 
-func (q *Queries) WorkerBeat(ctx context.Context, db DBTX, arg *WorkerBeatParams) error {
-	_, err := db.Exec(ctx, workerBeat, arg.ID, arg.Version, arg.Host)
-	return err
+// WorkerBeat renews a lease and returns the database's time.
+func (q *Queries) WorkerBeat(ctx context.Context, db DBTX, arg *WorkerBeatParams) (time.Time, error) {
+	row := db.QueryRow(ctx, workerBeat,
+		arg.ID,
+		arg.Version,
+		arg.Host,
+		arg.HostTime,
+	)
+	var beat_at time.Time
+	err := row.Scan(&beat_at)
+	return beat_at, err
 }
 
 const workerDead = `-- name: WorkerDead :many

@@ -59,7 +59,7 @@ func TestMetricsTellRows(t *testing.T) {
 		SELECT session_id, id, 'understand', 'script', 'script', '{}', '{}', 7, 0.5 FROM turns WHERE id = $1`, turn)
 	text := b.call(t, http.MethodGet, "/metrics", nil).raw
 	for _, line := range []string{
-		`alfred_workers 0`, `alfred_queue_jobs{queue="turns",state="available"} 1`, `alfred_queue_age_seconds{queue="turns"}`,
+		`alfred_workers 0`, `alfred_worker_clock_skew_seconds 0`, `alfred_queue_jobs{queue="turns",state="available"} 1`, `alfred_queue_age_seconds{queue="turns"}`,
 		`alfred_recent_turns{status="running"} 1`, `alfred_recent_node_duration_seconds{node="understand",quantile="0.95"} 1.5`,
 		`alfred_recent_tokens{kind="input",model="script",node="understand"} 7`, `alfred_recent_cost_usd{model="script",node="understand"} 0.5`,
 		`http_server_request_duration_seconds_count{`, `http_route="/v1/sessions"`, `process_resident_memory_bytes`,

@@ -32,7 +32,7 @@ type compressWorker struct {
 
 // NextRetry implements river.Worker.
 func (w *compressWorker) NextRetry(job *river.Job[CompressArgs]) time.Time {
-	return time.Now().Add(pause(job.Attempt))
+	return w.runner.clock.Now().Add(pause(job.Attempt))
 }
 
 // Timeout implements river.Worker: none, the run has its own.
@@ -139,7 +139,7 @@ type embedWorker struct {
 
 // NextRetry implements river.Worker.
 func (w *embedWorker) NextRetry(job *river.Job[EmbedArgs]) time.Time {
-	return time.Now().Add(pause(job.Attempt))
+	return w.runner.clock.Now().Add(pause(job.Attempt))
 }
 
 // Timeout implements river.Worker.

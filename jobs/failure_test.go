@@ -158,3 +158,19 @@ func TestNextTurnWaitsThreeSecondsForASummary(t *testing.T) {
 	h.summarized(first.TurnID)
 	require.Equal(t, []string{"greeted"}, column[string](h, `SELECT response_summary FROM turn_summaries WHERE turn_id = $1`, first.TurnID))
 }
+
+// K06: a worker whose machine is an hour ahead says so, and what waits is due by the database's clock.
+func TestK06SkewIsRecorded(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, `turns: [{understand: {error: {kind: overloaded}}}]`)
+	h.config.Wall = func() time.Time { return time.Now().Add(time.Hour) }
+	h.start()
+	turn := h.enqueue(jobs.EnqueueParams{})
+	require.Eventually(t, func() bool {
+		return len(column[int64](h, `SELECT id FROM river_job WHERE args @> jsonb_build_object('turn_id', $1::uuid) AND attempt >= 1
+			AND scheduled_at BETWEEN clock_timestamp() - interval '1 minute' AND clock_timestamp() + interval '1 minute'`, turn.TurnID)) == 1
+	}, wait, wait/200)
+	skew := column[float64](h, `SELECT extract(epoch FROM clock_skew)::float8 FROM workers`)
+	require.InDelta(t, time.Hour.Seconds(), skew[0], time.Minute.Seconds())
+}

@@ -95,9 +95,11 @@ func (l *lease) beat(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r := l.runner
-	if err := db.New().WorkerBeat(ctx, l.beats, &db.WorkerBeatParams{ID: r.id, Version: r.Version, Host: r.host}); err != nil {
+	now, err := db.New().WorkerBeat(ctx, l.beats, &db.WorkerBeatParams{ID: r.id, Version: r.Version, Host: r.host, HostTime: r.Wall()})
+	if err != nil {
 		return fmt.Errorf("renew the lease: %w", err)
 	}
+	r.clock.set(now)
 
 	return nil
 }

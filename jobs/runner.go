@@ -105,6 +105,9 @@ type Config struct {
 
 	Traces  trace.TracerProvider // nil: no traces
 	Metrics metric.MeterProvider // nil: no metrics
+
+	// Wall is this machine's clock, whose distance from the database's the lease records; nil: [time.Now]. For tests.
+	Wall func() time.Time
 }
 
 // Timeouts bound how long a node may wait for its model, repairs included.
@@ -126,6 +129,7 @@ type Runner struct {
 	Config
 
 	client   *river.Client[pgx.Tx]
+	clock    *clock
 	id       string
 	host     string
 	notifier *pg.Notifier
@@ -145,6 +149,9 @@ func NewRunner(config Config) (*Runner, error) {
 	if config.Grace == 0 {
 		config.Grace = defaultGrace
 	}
+	if config.Wall == nil {
+		config.Wall = time.Now
+	}
 	if config.TurnWorkers == 0 {
 		config.TurnWorkers = defaultTurnWorkers
 	}
@@ -154,7 +161,7 @@ func NewRunner(config Config) (*Runner, error) {
 	}
 	host = host[:min(len(host), 40)] //nolint:mnd // an id has 100 characters
 	r := &Runner{
-		Config: config, host: host, id: clientPrefix + host + "-" + uuid.NewString(),
+		Config: config, clock: &clock{}, host: host, id: clientPrefix + host + "-" + uuid.NewString(),
 		notifier: pg.NewNotifier(config.Pool), runs: newRuns(), working: newWorking(),
 	}
 	if r.observe, err = newObserver(&config); err != nil {
@@ -186,6 +193,8 @@ func (r *Runner) riverConfig() *river.Config {
 			queueBackground: {MaxWorkers: backgroundWorkers},
 		},
 		ReindexerIndexNames: reindexed(),
+		// River has no other place for a clock than its settings for tests.
+		Test: river.TestConfig{Time: r.clock},
 		// River tells of every retry; our own line for the job says the same and more.
 		Logger: slog.New(quieter{r.Logger.Handler()}),
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -119,7 +118,7 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 	if _, err := reg.ExpireRetentions(ctx, s.runner.RetentionDecayTurns); err != nil {
 		return fmt.Errorf("expire retentions: %w", err)
 	}
-	if _, err := reg.ExpireConstraints(ctx, time.Now()); err != nil {
+	if _, err := reg.ExpireConstraints(ctx, s.runner.clock.Now()); err != nil {
 		return fmt.Errorf("expire constraints: %w", err)
 	}
 	_, err := c.q.QuestionExpire(ctx, c.tx, &db.QuestionExpireParams{

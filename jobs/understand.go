@@ -248,7 +248,7 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 		}
 		id, err := reg.AddConstraint(ctx, registry.Constraint{
 			Text: x.Text, Kind: x.Kind, Value: value, Scope: x.Scope, SourceTurn: reg.Scope().Turn,
-			ExpiresAt: expiry(x, time.Now().In(u.location)),
+			ExpiresAt: expiry(x, u.runner.clock.Now().In(u.location)),
 		}, replaced(inForce, x.Replaces))
 		if err != nil {
 			return nil, err //nolint:wrapcheck // the registry says what it was

@@ -28,7 +28,7 @@ type worker[A turnArgs] struct {
 
 // NextRetry implements river.Worker.
 func (w *worker[A]) NextRetry(job *river.Job[A]) time.Time {
-	return time.Now().Add(pause(job.Attempt))
+	return w.runner.clock.Now().Add(pause(job.Attempt))
 }
 
 // Timeout implements river.Worker: none, each node has its own for its run alone.

@@ -52,7 +52,7 @@ func (c *chatCommand) Run(ctx context.Context, e settings.Env, console *program.
 	var in input = newPlainInput(os.Stdin)
 	interactive := term.IsTerminal(int(os.Stdin.Fd())) && !c.JSON
 	if interactive {
-		in = newTerminalInput(os.Stdin, console.Out)
+		in = newTerminalInput(os.Stdin, console.Screen)
 	}
 
 	return c.talk(ctx, e, console, &setting{in: in, interactive: interactive, signals: signals})
@@ -96,7 +96,7 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 
 	t := &talk{
 		setting: where, pool: pool, reader: &follow.Reader{Pool: pool, Listener: listener, UserID: user},
-		settings: s, key: c.Key, screen: newTextScreen(console.Out, where.interactive),
+		settings: s, key: c.Key, screen: newTextScreen(console.Screen, where.interactive),
 	}
 	if c.JSON {
 		t.screen = &jsonScreen{out: console.Out}

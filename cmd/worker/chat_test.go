@@ -56,7 +56,7 @@ func (c *chatting) chat(t *testing.T, command *chatCommand, in string, signals <
 		command.User = "ada"
 	}
 	out := &lockedBuffer{}
-	console := &program.Console{Out: out, Errs: io.Discard}
+	console := program.NewConsole(out, io.Discard)
 	err := command.talk(t.Context(), settings.Env{"DATABASE_URL": c.url}, console, &setting{in: newPlainInput(strings.NewReader(in)), signals: signals})
 
 	return out.String(), err
@@ -206,12 +206,12 @@ func TestChatInterrupted(t *testing.T) {
 	require.Equal(t, "hello cancelled", c.one(t, `SELECT string_agg(message || ' ' || status, ',') FROM turns`))
 }
 
-// What a model or a row says may not speak to the terminal.
+// K09: what a model or a row says may not speak to the terminal, nor turn its text around.
 func TestChatPrintsNoControls(t *testing.T) {
 	t.Parallel()
 
 	var out bytes.Buffer
 	screen := newTextScreen(&out, false)
-	screen.say("a\x1b[2Jb\u009bc\rd\n\te")
-	require.Equal(t, "Alfred a[2Jbcd\n\te", out.String())
+	screen.say("a\x1b[2Jb\u009bc\rd\n\te\u202ef")
+	require.Equal(t, `Alfred a\u001b[2Jb\u009bcd`+"\n\te"+`\u202ef`, out.String())
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"github.com/google/uuid"
 
+	"alfred/cmd/internal/program"
 	"alfred/crud"
 	"alfred/db"
 	"alfred/follow"
@@ -26,17 +26,9 @@ func newTextScreen(out io.Writer, terminal bool) *textScreen {
 	return &textScreen{out: out, dim: terminal}
 }
 
-// putf prints what may come from a model or a row: without control characters,
-// which would speak to the terminal.
+// putf prints what may come from a model or a row.
 func (s *textScreen) putf(format string, args ...any) {
-	text := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-
-		return r
-	}, fmt.Sprintf(format, args...))
-	s.raw(text)
+	s.raw(program.Visible(fmt.Sprintf(format, args...)))
 }
 
 func (s *textScreen) raw(text string) {

@@ -25,6 +25,10 @@ var health = []struct{ name, sql string }{
 		count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') || ' alive, ' ||
 		count(*) FILTER (WHERE beat_at <= clock_timestamp() - interval '3 seconds') || ' dead' ||
 		CASE WHEN count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') = 0 THEN '; start one with "worker run"' ELSE '' END FROM workers`},
+	{"clocks", `SELECT coalesce(max(abs(extract(epoch FROM clock_skew))) < 5, true),
+		'the clocks of workers are up to ' || coalesce(round(max(abs(extract(epoch FROM clock_skew))), 1), 0) || ' s from the database''s' ||
+		CASE WHEN max(abs(extract(epoch FROM clock_skew))) >= 5 THEN '; turns do not mind, logs do: synchronise them' ELSE '' END
+		FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds'`},
 	{"queue", `SELECT coalesce(max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available') < interval '1 minute', true),
 		count(*) || ' jobs wait or run, the oldest waits for ' ||
 		coalesce(round(extract(epoch FROM max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available' AND scheduled_at < clock_timestamp()))), 0) || ' s' FROM v_queue`},

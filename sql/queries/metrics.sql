@@ -30,4 +30,6 @@ WHERE id >= uuid_v7_floor(clock_timestamp() - @lately::interval)
 GROUP BY status;
 
 -- name: MetricsWorkers :one
-SELECT count(*)::bigint AS alive FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds';
+SELECT count(*)::bigint AS alive,
+       coalesce(max(abs(extract(epoch FROM clock_skew))), 0)::double precision AS clock_skew
+FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds';

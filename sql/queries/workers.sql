@@ -1,6 +1,8 @@
--- name: WorkerBeat :exec
-INSERT INTO workers (id, version, host) VALUES (@id, @version, @host)
-ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp();
+-- WorkerBeat renews a lease and returns the database's time.
+-- name: WorkerBeat :one
+INSERT INTO workers (id, version, host, clock_skew) VALUES (@id, @version, @host, sqlc.arg(host_time)::timestamptz - clock_timestamp())
+ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew
+RETURNING beat_at;
 
 -- WorkerDead are the workers whose lease is over by the database's clock, or whose advisory lock is free. The lock
 -- is taken by asking, so that one scan at a time sees a worker dead.

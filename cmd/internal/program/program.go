@@ -20,10 +20,18 @@ import (
 	"alfred/pg"
 )
 
-// Console is where commands print: results to Out (JSON with --json), talk to Errs.
+// Console is where commands print: results to Out (JSON with --json), talk to Errs. Both make visible what would speak
+// to the terminal (see [Visible]).
 type Console struct {
 	Out  io.Writer
 	Errs io.Writer
+	// Screen is Out without that, for who draws: whatever comes from rows goes through [Visible] first.
+	Screen io.Writer
+}
+
+// NewConsole prints on the two streams of a process.
+func NewConsole(stdout, stderr io.Writer) *Console {
+	return &Console{Out: &visibleWriter{out: stdout}, Errs: &visibleWriter{out: stderr}, Screen: stdout}
 }
 
 // StatusError gives an error an exit status of its own; others have 1.
@@ -43,7 +51,7 @@ func Main(name string, run func(ctx context.Context, args []string, e settings.E
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], settings.Environ(os.Environ()), os.Stdout, os.Stderr); err != nil {
-		fmt.Fprintln(os.Stderr, name+":", strings.Join(strings.Fields(err.Error()), " "))
+		fmt.Fprintln(os.Stderr, name+":", Visible(strings.Join(strings.Fields(err.Error()), " ")))
 		if status, ok := errors.AsType[*StatusError](err); ok {
 			return status.Status
 		}
@@ -66,7 +74,7 @@ func Run(ctx context.Context, line CommandLine, args []string, e settings.Env, s
 	code := -1
 	parser, err := kong.New(line.Commands, kong.Name(line.Name), kong.Description(line.Description), kong.Vars{"version": line.Name + " " + Version()},
 		kong.Writers(stdout, stderr), kong.Exit(func(c int) { code = c }), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e, &Console{Out: stdout, Errs: stderr}))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e, NewConsole(stdout, stderr)))
 	if err != nil {
 		return fmt.Errorf("define the command line: %w", err)
 	}

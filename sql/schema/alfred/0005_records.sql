@@ -211,6 +211,7 @@ CREATE TABLE workers (
     version    text        NOT NULL,
     host       text        NOT NULL,
     started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    clock_skew interval    NOT NULL DEFAULT '0',
     CONSTRAINT workers_pkey PRIMARY KEY (id),
     CONSTRAINT workers_id_length CHECK (char_length(id) BETWEEN 1 AND 100)
 );
@@ -220,6 +221,7 @@ COMMENT ON COLUMN workers.beat_at IS 'Last sign of life, by the database''s cloc
 COMMENT ON COLUMN workers.version IS 'Version of the binary.';
 COMMENT ON COLUMN workers.host IS 'Where it runs.';
 COMMENT ON COLUMN workers.started_at IS 'When it started.';
+COMMENT ON COLUMN workers.clock_skew IS 'How far the clock of its machine was ahead of the database''s at the last beat. Nothing is scheduled by it.';
 
 CREATE TABLE embeddings (
     owner_kind   text        NOT NULL,

@@ -1,0 +1,56 @@
+package program
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Visible writes out what would speak to a terminal instead of being shown by it, as \u001b is: control characters but
+// line breaks and tabs, and those that change the direction of text. A carriage return, half of a line break or a
+// means to write over a line, is left out. Rows, names and models' words hold what anybody
+// wrote. In JSON the written form means the same character.
+func Visible(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\r' {
+			continue
+		}
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+
+			continue
+		}
+		b.WriteRune(r)
+	}
+
+	return b.String()
+}
+
+// visibleWriter passes on what is written to it through [Visible]. A character may come in two pieces.
+type visibleWriter struct {
+	out  io.Writer
+	rest []byte // the beginning of a character
+}
+
+// Write implements io.Writer.
+func (w *visibleWriter) Write(p []byte) (int, error) {
+	text := append(w.rest, p...)
+	whole := len(text)
+	for whole > 0 && len(text)-whole < utf8.UTFMax && !utf8.RuneStart(text[whole-1]) {
+		whole--
+	}
+	if whole > 0 && !utf8.FullRune(text[whole-1:]) {
+		whole--
+	} else {
+		whole = len(text)
+	}
+	w.rest = append([]byte(nil), text[whole:]...)
+	if _, err := io.WriteString(w.out, Visible(string(text[:whole]))); err != nil {
+		return 0, err //nolint:wrapcheck // as the terminal returns it
+	}
+
+	return len(p), nil
+}
