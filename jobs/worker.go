@@ -313,6 +313,9 @@ func (p *report) log(ctx context.Context, logger *slog.Logger, o outcome, err er
 	if err != nil && o.verdict != verdictStale && o.verdict != verdictCancel {
 		level = slog.LevelWarn
 		attrs = append(attrs, slog.String("code", o.code), slog.Any("error", err))
+		if hint := pg.Hint(err); hint != "" {
+			attrs = append(attrs, slog.String("hint", hint))
+		}
 	}
 	logger.LogAttrs(ctx, level, "job", attrs...)
 }

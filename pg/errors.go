@@ -64,6 +64,16 @@ func IsUnique(err error, constraint string) bool {
 	return Code(err) == pgerrcode.UniqueViolation && ConstraintName(err) == constraint
 }
 
+// Hint is what an operator can do about an error whose text does not say it, "" for any other.
+func Hint(err error) string {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	if ok && pgErr.Code == pgerrcode.UndefinedFile && strings.Contains(pgErr.Message, "could not load library") {
+		return "the server's files were replaced while it ran, as by an upgrade of its package: restart Postgres"
+	}
+
+	return ""
+}
+
 // IsTransient reports whether the same statement may succeed later: the server is away or starting, is short of
 // something, kept us waiting for too long, or resolved a conflict against us.
 func IsTransient(err error) bool {

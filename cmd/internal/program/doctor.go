@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"alfred/cmd/internal/settings"
+	"alfred/pg"
 )
 
 // ErrUnwell makes the exit status say that a check of doctor failed.
@@ -20,10 +21,15 @@ type Finding struct {
 	Detail string `json:"detail"` // what is wrong and what to do, or the fact that was looked at
 }
 
-// Found is a check's finding: the error's words, or that all is fine.
+// Found is a check's finding: the error's words with what can be done, or that all is fine.
 func Found(check string, err error, fine string) Finding {
 	if err != nil {
-		return Finding{Check: check, Detail: err.Error()}
+		detail := err.Error()
+		if hint := pg.Hint(err); hint != "" {
+			detail += "; " + hint
+		}
+
+		return Finding{Check: check, Detail: detail}
 	}
 
 	return Finding{Check: check, OK: true, Detail: fine}
