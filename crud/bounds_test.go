@@ -13,7 +13,7 @@ import (
 func TestStepsWriteWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	bounds := crud.Bounds{StepType: "write", Tables: []string{"meal_plans", "recipes", "inventory"}, Writable: []string{"meal_plans", "recipes"}}
+	bounds := crud.Bounds{StepType: "write", Tables: []string{"meal_plans", "recipes", "inventory"}, Writable: map[string][]string{crud.ToolCreate: {"meal_plans", "recipes"}, crud.ToolUpdate: {"meal_plans", "recipes"}, crud.ToolDelete: {"meal_plans", "recipes"}}}
 	decide := func(tool, args string) *crud.Outcome {
 		prepared, err := b.tools.Prepare(t.Context(), []crud.Call{call(tool, args)})
 		require.NoError(t, err)

@@ -33,7 +33,7 @@ func (d *decision) newCreate(s *step) (operation, *Error) {
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
-	e, err := d.writableEntity(op.args.Table)
+	e, err := d.writableEntity(s.call, op.args.Table, domain.Create)
 	if err != nil {
 		return nil, err
 	}
@@ -53,21 +53,42 @@ func (d *decision) newCreate(s *step) (operation, *Error) {
 	return op, err
 }
 
-// writableEntity is entity, of a type whose rows are the user's own and which the
+// writableEntity is entity, of a type whose declaration allows the verb and which the
 // step may write.
-func (d *decision) writableEntity(name string) (*domain.Entity, *Error) {
+func (d *decision) writableEntity(call Call, name string, verb domain.Verb) (*domain.Entity, *Error) {
 	e, err := d.tools.entity(name, d.bounds.Tables)
-	switch writable := d.bounds.Writable; {
-	case err != nil:
+	if err == nil {
+		err = allowed(e, verb)
+	}
+	if err != nil {
 		return nil, err
-	case e.Reference || e.Owner == nil:
-		return nil, fail(CodeNotAllowed, "%s is shared reference data and cannot be changed.", e.Table)
-	case writable != nil && !slices.Contains(writable, e.Table) && !d.tools.childOf(e, writable):
-		return nil, fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, strings.Join(writable, ", "))
+	}
+	if writable := d.bounds.Writable; writable != nil && !slices.Contains(writable[call.Tool], e.Table) && !d.tools.childOf(e, writable[call.Tool]) {
+		return nil, fail(CodeNotAllowed, "This step may read %s, but write only %s.", e.Table, orWord(strings.Join(writable[call.Tool], ", "), "nothing"))
 	}
 
 	return e, nil
 }
+
+// allowed refuses what the declaration does not allow, in words for model and person.
+func allowed(e *domain.Entity, verb domain.Verb) *Error {
+	switch {
+	case e.May(verb):
+		return nil
+	case e.Reference:
+		return fail(CodeNotAllowed, "%s is shared reference data and cannot be changed.", e.Table)
+	case len(e.Writes) == 0:
+		return fail(CodeNotAllowed, "Rows of %s can be read, and not written.", e.Table)
+	}
+	ways := make([]string, len(e.Writes))
+	for i, one := range e.Writes {
+		ways[i] = string(one)
+	}
+
+	return fail(CodeNotAllowed, "%s of %s is not possible; what is: %s.", verbNouns[verb], e.Table, strings.Join(ways, ", "))
+}
+
+var verbNouns = map[domain.Verb]string{domain.Create: "Creating rows", domain.Update: "Changing rows", domain.Delete: "Deleting rows"}
 
 // rowList reads one row or a list of them.
 func rowList(data any) ([]map[string]any, *Error) {

@@ -24,7 +24,7 @@ func (d *decision) newDelete(s *step) (operation, *Error) {
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
-	e, err := d.writableEntity(op.args.Table)
+	e, err := d.writableEntity(s.call, op.args.Table, domain.Delete)
 	if err != nil {
 		return nil, err
 	}

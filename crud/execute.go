@@ -63,8 +63,8 @@ type step struct {
 // Bounds are what a step may do: the tools of its type, and with which tables.
 type Bounds struct {
 	StepType string
-	Tables   []string // that its calls may name; nil: any
-	Writable []string // of these, whose rows and their children it may write; nil: any
+	Tables   []string            // that its calls may name; nil: any
+	Writable map[string][]string // of these, those that each tool for writing may name; nil: any
 }
 
 // Execute runs one decision's calls in the caller's transaction, all or none, and

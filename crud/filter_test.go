@@ -28,7 +28,8 @@ schema: things
 owner: user_id
 persona: You keep things.
 entities:
-  - {type: thing, table: things, name: thing, plural: things, label: "{title}", order: [n], fold: [word, words]}
+  - {type: thing, table: things, name: thing, plural: things, label: "{title}", order: [n], writes: [create, update, delete],
+     columns: [n, title, txt, word, words, num, flag, day, at, tags, nums, doc], fold: [word, words]}
 subdomains:
   - {name: things, description: All., tables: [things], guidance: none}
 `
@@ -45,7 +46,7 @@ CREATE TABLE things.things (
 COMMENT ON TABLE things.things IS 'Things.';
 ALTER TABLE things.things ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON things.things TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, INSERT, UPDATE, DELETE ON things.things TO alfred_tenant`
+GRANT SELECT, DELETE, INSERT (n, title, txt, word, words, num, flag, day, at, tags, nums, doc), UPDATE (n, title, txt, word, words, num, flag, day, at, tags, nums, doc) ON things.things TO alfred_tenant`
 
 // setupThings is a domain with a column of every kind and a key that is no uuid.
 func setupThings(t *testing.T) *bundle {

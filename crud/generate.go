@@ -34,7 +34,7 @@ func (d *decision) newGenerate(s *step) (operation, *Error) {
 	}
 	for _, create := range op.args.Creates {
 		e := d.tools.domain.Entity(create.Type)
-		if e == nil || e.Reference {
+		if e == nil || !e.May(domain.Create) {
 			return nil, fail(CodeUnknownTable, "There is no type %q to generate.", registry.Scrub(create.Type))
 		}
 		s.entity = e

@@ -40,7 +40,8 @@ ALTER TABLE lab.teams ENABLE ROW LEVEL SECURITY;
 ALTER TABLE lab.people ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON lab.teams TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 CREATE POLICY tenant ON lab.people TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, INSERT, UPDATE, DELETE ON lab.teams, lab.people TO alfred_tenant`
+GRANT SELECT, DELETE, INSERT (name, lead_id), UPDATE (name, lead_id) ON lab.teams TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, doc, note), UPDATE (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, doc, note) ON lab.people TO alfred_tenant`
 
 // setupLab is a session in a domain that domain.Init declared.
 func setupLab(t *testing.T) *bundle {

@@ -193,7 +193,8 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	if after != "" {
 		s.add(after, " AS _after, ")
 	}
-	if q.lock {
+	lock := q.lock && e.Lockable
+	if lock {
 		s.add("0::bigint AS _total") // FOR UPDATE goes with no window function
 	} else {
 		s.add("count(*) OVER () AS _total")
@@ -212,7 +213,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	if q.limit > 0 {
 		s.add(" LIMIT ", s.value(q.limit))
 	}
-	if q.lock {
+	if lock {
 		s.add(" FOR UPDATE OF ", quoted(e.Table))
 	}
 	if after == "" {

@@ -22,6 +22,9 @@ func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*p
 	p := &payload{columns: map[string]any{}, children: map[*domain.Child][]*payload{}}
 	for _, name := range sortedNames(data) {
 		if child := childNamed(e, name); child != nil {
+			if err := allowed(child.Entity, domain.Create); err != nil {
+				return nil, err
+			}
 			rows, err := childPayloads(child, data[name])
 			if err != nil {
 				return nil, err
@@ -138,8 +141,11 @@ func writableColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
 	if err != nil {
 		return nil, failColumn(err.Code, name, "%s has no column %q to write. Columns: %s.", e.Table, registry.Scrub(name), strings.Join(writableNames(e), ", "))
 	}
-	if c.Generated {
+	switch {
+	case c.Generated:
 		return nil, failColumn(CodeBadArgument, name, "%s is computed; leave it out.", name)
+	case !c.Writable:
+		return nil, failColumn(CodeNotAllowed, name, "%s can be read, and not written. Columns: %s.", name, strings.Join(writableNames(e), ", "))
 	}
 
 	return c, nil
@@ -148,12 +154,14 @@ func writableColumn(e *domain.Entity, name string) (*domain.Column, *Error) {
 func writableNames(e *domain.Entity) []string {
 	var names []string
 	for _, c := range visible(e) {
-		if c != e.Key && !c.Generated {
+		if c.Writable {
 			names = append(names, c.Name)
 		}
 	}
 	for _, child := range e.Children {
-		names = append(names, child.Entity.Table)
+		if child.Entity.May(domain.Create) {
+			names = append(names, child.Entity.Table)
+		}
 	}
 
 	return names

@@ -117,7 +117,7 @@ func (t *Tools) Get(ctx context.Context, tx pgx.Tx, user User, entityType, id st
 
 // Create writes a row, with children under the child table's name.
 func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType string, data json.RawMessage) (Row, error) {
-	return t.change(ctx, tx, user, entityType, registry.ActionCreatedUser, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+	return t.change(ctx, tx, user, entityType, domain.Create, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
 		object, fault := rowObject(data)
 		if fault != nil {
 			return nil, fault
@@ -145,7 +145,7 @@ func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType str
 // Patch changes the columns that data names; null clears one. version, if not "",
 // must be the row's, else the error is CodeStale.
 func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string, data json.RawMessage) (Row, error) {
-	return t.change(ctx, tx, user, entityType, registry.ActionUpdatedUser, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+	return t.change(ctx, tx, user, entityType, domain.Update, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
 		object, fault := rowObject(data)
 		if fault != nil {
 			return nil, fault
@@ -167,7 +167,7 @@ func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id,
 
 // Delete removes a row and its children. version works as in Patch.
 func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string) error {
-	_, err := t.change(ctx, tx, user, entityType, registry.ActionDeletedUser, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+	_, err := t.change(ctx, tx, user, entityType, domain.Delete, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
 		found, err := t.locked(ctx, tenant, e, id, version)
 		if err != nil {
 			return nil, err
@@ -251,16 +251,20 @@ func (t *Tools) asUser(ctx context.Context, tx pgx.Tx, user User, e *domain.Enti
 	return fault
 }
 
+var userActions = map[domain.Verb]string{
+	domain.Create: registry.ActionCreatedUser, domain.Update: registry.ActionUpdatedUser, domain.Delete: registry.ActionDeletedUser,
+}
+
 // change runs a write as the user and registers it in the user's session.
 func (t *Tools) change(
-	ctx context.Context, tx pgx.Tx, user User, entityType, action string, write func(*decision, pgx.Tx, *domain.Entity) (*loaded, error),
+	ctx context.Context, tx pgx.Tx, user User, entityType string, verb domain.Verb, write func(*decision, pgx.Tx, *domain.Entity) (*loaded, error),
 ) (Row, error) {
 	e, fault := t.rowType(entityType)
 	if fault != nil {
 		return Row{}, fault
 	}
-	if e.Reference || e.Owner == nil {
-		return Row{}, fail(CodeNotAllowed, "%s is shared reference data and cannot be changed.", e.Table)
+	if fault := allowed(e, verb); fault != nil {
+		return Row{}, fault
 	}
 	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
 	if user.Session != nil {
@@ -283,7 +287,7 @@ func (t *Tools) change(
 		return row, nil
 	}
 	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{{
-		Entity: e, Rows: found.rows, Action: action, Sets: all(e).sets, Versions: found.versions,
+		Entity: e, Rows: found.rows, Action: userActions[verb], Sets: all(e).sets, Versions: found.versions,
 	}}, t.labels(tx, d.scope))
 
 	return row, err

@@ -28,7 +28,7 @@ func (d *decision) newUpdate(s *step) (operation, *Error) {
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
-	e, err := d.writableEntity(op.args.Table)
+	e, err := d.writableEntity(s.call, op.args.Table, domain.Update)
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,12 @@ func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 
+	for i := range b.decl.Entities {
+		if e := b.entityAt(i); e != nil {
+			b.bindWrites(i, e)
+		}
+	}
+
 	b.checkWords()
 	b.bindSubdomains()
 	b.checkOffline()
@@ -199,7 +205,7 @@ func (b *binder) bindEntity(i int) {
 	defaultNames(e)
 	b.bindKey(i, e, table)
 	b.bindOwner(i, e, table)
-	b.checkAccess(i, e, table)
+	b.checkReading(i, e, table)
 }
 
 // refType says whether {type}_{n} and gen_{type}_{n} can be read in one way only.
@@ -250,7 +256,7 @@ func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 		b.entityProblemf(i, "key", "column %s is not unique and not null by itself", name)
 	case !keyKind(key):
 		b.entityProblemf(i, "key", "key %s is %s; a key is uuid, an integer or text", name, key.Type)
-	case !e.Reference && !key.HasDefault && !key.Generated:
+	case b.decl.Entities[i].may(Create) && !key.HasDefault && !key.Generated:
 		b.entityProblemf(i, "key", "key %s has no default, and inserts never name it; if people choose it, keep it as a column and add a key", name)
 	default:
 		e.Key = key
@@ -291,38 +297,12 @@ func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 		b.entityProblemf(i, field, "owner column %s is %s; an owner is uuid, an integer or text", name, owner.Type)
 	case owner.Nullable:
 		b.entityProblemf(i, field, "owner column %s may be null", name)
-	case !owner.HasDefault:
+	case b.decl.Entities[i].may(Create) && !owner.HasDefault:
 		b.entityProblemf(i, field, "owner column %s has no default; give it one from current_setting('alfred.user_id', true), since inserts never name it", name)
 	}
 
 	e.Owner = owner
 	e.Singleton = owner != nil && table.unique(name)
-}
-
-// checkAccess demands what keeps tenants apart, and what lets them in at all.
-func (b *binder) checkAccess(i int, e *Entity, table *catalogTable) {
-	if !b.cat.tenantRole {
-		return
-	}
-
-	switch {
-	case !table.TenantSelect:
-		b.entityProblemf(i, "table", "alfred_tenant may not read %s: GRANT SELECT", e.Table)
-	case !e.Reference && !table.TenantWrite:
-		b.entityProblemf(i, "table", "alfred_tenant may not write %s: GRANT INSERT, UPDATE, DELETE", e.Table)
-	case e.Reference && table.TenantWrite:
-		b.entityProblemf(i, "table", "alfred_tenant may write %s, which all users share: REVOKE INSERT, UPDATE, DELETE", e.Table)
-	}
-
-	if e.Reference {
-		return
-	}
-
-	if !table.RLS {
-		b.entityProblemf(i, "table", "row-level security is not enabled on %s", e.Table)
-	} else if table.Policies == 0 {
-		b.entityProblemf(i, "table", "%s has no policy for alfred_tenant, so that it sees no row", e.Table)
-	}
 }
 
 // bindHidden marks what models never see: the owner, what no model can read, keys

@@ -29,11 +29,14 @@ type catalogTable struct {
 	Policies     int // that apply to alfred_tenant
 	TenantUsage  bool
 	TenantSelect bool
-	TenantWrite  bool
+	TenantDelete bool
 	columns      []*Column
 	primary      []string
 	uniques      [][]string
 	foreignKeys  []catalogFK
+	// insertable and updatable are the columns that alfred_tenant may write.
+	insertable []string
+	updatable  []string
 }
 
 type catalogFK struct {
@@ -91,9 +94,7 @@ SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relr
         WHERE p.polrelid = c.oid AND (p.polroles = '{0}' OR t.role = ANY (p.polroles)))::int,
        coalesce(has_schema_privilege(t.role, c.relnamespace, 'USAGE'), false),
        coalesce(has_table_privilege(t.role, c.oid, 'SELECT'), false),
-       coalesce(has_table_privilege(t.role, c.oid, 'INSERT')
-            AND has_table_privilege(t.role, c.oid, 'UPDATE')
-            AND has_table_privilege(t.role, c.oid, 'DELETE'), false)
+       coalesce(has_table_privilege(t.role, c.oid, 'DELETE'), false)
 FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role) AS t
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
 ORDER BY c.relname`
@@ -105,7 +106,9 @@ SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL), format_t
        a.attidentity <> '' OR a.attgenerated <> '', coalesce(col_description(c.oid, a.attnum), ''),
        coalesce((SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum AS e
                  WHERE e.enumtypid IN (b.oid, nullif(b.typelem, 0))), '{}'),
-       CASE WHEN b.typcategory = 'A' THEN format_type(b.typelem, NULL) ELSE '' END
+       CASE WHEN b.typcategory = 'A' THEN format_type(b.typelem, NULL) ELSE '' END,
+       coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'INSERT'), false),
+       coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'UPDATE'), false)
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
@@ -160,7 +163,7 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) erro
 	}
 
 	var t catalogTable
-	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantWrite},
+	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete},
 		func() error {
 			table := t
 			c.tables = append(c.tables, &table)
@@ -179,11 +182,12 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 
 	var (
 		table, base, elem string
+		insert, update    bool
 		col               Column
 	)
 
 	_, err = pgx.ForEachRow(rows, []any{&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault,
-		&col.Generated, &col.Comment, &col.Enum, &elem},
+		&col.Generated, &col.Comment, &col.Enum, &elem, &insert, &update},
 		func() error {
 			column := col
 			column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
@@ -191,12 +195,23 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 
 			if t := c.table(table); t != nil {
 				t.columns = append(t.columns, &column)
+				t.grant(column.Name, insert, update)
 			}
 
 			return nil
 		})
 
 	return err
+}
+
+func (t *catalogTable) grant(column string, insert, update bool) {
+	if insert {
+		t.insertable = append(t.insertable, column)
+	}
+
+	if update {
+		t.updatable = append(t.updatable, column)
+	}
 }
 
 func (c *catalog) readConstraints(ctx context.Context, tx pgx.Tx, schema string) error {

@@ -42,6 +42,8 @@ type EntityDecl struct {
 	Key        string              `yaml:"key"`
 	Owner      string              `yaml:"owner"`
 	Reference  bool                `yaml:"reference"`
+	Writes     []Verb              `yaml:"writes"`  // what may be done with rows; none by default
+	Columns    []string            `yaml:"columns"` // that creating and updating may set
 	Label      string              `yaml:"label"`
 	Display    string              `yaml:"display"`
 	Semantic   string              `yaml:"semantic"`

@@ -13,9 +13,7 @@ func (e *Entity) Describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)", e.Table, e.Type)
 
-	if e.Reference {
-		b.WriteString(", shared, read only")
-	}
+	b.WriteString(e.describeWrites())
 
 	if e.Singleton {
 		b.WriteString(", one row per user")
@@ -47,6 +45,25 @@ func (e *Entity) Describe() string {
 	return b.String()
 }
 
+// describeWrites says what may not be done with the rows.
+func (e *Entity) describeWrites() string {
+	switch {
+	case e.Reference:
+		return ", shared, read only"
+	case len(e.Writes) == 0:
+		return ", read only"
+	case len(e.Writes) == len(Verbs()):
+		return ""
+	}
+
+	ways := make([]string, len(e.Writes))
+	for i, verb := range e.Writes {
+		ways[i] = string(verb)
+	}
+
+	return ", " + strings.Join(ways, " and ") + " only"
+}
+
 func (e *Entity) describeSets(b *strings.Builder) {
 	if text := e.Sets["text"]; text != nil {
 		fmt.Fprintf(b, "detail: summary (default), text adds %s", strings.Join(text[len(e.Sets["summary"]):], ", "))
@@ -71,7 +88,7 @@ func (c *Column) describe(e *Entity) string {
 	switch {
 	case c.Expr != "":
 		b.WriteString(", computed")
-	case c == e.Key || c.Generated:
+	case c == e.Key || c.Generated || !c.Writable && len(e.Writes) > 0:
 		b.WriteString(", never written")
 	case !c.Nullable && !c.HasDefault:
 		b.WriteString(", required")

@@ -1,6 +1,10 @@
 package domain
 
-import "github.com/jackc/pgx/v5"
+import (
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // Domain is a declaration bound to a live catalog. It is immutable and safe for
 // concurrent use.
@@ -75,6 +79,11 @@ type Entity struct {
 	Merge *Merge
 	// Reference: rows are shared reference data (ingredients), read-only for users.
 	Reference bool
+	// Writes is what may be done with the rows, in the order create, update, delete;
+	// nothing that the declaration does not say.
+	Writes []Verb
+	// Lockable: the tenant may lock rows, for which it needs the right to update some column.
+	Lockable bool
 	// Singleton: a user has at most one row (a unique owner), as of preferences.
 	Singleton bool
 	// Empty is the sentence for a list without rows.
@@ -145,8 +154,10 @@ type Column struct {
 	Nullable   bool
 	HasDefault bool
 	Generated  bool // generated or identity: never written
-	Enum       []string
-	Comment    string
+	// Writable: the declaration lets rows be created and updated with it.
+	Writable bool
+	Enum     []string
+	Comment  string
 	// Check is what further CHECK constraints of this one column say, as SQL:
 	// "rating >= 1 AND rating <= 5"; "" for none.
 	Check string
@@ -204,6 +215,22 @@ func (d *Domain) ByType(name string) *Entity { return d.byType[name] }
 
 // ByTable returns the entity of a table (unqualified), or nil.
 func (d *Domain) ByTable(table string) *Entity { return d.byTable[table] }
+
+// Verb is a way of writing rows.
+type Verb string
+
+// The verbs.
+const (
+	Create Verb = "create"
+	Update Verb = "update"
+	Delete Verb = "delete"
+)
+
+// Verbs are all verbs, in the order in which they are told.
+func Verbs() []Verb { return []Verb{Create, Update, Delete} }
+
+// May says whether the declaration allows the verb for rows of this type.
+func (e *Entity) May(verb Verb) bool { return slices.Contains(e.Writes, verb) }
 
 // Column returns the column of that name, or nil.
 func (e *Entity) Column(name string) *Column {

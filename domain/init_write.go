@@ -83,12 +83,52 @@ func (w *initWriter) writeEntity(e *initEntity) {
 		w.linef("    sets: {text: [%s]} # unsure", strings.Join(long, ", "))
 	}
 
+	w.writeWrites(e)
+
 	if len(e.children) > 0 {
 		w.linef("    children: # unsure: rows that are deleted with theirs")
 
 		for _, child := range e.children {
 			w.linef("      - type: %s", child.kind)
 		}
+	}
+}
+
+// writeWrites allows what alfred_tenant has been granted already, and says where to
+// allow more.
+func (w *initWriter) writeWrites(e *initEntity) {
+	var verbs []string
+
+	for _, right := range []struct {
+		verb    Verb
+		granted bool
+	}{{Create, len(e.table.insertable) > 0}, {Update, len(e.table.updatable) > 0}, {Delete, e.table.TenantDelete}} {
+		if right.granted {
+			verbs = append(verbs, string(right.verb))
+		}
+	}
+
+	if e.reference {
+		return
+	}
+
+	if len(verbs) == 0 {
+		w.linef("    # read only; to allow more: writes: [create, update, delete] and columns: [those that may be set]")
+
+		return
+	}
+
+	w.linef("    writes: [%s] # as granted to alfred_tenant", strings.Join(verbs, ", "))
+
+	columns := make([]string, 0, len(e.table.columns))
+	for _, name := range appendNew(slices.Clone(e.table.insertable), e.table.updatable...) {
+		if !e.table.column(name).Generated && name != w.owner && !slices.Contains(e.table.primary, name) {
+			columns = append(columns, yamlText(name))
+		}
+	}
+
+	if len(columns) > 0 {
+		w.linef("    columns: [%s]", strings.Join(columns, ", "))
 	}
 }
 

@@ -11,22 +11,24 @@ import (
 
 // rowType is an entity type as user interfaces need to know it.
 type rowType struct {
-	Type      string   `doc:"As in /v1/data/{type}." json:"type"`
-	Name      string   `json:"name"`
-	Plural    string   `json:"plural"`
-	Columns   []string `doc:"Worth a column in a list, in order; rows may have more." json:"columns"`
-	Reference bool     `doc:"Shared data that nobody may change." json:"reference"`
-	Singleton bool     `doc:"A user has one row at most." json:"singleton"`
+	Type      string        `doc:"As in /v1/data/{type}." json:"type"`
+	Name      string        `json:"name"`
+	Plural    string        `json:"plural"`
+	Columns   []string      `doc:"Worth a column in a list, in order; rows may have more." json:"columns"`
+	Reference bool          `doc:"Shared data that nobody may change." json:"reference"`
+	Writes    []domain.Verb `doc:"What may be done with rows of it; nothing else is." enum:"create,update,delete" json:"writes"`
+	Singleton bool          `doc:"A user has one row at most." json:"singleton"`
 
-	Fields   []rowField `doc:"What a form for a row needs to know: the columns that may be written." json:"fields"`
+	Fields   []rowField `doc:"What a form for a row needs to know: the columns that people read or write." json:"fields"`
 	Children []rowChild `doc:"Types whose rows are parts of this type's rows." json:"children"`
 }
 
-// rowField is a column that may be written.
+// rowField is a column of a form.
 type rowField struct {
 	Name       string      `json:"name"`
 	Kind       domain.Kind `enum:"array,bool,date,json,number,text,time,timestamp,uuid" json:"kind"`
 	Element    domain.Kind `doc:"Kind of an array's elements." json:"element,omitempty"`
+	Writable   bool        `doc:"May be set where the type allows rows to be created or updated." json:"writable"`
 	Required   bool        `doc:"Neither empty nor filled by the database." json:"required"`
 	Options    []string    `doc:"The values there are, where they are few." json:"options,omitempty"`
 	References string      `doc:"Entity type of the row that the value is the key of." json:"references,omitempty"`
@@ -54,7 +56,7 @@ func (a *api) typeList(context.Context, *struct{}) (*rowTypesOut, error) {
 	out := &rowTypesOut{}
 	for _, entity := range a.Domain.Entities {
 		out.Body.Items = append(out.Body.Items, rowType{
-			Type: entity.Type, Name: entity.Name, Plural: entity.Plural, Columns: listColumns(entity), Reference: entity.Reference,
+			Type: entity.Type, Name: entity.Name, Plural: entity.Plural, Columns: listColumns(entity), Reference: entity.Reference, Writes: append([]domain.Verb{}, entity.Writes...),
 			Singleton: entity.Singleton, Fields: fields(entity), Children: children(entity),
 		})
 	}
@@ -83,7 +85,7 @@ func fields(entity *domain.Entity) []rowField {
 		}
 		field := rowField{
 			Name: column.Name, Kind: column.Kind, Element: column.Elem, Options: column.Enum, Comment: column.Comment,
-			Required: !column.Nullable && !column.HasDefault,
+			Required: !column.Nullable && !column.HasDefault, Writable: column.Writable,
 		}
 		if column.FK != nil && column.FK.Entity != nil {
 			field.References = column.FK.Entity.Type

@@ -255,7 +255,7 @@ func (m *fakeMemory) Act(ctx context.Context, tx pgx.Tx, t *db.Turns, step int) 
 	}
 
 	return nodes.ActInput{
-		Frame: m.frame(t), StepType: string(steps[step-1].StepType), Tables: []string{"recipes"}, Writable: []string{"recipes"}, EntityTypes: []string{"recipe"}, SchemaRequestsLeft: 2,
+		Frame: m.frame(t), StepType: string(steps[step-1].StepType), Tables: []string{"recipes"}, Writable: map[string][]string{"db_create": {"recipes"}, "db_update": {"recipes"}, "db_delete": {"recipes"}}, EntityTypes: []string{"recipe"}, SchemaRequestsLeft: 2,
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"alfred/db"
 	"alfred/domain"
+	"alfred/nodes"
 )
 
 // schema describes the tables of a step: those of its subdomain, their children,
@@ -37,9 +38,29 @@ func (t *turn) schema(step *db.TurnSteps) *section {
 	return s
 }
 
-// writable are the subdomain's own tables with their children: what a write step
-// may change.
-func (t *turn) writable(step *db.TurnSteps) []string {
+var writeTools = map[domain.Verb]string{
+	domain.Create: nodes.ToolCreate, domain.Update: nodes.ToolUpdate, domain.Delete: nodes.ToolDelete,
+}
+
+// writable are the tables that each tool for writing may name in a step.
+func (t *turn) writable(step *db.TurnSteps) map[string][]string {
+	by := map[string][]string{}
+	for _, name := range t.own(step) {
+		def := t.memory.domain.ByTable(name)
+		if def == nil {
+			continue
+		}
+		for _, verb := range def.Writes {
+			tool := writeTools[verb]
+			by[tool] = append(by[tool], name)
+		}
+	}
+
+	return by
+}
+
+// own are the subdomain's own tables with their children.
+func (t *turn) own(step *db.TurnSteps) []string {
 	tables := []string{}
 	sub := t.memory.domain.Subdomain(step.Subdomain)
 	if sub == nil {
@@ -67,7 +88,7 @@ func appendNew(list []string, name string) []string {
 
 // schemaTables are the subdomain's tables with their children, then those asked for.
 func (t *turn) schemaTables(step *db.TurnSteps) []string {
-	tables := t.writable(step)
+	tables := t.own(step)
 	for _, name := range step.SchemaTables {
 		if def := t.memory.domain.ByTable(name); def != nil {
 			tables = appendNew(tables, def.Table)
@@ -101,7 +122,7 @@ func (t *turn) draftable(step *db.TurnSteps) []string {
 	var types []string
 	for _, table := range append(slices.Clone(sub.Tables), sub.Readable...) {
 		def := t.memory.domain.ByTable(table)
-		if def != nil && !def.Reference && !t.isChild(def) && !slices.Contains(types, def.Type) {
+		if def != nil && def.May(domain.Create) && !t.isChild(def) && !slices.Contains(types, def.Type) {
 			types = append(types, def.Type)
 		}
 	}

@@ -21,18 +21,18 @@ func TestStepScope(t *testing.T) {
 	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 3, Type: db.StepTypeGenerate, Subdomain: "meal_plans"})
 
 	in := b.act(t, turn, 1)
-	require.Equal(t, []string{"meal_plans"}, in.Writable)
+	require.Equal(t, []string{"meal_plans"}, in.Writable["db_create"])
 	require.Equal(t, []string{"meal_plans", "recipes", "recipe_ingredients", "inventory", "preferences", "cooking_log"}, in.Tables)
 	schema := body(in.Frame, "## Schema")
 	require.Contains(t, schema, "meal_plans (meal)")
 	require.NotContains(t, schema, "recipes (recipe)")
 
-	require.Equal(t, []string{"recipes", "recipe_ingredients"}, b.act(t, turn, 2).Writable)
+	require.Equal(t, []string{"recipes", "recipe_ingredients"}, b.act(t, turn, 2).Writable["db_create"])
 	require.Equal(t, []string{"meal_plans"}, b.act(t, turn, 3).Tables, "a draft needs nothing else")
 
 	b.exec(t, `UPDATE turn_steps SET schema_tables = '{tasks,nonsense}' WHERE turn_id = $1`, turn.ID)
 	in = b.act(t, turn, 1)
-	require.Equal(t, []string{"meal_plans"}, in.Writable)
+	require.Equal(t, []string{"meal_plans"}, in.Writable["db_create"])
 	require.Contains(t, in.Tables, "tasks")
 	require.Contains(t, body(in.Frame, "## Schema"), "tasks (task)")
 	require.Zero(t, in.SchemaRequestsLeft)

@@ -83,9 +83,9 @@ type ActInput struct {
 	StepType string // read, analyze, generate, write
 	// Tables the step's tools may name: the subdomain's and those requested.
 	Tables []string
-	// Writable are the tables whose rows a write step may change: the subdomain's
-	// own and their children.
-	Writable []string
+	// Writable are the tables that each tool for writing may name, by the tool's name: of
+	// the subdomain's own and their children those of which the declaration allows it.
+	Writable map[string][]string
 	// EntityTypes generate may create.
 	EntityTypes []string
 	// SchemaRequestsLeft is 0 when request_schema is no longer offered.

@@ -224,7 +224,7 @@ func TestThink(t *testing.T) {
 func TestAct(t *testing.T) {
 	t.Parallel()
 	in := func(stepType string) nodes.ActInput {
-		return nodes.ActInput{Frame: frame(), StepType: stepType, Tables: []string{"vases", "rooms"}, Writable: []string{"vases"}, EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1}
+		return nodes.ActInput{Frame: frame(), StepType: stepType, Tables: []string{"vases", "rooms"}, Writable: map[string][]string{nodes.ToolCreate: {"vases"}, nodes.ToolUpdate: {"vases"}, nodes.ToolDelete: {"vases"}}, EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1}
 	}
 	answer := func(calls ...llm.ToolCall) llm.Response { return llm.Response{ToolCalls: calls, Provider: "test"} }
 

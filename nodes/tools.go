@@ -45,7 +45,10 @@ func DataTools(stepType string) []string {
 
 // offered are the tools of one decision, in a stable order.
 func (in *ActInput) offered() []string {
-	names := append(DataTools(in.StepType), ToolStepComplete, ToolAskUser, ToolBlocked)
+	names := slices.DeleteFunc(DataTools(in.StepType), func(name string) bool {
+		return slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, name) && len(in.Writable[name]) == 0
+	})
+	names = append(names, ToolStepComplete, ToolAskUser, ToolBlocked)
 	if in.SchemaRequestsLeft > 0 {
 		names = append(names, ToolRequestSchema)
 	}
@@ -89,17 +92,17 @@ var toolSpecs = map[string]toolSpec{
 	ToolCreate: {"Save new rows. data: one row or a list; children stand in it under their table's name. from_ref saves a draft exactly as it is; patch changes it first (JSON merge patch).",
 		func(in *ActInput) *jsonschema.Schema {
 			return object(fields{
-				"table": in.writable(), "data": {Description: "A row as an object, or a list of rows."},
+				"table": in.writable(ToolCreate), "data": {Description: "A row as an object, or a list of rows."},
 				"from_ref": text("A draft: gen_..."), "patch": {Description: "Merge patch over the draft.", Type: "object"},
 			}, "table")
 		}},
 	ToolUpdate: {"Change the rows that match all filters. null clears a column.",
 		func(in *ActInput) *jsonschema.Schema {
-			return object(fields{"table": in.writable(), "filters": filters(), "data": {Type: "object"}}, "table", "filters", "data")
+			return object(fields{"table": in.writable(ToolUpdate), "filters": filters(), "data": {Type: "object"}}, "table", "filters", "data")
 		}},
 	ToolDelete: {"Delete the rows that match all filters.",
 		func(in *ActInput) *jsonschema.Schema {
-			return object(fields{"table": in.writable(), "filters": filters()}, "table", "filters")
+			return object(fields{"table": in.writable(ToolDelete), "filters": filters()}, "table", "filters")
 		}},
 	ToolAnalyze: {"Count, sum, average, minimum, maximum, also per group. Returns numbers, no rows with refs.",
 		func(in *ActInput) *jsonschema.Schema {
@@ -149,7 +152,7 @@ var (
 
 func (in *ActInput) table() *jsonschema.Schema { return enum("", in.Tables...) }
 
-func (in *ActInput) writable() *jsonschema.Schema { return enum("", in.Writable...) }
+func (in *ActInput) writable(tool string) *jsonschema.Schema { return enum("", in.Writable[tool]...) }
 
 func filters() *jsonschema.Schema {
 	return list(object(fields{

@@ -43,7 +43,7 @@ func TestDomainInitThenCheck(t *testing.T) {
 CREATE TABLE garden.beds (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL,
     user_id uuid NOT NULL DEFAULT nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT USAGE ON SCHEMA garden TO alfred_tenant;
-GRANT SELECT, INSERT, UPDATE, DELETE ON garden.beds TO alfred_tenant`)
+GRANT SELECT, DELETE, INSERT (name), UPDATE (name) ON garden.beds TO alfred_tenant`)
 	require.NoError(t, err)
 
 	out, err := worker(t, e, "domain", "init", "--schema", "garden")

@@ -61,7 +61,7 @@ func (x *export) engine(sessions string, argument uuid.UUID) {
 // domain writes a user's rows of the domain, as row-level security shows them.
 func (x *export) domain(d *domain.Domain, user uuid.UUID) {
 	for _, entity := range d.Entities {
-		if x.err != nil || entity.Owner == nil || entity.Reference {
+		if x.err != nil || entity.Reference {
 			continue
 		}
 		x.err = pg.AsTenant(x.ctx, x.tx, user, func(tx pgx.Tx) error {

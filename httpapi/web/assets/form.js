@@ -15,9 +15,13 @@ const isLookup = (field) => Boolean(typeOf(field.references)?.reference) && fiel
 
 /** @param {RowType} type @param {Row} row @param {(type: string) => Promise<Choice[]>} choices @param {string | null} skip */
 async function build(type, row, choices, skip) {
-  const fields = type.fields.filter((f) => f.name !== skip && !isLookup(f));
+  const fields = type.fields.filter((f) => f.name !== skip && !isLookup(f) && (f.writable || !isEmpty(row[f.name])));
   const options = await Promise.all(fields.map((f) => f.references ? choices(f.references) : null));
-  return fields.map((f, i) => fieldOf({ ...f, long: f.name !== nameField(type) }, row[f.name], options[i]));
+  return fields.map((f, i) => {
+    const field = fieldOf({ ...f, long: f.name !== nameField(type) }, row[f.name], options[i]);
+    if (!f.writable) field.input.disabled = true;
+    return field;
+  });
 }
 
 const valuesOf = (fields, wanted) => Object.fromEntries(fields.filter(wanted).map((f) => [f.name, f.read()]));
@@ -34,7 +38,7 @@ export async function formOf(type, row, choices) {
   return {
     element: h("div", { class: "fields" }, filled.map(line), parts.map((p) => p.element),
       others.length > 0 && h("details", { open: others.length < 4 }, h("summary", {}, `More: ${others.map((f) => words(f.name.replace(/_id$/, ""))).join(", ")}`), others.map(line))),
-    values: () => ({ ...kept(row, type), ...valuesOf(fields, (f) => !isEmpty(f.read()) || f.changed()), ...Object.fromEntries(parts.map((p) => [p.child.table, p.values()])) }),
+    values: () => ({ ...kept(row, type), ...valuesOf(fields, (f) => !f.input.disabled && !isEmpty(f.read()) || f.changed()), ...Object.fromEntries(parts.map((p) => [p.child.table, p.values()])) }),
     changed: () => valuesOf(fields, (f) => f.changed()),
     parts,
   };

@@ -63,9 +63,9 @@ export async function openRow(type, id, done) {
     changed(done);
   };
   const dialog = openDialog(name, h("form", { onsubmit: (event) => { guarded(() => save(event)); } }, form.element,
-    h("div", { class: "buttons" }, wrong, id && button("Delete", remove, { class: "danger" }), h("span", { class: "gap" }),
+    h("div", { class: "buttons" }, wrong, id && type.writes.includes("delete") && button("Delete", remove, { class: "danger" }), h("span", { class: "gap" }),
       button("Cancel", () => dialog.close()), submit)), { wide: true });
-  if (type.reference) for (const input of dialog.querySelectorAll("input, select, textarea, form button")) input.disabled = true;
+  if (!type.writes.includes(id ? "update" : "create")) for (const input of dialog.querySelectorAll("input, select, textarea, form .fields button, form button[type=submit]")) input.disabled = true;
 }
 
 function changed(done) {

@@ -33,7 +33,7 @@ export async function showRows(wanted) {
   document.title = `${capital(type.plural)} · Alfred`;
   const find = h("input", { type: "search", id: "find-row", placeholder: `Search ${type.plural}`, "aria-label": `Search ${type.plural}`, autocomplete: "off", oninput: look });
   $("rows").replaceChildren(h("div", { class: "tools" }, find,
-    !type.reference && h("button", { type: "button", class: "primary", id: "new-row", onclick: () => guarded(() => openRow(type, null, reload)) }, icon("plus"), `New ${type.name}`)),
+    type.writes.includes("create") && h("button", { type: "button", class: "primary", id: "new-row", onclick: () => guarded(() => openRow(type, null, reload)) }, icon("plus"), `New ${type.name}`)),
   h("p", { id: "row-count", class: "soft", role: "status" }), h("div", { id: "row-table", class: "table", tabindex: "0", role: "region", "aria-label": capital(type.plural) }));
   await reload();
 }

@@ -57,9 +57,11 @@ BEGIN
     FOREACH name IN ARRAY ARRAY['rooms', 'assets', 'services'] LOOP
         EXECUTE format('ALTER TABLE assets.%I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('CREATE POLICY tenant ON assets.%I TO alfred_tenant USING (org = assets.org())', name);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON assets.%I TO alfred_tenant', name);
     END LOOP;
 END $$;
+GRANT SELECT, DELETE, INSERT (name, floor), UPDATE (name, floor) ON assets.rooms TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (tag, name, room_key, vendor_key, part_of_key, condition, value, keywords, bought_on), UPDATE (tag, name, room_key, vendor_key, part_of_key, condition, value, keywords, bought_on) ON assets.assets TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (asset_key, done_on, work, cost), UPDATE (asset_key, done_on, work, cost) ON assets.services TO alfred_tenant;
 GRANT SELECT ON assets.vendors TO alfred_tenant;
 GRANT USAGE ON SEQUENCE assets.ids TO alfred_tenant;
 INSERT INTO assets.vendors (name) VALUES ('Initech'), ('Umbrella Tools');

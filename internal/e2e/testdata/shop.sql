@@ -68,9 +68,11 @@ BEGIN
     FOREACH name IN ARRAY ARRAY['addresses', 'orders', 'order_lines'] LOOP
         EXECUTE format('ALTER TABLE shop.%I ENABLE ROW LEVEL SECURITY', name);
         EXECUTE format('CREATE POLICY tenant ON shop.%I TO alfred_tenant USING (account_id = shop.account())', name);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON shop.%I TO alfred_tenant', name);
     END LOOP;
 END $$;
+GRANT SELECT, DELETE, INSERT (label, street, city), UPDATE (label, street, city) ON shop.addresses TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (address_id, title, status, placed_on), UPDATE (address_id, title, status, placed_on) ON shop.orders TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (order_id, product_id, pieces, note), UPDATE (order_id, product_id, pieces, note) ON shop.order_lines TO alfred_tenant;
 GRANT SELECT ON shop.categories, shop.products TO alfred_tenant;
 
 INSERT INTO shop.categories (name) VALUES ('Coffee'), ('Tea');

@@ -100,7 +100,7 @@ ALTER TABLE kitchen.recipes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON kitchen.recipes TO alfred_tenant
     USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)
     WITH CHECK (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, INSERT, UPDATE, DELETE ON kitchen.recipes TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (name, description, cuisine, difficulty, prep_time_minutes, cook_time_minutes, servings, instructions, tags, occasions, health_tags, flavor_tags, equipment_tags, source_url, parent_recipe_id), UPDATE (name, description, cuisine, difficulty, prep_time_minutes, cook_time_minutes, servings, instructions, tags, occasions, health_tags, flavor_tags, equipment_tags, source_url, parent_recipe_id) ON kitchen.recipes TO alfred_tenant;
 
 CREATE TABLE kitchen.recipe_ingredients (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -143,7 +143,7 @@ ALTER TABLE kitchen.recipe_ingredients ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON kitchen.recipe_ingredients TO alfred_tenant
     USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)
     WITH CHECK (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, INSERT, UPDATE, DELETE ON kitchen.recipe_ingredients TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (recipe_id, ingredient_id, name, quantity, unit, notes, category, is_optional), UPDATE (recipe_id, ingredient_id, name, quantity, unit, notes, category, is_optional) ON kitchen.recipe_ingredients TO alfred_tenant;
 
 CREATE TABLE kitchen.inventory (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -186,7 +186,7 @@ ALTER TABLE kitchen.inventory ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON kitchen.inventory TO alfred_tenant
     USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)
     WITH CHECK (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, INSERT, UPDATE, DELETE ON kitchen.inventory TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (ingredient_id, name, quantity, unit, location, category, expiry_date, purchase_date, notes), UPDATE (ingredient_id, name, quantity, unit, location, category, expiry_date, purchase_date, notes) ON kitchen.inventory TO alfred_tenant;
 
 CREATE TABLE kitchen.shopping_list (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -226,7 +226,7 @@ ALTER TABLE kitchen.shopping_list ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON kitchen.shopping_list TO alfred_tenant
     USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)
     WITH CHECK (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, INSERT, UPDATE, DELETE ON kitchen.shopping_list TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (ingredient_id, name, quantity, unit, category, is_purchased, source, notes), UPDATE (ingredient_id, name, quantity, unit, category, is_purchased, source, notes) ON kitchen.shopping_list TO alfred_tenant;
 
 CREATE TABLE kitchen.meal_plans (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -260,7 +260,7 @@ ALTER TABLE kitchen.meal_plans ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON kitchen.meal_plans TO alfred_tenant
     USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)
     WITH CHECK (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, INSERT, UPDATE, DELETE ON kitchen.meal_plans TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (date, meal_type, recipe_id, servings, notes), UPDATE (date, meal_type, recipe_id, servings, notes) ON kitchen.meal_plans TO alfred_tenant;
 
 CREATE TABLE kitchen.tasks (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -298,7 +298,7 @@ ALTER TABLE kitchen.tasks ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON kitchen.tasks TO alfred_tenant
     USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)
     WITH CHECK (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, INSERT, UPDATE, DELETE ON kitchen.tasks TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (title, due_date, category, completed, recipe_id, meal_plan_id), UPDATE (title, due_date, category, completed, recipe_id, meal_plan_id) ON kitchen.tasks TO alfred_tenant;
 
 CREATE TABLE kitchen.preferences (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -354,7 +354,7 @@ ALTER TABLE kitchen.preferences ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON kitchen.preferences TO alfred_tenant
     USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)
     WITH CHECK (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, INSERT, UPDATE, DELETE ON kitchen.preferences TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (dietary_restrictions, allergies, disliked_ingredients, favorite_cuisines, cooking_skill_level, household_adults, household_kids, household_babies, nutrition_goals, cooking_frequency, available_equipment, time_budget_minutes, preferred_complexity, planning_rhythm, current_vibes, subdomain_guidance, assumed_staples), UPDATE (dietary_restrictions, allergies, disliked_ingredients, favorite_cuisines, cooking_skill_level, household_adults, household_kids, household_babies, nutrition_goals, cooking_frequency, available_equipment, time_budget_minutes, preferred_complexity, planning_rhythm, current_vibes, subdomain_guidance, assumed_staples) ON kitchen.preferences TO alfred_tenant;
 
 CREATE TABLE kitchen.cooking_log (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -392,7 +392,7 @@ ALTER TABLE kitchen.cooking_log ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON kitchen.cooking_log TO alfred_tenant
     USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid)
     WITH CHECK (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
-GRANT SELECT, INSERT, UPDATE, DELETE ON kitchen.cooking_log TO alfred_tenant;
+GRANT SELECT, DELETE, INSERT (recipe_id, cooked_at, servings, rating, notes, from_meal_plan_id), UPDATE (recipe_id, cooked_at, servings, rating, notes, from_meal_plan_id) ON kitchen.cooking_log TO alfred_tenant;
 
 -- +goose Down
 DROP TABLE kitchen.cooking_log;
