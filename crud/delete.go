@@ -2,10 +2,13 @@ package crud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"alfred/domain"
 	"alfred/registry"
@@ -56,11 +59,36 @@ func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targ
 	}
 	s := &statement{}
 	s.add("DELETE FROM ", table(d.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ANY(", s.castList(targets.keys(e), e.Key.Type), ")")
-	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
-		return fmt.Errorf("delete from %s: %w", e.Table, err)
+	tag, err := tx.Exec(ctx, s.String(), s.args...)
+	if err != nil {
+		return fmt.Errorf("delete from %s: %w", e.Table, d.inUse(e, err))
+	}
+
+	return written(e, tag, len(targets.rows))
+}
+
+// written refuses a write that reached other rows than those that were found: without
+// the right to update them they cannot be locked, and somebody else was faster.
+func written(e *domain.Entity, tag pgconn.CommandTag, rows int) error {
+	if tag.RowsAffected() != int64(rows) {
+		return fail(CodeStale, "Rows of %s were changed by somebody else in the meantime: read them again.", e.Table)
 	}
 
 	return nil
+}
+
+// inUse says by which rows a row is kept that cannot go, where the owner says nothing.
+func (d *decision) inUse(e *domain.Entity, err error) error {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || pgErr.Code != pgerrcode.ForeignKeyViolation || raised(pgErr) {
+		return err
+	}
+	by := "other rows"
+	if other := d.tools.domain.ByTable(pgErr.TableName); other != nil {
+		by = other.Plural
+	}
+
+	return fail(CodeConflict, "The %s is still in use by %s.", e.Name, by)
 }
 
 func (op *deleteOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {

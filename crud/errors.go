@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"alfred/domain"
+	"alfred/registry"
 )
 
 // Code says what was wrong with a call; a model and a user interface may decide on it.
@@ -78,36 +79,79 @@ func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entit
 		return err
 	}
 	switch {
+	case raised(pgErr):
+		return fail(CodeViolation, "%s", spoken(pgErr.Message, pgErr.Detail, pgErr.Hint))
 	case pgErr.Code == pgerrcode.InsufficientPrivilege:
 		return fail(CodeNotFound, "There is no such row, or it may not be changed.")
 	case pgErr.Code == pgerrcode.NotNullViolation:
 		return failColumn(CodeViolation, pgErr.ColumnName, "%s needs a value.", pgErr.ColumnName)
+	case pgErr.Code == pgerrcode.WithCheckOptionViolation:
+		return fail(CodeNotFound, "The row would belong to somebody else, or point at what does not exist.")
 	case pgerrcode.IsDataException(pgErr.Code):
 		return fail(CodeBadValue, "A value does not fit its column: %s.", dataRule(pgErr.Code))
 	case !pgerrcode.IsIntegrityConstraintViolation(pgErr.Code):
 		return err
 	}
-	columns, definition, lookupErr := constraint(ctx, tx, schema, pgErr.ConstraintName)
+	rule, lookupErr := constraint(ctx, tx, orWord(pgErr.SchemaName, schema), pgErr.TableName, pgErr.ConstraintName)
 	if lookupErr != nil {
 		return lookupErr
 	}
 
 	if entity != nil && entity.Owner != nil {
-		columns = slices.DeleteFunc(columns, func(name string) bool { return name == entity.Owner.Name })
+		rule.columns = slices.DeleteFunc(rule.columns, func(name string) bool { return name == entity.Owner.Name })
 	}
 
-	if entity != nil && entity.Singleton && pgErr.Code == pgerrcode.UniqueViolation && len(columns) == 0 {
+	if entity != nil && entity.Singleton && pgErr.Code == pgerrcode.UniqueViolation && len(rule.columns) == 0 {
 		return fail(CodeConflict, "There can be one row of %s, and there is one: change it with db_update.", entity.Table)
 	}
 
-	return violation(pgErr.Code, columns, definition)
+	return violation(pgErr.Code, rule)
 }
 
-func violation(code string, columns []string, definition string) *Error {
+// raised says that the message is a sentence of the owner's: from a RAISE, whatever
+// SQLSTATE it has, or with one that is not of Postgres' own. What the program has to
+// try again is left as it is.
+func raised(err *pgconn.PgError) bool {
+	switch {
+	case pgerrcode.IsTransactionRollback(err.Code), pgerrcode.IsOperatorIntervention(err.Code), pgerrcode.IsInsufficientResources(err.Code):
+		return false
+	case err.Routine == "exec_stmt_raise", err.Code == pgerrcode.RaiseException, pgerrcode.IsExternalRoutineException(err.Code):
+		return true
+	default:
+		return len(err.Code) == sqlStateLength && !slices.Contains(ownClasses, err.Code[:2])
+	}
+}
+
+const sqlStateLength = 5
+
+// ownClasses are the classes of SQLSTATE that Postgres itself raises.
+var ownClasses = strings.Fields("00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX")
+
+// spoken joins what an owner wrote to sentences, without what has the shape of a key.
+func spoken(parts ...string) string {
+	var sentences []string
+	for _, part := range parts {
+		if part = strings.TrimSpace(registry.Scrub(part)); part == "" {
+			continue
+		}
+		if !strings.ContainsAny(part[len(part)-1:], ".!?:") {
+			part += "."
+		}
+		sentences = append(sentences, part)
+	}
+
+	return strings.Join(sentences, " ")
+}
+
+func violation(code string, rule constraintRule) *Error {
+	columns := rule.columns
 	names := strings.Join(columns, ", ")
 	column := ""
 	if len(columns) > 0 {
 		column = columns[len(columns)-1]
+	}
+	if rule.comment != "" { // how the owner says it
+		return failColumn(violationCode(code), column, "%s", spoken(rule.comment))
 	}
 	switch code {
 	case pgerrcode.UniqueViolation:
@@ -115,8 +159,16 @@ func violation(code string, columns []string, definition string) *Error {
 	case pgerrcode.ForeignKeyViolation:
 		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", orWord(column, "A reference"))
 	default:
-		return failColumn(CodeViolation, column, "%s breaks the rule %s.", orWord(names, "A value"), definition)
+		return failColumn(CodeViolation, column, "%s breaks the rule %s.", orWord(names, "A value"), rule.definition)
 	}
+}
+
+func violationCode(code string) Code {
+	if code == pgerrcode.UniqueViolation {
+		return CodeConflict
+	}
+
+	return CodeViolation
 }
 
 func orWord(word, otherwise string) string {
@@ -149,21 +201,28 @@ const constraintFacts = `
 	SELECT coalesce((SELECT array_agg(a.attname::text ORDER BY k.n)
 	                 FROM unnest(c.conkey) WITH ORDINALITY AS k (attnum, n)
 	                 JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k.attnum), '{}'),
-	       CASE WHEN c.contype = 'c' THEN pg_get_expr(c.conbin, c.conrelid, true) ELSE '' END
+	       CASE WHEN c.contype = 'c' THEN pg_get_expr(c.conbin, c.conrelid, true) ELSE '' END,
+	       coalesce(obj_description(c.oid, 'pg_constraint'), '')
 	FROM pg_constraint AS c
-	WHERE c.conname = $2 AND c.connamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+	LEFT JOIN pg_class AS t ON t.oid = c.conrelid
+	WHERE c.conname = $3 AND c.connamespace = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+	ORDER BY (t.relname = $2) DESC NULLS LAST
 	LIMIT 1`
 
-// constraint finds the columns of a constraint and, of a CHECK, its rule.
-func constraint(ctx context.Context, tx pgx.Tx, schema, name string) ([]string, string, error) {
-	var (
-		columns    []string
-		definition string
-	)
-	err := tx.QueryRow(ctx, constraintFacts, schema, name).Scan(&columns, &definition)
+// constraintRule is what the catalog knows of a constraint. definition is a CHECK's
+// condition, comment what the owner says of it, "" for nothing.
+type constraintRule struct {
+	columns             []string
+	definition, comment string
+}
+
+// constraint looks a constraint up. Names are unique within a table only.
+func constraint(ctx context.Context, tx pgx.Tx, schema, table, name string) (constraintRule, error) {
+	var rule constraintRule
+	err := tx.QueryRow(ctx, constraintFacts, schema, table, name).Scan(&rule.columns, &rule.definition, &rule.comment)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return nil, "", fmt.Errorf("look up constraint: %w", err)
+		return rule, fmt.Errorf("look up constraint: %w", err)
 	}
 
-	return columns, definition, nil
+	return rule, nil
 }

@@ -130,7 +130,11 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	}
 	err := pg.AsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
 		for i, op := range operations {
-			if err := traced(ctx, d.steps[i].call.Tool, func(ctx context.Context) error { return op.run(ctx, d, tenant) }); err != nil {
+			err := traced(ctx, d.steps[i].call.Tool, func(ctx context.Context) error { return op.run(ctx, d, tenant) })
+			if err == nil {
+				err = d.tools.settle(ctx, tenant, d.steps[i].call.Tool)
+			}
+			if err != nil {
 				return &callError{index: i, entity: d.steps[i].entity, err: err}
 			}
 		}
@@ -148,6 +152,22 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	for i, op := range operations {
 		if d.steps[i].record, err = op.record(ctx, d, tx); err != nil {
 			return &callError{index: i, entity: d.steps[i].entity, err: err}
+		}
+	}
+
+	return nil
+}
+
+// settle checks what the owner's tables leave for the end of the transaction, while it
+// is still known which call broke the rule, and as the tenant. Later calls of the
+// decision may again break it for a while.
+func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
+	if !t.domain.Deferred || !slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, tool) {
+		return nil
+	}
+	for _, mode := range []string{"IMMEDIATE", "DEFERRED"} {
+		if _, err := tenant.Exec(ctx, "SET CONSTRAINTS ALL "+mode); err != nil {
+			return fmt.Errorf("check deferred constraints: %w", err)
 		}
 	}
 

@@ -48,6 +48,9 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 		return nil, suspectFilters(err, s.entity, list)
 	}
 	narrow(s.entity, found, list)
+	if fault := missed(s.entity, found, list); fault != nil {
+		return nil, fault
+	}
 	ask, err := d.mustAsk(ctx, s.entity, found, list)
 	if err != nil {
 		return nil, err
@@ -55,6 +58,20 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	d.note(s, found, ask)
 
 	return found, nil
+}
+
+// missed refuses a write that names rows by ref of which none fits its other filters:
+// the guard that it set has not held, and what comes after must not happen either.
+func missed(e *domain.Entity, found *loaded, list []condition) *Error {
+	named := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
+	switch {
+	case !named || len(found.rows) > 0:
+		return nil
+	case len(list) == 1:
+		return fail(CodeNotFound, "There is no such %s any more. Nothing was changed.", e.Name)
+	default:
+		return fail(CodeNotFound, "The %s that is named does not fit the other filters. Nothing was changed: read it again.", e.Name)
+	}
 }
 
 // narrow keeps, of the rows that a name finds, those called exactly so, if there

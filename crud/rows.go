@@ -275,9 +275,11 @@ func (t *Tools) change(
 	var found *loaded
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
 		var err error
-		found, err = write(d, tenant, e)
+		if found, err = write(d, tenant, e); err != nil {
+			return err
+		}
 
-		return err
+		return t.settle(ctx, tenant, ToolUpdate)
 	})
 	if err != nil {
 		return Row{}, err

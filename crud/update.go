@@ -92,11 +92,11 @@ func changes(e *domain.Entity, data map[string]any) (map[string]any, *Error) {
 
 // update writes the same columns to the rows and reads them back. A new name is
 // linked anew, else the row would go on standing for what it was called before.
-func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string, written map[string]any) (*loaded, error) {
-	row := written
-	if m := e.Match; m != nil && written[m.Column] != nil && written[m.Link.Name] == nil {
+func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string, columns map[string]any) (*loaded, error) {
+	row := columns
+	if m := e.Match; m != nil && columns[m.Column] != nil && columns[m.Link.Name] == nil {
 		row = map[string]any{m.Link.Name: nil}
-		maps.Copy(row, written)
+		maps.Copy(row, columns)
 		if err := d.linkRows(ctx, tx, e, []map[string]any{row}); err != nil {
 			return nil, err
 		}
@@ -105,15 +105,19 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
+	tag, err := tx.Exec(ctx, s.String(), s.args...)
+	if err != nil {
 		return nil, fmt.Errorf("update %s: %w", e.Table, d.tools.suspectRows(err, e, []map[string]any{row}))
+	}
+	if err := written(e, tag, len(keys)); err != nil {
+		return nil, err
 	}
 	after, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
 	if err != nil {
 		return nil, err
 	}
 	for _, found := range after.rows {
-		if fault := compareStored(e, written, found); fault != nil {
+		if fault := compareStored(e, columns, found); fault != nil {
 			return nil, fault
 		}
 	}

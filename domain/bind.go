@@ -36,7 +36,7 @@ func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
 	}
 
 	b := &binder{decl: decl, cat: cat, check: &CheckError{File: decl.file}, tables: map[string]*catalogTable{}}
-	b.domain = Domain{Name: decl.Name, Schema: decl.Schema, Persona: decl.Persona, Guidance: decl.Guidance, Offline: decl.Offline}
+	b.domain = Domain{Name: decl.Name, Schema: decl.Schema, Persona: decl.Persona, Guidance: decl.Guidance, Offline: decl.Offline, Deferred: cat.deferred}
 
 	if err := b.bind(ctx, tx); err != nil {
 		return nil, err

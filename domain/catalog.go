@@ -19,6 +19,7 @@ type DB interface {
 // catalog is what Postgres knows about the tables of one schema.
 type catalog struct {
 	tenantRole bool // the role alfred_tenant exists
+	deferred   bool // something is checked at the end of a transaction only
 	tables     []*catalogTable
 }
 
@@ -88,6 +89,10 @@ func containsAll(have, want []string) bool {
 	return true
 }
 
+const factsSQL = `
+SELECT to_regrole('alfred_tenant') IS NOT NULL,
+       EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgdeferrable) OR EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE condeferrable)`
+
 const tablesSQL = `
 SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relrowsecurity,
        (SELECT count(*) FROM pg_catalog.pg_policy AS p
@@ -143,7 +148,7 @@ ORDER BY c.relname, x.contype, x.columns`
 // readCatalog reads what the catalog knows of a schema, in three queries.
 func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
 	cat := &catalog{}
-	if err := tx.QueryRow(ctx, `SELECT to_regrole('alfred_tenant') IS NOT NULL`).Scan(&cat.tenantRole); err != nil {
+	if err := tx.QueryRow(ctx, factsSQL).Scan(&cat.tenantRole, &cat.deferred); err != nil {
 		return nil, fmt.Errorf("read catalog: %w", err)
 	}
 

@@ -27,6 +27,9 @@ type Domain struct {
 
 	// Offline is what the rule-based model knows of this domain; nil for nothing.
 	Offline *Offline
+	// Deferred: the database has constraints or triggers that it checks at the end of a
+	// transaction only.
+	Deferred bool
 
 	byType         map[string]*Entity
 	byTable        map[string]*Entity

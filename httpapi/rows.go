@@ -203,6 +203,10 @@ func rowProblem(err error) error {
 		return newCode(http.StatusPreconditionFailed, "conflict", refused.Message)
 	case crud.CodeConflict, crud.CodePendingRef:
 		return newCode(http.StatusConflict, "conflict", refused.Message)
+	case crud.CodeViolation:
+		return newCode(http.StatusUnprocessableEntity, string(refused.Code), refused.Message)
+	case crud.CodeNotAllowed:
+		return newCode(http.StatusForbidden, "forbidden", refused.Message)
 	default:
 		return invalid(refused.Message)
 	}

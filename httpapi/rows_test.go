@@ -244,3 +244,14 @@ func TestTypes(t *testing.T) {
 	require.Equal(t, []any{map[string]any{"type": "ri", "table": "recipe_ingredients", "column": "recipe_id"}}, types["recipe"]["children"])
 	require.Equal(t, true, types["pref"]["singleton"])
 }
+
+// V17, W02: what a rule refuses or the declaration does not allow is the caller's matter, never the server's fault.
+func TestV17RefusedRows(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	refused := b.call(t, http.MethodPost, "/v1/data/inv", map[string]any{"name": "eggs", "quantity": -1})
+	refused.requireProblem(t, http.StatusUnprocessableEntity, "rule_violation")
+	require.Contains(t, refused.text("detail"), "quantity breaks the rule")
+	b.call(t, http.MethodPost, "/v1/data/ing", map[string]any{"name": "gold"}).requireProblem(t, http.StatusForbidden, "forbidden")
+}
