@@ -790,6 +790,8 @@ export interface components {
             references?: string;
             /** @description Neither empty nor filled by the database. */
             required: boolean;
+            /** @description May be set where the type allows rows to be created or updated. */
+            writable: boolean;
         };
         RowPage: {
             items: {
@@ -804,7 +806,7 @@ export interface components {
             children: components["schemas"]["RowChild"][];
             /** @description Worth a column in a list, in order; rows may have more. */
             columns: string[];
-            /** @description What a form for a row needs to know: the columns that may be written. */
+            /** @description What a form for a row needs to know: the columns that people read or write. */
             fields: components["schemas"]["RowField"][];
             name: string;
             plural: string;
@@ -814,6 +816,8 @@ export interface components {
             singleton: boolean;
             /** @description As in /v1/data/{type}. */
             type: string;
+            /** @description What may be done with rows of it; nothing else is. */
+            writes: ("create" | "update" | "delete")[];
         };
         RowTypesOutBody: {
             items: components["schemas"]["RowType"][];

@@ -300,19 +300,19 @@ func (e LLMCallNode) Valid() bool {
 
 // Defines values for NewSessionMode.
 const (
-	Create NewSessionMode = "create"
-	Plan   NewSessionMode = "plan"
-	Quick  NewSessionMode = "quick"
+	NewSessionModeCreate NewSessionMode = "create"
+	NewSessionModePlan   NewSessionMode = "plan"
+	NewSessionModeQuick  NewSessionMode = "quick"
 )
 
 // Valid indicates whether the value is a known member of the NewSessionMode enum.
 func (e NewSessionMode) Valid() bool {
 	switch e {
-	case Create:
+	case NewSessionModeCreate:
 		return true
-	case Plan:
+	case NewSessionModePlan:
 		return true
-	case Quick:
+	case NewSessionModeQuick:
 		return true
 	default:
 		return false
@@ -397,6 +397,27 @@ func (e RowFieldKind) Valid() bool {
 	case Timestamp:
 		return true
 	case UUID:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RowTypeWrites.
+const (
+	RowTypeWritesCreate RowTypeWrites = "create"
+	RowTypeWritesDelete RowTypeWrites = "delete"
+	RowTypeWritesUpdate RowTypeWrites = "update"
+)
+
+// Valid indicates whether the value is a known member of the RowTypeWrites enum.
+func (e RowTypeWrites) Valid() bool {
+	switch e {
+	case RowTypeWritesCreate:
+		return true
+	case RowTypeWritesDelete:
+		return true
+	case RowTypeWritesUpdate:
 		return true
 	default:
 		return false
@@ -1037,6 +1058,9 @@ type RowField struct {
 
 	// Required Neither empty nor filled by the database.
 	Required bool `json:"required"`
+
+	// Writable May be set where the type allows rows to be created or updated.
+	Writable bool `json:"writable"`
 }
 
 // RowFieldKind defines model for RowField.Kind.
@@ -1057,7 +1081,7 @@ type RowType struct {
 	// Columns Worth a column in a list, in order; rows may have more.
 	Columns []string `json:"columns"`
 
-	// Fields What a form for a row needs to know: the columns that may be written.
+	// Fields What a form for a row needs to know: the columns that people read or write.
 	Fields []RowField `json:"fields"`
 	Name   string     `json:"name"`
 	Plural string     `json:"plural"`
@@ -1070,7 +1094,13 @@ type RowType struct {
 
 	// Type As in /v1/data/{type}.
 	Type string `json:"type"`
+
+	// Writes What may be done with rows of it; nothing else is.
+	Writes []RowTypeWrites `json:"writes"`
 }
+
+// RowTypeWrites defines model for RowType.Writes.
+type RowTypeWrites string
 
 // RowTypesOutBody defines model for RowTypesOutBody.
 type RowTypesOutBody struct {
