@@ -17,20 +17,21 @@ SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, exc
 FROM v_entities
 WHERE session_id = $1 AND tier <> 'hidden'
   AND ($2::text IS NULL
-       OR (tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint)
+       OR (tier_rank(tier), entity_type, turn_created, NOT starts_with(ref, 'gen_'), number)
         > (tier_rank($3::text), $4::text, $5::int,
-           regexp_replace($2::text, '_\d+$', ''), substring($2::text FROM '\d+$')::bigint))
-ORDER BY tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint
-LIMIT $6
+           NOT starts_with($2::text, 'gen_'), $6::bigint))
+ORDER BY tier_rank(tier), entity_type, turn_created, NOT starts_with(ref, 'gen_'), number
+LIMIT $7
 `
 
 type EntityListParams struct {
-	SessionID uuid.UUID
-	AfterRef  *string
-	AfterTier string
-	AfterType string
-	AfterTurn int32
-	PageSize  int32
+	SessionID   uuid.UUID
+	AfterRef    *string
+	AfterTier   string
+	AfterType   string
+	AfterTurn   int32
+	AfterNumber int64
+	PageSize    int32
 }
 
 type EntityListRow struct {
@@ -53,6 +54,7 @@ func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams
 		arg.AfterTier,
 		arg.AfterType,
 		arg.AfterTurn,
+		arg.AfterNumber,
 		arg.PageSize,
 	)
 	if err != nil {
@@ -89,21 +91,22 @@ SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS 
 FROM registry_at($1::uuid, $2::int) AS a
 WHERE a.tier <> 'hidden'
   AND ($3::text IS NULL
-       OR (tier_rank(a.tier), a.entity_type, a.turn_created, regexp_replace(a.ref, '_\d+$', ''), substring(a.ref FROM '\d+$')::bigint)
+       OR (tier_rank(a.tier), a.entity_type, a.turn_created, NOT starts_with(a.ref, 'gen_'), a.number)
         > (tier_rank($4::text), $5::text, $6::int,
-           regexp_replace($3::text, '_\d+$', ''), substring($3::text FROM '\d+$')::bigint))
-ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, regexp_replace(a.ref, '_\d+$', ''), substring(a.ref FROM '\d+$')::bigint
-LIMIT $7
+           NOT starts_with($3::text, 'gen_'), $7::bigint))
+ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, NOT starts_with(a.ref, 'gen_'), a.number
+LIMIT $8
 `
 
 type EntityListAtParams struct {
-	SessionID  uuid.UUID
-	TurnNumber int32
-	AfterRef   *string
-	AfterTier  string
-	AfterType  string
-	AfterTurn  int32
-	PageSize   int32
+	SessionID   uuid.UUID
+	TurnNumber  int32
+	AfterRef    *string
+	AfterTier   string
+	AfterType   string
+	AfterTurn   int32
+	AfterNumber int64
+	PageSize    int32
 }
 
 type EntityListAtRow struct {
@@ -127,6 +130,7 @@ func (q *Queries) EntityListAt(ctx context.Context, db DBTX, arg *EntityListAtPa
 		arg.AfterTier,
 		arg.AfterType,
 		arg.AfterTurn,
+		arg.AfterNumber,
 		arg.PageSize,
 	)
 	if err != nil {
@@ -299,7 +303,7 @@ func (q *Queries) EntityRefEndExclusions(ctx context.Context, db DBTX, arg *Enti
 }
 
 const entityRefList = `-- name: EntityRefList :many
-SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, active_turn FROM entity_refs WHERE session_id = $1 AND ref = ANY($2::text[])
+SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs WHERE session_id = $1 AND ref = ANY($2::text[])
 `
 
 type EntityRefListParams struct {
@@ -342,6 +346,7 @@ func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefList
 			&i.RowVersion,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Number,
 			&i.ActiveTurn,
 		); err != nil {
 			return nil, err
@@ -392,7 +397,7 @@ func (q *Queries) EntityRefListActive(ctx context.Context, db DBTX, arg *EntityR
 }
 
 const entityRefListByKey = `-- name: EntityRefListByKey :many
-SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, active_turn FROM entity_refs
+SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
 WHERE session_id = $1
   AND (entity_type, entity_id) IN (SELECT unnest($2::text[]), unnest($3::text[]))
 `
@@ -438,6 +443,7 @@ func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRe
 			&i.RowVersion,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Number,
 			&i.ActiveTurn,
 		); err != nil {
 			return nil, err
@@ -451,7 +457,7 @@ func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRe
 }
 
 const entityRefListDecayed = `-- name: EntityRefListDecayed :many
-SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, active_turn FROM entity_refs AS e
+SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs AS e
 WHERE e.session_id = $1
   AND e.active_reason IS NOT NULL
   AND NOT e.pinned
@@ -502,6 +508,7 @@ func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *Entity
 			&i.RowVersion,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Number,
 			&i.ActiveTurn,
 		); err != nil {
 			return nil, err
@@ -515,7 +522,7 @@ func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *Entity
 }
 
 const entityRefListDrafts = `-- name: EntityRefListDrafts :many
-SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, active_turn FROM entity_refs
+SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
 WHERE session_id = $1
   AND active_turn >= $2::int -- true of both, and an index range
   AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = $2::int))
@@ -562,6 +569,7 @@ func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityR
 			&i.RowVersion,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Number,
 			&i.ActiveTurn,
 		); err != nil {
 			return nil, err
@@ -603,8 +611,8 @@ SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
        e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier
 FROM named AS n
-CROSS JOIN LATERAL (SELECT r.session_id, r.ref, r.entity_type, r.entity_id, r.state, r.action, r.label, r.label_is_placeholder, r.source_step, r.source_call, r.turn_created, r.turn_last_ref, r.turn_promoted, r.active_reason, r.retain_confidence, r.pinned, r.excluded_reason, r.excluded_constraint_id, r.demoted_at_turn, r.deleted_at_turn, r.loaded, r.row_version, r.created_at, r.updated_at, r.active_turn FROM entity_refs AS r WHERE r.session_id = $1::uuid AND r.ref = n.ref LIMIT 1) AS e
-ORDER BY tier_rank(n.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
+CROSS JOIN LATERAL (SELECT r.session_id, r.ref, r.entity_type, r.entity_id, r.state, r.action, r.label, r.label_is_placeholder, r.source_step, r.source_call, r.turn_created, r.turn_last_ref, r.turn_promoted, r.active_reason, r.retain_confidence, r.pinned, r.excluded_reason, r.excluded_constraint_id, r.demoted_at_turn, r.deleted_at_turn, r.loaded, r.row_version, r.created_at, r.updated_at, r.number, r.active_turn FROM entity_refs AS r WHERE r.session_id = $1::uuid AND r.ref = n.ref LIMIT 1) AS e
+ORDER BY tier_rank(n.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number
 `
 
 type EntityRefListInViewParams struct {

@@ -220,9 +220,9 @@ type ApiKeys struct {
 
 // Generated content, every version. A draft is never lost, a save never retyped.
 type Artifacts struct {
-	// The session.
+	// With ref, the entity_refs row that these are the versions of.
 	SessionID uuid.UUID
-	// The gen_ ref.
+	// The drafts ref, gen_{type}_{n}; it stays the same when the draft is saved.
 	Ref string
 	// From 1; the highest is the draft as it stands.
 	Version int32
@@ -232,13 +232,13 @@ type Artifacts struct {
 	TurnNumber int32
 	// Step that made this version; null when the user did.
 	Step *int32
-	// When it was made.
+	// By the databases clock, within the commit that made the version.
 	CreatedAt time.Time
 }
 
 // What the user asked to hold, kept as rows so that no summary can lose a number or a date.
 type Constraints struct {
-	// UUID v7.
+	// UUID v7; entity_refs.excluded_constraint_id points here.
 	ID uuid.UUID
 	// Who asked.
 	UserID uuid.UUID
@@ -266,7 +266,7 @@ type Constraints struct {
 
 // Public API. Why each thing stood in a prompt: llm_calls.context, item by item.
 type ContextItems struct {
-	// The call.
+	// llm_calls.id of the prompt that held the item.
 	LlmCallID uuid.UUID
 	// Order in the prompt, from 1.
 	Position int32
@@ -284,9 +284,9 @@ type ContextItems struct {
 
 // The decision log: what was kept in view, demoted, dropped, excluded, and why.
 type Decisions struct {
-	// UUID v7.
+	// UUID v7: the logs order.
 	ID uuid.UUID
-	// The session.
+	// The conversation whose view of things changed.
 	SessionID uuid.UUID
 	// The turn that decided; null when the user did it outside a turn.
 	TurnID *uuid.UUID
@@ -310,7 +310,7 @@ type Embeddings struct {
 	OwnerKind string
 	// Key of the row or turn, as text.
 	OwnerID string
-	// Which embedder made it.
+	// Which embedder made it; vectors of different models are never compared.
 	Model string
 	// Whose it is; null for shared reference rows.
 	UserID *uuid.UUID
@@ -318,19 +318,19 @@ type Embeddings struct {
 	Dimensions int32
 	// SHA-256 of the embedded text: unchanged text is not embedded twice.
 	ContentHash []byte
-	// The vector.
+	// As the embedder returned it; compared by cosine distance.
 	Embedding pgvector.Vector
-	// When it was made.
+	// When it was stored; a change of the text stores it anew.
 	CreatedAt time.Time
 }
 
 // Append-only: every change of the registry. The registry as of any turn follows from it (registry_at).
 type EntityEvents struct {
-	// The session.
+	// The conversation whose registry changed.
 	SessionID uuid.UUID
 	// Order of the changes.
 	ID int64
-	// Which ref changed.
+	// The ref that changed, as it stands in entity_refs.
 	Ref string
 	// In which turn.
 	TurnNumber int32
@@ -342,7 +342,7 @@ type EntityEvents struct {
 	Actor string
 	// The registry row as it stood after the change.
 	Data json.RawMessage
-	// When it was written.
+	// By the databases clock, within the commit that changed the ref.
 	CreatedAt time.Time
 }
 
@@ -396,15 +396,17 @@ type EntityRefs struct {
 	CreatedAt time.Time
 	// When this row last changed.
 	UpdatedAt time.Time
+	// Computed: the n of the ref, by which refs of one type are listed.
+	Number int64
 	// Computed: highest turn from which it is still in a tier; null in none, the largest integer at any age.
 	ActiveTurn *int32
 }
 
 // Older turns in a few sentences. Insert-only: the newest row with the highest to_turn stands, the originals stay.
 type HistorySummaries struct {
-	// UUID v7.
+	// UUID v7; breaks ties between texts that end with the same turn: the newest stands.
 	ID uuid.UUID
-	// The session.
+	// The conversation whose turns the text stands for.
 	SessionID uuid.UUID
 	// conversation: what was said. narrative: what was done.
 	Kind string
@@ -418,21 +420,21 @@ type HistorySummaries struct {
 	Model string
 	// Version of the prompt it was written with.
 	PromptVersion string
-	// When it was written.
+	// When the text was stored; what it covers is older.
 	CreatedAt time.Time
 }
 
 // Every call of a model, failed ones included: what it was asked, what it answered, what it cost.
 type LlmCalls struct {
-	// UUID v7.
+	// UUID v7: decides the monthly partition, and the order of a sessions calls.
 	ID uuid.UUID
-	// The session.
+	// The conversation it was paid for; usage per user and day is counted by it.
 	SessionID uuid.UUID
-	// The turn; null for compress.
+	// The turn it was made for; null for compress, which covers many.
 	TurnID *uuid.UUID
 	// The decision it was made for: an answer stored under it is used, not bought again.
 	Position *int32
-	// The node that asked.
+	// The node that asked, or compress.
 	Node string
 	// The plan's step; null outside act.
 	Step *int32
@@ -470,7 +472,7 @@ type LlmCalls struct {
 
 // One row per decision: what a node answered. The lasting record of jobs, which River prunes.
 type NodeRuns struct {
-	// The turn.
+	// The turn decided for; turns.position names the row that comes next.
 	TurnID uuid.UUID
 	// Which decision of the turn, from 1.
 	Position int32
@@ -482,7 +484,7 @@ type NodeRuns struct {
 	Call int32
 	// The node's checked output.
 	Output json.RawMessage
-	// The job that made it.
+	// The River job whose commit wrote this row. River prunes it after a while, so it may be gone.
 	RiverJobID *int64
 	// The model call whose answer it is; null where code decided.
 	LlmCallID *uuid.UUID
@@ -494,11 +496,11 @@ type NodeRuns struct {
 
 // What the assistant asked and still waits for, at most one open per session.
 type Questions struct {
-	// UUID v7.
+	// UUID v7: the newest question of a session is the one that stands.
 	ID uuid.UUID
-	// The session.
+	// Where it was asked; at most one is open per session.
 	SessionID uuid.UUID
-	// The turn that asked.
+	// The turn whose reply put the question.
 	TurnID uuid.UUID
 	// clarify, disambiguate, propose, ask_user or approve.
 	Kind string
@@ -514,11 +516,11 @@ type Questions struct {
 
 // Last number given, per kind and type; only grows, so that no ref is ever reused.
 type RefCounters struct {
-	// The session.
+	// Refs are numbered in each conversation by itself.
 	SessionID uuid.UUID
 	// row: {type}_{n}. gen: gen_{type}_{n}.
 	Kind string
-	// The type counted.
+	// Each type counts by itself.
 	EntityType string
 	// Highest n minted so far.
 	LastNumber int32
@@ -526,7 +528,7 @@ type RefCounters struct {
 
 // One conversation of one user.
 type Sessions struct {
-	// UUID v7.
+	// UUID v7: conversations sort by when they were started.
 	ID uuid.UUID
 	// Whose conversation it is.
 	UserID uuid.UUID
@@ -548,7 +550,7 @@ type Sessions struct {
 
 // The event stream of a turn; ends with turn.finished, turn.failed or turn.cancelled.
 type TurnEvents struct {
-	// The turn.
+	// The turn whose stream this is; its UUID v7 decides the monthly partition.
 	TurnID uuid.UUID
 	// Order in the turn, from 1; the id of the server-sent event. Deltas leave gaps when they are pruned.
 	Seq int32
@@ -556,13 +558,13 @@ type TurnEvents struct {
 	Type string
 	// Always seq, turn_id, number, type, at; more by type.
 	Data json.RawMessage
-	// When it was written.
+	// By the databases clock; the same moment stands in data.at.
 	CreatedAt time.Time
 }
 
 // Every tool call and what it returned, translated to refs. Kept whole, shown to models for 2 turns.
 type TurnStepResults struct {
-	// The turn.
+	// The turn whose tool call this is; its UUID v7 decides the monthly partition.
 	TurnID uuid.UUID
 	// The plan's step; 0 for what UI changes and mentions brought in.
 	Step int32
@@ -590,17 +592,17 @@ type TurnStepResults struct {
 
 // The plan of a turn and how each step ended.
 type TurnSteps struct {
-	// The turn.
+	// The turn whose plan this is.
 	TurnID uuid.UUID
 	// From 1; a replan goes on counting.
 	Step int32
 	// What the step may do.
 	StepType StepType
-	// Which tables it works on.
+	// The subdomain of the declaration, which says which tables the step may touch.
 	Subdomain string
 	// What it is to do, in Think's words.
 	Description string
-	// The entities it is about.
+	// Refs that Think named for the step; their rows are loaded before it when needs is rows.
 	Refs []string
 	// refs: handles suffice. rows: their data must be loaded.
 	Needs string
@@ -618,9 +620,9 @@ type TurnSteps struct {
 
 // What happened in a turn: facts from rows, and a few words by a model.
 type TurnSummaries struct {
-	// The turn.
+	// The turn told of here; one summary each.
 	TurnID uuid.UUID
-	// The session.
+	// Copied from the turn, so that a conversations story is read without it.
 	SessionID uuid.UUID
 	// Number of the turn.
 	TurnNumber int32
@@ -640,7 +642,7 @@ type TurnSummaries struct {
 	ExcludedRefs []string
 	// What its analyze steps found.
 	AnalysisConclusions string
-	// The reply in short.
+	// What the reply said, cut or worded short: it stands for the reply once the turn has left the window.
 	ResponseSummary string
 	// exploring, narrowing, confirming, executing or reflecting.
 	ConversationPhase string
@@ -662,9 +664,9 @@ type TurnSummaries struct {
 
 // One message and its answer.
 type Turns struct {
-	// UUID v7.
+	// UUID v7; also what jobs, events and calls name the turn by, and the trace that it is recorded under.
 	ID uuid.UUID
-	// The conversation it belongs to.
+	// The conversation; with number it names the turn as people do.
 	SessionID uuid.UUID
 	// Owner of the session; kept here so that row-level security and foreign keys hold without a join.
 	UserID uuid.UUID
@@ -724,19 +726,19 @@ type Users struct {
 
 // Public API. What each model call saw, item by item, and why.
 type VContext struct {
-	// The conversation.
+	// The conversation the call was made in.
 	SessionID uuid.UUID
-	// The turn.
+	// The turn it was made for; null for compress.
 	TurnID *uuid.UUID
 	// The turn's number.
 	Number *int32
-	// The node that called.
+	// The node whose prompt it was.
 	Node string
 	// Step of the plan.
 	Step *int32
 	// Model call within the step.
 	Call int32
-	// The call; see llm_calls.
+	// llm_calls.id of the prompt.
 	LlmCallID uuid.UUID
 	// Order within the prompt, from 1.
 	Position int32
@@ -754,7 +756,7 @@ type VContext struct {
 
 // Public API. The registry with each ref's tier, counted from the session's last turn.
 type VEntities struct {
-	// The conversation.
+	// The conversation in which the ref means this.
 	SessionID uuid.UUID
 	// What models and people call it; see entity_refs.ref.
 	Ref string
@@ -782,6 +784,8 @@ type VEntities struct {
 	ExcludedReason *string
 	// Column sets read, each with the turn of the last read: {"summary": 3}.
 	Loaded json.RawMessage
+	// The n of the ref: refs of one type are listed by it.
+	Number int64
 }
 
 // Public API. Model calls, tokens and cost per UTC day, user, session, node and model.
@@ -790,13 +794,13 @@ type VLlmCosts struct {
 	Day time.Time
 	// For whom.
 	UserID uuid.UUID
-	// The conversation.
+	// The conversation the calls were made in.
 	SessionID uuid.UUID
-	// The node that called.
+	// The node that asked, or compress.
 	Node string
 	// Who answered.
 	Provider string
-	// Which model.
+	// The models name, as its provider has it.
 	Model string
 	// How many calls, failed ones included.
 	Calls int64
@@ -814,7 +818,7 @@ type VLlmCosts struct {
 
 // Public API. Jobs that wait or run, with the turn they work for.
 type VQueue struct {
-	// The job.
+	// river_job.id, as River UI shows it.
 	JobID interface{}
 	// Its queue: turns or background.
 	Queue interface{}
@@ -824,9 +828,9 @@ type VQueue struct {
 	State interface{}
 	// Tries so far.
 	Attempt interface{}
-	// The conversation it works for.
+	// Whose conversation it works for.
 	SessionID interface{}
-	// The turn it works for.
+	// Which turn it works for; null for compress.
 	TurnID interface{}
 	// The turn's number.
 	Number interface{}
@@ -836,7 +840,7 @@ type VQueue struct {
 
 // Public API. Conversations, with how many drafts are unsaved and what the assistant waits for.
 type VSessions struct {
-	// The conversation.
+	// sessions.id.
 	SessionID uuid.UUID
 	// Whose it is.
 	UserID uuid.UUID
@@ -858,9 +862,9 @@ type VSessions struct {
 
 // Public API. One line per thing that happened in a turn, in order.
 type VTimeline struct {
-	// The conversation.
+	// The conversation it happened in.
 	SessionID uuid.UUID
-	// The turn.
+	// The turn it happened in.
 	TurnID uuid.UUID
 	// The turn's number.
 	Number int32
@@ -876,7 +880,7 @@ type VTimeline struct {
 	Step *int32
 	// Model call within the step.
 	Call *int32
-	// The ref that it is about.
+	// The entity it happened to, for lines of one.
 	Ref *string
 	// What happened.
 	Text string
@@ -886,7 +890,7 @@ type VTimeline struct {
 
 // Public API. Turns with how long they took, from enqueue to the end, and what they cost.
 type VTurns struct {
-	// The turn.
+	// turns.id.
 	TurnID uuid.UUID
 	// Its conversation.
 	SessionID uuid.UUID
@@ -898,7 +902,7 @@ type VTurns struct {
 	Message string
 	// What the plan is for.
 	Goal *string
-	// The answer.
+	// What the user was told; null until then.
 	Reply *string
 	// Why it failed, as the API names it.
 	ErrorCode *string

@@ -146,7 +146,7 @@ func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, err
 func (a *api) entitiesAt(ctx context.Context, tx pgx.Tx, turn int32, params *db.EntityListParams) ([]*db.EntityListRow, error) {
 	rows, err := a.q.EntityListAt(ctx, tx, &db.EntityListAtParams{
 		SessionID: params.SessionID, TurnNumber: turn, AfterRef: params.AfterRef, AfterTier: params.AfterTier,
-		AfterType: params.AfterType, AfterTurn: params.AfterTurn, PageSize: params.PageSize,
+		AfterType: params.AfterType, AfterTurn: params.AfterTurn, AfterNumber: params.AfterNumber, PageSize: params.PageSize,
 	})
 	refs := make([]*db.EntityListRow, len(rows))
 	for i, row := range rows {
@@ -199,10 +199,20 @@ func parseEntityCursor(cursor string, turn int32) (entityCursor, error) {
 func (c entityCursor) params(session uuid.UUID, size int32) *db.EntityListParams {
 	params := &db.EntityListParams{SessionID: session, AfterTier: c.Tier, AfterType: c.Type, AfterTurn: c.TurnCreated, PageSize: size}
 	if c.Ref != "" {
-		params.AfterRef = &c.Ref
+		params.AfterRef, params.AfterNumber = &c.Ref, refNumber(c.Ref)
 	}
 
 	return params
+}
+
+// refNumber is the n of a ref of the right form.
+func refNumber(ref string) int64 {
+	n, err := strconv.ParseInt(ref[strings.LastIndexByte(ref, '_')+1:], 10, 64)
+	if err != nil {
+		panic(err) // refForm has let it pass
+	}
+
+	return n
 }
 
 func (a *api) contextPreview(ctx context.Context, in *contextIn) (*contextOut, error) {

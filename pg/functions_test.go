@@ -34,6 +34,7 @@ var functionCalls = []string{ //nolint:gochecknoglobals // a table
 	`alfred.queue_wake('turns')`,
 	`alfred.jobs_supersede('nobody', 'gone', '{1}', '3 s')`,
 	`alfred.jobs_discard(':turn')`,
+	`alfred.jobs_forget(ARRAY[':turn'::uuid])`,
 	`alfred.turns_abandoned()`,
 	`alfred.summaries_abandoned()`,
 	`alfred.sessions_to_start()`,

@@ -51,7 +51,7 @@ func (c *talk) exec(sql string) {
 // refs requires the session's refs of a type, in order: "recipe_1 stored read Butter Chicken".
 func (c *talk) refs(entityType string, want ...string) {
 	c.t.Helper()
-	got := c.one(`SELECT string_agg(concat_ws(' ', ref, state, action, label), E'\n' ORDER BY ref LIKE 'gen%', substring(ref FROM '\d+$')::int)
+	got := c.one(`SELECT string_agg(concat_ws(' ', ref, state, action, label), E'\n' ORDER BY ref LIKE 'gen%', number)
 		FROM entity_refs WHERE session_id = $1 AND entity_type = '` + entityType + `'`)
 	require.Equal(c.t, strings.Join(want, "\n"), got)
 }

@@ -4,10 +4,10 @@ SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, exc
 FROM v_entities
 WHERE session_id = @session_id AND tier <> 'hidden'
   AND (sqlc.narg(after_ref)::text IS NULL
-       OR (tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint)
+       OR (tier_rank(tier), entity_type, turn_created, NOT starts_with(ref, 'gen_'), number)
         > (tier_rank(@after_tier::text), @after_type::text, @after_turn::int,
-           regexp_replace(sqlc.narg(after_ref)::text, '_\d+$', ''), substring(sqlc.narg(after_ref)::text FROM '\d+$')::bigint))
-ORDER BY tier_rank(tier), entity_type, turn_created, regexp_replace(ref, '_\d+$', ''), substring(ref FROM '\d+$')::bigint
+           NOT starts_with(sqlc.narg(after_ref)::text, 'gen_'), @after_number::bigint))
+ORDER BY tier_rank(tier), entity_type, turn_created, NOT starts_with(ref, 'gen_'), number
 LIMIT @page_size;
 
 -- EntityListAt is EntityList as it was when a turn ended.
@@ -17,10 +17,10 @@ SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS 
 FROM registry_at(@session_id::uuid, @turn_number::int) AS a
 WHERE a.tier <> 'hidden'
   AND (sqlc.narg(after_ref)::text IS NULL
-       OR (tier_rank(a.tier), a.entity_type, a.turn_created, regexp_replace(a.ref, '_\d+$', ''), substring(a.ref FROM '\d+$')::bigint)
+       OR (tier_rank(a.tier), a.entity_type, a.turn_created, NOT starts_with(a.ref, 'gen_'), a.number)
         > (tier_rank(@after_tier::text), @after_type::text, @after_turn::int,
-           regexp_replace(sqlc.narg(after_ref)::text, '_\d+$', ''), substring(sqlc.narg(after_ref)::text FROM '\d+$')::bigint))
-ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, regexp_replace(a.ref, '_\d+$', ''), substring(a.ref FROM '\d+$')::bigint
+           NOT starts_with(sqlc.narg(after_ref)::text, 'gen_'), @after_number::bigint))
+ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, NOT starts_with(a.ref, 'gen_'), a.number
 LIMIT @page_size;
 
 -- EntityRefClear puts everything but drafts out of view and forgets reasons and exclusions.
@@ -145,7 +145,7 @@ SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is
        e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier
 FROM named AS n
 CROSS JOIN LATERAL (SELECT r.* FROM entity_refs AS r WHERE r.session_id = @session_id::uuid AND r.ref = n.ref LIMIT 1) AS e
-ORDER BY tier_rank(n.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
+ORDER BY tier_rank(n.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number;
 
 -- EntityRefListWords returns what words of a text mean in a session: refs by their names, and rows by their keys among the given types.
 -- name: EntityRefListWords :many

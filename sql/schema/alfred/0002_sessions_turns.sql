@@ -29,7 +29,7 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_user_activity_idx ON sessions (user_id, last_activity_at DESC, id);
 COMMENT ON TABLE sessions IS 'One conversation of one user.';
-COMMENT ON COLUMN sessions.id IS 'UUID v7.';
+COMMENT ON COLUMN sessions.id IS 'UUID v7: conversations sort by when they were started.';
 COMMENT ON COLUMN sessions.user_id IS 'Whose conversation it is.';
 COMMENT ON COLUMN sessions.domain IS 'Name of the domain declaration it runs on.';
 COMMENT ON COLUMN sessions.title IS 'For lists; empty until named or taken from the first message.';
@@ -86,8 +86,8 @@ CREATE INDEX turns_unsummarized_idx ON turns (session_id, replied_at) WHERE stat
 CREATE INDEX turns_running_idx ON turns (started_at) WHERE status = 'running';
 CREATE INDEX turns_user_idx ON turns (user_id, session_id);
 COMMENT ON TABLE turns IS 'One message and its answer.';
-COMMENT ON COLUMN turns.id IS 'UUID v7.';
-COMMENT ON COLUMN turns.session_id IS 'The conversation it belongs to.';
+COMMENT ON COLUMN turns.id IS 'UUID v7; also what jobs, events and calls name the turn by, and the trace that it is recorded under.';
+COMMENT ON COLUMN turns.session_id IS 'The conversation; with number it names the turn as people do.';
 COMMENT ON COLUMN turns.user_id IS 'Owner of the session; kept here so that row-level security and foreign keys hold without a join.';
 COMMENT ON COLUMN turns.number IS 'Position in the session, from 1, without gaps.';
 COMMENT ON COLUMN turns.idempotency_key IS 'A second enqueue with the same key returns this turn.';
@@ -126,13 +126,13 @@ CREATE TABLE node_runs (
     CONSTRAINT node_runs_node_known CHECK (node IN ('understand', 'think', 'act', 'reply', 'summarize'))
 );
 COMMENT ON TABLE node_runs IS 'One row per decision: what a node answered. The lasting record of jobs, which River prunes.';
-COMMENT ON COLUMN node_runs.turn_id IS 'The turn.';
+COMMENT ON COLUMN node_runs.turn_id IS 'The turn decided for; turns.position names the row that comes next.';
 COMMENT ON COLUMN node_runs.position IS 'Which decision of the turn, from 1.';
 COMMENT ON COLUMN node_runs.node IS 'understand, think, act, reply or summarize.';
 COMMENT ON COLUMN node_runs.step IS 'The plan''s step, from 1; null outside act.';
 COMMENT ON COLUMN node_runs.call IS 'Which decision of this node (of this step, for act), from 1.';
 COMMENT ON COLUMN node_runs.output IS 'The node''s checked output.';
-COMMENT ON COLUMN node_runs.river_job_id IS 'The job that made it.';
+COMMENT ON COLUMN node_runs.river_job_id IS 'The River job whose commit wrote this row. River prunes it after a while, so it may be gone.';
 COMMENT ON COLUMN node_runs.llm_call_id IS 'The model call whose answer it is; null where code decided.';
 COMMENT ON COLUMN node_runs.duration_ms IS 'Load, run and commit together, in milliseconds.';
 COMMENT ON COLUMN node_runs.created_at IS 'When it was committed.';
@@ -156,12 +156,12 @@ CREATE TABLE turn_steps (
     CONSTRAINT turn_steps_needs_known CHECK (needs IN ('refs', 'rows'))
 );
 COMMENT ON TABLE turn_steps IS 'The plan of a turn and how each step ended.';
-COMMENT ON COLUMN turn_steps.turn_id IS 'The turn.';
+COMMENT ON COLUMN turn_steps.turn_id IS 'The turn whose plan this is.';
 COMMENT ON COLUMN turn_steps.step IS 'From 1; a replan goes on counting.';
 COMMENT ON COLUMN turn_steps.step_type IS 'What the step may do.';
-COMMENT ON COLUMN turn_steps.subdomain IS 'Which tables it works on.';
+COMMENT ON COLUMN turn_steps.subdomain IS 'The subdomain of the declaration, which says which tables the step may touch.';
 COMMENT ON COLUMN turn_steps.description IS 'What it is to do, in Think''s words.';
-COMMENT ON COLUMN turn_steps.refs IS 'The entities it is about.';
+COMMENT ON COLUMN turn_steps.refs IS 'Refs that Think named for the step; their rows are loaded before it when needs is rows.';
 COMMENT ON COLUMN turn_steps.needs IS 'refs: handles suffice. rows: their data must be loaded.';
 COMMENT ON COLUMN turn_steps.schema_tables IS 'Further tables whose columns Act asked to see.';
 COMMENT ON COLUMN turn_steps.outcome IS 'Null until the step has ended.';

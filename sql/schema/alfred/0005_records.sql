@@ -1,4 +1,4 @@
--- What grows with every call: step results, events, model calls. Partitioned by the
+-- What grows with every call: step results, events, model calls and what they cost. Partitioned by the
 -- month in their UUID v7, so that pruning drops partitions instead of deleting rows.
 
 -- +goose Up
@@ -22,7 +22,7 @@ CREATE TABLE turn_step_results (
     CONSTRAINT turn_step_results_row_count_positive CHECK (row_count >= 0)
 ) PARTITION BY RANGE (turn_id);
 COMMENT ON TABLE turn_step_results IS 'Every tool call and what it returned, translated to refs. Kept whole, shown to models for 2 turns.';
-COMMENT ON COLUMN turn_step_results.turn_id IS 'The turn.';
+COMMENT ON COLUMN turn_step_results.turn_id IS 'The turn whose tool call this is; its UUID v7 decides the monthly partition.';
 COMMENT ON COLUMN turn_step_results.step IS 'The plan''s step; 0 for what UI changes and mentions brought in.';
 COMMENT ON COLUMN turn_step_results.call IS 'Which call of the step, from 1.';
 COMMENT ON COLUMN turn_step_results.tool IS 'db_read, db_create, ..., ui_change or mention.';
@@ -49,11 +49,11 @@ CREATE TABLE turn_events (
         'turn.finished', 'turn.failed', 'turn.cancelled'))
 ) PARTITION BY RANGE (turn_id);
 COMMENT ON TABLE turn_events IS 'The event stream of a turn; ends with turn.finished, turn.failed or turn.cancelled.';
-COMMENT ON COLUMN turn_events.turn_id IS 'The turn.';
+COMMENT ON COLUMN turn_events.turn_id IS 'The turn whose stream this is; its UUID v7 decides the monthly partition.';
 COMMENT ON COLUMN turn_events.seq IS 'Order in the turn, from 1; the id of the server-sent event. Deltas leave gaps when they are pruned.';
 COMMENT ON COLUMN turn_events.type IS 'What happened.';
 COMMENT ON COLUMN turn_events.data IS 'Always seq, turn_id, number, type, at; more by type.';
-COMMENT ON COLUMN turn_events.created_at IS 'When it was written.';
+COMMENT ON COLUMN turn_events.created_at IS 'By the databases clock; the same moment stands in data.at.';
 
 CREATE TABLE llm_calls (
     id            uuid           NOT NULL DEFAULT uuid_v7(),
@@ -88,11 +88,11 @@ CREATE TABLE llm_calls (
 CREATE INDEX llm_calls_turn_idx ON llm_calls (turn_id, position);
 CREATE INDEX llm_calls_session_idx ON llm_calls (session_id, id);
 COMMENT ON TABLE llm_calls IS 'Every call of a model, failed ones included: what it was asked, what it answered, what it cost.';
-COMMENT ON COLUMN llm_calls.id IS 'UUID v7.';
-COMMENT ON COLUMN llm_calls.session_id IS 'The session.';
-COMMENT ON COLUMN llm_calls.turn_id IS 'The turn; null for compress.';
+COMMENT ON COLUMN llm_calls.id IS 'UUID v7: decides the monthly partition, and the order of a sessions calls.';
+COMMENT ON COLUMN llm_calls.session_id IS 'The conversation it was paid for; usage per user and day is counted by it.';
+COMMENT ON COLUMN llm_calls.turn_id IS 'The turn it was made for; null for compress, which covers many.';
 COMMENT ON COLUMN llm_calls.position IS 'The decision it was made for: an answer stored under it is used, not bought again.';
-COMMENT ON COLUMN llm_calls.node IS 'The node that asked.';
+COMMENT ON COLUMN llm_calls.node IS 'The node that asked, or compress.';
 COMMENT ON COLUMN llm_calls.step IS 'The plan''s step; null outside act.';
 COMMENT ON COLUMN llm_calls.call IS 'Which decision of the node (of the step, for act), from 1.';
 COMMENT ON COLUMN llm_calls.attempt IS 'Which request of that decision, from 1; above 1 it mends the one before.';
@@ -117,7 +117,7 @@ SELECT c.id AS llm_call_id, i.position::integer AS position, (i.item ->> 0)::tex
 FROM llm_calls AS c
 CROSS JOIN LATERAL jsonb_array_elements(c.context) WITH ORDINALITY AS i (item, position);
 COMMENT ON VIEW context_items IS 'Public API. Why each thing stood in a prompt: llm_calls.context, item by item.';
-COMMENT ON COLUMN context_items.llm_call_id IS 'The call.';
+COMMENT ON COLUMN context_items.llm_call_id IS 'llm_calls.id of the prompt that held the item.';
 COMMENT ON COLUMN context_items.position IS 'Order in the prompt, from 1.';
 COMMENT ON COLUMN context_items.section IS 'The heading it stood under.';
 COMMENT ON COLUMN context_items.ref IS 'The entity; null for what is no entity.';
@@ -205,51 +205,36 @@ COMMENT ON FUNCTION partition_drop IS 'Drops a monthly partition of a past month
 
 SELECT partitions_ensure();
 
-CREATE TABLE workers (
-    id         text        NOT NULL,
-    beat_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
-    version    text        NOT NULL,
-    host       text        NOT NULL,
-    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    clock_skew interval    NOT NULL DEFAULT '0',
-    CONSTRAINT workers_pkey PRIMARY KEY (id),
-    CONSTRAINT workers_id_length CHECK (char_length(id) BETWEEN 1 AND 100)
-);
-COMMENT ON TABLE workers IS 'Lease of each worker process: 3 s without a beat and others take its jobs over.';
-COMMENT ON COLUMN workers.id IS 'The process''s River client id.';
-COMMENT ON COLUMN workers.beat_at IS 'Last sign of life, by the database''s clock.';
-COMMENT ON COLUMN workers.version IS 'Version of the binary.';
-COMMENT ON COLUMN workers.host IS 'Where it runs.';
-COMMENT ON COLUMN workers.started_at IS 'When it started.';
-COMMENT ON COLUMN workers.clock_skew IS 'How far the clock of its machine was ahead of the database''s at the last beat. Nothing is scheduled by it.';
-
-CREATE TABLE embeddings (
-    owner_kind   text        NOT NULL,
-    owner_id     text        NOT NULL,
-    model        text        NOT NULL,
-    user_id      uuid,
-    dimensions   integer     NOT NULL,
-    content_hash bytea       NOT NULL,
-    embedding    vector      NOT NULL,
-    created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT embeddings_pkey PRIMARY KEY (owner_kind, owner_id, model),
-    CONSTRAINT embeddings_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
-    CONSTRAINT embeddings_dimensions_true CHECK (vector_dims(embedding) = dimensions)
-);
-CREATE INDEX embeddings_user_model_idx ON embeddings (user_id, model, owner_kind);
-COMMENT ON TABLE embeddings IS 'Vectors of rows and turns. Each (model, dimensions) gets a partial HNSW index when the worker first uses it.';
-COMMENT ON COLUMN embeddings.owner_kind IS 'Entity type, or turn.';
-COMMENT ON COLUMN embeddings.owner_id IS 'Key of the row or turn, as text.';
-COMMENT ON COLUMN embeddings.model IS 'Which embedder made it.';
-COMMENT ON COLUMN embeddings.user_id IS 'Whose it is; null for shared reference rows.';
-COMMENT ON COLUMN embeddings.dimensions IS 'Length of the vector.';
-COMMENT ON COLUMN embeddings.content_hash IS 'SHA-256 of the embedded text: unchanged text is not embedded twice.';
-COMMENT ON COLUMN embeddings.embedding IS 'The vector.';
-COMMENT ON COLUMN embeddings.created_at IS 'When it was made.';
+-- +goose StatementBegin
+CREATE FUNCTION usage_today(session uuid, until timestamptz DEFAULT 'infinity')
+RETURNS TABLE (turns bigint, tokens bigint, cost_usd double precision)
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+    WITH today AS (
+        SELECT s.user_id, d.start, uuid_v7_floor(d.start) AS first_id
+        FROM sessions AS s
+        JOIN users AS u ON u.id = s.user_id
+        CROSS JOIN LATERAL (SELECT date_trunc('day', now() AT TIME ZONE u.timezone) AT TIME ZONE u.timezone AS start) AS d
+        WHERE s.id = usage_today.session AND (tenant_id() IS NULL OR s.user_id = tenant_id())
+    ),
+    active AS (
+        SELECT s.id, today.start, today.first_id FROM today
+        JOIN sessions AS s ON s.user_id = today.user_id AND s.last_activity_at >= today.start
+    )
+    -- From the newest turn backwards, so that only today's are looked at, however long the conversation is.
+    SELECT coalesce(sum(coalesce((SELECT t.number FROM turns AS t WHERE t.session_id = a.id AND t.created_at <= usage_today.until ORDER BY t.number DESC LIMIT 1), 0)
+                      - coalesce((SELECT t.number FROM turns AS t WHERE t.session_id = a.id AND t.created_at < a.start ORDER BY t.number DESC LIMIT 1), 0)), 0)::bigint,
+           coalesce(sum(c.tokens), 0)::bigint, coalesce(sum(c.cost_usd), 0)::double precision
+    FROM active AS a
+    CROSS JOIN LATERAL (SELECT sum(l.input_tokens + l.output_tokens) AS tokens, sum(l.cost_usd) AS cost_usd
+                        FROM llm_calls AS l WHERE l.session_id = a.id AND l.id >= a.first_id) AS c
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION usage_today IS 'What the user of a session has used on this day of the user''s time zone, in all sessions: turns created up to a moment, tokens and cost of all calls.';
 
 -- +goose Down
-DROP TABLE embeddings;
-DROP TABLE workers;
+DROP FUNCTION usage_today(uuid, timestamptz);
 DROP FUNCTION partition_drop(text);
 DROP FUNCTION partitions_old(text, timestamptz);
 DROP FUNCTION partitions_ensure(integer);

@@ -23,8 +23,8 @@ CREATE TABLE decisions (
 CREATE INDEX decisions_session_idx ON decisions (session_id, turn_number DESC, id DESC);
 CREATE INDEX decisions_turn_idx ON decisions (turn_id);
 COMMENT ON TABLE decisions IS 'The decision log: what was kept in view, demoted, dropped, excluded, and why.';
-COMMENT ON COLUMN decisions.id IS 'UUID v7.';
-COMMENT ON COLUMN decisions.session_id IS 'The session.';
+COMMENT ON COLUMN decisions.id IS 'UUID v7: the logs order.';
+COMMENT ON COLUMN decisions.session_id IS 'The conversation whose view of things changed.';
 COMMENT ON COLUMN decisions.turn_id IS 'The turn that decided; null when the user did it outside a turn.';
 COMMENT ON COLUMN decisions.turn_number IS 'Number of that turn.';
 COMMENT ON COLUMN decisions.action IS 'retain, demote, drop, exclude, clear_all or expire.';
@@ -57,7 +57,7 @@ CREATE INDEX constraints_session_idx ON constraints (session_id) WHERE ended_tur
 CREATE INDEX constraints_lasting_idx ON constraints (user_id) WHERE scope = 'lasting' AND ended_turn IS NULL;
 CREATE INDEX constraints_replaced_by_idx ON constraints (replaced_by) WHERE replaced_by IS NOT NULL;
 COMMENT ON TABLE constraints IS 'What the user asked to hold, kept as rows so that no summary can lose a number or a date.';
-COMMENT ON COLUMN constraints.id IS 'UUID v7.';
+COMMENT ON COLUMN constraints.id IS 'UUID v7; entity_refs.excluded_constraint_id points here.';
 COMMENT ON COLUMN constraints.user_id IS 'Who asked.';
 COMMENT ON COLUMN constraints.session_id IS 'Where it was asked.';
 COMMENT ON COLUMN constraints.text IS 'The constraint in the user''s words.';
@@ -69,11 +69,6 @@ COMMENT ON COLUMN constraints.expires_at IS 'When it ends by itself; null for ne
 COMMENT ON COLUMN constraints.ended_turn IS 'Turn in which it ended; null while it holds.';
 COMMENT ON COLUMN constraints.replaced_by IS 'The constraint that took its place.';
 COMMENT ON COLUMN constraints.created_at IS 'When it was stored.';
-
-ALTER TABLE entity_refs
-    ADD CONSTRAINT entity_refs_excluded_constraint_fkey
-    FOREIGN KEY (excluded_constraint_id) REFERENCES constraints (id) ON DELETE SET NULL;
-CREATE INDEX entity_refs_excluded_constraint_idx ON entity_refs (excluded_constraint_id) WHERE excluded_constraint_id IS NOT NULL;
 
 CREATE TABLE questions (
     id               uuid        NOT NULL DEFAULT uuid_v7(),
@@ -94,9 +89,9 @@ CREATE TABLE questions (
 CREATE UNIQUE INDEX questions_one_open_idx ON questions (session_id) WHERE status = 'open';
 CREATE INDEX questions_turn_idx ON questions (turn_id);
 COMMENT ON TABLE questions IS 'What the assistant asked and still waits for, at most one open per session.';
-COMMENT ON COLUMN questions.id IS 'UUID v7.';
-COMMENT ON COLUMN questions.session_id IS 'The session.';
-COMMENT ON COLUMN questions.turn_id IS 'The turn that asked.';
+COMMENT ON COLUMN questions.id IS 'UUID v7: the newest question of a session is the one that stands.';
+COMMENT ON COLUMN questions.session_id IS 'Where it was asked; at most one is open per session.';
+COMMENT ON COLUMN questions.turn_id IS 'The turn whose reply put the question.';
 COMMENT ON COLUMN questions.kind IS 'clarify, disambiguate, propose, ask_user or approve.';
 COMMENT ON COLUMN questions.payload IS 'text and options [{label, ref?}]; for approve also the tool call and the keys of its rows.';
 COMMENT ON COLUMN questions.status IS 'open, answered, expired (3 turns without an answer) or superseded by a later question.';
@@ -123,7 +118,7 @@ CREATE TABLE turn_summaries (
     natural_next         text        NOT NULL DEFAULT '',
     model                text        NOT NULL DEFAULT 'none',
     created_at           timestamptz NOT NULL DEFAULT clock_timestamp(),
-    search               tsvector    GENERATED ALWAYS AS (to_tsvector('english', left(user_message, 8000) || ' ' || goal || ' ' || response_summary)) STORED,
+    search               tsvector,
     CONSTRAINT turn_summaries_pkey PRIMARY KEY (turn_id),
     CONSTRAINT turn_summaries_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
     CONSTRAINT turn_summaries_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
@@ -133,8 +128,8 @@ CREATE TABLE turn_summaries (
 );
 CREATE INDEX turn_summaries_search_idx ON turn_summaries USING gin (search);
 COMMENT ON TABLE turn_summaries IS 'What happened in a turn: facts from rows, and a few words by a model.';
-COMMENT ON COLUMN turn_summaries.turn_id IS 'The turn.';
-COMMENT ON COLUMN turn_summaries.session_id IS 'The session.';
+COMMENT ON COLUMN turn_summaries.turn_id IS 'The turn told of here; one summary each.';
+COMMENT ON COLUMN turn_summaries.session_id IS 'Copied from the turn, so that a conversations story is read without it.';
 COMMENT ON COLUMN turn_summaries.turn_number IS 'Number of the turn.';
 COMMENT ON COLUMN turn_summaries.user_message IS 'What the user wrote.';
 COMMENT ON COLUMN turn_summaries.goal IS 'What Think set out to do.';
@@ -144,7 +139,7 @@ COMMENT ON COLUMN turn_summaries.retained_refs IS 'Refs this turn decided to kee
 COMMENT ON COLUMN turn_summaries.demoted_refs IS 'Refs this turn took out of view.';
 COMMENT ON COLUMN turn_summaries.excluded_refs IS 'Refs the user rejected in this turn.';
 COMMENT ON COLUMN turn_summaries.analysis_conclusions IS 'What its analyze steps found.';
-COMMENT ON COLUMN turn_summaries.response_summary IS 'The reply in short.';
+COMMENT ON COLUMN turn_summaries.response_summary IS 'What the reply said, cut or worded short: it stands for the reply once the turn has left the window.';
 COMMENT ON COLUMN turn_summaries.conversation_phase IS 'exploring, narrowing, confirming, executing or reflecting.';
 COMMENT ON COLUMN turn_summaries.tone IS 'collaborative, informative or clarifying.';
 COMMENT ON COLUMN turn_summaries.what_user_expressed IS 'What the user wanted, in one line.';
@@ -152,7 +147,28 @@ COMMENT ON COLUMN turn_summaries.what_we_acknowledged IS 'How the reply took it 
 COMMENT ON COLUMN turn_summaries.natural_next IS 'What the user is likely to say next.';
 COMMENT ON COLUMN turn_summaries.model IS 'Who worded it; none where code did.';
 COMMENT ON COLUMN turn_summaries.created_at IS 'When it was first written.';
-COMMENT ON COLUMN turn_summaries.search IS 'Computed: full-text index of message, goal and response_summary.';
+COMMENT ON COLUMN turn_summaries.search IS 'Set by trigger: the words of message, goal, response_summary and reply, and the user''s id behind a blank.';
+
+-- A turn is found by what was said in it too, not only by its summary. The words stand beside the summary because a
+-- running turn's row is rewritten at every decision. The user's id is a lexeme of its own, so that the index finds one user's turns without visiting everybody's. No word
+-- that the parser makes begins with a blank.
+-- +goose StatementBegin
+CREATE FUNCTION turn_summary_words() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    SELECT array_to_tsvector(ARRAY[' ' || t.user_id])
+        || to_tsvector('english', concat_ws(' ', left(NEW.user_message, 8000), left(NEW.goal, 8000), left(NEW.response_summary, 8000), left(t.reply, 8000)))
+    INTO NEW.search FROM turns AS t WHERE t.id = NEW.turn_id;
+    RETURN NEW;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turn_summary_words IS 'Keeps turn_summaries.search.';
+
+CREATE TRIGGER turn_summaries_words BEFORE INSERT OR UPDATE OF user_message, goal, response_summary ON turn_summaries
+    FOR EACH ROW EXECUTE FUNCTION turn_summary_words();
 
 CREATE TABLE history_summaries (
     id             uuid        NOT NULL DEFAULT uuid_v7(),
@@ -172,21 +188,20 @@ CREATE TABLE history_summaries (
 );
 CREATE INDEX history_summaries_newest_idx ON history_summaries (session_id, kind, to_turn DESC, id DESC);
 COMMENT ON TABLE history_summaries IS 'Older turns in a few sentences. Insert-only: the newest row with the highest to_turn stands, the originals stay.';
-COMMENT ON COLUMN history_summaries.id IS 'UUID v7.';
-COMMENT ON COLUMN history_summaries.session_id IS 'The session.';
+COMMENT ON COLUMN history_summaries.id IS 'UUID v7; breaks ties between texts that end with the same turn: the newest stands.';
+COMMENT ON COLUMN history_summaries.session_id IS 'The conversation whose turns the text stands for.';
 COMMENT ON COLUMN history_summaries.kind IS 'conversation: what was said. narrative: what was done.';
 COMMENT ON COLUMN history_summaries.from_turn IS 'First turn covered.';
 COMMENT ON COLUMN history_summaries.to_turn IS 'Last turn covered.';
 COMMENT ON COLUMN history_summaries.text IS 'The text that stands for them.';
 COMMENT ON COLUMN history_summaries.model IS 'Who wrote it; none for the deterministic fallback.';
 COMMENT ON COLUMN history_summaries.prompt_version IS 'Version of the prompt it was written with.';
-COMMENT ON COLUMN history_summaries.created_at IS 'When it was written.';
+COMMENT ON COLUMN history_summaries.created_at IS 'When the text was stored; what it covers is older.';
 
 -- +goose Down
 DROP TABLE history_summaries;
 DROP TABLE turn_summaries;
+DROP FUNCTION turn_summary_words();
 DROP TABLE questions;
-ALTER TABLE entity_refs DROP CONSTRAINT entity_refs_excluded_constraint_fkey;
-DROP INDEX entity_refs_excluded_constraint_idx;
 DROP TABLE constraints;
 DROP TABLE decisions;

@@ -5,16 +5,18 @@
 
 GRANT USAGE ON SCHEMA alfred TO alfred_tenant;
 
+-- A policy asks for the tenant in a sub-select, so once per statement: a function with a search path of its own is a real
+-- call, and reading 20,000 rows would make as many of them.
 ALTER TABLE users ENABLE ROW LEVEL SECURITY;
-CREATE POLICY users_tenant ON users TO alfred_tenant USING (id = tenant_id());
+CREATE POLICY users_tenant ON users TO alfred_tenant USING (id = (SELECT tenant_id()));
 ALTER TABLE sessions ENABLE ROW LEVEL SECURITY;
-CREATE POLICY sessions_tenant ON sessions TO alfred_tenant USING (user_id = tenant_id());
+CREATE POLICY sessions_tenant ON sessions TO alfred_tenant USING (user_id = (SELECT tenant_id()));
 ALTER TABLE turns ENABLE ROW LEVEL SECURITY;
-CREATE POLICY turns_tenant ON turns TO alfred_tenant USING (user_id = tenant_id());
+CREATE POLICY turns_tenant ON turns TO alfred_tenant USING (user_id = (SELECT tenant_id()));
 ALTER TABLE constraints ENABLE ROW LEVEL SECURITY;
-CREATE POLICY constraints_tenant ON constraints TO alfred_tenant USING (user_id = tenant_id());
+CREATE POLICY constraints_tenant ON constraints TO alfred_tenant USING (user_id = (SELECT tenant_id()));
 ALTER TABLE embeddings ENABLE ROW LEVEL SECURITY;
-CREATE POLICY embeddings_tenant ON embeddings TO alfred_tenant USING (user_id = tenant_id() OR user_id IS NULL);
+CREATE POLICY embeddings_tenant ON embeddings TO alfred_tenant USING (user_id = (SELECT tenant_id()) OR user_id IS NULL);
 ALTER TABLE api_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE workers ENABLE ROW LEVEL SECURITY;
 
@@ -46,7 +48,8 @@ REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
     queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb),
-    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid) TO alfred_tenant;
+    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid), usage_today(uuid, timestamptz),
+    recall_turns(text, uuid, integer), recall_names(regclass, name, name, name, text, integer) TO alfred_tenant;
 
 -- +goose Down
 -- +goose StatementBegin
@@ -70,5 +73,6 @@ REVOKE ALL ON context_items, v_sessions, v_turns, v_timeline, v_entities, v_cont
 REVOKE EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
     queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb),
-    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid) FROM alfred_tenant;
+    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid), usage_today(uuid, timestamptz),
+    recall_turns(text, uuid, integer), recall_names(regclass, name, name, name, text, integer) FROM alfred_tenant;
 REVOKE USAGE ON SCHEMA alfred FROM alfred_tenant;

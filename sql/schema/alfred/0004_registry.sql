@@ -1,4 +1,4 @@
--- The registry: refs, their history, and content that is not saved yet.
+-- The registry: refs, their history, the tier each stands in, and content that is not saved yet.
 
 -- +goose Up
 
@@ -30,6 +30,7 @@ CREATE TABLE entity_refs (
     row_version            text,
     created_at             timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at             timestamptz NOT NULL DEFAULT clock_timestamp(),
+    number                 bigint      NOT NULL GENERATED ALWAYS AS (substring(ref FROM '\d+$')::bigint) STORED,
     -- Highest turn from which this ref is still in a tier: null in none, the largest
     -- integer where age does not matter. One index range then is the whole active set.
     active_turn            integer GENERATED ALWAYS AS (CASE
@@ -42,6 +43,7 @@ CREATE TABLE entity_refs (
     CONSTRAINT entity_refs_pkey PRIMARY KEY (session_id, ref),
     CONSTRAINT entity_refs_entity_key UNIQUE (session_id, entity_type, entity_id),
     CONSTRAINT entity_refs_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
+    CONSTRAINT entity_refs_excluded_constraint_fkey FOREIGN KEY (excluded_constraint_id) REFERENCES constraints (id) ON DELETE SET NULL,
     CONSTRAINT entity_refs_action_known CHECK (action IN ('read', 'created', 'updated', 'deleted', 'generated', 'linked',
         'created:user', 'updated:user', 'deleted:user', 'mentioned:user')),
     CONSTRAINT entity_refs_pending_has_no_row CHECK ((state = 'pending') <= (entity_id IS NULL)),
@@ -56,6 +58,7 @@ CREATE INDEX entity_refs_active_idx ON entity_refs (session_id, active_turn) INC
 CREATE INDEX entity_refs_retained_idx ON entity_refs (session_id, turn_last_ref) WHERE active_reason IS NOT NULL;
 CREATE INDEX entity_refs_label_idx ON entity_refs (session_id, lower(label));
 CREATE INDEX entity_refs_newest_idx ON entity_refs (session_id, turn_last_ref DESC, ref);
+CREATE INDEX entity_refs_excluded_constraint_idx ON entity_refs (excluded_constraint_id) WHERE excluded_constraint_id IS NOT NULL;
 COMMENT ON TABLE entity_refs IS 'The registry: what a session knows, and by which name models call it.';
 COMMENT ON COLUMN entity_refs.session_id IS 'The session in which the ref means this.';
 COMMENT ON COLUMN entity_refs.ref IS '{type}_{n} for rows, gen_{type}_{n} for content not saved when it was made; never reused.';
@@ -81,6 +84,7 @@ COMMENT ON COLUMN entity_refs.loaded IS 'Column sets read, each with the turn of
 COMMENT ON COLUMN entity_refs.row_version IS 'The row''s version (xmin) when last read or written: a difference means somebody else changed it.';
 COMMENT ON COLUMN entity_refs.created_at IS 'When the ref was minted.';
 COMMENT ON COLUMN entity_refs.updated_at IS 'When this row last changed.';
+COMMENT ON COLUMN entity_refs.number IS 'Computed: the n of the ref, by which refs of one type are listed.';
 COMMENT ON COLUMN entity_refs.active_turn IS 'Computed: highest turn from which it is still in a tier; null in none, the largest integer at any age.';
 
 CREATE TABLE ref_counters (
@@ -94,9 +98,9 @@ CREATE TABLE ref_counters (
     CONSTRAINT ref_counters_positive CHECK (last_number >= 1)
 );
 COMMENT ON TABLE ref_counters IS 'Last number given, per kind and type; only grows, so that no ref is ever reused.';
-COMMENT ON COLUMN ref_counters.session_id IS 'The session.';
+COMMENT ON COLUMN ref_counters.session_id IS 'Refs are numbered in each conversation by itself.';
 COMMENT ON COLUMN ref_counters.kind IS 'row: {type}_{n}. gen: gen_{type}_{n}.';
-COMMENT ON COLUMN ref_counters.entity_type IS 'The type counted.';
+COMMENT ON COLUMN ref_counters.entity_type IS 'Each type counts by itself.';
 COMMENT ON COLUMN ref_counters.last_number IS 'Highest n minted so far.';
 
 CREATE TABLE entity_events (
@@ -119,15 +123,15 @@ CREATE TABLE entity_events (
 CREATE INDEX entity_events_ref_idx ON entity_events (session_id, ref, turn_number, id);
 CREATE INDEX entity_events_turn_idx ON entity_events (session_id, turn_number);
 COMMENT ON TABLE entity_events IS 'Append-only: every change of the registry. The registry as of any turn follows from it (registry_at).';
-COMMENT ON COLUMN entity_events.session_id IS 'The session.';
+COMMENT ON COLUMN entity_events.session_id IS 'The conversation whose registry changed.';
 COMMENT ON COLUMN entity_events.id IS 'Order of the changes.';
-COMMENT ON COLUMN entity_events.ref IS 'Which ref changed.';
+COMMENT ON COLUMN entity_events.ref IS 'The ref that changed, as it stands in entity_refs.';
 COMMENT ON COLUMN entity_events.turn_number IS 'In which turn.';
 COMMENT ON COLUMN entity_events.step IS 'In which step; null outside act, 0 for what UI changes and mentions brought in.';
 COMMENT ON COLUMN entity_events.action IS 'What happened: a lifecycle tag, or touched, promoted, retained, demoted, excluded, restored, dropped, expired, relabelled.';
 COMMENT ON COLUMN entity_events.actor IS 'Who caused it: assistant, user or system.';
 COMMENT ON COLUMN entity_events.data IS 'The registry row as it stood after the change.';
-COMMENT ON COLUMN entity_events.created_at IS 'When it was written.';
+COMMENT ON COLUMN entity_events.created_at IS 'By the databases clock, within the commit that changed the ref.';
 
 CREATE TABLE artifacts (
     session_id  uuid        NOT NULL,
@@ -143,15 +147,130 @@ CREATE TABLE artifacts (
     CONSTRAINT artifacts_content_is_object CHECK (jsonb_typeof(content) = 'object')
 );
 COMMENT ON TABLE artifacts IS 'Generated content, every version. A draft is never lost, a save never retyped.';
-COMMENT ON COLUMN artifacts.session_id IS 'The session.';
-COMMENT ON COLUMN artifacts.ref IS 'The gen_ ref.';
+COMMENT ON COLUMN artifacts.session_id IS 'With ref, the entity_refs row that these are the versions of.';
+COMMENT ON COLUMN artifacts.ref IS 'The drafts ref, gen_{type}_{n}; it stays the same when the draft is saved.';
 COMMENT ON COLUMN artifacts.version IS 'From 1; the highest is the draft as it stands.';
 COMMENT ON COLUMN artifacts.content IS 'The row in the table''s column names, children under the child table''s name, foreign keys as refs.';
 COMMENT ON COLUMN artifacts.turn_number IS 'Turn that made this version.';
 COMMENT ON COLUMN artifacts.step IS 'Step that made this version; null when the user did.';
-COMMENT ON COLUMN artifacts.created_at IS 'When it was made.';
+COMMENT ON COLUMN artifacts.created_at IS 'By the databases clock, within the commit that made the version.';
+
+-- +goose StatementBegin
+CREATE FUNCTION entity_tier(state ref_state, action text, excluded_reason text, demoted_at_turn integer,
+                            turn_last_ref integer, active_reason text, current_turn integer, turns_window integer) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT CASE
+        WHEN state IN ('dropped', 'deleted') OR action = 'linked' THEN 'hidden'
+        WHEN excluded_reason IS NOT NULL THEN 'excluded'
+        WHEN state = 'pending' THEN 'generated'
+        WHEN demoted_at_turn IS NOT NULL THEN 'hidden'
+        WHEN current_turn - turn_last_ref <= turns_window THEN 'recent'
+        WHEN active_reason IS NOT NULL THEN 'retained'
+        ELSE 'background'
+    END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION entity_tier IS 'Where a ref stands for a model: generated, recent, retained, excluded, background or hidden. The only place that decides it.';
+
+-- +goose StatementBegin
+CREATE FUNCTION tier_rank(tier text) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$
+    SELECT array_position(ARRAY['generated', 'recent', 'retained', 'excluded', 'background', 'hidden'], tier)
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION tier_rank IS 'Display order of the tiers.';
+
+CREATE VIEW v_entities WITH (security_invoker = true) AS
+SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action,
+       entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref, e.active_reason, s.last_turn, 2) AS tier,
+       e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded, e.number
+FROM entity_refs AS e
+JOIN sessions AS s ON s.id = e.session_id;
+COMMENT ON VIEW v_entities IS 'Public API. The registry with each ref''s tier, counted from the session''s last turn.';
+COMMENT ON COLUMN v_entities.session_id IS 'The conversation in which the ref means this.';
+COMMENT ON COLUMN v_entities.ref IS 'What models and people call it; see entity_refs.ref.';
+COMMENT ON COLUMN v_entities.entity_type IS 'Its type, as the domain declares it.';
+COMMENT ON COLUMN v_entities.entity_id IS 'Key of the row; null while it is a draft.';
+COMMENT ON COLUMN v_entities.label IS 'Its name as last seen.';
+COMMENT ON COLUMN v_entities.state IS 'stored, pending, promoted, dropped or deleted.';
+COMMENT ON COLUMN v_entities.action IS 'The last lifecycle fact: read, created, updated, generated and so on.';
+COMMENT ON COLUMN v_entities.tier IS 'generated, recent, retained, excluded, background or hidden.';
+COMMENT ON COLUMN v_entities.turn_created IS 'Number of the turn in which it was first seen.';
+COMMENT ON COLUMN v_entities.turn_last_ref IS 'Number of the turn that last touched it.';
+COMMENT ON COLUMN v_entities.turn_promoted IS 'Number of the turn in which a draft was saved.';
+COMMENT ON COLUMN v_entities.active_reason IS 'Why it is kept in view.';
+COMMENT ON COLUMN v_entities.excluded_reason IS 'Why it was ruled out.';
+COMMENT ON COLUMN v_entities.loaded IS 'Column sets read, each with the turn of the last read: {"summary": 3}.';
+COMMENT ON COLUMN v_entities.number IS 'The n of the ref: refs of one type are listed by it.';
+
+-- One index range: active_turn is the largest integer where age does not matter. A function
+-- is planned without its arguments; guessing how many refs match, the planner would
+-- read a big registry as a whole, by several processes. PL/pgSQL keeps the plan of a
+-- connection; a function in plain SQL with settings is planned at every call.
+-- +goose StatementBegin
+CREATE FUNCTION entities_at(session uuid, current_turn integer, turns_window integer DEFAULT 2) RETURNS SETOF v_entities
+LANGUAGE plpgsql STABLE ROWS 100
+SET search_path = alfred, public, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET max_parallel_workers_per_gather = 0
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action, x.tier,
+           e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded, e.number
+    FROM entity_refs AS e
+    CROSS JOIN LATERAL (SELECT entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref,
+                                           e.active_reason, entities_at.current_turn, entities_at.turns_window) AS tier) AS x
+    WHERE e.session_id = entities_at.session
+      AND e.active_turn >= entities_at.current_turn - entities_at.turns_window
+    ORDER BY tier_rank(x.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION entities_at IS 'The refs in a tier (generated, recent, retained, excluded) as the given turn sees them, in display order.';
+
+-- +goose StatementBegin
+CREATE FUNCTION active_entities(session uuid, turns_window integer DEFAULT 2) RETURNS SETOF v_entities
+LANGUAGE sql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT a.* FROM sessions AS s, entities_at(s.id, s.last_turn, active_entities.turns_window) AS a
+    WHERE s.id = active_entities.session
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION active_entities IS 'Public API. The refs in a tier as of the session''s last turn, in display order.';
+
+-- +goose StatementBegin
+CREATE FUNCTION registry_at(session uuid, turn_number integer) RETURNS SETOF v_entities
+LANGUAGE sql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action, x.tier,
+           e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded, e.number
+    FROM (
+        SELECT DISTINCT ON (v.ref) v.data
+        FROM entity_events AS v
+        WHERE v.session_id = registry_at.session AND v.turn_number <= registry_at.turn_number
+        ORDER BY v.ref, v.id DESC
+    ) AS newest
+    CROSS JOIN LATERAL jsonb_populate_record(NULL::entity_refs, newest.data) AS e
+    CROSS JOIN LATERAL (SELECT entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref,
+                                           e.active_reason, registry_at.turn_number, 2) AS tier) AS x
+    ORDER BY tier_rank(x.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION registry_at IS 'Public API. The whole registry as it stood when that turn ended, from entity_events, in display order.';
 
 -- +goose Down
+DROP FUNCTION registry_at(uuid, integer);
+DROP FUNCTION active_entities(uuid, integer);
+DROP FUNCTION entities_at(uuid, integer, integer);
+DROP VIEW v_entities;
+DROP FUNCTION tier_rank(text);
+DROP FUNCTION entity_tier(ref_state, text, text, integer, integer, text, integer, integer);
 DROP TABLE artifacts;
 DROP TABLE entity_events;
 DROP TABLE ref_counters;

@@ -1,35 +1,46 @@
--- Search by words. Under row-level security the operators of full text and trigrams cannot use an index, because they
+-- Search: vectors, and words. Under row-level security the operators of full text and trigrams cannot use an index, because they
 -- are not leakproof; so both searches run as functions of the owner that filter by the tenant themselves.
 
 -- +goose Up
 
--- A turn is found by what was said in it too, not only by its summary. The words stand beside the summary because a
--- running turn's row is rewritten at every decision.
-ALTER TABLE turn_summaries DROP COLUMN search;
-ALTER TABLE turn_summaries ADD COLUMN search tsvector;
-COMMENT ON COLUMN turn_summaries.search IS 'Set by trigger: the words of message, goal, response_summary and reply, and the user''s id behind a blank.';
+CREATE TABLE embeddings (
+    owner_kind   text        NOT NULL,
+    owner_id     text        NOT NULL,
+    model        text        NOT NULL,
+    user_id      uuid,
+    dimensions   integer     NOT NULL,
+    content_hash bytea       NOT NULL,
+    embedding    vector      NOT NULL,
+    created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT embeddings_pkey PRIMARY KEY (owner_kind, owner_id, model),
+    CONSTRAINT embeddings_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT embeddings_dimensions_true CHECK (vector_dims(embedding) = dimensions)
+);
+CREATE INDEX embeddings_user_model_idx ON embeddings (user_id, model, owner_kind);
+COMMENT ON TABLE embeddings IS 'Vectors of rows and turns. Each (model, dimensions) gets a partial HNSW index when the worker first uses it.';
+COMMENT ON COLUMN embeddings.owner_kind IS 'Entity type, or turn.';
+COMMENT ON COLUMN embeddings.owner_id IS 'Key of the row or turn, as text.';
+COMMENT ON COLUMN embeddings.model IS 'Which embedder made it; vectors of different models are never compared.';
+COMMENT ON COLUMN embeddings.user_id IS 'Whose it is; null for shared reference rows.';
+COMMENT ON COLUMN embeddings.dimensions IS 'Length of the vector.';
+COMMENT ON COLUMN embeddings.content_hash IS 'SHA-256 of the embedded text: unchanged text is not embedded twice.';
+COMMENT ON COLUMN embeddings.embedding IS 'As the embedder returned it; compared by cosine distance.';
+COMMENT ON COLUMN embeddings.created_at IS 'When it was stored; a change of the text stores it anew.';
 
--- The user's id is a lexeme of its own, so that the index finds one user's turns without visiting everybody's. No word
--- that the parser makes begins with a blank.
 -- +goose StatementBegin
-CREATE FUNCTION turn_summary_words() RETURNS trigger
-LANGUAGE plpgsql
+CREATE FUNCTION embedding_models() RETURNS TABLE (model text, dimensions integer)
+LANGUAGE sql STABLE
 SET search_path = alfred, public, pg_temp
 AS $$
-BEGIN
-    SELECT array_to_tsvector(ARRAY[' ' || t.user_id])
-        || to_tsvector('english', concat_ws(' ', left(NEW.user_message, 8000), left(NEW.goal, 8000), left(NEW.response_summary, 8000), left(t.reply, 8000)))
-    INTO NEW.search FROM turns AS t WHERE t.id = NEW.turn_id;
-    RETURN NEW;
-END
+    SELECT d.named ->> 'model', (d.named ->> 'dimensions')::integer
+    FROM pg_index AS i
+    JOIN pg_class AS c ON c.oid = i.indexrelid
+    CROSS JOIN LATERAL (SELECT obj_description(c.oid, 'pg_class')::jsonb AS named) AS d
+    WHERE i.indrelid = 'embeddings'::regclass AND i.indisvalid AND c.relname LIKE 'embeddings\_hnsw\_%'
+    ORDER BY c.oid DESC
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION turn_summary_words IS 'Keeps turn_summaries.search.';
-
-CREATE TRIGGER turn_summaries_words BEFORE INSERT OR UPDATE OF user_message, goal, response_summary ON turn_summaries
-    FOR EACH ROW EXECUTE FUNCTION turn_summary_words();
-UPDATE turn_summaries SET goal = goal;
-CREATE INDEX turn_summaries_search_idx ON turn_summaries USING gin (search);
+COMMENT ON FUNCTION embedding_models IS 'Models whose every text has a vector, the newest first: those whose index stands. A worker makes it then, and the comment on it names the model.';
 
 -- +goose StatementBegin
 CREATE FUNCTION recall_turns(query text, except_turn uuid, lim integer) RETURNS TABLE (turn_id uuid, likeness real)
@@ -85,31 +96,8 @@ $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION recall_names IS 'The tenant''s rows of a table whose name is like any of the words, best first; a trigram index on the name serves it. The role that owns this function must be able to read the table.';
 
--- +goose StatementBegin
-CREATE FUNCTION embedding_models() RETURNS TABLE (model text, dimensions integer)
-LANGUAGE sql STABLE
-SET search_path = alfred, public, pg_temp
-AS $$
-    SELECT d.named ->> 'model', (d.named ->> 'dimensions')::integer
-    FROM pg_index AS i
-    JOIN pg_class AS c ON c.oid = i.indexrelid
-    CROSS JOIN LATERAL (SELECT obj_description(c.oid, 'pg_class')::jsonb AS named) AS d
-    WHERE i.indrelid = 'embeddings'::regclass AND i.indisvalid AND c.relname LIKE 'embeddings\_hnsw\_%'
-    ORDER BY c.oid DESC
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION embedding_models IS 'Models whose every text has a vector, the newest first: those whose index stands. A worker makes it then, and the comment on it names the model.';
-
-REVOKE EXECUTE ON FUNCTION embedding_models(), turn_summary_words(), recall_turns(text, uuid, integer), recall_names(regclass, name, name, name, text, integer) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION recall_turns(text, uuid, integer), recall_names(regclass, name, name, name, text, integer) TO alfred_tenant;
-
 -- +goose Down
-DROP FUNCTION embedding_models();
 DROP FUNCTION recall_names(regclass, name, name, name, text, integer);
 DROP FUNCTION recall_turns(text, uuid, integer);
-DROP TRIGGER turn_summaries_words ON turn_summaries;
-DROP FUNCTION turn_summary_words();
-ALTER TABLE turn_summaries DROP COLUMN search;
-ALTER TABLE turn_summaries ADD COLUMN search tsvector
-    GENERATED ALWAYS AS (to_tsvector('english', left(user_message, 8000) || ' ' || goal || ' ' || response_summary)) STORED;
-CREATE INDEX turn_summaries_search_idx ON turn_summaries USING gin (search);
+DROP FUNCTION embedding_models();
+DROP TABLE embeddings;

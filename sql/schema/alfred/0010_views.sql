@@ -1,114 +1,6 @@
--- The public face in SQL: views to read with psql, and the registry's functions.
+-- The public face in SQL: views to read with psql. That of the registry stands with it.
 
 -- +goose Up
-
--- +goose StatementBegin
-CREATE FUNCTION entity_tier(state ref_state, action text, excluded_reason text, demoted_at_turn integer,
-                            turn_last_ref integer, active_reason text, current_turn integer, turns_window integer) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$
-    SELECT CASE
-        WHEN state IN ('dropped', 'deleted') OR action = 'linked' THEN 'hidden'
-        WHEN excluded_reason IS NOT NULL THEN 'excluded'
-        WHEN state = 'pending' THEN 'generated'
-        WHEN demoted_at_turn IS NOT NULL THEN 'hidden'
-        WHEN current_turn - turn_last_ref <= turns_window THEN 'recent'
-        WHEN active_reason IS NOT NULL THEN 'retained'
-        ELSE 'background'
-    END
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION entity_tier IS 'Where a ref stands for a model: generated, recent, retained, excluded, background or hidden. The only place that decides it.';
-
--- +goose StatementBegin
-CREATE FUNCTION tier_rank(tier text) RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-AS $$
-    SELECT array_position(ARRAY['generated', 'recent', 'retained', 'excluded', 'background', 'hidden'], tier)
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION tier_rank IS 'Display order of the tiers.';
-
-CREATE VIEW v_entities WITH (security_invoker = true) AS
-SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action,
-       entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref, e.active_reason, s.last_turn, 2) AS tier,
-       e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded
-FROM entity_refs AS e
-JOIN sessions AS s ON s.id = e.session_id;
-COMMENT ON VIEW v_entities IS 'Public API. The registry with each ref''s tier, counted from the session''s last turn.';
-COMMENT ON COLUMN v_entities.session_id IS 'The conversation.';
-COMMENT ON COLUMN v_entities.ref IS 'What models and people call it; see entity_refs.ref.';
-COMMENT ON COLUMN v_entities.entity_type IS 'Its type, as the domain declares it.';
-COMMENT ON COLUMN v_entities.entity_id IS 'Key of the row; null while it is a draft.';
-COMMENT ON COLUMN v_entities.label IS 'Its name as last seen.';
-COMMENT ON COLUMN v_entities.state IS 'stored, pending, promoted, dropped or deleted.';
-COMMENT ON COLUMN v_entities.action IS 'The last lifecycle fact: read, created, updated, generated and so on.';
-COMMENT ON COLUMN v_entities.tier IS 'generated, recent, retained, excluded, background or hidden.';
-COMMENT ON COLUMN v_entities.turn_created IS 'Number of the turn in which it was first seen.';
-COMMENT ON COLUMN v_entities.turn_last_ref IS 'Number of the turn that last touched it.';
-COMMENT ON COLUMN v_entities.turn_promoted IS 'Number of the turn in which a draft was saved.';
-COMMENT ON COLUMN v_entities.active_reason IS 'Why it is kept in view.';
-COMMENT ON COLUMN v_entities.excluded_reason IS 'Why it was ruled out.';
-COMMENT ON COLUMN v_entities.loaded IS 'Column sets read, each with the turn of the last read: {"summary": 3}.';
-
--- One index range: active_turn is the largest integer where age does not matter. A function
--- is planned without its arguments; guessing how many refs match, the planner would
--- read a big registry as a whole, by several processes. PL/pgSQL keeps the plan of a
--- connection; a function in plain SQL with settings is planned at every call.
--- +goose StatementBegin
-CREATE FUNCTION entities_at(session uuid, current_turn integer, turns_window integer DEFAULT 2) RETURNS SETOF v_entities
-LANGUAGE plpgsql STABLE ROWS 100
-SET search_path = alfred, public, pg_temp
-SET enable_seqscan = off
-SET enable_bitmapscan = off
-SET max_parallel_workers_per_gather = 0
-AS $$
-BEGIN
-    RETURN QUERY
-    SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action, x.tier,
-           e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded
-    FROM entity_refs AS e
-    CROSS JOIN LATERAL (SELECT entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref,
-                                           e.active_reason, entities_at.current_turn, entities_at.turns_window) AS tier) AS x
-    WHERE e.session_id = entities_at.session
-      AND e.active_turn >= entities_at.current_turn - entities_at.turns_window
-    ORDER BY tier_rank(x.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint;
-END
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION entities_at IS 'The refs in a tier (generated, recent, retained, excluded) as the given turn sees them, in display order.';
-
--- +goose StatementBegin
-CREATE FUNCTION active_entities(session uuid, turns_window integer DEFAULT 2) RETURNS SETOF v_entities
-LANGUAGE sql STABLE
-SET search_path = alfred, public, pg_temp
-AS $$
-    SELECT a.* FROM sessions AS s, entities_at(s.id, s.last_turn, active_entities.turns_window) AS a
-    WHERE s.id = active_entities.session
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION active_entities IS 'Public API. The refs in a tier as of the session''s last turn, in display order.';
-
--- +goose StatementBegin
-CREATE FUNCTION registry_at(session uuid, turn_number integer) RETURNS SETOF v_entities
-LANGUAGE sql STABLE
-SET search_path = alfred, public, pg_temp
-AS $$
-    SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action, x.tier,
-           e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded
-    FROM (
-        SELECT DISTINCT ON (v.ref) v.data
-        FROM entity_events AS v
-        WHERE v.session_id = registry_at.session AND v.turn_number <= registry_at.turn_number
-        ORDER BY v.ref, v.id DESC
-    ) AS newest
-    CROSS JOIN LATERAL jsonb_populate_record(NULL::entity_refs, newest.data) AS e
-    CROSS JOIN LATERAL (SELECT entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref,
-                                           e.active_reason, registry_at.turn_number, 2) AS tier) AS x
-    ORDER BY tier_rank(x.tier), e.entity_type, regexp_replace(e.ref, '_\d+$', ''), substring(e.ref FROM '\d+$')::bigint
-$$;
--- +goose StatementEnd
-COMMENT ON FUNCTION registry_at IS 'Public API. The whole registry as it stood when that turn ended, from entity_events, in display order.';
 
 CREATE VIEW v_sessions WITH (security_invoker = true) AS
 SELECT s.id AS session_id, s.user_id, s.title, s.mode, s.last_turn, s.last_activity_at,
@@ -117,7 +9,7 @@ SELECT s.id AS session_id, s.user_id, s.title, s.mode, s.last_turn, s.last_activ
        (SELECT q.payload ->> 'text' FROM questions AS q WHERE q.session_id = s.id AND q.status = 'open') AS open_question
 FROM sessions AS s;
 COMMENT ON VIEW v_sessions IS 'Public API. Conversations, with how many drafts are unsaved and what the assistant waits for.';
-COMMENT ON COLUMN v_sessions.session_id IS 'The conversation.';
+COMMENT ON COLUMN v_sessions.session_id IS 'sessions.id.';
 COMMENT ON COLUMN v_sessions.user_id IS 'Whose it is.';
 COMMENT ON COLUMN v_sessions.title IS 'Its title.';
 COMMENT ON COLUMN v_sessions.mode IS 'Mode of turns that name none.';
@@ -139,13 +31,13 @@ LEFT JOIN LATERAL (
     FROM llm_calls AS l WHERE l.turn_id = t.id
 ) AS c ON true;
 COMMENT ON VIEW v_turns IS 'Public API. Turns with how long they took, from enqueue to the end, and what they cost.';
-COMMENT ON COLUMN v_turns.turn_id IS 'The turn.';
+COMMENT ON COLUMN v_turns.turn_id IS 'turns.id.';
 COMMENT ON COLUMN v_turns.session_id IS 'Its conversation.';
 COMMENT ON COLUMN v_turns.number IS 'Its number there, from 1.';
 COMMENT ON COLUMN v_turns.status IS 'queued, running, succeeded, failed or cancelled.';
 COMMENT ON COLUMN v_turns.message IS 'What the user said, as typed.';
 COMMENT ON COLUMN v_turns.goal IS 'What the plan is for.';
-COMMENT ON COLUMN v_turns.reply IS 'The answer.';
+COMMENT ON COLUMN v_turns.reply IS 'What the user was told; null until then.';
 COMMENT ON COLUMN v_turns.error_code IS 'Why it failed, as the API names it.';
 COMMENT ON COLUMN v_turns.created_at IS 'When it was enqueued.';
 COMMENT ON COLUMN v_turns.replied_at IS 'When the reply was committed.';
@@ -191,8 +83,8 @@ FROM (
     FROM turns AS t WHERE t.finished_at IS NOT NULL
 ) AS x;
 COMMENT ON VIEW v_timeline IS 'Public API. One line per thing that happened in a turn, in order.';
-COMMENT ON COLUMN v_timeline.session_id IS 'The conversation.';
-COMMENT ON COLUMN v_timeline.turn_id IS 'The turn.';
+COMMENT ON COLUMN v_timeline.session_id IS 'The conversation it happened in.';
+COMMENT ON COLUMN v_timeline.turn_id IS 'The turn it happened in.';
 COMMENT ON COLUMN v_timeline.number IS 'The turn''s number.';
 COMMENT ON COLUMN v_timeline.at IS 'When.';
 COMMENT ON COLUMN v_timeline.seq IS 'Order within the turn, from 1.';
@@ -200,7 +92,7 @@ COMMENT ON COLUMN v_timeline.kind IS 'message, node, tool, entity, decision, que
 COMMENT ON COLUMN v_timeline.node IS 'The node, for lines of one.';
 COMMENT ON COLUMN v_timeline.step IS 'Step of the plan.';
 COMMENT ON COLUMN v_timeline.call IS 'Model call within the step.';
-COMMENT ON COLUMN v_timeline.ref IS 'The ref that it is about.';
+COMMENT ON COLUMN v_timeline.ref IS 'The entity it happened to, for lines of one.';
 COMMENT ON COLUMN v_timeline.text IS 'What happened.';
 COMMENT ON COLUMN v_timeline.duration_ms IS 'How long a node took.';
 
@@ -210,13 +102,13 @@ FROM llm_calls AS c
 JOIN context_items AS i ON i.llm_call_id = c.id
 LEFT JOIN turns AS t ON t.id = c.turn_id;
 COMMENT ON VIEW v_context IS 'Public API. What each model call saw, item by item, and why.';
-COMMENT ON COLUMN v_context.session_id IS 'The conversation.';
-COMMENT ON COLUMN v_context.turn_id IS 'The turn.';
+COMMENT ON COLUMN v_context.session_id IS 'The conversation the call was made in.';
+COMMENT ON COLUMN v_context.turn_id IS 'The turn it was made for; null for compress.';
 COMMENT ON COLUMN v_context.number IS 'The turn''s number.';
-COMMENT ON COLUMN v_context.node IS 'The node that called.';
+COMMENT ON COLUMN v_context.node IS 'The node whose prompt it was.';
 COMMENT ON COLUMN v_context.step IS 'Step of the plan.';
 COMMENT ON COLUMN v_context.call IS 'Model call within the step.';
-COMMENT ON COLUMN v_context.llm_call_id IS 'The call; see llm_calls.';
+COMMENT ON COLUMN v_context.llm_call_id IS 'llm_calls.id of the prompt.';
 COMMENT ON COLUMN v_context.position IS 'Order within the prompt, from 1.';
 COMMENT ON COLUMN v_context.section IS 'Section of the prompt.';
 COMMENT ON COLUMN v_context.ref IS 'The ref shown, if the item is one.';
@@ -235,10 +127,10 @@ GROUP BY 1, 2, 3, 4, 5, 6;
 COMMENT ON VIEW v_llm_costs IS 'Public API. Model calls, tokens and cost per UTC day, user, session, node and model.';
 COMMENT ON COLUMN v_llm_costs.day IS 'Day of the calls, in UTC.';
 COMMENT ON COLUMN v_llm_costs.user_id IS 'For whom.';
-COMMENT ON COLUMN v_llm_costs.session_id IS 'The conversation.';
-COMMENT ON COLUMN v_llm_costs.node IS 'The node that called.';
+COMMENT ON COLUMN v_llm_costs.session_id IS 'The conversation the calls were made in.';
+COMMENT ON COLUMN v_llm_costs.node IS 'The node that asked, or compress.';
 COMMENT ON COLUMN v_llm_costs.provider IS 'Who answered.';
-COMMENT ON COLUMN v_llm_costs.model IS 'Which model.';
+COMMENT ON COLUMN v_llm_costs.model IS 'The models name, as its provider has it.';
 COMMENT ON COLUMN v_llm_costs.calls IS 'How many calls, failed ones included.';
 COMMENT ON COLUMN v_llm_costs.errors IS 'How many failed.';
 COMMENT ON COLUMN v_llm_costs.input_tokens IS 'Tokens of prompts.';
@@ -250,13 +142,13 @@ CREATE VIEW v_queue WITH (security_invoker = true) AS
 SELECT q.job_id, q.queue, q.kind, q.state, q.attempt, q.session_id, q.turn_id, q.number, q.scheduled_at
 FROM queue_rows() AS q (job_id, queue, kind, state, attempt, turn_id, session_id, number, scheduled_at);
 COMMENT ON VIEW v_queue IS 'Public API. Jobs that wait or run, with the turn they work for.';
-COMMENT ON COLUMN v_queue.job_id IS 'The job.';
+COMMENT ON COLUMN v_queue.job_id IS 'river_job.id, as River UI shows it.';
 COMMENT ON COLUMN v_queue.queue IS 'Its queue: turns or background.';
 COMMENT ON COLUMN v_queue.kind IS 'The node it runs, or embed.';
 COMMENT ON COLUMN v_queue.state IS 'As River names it.';
 COMMENT ON COLUMN v_queue.attempt IS 'Tries so far.';
-COMMENT ON COLUMN v_queue.session_id IS 'The conversation it works for.';
-COMMENT ON COLUMN v_queue.turn_id IS 'The turn it works for.';
+COMMENT ON COLUMN v_queue.session_id IS 'Whose conversation it works for.';
+COMMENT ON COLUMN v_queue.turn_id IS 'Which turn it works for; null for compress.';
 COMMENT ON COLUMN v_queue.number IS 'The turn''s number.';
 COMMENT ON COLUMN v_queue.scheduled_at IS 'When it may start.';
 
@@ -267,9 +159,3 @@ DROP VIEW v_context;
 DROP VIEW v_timeline;
 DROP VIEW v_turns;
 DROP VIEW v_sessions;
-DROP FUNCTION registry_at(uuid, integer);
-DROP FUNCTION active_entities(uuid, integer);
-DROP FUNCTION entities_at(uuid, integer, integer);
-DROP VIEW v_entities;
-DROP FUNCTION tier_rank(text);
-DROP FUNCTION entity_tier(ref_state, text, text, integer, integer, text, integer, integer);

@@ -1,0 +1,24 @@
+-- Which worker processes are alive.
+
+-- +goose Up
+
+CREATE TABLE workers (
+    id         text        NOT NULL,
+    beat_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+    version    text        NOT NULL,
+    host       text        NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    clock_skew interval    NOT NULL DEFAULT '0',
+    CONSTRAINT workers_pkey PRIMARY KEY (id),
+    CONSTRAINT workers_id_length CHECK (char_length(id) BETWEEN 1 AND 100)
+);
+COMMENT ON TABLE workers IS 'Lease of each worker process: 3 s without a beat and others take its jobs over.';
+COMMENT ON COLUMN workers.id IS 'The process''s River client id.';
+COMMENT ON COLUMN workers.beat_at IS 'Last sign of life, by the database''s clock.';
+COMMENT ON COLUMN workers.version IS 'Version of the binary.';
+COMMENT ON COLUMN workers.host IS 'Where it runs.';
+COMMENT ON COLUMN workers.started_at IS 'When it started.';
+COMMENT ON COLUMN workers.clock_skew IS 'How far the clock of its machine was ahead of the database''s at the last beat. Nothing is scheduled by it.';
+
+-- +goose Down
+DROP TABLE workers;

@@ -1,0 +1,262 @@
+-- The one place that knows River's table. Every statement that names river_job stands
+-- here and nothing else does; a test holds the rows it writes to those that River's own client writes.
+
+-- +goose Up
+
+-- A job is looked up by what it is about. River's own GIN indexes over args and metadata would do, but are a tenth of
+-- the WAL of a turn, and nothing of River or River UI needs them.
+DROP INDEX IF EXISTS river_job_args_index;
+DROP INDEX IF EXISTS river_job_metadata_index;
+CREATE INDEX river_job_about_idx ON river_job (coalesce(args ->> 'turn_id', args ->> 'session_id'));
+
+-- +goose StatementBegin
+CREATE FUNCTION queue_wake(queue text) RETURNS void
+LANGUAGE sql
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT pg_notify('alfred.river_insert', json_build_object('queue', queue_wake.queue)::text)
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION queue_wake IS 'Wakes idle workers to look at a queue, when the transaction commits. A transaction that notifies makes all others of the server wait for its flush, so decisions call it in one of its own.';
+
+-- +goose StatementBegin
+CREATE FUNCTION job_insert(kind text, args jsonb, queue text DEFAULT 'turns', wake boolean DEFAULT true) RETURNS bigint
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    job_id bigint;
+BEGIN
+    INSERT INTO river_job (kind, args, queue, max_attempts, priority)
+    VALUES (job_insert.kind, job_insert.args, job_insert.queue, 6, 1)
+    RETURNING id INTO job_id;
+    IF wake THEN
+        PERFORM queue_wake(job_insert.queue);
+    END IF;
+    RETURN job_id;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION job_insert IS 'Inserts a job as River''s client would and wakes the workers at commit. Without wake they find it at their next poll, within a second.';
+
+-- +goose StatementBegin
+CREATE FUNCTION job_complete(job_id bigint, attempt integer) RETURNS void
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    UPDATE river_job AS j
+    SET state = 'completed', finalized_at = clock_timestamp()
+    WHERE j.id = job_complete.job_id AND j.state = 'running' AND j.attempt = job_complete.attempt
+      AND NOT j.metadata ? 'cancel_attempted_at';
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'the job was taken over or cancelled' USING ERRCODE = 'AL007';
+    END IF;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION job_complete IS 'Completes a running job. SQLSTATE AL007 when this attempt no longer owns it, or when it was cancelled by hand.';
+
+-- +goose StatementBegin
+CREATE FUNCTION job_hand_off(job_id bigint, attempt integer, client text, kind text, args jsonb) RETURNS bigint
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    next_id bigint;
+BEGIN
+    PERFORM job_complete(job_hand_off.job_id, job_hand_off.attempt);
+    INSERT INTO river_job (kind, args, queue, max_attempts, priority, state, attempt, attempted_at, attempted_by)
+    VALUES (job_hand_off.kind, job_hand_off.args, 'turns', 6, 1, 'running', 1, clock_timestamp(), ARRAY[job_hand_off.client])
+    RETURNING id INTO next_id;
+    RETURN next_id;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION job_hand_off IS 'Completes a running job and inserts the next one of its turn, running already for the same worker: River sees one row per node and none of them waits. SQLSTATE AL007 as job_complete.';
+
+-- +goose StatementBegin
+CREATE FUNCTION job_release(job_id bigint, attempt integer, state text, pause double precision DEFAULT 0, error text DEFAULT NULL) RETURNS boolean
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    final  boolean := job_release.state IN ('completed', 'cancelled');
+    snooze boolean := job_release.state = 'scheduled';
+    queue  text;
+BEGIN
+    UPDATE river_job AS j
+    SET state = CASE WHEN job_release.state = 'completed' AND j.metadata ? 'cancel_attempted_at' THEN 'cancelled'
+                     -- River looks at scheduled and retryable jobs every 5 s; what is due before is available with a time.
+                     WHEN NOT final AND pause <= 5 THEN 'available' ELSE job_release.state END::river_job_state,
+        finalized_at = CASE WHEN final THEN clock_timestamp() END,
+        scheduled_at = CASE WHEN final THEN j.scheduled_at ELSE clock_timestamp() + make_interval(secs => pause) END,
+        attempt = CASE WHEN snooze THEN greatest(j.attempt - 1, 0) ELSE j.attempt END,
+        metadata = CASE WHEN snooze THEN j.metadata || jsonb_build_object('snoozes', coalesce((j.metadata ->> 'snoozes')::integer, 0) + 1) ELSE j.metadata END,
+        errors = CASE WHEN job_release.error IS NULL THEN j.errors
+                      ELSE array_append(j.errors, jsonb_build_object('at', clock_timestamp(), 'attempt', j.attempt, 'error', job_release.error, 'trace', '')) END
+    WHERE j.id = job_release.job_id AND j.state = 'running' AND j.attempt = job_release.attempt
+    RETURNING j.queue INTO queue;
+    IF FOUND AND NOT final AND pause = 0 THEN
+        PERFORM queue_wake(queue);
+    END IF;
+    RETURN queue IS NOT NULL;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION job_release IS 'What River''s client does when a job ends without its commit, for a job that it does not know of: retryable (with an error), scheduled (a pause, which spends no attempt), completed, cancelled. pause is in seconds. False when this attempt no longer owns it.';
+
+-- +goose StatementBegin
+CREATE FUNCTION jobs_supersede(client text, reason text, working bigint[] DEFAULT '{}', age interval DEFAULT '0') RETURNS integer
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    old       record;
+    takeovers integer;
+    made      integer := 0;
+BEGIN
+    FOR old IN
+        SELECT * FROM river_job AS j
+        WHERE j.state = 'running' AND j.attempted_by[array_upper(j.attempted_by, 1)] = jobs_supersede.client
+          AND j.attempted_at <= clock_timestamp() - jobs_supersede.age AND j.id <> ALL (jobs_supersede.working)
+        ORDER BY j.id
+        FOR UPDATE SKIP LOCKED
+    LOOP
+        UPDATE river_job AS j
+        SET state = 'discarded', finalized_at = clock_timestamp(),
+            errors = array_append(j.errors, jsonb_build_object('at', clock_timestamp(), 'attempt', j.attempt,
+                                                               'error', jobs_supersede.reason, 'trace', ''))
+        WHERE j.id = old.id;
+        -- A takeover is no fault of the job, so its attempts are not spent by it. The cap is for the
+        -- one that kills every process that works it.
+        takeovers := coalesce((old.metadata ->> 'takeovers')::integer, 0) + 1;
+        IF takeovers <= 10 THEN
+            INSERT INTO river_job (kind, args, queue, max_attempts, priority, attempt, metadata)
+            VALUES (old.kind, old.args, old.queue, old.max_attempts, old.priority, greatest(old.attempt - 1, 0),
+                    old.metadata || jsonb_build_object('takeovers', takeovers));
+            PERFORM queue_wake(old.queue);
+            made := made + 1;
+        END IF;
+    END LOOP;
+    RETURN made;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION jobs_supersede IS 'Replaces the running jobs of a client by new rows, attempts carried over, so that a late report of it meets a finished row: all jobs of a dead client, and of a living one those older than age that it does not work on. A job taken over for the 11th time ends instead. Returns how many go on.';
+
+-- +goose StatementBegin
+CREATE FUNCTION jobs_discard(turn uuid) RETURNS integer
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    n integer;
+BEGIN
+    UPDATE river_job AS j
+    SET state = 'cancelled', finalized_at = clock_timestamp()
+    WHERE coalesce(j.args ->> 'turn_id', j.args ->> 'session_id') = jobs_discard.turn::text
+      AND j.state IN ('available', 'pending', 'retryable', 'scheduled');
+    GET DIAGNOSTICS n = ROW_COUNT;
+    RETURN n;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION jobs_discard IS 'Cancels the jobs of a turn that wait; running ones are refused by the fence.';
+
+-- +goose StatementBegin
+CREATE FUNCTION jobs_forget(about uuid[]) RETURNS void
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    jobs bigint[] := ARRAY(SELECT j.id FROM river_job AS j
+                           WHERE coalesce(j.args ->> 'turn_id', j.args ->> 'session_id') = ANY (jobs_forget.about::text[]));
+BEGIN
+    PERFORM FROM river_job AS j WHERE j.id = ANY (jobs) ORDER BY j.id FOR UPDATE;
+    DELETE FROM river_job AS j WHERE j.id = ANY (jobs);
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION jobs_forget IS 'Deletes every job about these turns and sessions, whatever state it is in.';
+
+-- +goose StatementBegin
+CREATE FUNCTION turns_abandoned(lim integer DEFAULT 100) RETURNS TABLE (turn_id uuid, job_state text)
+LANGUAGE plpgsql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT t.id, newest.state::text
+    FROM turns AS t
+    LEFT JOIN LATERAL (
+        SELECT j.state FROM river_job AS j
+        WHERE coalesce(j.args ->> 'turn_id', j.args ->> 'session_id') = t.id::text AND j.queue = 'turns'
+        ORDER BY j.id DESC LIMIT 1
+    ) AS newest ON true
+    WHERE t.status = 'running' AND t.started_at < clock_timestamp() - interval '2 seconds'
+      AND (newest.state IS NULL OR newest.state IN ('completed', 'discarded', 'cancelled'))
+    LIMIT turns_abandoned.lim;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turns_abandoned IS 'Running turns that no job will ever move again: the newest one is over without a successor.';
+
+-- +goose StatementBegin
+CREATE FUNCTION summaries_abandoned(lim integer DEFAULT 100) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT t.id
+    FROM turns AS t
+    LEFT JOIN LATERAL (
+        SELECT j.state FROM river_job AS j
+        WHERE coalesce(j.args ->> 'turn_id', j.args ->> 'session_id') = t.id::text AND j.queue = 'turns'
+        ORDER BY j.id DESC LIMIT 1
+    ) AS newest ON true
+    WHERE t.status = 'succeeded' AND t.summarized_at IS NULL AND t.replied_at < clock_timestamp() - interval '3 seconds'
+      AND (newest.state IS NULL OR newest.state IN ('completed', 'discarded', 'cancelled'))
+    LIMIT summaries_abandoned.lim;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION summaries_abandoned IS 'Turns that were replied to and whose summarize job is gone.';
+
+-- +goose StatementBegin
+CREATE FUNCTION queue_rows() RETURNS TABLE (job_id bigint, queue text, kind text, state text, attempt integer,
+                                            turn_id uuid, session_id uuid, number integer, scheduled_at timestamptz)
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    RETURN QUERY
+    SELECT j.id, j.queue, j.kind, j.state::text, j.attempt::integer,
+           t.id, coalesce(t.session_id, s.id), t.number, j.scheduled_at
+    FROM river_job AS j
+    -- By key, however many jobs Postgres expects: a hash of all turns costs as much as there are.
+    LEFT JOIN LATERAL (SELECT * FROM turns WHERE turns.id = (j.args ->> 'turn_id')::uuid LIMIT 1) AS t ON true
+    LEFT JOIN LATERAL (SELECT * FROM sessions WHERE sessions.id = (j.args ->> 'session_id')::uuid LIMIT 1) AS s ON true
+    WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+      AND (tenant_id() IS NULL OR t.user_id = tenant_id() OR s.user_id = tenant_id());
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION queue_rows IS 'Jobs that are not done, with the turn or session they work for; a tenant sees its own.';
+
+-- +goose Down
+DROP FUNCTION queue_rows();
+DROP FUNCTION summaries_abandoned(integer);
+DROP FUNCTION turns_abandoned(integer);
+DROP FUNCTION jobs_forget(uuid[]);
+DROP FUNCTION jobs_discard(uuid);
+DROP FUNCTION jobs_supersede(text, text, bigint[], interval);
+DROP FUNCTION job_release(bigint, integer, text, double precision, text);
+DROP FUNCTION job_hand_off(bigint, integer, text, text, jsonb);
+DROP FUNCTION job_complete(bigint, integer);
+DROP FUNCTION job_insert(text, jsonb, text, boolean);
+DROP FUNCTION queue_wake(text);
+DROP INDEX river_job_about_idx;
+CREATE INDEX river_job_metadata_index ON river_job USING gin (metadata);
+CREATE INDEX river_job_args_index ON river_job USING gin (args);
