@@ -171,7 +171,7 @@ func (op *analyzeOp) sql(t *Tools, filters []condition) *statement {
 		list = append(list, op.aggregateSQL(a)+" AS "+quoted(a.As))
 	}
 	s.add("SELECT to_jsonb(r) - '_total', r._total FROM (SELECT ", strings.Join(list, ", "), ", count(*) OVER () AS _total FROM ",
-		table(t.domain, op.entity), " WHERE ")
+		table(t.domain, op.entity), " WHERE ", op.entity.Owned(), " AND ")
 	t.where(s, op.entity, filters, nil)
 	if len(group) > 0 {
 		s.add(" GROUP BY ", strings.Join(group, ", "))

@@ -58,7 +58,8 @@ func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targ
 		}
 	}
 	s := &statement{}
-	s.add("DELETE FROM ", table(d.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ANY(", s.castList(targets.keys(e), e.Key.Type), ")")
+	s.add("DELETE FROM ", table(d.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ANY(", s.castList(targets.keys(e), e.Key.Type),
+		") AND ", e.Owned())
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
 		return fmt.Errorf("delete from %s: %w", e.Table, d.inUse(e, err))

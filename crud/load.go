@@ -199,9 +199,9 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	} else {
 		s.add("count(*) OVER () AS _total")
 	}
-	s.add(" FROM ", table(t.domain, e), " WHERE ")
+	s.add(" FROM ", table(t.domain, e), " WHERE ", e.Owned(), " AND (")
 	q.where(s)
-	s.add(" ORDER BY ")
+	s.add(") ORDER BY ")
 	if q.order != nil {
 		q.order(s)
 		s.add(", ")

@@ -84,7 +84,7 @@ func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
 	s.add("SELECT f.n, ", qualified(m.Target, m.Target.Key), "::text, ", name, ", ", family, ", ",
 		"bool_or(", exact, "), max(similarity(", name, ", f.form))::float8, ", copies(m),
 		" FROM unnest(", s.value(numbers), "::int[], ", s.value(forms), "::text[]) AS f (n, form) JOIN ", table(t.domain, m.Target),
-		" ON ", exact, " OR ", name, " % f.form OR strpos(f.form, ", name, ") > 0",
+		" ON ", m.Target.Owned(), " AND (", exact, " OR ", name, " % f.form OR strpos(f.form, ", name, ") > 0)",
 		" GROUP BY f.n, ", qualified(m.Target, m.Target.Key), " ORDER BY 1, 3")
 
 	return s
@@ -287,6 +287,6 @@ func (t *Tools) linkedCondition(s *statement, e *domain.Entity, sql string, foun
 	}
 	if len(found.families) > 0 {
 		s.add(" OR ", m.Link.SQL(), " IN (SELECT ", qualified(m.Target, m.Target.Key), " FROM ", table(t.domain, m.Target),
-			" WHERE ", qualified(m.Target, m.Target.Column(m.TargetFamily)), "::text = ANY(", s.value(found.families), "::text[]))")
+			" WHERE ", m.Target.Owned(), " AND ", qualified(m.Target, m.Target.Column(m.TargetFamily)), "::text = ANY(", s.value(found.families), "::text[]))")
 	}
 }

@@ -205,7 +205,7 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	s := &statement{}
 	into := table(d.tools.domain, e)
 	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
-		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r WHERE ", own(e.Key.Name), " = r.", quoted(e.Key.Name))
+		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r WHERE ", own(e.Key.Name), " = r.", quoted(e.Key.Name), " AND ", e.Owned())
 	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
 		return fmt.Errorf("add to %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
 	}

@@ -142,9 +142,13 @@ func (op *readOp) order(d *decision, conditions []condition) (func(*statement), 
 // the filters leave, so that no filter can starve it. Without vectors, words rank.
 func (d *decision) rankByMeaning(s *statement, e *domain.Entity, text string) {
 	if vector := d.vectors.Literal(text); vector != "" {
+		whose := "IS NULL"
+		if e.Owner != nil {
+			whose = "= (SELECT alfred.tenant_id())"
+		}
 		s.add("(SELECT v.embedding <=> ", s.value(vector), "::text::public.vector FROM alfred.embeddings AS v WHERE v.owner_kind = ", s.value(e.Type),
 			" AND v.owner_id = ", qualified(e, e.Key), "::text AND v.model = ", s.value(d.vectors.Model),
-			" AND v.dimensions = ", s.value(d.vectors.Dimensions), "::int) NULLS LAST, ") // rows not embedded yet: by their words
+			" AND v.dimensions = ", s.value(d.vectors.Dimensions), "::int AND v.user_id ", whose, ") NULLS LAST, ") // rows not embedded yet: by their words
 	}
 	var parts []string
 	for _, name := range e.Semantic.Columns() {

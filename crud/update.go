@@ -137,7 +137,7 @@ func (d *decision) updateSQL(e *domain.Entity, keys []string, row map[string]any
 	s := &statement{}
 	into := table(d.tools.domain, e)
 	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_populate_record(NULL::", into, ", ", s.value(string(raw)),
-		"::text::jsonb) AS r WHERE ", qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ")")
+		"::text::jsonb) AS r WHERE ", qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ") AND ", e.Owned())
 
 	return s, nil
 }

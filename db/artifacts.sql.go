@@ -55,8 +55,8 @@ func (q *Queries) ArtifactGet(ctx context.Context, db DBTX, arg *ArtifactGetPara
 }
 
 const artifactInsert = `-- name: ArtifactInsert :exec
-INSERT INTO artifacts (session_id, ref, version, content, turn_number, step)
-SELECT $1::uuid, n.ref,
+INSERT INTO artifacts (session_id, user_id, ref, version, content, turn_number, step)
+SELECT $1::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1::uuid), n.ref,
        1 + coalesce((SELECT max(a.version) FROM artifacts AS a WHERE a.session_id = $1::uuid AND a.ref = n.ref), 0),
        n.content, $2::int, $3::int
 FROM (SELECT unnest($4::text[]) AS ref, unnest($5::jsonb[]) AS content) AS n

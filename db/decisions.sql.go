@@ -13,8 +13,8 @@ import (
 )
 
 const decisionInsert = `-- name: DecisionInsert :exec
-INSERT INTO decisions (session_id, turn_id, turn_number, action, ref, reason, actor)
-SELECT $1::uuid, $2::uuid, $3::int, $4::text, unnest($5::text[]), unnest($6::text[]), $7::text
+INSERT INTO decisions (session_id, user_id, turn_id, turn_number, action, ref, reason, actor)
+SELECT $1::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1::uuid), $2::uuid, $3::int, $4::text, unnest($5::text[]), unnest($6::text[]), $7::text
 `
 
 type DecisionInsertParams struct {
@@ -42,8 +42,8 @@ func (q *Queries) DecisionInsert(ctx context.Context, db DBTX, arg *DecisionInse
 }
 
 const decisionInsertClearAll = `-- name: DecisionInsertClearAll :exec
-INSERT INTO decisions (session_id, turn_id, turn_number, action, reason, actor)
-VALUES ($1, $2, $3, 'clear_all', $4, $5)
+INSERT INTO decisions (session_id, user_id, turn_id, turn_number, action, reason, actor)
+VALUES ($1, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1), $2, $3, 'clear_all', $4, $5)
 `
 
 type DecisionInsertClearAllParams struct {

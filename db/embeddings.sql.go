@@ -337,12 +337,18 @@ func (q *Queries) EmbeddingTurnsMissing(ctx context.Context, db DBTX, arg *Embed
 }
 
 const embeddingUpsert = `-- name: EmbeddingUpsert :exec
+WITH new AS (
+    SELECT unnest($4::text[]) AS owner_id, nullif(unnest($5::text[]), '')::uuid AS user_id,
+           unnest($6::bytea[]) AS content_hash, unnest($7::text[]) AS embedding
+), moved AS ( -- to another owner
+    DELETE FROM embeddings AS e USING new
+    WHERE e.owner_kind = $1 AND e.owner_id = new.owner_id AND e.model = $2 AND e.user_id IS DISTINCT FROM new.user_id
+)
 INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
 SELECT $1, new.owner_id, $2, new.user_id, $3, new.content_hash, new.embedding::vector
-FROM (SELECT unnest($4::text[]) AS owner_id, nullif(unnest($5::text[]), '')::uuid AS user_id,
-             unnest($6::bytea[]) AS content_hash, unnest($7::text[]) AS embedding) AS new
-ON CONFLICT (owner_kind, owner_id, model) DO UPDATE
-SET user_id = excluded.user_id, dimensions = excluded.dimensions, content_hash = excluded.content_hash,
+FROM new
+ON CONFLICT (owner_kind, owner_id, model, user_id) DO UPDATE
+SET dimensions = excluded.dimensions, content_hash = excluded.content_hash,
     embedding = excluded.embedding, created_at = clock_timestamp()
 `
 

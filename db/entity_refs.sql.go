@@ -174,10 +174,10 @@ WITH cleared AS (
     WHERE e.session_id = $3
       AND e.state IN ('stored', 'promoted')
       AND (e.demoted_at_turn IS NULL OR e.active_reason IS NOT NULL OR e.excluded_reason IS NOT NULL OR e.pinned)
-    RETURNING e.session_id, e.ref, to_jsonb(e) AS data
+    RETURNING e.session_id, e.user_id, e.ref, entity_state(e) AS data
 )
-INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
-SELECT c.session_id, c.ref, $1::int, 'demoted', $2::text, c.data
+INSERT INTO entity_events (session_id, user_id, ref, turn_number, action, actor, data)
+SELECT c.session_id, c.user_id, c.ref, $1::int, 'demoted', $2::text, c.data
 FROM cleared AS c
 `
 
@@ -245,16 +245,16 @@ WITH freed AS (
     UPDATE entity_refs AS e
     SET excluded_reason = NULL, excluded_constraint_id = NULL, updated_at = clock_timestamp()
     WHERE e.excluded_constraint_id = ANY($5::uuid[])
-    RETURNING e.session_id, e.ref, to_jsonb(e) AS data
+    RETURNING e.session_id, e.user_id, e.ref, entity_state(e) AS data
 ), event AS (
-    INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
-    SELECT f.session_id, f.ref, CASE WHEN f.session_id = $1::uuid THEN $3::int ELSE s.last_turn END,
+    INSERT INTO entity_events (session_id, user_id, ref, turn_number, action, actor, data)
+    SELECT f.session_id, f.user_id, f.ref, CASE WHEN f.session_id = $1::uuid THEN $3::int ELSE s.last_turn END,
            'restored', $4::text, f.data
     FROM freed AS f
     JOIN sessions AS s ON s.id = f.session_id
 )
-INSERT INTO decisions (session_id, turn_id, turn_number, action, ref, reason, actor)
-SELECT f.session_id, CASE WHEN f.session_id = $1::uuid THEN $2::uuid END,
+INSERT INTO decisions (session_id, user_id, turn_id, turn_number, action, ref, reason, actor)
+SELECT f.session_id, f.user_id, CASE WHEN f.session_id = $1::uuid THEN $2::uuid END,
        CASE WHEN f.session_id = $1::uuid THEN $3::int ELSE s.last_turn END,
        'expire', f.ref, 'its constraint ended', $4::text
 FROM freed AS f
@@ -303,7 +303,7 @@ func (q *Queries) EntityRefEndExclusions(ctx context.Context, db DBTX, arg *Enti
 }
 
 const entityRefList = `-- name: EntityRefList :many
-SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs WHERE session_id = $1 AND ref = ANY($2::text[])
+SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs WHERE session_id = $1 AND ref = ANY($2::text[])
 `
 
 type EntityRefListParams struct {
@@ -323,6 +323,7 @@ func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefList
 		var i EntityRefs
 		if err := rows.Scan(
 			&i.SessionID,
+			&i.UserID,
 			&i.Ref,
 			&i.EntityType,
 			&i.EntityID,
@@ -397,7 +398,7 @@ func (q *Queries) EntityRefListActive(ctx context.Context, db DBTX, arg *EntityR
 }
 
 const entityRefListByKey = `-- name: EntityRefListByKey :many
-SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
+SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
 WHERE session_id = $1
   AND (entity_type, entity_id) IN (SELECT unnest($2::text[]), unnest($3::text[]))
 `
@@ -420,6 +421,7 @@ func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRe
 		var i EntityRefs
 		if err := rows.Scan(
 			&i.SessionID,
+			&i.UserID,
 			&i.Ref,
 			&i.EntityType,
 			&i.EntityID,
@@ -457,7 +459,7 @@ func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRe
 }
 
 const entityRefListDecayed = `-- name: EntityRefListDecayed :many
-SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs AS e
+SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs AS e
 WHERE e.session_id = $1
   AND e.active_reason IS NOT NULL
   AND NOT e.pinned
@@ -485,6 +487,7 @@ func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *Entity
 		var i EntityRefs
 		if err := rows.Scan(
 			&i.SessionID,
+			&i.UserID,
 			&i.Ref,
 			&i.EntityType,
 			&i.EntityID,
@@ -522,7 +525,7 @@ func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *Entity
 }
 
 const entityRefListDrafts = `-- name: EntityRefListDrafts :many
-SELECT session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
+SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
 WHERE session_id = $1
   AND active_turn >= $2::int -- true of both, and an index range
   AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = $2::int))
@@ -546,6 +549,7 @@ func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityR
 		var i EntityRefs
 		if err := rows.Scan(
 			&i.SessionID,
+			&i.UserID,
 			&i.Ref,
 			&i.EntityType,
 			&i.EntityID,
@@ -611,7 +615,7 @@ SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
        e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier
 FROM named AS n
-CROSS JOIN LATERAL (SELECT r.session_id, r.ref, r.entity_type, r.entity_id, r.state, r.action, r.label, r.label_is_placeholder, r.source_step, r.source_call, r.turn_created, r.turn_last_ref, r.turn_promoted, r.active_reason, r.retain_confidence, r.pinned, r.excluded_reason, r.excluded_constraint_id, r.demoted_at_turn, r.deleted_at_turn, r.loaded, r.row_version, r.created_at, r.updated_at, r.number, r.active_turn FROM entity_refs AS r WHERE r.session_id = $1::uuid AND r.ref = n.ref LIMIT 1) AS e
+CROSS JOIN LATERAL (SELECT r.session_id, r.user_id, r.ref, r.entity_type, r.entity_id, r.state, r.action, r.label, r.label_is_placeholder, r.source_step, r.source_call, r.turn_created, r.turn_last_ref, r.turn_promoted, r.active_reason, r.retain_confidence, r.pinned, r.excluded_reason, r.excluded_constraint_id, r.demoted_at_turn, r.deleted_at_turn, r.loaded, r.row_version, r.created_at, r.updated_at, r.number, r.active_turn FROM entity_refs AS r WHERE r.session_id = $1::uuid AND r.ref = n.ref LIMIT 1) AS e
 ORDER BY tier_rank(n.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number
 `
 
@@ -825,14 +829,14 @@ func (q *Queries) EntityRefSuggest(ctx context.Context, db DBTX, arg *EntityRefS
 
 const entityRefWrite = `-- name: EntityRefWrite :exec
 WITH written AS (
-    INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,
+    INSERT INTO entity_refs (session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,
         source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason,
         excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version)
-    SELECT $5::uuid, p.ref, p.entity_type, p.entity_id, p.state, p.action, p.label, p.label_is_placeholder, p.source_step,
+    SELECT $5::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = $5::uuid), p.ref, p.entity_type, p.entity_id, p.state, p.action, p.label, p.label_is_placeholder, p.source_step,
         p.source_call, p.turn_created, p.turn_last_ref, p.turn_promoted, p.active_reason, p.retain_confidence, p.pinned, p.excluded_reason,
         p.excluded_constraint_id, p.demoted_at_turn, p.deleted_at_turn, p.loaded, p.row_version
     FROM jsonb_populate_recordset(NULL::entity_refs, $6::jsonb) AS p
-    ON CONFLICT (session_id, ref) DO UPDATE SET
+    ON CONFLICT (session_id, ref, user_id) DO UPDATE SET
         entity_id              = excluded.entity_id,
         state                  = excluded.state,
         action                 = excluded.action,
@@ -850,10 +854,10 @@ WITH written AS (
         loaded                 = excluded.loaded,
         row_version            = excluded.row_version,
         updated_at             = clock_timestamp()
-    RETURNING session_id, ref, to_jsonb(entity_refs) AS data
+    RETURNING session_id, user_id, ref, entity_state(entity_refs) AS data
 )
-INSERT INTO entity_events (session_id, ref, turn_number, step, action, actor, data)
-SELECT w.session_id, w.ref, $1::int, $2::int, $3::jsonb ->> w.ref, $4::text, w.data
+INSERT INTO entity_events (session_id, user_id, ref, turn_number, step, action, actor, data)
+SELECT w.session_id, w.user_id, w.ref, $1::int, $2::int, $3::jsonb ->> w.ref, $4::text, w.data
 FROM written AS w
 `
 

@@ -13,9 +13,9 @@ import (
 )
 
 const historySummaryInsert = `-- name: HistorySummaryInsert :exec
-INSERT INTO history_summaries (session_id, kind, from_turn, to_turn, text, model, prompt_version)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
-ON CONFLICT (session_id, kind, from_turn, to_turn, prompt_version) DO NOTHING
+INSERT INTO history_summaries (session_id, user_id, kind, from_turn, to_turn, text, model, prompt_version)
+VALUES ($1, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1), $2, $3, $4, $5, $6, $7)
+ON CONFLICT (session_id, kind, from_turn, to_turn, prompt_version, user_id) DO NOTHING
 `
 
 type HistorySummaryInsertParams struct {

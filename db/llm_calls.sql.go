@@ -178,12 +178,12 @@ func (q *Queries) LlmCallGet(ctx context.Context, db DBTX, id uuid.UUID) (*LlmCa
 }
 
 const llmCallInsert = `-- name: LlmCallInsert :exec
-INSERT INTO llm_calls (id, session_id, turn_id, position, node, step, call, attempt, provider, model, request, response, context,
+INSERT INTO llm_calls (id, session_id, user_id, turn_id, position, node, step, call, attempt, provider, model, request, response, context,
                        input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code, trace_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+VALUES ($1, $2, (SELECT s.user_id FROM sessions AS s WHERE s.id = $2), $3, $4, $5, $6, $7, $8, $9, $10,
         $11, $12, $13, $14, $15, $16, $17::double precision, $18,
         $19, $20)
-ON CONFLICT (id) DO NOTHING
+ON CONFLICT (id, user_id) DO NOTHING
 `
 
 type LlmCallInsertParams struct {

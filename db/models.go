@@ -222,6 +222,8 @@ type ApiKeys struct {
 type Artifacts struct {
 	// With ref, the entity_refs row that these are the versions of.
 	SessionID uuid.UUID
+	// Owner of the session.
+	UserID uuid.UUID
 	// The drafts ref, gen_{type}_{n}; it stays the same when the draft is saved.
 	Ref string
 	// From 1; the highest is the draft as it stands.
@@ -288,6 +290,8 @@ type Decisions struct {
 	ID uuid.UUID
 	// The conversation whose view of things changed.
 	SessionID uuid.UUID
+	// Owner of the session.
+	UserID uuid.UUID
 	// The turn that decided; null when the user did it outside a turn.
 	TurnID *uuid.UUID
 	// Number of that turn.
@@ -328,6 +332,8 @@ type Embeddings struct {
 type EntityEvents struct {
 	// The conversation whose registry changed.
 	SessionID uuid.UUID
+	// Owner of the session.
+	UserID uuid.UUID
 	// Order of the changes.
 	ID int64
 	// The ref that changed, as it stands in entity_refs.
@@ -340,7 +346,7 @@ type EntityEvents struct {
 	Action string
 	// Who caused it: assistant, user or system.
 	Actor string
-	// The registry row as it stood after the change.
+	// The registry row as it stood after the change, see entity_state: a column that is missing was null.
 	Data json.RawMessage
 	// By the databases clock, within the commit that changed the ref.
 	CreatedAt time.Time
@@ -350,6 +356,8 @@ type EntityEvents struct {
 type EntityRefs struct {
 	// The session in which the ref means this.
 	SessionID uuid.UUID
+	// Owner of the session.
+	UserID uuid.UUID
 	// {type}_{n} for rows, gen_{type}_{n} for content not saved when it was made; never reused.
 	Ref string
 	// Type name of the domain declaration.
@@ -408,6 +416,8 @@ type HistorySummaries struct {
 	ID uuid.UUID
 	// The conversation whose turns the text stands for.
 	SessionID uuid.UUID
+	// Owner of the session.
+	UserID uuid.UUID
 	// conversation: what was said. narrative: what was done.
 	Kind string
 	// First turn covered.
@@ -430,6 +440,8 @@ type LlmCalls struct {
 	ID uuid.UUID
 	// The conversation it was paid for; usage per user and day is counted by it.
 	SessionID uuid.UUID
+	// Owner of the session, who paid for it.
+	UserID uuid.UUID
 	// The turn it was made for; null for compress, which covers many.
 	TurnID *uuid.UUID
 	// The decision it was made for: an answer stored under it is used, not bought again.
@@ -474,6 +486,8 @@ type LlmCalls struct {
 type NodeRuns struct {
 	// The turn decided for; turns.position names the row that comes next.
 	TurnID uuid.UUID
+	// Owner of the turn.
+	UserID uuid.UUID
 	// Which decision of the turn, from 1.
 	Position int32
 	// understand, think, act, reply or summarize.
@@ -500,6 +514,8 @@ type Questions struct {
 	ID uuid.UUID
 	// Where it was asked; at most one is open per session.
 	SessionID uuid.UUID
+	// Owner of the session.
+	UserID uuid.UUID
 	// The turn whose reply put the question.
 	TurnID uuid.UUID
 	// clarify, disambiguate, propose, ask_user or approve.
@@ -518,6 +534,8 @@ type Questions struct {
 type RefCounters struct {
 	// Refs are numbered in each conversation by itself.
 	SessionID uuid.UUID
+	// Owner of the session.
+	UserID uuid.UUID
 	// row: {type}_{n}. gen: gen_{type}_{n}.
 	Kind string
 	// Each type counts by itself.
@@ -552,6 +570,8 @@ type Sessions struct {
 type TurnEvents struct {
 	// The turn whose stream this is; its UUID v7 decides the monthly partition.
 	TurnID uuid.UUID
+	// Owner of the turn.
+	UserID uuid.UUID
 	// Order in the turn, from 1; the id of the server-sent event. Deltas leave gaps when they are pruned.
 	Seq int32
 	// What happened.
@@ -566,6 +586,8 @@ type TurnEvents struct {
 type TurnStepResults struct {
 	// The turn whose tool call this is; its UUID v7 decides the monthly partition.
 	TurnID uuid.UUID
+	// Owner of the turn.
+	UserID uuid.UUID
 	// The plan's step; 0 for what UI changes and mentions brought in.
 	Step int32
 	// Which call of the step, from 1.
@@ -594,6 +616,8 @@ type TurnStepResults struct {
 type TurnSteps struct {
 	// The turn whose plan this is.
 	TurnID uuid.UUID
+	// Owner of the turn.
+	UserID uuid.UUID
 	// From 1; a replan goes on counting.
 	Step int32
 	// What the step may do.
@@ -624,6 +648,8 @@ type TurnSummaries struct {
 	TurnID uuid.UUID
 	// Copied from the turn, so that a conversations story is read without it.
 	SessionID uuid.UUID
+	// Owner of the session.
+	UserID uuid.UUID
 	// Number of the turn.
 	TurnNumber int32
 	// What the user wrote.
@@ -668,7 +694,7 @@ type Turns struct {
 	ID uuid.UUID
 	// The conversation; with number it names the turn as people do.
 	SessionID uuid.UUID
-	// Owner of the session; kept here so that row-level security and foreign keys hold without a join.
+	// Owner of the session.
 	UserID uuid.UUID
 	// Position in the session, from 1, without gaps.
 	Number int32

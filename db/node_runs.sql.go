@@ -13,8 +13,8 @@ import (
 )
 
 const nodeRunInsert = `-- name: NodeRunInsert :exec
-INSERT INTO node_runs (turn_id, position, node, step, call, output, river_job_id, llm_call_id, duration_ms)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO node_runs (turn_id, user_id, position, node, step, call, output, river_job_id, llm_call_id, duration_ms)
+VALUES ($1, (SELECT t.user_id FROM turns AS t WHERE t.id = $1), $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type NodeRunInsertParams struct {

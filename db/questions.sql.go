@@ -44,7 +44,7 @@ func (q *Queries) QuestionAnswer(ctx context.Context, db DBTX, arg *QuestionAnsw
 }
 
 const questionAnswered = `-- name: QuestionAnswered :one
-SELECT q.id, q.session_id, q.turn_id, q.kind, q.payload, q.status, q.answered_by_turn, q.created_at FROM turns AS t
+SELECT q.id, q.session_id, q.user_id, q.turn_id, q.kind, q.payload, q.status, q.answered_by_turn, q.created_at FROM turns AS t
 JOIN questions AS q ON q.session_id = t.session_id AND q.answered_by_turn = t.number AND q.status = 'answered'
 WHERE t.id = $1
 ORDER BY q.id DESC
@@ -58,6 +58,7 @@ func (q *Queries) QuestionAnswered(ctx context.Context, db DBTX, turnID uuid.UUI
 	err := row.Scan(
 		&i.ID,
 		&i.SessionID,
+		&i.UserID,
 		&i.TurnID,
 		&i.Kind,
 		&i.Payload,
@@ -136,8 +137,8 @@ func (q *Queries) QuestionGetCurrent(ctx context.Context, db DBTX, arg *Question
 }
 
 const questionInsert = `-- name: QuestionInsert :one
-INSERT INTO questions (session_id, turn_id, kind, payload)
-VALUES ($1, $2, $3, $4)
+INSERT INTO questions (session_id, user_id, turn_id, kind, payload)
+VALUES ($1, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1), $2, $3, $4)
 RETURNING id
 `
 
@@ -162,7 +163,7 @@ func (q *Queries) QuestionInsert(ctx context.Context, db DBTX, arg *QuestionInse
 }
 
 const questionOpen = `-- name: QuestionOpen :one
-SELECT id, session_id, turn_id, kind, payload, status, answered_by_turn, created_at FROM questions WHERE session_id = $1 AND status = 'open'
+SELECT id, session_id, user_id, turn_id, kind, payload, status, answered_by_turn, created_at FROM questions WHERE session_id = $1 AND status = 'open'
 `
 
 func (q *Queries) QuestionOpen(ctx context.Context, db DBTX, sessionID uuid.UUID) (*Questions, error) {
@@ -171,6 +172,7 @@ func (q *Queries) QuestionOpen(ctx context.Context, db DBTX, sessionID uuid.UUID
 	err := row.Scan(
 		&i.ID,
 		&i.SessionID,
+		&i.UserID,
 		&i.TurnID,
 		&i.Kind,
 		&i.Payload,

@@ -12,9 +12,9 @@ import (
 )
 
 const refCounterAdvance = `-- name: RefCounterAdvance :many
-INSERT INTO ref_counters (session_id, kind, entity_type, last_number)
-SELECT $1::uuid, $2::text, unnest($3::text[]), unnest($4::int[])
-ON CONFLICT (session_id, kind, entity_type) DO UPDATE SET last_number = ref_counters.last_number + excluded.last_number
+INSERT INTO ref_counters (session_id, user_id, kind, entity_type, last_number)
+SELECT $1::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1::uuid), $2::text, unnest($3::text[]), unnest($4::int[])
+ON CONFLICT (session_id, kind, entity_type, user_id) DO UPDATE SET last_number = ref_counters.last_number + excluded.last_number
 RETURNING entity_type, last_number
 `
 

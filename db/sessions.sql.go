@@ -15,7 +15,7 @@ import (
 const sessionEnsure = `-- name: SessionEnsure :exec
 INSERT INTO sessions (id, user_id, domain, title, mode)
 VALUES ($1, $2, $3, $4, 'plan')
-ON CONFLICT (id) DO NOTHING
+ON CONFLICT (id, user_id) DO NOTHING
 `
 
 type SessionEnsureParams struct {

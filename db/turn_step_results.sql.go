@@ -14,8 +14,8 @@ import (
 )
 
 const turnStepResultInsert = `-- name: TurnStepResultInsert :exec
-INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+INSERT INTO turn_step_results (turn_id, user_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message)
+VALUES ($1, (SELECT t.user_id FROM turns AS t WHERE t.id = $1), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 `
 
 type TurnStepResultInsertParams struct {
@@ -70,7 +70,7 @@ const turnStepResultListTurns = `-- name: TurnStepResultListTurns :many
 SELECT r.turn_id, t.number AS turn_number, r.step, r.call, r.tool, r.entity_type, r.params, r.rows, r.row_count, r.refs, r.error_code, r.error_message
 FROM unnest($1::uuid[]) AS wanted(turn_id)
 CROSS JOIN LATERAL (SELECT n.number FROM turns AS n WHERE n.id = wanted.turn_id LIMIT 1) AS t
-CROSS JOIN LATERAL (SELECT x.turn_id, x.step, x.call, x.tool, x.entity_type, x.params, x.rows, x.row_count, x.refs, x.error_code, x.error_message, x.created_at FROM turn_step_results AS x WHERE x.turn_id = wanted.turn_id OFFSET 0) AS r
+CROSS JOIN LATERAL (SELECT x.turn_id, x.user_id, x.step, x.call, x.tool, x.entity_type, x.params, x.rows, x.row_count, x.refs, x.error_code, x.error_message, x.created_at FROM turn_step_results AS x WHERE x.turn_id = wanted.turn_id OFFSET 0) AS r
 ORDER BY t.number, r.step, r.call
 `
 

@@ -39,8 +39,8 @@ func (q *Queries) TurnStepEnd(ctx context.Context, db DBTX, arg *TurnStepEndPara
 }
 
 const turnStepInsert = `-- name: TurnStepInsert :exec
-INSERT INTO turn_steps (turn_id, step, step_type, subdomain, description, refs, needs)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs)
+VALUES ($1, (SELECT t.user_id FROM turns AS t WHERE t.id = $1), $2, $3, $4, $5, $6, $7)
 `
 
 type TurnStepInsertParams struct {
@@ -67,7 +67,7 @@ func (q *Queries) TurnStepInsert(ctx context.Context, db DBTX, arg *TurnStepInse
 }
 
 const turnStepList = `-- name: TurnStepList :many
-SELECT turn_id, step, step_type, subdomain, description, refs, needs, schema_tables, outcome, summary, conclusions, note FROM turn_steps WHERE turn_id = $1 ORDER BY step
+SELECT turn_id, user_id, step, step_type, subdomain, description, refs, needs, schema_tables, outcome, summary, conclusions, note FROM turn_steps WHERE turn_id = $1 ORDER BY step
 `
 
 // TurnStepList is a turn's plan.
@@ -82,6 +82,7 @@ func (q *Queries) TurnStepList(ctx context.Context, db DBTX, turnID uuid.UUID) (
 		var i TurnSteps
 		if err := rows.Scan(
 			&i.TurnID,
+			&i.UserID,
 			&i.Step,
 			&i.StepType,
 			&i.Subdomain,

@@ -240,7 +240,7 @@ SELECT t.id, t.number, left(t.message, $1::int)::text AS message, octet_length(t
        coalesce(s.tone, '')::text AS tone, coalesce(s.what_user_expressed, '')::text AS what_user_expressed,
        coalesce(s.what_we_acknowledged, '')::text AS what_we_acknowledged, coalesce(s.natural_next, '')::text AS natural_next
 FROM turns AS t
-LEFT JOIN LATERAL (SELECT x.turn_id, x.session_id, x.turn_number, x.user_message, x.goal, x.steps, x.curation_summary, x.retained_refs, x.demoted_refs, x.excluded_refs, x.analysis_conclusions, x.response_summary, x.conversation_phase, x.tone, x.what_user_expressed, x.what_we_acknowledged, x.natural_next, x.model, x.created_at, x.search FROM turn_summaries AS x WHERE x.turn_id = t.id LIMIT 1) AS s ON true
+LEFT JOIN LATERAL (SELECT x.turn_id, x.session_id, x.user_id, x.turn_number, x.user_message, x.goal, x.steps, x.curation_summary, x.retained_refs, x.demoted_refs, x.excluded_refs, x.analysis_conclusions, x.response_summary, x.conversation_phase, x.tone, x.what_user_expressed, x.what_we_acknowledged, x.natural_next, x.model, x.created_at, x.search FROM turn_summaries AS x WHERE x.turn_id = t.id LIMIT 1) AS s ON true
 WHERE t.session_id = $3 AND t.number <> $4::int AND t.finished_at <= $2
   AND t.number BETWEEN $5::int AND $6::int
 ORDER BY t.number DESC

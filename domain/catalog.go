@@ -113,9 +113,11 @@ SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL), format_t
                  WHERE e.enumtypid IN (b.oid, nullif(b.typelem, 0))), '{}'),
        CASE WHEN b.typcategory = 'A' THEN format_type(b.typelem, NULL) ELSE '' END,
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'INSERT'), false),
-       coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'UPDATE'), false)
+       coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'UPDATE'), false),
+       CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), '') ELSE '' END
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 JOIN pg_catalog.pg_type AS b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
@@ -192,7 +194,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 	)
 
 	_, err = pgx.ForEachRow(rows, []any{&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault,
-		&col.Generated, &col.Comment, &col.Enum, &elem, &insert, &update},
+		&col.Generated, &col.Comment, &col.Enum, &elem, &insert, &update, &col.Default},
 		func() error {
 			column := col
 			column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)

@@ -56,7 +56,7 @@ type Entity struct {
 
 	Key *Column // single-column key: uuid, integer or text
 	// Owner is the tenant column; nil for shared, read-only tables. Its value is not
-	// always the user's id: its default fills it, and no statement names it.
+	// always the user's id: its default knows it, fills it, and is what rows are compared with.
 	Owner *Column
 
 	Columns []*Column // all, in catalog order, hidden ones included
@@ -91,6 +91,16 @@ type Entity struct {
 	Singleton bool
 	// Empty is the sentence for a list without rows.
 	Empty string
+}
+
+// Owned is the SQL condition that a row is the user's whom the transaction acts for; TRUE for what all users share. Every
+// statement over rows names it beside the policy that says the same, so that a policy taken away opens nothing.
+func (e *Entity) Owned() string {
+	if e.Owner == nil || e.Owner.Default == "" {
+		return "TRUE"
+	}
+
+	return pgx.Identifier{e.Table, e.Owner.Name}.Sanitize() + " = (SELECT (" + e.Owner.Default + ")::" + e.Owner.Type + ")"
 }
 
 // OrderBy is one column of an order.
@@ -156,7 +166,8 @@ type Column struct {
 	Elem       Kind
 	Nullable   bool
 	HasDefault bool
-	Generated  bool // generated or identity: never written
+	Default    string // its SQL, qualified where the search path is not enough; "" for none
+	Generated  bool   // generated or identity: never written
 	// Writable: the declaration lets rows be created and updated with it.
 	Writable bool
 	Enum     []string

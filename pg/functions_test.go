@@ -17,6 +17,7 @@ var functionCalls = []string{ //nolint:gochecknoglobals // a table
 	`alfred.uuid_v7_floor(now())`,
 	`alfred.tenant_id()`,
 	`alfred.tier_rank('recent')`,
+	`alfred.entity_state(NULL)`,
 	`alfred.entity_tier('stored', 'read', NULL, NULL, 1, NULL, 2, 2)`,
 	`kitchen.seed_demo((SELECT user_id FROM alfred.sessions WHERE id = ':session'))`,
 	`alfred.turn_enqueue(':session', 'a second message', NULL, NULL, 'enqueue', '[]', '[]')`,

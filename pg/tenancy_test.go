@@ -54,6 +54,30 @@ func TestTenantReachesItsRowsAlone(t *testing.T) {
 		"foreign keys by which a tenant's row can point at another tenant's: they ignore row-level security")
 }
 
+// A user's rows can be told apart by themselves: every table has the user in its key, so that native replication can pick
+// one user's rows, and every policy compares it without reading another table.
+func TestUserStandsInEveryKey(t *testing.T) {
+	t.Parallel()
+	tx := dbtest.Tx(t)
+	rows, err := tx.Query(t.Context(), `
+		SELECT c.relname || ' has no user in its replica identity' FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		WHERE `+ours+` AND n.nspname = 'alfred' AND c.relkind IN ('r', 'p') AND c.relname NOT IN ('users', 'workers', 'kitchen_migrations') AND c.relreplident <> 'f'
+		  AND NOT EXISTS (SELECT FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'user_id'
+		                  WHERE i.indrelid = c.oid AND i.indisprimary AND a.attnotnull AND a.attnum = ANY (i.indkey::smallint[]))
+		UNION ALL
+		SELECT c.relname || ' is unique without its user: ' || i.indexrelid::regclass FROM pg_index AS i
+		JOIN pg_class AS c ON c.oid = i.indrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+		JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'user_id'
+		WHERE `+ours+` AND n.nspname = 'alfred' AND i.indisunique AND NOT a.attnum = ANY (i.indkey::smallint[]) AND c.relname <> 'api_keys'
+		UNION ALL
+		SELECT p.tablename || ' has a policy that reads another table: ' || p.qual FROM pg_policies AS p
+		WHERE p.schemaname = 'alfred' AND (p.qual ~ 'FROM' OR p.qual !~ '^\(+(user_id|id) = \( SELECT tenant_id\(\) AS tenant_id\)\)')`)
+	require.NoError(t, err)
+	wrong, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	require.Empty(t, wrong)
+}
+
 // A function that runs with its owner's rights is a door in the wall: each is known,
 // looks up names where it says, and is closed to everybody else.
 func TestFunctionsOfTheOwner(t *testing.T) {

@@ -179,7 +179,7 @@ func rowWords(d *domain.Domain, e *domain.Entity, text string) string {
 
 	return fmt.Sprintf(`
 	(SELECT '%s' AS kind, id, row_number() OVER (ORDER BY likeness DESC, id) AS rank FROM (
-		SELECT %s::text AS id, strict_word_similarity(%s, concat_ws(' ', %s)) AS likeness FROM %s) AS ranked
+		SELECT %s::text AS id, strict_word_similarity(%s, concat_ws(' ', %s)) AS likeness FROM %s WHERE %s) AS ranked
 		WHERE likeness >= %g ORDER BY likeness DESC, id LIMIT %d)`,
-		e.Type, key, text, strings.Join(parts, ", "), pgx.Identifier{d.Schema, e.Table}.Sanitize(), wordLikeness, perList)
+		e.Type, key, text, strings.Join(parts, ", "), pgx.Identifier{d.Schema, e.Table}.Sanitize(), e.Owned(), wordLikeness, perList)
 }

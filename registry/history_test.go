@@ -133,7 +133,7 @@ func TestSameScriptSameRefs(t *testing.T) {
 		}
 
 		dumps[i] = view(t, t.Context(), b.tx, `
-			SELECT (to_jsonb(e) - '{session_id,created_at,updated_at}'::text[])::text FROM entity_refs AS e WHERE session_id = $1 ORDER BY ref`, b.scope.SessionID)
+			SELECT (to_jsonb(e) - '{session_id,user_id,created_at,updated_at}'::text[])::text FROM entity_refs AS e WHERE session_id = $1 ORDER BY ref`, b.scope.SessionID)
 	}
 
 	require.NotEmpty(t, dumps[0])

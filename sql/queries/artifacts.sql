@@ -9,8 +9,8 @@ LIMIT 1;
 
 -- ArtifactInsert adds the next version of each; refs and contents go in pairs.
 -- name: ArtifactInsert :exec
-INSERT INTO artifacts (session_id, ref, version, content, turn_number, step)
-SELECT @session_id::uuid, n.ref,
+INSERT INTO artifacts (session_id, user_id, ref, version, content, turn_number, step)
+SELECT @session_id::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id::uuid), n.ref,
        1 + coalesce((SELECT max(a.version) FROM artifacts AS a WHERE a.session_id = @session_id::uuid AND a.ref = n.ref), 0),
        n.content, @turn_number::int, sqlc.narg(step)::int
 FROM (SELECT unnest(@refs::text[]) AS ref, unnest(@contents::jsonb[]) AS content) AS n;

@@ -63,10 +63,16 @@ LIMIT @lim;
 
 -- EmbeddingUpsert stores vectors, given as pgvector writes them.
 -- name: EmbeddingUpsert :exec
+WITH new AS (
+    SELECT unnest(@owner_ids::text[]) AS owner_id, nullif(unnest(@user_ids::text[]), '')::uuid AS user_id,
+           unnest(@content_hashes::bytea[]) AS content_hash, unnest(@vectors::text[]) AS embedding
+), moved AS ( -- to another owner
+    DELETE FROM embeddings AS e USING new
+    WHERE e.owner_kind = @owner_kind AND e.owner_id = new.owner_id AND e.model = @model AND e.user_id IS DISTINCT FROM new.user_id
+)
 INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
 SELECT @owner_kind, new.owner_id, @model, new.user_id, @dimensions, new.content_hash, new.embedding::vector
-FROM (SELECT unnest(@owner_ids::text[]) AS owner_id, nullif(unnest(@user_ids::text[]), '')::uuid AS user_id,
-             unnest(@content_hashes::bytea[]) AS content_hash, unnest(@vectors::text[]) AS embedding) AS new
-ON CONFLICT (owner_kind, owner_id, model) DO UPDATE
-SET user_id = excluded.user_id, dimensions = excluded.dimensions, content_hash = excluded.content_hash,
+FROM new
+ON CONFLICT (owner_kind, owner_id, model, user_id) DO UPDATE
+SET dimensions = excluded.dimensions, content_hash = excluded.content_hash,
     embedding = excluded.embedding, created_at = clock_timestamp();

@@ -37,10 +37,10 @@ WITH cleared AS (
     WHERE e.session_id = @session_id
       AND e.state IN ('stored', 'promoted')
       AND (e.demoted_at_turn IS NULL OR e.active_reason IS NOT NULL OR e.excluded_reason IS NOT NULL OR e.pinned)
-    RETURNING e.session_id, e.ref, to_jsonb(e) AS data
+    RETURNING e.session_id, e.user_id, e.ref, entity_state(e) AS data
 )
-INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
-SELECT c.session_id, c.ref, @turn_number::int, 'demoted', @actor::text, c.data
+INSERT INTO entity_events (session_id, user_id, ref, turn_number, action, actor, data)
+SELECT c.session_id, c.user_id, c.ref, @turn_number::int, 'demoted', @actor::text, c.data
 FROM cleared AS c;
 
 -- EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many; an index-only scan.
@@ -61,16 +61,16 @@ WITH freed AS (
     UPDATE entity_refs AS e
     SET excluded_reason = NULL, excluded_constraint_id = NULL, updated_at = clock_timestamp()
     WHERE e.excluded_constraint_id = ANY(@constraint_ids::uuid[])
-    RETURNING e.session_id, e.ref, to_jsonb(e) AS data
+    RETURNING e.session_id, e.user_id, e.ref, entity_state(e) AS data
 ), event AS (
-    INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
-    SELECT f.session_id, f.ref, CASE WHEN f.session_id = @session_id::uuid THEN @turn_number::int ELSE s.last_turn END,
+    INSERT INTO entity_events (session_id, user_id, ref, turn_number, action, actor, data)
+    SELECT f.session_id, f.user_id, f.ref, CASE WHEN f.session_id = @session_id::uuid THEN @turn_number::int ELSE s.last_turn END,
            'restored', @actor::text, f.data
     FROM freed AS f
     JOIN sessions AS s ON s.id = f.session_id
 )
-INSERT INTO decisions (session_id, turn_id, turn_number, action, ref, reason, actor)
-SELECT f.session_id, CASE WHEN f.session_id = @session_id::uuid THEN sqlc.narg(turn_id)::uuid END,
+INSERT INTO decisions (session_id, user_id, turn_id, turn_number, action, ref, reason, actor)
+SELECT f.session_id, f.user_id, CASE WHEN f.session_id = @session_id::uuid THEN sqlc.narg(turn_id)::uuid END,
        CASE WHEN f.session_id = @session_id::uuid THEN @turn_number::int ELSE s.last_turn END,
        'expire', f.ref, 'its constraint ended', @actor::text
 FROM freed AS f
@@ -178,14 +178,14 @@ ORDER BY n.turn_last_ref DESC, n.ref;
 -- EntityRefWrite stores changed refs and writes the event of each (ref -> action) with the row as it is then.
 -- name: EntityRefWrite :exec
 WITH written AS (
-    INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,
+    INSERT INTO entity_refs (session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,
         source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason,
         excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version)
-    SELECT @session_id::uuid, p.ref, p.entity_type, p.entity_id, p.state, p.action, p.label, p.label_is_placeholder, p.source_step,
+    SELECT @session_id::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id::uuid), p.ref, p.entity_type, p.entity_id, p.state, p.action, p.label, p.label_is_placeholder, p.source_step,
         p.source_call, p.turn_created, p.turn_last_ref, p.turn_promoted, p.active_reason, p.retain_confidence, p.pinned, p.excluded_reason,
         p.excluded_constraint_id, p.demoted_at_turn, p.deleted_at_turn, p.loaded, p.row_version
     FROM jsonb_populate_recordset(NULL::entity_refs, @refs::jsonb) AS p
-    ON CONFLICT (session_id, ref) DO UPDATE SET
+    ON CONFLICT (session_id, ref, user_id) DO UPDATE SET
         entity_id              = excluded.entity_id,
         state                  = excluded.state,
         action                 = excluded.action,
@@ -203,8 +203,8 @@ WITH written AS (
         loaded                 = excluded.loaded,
         row_version            = excluded.row_version,
         updated_at             = clock_timestamp()
-    RETURNING session_id, ref, to_jsonb(entity_refs) AS data
+    RETURNING session_id, user_id, ref, entity_state(entity_refs) AS data
 )
-INSERT INTO entity_events (session_id, ref, turn_number, step, action, actor, data)
-SELECT w.session_id, w.ref, @turn_number::int, sqlc.narg(step)::int, @events::jsonb ->> w.ref, @actor::text, w.data
+INSERT INTO entity_events (session_id, user_id, ref, turn_number, step, action, actor, data)
+SELECT w.session_id, w.user_id, w.ref, @turn_number::int, sqlc.narg(step)::int, @events::jsonb ->> w.ref, @actor::text, w.data
 FROM written AS w;

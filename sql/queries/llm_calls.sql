@@ -22,12 +22,12 @@ WHERE id = @id;
 
 -- LlmCallInsert stores a call; one that is stored already stays.
 -- name: LlmCallInsert :exec
-INSERT INTO llm_calls (id, session_id, turn_id, position, node, step, call, attempt, provider, model, request, response, context,
+INSERT INTO llm_calls (id, session_id, user_id, turn_id, position, node, step, call, attempt, provider, model, request, response, context,
                        input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code, trace_id)
-VALUES (@id, @session_id, sqlc.narg(turn_id), sqlc.narg(position), @node, sqlc.narg(step), @call, @attempt, @provider, @model,
+VALUES (@id, @session_id, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id), sqlc.narg(turn_id), sqlc.narg(position), @node, sqlc.narg(step), @call, @attempt, @provider, @model,
         @request, sqlc.narg(response), @context, @input_tokens, @output_tokens, @cached_tokens, @cost_usd::double precision, @latency_ms,
         sqlc.narg(error_code), sqlc.narg(trace_id))
-ON CONFLICT (id) DO NOTHING;
+ON CONFLICT (id, user_id) DO NOTHING;
 
 -- LlmCallPageTurn pages through a turn's calls as they were made, without what was said.
 -- name: LlmCallPageTurn :many

@@ -32,8 +32,8 @@ LIMIT 1;
 
 -- QuestionInsert asks; supersede the open question first.
 -- name: QuestionInsert :one
-INSERT INTO questions (session_id, turn_id, kind, payload)
-VALUES (@session_id, @turn_id, @kind, @payload)
+INSERT INTO questions (session_id, user_id, turn_id, kind, payload)
+VALUES (@session_id, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id), @turn_id, @kind, @payload)
 RETURNING id;
 
 -- name: QuestionOpen :one

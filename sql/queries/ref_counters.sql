@@ -1,6 +1,6 @@
 -- RefCounterAdvance takes the next numbers of types; the last of each is returned. types and counts go in pairs.
 -- name: RefCounterAdvance :many
-INSERT INTO ref_counters (session_id, kind, entity_type, last_number)
-SELECT @session_id::uuid, @kind::text, unnest(@entity_types::text[]), unnest(@counts::int[])
-ON CONFLICT (session_id, kind, entity_type) DO UPDATE SET last_number = ref_counters.last_number + excluded.last_number
+INSERT INTO ref_counters (session_id, user_id, kind, entity_type, last_number)
+SELECT @session_id::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id::uuid), @kind::text, unnest(@entity_types::text[]), unnest(@counts::int[])
+ON CONFLICT (session_id, kind, entity_type, user_id) DO UPDATE SET last_number = ref_counters.last_number + excluded.last_number
 RETURNING entity_type, last_number;

@@ -2,7 +2,7 @@
 -- name: SessionEnsure :exec
 INSERT INTO sessions (id, user_id, domain, title, mode)
 VALUES (@id, @user_id, @domain, @title, 'plan')
-ON CONFLICT (id) DO NOTHING;
+ON CONFLICT (id, user_id) DO NOTHING;
 
 -- name: SessionGet :one
 SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at

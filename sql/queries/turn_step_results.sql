@@ -1,6 +1,6 @@
 -- name: TurnStepResultInsert :exec
-INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message)
-VALUES (@turn_id, @step, @call, @tool, sqlc.narg('entity_type'), @params, @rows, @row_count, @refs, sqlc.narg('error_code'), sqlc.narg('error_message'));
+INSERT INTO turn_step_results (turn_id, user_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message)
+VALUES (@turn_id, (SELECT t.user_id FROM turns AS t WHERE t.id = @turn_id), @step, @call, @tool, sqlc.narg('entity_type'), @params, @rows, @row_count, @refs, sqlc.narg('error_code'), sqlc.narg('error_message'));
 
 -- TurnStepResultLastCall is the number of the step's newest call, 0 before the first.
 -- name: TurnStepResultLastCall :one

@@ -1,4 +1,7 @@
 -- Sessions, turns, and what each turn decided, in order.
+--
+-- Every table has the user in its key, last: look-ups go by session or turn, and what stands in a key can be moved to
+-- another database by native replication and protected by a policy that reads no other table.
 
 -- +goose Up
 
@@ -19,8 +22,7 @@ CREATE TABLE sessions (
     last_activity_at timestamptz NOT NULL DEFAULT now(),
     archived_at      timestamptz,
     created_at       timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT sessions_pkey PRIMARY KEY (id),
-    CONSTRAINT sessions_user_id_key UNIQUE (user_id, id),
+    CONSTRAINT sessions_pkey PRIMARY KEY (id, user_id),
     CONSTRAINT sessions_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT sessions_domain_length CHECK (char_length(domain) BETWEEN 1 AND 100),
     CONSTRAINT sessions_title_length CHECK (char_length(title) <= 200),
@@ -63,10 +65,10 @@ CREATE TABLE turns (
     created_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
     started_at         timestamptz,
     finished_at        timestamptz,
-    CONSTRAINT turns_pkey PRIMARY KEY (id),
-    CONSTRAINT turns_session_number_key UNIQUE (session_id, number),
-    CONSTRAINT turns_session_idempotency_key UNIQUE (session_id, idempotency_key),
-    CONSTRAINT turns_session_fkey FOREIGN KEY (user_id, session_id) REFERENCES sessions (user_id, id) ON DELETE CASCADE,
+    CONSTRAINT turns_pkey PRIMARY KEY (id, user_id),
+    CONSTRAINT turns_session_number_key UNIQUE (session_id, number, user_id),
+    CONSTRAINT turns_session_idempotency_key UNIQUE (session_id, idempotency_key, user_id),
+    CONSTRAINT turns_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
     CONSTRAINT turns_number_positive CHECK (number >= 1),
     CONSTRAINT turns_idempotency_key_length CHECK (char_length(idempotency_key) BETWEEN 1 AND 255),
     CONSTRAINT turns_message_length CHECK (octet_length(message) BETWEEN 1 AND 32768),
@@ -79,7 +81,7 @@ CREATE TABLE turns (
     CONSTRAINT turns_finished_when_final CHECK ((status IN ('queued', 'running')) = (finished_at IS NULL))
 );
 -- The promise that a session runs one turn at a time is kept here and nowhere else.
-CREATE UNIQUE INDEX turns_one_running_idx ON turns (session_id) WHERE status = 'running';
+CREATE UNIQUE INDEX turns_one_running_idx ON turns (session_id, user_id) WHERE status = 'running';
 CREATE INDEX turns_open_idx ON turns (session_id) WHERE status IN ('queued', 'running');
 CREATE INDEX turns_queued_idx ON turns (session_id, interrupts DESC, number) WHERE status = 'queued';
 CREATE INDEX turns_unsummarized_idx ON turns (session_id, replied_at) WHERE status = 'succeeded' AND summarized_at IS NULL;
@@ -88,7 +90,7 @@ CREATE INDEX turns_user_idx ON turns (user_id, session_id);
 COMMENT ON TABLE turns IS 'One message and its answer.';
 COMMENT ON COLUMN turns.id IS 'UUID v7; also what jobs, events and calls name the turn by, and the trace that it is recorded under.';
 COMMENT ON COLUMN turns.session_id IS 'The conversation; with number it names the turn as people do.';
-COMMENT ON COLUMN turns.user_id IS 'Owner of the session; kept here so that row-level security and foreign keys hold without a join.';
+COMMENT ON COLUMN turns.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN turns.number IS 'Position in the session, from 1, without gaps.';
 COMMENT ON COLUMN turns.idempotency_key IS 'A second enqueue with the same key returns this turn.';
 COMMENT ON COLUMN turns.message IS 'The user''s text as typed.';
@@ -112,6 +114,7 @@ COMMENT ON COLUMN turns.finished_at IS 'When status became final.';
 
 CREATE TABLE node_runs (
     turn_id      uuid        NOT NULL,
+    user_id      uuid        NOT NULL,
     position     integer     NOT NULL,
     node         text        NOT NULL,
     step         integer,
@@ -121,12 +124,13 @@ CREATE TABLE node_runs (
     llm_call_id  uuid,
     duration_ms  integer     NOT NULL DEFAULT 0,
     created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT node_runs_pkey PRIMARY KEY (turn_id, position),
-    CONSTRAINT node_runs_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT node_runs_pkey PRIMARY KEY (turn_id, position, user_id),
+    CONSTRAINT node_runs_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
     CONSTRAINT node_runs_node_known CHECK (node IN ('understand', 'think', 'act', 'reply', 'summarize'))
 );
 COMMENT ON TABLE node_runs IS 'One row per decision: what a node answered. The lasting record of jobs, which River prunes.';
 COMMENT ON COLUMN node_runs.turn_id IS 'The turn decided for; turns.position names the row that comes next.';
+COMMENT ON COLUMN node_runs.user_id IS 'Owner of the turn.';
 COMMENT ON COLUMN node_runs.position IS 'Which decision of the turn, from 1.';
 COMMENT ON COLUMN node_runs.node IS 'understand, think, act, reply or summarize.';
 COMMENT ON COLUMN node_runs.step IS 'The plan''s step, from 1; null outside act.';
@@ -139,6 +143,7 @@ COMMENT ON COLUMN node_runs.created_at IS 'When it was committed.';
 
 CREATE TABLE turn_steps (
     turn_id       uuid      NOT NULL,
+    user_id       uuid      NOT NULL,
     step          integer   NOT NULL,
     step_type     step_type NOT NULL,
     subdomain     text      NOT NULL,
@@ -150,13 +155,14 @@ CREATE TABLE turn_steps (
     summary       text,
     conclusions   text,
     note          text,
-    CONSTRAINT turn_steps_pkey PRIMARY KEY (turn_id, step),
-    CONSTRAINT turn_steps_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT turn_steps_pkey PRIMARY KEY (turn_id, step, user_id),
+    CONSTRAINT turn_steps_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
     CONSTRAINT turn_steps_step_positive CHECK (step >= 1),
     CONSTRAINT turn_steps_needs_known CHECK (needs IN ('refs', 'rows'))
 );
 COMMENT ON TABLE turn_steps IS 'The plan of a turn and how each step ended.';
 COMMENT ON COLUMN turn_steps.turn_id IS 'The turn whose plan this is.';
+COMMENT ON COLUMN turn_steps.user_id IS 'Owner of the turn.';
 COMMENT ON COLUMN turn_steps.step IS 'From 1; a replan goes on counting.';
 COMMENT ON COLUMN turn_steps.step_type IS 'What the step may do.';
 COMMENT ON COLUMN turn_steps.subdomain IS 'The subdomain of the declaration, which says which tables the step may touch.';

@@ -5,6 +5,7 @@
 CREATE TABLE decisions (
     id          uuid        NOT NULL DEFAULT uuid_v7(),
     session_id  uuid        NOT NULL,
+    user_id     uuid        NOT NULL,
     turn_id     uuid,
     turn_number integer     NOT NULL,
     action      text        NOT NULL,
@@ -12,9 +13,9 @@ CREATE TABLE decisions (
     reason      text        NOT NULL DEFAULT '',
     actor       text        NOT NULL,
     created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT decisions_pkey PRIMARY KEY (id),
-    CONSTRAINT decisions_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
-    CONSTRAINT decisions_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT decisions_pkey PRIMARY KEY (id, user_id),
+    CONSTRAINT decisions_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
+    CONSTRAINT decisions_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
     CONSTRAINT decisions_action_known CHECK (action IN ('retain', 'demote', 'drop', 'exclude', 'clear_all', 'expire')),
     CONSTRAINT decisions_actor_known CHECK (actor IN ('assistant', 'user', 'system')),
     CONSTRAINT decisions_reason_length CHECK (char_length(reason) <= 1000),
@@ -25,6 +26,7 @@ CREATE INDEX decisions_turn_idx ON decisions (turn_id);
 COMMENT ON TABLE decisions IS 'The decision log: what was kept in view, demoted, dropped, excluded, and why.';
 COMMENT ON COLUMN decisions.id IS 'UUID v7: the logs order.';
 COMMENT ON COLUMN decisions.session_id IS 'The conversation whose view of things changed.';
+COMMENT ON COLUMN decisions.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN decisions.turn_id IS 'The turn that decided; null when the user did it outside a turn.';
 COMMENT ON COLUMN decisions.turn_number IS 'Number of that turn.';
 COMMENT ON COLUMN decisions.action IS 'retain, demote, drop, exclude, clear_all or expire.';
@@ -46,9 +48,9 @@ CREATE TABLE constraints (
     ended_turn  integer,
     replaced_by uuid,
     created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT constraints_pkey PRIMARY KEY (id),
-    CONSTRAINT constraints_session_fkey FOREIGN KEY (user_id, session_id) REFERENCES sessions (user_id, id) ON DELETE CASCADE,
-    CONSTRAINT constraints_replaced_by_fkey FOREIGN KEY (replaced_by) REFERENCES constraints (id) ON DELETE SET NULL,
+    CONSTRAINT constraints_pkey PRIMARY KEY (id, user_id),
+    CONSTRAINT constraints_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
+    CONSTRAINT constraints_replaced_by_fkey FOREIGN KEY (replaced_by, user_id) REFERENCES constraints (id, user_id) ON DELETE SET NULL (replaced_by),
     CONSTRAINT constraints_text_length CHECK (char_length(text) BETWEEN 1 AND 1000),
     CONSTRAINT constraints_kind_known CHECK (kind IN ('count', 'date_range', 'exclude', 'require', 'budget', 'other')),
     CONSTRAINT constraints_scope_known CHECK (scope IN ('session', 'lasting'))
@@ -73,24 +75,26 @@ COMMENT ON COLUMN constraints.created_at IS 'When it was stored.';
 CREATE TABLE questions (
     id               uuid        NOT NULL DEFAULT uuid_v7(),
     session_id       uuid        NOT NULL,
+    user_id          uuid        NOT NULL,
     turn_id          uuid        NOT NULL,
     kind             text        NOT NULL,
     payload          jsonb       NOT NULL,
     status           text        NOT NULL DEFAULT 'open',
     answered_by_turn integer,
     created_at       timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT questions_pkey PRIMARY KEY (id),
-    CONSTRAINT questions_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
-    CONSTRAINT questions_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT questions_pkey PRIMARY KEY (id, user_id),
+    CONSTRAINT questions_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
+    CONSTRAINT questions_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
     CONSTRAINT questions_kind_known CHECK (kind IN ('clarify', 'disambiguate', 'propose', 'ask_user', 'approve')),
     CONSTRAINT questions_status_known CHECK (status IN ('open', 'answered', 'expired', 'superseded')),
     CONSTRAINT questions_payload_has_text CHECK (payload ? 'text')
 );
-CREATE UNIQUE INDEX questions_one_open_idx ON questions (session_id) WHERE status = 'open';
+CREATE UNIQUE INDEX questions_one_open_idx ON questions (session_id, user_id) WHERE status = 'open';
 CREATE INDEX questions_turn_idx ON questions (turn_id);
 COMMENT ON TABLE questions IS 'What the assistant asked and still waits for, at most one open per session.';
 COMMENT ON COLUMN questions.id IS 'UUID v7: the newest question of a session is the one that stands.';
 COMMENT ON COLUMN questions.session_id IS 'Where it was asked; at most one is open per session.';
+COMMENT ON COLUMN questions.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN questions.turn_id IS 'The turn whose reply put the question.';
 COMMENT ON COLUMN questions.kind IS 'clarify, disambiguate, propose, ask_user or approve.';
 COMMENT ON COLUMN questions.payload IS 'text and options [{label, ref?}]; for approve also the tool call and the keys of its rows.';
@@ -101,6 +105,7 @@ COMMENT ON COLUMN questions.created_at IS 'When it was asked.';
 CREATE TABLE turn_summaries (
     turn_id              uuid        NOT NULL,
     session_id           uuid        NOT NULL,
+    user_id              uuid        NOT NULL,
     turn_number          integer     NOT NULL,
     user_message         text        NOT NULL,
     goal                 text        NOT NULL DEFAULT '',
@@ -119,10 +124,10 @@ CREATE TABLE turn_summaries (
     model                text        NOT NULL DEFAULT 'none',
     created_at           timestamptz NOT NULL DEFAULT clock_timestamp(),
     search               tsvector,
-    CONSTRAINT turn_summaries_pkey PRIMARY KEY (turn_id),
-    CONSTRAINT turn_summaries_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
-    CONSTRAINT turn_summaries_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
-    CONSTRAINT turn_summaries_number_key UNIQUE (session_id, turn_number),
+    CONSTRAINT turn_summaries_pkey PRIMARY KEY (turn_id, user_id),
+    CONSTRAINT turn_summaries_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
+    CONSTRAINT turn_summaries_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
+    CONSTRAINT turn_summaries_number_key UNIQUE (session_id, turn_number, user_id),
     CONSTRAINT turn_summaries_phase_known CHECK (conversation_phase IN ('exploring', 'narrowing', 'confirming', 'executing', 'reflecting')),
     CONSTRAINT turn_summaries_tone_known CHECK (tone IN ('collaborative', 'informative', 'clarifying'))
 );
@@ -130,6 +135,7 @@ CREATE INDEX turn_summaries_search_idx ON turn_summaries USING gin (search);
 COMMENT ON TABLE turn_summaries IS 'What happened in a turn: facts from rows, and a few words by a model.';
 COMMENT ON COLUMN turn_summaries.turn_id IS 'The turn told of here; one summary each.';
 COMMENT ON COLUMN turn_summaries.session_id IS 'Copied from the turn, so that a conversations story is read without it.';
+COMMENT ON COLUMN turn_summaries.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN turn_summaries.turn_number IS 'Number of the turn.';
 COMMENT ON COLUMN turn_summaries.user_message IS 'What the user wrote.';
 COMMENT ON COLUMN turn_summaries.goal IS 'What Think set out to do.';
@@ -158,7 +164,7 @@ LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
 BEGIN
-    SELECT array_to_tsvector(ARRAY[' ' || t.user_id])
+    SELECT array_to_tsvector(ARRAY[' ' || NEW.user_id])
         || to_tsvector('english', concat_ws(' ', left(NEW.user_message, 8000), left(NEW.goal, 8000), left(NEW.response_summary, 8000), left(t.reply, 8000)))
     INTO NEW.search FROM turns AS t WHERE t.id = NEW.turn_id;
     RETURN NEW;
@@ -173,6 +179,7 @@ CREATE TRIGGER turn_summaries_words BEFORE INSERT OR UPDATE OF user_message, goa
 CREATE TABLE history_summaries (
     id             uuid        NOT NULL DEFAULT uuid_v7(),
     session_id     uuid        NOT NULL,
+    user_id        uuid        NOT NULL,
     kind           text        NOT NULL,
     from_turn      integer     NOT NULL,
     to_turn        integer     NOT NULL,
@@ -180,9 +187,9 @@ CREATE TABLE history_summaries (
     model          text        NOT NULL,
     prompt_version text        NOT NULL,
     created_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT history_summaries_pkey PRIMARY KEY (id),
-    CONSTRAINT history_summaries_range_key UNIQUE (session_id, kind, from_turn, to_turn, prompt_version),
-    CONSTRAINT history_summaries_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
+    CONSTRAINT history_summaries_pkey PRIMARY KEY (id, user_id),
+    CONSTRAINT history_summaries_range_key UNIQUE (session_id, kind, from_turn, to_turn, prompt_version, user_id),
+    CONSTRAINT history_summaries_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
     CONSTRAINT history_summaries_kind_known CHECK (kind IN ('conversation', 'narrative')),
     CONSTRAINT history_summaries_range_ordered CHECK (1 <= from_turn AND from_turn <= to_turn)
 );
@@ -190,6 +197,7 @@ CREATE INDEX history_summaries_newest_idx ON history_summaries (session_id, kind
 COMMENT ON TABLE history_summaries IS 'Older turns in a few sentences. Insert-only: the newest row with the highest to_turn stands, the originals stay.';
 COMMENT ON COLUMN history_summaries.id IS 'UUID v7; breaks ties between texts that end with the same turn: the newest stands.';
 COMMENT ON COLUMN history_summaries.session_id IS 'The conversation whose turns the text stands for.';
+COMMENT ON COLUMN history_summaries.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN history_summaries.kind IS 'conversation: what was said. narrative: what was done.';
 COMMENT ON COLUMN history_summaries.from_turn IS 'First turn covered.';
 COMMENT ON COLUMN history_summaries.to_turn IS 'Last turn covered.';

@@ -7,6 +7,7 @@ COMMENT ON TYPE ref_state IS 'stored: a row of the domain. pending: generated, n
 
 CREATE TABLE entity_refs (
     session_id             uuid        NOT NULL,
+    user_id                uuid        NOT NULL,
     ref                    text        NOT NULL,
     entity_type            text        NOT NULL,
     entity_id              text,
@@ -40,10 +41,11 @@ CREATE TABLE entity_refs (
         WHEN active_reason IS NOT NULL THEN 2147483647
         ELSE turn_last_ref
     END) STORED,
-    CONSTRAINT entity_refs_pkey PRIMARY KEY (session_id, ref),
-    CONSTRAINT entity_refs_entity_key UNIQUE (session_id, entity_type, entity_id),
-    CONSTRAINT entity_refs_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
-    CONSTRAINT entity_refs_excluded_constraint_fkey FOREIGN KEY (excluded_constraint_id) REFERENCES constraints (id) ON DELETE SET NULL,
+    CONSTRAINT entity_refs_pkey PRIMARY KEY (session_id, ref, user_id),
+    CONSTRAINT entity_refs_entity_key UNIQUE (session_id, entity_type, entity_id, user_id),
+    CONSTRAINT entity_refs_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
+    CONSTRAINT entity_refs_excluded_constraint_fkey FOREIGN KEY (excluded_constraint_id, user_id)
+        REFERENCES constraints (id, user_id) ON DELETE SET NULL (excluded_constraint_id),
     CONSTRAINT entity_refs_action_known CHECK (action IN ('read', 'created', 'updated', 'deleted', 'generated', 'linked',
         'created:user', 'updated:user', 'deleted:user', 'mentioned:user')),
     CONSTRAINT entity_refs_pending_has_no_row CHECK ((state = 'pending') <= (entity_id IS NULL)),
@@ -61,6 +63,7 @@ CREATE INDEX entity_refs_newest_idx ON entity_refs (session_id, turn_last_ref DE
 CREATE INDEX entity_refs_excluded_constraint_idx ON entity_refs (excluded_constraint_id) WHERE excluded_constraint_id IS NOT NULL;
 COMMENT ON TABLE entity_refs IS 'The registry: what a session knows, and by which name models call it.';
 COMMENT ON COLUMN entity_refs.session_id IS 'The session in which the ref means this.';
+COMMENT ON COLUMN entity_refs.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN entity_refs.ref IS '{type}_{n} for rows, gen_{type}_{n} for content not saved when it was made; never reused.';
 COMMENT ON COLUMN entity_refs.entity_type IS 'Type name of the domain declaration.';
 COMMENT ON COLUMN entity_refs.entity_id IS 'Key of the row (uuid, bigint or text, as text); null while pending. Never shown to a model.';
@@ -89,22 +92,25 @@ COMMENT ON COLUMN entity_refs.active_turn IS 'Computed: highest turn from which 
 
 CREATE TABLE ref_counters (
     session_id  uuid    NOT NULL,
+    user_id     uuid    NOT NULL,
     kind        text    NOT NULL,
     entity_type text    NOT NULL,
     last_number integer NOT NULL,
-    CONSTRAINT ref_counters_pkey PRIMARY KEY (session_id, kind, entity_type),
-    CONSTRAINT ref_counters_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
+    CONSTRAINT ref_counters_pkey PRIMARY KEY (session_id, kind, entity_type, user_id),
+    CONSTRAINT ref_counters_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
     CONSTRAINT ref_counters_kind_known CHECK (kind IN ('row', 'gen')),
     CONSTRAINT ref_counters_positive CHECK (last_number >= 1)
 );
 COMMENT ON TABLE ref_counters IS 'Last number given, per kind and type; only grows, so that no ref is ever reused.';
 COMMENT ON COLUMN ref_counters.session_id IS 'Refs are numbered in each conversation by itself.';
+COMMENT ON COLUMN ref_counters.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN ref_counters.kind IS 'row: {type}_{n}. gen: gen_{type}_{n}.';
 COMMENT ON COLUMN ref_counters.entity_type IS 'Each type counts by itself.';
 COMMENT ON COLUMN ref_counters.last_number IS 'Highest n minted so far.';
 
 CREATE TABLE entity_events (
     session_id  uuid        NOT NULL,
+    user_id     uuid        NOT NULL,
     id          bigint      NOT NULL GENERATED ALWAYS AS IDENTITY,
     ref         text        NOT NULL,
     turn_number integer     NOT NULL,
@@ -113,8 +119,8 @@ CREATE TABLE entity_events (
     actor       text        NOT NULL,
     data        jsonb       NOT NULL,
     created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT entity_events_pkey PRIMARY KEY (session_id, id),
-    CONSTRAINT entity_events_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
+    CONSTRAINT entity_events_pkey PRIMARY KEY (session_id, id, user_id),
+    CONSTRAINT entity_events_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
     CONSTRAINT entity_events_action_known CHECK (action IN ('read', 'created', 'updated', 'deleted', 'generated', 'linked',
         'created:user', 'updated:user', 'deleted:user', 'mentioned:user',
         'touched', 'promoted', 'retained', 'demoted', 'excluded', 'restored', 'dropped', 'expired', 'relabelled')),
@@ -124,36 +130,48 @@ CREATE INDEX entity_events_ref_idx ON entity_events (session_id, ref, turn_numbe
 CREATE INDEX entity_events_turn_idx ON entity_events (session_id, turn_number);
 COMMENT ON TABLE entity_events IS 'Append-only: every change of the registry. The registry as of any turn follows from it (registry_at).';
 COMMENT ON COLUMN entity_events.session_id IS 'The conversation whose registry changed.';
+COMMENT ON COLUMN entity_events.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN entity_events.id IS 'Order of the changes.';
 COMMENT ON COLUMN entity_events.ref IS 'The ref that changed, as it stands in entity_refs.';
 COMMENT ON COLUMN entity_events.turn_number IS 'In which turn.';
 COMMENT ON COLUMN entity_events.step IS 'In which step; null outside act, 0 for what UI changes and mentions brought in.';
 COMMENT ON COLUMN entity_events.action IS 'What happened: a lifecycle tag, or touched, promoted, retained, demoted, excluded, restored, dropped, expired, relabelled.';
 COMMENT ON COLUMN entity_events.actor IS 'Who caused it: assistant, user or system.';
-COMMENT ON COLUMN entity_events.data IS 'The registry row as it stood after the change.';
+COMMENT ON COLUMN entity_events.data IS 'The registry row as it stood after the change, see entity_state: a column that is missing was null.';
 COMMENT ON COLUMN entity_events.created_at IS 'By the databases clock, within the commit that changed the ref.';
 
 CREATE TABLE artifacts (
     session_id  uuid        NOT NULL,
+    user_id     uuid        NOT NULL,
     ref         text        NOT NULL,
     version     integer     NOT NULL,
     content     jsonb       NOT NULL,
     turn_number integer     NOT NULL,
     step        integer,
     created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT artifacts_pkey PRIMARY KEY (session_id, ref, version),
-    CONSTRAINT artifacts_ref_fkey FOREIGN KEY (session_id, ref) REFERENCES entity_refs (session_id, ref) ON DELETE CASCADE,
+    CONSTRAINT artifacts_pkey PRIMARY KEY (session_id, ref, version, user_id),
+    CONSTRAINT artifacts_ref_fkey FOREIGN KEY (session_id, ref, user_id) REFERENCES entity_refs (session_id, ref, user_id) ON DELETE CASCADE,
     CONSTRAINT artifacts_version_positive CHECK (version >= 1),
     CONSTRAINT artifacts_content_is_object CHECK (jsonb_typeof(content) = 'object')
 );
 COMMENT ON TABLE artifacts IS 'Generated content, every version. A draft is never lost, a save never retyped.';
 COMMENT ON COLUMN artifacts.session_id IS 'With ref, the entity_refs row that these are the versions of.';
+COMMENT ON COLUMN artifacts.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN artifacts.ref IS 'The drafts ref, gen_{type}_{n}; it stays the same when the draft is saved.';
 COMMENT ON COLUMN artifacts.version IS 'From 1; the highest is the draft as it stands.';
 COMMENT ON COLUMN artifacts.content IS 'The row in the table''s column names, children under the child table''s name, foreign keys as refs.';
 COMMENT ON COLUMN artifacts.turn_number IS 'Turn that made this version.';
 COMMENT ON COLUMN artifacts.step IS 'Step that made this version; null when the user did.';
 COMMENT ON COLUMN artifacts.created_at IS 'By the databases clock, within the commit that made the version.';
+
+-- +goose StatementBegin
+CREATE FUNCTION entity_state(r entity_refs) RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT jsonb_strip_nulls(to_jsonb(r) - '{session_id,user_id,active_turn,created_at,updated_at}'::text[])
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION entity_state IS 'What an event keeps of a registry row: what the event''s own columns do not say, and no nulls.';
 
 -- +goose StatementBegin
 CREATE FUNCTION entity_tier(state ref_state, action text, excluded_reason text, demoted_at_turn integer,
@@ -248,7 +266,7 @@ CREATE FUNCTION registry_at(session uuid, turn_number integer) RETURNS SETOF v_e
 LANGUAGE sql STABLE
 SET search_path = alfred, public, pg_temp
 AS $$
-    SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action, x.tier,
+    SELECT registry_at.session, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action, x.tier,
            e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded, e.number
     FROM (
         SELECT DISTINCT ON (v.ref) v.data
@@ -270,6 +288,7 @@ DROP FUNCTION active_entities(uuid, integer);
 DROP FUNCTION entities_at(uuid, integer, integer);
 DROP VIEW v_entities;
 DROP FUNCTION tier_rank(text);
+DROP FUNCTION entity_state(entity_refs);
 DROP FUNCTION entity_tier(ref_state, text, text, integer, integer, text, integer, integer);
 DROP TABLE artifacts;
 DROP TABLE entity_events;

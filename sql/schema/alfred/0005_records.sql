@@ -5,6 +5,7 @@
 
 CREATE TABLE turn_step_results (
     turn_id       uuid        NOT NULL,
+    user_id       uuid        NOT NULL,
     step          integer     NOT NULL,
     call          integer     NOT NULL,
     tool          text        NOT NULL,
@@ -16,13 +17,14 @@ CREATE TABLE turn_step_results (
     error_code    text,
     error_message text,
     created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT turn_step_results_pkey PRIMARY KEY (turn_id, step, call),
-    CONSTRAINT turn_step_results_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT turn_step_results_pkey PRIMARY KEY (turn_id, step, call, user_id),
+    CONSTRAINT turn_step_results_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
     CONSTRAINT turn_step_results_step_positive CHECK (step >= 0 AND call >= 1),
     CONSTRAINT turn_step_results_row_count_positive CHECK (row_count >= 0)
 ) PARTITION BY RANGE (turn_id);
 COMMENT ON TABLE turn_step_results IS 'Every tool call and what it returned, translated to refs. Kept whole, shown to models for 2 turns.';
 COMMENT ON COLUMN turn_step_results.turn_id IS 'The turn whose tool call this is; its UUID v7 decides the monthly partition.';
+COMMENT ON COLUMN turn_step_results.user_id IS 'Owner of the turn.';
 COMMENT ON COLUMN turn_step_results.step IS 'The plan''s step; 0 for what UI changes and mentions brought in.';
 COMMENT ON COLUMN turn_step_results.call IS 'Which call of the step, from 1.';
 COMMENT ON COLUMN turn_step_results.tool IS 'db_read, db_create, ..., ui_change or mention.';
@@ -37,12 +39,13 @@ COMMENT ON COLUMN turn_step_results.created_at IS 'When it ran.';
 
 CREATE TABLE turn_events (
     turn_id    uuid        NOT NULL,
+    user_id    uuid        NOT NULL,
     seq        integer     NOT NULL,
     type       text        NOT NULL,
     data       jsonb       NOT NULL,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT turn_events_pkey PRIMARY KEY (turn_id, seq),
-    CONSTRAINT turn_events_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT turn_events_pkey PRIMARY KEY (turn_id, seq, user_id),
+    CONSTRAINT turn_events_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
     CONSTRAINT turn_events_seq_positive CHECK (seq >= 1),
     CONSTRAINT turn_events_type_known CHECK (type IN ('turn.started', 'node.started', 'node.finished', 'plan', 'step.started',
         'tool.called', 'step.finished', 'entities', 'reply.delta', 'reply.reset', 'reply', 'question',
@@ -50,6 +53,7 @@ CREATE TABLE turn_events (
 ) PARTITION BY RANGE (turn_id);
 COMMENT ON TABLE turn_events IS 'The event stream of a turn; ends with turn.finished, turn.failed or turn.cancelled.';
 COMMENT ON COLUMN turn_events.turn_id IS 'The turn whose stream this is; its UUID v7 decides the monthly partition.';
+COMMENT ON COLUMN turn_events.user_id IS 'Owner of the turn.';
 COMMENT ON COLUMN turn_events.seq IS 'Order in the turn, from 1; the id of the server-sent event. Deltas leave gaps when they are pruned.';
 COMMENT ON COLUMN turn_events.type IS 'What happened.';
 COMMENT ON COLUMN turn_events.data IS 'Always seq, turn_id, number, type, at; more by type.';
@@ -58,6 +62,7 @@ COMMENT ON COLUMN turn_events.created_at IS 'By the databases clock; the same mo
 CREATE TABLE llm_calls (
     id            uuid           NOT NULL DEFAULT uuid_v7(),
     session_id    uuid           NOT NULL,
+    user_id       uuid           NOT NULL,
     turn_id       uuid,
     position      integer,
     node          text           NOT NULL,
@@ -77,9 +82,9 @@ CREATE TABLE llm_calls (
     error_code    text,
     trace_id      text,
     created_at    timestamptz    NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT llm_calls_pkey PRIMARY KEY (id),
-    CONSTRAINT llm_calls_session_fkey FOREIGN KEY (session_id) REFERENCES sessions (id) ON DELETE CASCADE,
-    CONSTRAINT llm_calls_turn_fkey FOREIGN KEY (turn_id) REFERENCES turns (id) ON DELETE CASCADE,
+    CONSTRAINT llm_calls_pkey PRIMARY KEY (id, user_id),
+    CONSTRAINT llm_calls_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
+    CONSTRAINT llm_calls_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
     CONSTRAINT llm_calls_answered CHECK (response IS NOT NULL OR error_code IS NOT NULL),
     CONSTRAINT llm_calls_reasons_known CHECK (jsonb_path_query_array(context, '$[*][3]') <@ jsonb '["recent", "retained", "generated",
         "excluded", "linked", "mentioned", "recalled", "pinned", "current", "window", "summary", "constraint", "question", "profile",
@@ -90,6 +95,7 @@ CREATE INDEX llm_calls_session_idx ON llm_calls (session_id, id);
 COMMENT ON TABLE llm_calls IS 'Every call of a model, failed ones included: what it was asked, what it answered, what it cost.';
 COMMENT ON COLUMN llm_calls.id IS 'UUID v7: decides the monthly partition, and the order of a sessions calls.';
 COMMENT ON COLUMN llm_calls.session_id IS 'The conversation it was paid for; usage per user and day is counted by it.';
+COMMENT ON COLUMN llm_calls.user_id IS 'Owner of the session, who paid for it.';
 COMMENT ON COLUMN llm_calls.turn_id IS 'The turn it was made for; null for compress, which covers many.';
 COMMENT ON COLUMN llm_calls.position IS 'The decision it was made for: an answer stored under it is used, not bought again.';
 COMMENT ON COLUMN llm_calls.node IS 'The node that asked, or compress.';

@@ -12,10 +12,12 @@ CREATE TABLE embeddings (
     content_hash bytea       NOT NULL,
     embedding    vector      NOT NULL,
     created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
-    CONSTRAINT embeddings_pkey PRIMARY KEY (owner_kind, owner_id, model),
+    CONSTRAINT embeddings_key UNIQUE NULLS NOT DISTINCT (owner_kind, owner_id, model, user_id),
     CONSTRAINT embeddings_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
     CONSTRAINT embeddings_dimensions_true CHECK (vector_dims(embedding) = dimensions)
 );
+-- Shared rows have no user, so no primary key can hold one.
+ALTER TABLE embeddings REPLICA IDENTITY FULL;
 CREATE INDEX embeddings_user_model_idx ON embeddings (user_id, model, owner_kind);
 COMMENT ON TABLE embeddings IS 'Vectors of rows and turns. Each (model, dimensions) gets a partial HNSW index when the worker first uses it.';
 COMMENT ON COLUMN embeddings.owner_kind IS 'Entity type, or turn.';

@@ -13,14 +13,14 @@ AS $$
 DECLARE
     at   timestamptz := clock_timestamp();
     base integer;
-    num  integer;
+    t    record;
 BEGIN
     SELECT coalesce(max(e.seq), 0) INTO base FROM turn_events AS e WHERE e.turn_id = turn_events_append.turn;
-    SELECT t.number INTO num FROM turns AS t WHERE t.id = turn_events_append.turn;
-    INSERT INTO turn_events (turn_id, seq, type, data, created_at)
-    SELECT turn_events_append.turn, base + x.n, x.event ->> 'type',
+    SELECT turns.user_id, turns.number INTO t FROM turns WHERE turns.id = turn_events_append.turn;
+    INSERT INTO turn_events (turn_id, user_id, seq, type, data, created_at)
+    SELECT turn_events_append.turn, t.user_id, base + x.n, x.event ->> 'type',
            coalesce(x.event -> 'data', '{}') || jsonb_build_object('seq', base + x.n, 'turn_id', turn_events_append.turn,
-                                                                   'number', num, 'type', x.event ->> 'type', 'at', at), at
+                                                                   'number', t.number, 'type', x.event ->> 'type', 'at', at), at
     FROM jsonb_array_elements(turn_events_append.events) WITH ORDINALITY AS x (event, n);
     RETURN base + jsonb_array_length(turn_events_append.events);
 END
@@ -45,10 +45,10 @@ LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
 BEGIN
-    INSERT INTO turn_summaries (turn_id, session_id, turn_number, user_message, goal, steps, curation_summary,
+    INSERT INTO turn_summaries (turn_id, session_id, user_id, turn_number, user_message, goal, steps, curation_summary,
                                 retained_refs, demoted_refs, excluded_refs, analysis_conclusions, response_summary,
                                 conversation_phase, tone, what_user_expressed)
-    SELECT t.id, t.session_id, t.number, t.message, coalesce(t.goal, ''),
+    SELECT t.id, t.session_id, t.user_id, t.number, t.message, coalesce(t.goal, ''),
            coalesce(s.steps, '[]'), coalesce(u.output ->> 'curation_summary', ''),
            coalesce(d.retained, '{}'), coalesce(d.demoted, '{}'), coalesce(d.excluded, '{}'),
            coalesce(s.conclusions, ''),

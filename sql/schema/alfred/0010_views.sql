@@ -117,12 +117,11 @@ COMMENT ON COLUMN v_context.reason IS 'Why it is there: recent, retained, genera
 COMMENT ON COLUMN v_context.tokens IS 'Its estimated size.';
 
 CREATE VIEW v_llm_costs WITH (security_invoker = true) AS
-SELECT (c.created_at AT TIME ZONE 'UTC')::date AS day, s.user_id, c.session_id, c.node, c.provider, c.model,
+SELECT (c.created_at AT TIME ZONE 'UTC')::date AS day, c.user_id, c.session_id, c.node, c.provider, c.model,
        count(*) AS calls, count(c.error_code) AS errors,
        sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
        sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd
 FROM llm_calls AS c
-JOIN sessions AS s ON s.id = c.session_id
 GROUP BY 1, 2, 3, 4, 5, 6;
 COMMENT ON VIEW v_llm_costs IS 'Public API. Model calls, tokens and cost per UTC day, user, session, node and model.';
 COMMENT ON COLUMN v_llm_costs.day IS 'Day of the calls, in UTC.';
