@@ -93,7 +93,7 @@ func (b *binder) checkOffline() {
 
 func (b *binder) checkDraft(d *OfflineDraft) {
 	at := "$.offline.draft"
-	b.offlineColumns(at, d.Type, d.Title, d.Steps)
+	b.offlineColumns(at, d.Type, slices.DeleteFunc([]string{d.Title, d.Steps, d.Serves}, func(name string) bool { return name == "" })...)
 
 	child := b.byTable(d.Child)
 	if child == nil {
@@ -106,10 +106,6 @@ func (b *binder) checkDraft(d *OfflineDraft) {
 
 	for i, t := range d.Templates {
 		b.checkTemplate(fmt.Sprintf("%s.templates[%d]", at, i), d, child, t.Content)
-	}
-
-	for i, a := range d.Additions {
-		b.offlineColumns(fmt.Sprintf("%s.additions[%d]", at, i), child.Type, sortedKeys(a.Row)...)
 	}
 
 	for i, c := range d.Changes {

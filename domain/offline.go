@@ -24,8 +24,8 @@ type Offline struct {
 	Plan *OfflinePlan `yaml:"plan"`
 }
 
-// OfflineValue is words that stand for a value of a column; without a column they
-// tell the entity type only.
+// OfflineValue is words that stand for a value of a column, each for itself where
+// no value is given; without a column they tell the entity type only.
 type OfflineValue struct {
 	Words  []string `yaml:"words"`
 	Type   string   `yaml:"type"`
@@ -53,15 +53,14 @@ type OfflineDraft struct {
 	Steps string `yaml:"steps"`
 	Child string `yaml:"child"`
 	Item  string `yaml:"item"`
+	// Serves is the number column that the amounts of the children grow with, or "".
+	Serves string `yaml:"serves"`
 	// Slots are the words that a template leaves open, with what is taken when the
 	// message names none.
 	Slots map[string]OfflineSlot `yaml:"slots"`
 	// Templates in order: the one with the longest phrase in the message is
 	// taken; the one without words when none has any.
 	Templates []OfflineTemplate `yaml:"templates"`
-	// Additions are what is done with a thing that the user adds; the one without
-	// words serves every other thing, as {thing}.
-	Additions []OfflineAddition `yaml:"additions"`
 	// Changes make a draft into another by replacing words everywhere in it.
 	Changes []OfflineChange `yaml:"changes"`
 }
@@ -80,13 +79,6 @@ type OfflineTemplate struct {
 	Content map[string]any    `yaml:"content"`
 }
 
-// OfflineAddition is a child row and a step for a thing that is added.
-type OfflineAddition struct {
-	Words []string       `yaml:"words"`
-	Row   map[string]any `yaml:"row"`
-	Step  string         `yaml:"step"`
-}
-
 // OfflineChange replaces words in every text of a draft (the first rule whose
 // From has the word, longest word first), puts Prefix before the title and adds
 // Set's values to list columns and over others. Remove lists words whose
@@ -97,10 +89,6 @@ type OfflineChange struct {
 	Replace []OfflineReplace `yaml:"replace"`
 	Remove  []string         `yaml:"remove"`
 	Set     map[string]any   `yaml:"set"`
-	// Scale multiplies the number columns named in ScaleColumns of the row and of
-	// its children; 0 for no change.
-	Scale        float64  `yaml:"scale"`
-	ScaleColumns []string `yaml:"scale_columns"`
 }
 
 // OfflineReplace is words and what takes their place.

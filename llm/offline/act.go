@@ -2,7 +2,6 @@ package offline
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,134 +10,107 @@ import (
 	"alfred/nodes"
 )
 
-// actor makes one decision of a step.
+// actor makes one decision of one step.
 type actor struct {
-	f     *facts
-	tools []string
+	*scene
+	in    *nodes.ActInput
 	op    *op
-	table *domain.Entity
+	kind  *domain.Entity
 	calls []llm.ToolCall
 }
 
-func (m *model) act(f *facts, tools []llm.Tool) []llm.ToolCall {
-	a := &actor{f: f}
-	for _, t := range tools {
-		a.tools = append(a.tools, t.Name)
-	}
-	if f.step == nil {
-		a.complete("There was nothing to do.", "")
+func (s *scene) act(in *nodes.ActInput) []llm.ToolCall {
+	a := &actor{scene: s, in: in, op: opOf(in.Step.Description)}
+	if failed := a.failure(); failed != "" {
+		a.blocked("tool_failure", failed)
+
 		return a.calls
 	}
-	a.op = a.readOp()
-	if a.op == nil {
-		a.blocked("plan_invalid", "The step does not say what to do in words a rule-based model knows.")
-		return a.calls
+	switch {
+	case a.op == nil && len(in.Step.Refs) > 0:
+		a.readRefs()
+	case a.op == nil:
+		a.quick()
+	default:
+		a.kind = s.lex.byTable(a.op.table)
+		a.carryOut()
 	}
-	a.table = f.lex.byTable(a.op.table)
-	a.decide()
+
 	return a.calls
 }
 
-// readOp takes the step's description for an op; else it plans the message, and
-// then the description, as a request in plain words, and takes the step that
-// fits this one.
-func (a *actor) readOp() *op {
-	if o, ok := parseOp(strings.TrimSpace(a.f.step.description)); ok {
-		return o
-	}
-	for _, text := range []string{a.f.message, a.f.step.description} {
-		if o := a.planOp(text); o != nil {
-			return o
+// failure is what the last call of this step failed with, "" for nothing.
+func (a *actor) failure() string {
+	failed := ""
+	for _, r := range a.Results {
+		if r.Current && r.Step == a.in.Step.Number {
+			failed = r.Error
 		}
 	}
-	if e := a.f.subdomainEntity(); e != nil && a.f.step.kind == "read" {
-		return &op{act: opRead, table: e.Table}
-	}
-	return nil
+
+	return failed
 }
 
-func (a *actor) planOp(text string) *op {
-	c := a.f.command(text)
-	if c.verb == verbChat {
-		return nil
-	}
-	p := &planned{f: a.f, out: &nodes.ThinkOutput{}}
-	p.build(c)
-	for _, s := range p.out.Steps {
-		o, ok := parseOp(s.Description)
-		if ok && s.Type == a.f.step.kind && (s.Subdomain == a.f.step.subdomain || len(a.f.lex.subdomains(a.f.step.subdomain)) == 0) {
-			return o
-		}
-	}
-	return nil
-}
+func (a *actor) carryOut() {
+	switch {
+	case a.kind == nil && a.op.act != opRecall:
+		a.blocked("plan_invalid", "There is no table "+a.op.table+".")
 
-func (f *facts) subdomainEntity() *domain.Entity {
-	for _, s := range f.lex.domain.Subdomains {
-		if s.Name == f.step.subdomain && len(s.Tables) > 0 {
-			return f.lex.byTable(s.Tables[0])
-		}
-	}
-	return nil
-}
+		return
+	case writeTool[a.op.act] != "" && !slices.Contains(a.in.Writable[a.writeTool()], a.kind.Table):
+		a.blocked("plan_invalid", "That may not be done with the "+plural(a.kind)+" here; nothing was changed.")
 
-func (a *actor) decide() {
-	if failed := a.failure(); failed != "" {
-		a.blocked("tool_failure", failed)
 		return
 	}
 	switch a.op.act {
-	case opCompare:
-		a.compare()
-	case opCount:
-		a.count()
-	case opCreate:
-		a.create()
-	case opDelete, opUpdate:
-		a.change()
-	case opDraft:
-		a.draft()
-	case opNote:
-		a.note()
-	case opPlan:
-		a.planDays()
 	case opRead:
 		a.read()
 	case opRecall:
-		a.call(nodes.ToolRecall, map[string]any{"query": a.op.text})
-		a.complete("Looked back for "+a.op.text+".", "")
-	case opReview:
-		a.review()
+		a.call(nodes.ToolRecall, map[string]any{"query": a.op.About})
+		a.complete("Looked for "+a.op.About+".", "")
+	case opCount:
+		a.count()
+	case opMatch:
+		a.match()
+	case opCompare:
+		a.compare()
+	case opDraft:
+		a.draft()
 	case opRevise:
 		a.revise()
+	case opPlan:
+		a.planDays()
+	case opCreate:
+		a.create()
 	case opSave:
 		a.save()
-	case opVary:
-		a.vary()
+	case opNote:
+		a.note()
+	case opUpdate, opDelete:
+		a.change()
 	}
 }
 
-// failure is the error of this step's newest call, or "".
-func (a *actor) failure() string {
-	if mine := a.mine(); len(mine) > 0 {
-		return mine[len(mine)-1].failure
-	}
-	return ""
+// writeTool is what an op writes with.
+var writeTool = map[string]string{
+	opCreate: nodes.ToolCreate, opSave: nodes.ToolCreate, opNote: nodes.ToolUpdate, opUpdate: nodes.ToolUpdate, opDelete: nodes.ToolDelete,
 }
 
-// mine are the results of the current step.
-func (a *actor) mine() []stepResult {
-	var out []stepResult
-	for _, r := range a.f.results {
-		if r.open {
-			out = append(out, r)
-		}
+// writeTool is the tool that the op calls: a note without a row yet makes one.
+func (a *actor) writeTool() string {
+	if a.op.act == opNote && a.single() == nil {
+		return nodes.ToolCreate
 	}
-	return out
+
+	return writeTool[a.op.act]
 }
 
 func (a *actor) call(tool string, args map[string]any) {
-	a.calls = append(a.calls, llm.ToolCall{Name: tool, Args: json.RawMessage(compact(args))})
+	data, err := json.Marshal(args)
+	if err != nil {
+		data = []byte("{}") // only what came from JSON is in there
+	}
+	a.calls = append(a.calls, llm.ToolCall{Name: tool, Args: data})
 }
 
 func (a *actor) complete(summary, conclusions string) {
@@ -149,154 +121,212 @@ func (a *actor) complete(summary, conclusions string) {
 	a.call(nodes.ToolStepComplete, args)
 }
 
-func (a *actor) askUser(question string) {
-	a.call(nodes.ToolAskUser, map[string]any{"question": question})
-}
-
 func (a *actor) blocked(code, details string) {
+	a.calls = nil
 	a.call(nodes.ToolBlocked, map[string]any{"code": code, "details": details, "next": "fail"})
 }
 
-func (a *actor) read() {
-	e := a.table
-	if e == nil {
-		a.blocked("plan_invalid", "There is no table "+a.op.table+".")
-		return
-	}
-	args := map[string]any{"table": e.Table}
-	filters := slices.Clone(a.op.filters)
-	filters = append(filters, refFilter(a.op.refs)...)
-	if a.op.name != "" {
-		filters = append(filters, nameFilter(e, a.op.name)...)
-	}
-	if len(filters) > 0 {
-		args["filters"] = filters
-	} else {
-		args["filters"] = []filter{}
-	}
-	if a.op.text != "" {
-		args["or_filters"] = searchFilters(e, a.op.text)
-	}
-	if a.op.full {
-		args["detail"] = "full"
-	}
-	if a.op.order != "" {
-		args["order_by"] = a.op.order
-	}
-	a.call(nodes.ToolRead, args)
-	a.complete("Looked up the "+plural(e)+".", "")
+func (a *actor) askUser(question string) {
+	a.calls = nil
+	a.call(nodes.ToolAskUser, map[string]any{"question": question})
 }
 
-func refFilter(refs []string) []filter {
-	switch len(refs) {
-	case 0:
-		return nil
-	case 1:
-		return []filter{{"id", "=", refs[0]}}
+// quick reads what the message asks for: such a step is not planned.
+func (a *actor) quick() {
+	c := a.scene.read()
+	a.kind, a.op = c.kind, &op{act: opRead}
+	if c.kind != nil && c.verb == verbList {
+		a.op = a.listOp(c)
 	}
-	return []filter{{"id", "in", refs}}
-}
-
-// nameFilter finds by name: by the table's own rule where it has one, else by
-// what the name contains.
-func nameFilter(e *domain.Entity, name string) []filter {
-	label := labelColumn(e)
-	if label == nil {
-		return nil
-	}
-	if e.Match != nil && e.Match.Column == label.Name {
-		return []filter{{label.Name, "=", name}}
-	}
-	return []filter{{label.Name, "ilike", "%" + strings.Join(strings.Fields(name), "%") + "%"}}
-}
-
-// searchFilters look for words anywhere: the name, lists of words, long texts,
-// and by meaning where the type is embedded.
-func searchFilters(e *domain.Entity, text string) []filter {
-	var out []filter
-	label := labelColumn(e)
-	for _, c := range e.Columns {
-		switch {
-		case c.Hidden:
-		case c == label:
-			out = append(out, nameFilter(e, text)...)
-		case c.Kind == domain.KindText && len(c.Enum) == 0 && c.FK == nil:
-			out = append(out, filter{c.Name, "ilike", "%" + text + "%"})
-		case c.Kind == domain.KindArray && c.FK == nil && c.Elem == domain.KindText:
-			out = append(out, filter{c.Name, "contains", []string{strings.ToLower(text)}})
+	if a.kind == nil {
+		for _, table := range a.in.Tables[:min(1, len(a.in.Tables))] {
+			a.kind = a.lex.byTable(table)
 		}
 	}
-	return out
+	if a.kind == nil {
+		a.complete("There was nothing to look up.", "")
+
+		return
+	}
+	a.read()
+}
+
+// readRefs reads the refs of a step that code has put into the plan.
+func (a *actor) readRefs() {
+	for _, group := range a.byKind(a.all(a.in.Step.Refs, a.lex.domain.Entities)) {
+		if e := a.lex.byType(group[0].Type); e != nil && slices.Contains(a.in.Tables, e.Table) {
+			a.call(nodes.ToolRead, map[string]any{"table": e.Table, "filters": refFilter(refsOf(group)), "detail": "full"})
+		}
+	}
+	a.complete("Read what the next step needs.", "")
+}
+
+func (a *actor) read() {
+	filters := slices.Clone(a.op.Where)
+	if len(a.op.Refs) > 0 {
+		filters = append(filters, refFilter(a.op.Refs)...)
+	}
+	if a.op.Name != "" {
+		filters = append(filters, nameFilter(a.kind, a.op.Name)...)
+	}
+	if filters == nil {
+		filters = []filter{}
+	}
+	args := map[string]any{"table": a.kind.Table, "filters": filters}
+	if a.op.Detail != "" {
+		args["detail"] = a.op.Detail
+	}
+	if a.op.By != "" {
+		args["order_by"] = a.op.By
+	}
+	a.call(nodes.ToolRead, args)
+	a.complete("Looked up the "+plural(a.kind)+".", "")
 }
 
 func (a *actor) count() {
-	if done := a.mine(); len(done) > 0 {
-		a.complete("Counted the "+plural(a.table)+".", a.totals(done[len(done)-1].text))
-		return
+	for _, r := range slices.Backward(a.Results) {
+		if r.Current && r.Step == a.in.Step.Number && r.Tool == nodes.ToolAnalyze {
+			a.complete("Counted the "+plural(a.kind)+".", a.counted(r.Rows))
+
+			return
+		}
 	}
-	args := map[string]any{"table": a.table.Table, "aggregates": []map[string]any{{"fn": "count", "as": "count"}}}
-	if a.op.by != "" {
-		args["group_by"] = []string{a.op.by}
+	args := map[string]any{"table": a.kind.Table, "aggregates": []map[string]any{{"fn": "count", "as": "count"}}}
+	if len(a.op.Where) > 0 {
+		args["filters"] = a.op.Where
 	}
-	if len(a.op.filters) > 0 {
-		args["filters"] = a.op.filters
+	if a.op.By != "" {
+		args["group_by"] = []string{a.op.By}
 	}
 	a.call(nodes.ToolAnalyze, args)
 }
 
-// totals words the numbers of an analysis.
-func (a *actor) totals(text string) string {
-	_, list, ok := strings.Cut(text, "rows: ")
-	if !ok {
-		_, list, ok = strings.Cut(text, "row: ")
-	}
-	var rows []map[string]any
-	if !ok || json.NewDecoder(strings.NewReader(list)).Decode(&rows) != nil {
-		return "There is nothing to count."
+func (a *actor) counted(rows []map[string]any) string {
+	if a.op.By == "" && len(rows) > 0 {
+		n := asText(rows[0]["count"])
+		where := ""
+		for _, f := range a.op.Where {
+			where += " (" + human(f.Field) + ": " + asText(f.Value) + ")"
+		}
+		if n == "1" {
+			return "There is 1 " + a.kind.Name + where + "."
+		}
+
+		return "There are " + n + " " + plural(a.kind) + where + "."
 	}
 	var parts []string
 	for _, row := range rows {
-		n := asText(row["count"])
-		if a.op.by == "" {
-			return fmt.Sprintf("There are %s %s%s.", n, plural(a.table), a.narrowed())
-		}
-		parts = append(parts, orElse(asText(row[a.op.by]), "none")+": "+n)
+		parts = append(parts, orElse(asText(row[a.op.By]), "none")+": "+asText(row["count"]))
 	}
-	return fmt.Sprintf("%s by %s: %s.", capitalize(plural(a.table)), strings.ReplaceAll(a.op.by, "_", " "), strings.Join(parts, ", "))
+
+	return capitalize(plural(a.kind)) + " by " + human(a.op.By) + ": " + strings.Join(parts, ", ") + "."
 }
 
-// narrowed says what was counted.
-func (a *actor) narrowed() string {
-	var parts []string
-	for _, x := range a.op.filters {
-		parts = append(parts, asText(x.Value))
+// match says which rows have a thing among their parts.
+func (a *actor) match() {
+	var lines []string
+	for i := range a.Entities {
+		e := &a.Entities[i]
+		if e.Type != a.kind.Type || e.Deleted || e.Pending {
+			continue
+		}
+		for _, child := range a.kind.Children {
+			for _, row := range e.Children[child.Entity.Table] {
+				if a.isThing(child.Entity, row, a.op.About) {
+					lines = append(lines, "- "+e.Label+": "+a.line(child.Entity, row))
+				}
+			}
+		}
 	}
-	if len(parts) == 0 {
+	have := ""
+	if stock := a.lex.stock(); stock != nil {
+		have = a.held(stock, a.op.About)
+	}
+	text := "None of your " + plural(a.kind) + " has " + a.op.About + " in it."
+	if len(lines) > 0 {
+		text = capitalize(plural(a.kind)) + " with " + a.op.About + ":\n" + strings.Join(lines, "\n")
+	}
+	a.complete("Looked for "+a.op.About+" in the "+plural(a.kind)+".", strings.TrimSpace(text+"\n"+have))
+}
+
+// isThing compares a row's name with a thing: the name has its word, or one of its
+// family.
+func (a *actor) isThing(e *domain.Entity, row map[string]any, thing string) bool {
+	label := labelColumn(e)
+	if label == nil {
+		return false
+	}
+	name := stems(asText(row[label.Name]))
+
+	return slices.ContainsFunc(a.lex.covers(thing), func(w string) bool { return containsWords(name, stems(w)) })
+}
+
+// held says what there is of a thing, by the rows that this turn read; "" when it
+// read none.
+func (a *actor) held(stock *domain.Entity, thing string) string {
+	looked := false
+	var have []string
+	for _, r := range a.Results {
+		if !r.Current || r.Type != stock.Type || r.Tool != nodes.ToolRead {
+			continue
+		}
+		looked = true
+		for _, row := range r.Rows {
+			if a.isThing(stock, row, thing) {
+				have = append(have, a.line(stock, row))
+			}
+		}
+	}
+	switch {
+	case !looked:
 		return ""
+	case len(have) == 0:
+		return "You have no " + thing + " at home."
+	default:
+		return "At home: " + joinList(have) + "."
 	}
-	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// review answers from rows that are loaded: it states what they say.
-func (a *actor) review() {
-	var parts []string
-	for _, ref := range a.op.refs {
-		if e := a.f.find(ref); e != nil && a.f.lex.byType(e.kind) != nil {
-			parts = append(parts, a.f.tell(a.f.entityCard(e), ""))
+// compare says which parts of a thing are there and which are missing, by name:
+// whether the amount is enough is for the person to see.
+func (a *actor) compare() {
+	stock := a.lex.stock()
+	r := found{entities: a.all(a.op.Refs, nil)}
+	if len(r.entities) == 0 {
+		r = a.find(a.op.Name, a.kind)
+	}
+	if len(r.entities) == 0 || stock == nil {
+		a.complete("I found no "+a.kind.Name+" called "+a.op.Name+".", "")
+
+		return
+	}
+	e := r.entities[0]
+	var buy, have []string
+	for _, child := range a.kind.Children {
+		for _, row := range a.parts(e, child.Entity.Table) {
+			name := asText(row[labelColumn(child.Entity).Name])
+			if text, ok := strings.CutPrefix(a.held(stock, name), "At home: "); ok {
+				have = append(have, a.line(child.Entity, row)+" (at home: "+strings.TrimSuffix(text, ".")+")")
+			} else {
+				buy = append(buy, a.line(child.Entity, row))
+			}
 		}
 	}
-	a.complete("Looked at "+joinList(a.labels(a.op.refs))+".", strings.Join(parts, "\n\n"))
+	text := "You have something of everything for " + e.Label + ":\n- " + strings.Join(have, "\n- ")
+	if len(buy) > 0 {
+		text = "To buy for " + e.Label + ":\n- " + strings.Join(buy, "\n- ")
+		if len(have) > 0 {
+			text += "\n\nThere already:\n- " + strings.Join(have, "\n- ")
+		}
+	}
+	a.complete("Compared "+e.Label+" with the "+plural(stock)+".", text)
 }
 
-func (a *actor) labels(refs []string) []string {
-	var out []string
-	for _, ref := range refs {
-		if e := a.f.find(ref); e != nil && e.label != "" {
-			out = append(out, e.label)
-		}
+// parts are the child rows of an entity, stored or drafted.
+func (s *scene) parts(e *nodes.Entity, table string) []map[string]any {
+	if e.Pending {
+		return objects(e.Draft[table])
 	}
-	if len(out) == 0 {
-		out = append(out, "it")
-	}
-	return out
+
+	return e.Children[table]
 }

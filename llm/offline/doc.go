@@ -1,17 +1,17 @@
 // Package offline is a language model without a network, a key or weights: rules
-// that read the same prompt any model gets and answer in the same form.
+// over the typed inputs of Alfred's nodes.
 //
 // It owns a small grammar of requests (list, show, find, add, change, delete,
-// draft, save, plan, forget) and nothing else: every word for a thing, a column
-// value or a dish comes from the domain's declaration, so it serves a foreign
-// domain too. It is deterministic, and says that it is rule-based when asked
-// something beyond it.
+// draft, save, plan, forget) and nothing else: every word for a thing, a column's
+// value or a dish comes from the catalog and the declaration, so it serves a
+// foreign domain too. It is deterministic, and says that it is rule-based when it
+// is asked something beyond it.
 //
-// It must not know Postgres, sessions or turns, nor anything of a request that a
-// provider would not send: the node is told from the schema's name and the tools.
+// It must not know Postgres, sessions or jobs, nor the wording of prompts: what a
+// node sees reaches it as nodes.Facts with the request.
 //
-// The way of a message: parse.go turns the prompt into facts, command.go the
-// user's words into a command, understand.go and plan.go a command into curation
-// and steps. A step's description is an op (op.go), a sentence fit for people
-// that act.go reads back and turns into tool calls; reply.go words what was done.
+// The way of a message: command.go turns the user's words into a command,
+// scene.go finds what they mean among what is known, understand.go and think.go
+// make curation and steps of it. A step carries its operation (op.go), which
+// act.go turns into tool calls; reply.go words what the results say.
 package offline

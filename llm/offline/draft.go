@@ -1,377 +1,174 @@
 package offline
 
 import (
-	"fmt"
-	"maps"
 	"regexp"
-	"slices"
-	"sort"
 	"strings"
 
 	"alfred/domain"
+	"alfred/nodes"
 )
 
-// composer drafts and changes rows with the declaration's tables.
+// composer drafts and changes rows by the declaration's templates.
 type composer struct {
-	f   *facts
-	d   *domain.OfflineDraft
-	row *domain.Entity
-	// multiply is n * by / over.
-	multiply func(n, by, over float64) float64
-}
-
-// composer is nil when the declaration has no tables for drafting.
-func (f *facts) composer() *composer {
-	d := f.lex.vocab.draft
-	if d == nil || f.lex.byType(d.Type) == nil {
-		return nil
-	}
-	return &composer{f: f, d: d, row: f.lex.byType(d.Type), multiply: func(n, by, over float64) float64 { return round(n * by / over) }}
+	*scene
+	d    *domain.OfflineDraft
+	kind *domain.Entity
 }
 
 var (
-	titleNoise = regexp.MustCompile(`(?i)\b(?:an?|the|some|me|us|my|new|simple|quick|easy|nice|good|great|another|ideas?|drafts?|suggestions?|please|something|anything|what i have|using what|from what (?:i|we) have|(?:with|from) what's in.*|from my .*)\b`)
-	forPeople  = regexp.MustCompile(`(?i)\bfor\s+(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b(?:\s+(?:people|persons|of us|guests|adults))?`)
-	countNoun  = regexp.MustCompile(`(?i)^(two|three|four|five|2|3|4|5)\b`)
+	titleNoise = regexp.MustCompile(`(?i)\b(?:an?|the|some|me|us|my|new|simple|quick|easy|nice|good|great|another|ideas?|drafts?|suggestions?|please|something|anything|` +
+		`(?:with |from |using )?(?:what (?:i|we) have|what's in.*|what is in.*))(?:\s|$)`)
+	forPeople = regexp.MustCompile(`(?i)\bfor\s+(\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b(?:\s+(?:people|persons|of us|guests|adults|servings))?`)
+	wishes    = regexp.MustCompile(`(?i)\bwith (.+)$`)
+	unwanted  = regexp.MustCompile(`(?i)\b(?:without|with no|but no)\s+(?:any\s+)?(.+)$`)
+	edges     = regexp.MustCompile(`(?i)^(?:for|of|with|called|named)\s+|\s+(?:for|of|with|to|on|in)$`)
 )
 
-// title is the user's own words for what is drafted, in title case.
-func (c *composer) title(text string) string {
-	text = forPeople.ReplaceAllString(text, " ")
-	text = countNoun.ReplaceAllString(strings.TrimSpace(text), " ")
-	text = c.f.lex.cutTypes(text, c.row)
-	text = titleNoise.ReplaceAllString(text, " ")
-	text = regexp.MustCompile(`(?i)^\s*(?:for|of|with|called|named)\s+`).ReplaceAllString(text, "")
-	text = regexp.MustCompile(`(?i)\s+(?:for|of|with|to|on|in)\s*$`).ReplaceAllString(text, "")
-	text = strings.Trim(strings.Join(strings.Fields(text), " "), ` "'“”.,;:!?-`)
-	return titleCase(text)
+func (a *actor) draft() {
+	c := a.composer()
+	if c == nil {
+		a.blocked("insufficient_info", "This domain declares nothing to draft from.")
+
+		return
+	}
+	content := c.compose(a.op.About)
+	a.call(nodes.ToolGenerate, map[string]any{"creates": []map[string]any{{"type": c.kind.Type, "content": content}}})
+	a.complete("Drafted "+asText(content[c.d.Title])+".", "")
 }
 
-// drafts composes as many rows as the text asks for, one unless it says "two".
-func (c *composer) drafts(text string) []map[string]any {
-	n := 1
-	if m := countNoun.FindStringSubmatch(strings.TrimSpace(text)); m != nil {
-		if k, ok := number(m[1]); ok {
-			n = int(k)
-		}
+func (a *actor) composer() *composer {
+	kind := a.lex.draftable()
+	if kind == nil || len(a.lex.Draft.Templates) == 0 {
+		return nil
 	}
-	templates := c.templates(text)
-	if n > 1 { // the one for everything else goes last, it would only echo the words
-		slices.SortStableFunc(templates, func(a, b *domain.OfflineTemplate) int { return rest(a) - rest(b) })
-	}
-	var out []map[string]any
-	for i := range min(n, max(len(templates), 1)) {
-		if len(templates) == 0 {
-			break
-		}
-		content := c.compose(templates[i], text, c.title(text), n == 1)
-		if slices.ContainsFunc(out, func(o map[string]any) bool { return o[c.d.Title] == content[c.d.Title] }) {
-			content[c.d.Title] = fmt.Sprintf("%s %d", asText(content[c.d.Title]), i+1)
-		}
-		out = append(out, content)
-	}
-	return out
+
+	return &composer{scene: a.scene, d: a.lex.Draft, kind: kind}
 }
 
-func rest(t *domain.OfflineTemplate) int {
-	if len(t.Words) == 0 {
-		return 1
+// revise changes a draft by the user's words; the whole new content is written.
+func (a *actor) revise() {
+	targets := a.all(a.op.Refs, nil)
+	c := a.composer()
+	switch {
+	case len(targets) == 0 || len(targets[0].Draft) == 0:
+		a.blocked("insufficient_info", "The draft's content is not in view.")
+
+		return
+	case len(a.op.Rows) > 0:
+		a.rewrite(targets[0], merge(clone(targets[0].Draft), a.op.Rows[0]))
+
+		return
+	case c == nil || c.kind.Type != targets[0].Type:
+		a.complete("I do not know how to do that to the draft; it is unchanged.", "")
+
+		return
 	}
-	return 0
+	content := clone(targets[0].Draft)
+	before := flat(content)
+	c.applyChanges(content, a.op.About)
+	c.scaleTo(content, a.op.About)
+	c.applyWords(content, a.op.About)
+	if flat(content) == before {
+		a.complete("I do not know how to do that to the draft; it is unchanged.", "")
+
+		return
+	}
+	a.rewrite(targets[0], content)
 }
 
-// templates are those with a phrase in the text, longest phrase first, then the
-// rest in the declaration's order.
-func (c *composer) templates(text string) []*domain.OfflineTemplate {
-	ws := stems(text)
-	var out []*domain.OfflineTemplate
-	score := map[*domain.OfflineTemplate]int{}
-	for i := range c.d.Templates {
-		t := &c.d.Templates[i]
-		for _, w := range t.Words {
-			if p := stems(w); containsWords(ws, p) {
-				score[t] = max(score[t], len(strings.Join(p, " ")))
-			}
-		}
-		if len(t.Words) == 0 {
-			score[t] = 1 // before those that do not fit
-		}
-		out = append(out, t)
-	}
-	sort.SliceStable(out, func(i, j int) bool { return score[out[i]] > score[out[j]] })
-	return out
+func (a *actor) rewrite(e *nodes.Entity, content map[string]any) {
+	a.call(nodes.ToolGenerate, map[string]any{"updates": []map[string]any{{"ref": e.Ref, "content": content}}})
+	a.complete("Changed the draft "+e.Label+".", "")
 }
 
-// maxTitle is where a description ends to be a name.
-const maxTitle = 60
-
-// compose fills a template. The user's own words are the name when they are one:
-// a single word is what the template makes a dish of.
-func (c *composer) compose(t *domain.OfflineTemplate, text, title string, own bool) map[string]any {
+// compose fills the template that fits the words best. The user's own words are the
+// name when they are one: a single word is what the template makes a dish of.
+func (c *composer) compose(text string) map[string]any {
+	title := c.title(text)
 	fill := map[string]string{"{title}": title}
+	t := c.template(text)
 	for name, slot := range c.d.Slots {
-		w := slotWord(slot, text)
-		if w == "" {
-			w = t.Slots[name]
-		}
-		if w == "" {
-			w = slot.Default
-		}
-		fill["{"+name+"}"] = w
-		fill["{"+capitalize(name)+"}"] = titleCase(w)
+		w := orElse(longestWord(slot.Words, text), orElse(t.Slots[name], slot.Default))
+		fill["{"+name+"}"], fill["{"+capitalize(name)+"}"] = w, titleCase(w)
 	}
 	content := mapTexts(clone(t.Content), func(s string) string {
 		for key, w := range fill {
 			s = strings.ReplaceAll(s, key, w)
 		}
+
 		return s
 	})
-	if own && len(strings.Fields(title)) > 1 && len(title) <= maxTitle || asText(content[c.d.Title]) == "" {
-		content[c.d.Title] = orElse(title, "New "+c.row.Name)
+	const most = 60 // characters; more is a description
+	if len(strings.Fields(title)) > 1 && len(title) <= most || asText(content[c.d.Title]) == "" {
+		content[c.d.Title] = orElse(title, "New "+c.kind.Name)
 	}
-	c.addWishes(content, text)
-	c.applyChanges(content, text, false)
+	if m := wishes.FindStringSubmatch(forPeople.ReplaceAllString(text, "")); m != nil && !fromStock.MatchString(text) {
+		for _, item := range splitList(unwanted.ReplaceAllString(m[1], "")) {
+			if thing := stems(trimName(item)); len(thing) > 0 && len(thing) <= 3 && !containsWords(stems(flat(content[c.d.Child])), thing) {
+				c.add(content, item)
+			}
+		}
+	}
+	c.applyChanges(content, text)
 	c.scaleTo(content, text)
-	c.leaveOut(content, text)
-	c.avoid(content)
+	if m := unwanted.FindStringSubmatch(forPeople.ReplaceAllString(text, "")); m != nil {
+		c.leaveOut(content, m[1])
+	}
+	for _, term := range append(c.avoided(), c.allergies()...) {
+		c.remove(content, term)
+	}
+
 	return content
 }
 
-var unwanted = regexp.MustCompile(`(?i)\b(?:without|with no|but no)\s+(?:any\s+)?(.+)$`)
+// title is the user's own words for what is drafted.
+func (c *composer) title(text string) string {
+	text = c.lex.cutTypes(forPeople.ReplaceAllString(text, " "), c.kind)
+	text = strings.Join(strings.Fields(titleNoise.ReplaceAllString(text+" ", " ")), " ")
+	text = strings.TrimSpace(edges.ReplaceAllString(text, ""))
 
-// leaveOut takes out what the user does not want in it.
-func (c *composer) leaveOut(content map[string]any, text string) {
-	m := unwanted.FindStringSubmatch(forPeople.ReplaceAllString(text, ""))
-	if m == nil {
-		return
-	}
-	for _, thing := range splitList(strings.ReplaceAll(m[1], " or ", " and ")) {
-		for _, word := range c.f.lex.vocab.covers(trimName(thing)) {
-			c.remove(content, word)
-		}
-	}
+	return titleCase(strings.Trim(text, ` "'“”.,;:!?-`))
 }
 
-var wishes = regexp.MustCompile(`(?i)\bwith (.+)$`)
-
-// addWishes adds what the user wants in it and the template has not.
-func (c *composer) addWishes(content map[string]any, text string) {
-	m := wishes.FindStringSubmatch(forPeople.ReplaceAllString(text, ""))
-	if m == nil || fromStock.MatchString(text) {
-		return
-	}
-	have := stems(compact(content[c.d.Child]))
-	for _, item := range splitList(m[1]) {
-		if thing := stems(trimName(item)); len(thing) > 0 && len(thing) <= maxWish && !containsWords(have, thing) {
-			c.addOne(content, item, false)
+// template is the one with the longest phrase in the text, else the one without
+// words.
+func (c *composer) template(text string) *domain.OfflineTemplate {
+	best, length := &c.d.Templates[len(c.d.Templates)-1], 0
+	for i := range c.d.Templates {
+		t := &c.d.Templates[i]
+		if w := longestWord(t.Words, text); len(w) > length {
+			best, length = t, len(w)
 		}
 	}
+
+	return best
 }
 
-// maxWish words are still a thing, more are a description.
-const maxWish = 3
-
-// slotWord is the longest of a slot's words that the text has.
-func slotWord(slot domain.OfflineSlot, text string) string {
+func longestWord(list []string, text string) string {
 	ws, best := stems(text), ""
-	for _, w := range slot.Words {
+	for _, w := range list {
 		if containsWords(ws, stems(w)) && len(w) > len(best) {
 			best = w
 		}
 	}
+
 	return best
 }
 
-// avoid takes out what the constraints and the user's profile rule out.
-func (c *composer) avoid(content map[string]any) {
-	terms := c.f.avoided()
-	if m := allergyLine.FindStringSubmatch(c.f.body("User Profile")); m != nil {
-		for _, w := range splitList(strings.Trim(m[1], "* ")) {
-			terms = append(terms, c.f.lex.vocab.covers(w)...)
-		}
-	}
-	for _, term := range terms {
-		c.remove(content, term)
-	}
-}
-
-var allergyLine = regexp.MustCompile(`(?i)\ballerg\w+:\**\s*([^|\n]+)`)
-
-// revise changes a draft by the user's words. changed is false when the tables
-// and the grammar know no way to do it.
-func (c *composer) revise(content map[string]any, text string) (out map[string]any, changed bool) {
-	out = clone(content)
-	before := compact(out)
-	c.applyChanges(out, text, true)
-	c.scaleTo(out, text)
-	c.applyWords(out, text)
-	if compact(out) == before {
-		c.setColumn(out, text)
-	}
-	return out, compact(out) != before
-}
-
-// applyChanges runs the declared changes whose words the text has. Numbers are
-// scaled only on the user's word for an existing draft.
-func (c *composer) applyChanges(content map[string]any, text string, scale bool) {
-	ws := stems(text)
-	for i := range c.d.Changes {
-		ch := &c.d.Changes[i]
-		if !slices.ContainsFunc(ch.Words, func(w string) bool { return containsWords(ws, stems(w)) }) {
-			continue
-		}
-		for _, r := range ch.Remove {
-			c.remove(content, r)
-		}
-		c.replaceAll(content, ch.Replace)
-		c.prefix(content, ch.Prefix)
-		set(content, ch.Set)
-		if scale && ch.Scale > 0 {
-			c.scale(content, ch.Scale, 1, ch.ScaleColumns)
-		}
-	}
-}
-
-func (c *composer) prefix(content map[string]any, prefix string) {
-	title := asText(content[c.d.Title])
-	if prefix != "" && !strings.HasPrefix(strings.ToLower(title), strings.ToLower(prefix)) {
-		content[c.d.Title] = strings.TrimSpace(prefix) + " " + title
-	}
-}
-
-// set puts values into columns; lists grow.
-func set(content, values map[string]any) {
-	for _, column := range sortedKeys(values) {
-		list, ok := clone(map[string]any{"v": values[column]})["v"].([]any)
-		if !ok {
-			content[column] = values[column]
-			continue
-		}
-		have, _ := content[column].([]any)
-		for _, v := range list {
-			if !slices.ContainsFunc(have, func(h any) bool { return asText(h) == asText(v) }) {
-				have = append(have, v)
+// allergies are what the user's own row says must not be in anything, when a read
+// or the profile has brought it.
+func (c *composer) allergies() []string {
+	var out []string
+	for i := range c.Entities {
+		e := &c.Entities[i]
+		for column, v := range e.Columns {
+			if kind := c.lex.byType(e.Type); kind != nil && single(kind) && strings.Contains(column, "allerg") {
+				for _, w := range texts(v) {
+					out = append(out, c.lex.covers(w)...)
+				}
 			}
 		}
-		content[column] = have
 	}
-}
 
-// replaceAll replaces words in every text: the first rule that has a word, its
-// longest word first, each word once.
-func (c *composer) replaceAll(content map[string]any, rules []domain.OfflineReplace) {
-	type pair struct{ from, to string }
-	var pairs []pair
-	for _, r := range rules {
-		for _, from := range r.From {
-			pairs = append(pairs, pair{from, r.To})
-		}
-	}
-	sort.SliceStable(pairs, func(i, j int) bool { return len(pairs[i].from) > len(pairs[j].from) })
-	var words []string
-	for _, p := range pairs {
-		words = append(words, regexp.QuoteMeta(p.from))
-	}
-	if len(words) == 0 {
-		return
-	}
-	// One pass, so that no replacement is replaced again.
-	every := regexp.MustCompile(`(?i)\b(` + strings.Join(words, "|") + `)(?:s|es)?\b`)
-	replaced := mapTexts(content, func(s string) string {
-		return every.ReplaceAllStringFunc(s, func(found string) string {
-			word := every.FindStringSubmatch(found)[1]
-			i := slices.IndexFunc(pairs, func(p pair) bool { return strings.EqualFold(p.from, word) })
-			if found[:1] != strings.ToLower(found[:1]) {
-				return titleCase(pairs[i].to)
-			}
-			return pairs[i].to
-		})
-	})
-	maps.Copy(content, replaced)
-	for _, r := range rules {
-		c.once(content, r.To)
-	}
-}
-
-// once undoes repetition: where two things have become the same one, its rows are
-// added up and a list of it in a text names it once.
-func (c *composer) once(content map[string]any, thing string) {
-	again := regexp.MustCompile(`(?i)\b((?:the )?` + regexp.QuoteMeta(thing) + `)(?:(?:,|,? and) (?:the )?` + regexp.QuoteMeta(thing) + `)+\b`)
-	maps.Copy(content, mapTexts(content, func(s string) string { return again.ReplaceAllString(s, "$1") }))
-	child := c.f.lex.byTable(c.d.Child)
-	if child == nil || quantityColumn(child) == nil {
-		return
-	}
-	quantity := quantityColumn(child).Name
-	unit := ""
-	if u := unitColumn(child); u != nil {
-		unit = u.Name
-	}
-	kept := []any{}
-	var first map[string]any
-	for _, v := range c.children(content) {
-		row, ok := v.(map[string]any)
-		if !ok || !strings.EqualFold(asText(row[c.d.Item]), thing) {
-			kept = append(kept, v)
-			continue
-		}
-		a, hasA := first[quantity].(float64)
-		b, hasB := row[quantity].(float64)
-		if first != nil && hasA && hasB && asText(first[unit]) == asText(row[unit]) {
-			first[quantity] = a + b
-			continue
-		}
-		first = row
-		kept = append(kept, v)
-	}
-	content[c.d.Child] = kept
-}
-
-func (c *composer) children(content map[string]any) []any {
-	list, _ := content[c.d.Child].([]any)
-	return list
-}
-
-// remove takes out the child rows that are the thing, and the thing from the
-// steps that name it.
-func (c *composer) remove(content map[string]any, thing string) {
-	needle := stems(thing)
-	kept := []any{}
-	for _, row := range c.children(content) {
-		child, ok := row.(map[string]any)
-		if !ok || !containsWords(stems(asText(child[c.d.Item])), needle) {
-			kept = append(kept, row)
-		}
-	}
-	if len(kept) == len(c.children(content)) {
-		return
-	}
-	content[c.d.Child] = kept
-	for k, v := range content {
-		if text := asText(v); k != c.d.Title && isLongText(text) && withoutThing(text, thing) != "" && !isList(v) {
-			content[k] = withoutThing(text, thing)
-		}
-	}
-	steps, _ := content[c.d.Steps].([]any)
-	var left []any
-	for _, s := range steps {
-		if text := withoutThing(asText(s), thing); text != "" {
-			left = append(left, text)
-		}
-	}
-	content[c.d.Steps] = left
-}
-
-// withoutThing cuts a thing from a sentence; a sentence about nothing else goes.
-func withoutThing(sentence, thing string) string {
-	if !containsWords(stems(sentence), stems(thing)) {
-		return sentence
-	}
-	t := regexp.QuoteMeta(thing) + `(?:s|es)?`
-	for _, p := range []string{`(?i),? and (?:the )?` + t + `\b`, `(?i)\b(?:the )?` + t + ` and `, `(?i), (?:the )?` + t + `\b`, `(?i)\b(?:the )?` + t + `, `} {
-		if cut := regexp.MustCompile(p).ReplaceAllString(sentence, ""); cut != sentence {
-			return cut
-		}
-	}
-	return ""
+	return out
 }

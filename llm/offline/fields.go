@@ -10,7 +10,7 @@ import (
 )
 
 // newRows turns what a user adds into rows of e.
-func (f *facts) newRows(c *command, e *domain.Entity) []map[string]any {
+func (s *scene) newRows(c *command, e *domain.Entity) []map[string]any {
 	var items []string
 	if quantityColumn(e) != nil {
 		items = splitList(c.object)
@@ -19,33 +19,37 @@ func (f *facts) newRows(c *command, e *domain.Entity) []map[string]any {
 	}
 	var rows []map[string]any
 	for _, item := range items {
-		row := f.newRow(item, c, e)
+		row := s.newRow(item, c, e)
 		for _, v := range c.values {
-			if !f.lex.wholeValue(v) {
-				row[v.column.Name] = typed(v.column, v.value, f.today)
+			if !s.lex.wholeValue(v) {
+				row[v.column.Name] = typed(v.column, v.value, s.Today)
 			}
 		}
-		f.lex.vocab.fill(e, row)
+		for column, v := range s.lex.Defaults[e.Type] {
+			if _, ok := row[column]; !ok {
+				row[column] = v
+			}
+		}
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-func (f *facts) newRow(item string, c *command, e *domain.Entity) map[string]any {
+func (s *scene) newRow(item string, c *command, e *domain.Entity) map[string]any {
 	row := map[string]any{}
-	item = f.takeDate(item, c.text, e, row)
-	item = f.takePlace(item, e, row)
-	item = f.takeLink(item, e, row)
+	item = s.takeDate(item, c.text, e, row)
+	item = s.takePlace(item, e, row)
+	item = s.takeLink(item, e, row)
 	if q := quantityColumn(e); q != nil {
-		item = f.takeQuantity(item, e, row)
+		item = s.takeQuantity(item, e, row)
 	}
 	if l := labelColumn(e); l != nil && item != "" {
-		row[l.Name] = f.labelText(item, e)
+		row[l.Name] = s.labelText(item, e)
 	}
 	return row
 }
 
-func (f *facts) labelText(item string, e *domain.Entity) string {
+func (s *scene) labelText(item string, e *domain.Entity) string {
 	item = trimName(item)
 	if quantityColumn(e) == nil {
 		return capitalize(item)
@@ -54,12 +58,12 @@ func (f *facts) labelText(item string, e *domain.Entity) string {
 }
 
 // takeDate moves a day out of an item into the date column it is about.
-func (f *facts) takeDate(item, message string, e *domain.Entity, row map[string]any) string {
-	days := dates(item, f.today)
+func (s *scene) takeDate(item, message string, e *domain.Entity, row map[string]any) string {
+	days := dates(item, s.Today)
 	if len(days) == 0 {
-		days = yesterday(item, f.today)
+		days = yesterday(item, s.Today)
 	}
-	col := f.dateColumn(message, e)
+	col := s.dateColumn(message, e)
 	if len(days) == 0 || col == nil {
 		return item
 	}
@@ -78,7 +82,7 @@ func yesterday(text string, today time.Time) []time.Time {
 	return nil
 }
 
-func (f *facts) dateColumn(text string, e *domain.Entity) *domain.Column {
+func (s *scene) dateColumn(text string, e *domain.Entity) *domain.Column {
 	isDay := func(c *domain.Column) bool { return c.Kind == domain.KindDate || c.Kind == domain.KindTimestamp }
 	if c := columnIn(text, e); c != nil && isDay(c) {
 		return c
@@ -89,18 +93,18 @@ func (f *facts) dateColumn(text string, e *domain.Entity) *domain.Column {
 var placeTail = regexp.MustCompile(`(?i)^(.*?)\s+(?:to|in|into|on|at)\s+(?:the |my |our )?([\pL -]+)$`)
 
 // takePlace moves "in the freezer" into its column.
-func (f *facts) takePlace(item string, e *domain.Entity, row map[string]any) string {
+func (s *scene) takePlace(item string, e *domain.Entity, row map[string]any) string {
 	m := placeTail.FindStringSubmatch(item)
 	if m == nil {
 		return item
 	}
-	vs := f.lex.valuesIn(m[2], e)
+	vs := s.lex.valuesIn(m[2], e)
 	for _, v := range vs {
-		if !f.lex.wholeValue(v) {
-			row[v.column.Name] = typed(v.column, v.value, f.today)
+		if !s.lex.wholeValue(v) {
+			row[v.column.Name] = typed(v.column, v.value, s.Today)
 		}
 	}
-	if len(vs) > 0 || f.lex.typeIn(m[2]) == e {
+	if len(vs) > 0 || s.lex.typeIn(m[2]) == e {
 		return m[1]
 	}
 	return item
@@ -108,7 +112,7 @@ func (f *facts) takePlace(item string, e *domain.Entity, row map[string]any) str
 
 // takeLink moves the name of a known thing into the column that points at it,
 // for rows that have no name of their own.
-func (f *facts) takeLink(item string, e *domain.Entity, row map[string]any) string {
+func (s *scene) takeLink(item string, e *domain.Entity, row map[string]any) string {
 	if labelColumn(e) != nil {
 		return item
 	}
@@ -116,8 +120,9 @@ func (f *facts) takeLink(item string, e *domain.Entity, row map[string]any) stri
 	if link == nil {
 		return item
 	}
-	if t := f.resolve(item, link.FK.Entity).one(); t != nil {
-		row[link.Name] = t.ref
+	if r := s.find(item, link.FK.Entity); len(r.entities) == 1 {
+		row[link.Name] = r.entities[0].Ref
+
 		return ""
 	}
 	return item
@@ -131,9 +136,9 @@ var (
 
 // takeQuantity reads "12 eggs", "2 litres of milk", "500g flour", "a dozen
 // eggs", "milk (2 l)" and leaves the name.
-func (f *facts) takeQuantity(item string, e *domain.Entity, row map[string]any) string {
+func (s *scene) takeQuantity(item string, e *domain.Entity, row map[string]any) string {
 	item = strings.TrimSpace(determiners.ReplaceAllStringFunc(item, keepArticle))
-	n, unit, rest, ok := f.amount(item)
+	n, unit, rest, ok := s.amount(item)
 	if !ok {
 		return item
 	}
@@ -154,21 +159,21 @@ func keepArticle(lead string) string {
 
 // amount reads the quantity and unit at the start (or in brackets at the end) of
 // a phrase.
-func (f *facts) amount(text string) (n float64, unit, rest string, ok bool) {
+func (s *scene) amount(text string) (n float64, unit, rest string, ok bool) {
 	if m := compactUnit.FindStringSubmatch(text); m != nil {
-		if u, known := f.lex.vocab.unit(m[2]); known {
+		if u, known := s.lex.unit(m[2]); known {
 			n, ok = number(m[1])
 			return n, u, cutOf(m[3]), ok
 		}
 	}
 	if m := amountLead.FindStringSubmatch(text); m != nil {
 		n, ok = countOf(m[1])
-		unit, rest = f.unitLead(m[2])
+		unit, rest = s.unitLead(m[2])
 		return n, unit, rest, ok
 	}
 	if m := amountTail.FindStringSubmatch(text); m != nil {
 		n, ok = number(m[2])
-		u, known := f.lex.vocab.unit(m[3])
+		u, known := s.lex.unit(m[3])
 		if ok && (known || m[3] == "") {
 			return n, u, m[1], true
 		}
@@ -187,9 +192,9 @@ func countOf(text string) (float64, bool) {
 }
 
 // unitLead splits "litres of milk" into unit and name.
-func (f *facts) unitLead(text string) (unit, rest string) {
+func (s *scene) unitLead(text string) (unit, rest string) {
 	first, after, _ := strings.Cut(text, " ")
-	u, ok := f.lex.vocab.unit(first)
+	u, ok := s.lex.unit(first)
 	if !ok {
 		return "", text
 	}
@@ -205,7 +210,7 @@ func cutOf(text string) string {
 }
 
 // changes are the columns that a change sets, from its words.
-func (f *facts) changes(c *command, e *domain.Entity) map[string]any {
+func (s *scene) changes(c *command, e *domain.Entity) map[string]any {
 	set := map[string]any{}
 	label := labelColumn(e)
 	switch {
@@ -213,37 +218,37 @@ func (f *facts) changes(c *command, e *domain.Entity) map[string]any {
 		set[label.Name] = trimName(c.value)
 		return set
 	case c.column != nil && c.column.Name != "":
-		set[c.column.Name] = typed(c.column, c.value, f.today)
+		set[c.column.Name] = typed(c.column, c.value, s.Today)
 		return set
 	}
-	for _, v := range f.lex.valuesIn(c.value, e) {
-		set[v.column.Name] = typed(v.column, v.value, f.today)
+	for _, v := range s.lex.valuesIn(c.value, e) {
+		set[v.column.Name] = typed(v.column, v.value, s.Today)
 	}
 	if len(set) > 0 {
 		return set
 	}
-	f.changeByKind(c, e, set)
+	s.changeByKind(c, e, set)
 	if len(set) == 0 && label != nil {
 		set[label.Name] = trimName(c.value)
 	}
 	return set
 }
 
-func (f *facts) changeByKind(c *command, e *domain.Entity, set map[string]any) {
+func (s *scene) changeByKind(c *command, e *domain.Entity, set map[string]any) {
 	before, _ := lastCut(c.text, changeSeparator)
-	col := columnIn(f.lex.cutTypes(before, e), e)
-	if days := dates(c.value, f.today); len(days) > 0 && (col == nil || col.Kind == domain.KindDate) {
-		if col = f.dateColumn(before, e); col != nil {
+	col := columnIn(s.lex.cutTypes(before, e), e)
+	if days := dates(c.value, s.Today); len(days) > 0 && (col == nil || col.Kind == domain.KindDate) {
+		if col = s.dateColumn(before, e); col != nil {
 			set[col.Name] = days[0].Format(dayFormat)
 		}
 		return
 	}
 	if col != nil && !col.Generated && col.FK == nil {
-		set[col.Name] = typed(col, c.value, f.today)
+		set[col.Name] = typed(col, c.value, s.Today)
 		return
 	}
 	q := quantityColumn(e)
-	n, unit, rest, ok := f.amount(c.value)
+	n, unit, rest, ok := s.amount(c.value)
 	if !ok || q == nil || rest != "" {
 		return
 	}

@@ -11,9 +11,11 @@ import (
 // lexicon is every word the declaration gives for things and values.
 type lexicon struct {
 	domain *domain.Domain
-	vocab  *vocabulary
-	names  []name // longest first
-	values []value
+	*domain.Offline
+	phrases []phrase
+	names   []name // longest first
+	values  []value
+	rules   []rule
 }
 
 // name is one way to say an entity type.
@@ -31,7 +33,11 @@ type value struct {
 }
 
 func newLexicon(d *domain.Domain) *lexicon {
-	lex := &lexicon{domain: d, vocab: readVocabulary(d)}
+	lex := &lexicon{domain: d, Offline: d.Offline, rules: rules()}
+	if lex.Offline == nil {
+		lex.Offline = &domain.Offline{}
+	}
+	lex.phrases = lex.readPhrases()
 	for _, e := range lex.ranked() {
 		lex.addNames(e)
 		lex.addValues(e)
@@ -213,7 +219,7 @@ func (lex *lexicon) holderOf(text string) (*domain.Entity, []value) {
 // schedule is the type whose rows put something on a day: a date that must be
 // set and a link to another of the user's things.
 func (lex *lexicon) schedule() (*domain.Entity, *domain.Column, *domain.Column) {
-	if p := lex.vocab.plan; p != nil {
+	if p := lex.Plan; p != nil {
 		if e := lex.byType(p.Type); e != nil && e.Column(p.Date) != nil && e.Column(p.Link) != nil && e.Column(p.Link).FK != nil {
 			return e, e.Column(p.Date), e.Column(p.Link)
 		}
@@ -228,16 +234,6 @@ func (lex *lexicon) schedule() (*domain.Entity, *domain.Column, *domain.Column) 
 		}
 	}
 	return nil, nil, nil
-}
-
-// byMeaning is the first type of the user's whose rows can be searched by meaning.
-func (lex *lexicon) byMeaning() *domain.Entity {
-	for _, e := range lex.ranked() {
-		if !e.Reference && !e.Semantic.IsZero() {
-			return e
-		}
-	}
-	return nil
 }
 
 // single reports whether a user has one row of e at most (a profile): it has
@@ -353,17 +349,6 @@ func (lex *lexicon) subdomainOf(e *domain.Entity) string {
 		}
 	}
 	return e.Table
-}
-
-// subdomains are those of a name, one or none.
-func (lex *lexicon) subdomains(name string) []*domain.Subdomain {
-	var out []*domain.Subdomain
-	for _, s := range lex.domain.Subdomains {
-		if s.Name == name {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 func plural(e *domain.Entity) string {

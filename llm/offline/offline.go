@@ -3,17 +3,17 @@ package offline
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
 	"alfred/domain"
 	"alfred/llm"
+	"alfred/nodes"
 )
 
 const (
 	provider  = "offline"
-	modelName = "offline-rules-1"
+	modelName = "offline-rules-2"
 	// bytesPerToken is the usual estimate for English text.
 	bytesPerToken = 4
 )
@@ -23,13 +23,14 @@ type model struct {
 }
 
 // New returns the rule-based model for a domain. It is safe for concurrent use,
-// gives the same answer for the same request and fails only when ctx is done.
+// gives the same answer for the same request and fails only when ctx is done or
+// the request does not come from one of our nodes.
 func New(d *domain.Domain) llm.Model {
 	return &model{lex: newLexicon(d)}
 }
 
-// Generate answers like a provider would: tool calls where tools are offered,
-// JSON where a schema is named, else text.
+// Generate answers like a provider would: tool calls in act, JSON where a schema
+// is named, else text.
 func (m *model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &llm.Error{Kind: llm.KindOverloaded, Provider: provider, Err: err}
@@ -41,35 +42,35 @@ func (m *model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	resp.Model, resp.Provider = modelName, provider
 	resp.Usage = usage(req, resp)
 	stream(resp.Text, req.OnDelta)
+
 	return resp, nil
 }
 
 func (m *model) answer(req *llm.Request) (*llm.Response, error) {
-	f := readPrompt(m.lex, req)
-	switch {
-	case req.SchemaName == "understand":
-		return jsonResponse(m.understand(f))
-	case req.SchemaName == "think":
-		return jsonResponse(m.think(f))
-	case req.SchemaName == "summarize":
-		return jsonResponse(m.summarize(f))
-	case req.SchemaName == "compress":
-		return jsonResponse(m.compress(f))
-	case len(req.Tools) > 0:
-		return &llm.Response{ToolCalls: m.act(f, req.Tools)}, nil
-	case req.SchemaName != "":
-		return nil, fmt.Errorf("schema %q is not one of the schemas this model knows", req.SchemaName)
-	case len(req.Messages) == 0:
-		return nil, errors.New("the request has no message")
+	switch in := req.Input.(type) {
+	case nodes.UnderstandInput:
+		return encoded(m.scene(&in.Facts, in.At.Turn).understand())
+	case nodes.ThinkInput:
+		return encoded(m.scene(&in.Facts, in.At.Turn).think(in.MaxSteps))
+	case nodes.ActInput:
+		return &llm.Response{ToolCalls: m.scene(&in.Facts, in.At.Turn).act(&in)}, nil
+	case nodes.ReplyInput:
+		return &llm.Response{Text: m.scene(&in.Facts, in.At.Turn).reply(&in)}, nil
+	case nodes.SummarizeInput:
+		return encoded(in.Fallback)
+	case nodes.CompressInput:
+		return encoded(nodes.CompressOutput{Text: in.Fallback})
+	default:
+		return nil, fmt.Errorf("the offline model decides from the inputs of Alfred's own nodes, and got %T", req.Input)
 	}
-	return &llm.Response{Text: m.reply(f)}, nil
 }
 
-func jsonResponse(v any) (*llm.Response, error) {
+func encoded(v any) (*llm.Response, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
+
 	return &llm.Response{Text: string(text)}, nil
 }
 
@@ -97,6 +98,7 @@ func usage(req *llm.Request, resp *llm.Response) llm.Usage {
 	for _, c := range resp.ToolCalls {
 		out += len(c.Name) + len(c.Args)
 	}
+
 	return llm.Usage{Input: tokens(in), Output: tokens(out)}
 }
 

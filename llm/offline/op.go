@@ -2,46 +2,26 @@ package offline
 
 import (
 	"encoding/json"
-	"fmt"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
+
+	"alfred/domain"
+	"alfred/nodes"
 )
 
-// op is one step of a plan, exact enough to be carried out by Act. Its text form
-// is the step's description: a sentence a person can read, and the only thing
-// that passes from Think to Act.
+// op is what a step is to do. The step's description carries it from the plan to
+// the one who executes it: two words for people, then the rest as JSON.
 type op struct {
-	act     opAct
-	table   string
-	refs    []string
-	name    string           // named "milk"
-	filters []filter         // where [...]
-	rows    []map[string]any // with [...]
-	text    string           // about "thai basil chicken"
-	full    bool             // in full
-	by      string           // by column
-	order   string           // ordered by column
+	act, table string
+
+	Refs   []string         `json:"refs,omitempty"`
+	Name   string           `json:"named,omitempty"` // of a row that is to be found by name
+	Where  []filter         `json:"where,omitempty"`
+	Rows   []map[string]any `json:"rows,omitempty"`
+	About  string           `json:"about,omitempty"`
+	By     string           `json:"by,omitempty"` // a column: to group, to order, to add to
+	Detail string           `json:"detail,omitempty"`
 }
-
-type opAct string
-
-const (
-	opCompare opAct = "Compare" // a thing with what there is
-	opCount   opAct = "Count"
-	opCreate  opAct = "Create"
-	opDelete  opAct = "Delete"
-	opDraft   opAct = "Draft"
-	opNote    opAct = "Note"
-	opPlan    opAct = "Plan"
-	opRead    opAct = "Read"
-	opRecall  opAct = "Recall"
-	opReview  opAct = "Review" // answer from rows that are loaded
-	opRevise  opAct = "Revise"
-	opSave    opAct = "Save"
-	opUpdate  opAct = "Update"
-	opVary    opAct = "Vary" // draft from a saved thing
-)
 
 // filter is one condition of a data tool.
 type filter struct {
@@ -50,152 +30,81 @@ type filter struct {
 	Value any    `json:"value,omitempty"`
 }
 
-func (o *op) String() string {
-	var b strings.Builder
-	b.WriteString(string(o.act))
-	if o.table != "" {
-		b.WriteString(" " + o.table)
-	}
-	if len(o.refs) > 0 {
-		b.WriteString(" " + strings.Join(o.refs, ", "))
-	}
-	if o.name != "" {
-		fmt.Fprintf(&b, " named %q", o.name)
-	}
-	if o.text != "" {
-		fmt.Fprintf(&b, " about %q", o.text)
-	}
-	if o.by != "" {
-		b.WriteString(" by " + o.by)
-	}
-	if o.order != "" {
-		b.WriteString(" ordered by " + o.order)
-	}
-	if o.full {
-		b.WriteString(" in full")
-	}
-	if len(o.filters) > 0 {
-		b.WriteString(" where " + compact(o.filters))
-	}
-	if len(o.rows) > 0 {
-		b.WriteString(" with " + compact(o.rows))
-	}
-	return b.String()
-}
-
-// compact is v as JSON; v is made of strings, numbers, lists and maps.
-func compact(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false) // a description is read by people too
-	if err := enc.Encode(v); err != nil {
-		return "null"
-	}
-	return strings.TrimSpace(b.String())
-}
-
-var (
-	opHead   = regexp.MustCompile(`^(Compare|Count|Create|Delete|Draft|Note|Plan|Read|Recall|Review|Revise|Save|Update|Vary)\b(?: ([a-z][a-z0-9_]*)\b)?`)
-	opRefs   = regexp.MustCompile(`^\s*,?\s*((?:gen_)?[a-z][a-z0-9_]*_\d+)\b`)
-	opQuoted = regexp.MustCompile(`^\s*(named|about) ("(?:[^"\\]|\\.)*")`)
-	opWord   = regexp.MustCompile(`^\s*(by|ordered by) ([a-z_]+)`)
-	opJSON   = regexp.MustCompile(`^\s*(where|with) (\[.*)$`)
+// What a step can do.
+const (
+	opCompare = "Compare"
+	opCount   = "Count"
+	opCreate  = "Create"
+	opDelete  = "Delete"
+	opDraft   = "Draft"
+	opMatch   = "Match"
+	opNote    = "Note"
+	opPlan    = "Plan"
+	opRead    = "Read"
+	opRecall  = "Recall"
+	opRevise  = "Revise"
+	opSave    = "Save"
+	opUpdate  = "Update"
 )
 
-// isOp reports whether a line is the text of an op.
-func isOp(line string) bool {
-	_, ok := parseOp(line)
-	return ok
+var acts = []string{opCompare, opCount, opCreate, opDelete, opDraft, opMatch, opNote, opPlan, opRead, opRecall, opRevise, opSave, opUpdate}
+
+func (o *op) String() string {
+	rest, err := json.Marshal(o)
+	if err != nil || string(rest) == "{}" {
+		return o.act + " " + o.table
+	}
+
+	return o.act + " " + o.table + " " + string(rest)
 }
 
-// parseOp reads an op's text; ok is false for any other sentence.
-func parseOp(line string) (*op, bool) {
-	m := opHead.FindStringSubmatch(line)
-	if m == nil {
-		return nil, false
+// opOf reads a description back; nil when it is not one of ours.
+func opOf(description string) *op {
+	act, rest, _ := strings.Cut(description, " ")
+	table, args, _ := strings.Cut(rest, " ")
+	o := &op{act: act, table: table}
+	if !slices.Contains(acts, act) || args != "" && json.Unmarshal([]byte(args), o) != nil {
+		return nil
 	}
-	o := &op{act: opAct(m[1])}
-	rest := line[len(m[0]):]
-	switch m[2] {
-	case "", "about", "named", "where", "with", "by", "in", "ordered":
-		rest = line[len(m[1]):]
+
+	return o
+}
+
+func refFilter(refs []string) []filter {
+	if len(refs) == 1 {
+		return []filter{{"id", "=", refs[0]}}
+	}
+
+	return []filter{{"id", "in", refs}}
+}
+
+// nameFilter finds rows by the name that people use: tables with a look-up know
+// variants by themselves, elsewhere a part of the name is enough.
+func nameFilter(e *domain.Entity, name string) []filter {
+	label := labelColumn(e)
+	switch {
+	case label == nil:
+		return nil
+	case e.Match != nil && e.Match.Column == label.Name:
+		return []filter{{label.Name, "=", name}}
 	default:
-		o.table = m[2]
-	}
-	if anyRef.MatchString(o.table) && anyRef.FindString(o.table) == o.table {
-		rest, o.table = line[len(m[1]):], ""
-	}
-	rest = o.parseRefs(rest)
-	rest, ok := o.parseParts(rest)
-	return o, ok && strings.TrimSpace(rest) == ""
-}
-
-func (o *op) parseRefs(rest string) string {
-	for {
-		m := opRefs.FindStringSubmatch(rest)
-		if m == nil {
-			return rest
-		}
-		o.refs = append(o.refs, m[1])
-		rest = rest[len(m[0]):]
+		return []filter{{label.Name, "ilike", "%" + strings.NewReplacer("%", "", "_", "").Replace(name) + "%"}}
 	}
 }
 
-func (o *op) parseParts(rest string) (string, bool) {
-	for strings.TrimSpace(rest) != "" {
-		if m := opQuoted.FindStringSubmatch(rest); m != nil {
-			o.setQuoted(m[1], m[2])
-			rest = rest[len(m[0]):]
-			continue
-		}
-		if m := opWord.FindStringSubmatch(rest); m != nil {
-			if m[1] == "by" {
-				o.by = m[2]
-			} else {
-				o.order = m[2]
-			}
-			rest = rest[len(m[0]):]
-			continue
-		}
-		if after, ok := strings.CutPrefix(strings.TrimLeft(rest, " "), "in full"); ok {
-			o.full, rest = true, after
-			continue
-		}
-		next, ok := o.parseJSON(rest)
-		if !ok {
-			return rest, false
-		}
-		rest = next
+// step makes a plan's step of an op, in the subdomain of its table.
+func (s *scene) step(kind string, e *domain.Entity, o *op) nodes.Step {
+	o.table = "all"
+	subdomain := ""
+	if e != nil {
+		o.table, subdomain = e.Table, s.lex.subdomainOf(e)
+	} else if len(s.lex.domain.Subdomains) > 0 {
+		subdomain = s.lex.domain.Subdomains[0].Name
 	}
-	return "", true
-}
+	needs := "refs"
+	if kind == "analyze" {
+		needs = "rows"
+	}
 
-func (o *op) setQuoted(key, quoted string) {
-	text, err := strconv.Unquote(quoted)
-	if err != nil {
-		text = strings.Trim(quoted, `"`)
-	}
-	if key == "named" {
-		o.name = text
-	} else {
-		o.text = text
-	}
-}
-
-func (o *op) parseJSON(rest string) (string, bool) {
-	m := opJSON.FindStringSubmatch(rest)
-	if m == nil {
-		return rest, false
-	}
-	dec := json.NewDecoder(strings.NewReader(m[2]))
-	var err error
-	if m[1] == "where" {
-		err = dec.Decode(&o.filters)
-	} else {
-		err = dec.Decode(&o.rows)
-	}
-	if err != nil {
-		return rest, false
-	}
-	return m[2][dec.InputOffset():], true
+	return nodes.Step{Type: kind, Subdomain: subdomain, Description: o.String(), Refs: append([]string{}, o.Refs...), Needs: needs}
 }

@@ -1,278 +1,62 @@
 package offline
 
 import (
-	"regexp"
+	"encoding/json"
 	"slices"
 	"strings"
 
+	"alfred/domain"
 	"alfred/nodes"
 )
 
-// intents is what a verb means for the turn.
+// intents is what a verb means for the turn; the others are talk.
 var intents = map[verb]string{
-	verbAdd: "write", verbChange: "write", verbChat: "chat", verbClear: "chat", verbConfirm: "confirm", verbCount: "read", verbDeny: "answer",
-	verbDraft: "explore", verbEdit: "write", verbForget: "chat", verbGreet: "chat", verbIdentity: "chat", verbLast: "read", verbList: "read", verbMissing: "read", verbMove: "write", verbNote: "write",
-	verbPending: "read", verbPlan: "explore", verbRecall: "read", verbReject: "explore", verbRemove: "write", verbRetain: "explore",
-	verbRevise: "explore", verbSave: "write", verbSchedule: "write", verbSearch: "read", verbShow: "read", verbVary: "explore",
+	verbAdd: "write", verbChange: "write", verbRemove: "write", verbNote: "write", verbSave: "write", verbSchedule: "write", verbMove: "write",
+	verbDraft: "explore", verbRevise: "explore", verbPlan: "explore", verbReject: "explore", verbRetain: "explore",
+	verbList: "read", verbShow: "read", verbSearch: "read", verbUses: "read", verbMissing: "read", verbCount: "read",
+	verbRecall: "read", verbPending: "read", verbLast: "read", verbConfirm: "confirm", verbDeny: "answer",
 }
 
-func (m *model) understand(f *facts) *nodes.UnderstandOutput {
-	c, answers := f.interpret()
+func (s *scene) understand() *nodes.UnderstandOutput {
+	c := s.read()
 	out := &nodes.UnderstandOutput{
-		Mentions: []nodes.Mention{}, Constraints: []nodes.Constraint{}, Intent: intents[c.verb], AnswersQuestion: answers,
+		Mentions: []nodes.Mention{}, Constraints: []nodes.Constraint{}, Intent: orElse(intents[c.verb], "chat"), AnswersQuestion: c.answers,
 		Curation: nodes.Curation{Retain: []nodes.Retain{}, Demote: []string{}, Drop: []string{}, Exclude: []nodes.Exclude{}},
 	}
-	if answers && c.writes() {
-		out.Intent = "write"
-		if f.confirmed() {
-			out.Intent = "confirm"
-		}
+	switch {
+	case c.answers && c.agreed:
+		out.Intent = "confirm"
+	case c.answers && c.verb != verbDeny && intents[c.verb] != "write":
+		out.Intent = "answer"
 	}
-	f.mention(c, out)
-	f.curate(c, out)
-	f.constrain(c, out)
-	f.ask(c, out)
-	out.Quick = f.quick(c)
+	s.mention(c, out)
+	s.curate(c, out)
+	s.constrain(c, out)
+	s.ask(c, out)
 	if c.verb == verbRecall {
 		out.Recall = &nodes.RecallQuery{Query: c.value}
 	}
+	if k := c.kind; c.verb == verbList && k != nil && c.column == nil && len(c.also) == 0 && !k.Reference && !s.lex.isChild(k) {
+		out.Quick = &nodes.Quick{EntityType: k.Type, Why: "a plain look-up"}
+	}
+
 	return out
 }
 
-// interpret reads the message; when it answers the open question, it is the
-// command of the message before, completed.
-func (f *facts) interpret() (c *command, answers bool) {
-	c = f.command(f.message)
-	if f.question == nil {
-		return c, false
-	}
-	switch {
-	case c.verb == verbDeny:
-		return c, true
-	case c.verb == verbConfirm:
-		return f.resume("", c), true
-	case f.chooses(c):
-		return f.resume(f.message, c), true
-	}
-	return c, false
-}
-
-func (f *facts) confirmed() bool { return f.command(f.message).verb == verbConfirm }
-
-// chooses reports whether the message picks an option or fills in what a
-// question asked for, rather than asking for something else.
-func (f *facts) chooses(c *command) bool {
-	if len(f.question.options) > 0 {
-		r := f.resolve(f.message)
-		return len(r.entities) > 0 && (c.verb == verbShow || c.verb == verbChat) && f.isOption(r.entities[0])
-	}
-	if len(ordinals(f.message)) > 0 && c.verb == verbShow {
-		return true
-	}
-	return c.verb == verbChat && len(words(f.message)) <= maxAnswer || f.namesOnlyTable(c)
-}
-
-const maxAnswer = 8
-
-var intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto)\s+`)
-
-// namesOnlyTable: "the shopping list", as the answer to "where to?".
-func (f *facts) namesOnlyTable(c *command) bool {
-	return c.verb == verbList && c.entity != nil && trimName(f.lex.cutTypes(trimName(intoWhat.ReplaceAllString(f.message, "")), c.entity)) == ""
-}
-
-func (f *facts) isOption(e *entity) bool {
-	return slices.Contains(f.optionEntities(), e)
-}
-
-// resume rebuilds the command that the open question belongs to: the newest
-// message of the user that asked for something.
-func (f *facts) resume(answer string, reply *command) *command {
-	for _, v := range slices.Backward(f.talk) {
-		c := f.command(v.user)
-		if c.verb == verbConfirm || c.verb == verbDeny || c.verb == verbChat {
-			continue
-		}
-		c.confirm = answer == ""
-		if answer != "" {
-			f.complete(c, answer, reply)
-		}
-		return c
-	}
-	return reply
-}
-
-func (f *facts) complete(c *command, answer string, reply *command) {
-	if r := f.resolve(answer); len(r.entities) > 0 {
-		c.object = strings.Join(r.refs(), " ")
-		return
-	}
-	if c.entity == nil {
-		c.entity, c.values = reply.entity, reply.values
-		return
-	}
-	c.object = trimName(answer)
-}
-
-// targets are the entities a command is about.
-func (f *facts) targets(c *command) *found {
-	switch c.verb {
-	case verbShow:
-		return f.resolve(c.object, c.entity)
-	case verbEdit, verbMissing, verbVary:
-		if r, ok := f.stored(c.object); ok {
-			return r
-		}
-		return &found{text: c.object}
-	case verbMove:
-		if list := f.scheduled(c.object, c.entity); len(list) > 0 {
-			return &found{text: c.object, entities: list, several: len(list) > 1}
-		}
-		return &found{}
-	case verbRevise:
-		return f.reviseTarget(c)
-	case verbSave:
-		return f.saveTarget(c)
-	case verbSchedule:
-		_, _, link := f.lex.schedule()
-		return f.resolve(c.object, link.FK.Entity)
-	case verbRemove, verbChange:
-		if f.isSet(c) {
-			return &found{text: c.object}
-		}
-		return f.resolve(c.object, c.entity)
-	case verbPlan:
-		if c.value == "" {
-			return &found{}
-		}
-		return f.resolve(c.object, f.lex.draftables()...)
-	case verbForget, verbRetain:
-		if c.entity != nil && f.searchTerm(c.object, c) == "" {
-			return &found{} // every row of the type, no single one
-		}
-		return f.resolve(c.object)
-	default:
-		return &found{}
-	}
-}
-
-func (f *facts) reviseTarget(c *command) *found {
-	r := f.resolve(c.object)
-	if e := f.draftOf(r); e != nil {
-		return &found{text: c.object, entities: []*entity{e}}
-	}
-	if spoken := f.spokenOf(f.lex.draftables()); len(spoken) > 0 && spoken[0].pending() {
-		return &found{text: c.object, entities: spoken[:1]}
-	}
-	if all := f.pending(); len(all) > 0 {
-		return &found{text: c.object, entities: all[len(all)-1:]}
-	}
-	return r
-}
-
-// saveTarget are the drafts to save: those named, or all when none is.
-func (f *facts) saveTarget(c *command) *found {
-	all := f.pending()
-	if manyWords.MatchString(c.object) {
-		return &found{text: c.object, entities: all}
-	}
-	if places := ordinals(c.object); len(places) > 0 && len(all) > 1 {
-		return f.draftPlaces(c.object, places, all)
-	}
-	r := f.resolve(c.object)
-	var drafts []*entity
-	for _, e := range r.entities {
-		if e.pending() {
-			drafts = append(drafts, e)
-		}
-	}
-	if len(drafts) > 0 {
-		return &found{text: c.object, entities: f.together(c, drafts), exact: r.exact}
-	}
-	if pronouns.MatchString(strings.ToLower(c.object)) || fromDraft.MatchString(c.object) || f.lex.typeIn(c.object) != nil {
-		return &found{text: c.object, entities: f.ofWanted(all, c.object)}
-	}
-	return &found{text: c.object, name: f.nameIn(c.object, nil)}
-}
-
-// together adds the drafts of a plan to one of them: "save it" after planning
-// saves every row of the plan.
-func (f *facts) together(c *command, drafts []*entity) []*entity {
-	e, _, _ := f.lex.schedule()
-	if e == nil || drafts[0].kind != e.Type || len(ordinals(c.object)) > 0 {
-		return drafts
-	}
-	var out []*entity
-	for _, d := range f.pending() {
-		if d.kind == e.Type {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-func (f *facts) ofWanted(list []*entity, phrase string) []*entity {
-	types := f.lex.typesIn(phrase)
-	var out []*entity
-	for _, e := range list {
-		if isOf(e, types) {
-			out = append(out, e)
-		}
-	}
-	if len(out) == 0 {
-		return list
-	}
-	return out
-}
-
-func (f *facts) draftPlaces(phrase string, places []int, all []*entity) *found {
-	r := &found{text: phrase}
-	for _, n := range places {
-		if n == -1 {
-			n = len(all)
-		}
-		if n <= len(all) && n > 0 {
-			r.entities = append(r.entities, all[n-1])
-		}
-	}
-	return r
-}
-
-var emptyVerb = regexp.MustCompile(`(?i)^(?:clear(?: out)?|empty) `)
-
-// isSet reports whether an object means every row of a kind ("everything in the
-// freezer", "all done tasks") rather than a thing by name.
-func (f *facts) isSet(c *command) bool {
-	o := strings.ToLower(c.object)
-	if c.entity != nil && labelColumn(c.entity) == nil && len(ordinals(o)) == 0 && (len(c.values) > 0 || len(dates(o, f.today)) > 0) {
-		return true // rows without a name are told by day and kind
-	}
-	if c.entity != nil && emptyVerb.MatchString(c.text) && f.searchTerm(c.object, c) == "" {
-		return true
-	}
-	return c.entity != nil && (strings.HasPrefix(o, "everything") || strings.HasPrefix(o, "all ") || strings.HasPrefix(o, "every ") || strings.HasPrefix(o, "the whole")) &&
-		len(ordinals(o)) == 0
-}
-
-func (f *facts) mention(c *command, out *nodes.UnderstandOutput) {
-	r := f.targets(c)
-	if r.text == "" {
-		return
-	}
+func (s *scene) mention(c *command, out *nodes.UnderstandOutput) {
+	r := s.targets(c)
 	m := nodes.Mention{Text: r.text, Candidates: []string{}, Resolution: "unknown"}
 	switch {
+	case r.text == "" || len(r.entities) == 0 && r.name == "":
 	case len(r.entities) == 0:
-		if r.name == "" {
-			return
-		}
 		m.Reason = "no known entity has this name"
 		out.Mentions = append(out.Mentions, m)
-	case r.several && f.needsOne(c):
-		m.Resolution, m.Candidates, m.Reason = "ambiguous", r.refs(), "several names fit"
+	case r.several && needsOne(c):
+		m.Resolution, m.Candidates, m.Reason = "ambiguous", refsOf(r.entities), "several fit"
 		out.Mentions = append(out.Mentions, m)
 	default:
 		for _, e := range r.entities {
-			m.Ref, m.Resolution, m.Reason = e.ref, "inferred", "from the conversation"
+			m.Ref, m.Resolution, m.Reason = e.Ref, "inferred", "from the conversation"
 			if r.exact {
 				m.Resolution, m.Reason = "exact", "named"
 			}
@@ -281,9 +65,9 @@ func (f *facts) mention(c *command, out *nodes.UnderstandOutput) {
 	}
 }
 
-func (f *facts) needsOne(c *command) bool {
+func needsOne(c *command) bool {
 	switch c.verb {
-	case verbChange, verbEdit, verbMissing, verbMove, verbRemove, verbSave, verbSchedule, verbShow, verbVary:
+	case verbChange, verbMissing, verbMove, verbRemove, verbSave, verbSchedule, verbShow, verbRevise:
 		return true
 	default:
 		return false
@@ -291,19 +75,21 @@ func (f *facts) needsOne(c *command) bool {
 }
 
 // ask fills a disambiguation or clarification where the command cannot go on.
-func (f *facts) ask(c *command, out *nodes.UnderstandOutput) {
-	r := f.targets(c)
+func (s *scene) ask(c *command, out *nodes.UnderstandOutput) {
+	r := s.targets(c)
+	question := ""
 	switch {
-	case r.several && f.needsOne(c):
-		labels := make([]string, 0, len(r.entities))
-		for _, e := range r.entities {
-			labels = append(labels, e.label)
-		}
-		out.Disambiguation = &nodes.Disambiguation{Question: "Which one do you mean: " + orList(labels) + "?", Options: r.refs()}
-	case c.verb == verbAdd && c.entity == nil:
-		out.Clarification = &nodes.Clarification{Questions: []string{"Where shall I add " + trimName(c.object) + ": " + orList(f.addable()) + "?"}}
-	case c.verb == verbAdd && c.object == "" && labelColumn(c.entity) != nil:
-		out.Clarification = &nodes.Clarification{Questions: []string{"What shall I add to the " + plural(c.entity) + "?"}}
+	case r.several && needsOne(c):
+		out.Disambiguation = &nodes.Disambiguation{Question: "Which one do you mean: " + orList(labelsOf(r.entities)) + "?", Options: refsOf(r.entities)}
+	case c.verb == verbAdd && c.kind == nil:
+		question = "Where shall I add " + trimName(c.object) + ": " + orList(s.addable()) + "?"
+	case c.verb == verbAdd && c.object == "" && labelColumn(c.kind) != nil:
+		question = "What shall I add to the " + plural(c.kind) + "?"
+	case c.verb == verbSchedule && len(dates(c.text, s.Today)) == 0:
+		question = "For which day shall I plan " + orElse(joinList(labelsOf(r.entities)), "it") + "?"
+	}
+	if question != "" {
+		out.Clarification = &nodes.Clarification{Questions: []string{question}}
 	}
 }
 
@@ -311,25 +97,184 @@ func orList(items []string) string {
 	if len(items) < 2 {
 		return strings.Join(items, "")
 	}
+
 	return strings.Join(items[:len(items)-1], ", ") + " or " + items[len(items)-1]
 }
 
 // addable are the lists that a bare thing could go to.
-func (f *facts) addable() []string {
+func (s *scene) addable() []string {
 	var out []string
-	for _, e := range f.lex.domain.Entities {
-		if labelColumn(e) != nil && !e.Reference && !f.lex.isChild(e) && !f.lex.draftable(e) {
+	for _, e := range s.lex.domain.Entities {
+		if labelColumn(e) != nil && !e.Reference && !s.lex.isChild(e) && !s.lex.isDraftable(e) {
 			out = append(out, "the "+plural(e))
 		}
 	}
+
 	return out
 }
 
-// quick marks look-ups of one table that need no plan. Its reason is the op, so
-// that Act reads exactly what the message asks for.
-func (f *facts) quick(c *command) *nodes.Quick {
-	if c.verb != verbList || c.entity == nil || c.column != nil || len(c.also) > 0 || c.entity.Reference || f.lex.isChild(c.entity) {
-		return nil
+// curate turns forgetting, rejecting and keeping into decisions.
+func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
+	cur := &out.Curation
+	switch c.verb {
+	case verbClear:
+		cur.ClearAll = true
+		out.CurationSummary = "The user starts fresh; everything leaves the view."
+
+		return
+	case verbForget:
+		s.forgetThings(c, out)
+
+		return
+	case verbReject:
+		for _, e := range s.ruledOut(c) {
+			cur.Exclude = append(cur.Exclude, nodes.Exclude{Ref: e.Ref, Reason: "not wanted: " + joinList(c.rejected())})
+		}
+		out.CurationSummary = "The user does not want " + joinList(c.rejected()) + "."
+	case verbRetain:
+		for _, e := range s.targets(c).entities {
+			cur.Retain = append(cur.Retain, nodes.Retain{Ref: e.Ref, Reason: "the user asked to keep it in mind"})
+		}
+	default:
 	}
-	return &nodes.Quick{EntityType: c.entity.Type, Why: f.listOp(c).String()}
+	s.keepChoices(cur)
+}
+
+// keepChoices retains what a plan under way may still be made of, before it leaves
+// the view.
+func (s *scene) keepChoices(cur *nodes.Curation) {
+	underWay := len(s.drafts()) > 0 || slices.ContainsFunc(s.Entities, func(e nodes.Entity) bool { return e.Tier == "excluded" })
+	for i := range s.Entities {
+		e := &s.Entities[i]
+		leaves := e.Tier == "recent" && s.turn-e.Touched == keptTurns
+		gone := slices.ContainsFunc(cur.Exclude, func(x nodes.Exclude) bool { return x.Ref == e.Ref })
+		if underWay && leaves && !gone && s.choice(e) {
+			cur.Retain = append(cur.Retain, nodes.Retain{Ref: e.Ref, Reason: "may still be chosen for what the user is planning"})
+		}
+	}
+}
+
+// keptTurns is after how many turns without a touch a ref leaves the view.
+const keptTurns = 2
+
+// forgetThings drops drafts and takes rows out of view; rows stay stored.
+func (s *scene) forgetThings(c *command, out *nodes.UnderstandOutput) {
+	list := s.targets(c).entities
+	if c.kind != nil && len(list) == 0 {
+		for i := range s.Entities {
+			if e := &s.Entities[i]; e.Type == c.kind.Type && !e.Deleted {
+				list = append(list, e)
+			}
+		}
+	}
+	var labels []string
+	for _, e := range list {
+		if e.Pending {
+			out.Curation.Drop = append(out.Curation.Drop, e.Ref)
+			labels = append(labels, e.Label)
+		} else {
+			out.Curation.Demote = append(out.Curation.Demote, e.Ref)
+		}
+	}
+	switch {
+	case len(labels) > 0:
+		out.CurationSummary = "Dropped the draft " + joinList(labels) + "."
+	case len(list) > 0 && c.kind != nil:
+		out.CurationSummary = "The " + plural(c.kind) + " left the view; nothing was deleted."
+	}
+}
+
+// ruledOut are the known things that a rejection excludes: by name, or because
+// what is known of them holds a word that it covers.
+func (s *scene) ruledOut(c *command) []*nodes.Entity {
+	var out []*nodes.Entity
+	for _, term := range c.rejected() {
+		for i := range s.Entities {
+			e := &s.Entities[i]
+			if s.choice(e) && e.Tier != "excluded" && !slices.Contains(out, e) && s.holds(e, term) {
+				out = append(out, e)
+			}
+		}
+	}
+
+	return out
+}
+
+// choice: something to pick from, not an amount, a thing to do or a day.
+func (s *scene) choice(e *nodes.Entity) bool {
+	t := s.lex.byType(e.Type)
+	schedule, _, _ := s.lex.schedule()
+
+	return t != nil && s.thing(e, nil) && quantityColumn(t) == nil && doneColumn(t) == nil && (t != schedule || e.Pending)
+}
+
+// holds reports whether the label of an entity, or what is known of it, has a word
+// of what a term covers.
+func (s *scene) holds(e *nodes.Entity, term string) bool {
+	text := e.Label + " " + flat(content(e)) + " " + flat(e.Children)
+	known := stems(text)
+
+	return slices.ContainsFunc(s.lex.covers(term), func(w string) bool { return containsWords(known, stems(w)) })
+}
+
+// constrain records what is to hold from now on.
+func (s *scene) constrain(c *command, out *nodes.UnderstandOutput) {
+	kind, value := "", any(nil)
+	switch c.verb {
+	case verbReject:
+		terms := map[string]any{"terms": c.rejected()}
+		if _, to, ok := period(s.Message, s.Today); ok {
+			terms["until"] = to.Format(dayFormat)
+		}
+		kind, value = "exclude", terms
+	case verbPlan:
+		n, ok := planCount(c.object)
+		if !ok {
+			return
+		}
+		kind, value = "count", n
+	default:
+		return
+	}
+	data, err := json.Marshal(value)
+	if err == nil {
+		out.Constraints = append(out.Constraints, nodes.Constraint{Text: strings.TrimSpace(s.Message), Kind: kind, Value: data, Scope: "session"})
+	}
+}
+
+// avoided are the words that the constraints in force rule out.
+func (s *scene) avoided() []string {
+	var out []string
+	for _, h := range s.Constraints {
+		var value struct {
+			Terms []string `json:"terms"`
+		}
+		if h.Kind != "exclude" || json.Unmarshal(h.Value, &value) != nil {
+			continue
+		}
+		for _, term := range value.Terms {
+			out = append(out, s.lex.covers(term)...)
+		}
+	}
+
+	return out
+}
+
+// choices are what a plan may use: what is not excluded, deleted or ruled out,
+// drafts last.
+func (s *scene) choices(target *domain.Entity) []*nodes.Entity {
+	var stored, drafts []*nodes.Entity
+	for i := range s.Entities {
+		e := &s.Entities[i]
+		if !s.thing(e, []*domain.Entity{target}) || e.Tier == "excluded" || slices.ContainsFunc(s.avoided(), func(w string) bool { return s.holds(e, w) }) {
+			continue
+		}
+		if e.Pending {
+			drafts = append(drafts, e)
+		} else {
+			stored = append(stored, e)
+		}
+	}
+
+	return append(stored, drafts...)
 }

@@ -192,16 +192,3 @@ func indexWords(hay, needle []string) int {
 	}
 	return -1
 }
-
-// optionLines are the entries of a list in a section.
-func optionLines(body string) []string {
-	var out []string
-	for line := range strings.SplitSeq(body, "\n") {
-		if m := optionLine.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-			out = append(out, m[1])
-		}
-	}
-	return out
-}
-
-func trimQuotes(text string) string { return strings.Trim(text, ` "'“”`) }
