@@ -13,6 +13,18 @@ import (
 	"github.com/google/uuid"
 )
 
+const databaseReadOnly = `-- name: DatabaseReadOnly :one
+SELECT current_setting('transaction_read_only')::boolean AS read_only
+`
+
+// DatabaseReadOnly: a standby, or one whose transactions only read by default.
+func (q *Queries) DatabaseReadOnly(ctx context.Context, db DBTX) (bool, error) {
+	row := db.QueryRow(ctx, databaseReadOnly)
+	var read_only bool
+	err := row.Scan(&read_only)
+	return read_only, err
+}
+
 const jobComplete = `-- name: JobComplete :exec
 SELECT job_complete($1::bigint, $2::int)
 `

@@ -13,13 +13,16 @@ func (a *api) registerHealth(mux *http.ServeMux) {
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 		defer cancel()
-		if err := a.Pool.Ping(ctx); err != nil {
+		readOnly, err := a.q.DatabaseReadOnly(ctx, a.Pool)
+		switch {
+		case err != nil:
 			noteCause(r.Context(), err)
 			probe(w, http.StatusServiceUnavailable, "the database does not answer")
-
-			return
+		case readOnly:
+			probe(w, http.StatusServiceUnavailable, "the database may only be read: nothing new is taken")
+		default:
+			probe(w, http.StatusOK, "ok")
 		}
-		probe(w, http.StatusOK, "ok")
 	})
 }
 

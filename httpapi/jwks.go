@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/rsa"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -143,14 +144,25 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	var keys []jose.JSONWebKey
 	for _, raw := range set.Keys {
 		var key jose.JSONWebKey
-		// Only public keys that are meant for signatures: a shared secret here would be everybody's.
-		if json.Unmarshal(raw, &key) == nil && key.Valid() && key.IsPublic() && (key.Use == "" || key.Use == "sig") && key.KeyID != "" {
+		if json.Unmarshal(raw, &key) == nil && trusted(&key) {
 			keys = append(keys, key)
 		}
 	}
 	if len(keys) == 0 {
-		return nil, fmt.Errorf("%w: it holds no public key with an id for signatures", errJWKS)
+		return nil, fmt.Errorf("%w: it holds no public key with an id for signatures, of 2,048 bits or more if it is RSA", errJWKS)
 	}
 
 	return keys, nil
+}
+
+// minRSABits is what NIST SP 800-131A asks of a signature's key since 2014.
+const minRSABits = 2048
+
+// trusted keys are public ones that are meant for signatures: a shared secret here would be everybody's.
+func trusted(key *jose.JSONWebKey) bool {
+	if short, isRSA := key.Key.(*rsa.PublicKey); isRSA && short.N.BitLen() < minRSABits {
+		return false
+	}
+
+	return key.Valid() && key.IsPublic() && (key.Use == "" || key.Use == "sig") && key.KeyID != ""
 }

@@ -29,3 +29,25 @@ func TestDatabaseAway(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, b.call(t, http.MethodGet, "/readyz", nil).status)
 	require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, "/healthz", nil).status)
 }
+
+// K11: where the database may only be read, reading works with a key, and what would write says that it cannot now.
+func TestK11AReadOnlyDatabaseIsRead(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	session := b.session(t)
+	config := b.pool.Config()
+	config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+	standby, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(standby.Close)
+	b.url = b.serve(t, func(c *httpapi.Config) { c.Pool = standby })
+
+	for _, path := range []string{"/v1/sessions", "/v1/sessions/" + session, "/v1/sessions/" + session + "/entities", "/v1/data/recipe"} {
+		require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, path, nil).status, path)
+	}
+	b.call(t, http.MethodPost, "/v1/sessions/"+session+"/turns", map[string]any{"message": "hello"}).requireProblem(t, http.StatusServiceUnavailable, "unavailable")
+	b.call(t, http.MethodPost, "/v1/sessions", map[string]any{}).requireProblem(t, http.StatusServiceUnavailable, "unavailable")
+	ready := send(t, b.url, http.MethodGet, "/readyz", nil, nil)
+	require.Equal(t, http.StatusServiceUnavailable, ready.status)
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"golang.org/x/text/secure/precis"
 )
 
 // TokenConfig says whose signed tokens (JWT) are taken in place of keys. The zero value: nobody's.
@@ -82,8 +83,8 @@ func (t *tokens) verify(ctx context.Context, token string) (tokenClaims, error) 
 	if standard.Expiry == nil || standard.ValidateWithLeeway(expected, clockLeeway) != nil {
 		return tokenClaims{}, errUnauthorized
 	}
-	user, err := textClaim(all, t.config.UserClaim)
-	if err != nil || user == "" || len([]rune(user)) > maxUserName {
+	user, err := userClaim(all, t.config.UserClaim)
+	if err != nil {
 		return tokenClaims{}, errUnauthorized
 	}
 	scopes, err := scopesOf(all)
@@ -126,6 +127,21 @@ func textClaim(claims map[string]json.RawMessage, name string) (string, error) {
 	}
 
 	return text, nil
+}
+
+// userClaim is the user's name in the one form that names of users have (RFC 8265): two names that look alike, by spaces,
+// marks of direction or wide letters, would otherwise be two users. What has no such form is errBadToken.
+func userClaim(claims map[string]json.RawMessage, name string) (string, error) {
+	text, err := textClaim(claims, name)
+	if err != nil {
+		return "", err
+	}
+	user, err := precis.UsernameCasePreserved.String(text)
+	if err != nil || user == "" || len([]rune(user)) > maxUserName {
+		return "", errBadToken
+	}
+
+	return user, nil
 }
 
 // scopesOf are those of our scopes that scope (words in a text) or scp (a list)

@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -172,6 +174,55 @@ func TestTokens(t *testing.T) {
 		require.Equal(t, errUnauthorized, err, name)
 	}
 	require.Equal(t, int32(1), i.fetches.Load(), "made-up key ids must not make us flood the issuer")
+}
+
+// K12: names that look alike are one user or none, and a key that can be broken proves nothing.
+func TestK12LookAlikesAndWeakKeys(t *testing.T) {
+	t.Parallel()
+
+	i := newIssuer(t)
+	key := newRSA(t, "good")
+	short, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // too short on purpose
+	require.NoError(t, err)
+	i.publish(key, jose.JSONWebKey{Key: short, KeyID: "short", Use: "sig", Algorithm: string(jose.RS256)})
+	verify := func(user string) (string, error) {
+		claims, err := i.tokens.verify(t.Context(), i.sign(jose.RS256, key.Key, "good", map[string]any{"sub": user}))
+
+		return claims.user, err
+	}
+
+	for user, name := range map[string]string{
+		"ada": "ada", "Ada": "Ada", "auth0|5f7c8ec7": "auth0|5f7c8ec7", "ada@example.org": "ada@example.org", "ａｄａ": "ada",
+		"zoe\u0308": "zo\u00eb", "李雷": "李雷",
+	} {
+		got, err := verify(user)
+		require.NoError(t, err, "%q", user)
+		require.Equal(t, name, got)
+	}
+	for _, user := range []string{"ada ", " ada", "a da", "ada\u200b", "ada\u202e", "\u2066ada\u2069", "ada\u00a0", "ad\u00ada"} {
+		_, err := verify(user)
+		require.Equal(t, errUnauthorized, err, "%q", user)
+	}
+	_, err = i.tokens.verify(t.Context(), signWith(t, i, short))
+	require.Equal(t, errUnauthorized, err)
+}
+
+// signWith signs a good token with a key that the library itself refuses to sign with.
+func signWith(t *testing.T, i *issuer, key *rsa.PrivateKey) string {
+	t.Helper()
+
+	part := func(value any) string {
+		raw, err := json.Marshal(value)
+		require.NoError(t, err)
+
+		return base64.RawURLEncoding.EncodeToString(raw)
+	}
+	text := part(map[string]any{"alg": "RS256", "typ": "JWT", "kid": "short"}) + "." + part(i.claims(nil))
+	digest := sha256.Sum256([]byte(text))
+	signature, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, digest[:])
+	require.NoError(t, err)
+
+	return text + "." + base64.RawURLEncoding.EncodeToString(signature)
 }
 
 func TestTokenScopes(t *testing.T) {

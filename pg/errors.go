@@ -75,11 +75,11 @@ func Hint(err error) string {
 }
 
 // IsTransient reports whether the same statement may succeed later: the server is away or starting, is short of
-// something, kept us waiting for too long, or resolved a conflict against us.
+// something, may only be read for now (a standby before its promotion), kept us waiting for too long, or resolved a conflict against us.
 func IsTransient(err error) bool {
 	if code := Code(err); code != "" {
 		return code == pgerrcode.SerializationFailure || code == pgerrcode.DeadlockDetected || code == pgerrcode.LockNotAvailable ||
-			code == pgerrcode.IdleInTransactionSessionTimeout || pgerrcode.IsConnectionException(code) ||
+			code == pgerrcode.IdleInTransactionSessionTimeout || code == pgerrcode.ReadOnlySQLTransaction || pgerrcode.IsConnectionException(code) ||
 			pgerrcode.IsInsufficientResources(code) || pgerrcode.IsOperatorIntervention(code) || pgerrcode.IsSystemError(code)
 	}
 	if _, isConnect := errors.AsType[*pgconn.ConnectError](err); isConnect {

@@ -1,3 +1,7 @@
+-- DatabaseReadOnly: a standby, or one whose transactions only read by default.
+-- name: DatabaseReadOnly :one
+SELECT current_setting('transaction_read_only')::boolean AS read_only;
+
 -- name: JobComplete :exec
 SELECT job_complete(@job_id::bigint, @attempt::int);
 

@@ -113,6 +113,19 @@ func TestShowMasksSecrets(t *testing.T) {
 	}
 }
 
+// K12: an address may hold a password, whatever it is the address of.
+func TestK12ShowMasksPasswordsInAddresses(t *testing.T) {
+	t.Parallel()
+
+	e := Env{"OPENAI_BASE_URL": "https://ada:hunter2@proxy.example/v1", "ALFRED_LLM": "openai"}
+	for _, s := range Show(e, Worker) {
+		require.NotContains(t, s.Value, "hunter2")
+		if s.Name == "OPENAI_BASE_URL" {
+			require.Equal(t, "https://ada:xxxxx@proxy.example/v1", s.Value)
+		}
+	}
+}
+
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 

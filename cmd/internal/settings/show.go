@@ -40,6 +40,8 @@ func Show(e Env, by Program) []Shown {
 			value = "(" + err.Error() + ")"
 		case l.secret:
 			value = masked(value)
+		default:
+			value = withoutPassword(value)
 		}
 		shown = append(shown, Shown{Name: l.name, Value: value, Default: l.fallback, Set: set, Meaning: l.meaning})
 	}
@@ -67,19 +69,28 @@ func masked(value string) string {
 		return ""
 	}
 	if address, err := url.Parse(value); err == nil && address.Host != "" {
-		query := address.Query()
-		if query.Has("password") {
-			query.Set("password", "xxxxx")
-			address.RawQuery = query.Encode()
-		}
-
-		return address.Redacted()
+		return withoutPassword(value)
 	}
 	if strings.Contains(value, "host=") || strings.Contains(value, "dbname=") {
 		return keywordPassword.ReplaceAllString(value, "${1}xxxxx")
 	}
 
 	return mask
+}
+
+// withoutPassword is an address without the password that may stand in it, and anything else as it is.
+func withoutPassword(value string) string {
+	address, err := url.Parse(value)
+	if err != nil || address.Host == "" {
+		return value
+	}
+	query := address.Query()
+	if query.Has("password") {
+		query.Set("password", "xxxxx")
+		address.RawQuery = query.Encode()
+	}
+
+	return address.Redacted()
 }
 
 // Help lists the settings of a program as `--help` shows them.
