@@ -842,15 +842,15 @@ type VLlmCosts struct {
 	CostUsd int64
 }
 
-// Public API. Jobs that wait or run, with the turn they work for.
+// Public API. Jobs that wait or run, with the turn they work for, and turns that wait for their session's or their user's other turns.
 type VQueue struct {
-	// river_job.id, as River UI shows it.
+	// river_job.id, as River UI shows it; null for a turn that has no job yet.
 	JobID interface{}
 	// Its queue: turns or background.
 	Queue interface{}
 	// The node it runs, or embed.
 	Kind interface{}
-	// As River names it.
+	// As River names it, or queued for a turn that has no job yet.
 	State interface{}
 	// Tries so far.
 	Attempt interface{}

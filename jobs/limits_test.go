@@ -225,3 +225,36 @@ func TestCallsAreCounted(t *testing.T) {
 	require.Equal(t, "tokens", limited(h, jobs.Limits{Tokens: 4400}, "").What)
 	require.Nil(t, limited(h, jobs.Limits{Tokens: 4401, CostUSD: 0.05}, ""))
 }
+
+// K12: the tenants' role without a user sees and does nothing; whoever runs the service sees all.
+func TestK12NoUserIsNobody(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{}).TurnID
+	require.Equal(t, []int64{1}, column[int64](h, `SELECT count(*) FROM v_queue`))
+	tx, err := h.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context()) //nolint:errcheck // it only reads
+	_, err = tx.Exec(t.Context(), `SET LOCAL ROLE alfred_tenant`)
+	require.NoError(t, err)
+	var seen int
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT count(*) FROM v_queue`).Scan(&seen))
+	require.Zero(t, seen)
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT forget_session($1)::int`, h.session).Scan(&seen))
+	require.Zero(t, seen)
+	_, err = tx.Exec(t.Context(), `SELECT cancel_turn($1)`, turn)
+	require.Equal(t, "AL001", pg.Code(err))
+}
+
+// K12: a time zone that the server does not know is refused where it is set, not with every message.
+func TestK12UnknownTimeZonesAreRefused(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	for _, zone := range []string{"Mars/Olympus", "", "x"} {
+		_, err := h.pool.Exec(t.Context(), `UPDATE users SET timezone = $1`, zone)
+		require.True(t, pg.IsCheck(err, "users_timezone_known"), zone)
+	}
+	h.exec(`UPDATE users SET timezone = 'Europe/Berlin'`)
+}

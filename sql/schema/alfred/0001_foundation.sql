@@ -60,6 +60,33 @@ $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION tenant_id IS 'The user this transaction acts for (setting alfred.user_id), or null.';
 
+-- Within a SECURITY DEFINER function current_user is its owner; the setting role still names who called.
+-- +goose StatementBegin
+CREATE FUNCTION acts_for(owner uuid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = alfred, pg_catalog, pg_temp
+AS $$
+    SELECT CASE WHEN tenant_id() IS NOT NULL THEN tenant_id() = acts_for.owner
+                ELSE current_setting('role') <> 'alfred_tenant' AND session_user <> 'alfred_tenant' END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION acts_for IS 'May this transaction act for the owner of a row? A tenant for itself, an operator for everybody, the tenants'' role without a user for nobody.';
+
+-- +goose StatementBegin
+CREATE FUNCTION is_timezone(name text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    PERFORM timestamptz 'epoch' AT TIME ZONE is_timezone.name;
+    RETURN true;
+EXCEPTION WHEN invalid_parameter_value THEN
+    RETURN false;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION is_timezone IS 'Does the server know this time zone?';
+
 CREATE TABLE users (
     id         uuid        NOT NULL DEFAULT uuid_v7(),
     name       text        NOT NULL,
@@ -68,7 +95,7 @@ CREATE TABLE users (
     CONSTRAINT users_pkey PRIMARY KEY (id),
     CONSTRAINT users_name_key UNIQUE (name),
     CONSTRAINT users_name_length CHECK (char_length(name) BETWEEN 1 AND 200),
-    CONSTRAINT users_timezone_length CHECK (char_length(timezone) BETWEEN 1 AND 100)
+    CONSTRAINT users_timezone_known CHECK (is_timezone(timezone))
 );
 COMMENT ON TABLE users IS 'A tenant: whose sessions, lasting constraints and domain rows these are.';
 COMMENT ON COLUMN users.id IS 'UUID v7.';
@@ -105,6 +132,8 @@ COMMENT ON COLUMN api_keys.revoked_at IS 'From this moment the key is refused.';
 -- +goose Down
 DROP TABLE api_keys;
 DROP TABLE users;
+DROP FUNCTION is_timezone(text);
+DROP FUNCTION acts_for(uuid);
 DROP FUNCTION tenant_id();
 DROP FUNCTION uuid_v7_floor(timestamptz);
 DROP FUNCTION uuid_v7(timestamptz);

@@ -81,7 +81,7 @@ CREATE TABLE turns (
     CONSTRAINT turns_finished_when_final CHECK ((status IN ('queued', 'running')) = (finished_at IS NULL))
 );
 -- The promise that a session runs one turn at a time is kept here and nowhere else.
-CREATE UNIQUE INDEX turns_one_running_idx ON turns (session_id, user_id) WHERE status = 'running';
+CREATE UNIQUE INDEX turns_one_running_idx ON turns (user_id, session_id) WHERE status = 'running';
 CREATE INDEX turns_open_idx ON turns (session_id) WHERE status IN ('queued', 'running');
 CREATE INDEX turns_queued_idx ON turns (session_id, interrupts DESC, number) WHERE status = 'queued';
 CREATE INDEX turns_unsummarized_idx ON turns (session_id, replied_at) WHERE status = 'succeeded' AND summarized_at IS NULL;

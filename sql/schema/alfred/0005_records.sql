@@ -222,7 +222,7 @@ AS $$
         FROM sessions AS s
         JOIN users AS u ON u.id = s.user_id
         CROSS JOIN LATERAL (SELECT date_trunc('day', now() AT TIME ZONE u.timezone) AT TIME ZONE u.timezone AS start) AS d
-        WHERE s.id = usage_today.session AND (tenant_id() IS NULL OR s.user_id = tenant_id())
+        WHERE s.id = usage_today.session AND acts_for(s.user_id)
     ),
     active AS (
         SELECT s.id, today.start, today.first_id FROM today

@@ -239,11 +239,15 @@ BEGIN
     LEFT JOIN LATERAL (SELECT * FROM turns WHERE turns.id = (j.args ->> 'turn_id')::uuid LIMIT 1) AS t ON true
     LEFT JOIN LATERAL (SELECT * FROM sessions WHERE sessions.id = (j.args ->> 'session_id')::uuid LIMIT 1) AS s ON true
     WHERE j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
-      AND (tenant_id() IS NULL OR t.user_id = tenant_id() OR s.user_id = tenant_id());
+      AND acts_for(coalesce(t.user_id, s.user_id))
+    UNION ALL
+    SELECT NULL, 'turns', 'understand', 'queued', 0, t.id, t.session_id, t.number, t.created_at
+    FROM turns AS t
+    WHERE t.status = 'queued' AND acts_for(t.user_id);
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION queue_rows IS 'Jobs that are not done, with the turn or session they work for; a tenant sees its own.';
+COMMENT ON FUNCTION queue_rows IS 'Jobs that are not done, with the turn or session they work for, and turns that wait without a job yet (state queued); a tenant sees its own.';
 
 -- +goose Down
 DROP FUNCTION queue_rows();

@@ -85,15 +85,27 @@ $$;
 COMMENT ON FUNCTION turn_summary_write_facts IS 'Writes a turn''s summary from its rows alone, if it has none. Summarize words it better afterwards.';
 
 -- +goose StatementBegin
+CREATE FUNCTION user_is_busy(owner uuid) RETURNS boolean
+LANGUAGE sql STABLE
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT n > 0 AND (SELECT count(*) >= n FROM turns AS t WHERE t.user_id = user_is_busy.owner AND t.status = 'running')
+    FROM (SELECT coalesce(nullif(current_setting('alfred.user_turns', true), '')::integer, 16) AS n) AS setting
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION user_is_busy IS 'Do as many turns of this user run as may at a time (setting alfred.user_turns, 16 by default, 0: no limit)? Others wait, so that one user with many sessions keeps nobody from the workers.';
+
+-- +goose StatementBegin
 CREATE FUNCTION turn_start_next(session uuid, wake boolean DEFAULT true) RETURNS uuid
 LANGUAGE plpgsql
 SET search_path = alfred, public, pg_temp
 AS $$
 DECLARE
     next_turn uuid;
+    owner     uuid;
     last_done record;
 BEGIN
-    PERFORM FROM sessions AS s WHERE s.id = turn_start_next.session FOR NO KEY UPDATE;
+    SELECT s.user_id INTO owner FROM sessions AS s WHERE s.id = turn_start_next.session FOR NO KEY UPDATE;
     IF EXISTS (SELECT FROM turns AS t WHERE t.session_id = turn_start_next.session AND t.status = 'running') THEN
         RETURN NULL;
     END IF;
@@ -101,8 +113,8 @@ BEGIN
     WHERE t.session_id = turn_start_next.session AND t.status = 'queued'
     ORDER BY t.interrupts DESC, t.number LIMIT 1
     FOR NO KEY UPDATE;
-    IF next_turn IS NULL THEN
-        RETURN NULL;
+    IF next_turn IS NULL OR user_is_busy(owner) THEN
+        RETURN NULL; -- a worker's scan starts what waits for the user's other turns
     END IF;
     FOR last_done IN
         SELECT t.id, t.replied_at FROM turns AS t
@@ -121,7 +133,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION turn_start_next IS 'Starts the session''s next queued turn if none runs and the last one is summarized or 3 s old. Returns its id, or null. Without wake the caller wakes the workers after its commit.';
+COMMENT ON FUNCTION turn_start_next IS 'Starts the session''s next queued turn if none runs, the last one is summarized or 3 s old and its user is not busy. Returns its id, or null. Without wake the caller wakes the workers after its commit.';
 
 -- +goose StatementBegin
 CREATE FUNCTION turn_summary_finish(turn uuid) RETURNS boolean
@@ -151,16 +163,21 @@ CREATE FUNCTION sessions_to_start(lim integer DEFAULT 100) RETURNS SETOF uuid
 LANGUAGE sql STABLE
 SET search_path = alfred, public, pg_temp
 AS $$
-    SELECT DISTINCT q.session_id
-    FROM turns AS q
-    WHERE q.status = 'queued'
-      AND NOT EXISTS (SELECT FROM turns AS r WHERE r.session_id = q.session_id AND r.status = 'running')
-      AND NOT EXISTS (SELECT FROM turns AS s WHERE s.session_id = q.session_id AND s.status = 'succeeded'
-                      AND s.summarized_at IS NULL AND s.replied_at > clock_timestamp() - interval '3 seconds')
+    -- Round robin: the first waiting session of each user, then the second of each.
+    SELECT w.session_id
+    FROM (SELECT q.session_id, min(q.id::text) AS oldest, row_number() OVER (PARTITION BY q.user_id ORDER BY min(q.id::text)) AS place
+          FROM turns AS q
+          WHERE q.status = 'queued'
+            AND NOT EXISTS (SELECT FROM turns AS r WHERE r.user_id = q.user_id AND r.session_id = q.session_id AND r.status = 'running')
+            AND NOT EXISTS (SELECT FROM turns AS s WHERE s.session_id = q.session_id AND s.status = 'succeeded'
+                            AND s.summarized_at IS NULL AND s.replied_at > clock_timestamp() - interval '3 seconds')
+            AND NOT user_is_busy(q.user_id)
+          GROUP BY q.user_id, q.session_id) AS w
+    ORDER BY w.place, w.oldest
     LIMIT sessions_to_start.lim
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION sessions_to_start IS 'Sessions with a queued turn that nothing holds back: their last summarize is late or was lost.';
+COMMENT ON FUNCTION sessions_to_start IS 'Sessions with a queued turn that nothing holds back, in the order to start them: their last summarize is late or was lost, or their user was busy.';
 
 -- +goose StatementBegin
 CREATE FUNCTION turn_end(turn uuid, status turn_status, code text, message text) RETURNS boolean
@@ -199,7 +216,7 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = alfred, public, pg_temp
 AS $$
 BEGIN
-    IF NOT EXISTS (SELECT FROM turns AS t WHERE t.id = cancel_turn.turn AND (tenant_id() IS NULL OR t.user_id = tenant_id())) THEN
+    IF NOT EXISTS (SELECT FROM turns AS t WHERE t.id = cancel_turn.turn AND acts_for(t.user_id)) THEN
         RAISE EXCEPTION 'turn not found' USING ERRCODE = 'AL001';
     END IF;
     IF NOT turn_end(cancel_turn.turn, 'cancelled', 'cancelled', 'You cancelled this request.') THEN
@@ -261,7 +278,7 @@ BEGIN
     END IF;
 
     SELECT * INTO the_session FROM sessions AS s
-    WHERE s.id = turn_enqueue.session AND (tenant_id() IS NULL OR s.user_id = tenant_id())
+    WHERE s.id = turn_enqueue.session AND acts_for(s.user_id)
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'session not found' USING ERRCODE = 'AL001';
@@ -335,7 +352,7 @@ BEGIN
     -- In three steps, each of which waits only for transactions that wait for nothing of this one. No turn starts from
     -- here on, but a decision that holds its turn can still insert rows that refer to the session.
     PERFORM FROM sessions AS s
-    WHERE s.id = forget_session.session AND (tenant_id() IS NULL OR s.user_id = tenant_id())
+    WHERE s.id = forget_session.session AND acts_for(s.user_id)
     FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN false;
@@ -367,6 +384,7 @@ DROP FUNCTION turn_end(uuid, turn_status, text, text);
 DROP FUNCTION sessions_to_start(integer);
 DROP FUNCTION turn_summary_finish(uuid);
 DROP FUNCTION turn_start_next(uuid, boolean);
+DROP FUNCTION user_is_busy(uuid);
 DROP FUNCTION turn_summary_write_facts(uuid);
 DROP FUNCTION turn_event_append(uuid, text, jsonb);
 DROP FUNCTION turn_events_append(uuid, jsonb);

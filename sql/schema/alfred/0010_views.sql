@@ -140,11 +140,11 @@ COMMENT ON COLUMN v_llm_costs.cost_usd IS 'What they cost.';
 CREATE VIEW v_queue WITH (security_invoker = true) AS
 SELECT q.job_id, q.queue, q.kind, q.state, q.attempt, q.session_id, q.turn_id, q.number, q.scheduled_at
 FROM queue_rows() AS q (job_id, queue, kind, state, attempt, turn_id, session_id, number, scheduled_at);
-COMMENT ON VIEW v_queue IS 'Public API. Jobs that wait or run, with the turn they work for.';
-COMMENT ON COLUMN v_queue.job_id IS 'river_job.id, as River UI shows it.';
+COMMENT ON VIEW v_queue IS 'Public API. Jobs that wait or run, with the turn they work for, and turns that wait for their session''s or their user''s other turns.';
+COMMENT ON COLUMN v_queue.job_id IS 'river_job.id, as River UI shows it; null for a turn that has no job yet.';
 COMMENT ON COLUMN v_queue.queue IS 'Its queue: turns or background.';
 COMMENT ON COLUMN v_queue.kind IS 'The node it runs, or embed.';
-COMMENT ON COLUMN v_queue.state IS 'As River names it.';
+COMMENT ON COLUMN v_queue.state IS 'As River names it, or queued for a turn that has no job yet.';
 COMMENT ON COLUMN v_queue.attempt IS 'Tries so far.';
 COMMENT ON COLUMN v_queue.session_id IS 'Whose conversation it works for.';
 COMMENT ON COLUMN v_queue.turn_id IS 'Which turn it works for; null for compress.';
