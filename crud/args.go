@@ -29,13 +29,18 @@ type readArgs struct {
 }
 
 type createArgs struct {
+	changeArgs
+
 	Table   string         `json:"table"`
+	Rows    []rowArgs      `json:"rows"`
 	Data    any            `json:"data"`
 	FromRef string         `json:"from_ref"`
 	Patch   map[string]any `json:"patch"`
 }
 
 type updateArgs struct {
+	changeArgs
+
 	Table   string            `json:"table"`
 	Filters []registry.Filter `json:"filters"`
 	Data    map[string]any    `json:"data"`
@@ -68,11 +73,15 @@ type generateArgs struct {
 }
 
 type generateCreate struct {
+	rowArgs
+
 	Type    string         `json:"type"`
 	Content map[string]any `json:"content"`
 }
 
 type generateUpdate struct {
+	rowArgs
+
 	Ref     string         `json:"ref"`
 	Content map[string]any `json:"content"`
 }

@@ -38,15 +38,18 @@ func (d *decision) newCreate(s *step) (operation, *Error) {
 		return nil, err
 	}
 	op.entity, s.entity = e, e
+	if err := op.args.build(e); err != nil {
+		return nil, err
+	}
 	if op.args.FromRef != "" {
 		if op.args.Data != nil {
-			return nil, fail(CodeBadArgument, "db_create takes data or from_ref, not both; patch changes a draft.")
+			return nil, fail(CodeBadArgument, "db_create takes rows or from_ref, not both; set and clear change a draft.")
 		}
 
 		return op, nil
 	}
 	if op.args.Patch != nil {
-		return nil, fail(CodeBadArgument, "patch goes with from_ref.")
+		return nil, fail(CodeBadArgument, "A patch goes with from_ref.")
 	}
 	op.rows, err = rowList(op.args.Data)
 
@@ -97,13 +100,13 @@ func rowList(data any) ([]map[string]any, *Error) {
 		list = []any{data}
 	}
 	if len(list) == 0 || len(list) > maxBatch {
-		return nil, fail(CodeBadArgument, "data has to hold 1 to %d rows.", maxBatch)
+		return nil, fail(CodeBadArgument, "rows has to hold 1 to %d rows.", maxBatch)
 	}
 	rows := make([]map[string]any, len(list))
 	for i, item := range list {
 		row, ok := item.(map[string]any)
 		if !ok || len(row) == 0 {
-			return nil, fail(CodeBadArgument, "data has to be a row as an object, or a list of rows.")
+			return nil, fail(CodeBadArgument, "rows has to be a list of rows.")
 		}
 		rows[i] = row
 	}
@@ -152,7 +155,7 @@ func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[st
 	}
 	list, ok := translated[e.Table].([]any)
 	if !ok {
-		return nil, fail(CodeBadArgument, "data has to be a row as an object, or a list of rows.")
+		return nil, fail(CodeBadArgument, "rows has to be a list of rows.")
 	}
 	payloads := make([]*payload, len(list))
 	for i, item := range list {

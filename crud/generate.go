@@ -38,7 +38,11 @@ func (d *decision) newGenerate(s *step) (operation, *Error) {
 			return nil, fail(CodeUnknownTable, "There is no type %q to generate.", registry.Scrub(create.Type))
 		}
 		s.entity = e
-		content, err := draftContent(e, create.Content)
+		given, err := contentOf(e, create.Content, &create.rowArgs)
+		if err != nil {
+			return nil, err
+		}
+		content, err := draftContent(e, given)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +148,11 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 			return fail(CodeTypeMismatch, "%s is not a draft: change saved rows with db_update.", entry.Ref)
 		}
 		e := d.tools.domain.ByType(entry.Type)
-		content, fault := draftContent(e, op.args.Updates[i].Content)
+		given, fault := contentOf(e, op.args.Updates[i].Content, &op.args.Updates[i].rowArgs)
+		if fault != nil {
+			return fault
+		}
+		content, fault := draftContent(e, given)
 		if fault != nil {
 			return fault
 		}

@@ -33,8 +33,11 @@ func (d *decision) newUpdate(s *step) (operation, *Error) {
 		return nil, err
 	}
 	op.entity, s.entity = e, e
+	if err := op.args.build(e); err != nil {
+		return nil, err
+	}
 	if len(op.args.Data) == 0 {
-		return nil, fail(CodeBadArgument, "data has to name at least one column.")
+		return nil, fail(CodeBadArgument, "set or clear has to name at least one column.")
 	}
 
 	return op, nil
@@ -84,7 +87,7 @@ func changes(e *domain.Entity, data map[string]any) (map[string]any, *Error) {
 		written[c.Name] = value
 	}
 	if len(written) == 0 {
-		return nil, fail(CodeBadArgument, "data has to name at least one column.")
+		return nil, fail(CodeBadArgument, "set or clear has to name at least one column.")
 	}
 
 	return written, nil

@@ -3,7 +3,9 @@ package nodes
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -19,7 +21,7 @@ type schema struct {
 // once; enums add what Go's types cannot say, by field path ("steps.type").
 func schemaOf[T any](name string, enums map[string][]string) (*schema, error) {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[json.RawMessage](): {Description: "any JSON value"},
+		reflect.TypeFor[json.RawMessage](): constraintValue(),
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", name, err)
@@ -31,11 +33,55 @@ func schemaOf[T any](name string, enums map[string][]string) (*schema, error) {
 		}
 		field.Enum = anys(values)
 	}
-	data, err := json.Marshal(s)
+	data, err := json.Marshal(constrained(s))
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
 	return &schema{name: name, json: data}, nil
+}
+
+// constrained brings a schema to what strict modes of all providers take: objects
+// are closed, every property is required, what has no value is null or an empty
+// list. Without it a server would either refuse the schema or not hold to it.
+func constrained(s *jsonschema.Schema) *jsonschema.Schema {
+	if slices.Contains(s.Types, "array") { // a nil slice in Go; an empty list says the same
+		s.Type, s.Types = "array", nil
+	}
+	if slices.Contains(s.Types, "object") {
+		s.Type, s.Types = "object", nil
+		return optional(constrained(s))
+	}
+	if s.Items != nil {
+		s.Items = constrained(s.Items)
+	}
+	for i := range s.AnyOf {
+		s.AnyOf[i] = constrained(s.AnyOf[i])
+	}
+	if s.Type != "object" {
+		return s
+	}
+	for name, property := range s.Properties {
+		if property = constrained(property); !slices.Contains(s.Required, name) {
+			property = optional(property)
+		}
+		s.Properties[name] = property
+	}
+	s.Required = slices.Sorted(maps.Keys(s.Properties))
+	s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // false
+	return s
+}
+
+// optional lets a value be null.
+func optional(s *jsonschema.Schema) *jsonschema.Schema {
+	null := func(one *jsonschema.Schema) bool { return one.Type == "null" }
+	switch {
+	case s.Type == "array", slices.Contains(s.Types, "null"), slices.ContainsFunc(s.AnyOf, null):
+		return s
+	case s.Type != "" && s.Type != "object" && len(s.Enum) == 0:
+		s.Types, s.Type = []string{s.Type, "null"}, ""
+		return s
+	}
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
 }
 
 func anys(values []string) []any {

@@ -3,6 +3,7 @@ package nodes
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -59,10 +60,7 @@ func (in *ActInput) tools() ([]llm.Tool, error) {
 	var tools []llm.Tool
 	for _, name := range in.offered() {
 		spec := toolSpecs[name]
-		params := spec.params(in)
-		params.Type = "object"
-		params.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
-		data, err := json.Marshal(params)
+		data, err := json.Marshal(constrained(spec.params(in)))
 		if err != nil {
 			return nil, fmt.Errorf("schema of tool %s: %w", name, err)
 		}
@@ -83,66 +81,63 @@ var toolSpecs = map[string]toolSpec{
 	ToolRead: {"Read rows of a table. filters must all hold; of or_filters at least one. Zero rows is a valid result. Ids are refs such as those listed.",
 		func(in *ActInput) *jsonschema.Schema {
 			return object(fields{
-				"table": in.table(), "filters": filters(), "or_filters": filters(), "columns": list(text("")),
+				"table": in.table(), "filters": filters(), "or_filters": filters(), "columns": list("Empty for all of the column set.", text("")),
 				"detail":   enum("Column set: summary (default), text (long texts too), rows (child rows too), full.", "summary", "text", "rows", "full"),
-				"limit":    integer("At most this many rows."),
-				"order_by": text("A column."), "order_dir": enum("", "asc", "desc"),
-			}, "table")
+				"limit":    optional(integer("At most this many rows.")),
+				"order_by": optional(text("A column.")), "order_dir": enum("", "asc", "desc"),
+			})
 		}},
-	ToolCreate: {"Save new rows. data: one row or a list; children stand in it under their table's name. from_ref saves a draft exactly as it is; patch changes it first (JSON merge patch).",
+	ToolCreate: {"Save new rows, each with its children; or from_ref, which saves a draft exactly as it is. set, clear and children change that draft first, and are empty otherwise; children then replace all that it has of their table.",
 		func(in *ActInput) *jsonschema.Schema {
-			return object(fields{
-				"table": in.writable(ToolCreate), "data": {Description: "A row as an object, or a list of rows."},
-				"from_ref": text("A draft: gen_..."), "patch": {Description: "Merge patch over the draft.", Type: "object"},
-			}, "table")
+			change := row(fields{"table": in.writable(ToolCreate), "from_ref": optional(text("A draft: gen_...")), "clear": list("Columns of the draft to empty.", text(""))})
+			change.Properties["rows"] = list("New rows.", row(fields{}))
+			return change
 		}},
-	ToolUpdate: {"Change the rows that match all filters. null clears a column.",
+	ToolUpdate: {"Change the rows that match all filters.",
 		func(in *ActInput) *jsonschema.Schema {
-			return object(fields{"table": in.writable(ToolUpdate), "filters": filters(), "data": {Type: "object"}}, "table", "filters", "data")
+			return object(fields{"table": in.writable(ToolUpdate), "filters": filters(), "set": set(), "clear": list("Columns to empty.", text(""))})
 		}},
 	ToolDelete: {"Delete the rows that match all filters.",
 		func(in *ActInput) *jsonschema.Schema {
-			return object(fields{"table": in.writable(ToolDelete), "filters": filters()}, "table", "filters")
+			return object(fields{"table": in.writable(ToolDelete), "filters": filters()})
 		}},
 	ToolAnalyze: {"Count, sum, average, minimum, maximum, also per group. Returns numbers, no rows with refs.",
 		func(in *ActInput) *jsonschema.Schema {
 			return object(fields{
-				"table": in.table(), "filters": filters(), "group_by": list(text("")), "limit": integer(""),
-				"order_by": text("An alias or a group column."), "order_dir": enum("", "asc", "desc"),
-				"aggregates": list(object(fields{
-					"fn": enum("", "count", "sum", "avg", "min", "max"), "column": text("Not needed for count."), "as": text("Name of the number."),
-				}, "fn")),
-			}, "table", "aggregates")
+				"table": in.table(), "filters": filters(), "group_by": list("", text("")), "limit": optional(integer("")),
+				"order_by": optional(text("An alias or a group column.")), "order_dir": enum("", "asc", "desc"),
+				"aggregates": list("", object(fields{
+					"fn": enum("", "count", "sum", "avg", "min", "max"), "column": optional(text("Not needed for count.")), "as": optional(text("Name of the number.")),
+				})),
+			})
 		}},
-	ToolGenerate: {"Draft content that is not saved. creates: one entry per row, children inside its content. updates: the whole new content of a draft.",
+	ToolGenerate: {"Draft content that is not saved. creates: one entry per new draft. updates: the whole new content of a draft.",
 		func(in *ActInput) *jsonschema.Schema {
 			return object(fields{
-				"creates": list(object(fields{"type": enum("", in.EntityTypes...), "content": {Type: "object"}}, "type", "content")),
-				"updates": list(object(fields{"ref": text("A draft: gen_..."), "content": {Type: "object"}}, "ref", "content")),
+				"creates": list("", row(fields{"type": enum("", in.EntityTypes...)})),
+				"updates": list("", row(fields{"ref": text("A draft: gen_...")})),
 			})
 		}},
 	ToolCalculate: {"Exact arithmetic: each expression is evaluated, e.g. \"2.5 * 4\".",
 		func(*ActInput) *jsonschema.Schema {
-			return object(fields{"expressions": list(text(""))}, "expressions")
+			return object(fields{"expressions": list("", text(""))})
 		}},
 	ToolRecall: {"Search earlier turns of this conversation and the user's rows by meaning and words.",
 		func(*ActInput) *jsonschema.Schema {
-			return object(fields{"query": text(""), "limit": integer("At most this many, 20 at most.")}, "query")
+			return object(fields{"query": text(""), "limit": optional(integer("At most this many, 20 at most."))})
 		}},
 	ToolStepComplete: {"End the step. summary: what came of it, one line. conclusions: what an analysis found. note: a hint for the next step.",
 		func(*ActInput) *jsonschema.Schema {
-			return object(fields{"summary": text(""), "conclusions": text(""), "note": text("")}, "summary")
+			return object(fields{"summary": text(""), "conclusions": text("Empty for none."), "note": text("Empty for none.")})
 		}},
 	ToolAskUser: {"Ask the user something that only they can decide; ends the turn.",
-		func(*ActInput) *jsonschema.Schema { return object(fields{"question": text("")}, "question") }},
+		func(*ActInput) *jsonschema.Schema { return object(fields{"question": text("")}) }},
 	ToolBlocked: {"Say that the step cannot be done and what should happen next.",
 		func(*ActInput) *jsonschema.Schema {
-			return object(fields{
-				"code": enum("", blockedCodes...), "details": text(""), "next": enum("", blockedNexts...),
-			}, "code", "details", "next")
+			return object(fields{"code": enum("", blockedCodes...), "details": text(""), "next": enum("", blockedNexts...)})
 		}},
 	ToolRequestSchema: {"See the columns of another table.",
-		func(*ActInput) *jsonschema.Schema { return object(fields{"table": text("")}, "table") }},
+		func(*ActInput) *jsonschema.Schema { return object(fields{"table": text("")}) }},
 }
 
 var (
@@ -155,20 +150,40 @@ func (in *ActInput) table() *jsonschema.Schema { return enum("", in.Tables...) }
 func (in *ActInput) writable(tool string) *jsonschema.Schema { return enum("", in.Writable[tool]...) }
 
 func filters() *jsonschema.Schema {
-	return list(object(fields{
+	return list("", object(fields{
 		"field": text("A column, id, or _semantic."),
 		"op":    enum("", "=", "!=", ">", ">=", "<", "<=", "in", "not_in", "ilike", "is_null", "is_not_null", "contains", "similar"),
-		"value": {Description: "Not needed for is_null and is_not_null; a list for in and not_in."},
-	}, "field", "op"))
+		"value": value("null for is_null and is_not_null; a list for in and not_in."),
+	}))
 }
 
-func object(properties fields, required ...string) *jsonschema.Schema {
-	slices.Sort(required)
-	return &jsonschema.Schema{Type: "object", Properties: properties, Required: required}
+// row is what a row is made of, beside what else stands with it.
+func row(beside fields) *jsonschema.Schema {
+	beside["set"] = set()
+	beside["children"] = list("Child rows, one entry each.", object(fields{"table": text("A child table."), "set": set()}))
+	return object(beside)
 }
 
-func list(items *jsonschema.Schema) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "array", Items: items}
+func set() *jsonschema.Schema {
+	return list("", object(fields{"column": text(""), "value": value("A ref for a column that points to another row; JSON as a text for a JSON column.")}))
+}
+
+// value is any value of a column. It has no objects: what a model may write freely
+// cannot be constrained.
+func value(about string) *jsonschema.Schema {
+	return &jsonschema.Schema{Description: about, AnyOf: []*jsonschema.Schema{
+		text(""), {Type: "number"}, {Type: "boolean"}, {Type: "null"}, list("", text("")),
+	}}
+}
+
+// object has every property required: strict modes take no other. What may be left
+// out is optional, or a list, or a text that may be empty.
+func object(properties fields) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "object", Properties: properties, Required: slices.Sorted(maps.Keys(properties))}
+}
+
+func list(about string, items *jsonschema.Schema) *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "array", Description: about, Items: items}
 }
 
 func text(about string) *jsonschema.Schema {

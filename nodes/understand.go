@@ -68,6 +68,7 @@ func (o *UnderstandOutput) checkValues(in UnderstandInput) error {
 	}
 	for i := range o.Constraints {
 		c := &o.Constraints[i]
+		c.Value = plainValue(c.Value)
 		if c.Text == "" {
 			return complainf("a constraint has no text")
 		}

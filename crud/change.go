@@ -1,0 +1,161 @@
+package crud
+
+import (
+	"encoding/json"
+	"strings"
+
+	"alfred/domain"
+	"alfred/registry"
+)
+
+// changeArgs is what a row is to become, in the form that a constrained model
+// writes: it has no place for free keys, and null cannot mean both "not said" and
+// "delete". Rows also come as objects by column (data, patch, content); from
+// object on there is one form.
+type changeArgs struct {
+	rowArgs
+
+	Clear []string `json:"clear"`
+}
+
+type rowArgs struct {
+	Set      []assignment `json:"set"`
+	Children []childArgs  `json:"children"`
+}
+
+type childArgs struct {
+	Table string       `json:"table"`
+	Set   []assignment `json:"set"`
+}
+
+type assignment struct {
+	Column string `json:"column"`
+	Value  any    `json:"value"`
+}
+
+func (c *changeArgs) empty() bool { return len(c.Set)+len(c.Children)+len(c.Clear) == 0 }
+
+// object is the change as an object by column, null where a column is cleared.
+func (c *changeArgs) object(e *domain.Entity) (map[string]any, *Error) {
+	row, err := c.rowArgs.object(e)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range c.Clear {
+		if _, twice := row[name]; twice {
+			return nil, failColumn(CodeBadArgument, name, "%s is both set and cleared.", registry.Scrub(name))
+		}
+		row[name] = nil
+	}
+
+	return row, nil
+}
+
+// object is the row as an object by column, children under their table's name.
+func (r *rowArgs) object(e *domain.Entity) (map[string]any, *Error) {
+	row, err := assigned(e, r.Set)
+	if err != nil {
+		return nil, err
+	}
+	for _, given := range r.Children {
+		child := childNamed(e, given.Table)
+		if child == nil {
+			return nil, failColumn(CodeBadArgument, given.Table, "Rows of %q do not stand in a %s.", registry.Scrub(given.Table), e.Name)
+		}
+		one, err := assigned(child.Entity, given.Set)
+		if err != nil {
+			return nil, err
+		}
+		rows, _ := row[given.Table].([]any)
+		row[given.Table] = append(rows, one)
+	}
+
+	return row, nil
+}
+
+func assigned(e *domain.Entity, set []assignment) (map[string]any, *Error) {
+	row := map[string]any{}
+	for _, one := range set {
+		if _, twice := row[one.Column]; twice {
+			return nil, failColumn(CodeBadArgument, one.Column, "%s is set twice.", registry.Scrub(one.Column))
+		}
+		row[one.Column] = fromText(e.Column(one.Column), one.Value)
+	}
+
+	return row, nil
+}
+
+// fromText reads the value of a JSON column out of a text: the schema of a
+// constrained value has no objects.
+func fromText(c *domain.Column, value any) any {
+	text, ok := value.(string)
+	if c == nil || c.Kind != domain.KindJSON || !ok || !strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.HasPrefix(strings.TrimSpace(text), "[") {
+		return value
+	}
+	var inner any
+	if decode(json.RawMessage(text), &inner) != nil {
+		return value
+	}
+
+	return inner
+}
+
+// build brings a create to its one form: data holds rows, patch changes a draft.
+func (a *createArgs) build(e *domain.Entity) *Error {
+	if len(a.Rows) > 0 {
+		if a.Data != nil {
+			return fail(CodeBadArgument, "db_create takes rows once.")
+		}
+		rows := make([]any, len(a.Rows))
+		for i := range a.Rows {
+			row, err := a.Rows[i].object(e)
+			if err != nil {
+				return rowFault(err, i, len(rows))
+			}
+			rows[i] = row
+		}
+		a.Data = rows
+	}
+	if a.empty() {
+		return nil
+	}
+	change, err := a.object(e)
+	switch {
+	case err != nil:
+		return err
+	case a.FromRef != "" && a.Patch == nil:
+		a.Patch = change
+	case a.FromRef == "" && a.Data == nil:
+		a.Data = change
+	default:
+		return fail(CodeBadArgument, "set, clear and children change a draft that from_ref names; a new row stands in rows.")
+	}
+
+	return nil
+}
+
+// build brings an update to its one form: data by column, null to clear.
+func (a *updateArgs) build(e *domain.Entity) *Error {
+	if a.empty() {
+		return nil
+	}
+	if len(a.Data) > 0 {
+		return fail(CodeBadArgument, "db_update takes its change once.")
+	}
+	var err *Error
+	a.Data, err = a.object(e)
+
+	return err
+}
+
+// contentOf is a draft's content, whichever form it came in.
+func contentOf(e *domain.Entity, content map[string]any, row *rowArgs) (map[string]any, *Error) {
+	if len(row.Set)+len(row.Children) == 0 {
+		return content, nil
+	}
+	if len(content) > 0 {
+		return nil, fail(CodeBadArgument, "generate takes a content once.")
+	}
+
+	return row.object(e)
+}
