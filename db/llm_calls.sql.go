@@ -16,7 +16,7 @@ import (
 const llmCallAnswers = `-- name: LlmCallAnswers :many
 SELECT id, attempt, provider, model, response, input_tokens, output_tokens, cached_tokens
 FROM llm_calls
-WHERE turn_id = $1 AND position = $2::int AND error_code IS NULL AND response IS NOT NULL
+WHERE turn_id = $1 AND position = $2::int AND (error_code IS NULL OR error_code = 'rejected') AND response IS NOT NULL
 ORDER BY attempt, id
 `
 
@@ -36,7 +36,8 @@ type LlmCallAnswersRow struct {
 	CachedTokens int32
 }
 
-// LlmCallAnswers are the answers bought for a decision, in the order of its requests.
+// LlmCallAnswers are the answers bought for a decision, in the order of its requests. One that
+// was rejected is among them: its decision goes on with the one that mends it.
 func (q *Queries) LlmCallAnswers(ctx context.Context, db DBTX, arg *LlmCallAnswersParams) ([]*LlmCallAnswersRow, error) {
 	rows, err := db.Query(ctx, llmCallAnswers, arg.TurnID, arg.Position)
 	if err != nil {
@@ -69,7 +70,7 @@ func (q *Queries) LlmCallAnswers(ctx context.Context, db DBTX, arg *LlmCallAnswe
 const llmCallCompressed = `-- name: LlmCallCompressed :many
 SELECT id, attempt, provider, model, response, input_tokens, output_tokens, cached_tokens
 FROM llm_calls
-WHERE session_id = $1 AND node = 'compress' AND request = $2 AND error_code IS NULL AND response IS NOT NULL
+WHERE session_id = $1 AND node = 'compress' AND request = $2 AND (error_code IS NULL OR error_code = 'rejected') AND response IS NOT NULL
 ORDER BY id
 LIMIT 1
 `
@@ -308,4 +309,23 @@ func (q *Queries) LlmCallPageTurn(ctx context.Context, db DBTX, arg *LlmCallPage
 		return nil, err
 	}
 	return items, nil
+}
+
+const llmCallTried = `-- name: LlmCallTried :one
+SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at - latency_ms * interval '1 millisecond')), 0)::double precision AS seconds
+FROM llm_calls
+WHERE turn_id = $1 AND position = $2::int AND error_code IS NOT NULL
+`
+
+type LlmCallTriedParams struct {
+	TurnID   *uuid.UUID
+	Position int32
+}
+
+// LlmCallTried is for how many seconds a decision has been tried; 0 when no call has failed yet.
+func (q *Queries) LlmCallTried(ctx context.Context, db DBTX, arg *LlmCallTriedParams) (float64, error) {
+	row := db.QueryRow(ctx, llmCallTried, arg.TurnID, arg.Position)
+	var seconds float64
+	err := row.Scan(&seconds)
+	return seconds, err
 }

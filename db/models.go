@@ -464,7 +464,7 @@ type LlmCalls struct {
 	Response json.RawMessage
 	// Why each thing stood in the prompt, in its order: [section, ref, turn number, reason, tokens] each. Read it as context_items.
 	Context json.RawMessage
-	// Tokens in, cached ones included.
+	// Tokens in, cached ones included; estimated, as those out, for a stream that was stopped before its provider counted.
 	InputTokens int32
 	// Tokens out.
 	OutputTokens int32
@@ -474,7 +474,7 @@ type LlmCalls struct {
 	CostUsd pgtype.Numeric
 	// From request to the end of the answer.
 	LatencyMs int32
-	// Kind of failure; null when the answer was used.
+	// Kind of failure; rejected for an answer that could not be used, cancelled for a call that was stopped; null when the answer was used.
 	ErrorCode *string
 	// Trace the call belongs to, if one was recorded: a turn's is its id without dashes.
 	TraceID *string
@@ -726,7 +726,7 @@ type Turns struct {
 	RepliedAt *time.Time
 	// When Summarize was done with it; the next turn waits for it, 3 s at most.
 	SummarizedAt *time.Time
-	// Why it failed: model_auth, model_unavailable, model_refused, invalid_output, context_overflow, cancelled, script_exhausted, limit_exceeded, internal.
+	// Why it failed: model_auth, model_unavailable, model_refused, invalid_output, context_overflow, cancelled, script_exhausted, limit_exceeded, timed_out, internal.
 	ErrorCode *string
 	// The same as a sentence for the user.
 	ErrorMessage *string

@@ -220,6 +220,8 @@ func problemOfTurn(turn *follow.Turn) *problem {
 		p.Status = http.StatusTooManyRequests
 	case "model_unavailable":
 		p.Status = http.StatusServiceUnavailable
+	case "timed_out":
+		p.Status = http.StatusGatewayTimeout
 	}
 
 	return p

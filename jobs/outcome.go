@@ -22,6 +22,7 @@ const (
 	codeModelRefused    = "model_refused"
 	codeModelUnavail    = "model_unavailable"
 	codeScriptExhausted = "script_exhausted"
+	codeTimedOut        = "timed_out"
 )
 
 // sentences are what the user is told. They name no cause that only an operator could act on.
@@ -37,6 +38,7 @@ var sentences = map[string]string{
 	codeModelRefused:    "The model declined to answer this. Please ask in another way.",
 	codeModelUnavail:    "The model cannot be reached right now. Please try again in a few minutes.",
 	codeScriptExhausted: "The script has no answer for this.",
+	codeTimedOut:        "The model gave no answer in time, so I stopped here.",
 }
 
 // unsuitable is said of a model that does not exist or takes no tools or schemas: trying again does not help.
@@ -110,6 +112,8 @@ func judge(err error, attempt, snoozes int) outcome {
 		return outcome{verdict: verdictStale}
 	case errors.Is(err, errCancelled):
 		return outcome{verdict: verdictCancel}
+	case errors.Is(err, errDeadline):
+		return outcome{verdict: verdictFail, code: codeTimedOut}
 	case errors.Is(err, errVersion):
 		return outcome{verdict: verdictSnooze, after: versionPause}
 	case errors.Is(err, errLeaseLost), errors.Is(err, context.Canceled):
@@ -145,7 +149,7 @@ func judgeModel(err *llm.Error, attempt, snoozes int) outcome {
 		return outcome{verdict: verdictFail, code: codeModelAuth}
 	case llm.KindContextOverflow:
 		return outcome{verdict: verdictFail, code: codeContextOverflow}
-	case llm.KindInvalidOutput:
+	case llm.KindInvalidOutput, llm.KindTooLarge:
 		return outcome{verdict: verdictFail, code: codeInvalidOutput}
 	case llm.KindRefusal:
 		return outcome{verdict: verdictFail, code: codeModelRefused}

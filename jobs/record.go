@@ -34,7 +34,9 @@ const (
 	// written twice, and the one transaction would wait for the other. It is for a commit that hangs or panics.
 	keepSent = time.Second
 
-	codeFailed = "internal" // of a call whose error is no llm.Error
+	codeFailed  = "internal"  // of a call whose error is no llm.Error
+	codeRefused = "rejected"  // of an answer that the node could not use
+	codeStopped = "cancelled" // of a call whose turn was cancelled, or whose worker stopped
 )
 
 // recorder is the model of one decision. It stores every answer: with the decision
@@ -69,7 +71,7 @@ type recorder struct {
 
 // Generate implements llm.Model.
 func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	req.Ordinal = r.ordinal
+	req.Ordinal, req.OnRefused = r.ordinal, r.refuse
 	if err := r.save(ctx); err != nil {
 		return nil, err
 	}
@@ -177,6 +179,19 @@ func (r *recorder) record(ctx context.Context, req *llm.Request, resp *llm.Respo
 	r.keeping = time.AfterFunc(keepAnswer, func() { _ = r.save(ctx) }) // the commit tries again
 
 	return nil
+}
+
+// refuse marks the answer that was bought last: it stays, with what it cost, as one
+// that could not be used.
+func (r *recorder) refuse() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.kept == nil {
+		return
+	}
+	code, refused := codeRefused, *r.kept // a copy: whoever stores the kept one reads it without the lock
+	refused.ErrorCode = &code
+	r.kept = &refused
 }
 
 // add stores the kept answer in the transaction of its decision.
@@ -292,12 +307,17 @@ func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took
 	if call.Response, err = storable(map[string]any{"text": resp.Text, "tool_calls": resp.ToolCalls}); err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
-	cost, _ := r.prices.Cost(resp.Model, resp.Usage)
+	usage := resp.Usage
+	if usage == (llm.Usage{}) && call.ErrorCode != nil && *call.ErrorCode == codeStopped {
+		// Providers count at the end of a stream, and bill what was written until it broke off.
+		usage = llm.Usage{Input: req.EstimateTokens(), Output: resp.EstimateTokens()}
+	}
+	cost, _ := r.prices.Cost(resp.Model, usage)
 	call.Provider, call.Model, call.CostUsd = resp.Provider, resp.Model, cost
-	call.InputTokens, call.OutputTokens, call.CachedTokens = int32(resp.Usage.Input), int32(resp.Usage.Output), int32(resp.Usage.Cached)
-	r.usage.Input += resp.Usage.Input
-	r.usage.Output += resp.Usage.Output
-	r.usage.Cached += resp.Usage.Cached
+	call.InputTokens, call.OutputTokens, call.CachedTokens = int32(usage.Input), int32(usage.Output), int32(usage.Cached)
+	r.usage.Input += usage.Input
+	r.usage.Output += usage.Output
+	r.usage.Cached += usage.Cached
 
 	return call, nil
 }
@@ -350,7 +370,10 @@ func errorCode(err error) *string {
 		return nil
 	}
 	code := string(llm.KindOf(err))
-	if code == "" {
+	switch {
+	case errors.Is(err, errCancelled), errors.Is(err, errLeaseLost), errors.Is(err, context.Canceled):
+		code = codeStopped // whatever the provider made of the closed connection
+	case code == "":
 		code = codeFailed
 	}
 

@@ -58,8 +58,10 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 	r.in.OnDelta = pieces.add
 	out, err := nodes.Reply(ctx, model, r.in)
 	pieces.close() //nolint:contextcheck // it has the run's context
-	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Transient() && judge(err, r.d.attempt, r.d.snoozes).verdict == verdictFail {
+	overdue := errors.Is(context.Cause(ctx), errDeadline)
+	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Transient() && (overdue || judge(err, r.d.attempt, r.d.snoozes).verdict == verdictFail) {
 		out, err = &nodes.ReplyOutput{Text: r.in.Fallback, Fallback: true}, nil
+		ctx = context.WithoutCancel(ctx)
 	}
 	if err != nil {
 		return err //nolint:wrapcheck // judged by kind

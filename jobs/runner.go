@@ -98,6 +98,10 @@ type Config struct {
 	Grace time.Duration
 	// Timeouts bound the runs of nodes; the zero value has defaults.
 	Timeouts Timeouts
+	// Deadline is how long a turn may try for one decision before it fails; 0: for ever.
+	Deadline time.Duration
+	// SlowAfter is when a person is told that the model takes long; 0: 15 s.
+	SlowAfter time.Duration
 	// TurnWorkers is how many turns run at a time; 0: 500.
 	TurnWorkers int
 	// Version is shown in the lease.
@@ -154,6 +158,9 @@ func NewRunner(config Config) (*Runner, error) {
 	}
 	if config.TurnWorkers == 0 {
 		config.TurnWorkers = defaultTurnWorkers
+	}
+	if config.SlowAfter == 0 {
+		config.SlowAfter = defaultSlow
 	}
 	host, err := os.Hostname()
 	if err != nil {

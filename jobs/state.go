@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -26,8 +27,9 @@ type state struct {
 	answered *db.Questions // the question that this turn answered, or nil
 	answers  []*db.LlmCallAnswersRow
 	guard    *guard
-	memory   Memory // what builds the inputs
-	inputs   bool   // the user changed or pointed at something that is not applied yet
+	memory   Memory    // what builds the inputs
+	until    time.Time // when the turn stops trying for the decision at hand; zero: never
+	inputs   bool      // the user changed or pointed at something that is not applied yet
 }
 
 // actMade is the stored form of a decision of Act: its output and what came of it.

@@ -193,7 +193,11 @@ func current(turn *db.Turns, d delivery) bool {
 
 // run asks the model. Its answers are stored by the recorder as they arrive.
 func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*recorder, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.Timeouts.of(d.node))
+	var err error
+	if s.until, err = r.until(ctx, d, s); err != nil {
+		return nil, err
+	}
+	ctx, cancel := r.bounded(ctx, d, s)
 	defer cancel()
 	rec := &recorder{
 		guard: s.guard, observe: r.observe, pool: r.Pool, prices: r.Prices, session: s.turn.SessionID, turn: &s.turn.ID, position: d.Position, bought: s.answers,
@@ -201,11 +205,14 @@ func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*
 	if frame := dec.frame(); frame != nil {
 		frame.At, rec.ordinal = s.at(d.node)
 		rec.items, rec.model = frame.Items, r.Models(d.node)
+		defer r.tellSlow(ctx, d)()
 	}
 
-	err := dec.run(ctx, rec)
-	if err != nil {
+	if err = dec.run(ctx, rec); err != nil {
 		err = errors.Join(err, rec.save(ctx)) // no commit will store the answer
+		if errors.Is(context.Cause(ctx), errDeadline) {
+			err = errors.Join(errDeadline, err)
+		}
 	}
 
 	return rec, err
@@ -214,6 +221,9 @@ func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*
 // settle turns the error of a job into its fate. It is the only place that logs.
 func (r *Runner) settle(ctx context.Context, d delivery, report *report, err error) error {
 	o := judge(err, d.attempt, d.snoozes)
+	if report.s != nil && !report.s.until.IsZero() {
+		o.after = min(o.after, max(time.Until(report.s.until), 0)) // the turn ends in time, whatever pause was asked for
+	}
 	if o.verdict == verdictFail {
 		if failErr := r.fail(ctx, d, o); failErr != nil {
 			// The job is tried again; once its attempts are spent, the scan fails the turn.
@@ -261,6 +271,11 @@ func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 		}
 		if _, err := q.TurnHold(ctx, tx, &db.TurnHoldParams{ID: d.TurnID, Position: int32(d.Position)}); err != nil {
 			return err //nolint:wrapcheck // wrapped below; no row: the turn has moved on
+		}
+		if o.code == codeTimedOut {
+			if o.text, err = overdue(ctx, tx, turn, r.Deadline); err != nil {
+				return err
+			}
 		}
 		_, err = q.TurnEnd(ctx, tx, &db.TurnEndParams{TurnID: d.TurnID, Status: db.TurnStatusFailed, Code: o.code, Message: cmp.Or(o.text, sentences[o.code])})
 

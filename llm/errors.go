@@ -19,6 +19,7 @@ const (
 	KindOverloaded      Kind = "overloaded"       // provider down, overloaded, timed out or connection lost
 	KindRateLimit       Kind = "rate_limit"       // too many requests
 	KindRefusal         Kind = "refusal"          // the model declines to answer
+	KindTooLarge        Kind = "answer_too_large" // the answer is longer than allowed
 	KindScriptExhausted Kind = "script_exhausted" // the script has no entry for this node
 )
 

@@ -67,6 +67,9 @@ type Request struct {
 	// OnFailed, if set, is told of a call that failed and that the model itself makes
 	// up for: by asking a second provider, or the same without a parameter.
 	OnFailed func(response *Response, err error, took time.Duration) `json:"-"`
+	// OnRefused, if set, is told when the answer to this request turned out to be
+	// unusable.
+	OnRefused func() `json:"-"`
 }
 
 // Failed tells OnFailed of a call that began at started.

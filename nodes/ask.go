@@ -56,10 +56,12 @@ func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error)
 		}
 		var out *T
 		if err == nil {
-			out, err = q.check(resp)
-		}
-		if err == nil {
-			return out, nil
+			if out, err = q.check(resp); err == nil {
+				return out, nil
+			}
+			if req.OnRefused != nil {
+				req.OnRefused()
+			}
 		}
 		if attempt > maxRepairs {
 			return out, invalidOutput(q.node, err)
@@ -81,7 +83,7 @@ func (q *question[T]) check(resp *llm.Response) (*T, error) {
 	if len(resp.Text) > maxAnswer {
 		return nil, complainf("the answer has %d bytes; answer briefly", len(resp.Text))
 	}
-	return q.read(resp)
+	return q.read(cleaned(resp, q.schema != nil))
 }
 
 func (q *question[T]) request() (*llm.Request, error) {

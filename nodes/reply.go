@@ -25,7 +25,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 }
 
 func readReply(resp *llm.Response) (*ReplyOutput, error) {
-	text := strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(resp.Text, "\x00", ""), ""))
+	text := strings.TrimSpace(resp.Text)
 	if text == "" {
 		return nil, complainf("the answer is empty; write the reply")
 	}
@@ -41,7 +41,10 @@ func (f modelFunc) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 
 func streaming(model llm.Model, onDelta func(string)) llm.Model {
 	return modelFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-		req.OnDelta = onDelta
+		req.OnDelta = nil
+		if onDelta != nil {
+			req.OnDelta = func(text string) { onDelta(cleanText(text)) }
+		}
 		return model.Generate(ctx, req)
 	})
 }

@@ -125,6 +125,19 @@ func (c *runCommand) config(ctx context.Context, s *settings.Settings, pool *pgx
 		Pool: pool, Domain: bound, Memory: memory.New(bound, s.Windows), Tight: memory.New(bound, s.Windows.Tight()), Tools: crud.New(bound, searcher), Index: index,
 		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: s.Prices, Limits: s.Limits,
 		CompressOlder: s.Windows.CompressOlder, FullDetailTurns: s.Windows.FullDetailTurns, RetentionWindow: s.Windows.RetentionWindow,
-		RetentionDecayTurns: s.RetentionDecay, Grace: c.Grace, TurnWorkers: c.Turns, Version: program.Version(),
+		RetentionDecayTurns: s.RetentionDecay, Deadline: s.TurnDeadline, Timeouts: runTimes(s.Model.Whole), Grace: c.Grace, TurnWorkers: c.Turns, Version: program.Version(),
 	}, index, nil
+}
+
+// callsOfRun is how many calls a decision has time for: the first, and two that mend it.
+const callsOfRun = 3
+
+// runTimes bound decisions whose calls have a limit of their own.
+func runTimes(calls map[string]time.Duration) jobs.Timeouts {
+	times := jobs.Timeouts{}
+	for node, call := range calls {
+		times[node] = callsOfRun * call
+	}
+
+	return times
 }

@@ -37,7 +37,9 @@ type Config struct {
 	BaseURL string
 	// HTTPClient is nil but in tests.
 	HTTPClient *http.Client
-	Model      string
+	// Limits bound each call.
+	Limits wire.Limits
+	Model  string
 }
 
 // Model is one of Anthropic's models.
@@ -60,7 +62,7 @@ func New(config *Config) (*Model, error) {
 	if filled.APIKey == "" {
 		return nil, &llm.Error{Kind: llm.KindAuth, Provider: provider, Err: errNoKey}
 	}
-	client, err := wire.Client(filled.BaseURL, config.HTTPClient)
+	client, err := wire.Client(filled.BaseURL, config.HTTPClient, config.Limits)
 	if err != nil {
 		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: err}
 	}
@@ -74,7 +76,7 @@ func New(config *Config) (*Model, error) {
 // Generate asks once. It asks a second time only where the model rejected the
 // temperature.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func() (*llm.Response, error) { return m.ask(ctx, req) })
+	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
 }
 
 func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
@@ -84,6 +86,9 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 	message, err := m.service.New(ctx, m.params(req))
 	if err != nil {
 		return nil, err
+	}
+	if message == nil { // the server said null
+		return nil, wire.ErrForm
 	}
 	return m.answer(req, message)
 }

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,11 +30,13 @@ var _ llm.Embedder = (*Embedder)(nil)
 // NewEmbedder returns an Embedder of config's model with vectors of the given
 // length, which the model must be able to make.
 func NewEmbedder(config *Config, dimensions int) (*Embedder, error) {
-	models, err := open(config)
+	filled := *config
+	filled.Limits.MaxBytes = cmp.Or(config.Limits.MaxBytes, wire.MaxVectors)
+	models, err := open(&filled)
 	if err != nil {
 		return nil, err
 	}
-	return &Embedder{config: *config, dimensions: dimensions, models: models}, nil
+	return &Embedder{config: filled, dimensions: dimensions, models: models}, nil
 }
 
 // Dimensions is the length asked for.
@@ -62,19 +65,19 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 	for i, text := range texts {
 		contents[i] = genai.NewContentFromText(text, genai.RoleUser)
 	}
-	answer, err := e.models.EmbedContent(ctx, e.config.Model, contents, &genai.EmbedContentConfig{
-		OutputDimensionality: new(int32(e.dimensions)),
+	answer, err := wire.Call(ctx, provider, e.config.APIKey, func(ctx context.Context) (*genai.EmbedContentResponse, error) {
+		return e.models.EmbedContent(ctx, e.config.Model, contents, &genai.EmbedContentConfig{OutputDimensionality: new(int32(e.dimensions))})
 	})
 	if err != nil {
-		return nil, wire.Fail(ctx, provider, err, e.config.APIKey)
+		return nil, err //nolint:wrapcheck // typed already
 	}
 	if len(answer.Embeddings) != len(texts) {
 		return nil, mismatch(fmt.Errorf("%w: %d instead of %d", errVectors, len(answer.Embeddings), len(texts)))
 	}
 	vectors := make([][]float32, len(texts))
 	for i, embedding := range answer.Embeddings {
-		if len(embedding.Values) != e.dimensions {
-			return nil, mismatch(fmt.Errorf("%w: %d dimensions", errVectors, len(embedding.Values)))
+		if embedding == nil || len(embedding.Values) != e.dimensions {
+			return nil, mismatch(errVectors)
 		}
 		vectors[i] = embedding.Values
 	}

@@ -30,7 +30,9 @@ type Config struct {
 	BaseURL string
 	// HTTPClient is nil but in tests.
 	HTTPClient *http.Client
-	Model      string
+	// Limits bound each call.
+	Limits wire.Limits
+	Model  string
 }
 
 // Model is one Gemini model.
@@ -54,7 +56,7 @@ func New(config *Config) (*Model, error) {
 // open makes the SDK's client. All that it would take from the environment is given.
 func open(config *Config) (*genai.Models, error) {
 	base := cmp.Or(config.BaseURL, DefaultBaseURL)
-	client, err := wire.Client(base, config.HTTPClient)
+	client, err := wire.Client(base, config.HTTPClient, config.Limits)
 	switch {
 	case err != nil:
 		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: err}
@@ -75,7 +77,7 @@ func open(config *Config) (*genai.Models, error) {
 // Generate asks the server once. It asks a second time only where the server
 // rejected an optional parameter.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func() (*llm.Response, error) { return m.ask(ctx, req) })
+	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
 }
 
 // ask reads an answer whole or piece by piece. A stream that closes without a

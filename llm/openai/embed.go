@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,9 @@ var _ llm.Embedder = (*Embedder)(nil)
 // NewEmbedder returns an Embedder of config's model with vectors of the given
 // length, which the model must be able to make.
 func NewEmbedder(config *Config, dimensions int) (*Embedder, error) {
-	filled, options, err := setup(config)
+	own := *config
+	own.Limits.MaxBytes = cmp.Or(config.Limits.MaxBytes, wire.MaxVectors)
+	filled, options, err := setup(&own)
 	if err != nil {
 		return nil, err
 	}
@@ -58,14 +61,19 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 }
 
 func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, error) {
-	answer, err := e.service.New(ctx, openai.EmbeddingNewParams{
-		Dimensions:     openai.Int(int64(e.dimensions)),
-		EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
-		Input:          openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
-		Model:          e.config.Model,
+	answer, err := wire.Call(ctx, e.config.Provider, e.config.APIKey, func(ctx context.Context) (*openai.CreateEmbeddingResponse, error) {
+		return e.service.New(ctx, openai.EmbeddingNewParams{
+			Dimensions:     openai.Int(int64(e.dimensions)),
+			EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
+			Input:          openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts},
+			Model:          e.config.Model,
+		})
 	})
 	if err != nil {
-		return nil, wire.Fail(ctx, e.config.Provider, err, e.config.APIKey)
+		return nil, err //nolint:wrapcheck // typed already
+	}
+	if answer == nil { // the server said null
+		return nil, e.mismatch(wire.ErrForm)
 	}
 	vectors := make([][]float32, len(texts))
 	for _, item := range answer.Data {

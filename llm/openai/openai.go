@@ -32,6 +32,8 @@ type Config struct {
 	BaseURL string
 	// HTTPClient is nil but in tests.
 	HTTPClient *http.Client
+	// Limits bound each call.
+	Limits wire.Limits
 	// Model is the name that the server knows.
 	Model string
 	// Provider is the name that answers, errors and records carry; "" is "openai".
@@ -59,7 +61,7 @@ func New(config *Config) (*Model, error) {
 // Generate asks the server once. It asks a second time only where the server
 // rejected an optional parameter.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	return m.dropped.Generate(ctx, m.config.Provider, m.config.APIKey, req, func() (*llm.Response, error) { return m.ask(ctx, req) })
+	return m.dropped.Generate(ctx, m.config.Provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
 }
 
 func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
@@ -69,6 +71,9 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 	completion, err := m.service.New(ctx, m.params(req))
 	if err != nil {
 		return nil, err
+	}
+	if completion == nil { // the server said null
+		return nil, wire.ErrForm
 	}
 	return m.answer(req, completion)
 }
@@ -82,7 +87,7 @@ func setup(config *Config) (*Config, []option.RequestOption, error) {
 	if filled.Model == "" {
 		return nil, nil, invalid(filled.Provider, errNoModel)
 	}
-	client, err := wire.Client(filled.BaseURL, config.HTTPClient)
+	client, err := wire.Client(filled.BaseURL, config.HTTPClient, config.Limits)
 	if err != nil {
 		return nil, nil, invalid(filled.Provider, err)
 	}

@@ -7,12 +7,14 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"alfred/llm"
 	"alfred/llm/anthropic"
 	"alfred/llm/gemini"
 	"alfred/llm/openai"
 	"alfred/llm/script"
+	"alfred/llm/wire"
 )
 
 // The names of the providers.
@@ -45,6 +47,10 @@ type Config struct {
 	Models       map[string]string
 	Temperatures map[string]float64
 	MaxTokens    map[string]int
+	// FirstByte, Silence and Whole are exceptions by node to the limits of a call;
+	// MaxBytes bounds every answer, 0 for the default. See [wire.Limits].
+	FirstByte, Silence, Whole map[string]time.Duration
+	MaxBytes                  int
 	// Fallback answers when this provider is overloaded or limits the rate; nil for
 	// none.
 	Fallback *Config
@@ -90,7 +96,9 @@ func New(config *Config) (map[string]llm.Model, error) {
 	}
 	models := make(map[string]llm.Model, len(nodes))
 	for node, temperature := range nodes {
-		model, err := open(cmp.Or(config.Models[node], config.Model))
+		model, err := open(cmp.Or(config.Models[node], config.Model), wire.Limits{
+			FirstByte: config.FirstByte[node], Silence: config.Silence[node], Whole: config.Whole[node], MaxBytes: int64(config.MaxBytes),
+		})
 		if err != nil {
 			return nil, fmt.Errorf("model of %s: %w", node, err)
 		}
@@ -121,29 +129,29 @@ func (c *Config) hint(node string) string {
 }
 
 // opener returns what makes a model of the configured provider by its name.
-func (c *Config) opener() (func(model string) (llm.Model, error), error) {
+func (c *Config) opener() (func(model string, limits wire.Limits) (llm.Model, error), error) {
 	switch cmp.Or(c.Name, Offline) {
 	case Anthropic:
-		return func(model string) (llm.Model, error) {
+		return func(model string, limits wire.Limits) (llm.Model, error) {
 			return anthropic.New(&anthropic.Config{
-				APIKey: c.Anthropic.APIKey, BaseURL: c.Anthropic.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, defaultModels[Anthropic]),
+				APIKey: c.Anthropic.APIKey, BaseURL: c.Anthropic.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, defaultModels[Anthropic]),
 			})
 		}, nil
 	case Gemini:
-		return func(model string) (llm.Model, error) {
+		return func(model string, limits wire.Limits) (llm.Model, error) {
 			return gemini.New(&gemini.Config{
-				APIKey: c.Gemini.APIKey, BaseURL: c.Gemini.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, defaultModels[Gemini]),
+				APIKey: c.Gemini.APIKey, BaseURL: c.Gemini.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, defaultModels[Gemini]),
 			})
 		}, nil
 	case OpenAI:
-		return func(model string) (llm.Model, error) {
+		return func(model string, limits wire.Limits) (llm.Model, error) {
 			return openai.New(&openai.Config{
-				APIKey: c.OpenAI.APIKey, BaseURL: c.OpenAI.BaseURL, HTTPClient: c.HTTPClient, Model: cmp.Or(model, defaultModels[OpenAI]),
+				APIKey: c.OpenAI.APIKey, BaseURL: c.OpenAI.BaseURL, HTTPClient: c.HTTPClient, Limits: limits, Model: cmp.Or(model, defaultModels[OpenAI]),
 			})
 		}, nil
 	}
 	model, err := c.local()
-	return func(string) (llm.Model, error) { return model, nil }, err
+	return func(string, wire.Limits) (llm.Model, error) { return model, nil }, err
 }
 
 // local returns the one model of a provider that needs no network.

@@ -32,19 +32,53 @@ type Dropped struct {
 
 // Generate asks once, and again for every optional part that the server rejects.
 // Errors become typed ones.
-func (d *Dropped) Generate(ctx context.Context, provider, key string, req *llm.Request, ask func() (*llm.Response, error)) (*llm.Response, error) {
+func (d *Dropped) Generate(
+	ctx context.Context, provider, key string, req *llm.Request, ask func(context.Context) (*llm.Response, error),
+) (*llm.Response, error) {
 	for {
 		started := time.Now()
-		response, err := ask()
-		again := err != nil && d.Learn(err)
-		if err != nil && llm.KindOf(err) == "" {
-			err = Fail(ctx, provider, err, key)
+		response, raw, err := call(ctx, provider, key, ask)
+		again := raw != nil && d.Learn(raw)
+		if llm.KindOf(err) == llm.KindTooLarge && response != nil {
+			response.Text, response.ToolCalls = "", nil // what it cost is kept, not what it said
 		}
 		if !again {
 			return response, err
 		}
 		req.Failed(response, err, started)
 	}
+}
+
+// Call asks once, within the limits of the client that ask uses. Errors become typed ones.
+func Call[T any](ctx context.Context, provider, key string, ask func(context.Context) (T, error)) (T, error) {
+	answer, _, err := call(ctx, provider, key, ask)
+	return answer, err
+}
+
+// call returns the error as it came, too.
+func call[T any](ctx context.Context, provider, key string, ask func(context.Context) (T, error)) (answer T, raw, typed error) {
+	within, watch := watched(ctx)
+	answer, raw = unbroken(within, ask)
+	broken, isBroken := errors.AsType[*limitError](watch.broke())
+	switch {
+	case raw == nil:
+		return answer, nil, nil
+	case isBroken && ctx.Err() == nil:
+		return answer, raw, &llm.Error{Kind: broken.kind, Provider: provider, Err: broken}
+	case llm.KindOf(raw) != "":
+		return answer, raw, raw
+	}
+	return answer, raw, Fail(ctx, provider, raw, key)
+}
+
+// unbroken survives an SDK that panics over an answer which is not in its form.
+func unbroken[T any](ctx context.Context, ask func(context.Context) (T, error)) (answer T, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("%w: %v", ErrForm, value)
+		}
+	}()
+	return ask(ctx)
 }
 
 // Has reports whether part is to be left out.

@@ -21,15 +21,19 @@ var errRealCall = errors.New("a test must not call a real provider; give an HTTP
 var errNoHost = errors.New("the base URL has no host")
 
 // Client returns a copy of given, or a client of its own, whose requests fail with
-// an error that Fail understands when the server answers with a failure. They have
-// no timeout but their context's.
+// an error that Fail understands when the server answers with a failure or breaks a
+// limit. A redirect is a failure: it would carry the key to another server.
 //
 // In a test binary it makes no client of its own for any address but a loopback
 // one, so that a key in the environment is never spent by a test.
-func Client(baseURL string, given *http.Client) (*http.Client, error) {
+func Client(baseURL string, given *http.Client, limits Limits) (*http.Client, error) {
+	client := http.Client{}
 	if given != nil {
-		client := *given
-		client.Transport = failing{cmp.Or(given.Transport, http.DefaultTransport)}
+		client = *given
+	}
+	client.Transport = failing{limited{cmp.Or(client.Transport, http.DefaultTransport), limits.filled()}}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if given != nil {
 		return &client, nil
 	}
 	parsed, err := url.Parse(baseURL)
@@ -40,7 +44,7 @@ func Client(baseURL string, given *http.Client) (*http.Client, error) {
 	if testing.Testing() && parsed.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, errRealCall
 	}
-	return &http.Client{Transport: failing{http.DefaultTransport}}, nil
+	return &client, nil
 }
 
 // statusError is an answer with a status that means failure.
@@ -59,7 +63,7 @@ type failing struct{ next http.RoundTripper }
 // RoundTrip implements http.RoundTripper.
 func (f failing) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := f.next.RoundTrip(request)
-	if err != nil || response.StatusCode < http.StatusBadRequest {
+	if err != nil || response.StatusCode < http.StatusMultipleChoices {
 		return response, err
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))

@@ -23,6 +23,9 @@ var ErrCutOff = errors.New("the answer was cut off at the token limit")
 // ErrEmpty is the cause of an answer with neither text nor tool calls.
 var ErrEmpty = errors.New("the answer is empty")
 
+// ErrForm is the cause of an answer that is not in the provider's form.
+var ErrForm = errors.New("the answer is not in the provider's form")
+
 // ErrIncomplete is the cause of an answer whose stream ended before its end.
 var ErrIncomplete = errors.New("the connection ended before the answer did")
 

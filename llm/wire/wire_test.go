@@ -162,11 +162,11 @@ func TestClient_RefusesRealServersInTests(t *testing.T) {
 	t.Parallel()
 
 	for _, base := range []string{"https://api.openai.com/v1", "http://10.0.0.1:8080", "", "://"} {
-		_, err := wire.Client(base, nil)
+		_, err := wire.Client(base, nil, wire.Limits{})
 		require.Error(t, err, base)
 	}
 	for _, base := range []string{"http://127.0.0.1:11434/v1", "http://localhost:8080", "http://[::1]:1"} {
-		_, err := wire.Client(base, nil)
+		_, err := wire.Client(base, nil, wire.Limits{})
 		require.NoError(t, err, base)
 	}
 }

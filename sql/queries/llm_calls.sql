@@ -1,15 +1,16 @@
--- LlmCallAnswers are the answers bought for a decision, in the order of its requests.
+-- LlmCallAnswers are the answers bought for a decision, in the order of its requests. One that
+-- was rejected is among them: its decision goes on with the one that mends it.
 -- name: LlmCallAnswers :many
 SELECT id, attempt, provider, model, response, input_tokens, output_tokens, cached_tokens
 FROM llm_calls
-WHERE turn_id = @turn_id AND position = @position::int AND error_code IS NULL AND response IS NOT NULL
+WHERE turn_id = @turn_id AND position = @position::int AND (error_code IS NULL OR error_code = 'rejected') AND response IS NOT NULL
 ORDER BY attempt, id;
 
 -- LlmCallCompressed is an answer bought for the same compression before.
 -- name: LlmCallCompressed :many
 SELECT id, attempt, provider, model, response, input_tokens, output_tokens, cached_tokens
 FROM llm_calls
-WHERE session_id = @session_id AND node = 'compress' AND request = @request AND error_code IS NULL AND response IS NOT NULL
+WHERE session_id = @session_id AND node = 'compress' AND request = @request AND (error_code IS NULL OR error_code = 'rejected') AND response IS NOT NULL
 ORDER BY id
 LIMIT 1;
 
@@ -37,3 +38,9 @@ FROM llm_calls
 WHERE turn_id = @turn_id AND (sqlc.narg(after_id)::uuid IS NULL OR id > sqlc.narg(after_id)::uuid)
 ORDER BY id
 LIMIT @page_size;
+
+-- LlmCallTried is for how many seconds a decision has been tried; 0 when no call has failed yet.
+-- name: LlmCallTried :one
+SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at - latency_ms * interval '1 millisecond')), 0)::double precision AS seconds
+FROM llm_calls
+WHERE turn_id = @turn_id AND position = @position::int AND error_code IS NOT NULL;

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"alfred/httpapi"
 	"alfred/llm"
@@ -20,6 +21,7 @@ import (
 type setter func(name, value string, e Env) error
 
 var (
+	errDuration    = errors.New("use a time such as 30s")
 	errTemperature = errors.New("use a number from 0 to 2")
 	errTokenLimit  = errors.New("use a whole number, 1 or more")
 )
@@ -156,6 +158,27 @@ func temperature(text string) (float64, error) {
 	}
 
 	return value, nil
+}
+
+func duration(text string) (time.Duration, error) {
+	value, err := time.ParseDuration(text)
+	if err != nil || value <= 0 {
+		return 0, errDuration
+	}
+
+	return value, nil
+}
+
+func lasts(into *time.Duration) setter {
+	return func(name, value string, _ Env) error {
+		length, err := time.ParseDuration(value)
+		if err != nil || length < 0 {
+			return bad(name, value, "a time such as 5m, 0 for none")
+		}
+		*into = length
+
+		return nil
+	}
 }
 
 func tokenLimit(text string) (int, error) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"alfred/httpapi"
 	"alfred/jobs"
@@ -54,6 +55,7 @@ type Settings struct {
 	Prices         llm.Prices
 	RetentionDecay int    // turns; 0 = never
 	MetricsAddr    string // nowhere if empty
+	TurnDeadline   time.Duration
 
 	// Of the API.
 	Addr    string

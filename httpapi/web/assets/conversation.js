@@ -145,6 +145,7 @@ async function told({ type, data }, signal) {
 const shows = {
   "turn.started": (view) => { view.status = "running"; view.working("Starting…"); },
   "node.started": (view, data) => view.node(data.node),
+  "node.waiting": (view) => view.working("The model takes its time; you can stop it…"),
   plan: (view, data) => view.plan(data.steps ?? []),
   "step.started": (view, data) => view.stepStarted(data),
   "step.finished": (view, data) => view.stepFinished(data),

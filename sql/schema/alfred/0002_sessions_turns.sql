@@ -106,7 +106,7 @@ COMMENT ON COLUMN turns.reply IS 'What the user was told.';
 COMMENT ON COLUMN turns.inputs_applied_at IS 'When ui_changes and mentioned_entities entered the registry; they are applied once.';
 COMMENT ON COLUMN turns.replied_at IS 'When the reply was committed.';
 COMMENT ON COLUMN turns.summarized_at IS 'When Summarize was done with it; the next turn waits for it, 3 s at most.';
-COMMENT ON COLUMN turns.error_code IS 'Why it failed: model_auth, model_unavailable, model_refused, invalid_output, context_overflow, cancelled, script_exhausted, limit_exceeded, internal.';
+COMMENT ON COLUMN turns.error_code IS 'Why it failed: model_auth, model_unavailable, model_refused, invalid_output, context_overflow, cancelled, script_exhausted, limit_exceeded, timed_out, internal.';
 COMMENT ON COLUMN turns.error_message IS 'The same as a sentence for the user.';
 COMMENT ON COLUMN turns.created_at IS 'When it was enqueued.';
 COMMENT ON COLUMN turns.started_at IS 'When it began to run.';

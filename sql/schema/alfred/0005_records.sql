@@ -47,8 +47,8 @@ CREATE TABLE turn_events (
     CONSTRAINT turn_events_pkey PRIMARY KEY (turn_id, seq, user_id),
     CONSTRAINT turn_events_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
     CONSTRAINT turn_events_seq_positive CHECK (seq >= 1),
-    CONSTRAINT turn_events_type_known CHECK (type IN ('turn.started', 'node.started', 'node.finished', 'plan', 'step.started',
-        'tool.called', 'step.finished', 'entities', 'reply.delta', 'reply.reset', 'reply', 'question',
+    CONSTRAINT turn_events_type_known CHECK (type IN ('turn.started', 'node.started', 'node.waiting', 'node.finished', 'plan',
+        'step.started', 'tool.called', 'step.finished', 'entities', 'reply.delta', 'reply.reset', 'reply', 'question',
         'turn.finished', 'turn.failed', 'turn.cancelled'))
 ) PARTITION BY RANGE (turn_id);
 COMMENT ON TABLE turn_events IS 'The event stream of a turn; ends with turn.finished, turn.failed or turn.cancelled.';
@@ -107,12 +107,12 @@ COMMENT ON COLUMN llm_calls.model IS 'The model''s name.';
 COMMENT ON COLUMN llm_calls.request IS 'What was asked: {system, messages, tools, schema_name, schema, temperature, max_tokens}. Holds no identifier of the database.';
 COMMENT ON COLUMN llm_calls.response IS 'What was answered: {text, tool_calls}; null when nothing was.';
 COMMENT ON COLUMN llm_calls.context IS 'Why each thing stood in the prompt, in its order: [section, ref, turn number, reason, tokens] each. Read it as context_items.';
-COMMENT ON COLUMN llm_calls.input_tokens IS 'Tokens in, cached ones included.';
+COMMENT ON COLUMN llm_calls.input_tokens IS 'Tokens in, cached ones included; estimated, as those out, for a stream that was stopped before its provider counted.';
 COMMENT ON COLUMN llm_calls.output_tokens IS 'Tokens out.';
 COMMENT ON COLUMN llm_calls.cached_tokens IS 'Tokens in that came from the provider''s prompt cache.';
 COMMENT ON COLUMN llm_calls.cost_usd IS 'By the price table; 0 for an unknown or free model.';
 COMMENT ON COLUMN llm_calls.latency_ms IS 'From request to the end of the answer.';
-COMMENT ON COLUMN llm_calls.error_code IS 'Kind of failure; null when the answer was used.';
+COMMENT ON COLUMN llm_calls.error_code IS 'Kind of failure; rejected for an answer that could not be used, cancelled for a call that was stopped; null when the answer was used.';
 COMMENT ON COLUMN llm_calls.trace_id IS 'Trace the call belongs to, if one was recorded: a turn''s is its id without dashes.';
 COMMENT ON COLUMN llm_calls.created_at IS 'When the answer arrived.';
 

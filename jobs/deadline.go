@@ -1,0 +1,115 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/pg"
+)
+
+// errDeadline says that a decision could not be made in the time that a turn may try.
+var errDeadline = errors.New("no decision was made within the turn's deadline")
+
+// defaultSlow is how long a model may take before the person is told that it does.
+const defaultSlow = 15 * time.Second
+
+// until is when a turn stops trying for the decision at hand; the zero time is
+// never. It counts from the first try, not from the decision before: a turn that had
+// to wait for a worker has not tried.
+func (r *Runner) until(ctx context.Context, d delivery, s *state) (time.Time, error) {
+	if r.Deadline <= 0 {
+		return time.Time{}, nil
+	}
+	var tried time.Duration
+	if d.attempt > 1 || d.snoozes > 0 {
+		seconds, err := db.New().LlmCallTried(ctx, r.Pool, &db.LlmCallTriedParams{TurnID: &s.turn.ID, Position: int32(d.Position)})
+		if err != nil {
+			return time.Time{}, fmt.Errorf("read since when the decision is tried: %w", err)
+		}
+		tried = time.Duration(seconds * float64(time.Second))
+	}
+
+	return time.Now().Add(r.Deadline - tried), nil
+}
+
+// bounded ends a run at its node's timeout or at the turn's deadline, whichever comes first.
+func (r *Runner) bounded(ctx context.Context, d delivery, s *state) (context.Context, context.CancelFunc) {
+	end := time.Now().Add(r.Timeouts.of(d.node))
+	if s.until.IsZero() || end.Before(s.until) {
+		return context.WithDeadline(ctx, end)
+	}
+
+	return context.WithDeadlineCause(ctx, s.until, errDeadline)
+}
+
+// tellSlow tells those who wait, once, when a run takes long: they may stop it. The
+// returned function must be called when the run is over.
+func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
+	if d.node == nodeSummarize {
+		return func() {} // the person has the reply
+	}
+	told := make(chan struct{})
+	timer := time.AfterFunc(r.SlowAfter, func() {
+		defer close(told)
+		err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
+			if _, err := db.New().TurnHold(ctx, tx, &db.TurnHoldParams{ID: d.TurnID, Position: int32(d.Position)}); err != nil {
+				return fmt.Errorf("hold turn: %w", err)
+			}
+			var slow events
+			slow.add("node.waiting", map[string]any{"node": d.node, "seconds": int(r.SlowAfter.Seconds()), "attempt": d.attempt})
+
+			return slow.append(ctx, tx, d.TurnID)
+		})
+		if err == nil {
+			r.notifier.Notify(d.TurnID)
+		} else if !errors.Is(err, pgx.ErrNoRows) && ctx.Err() == nil {
+			r.Logger.WarnContext(ctx, "slow model not told", slog.Any("error", err))
+		}
+	})
+
+	return func() {
+		if !timer.Stop() {
+			<-told
+		}
+	}
+}
+
+// overdue is what the person is told of a turn that ended at its deadline: what was
+// done before stays done.
+func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Duration) (string, error) {
+	q := db.New()
+	written, err := q.TurnStepResultWritten(ctx, tx, turn.ID)
+	if err != nil {
+		return "", fmt.Errorf("read what was written: %w", err)
+	}
+	steps, err := q.TurnStepList(ctx, tx, turn.ID)
+	if err != nil {
+		return "", fmt.Errorf("read steps: %w", err)
+	}
+	text := fmt.Sprintf("The model gave no answer within %s, so I stopped here.", deadline)
+	var finished []string
+	for _, step := range steps {
+		if step.Outcome != nil && *step.Outcome == db.StepOutcomeOk {
+			finished = append(finished, strings.TrimRight(step.Description, ". "))
+		}
+	}
+	if len(finished) > 0 {
+		text += " Finished before that: " + strings.Join(finished, "; ") + "."
+	}
+	if len(written) == 0 {
+		return text + " Nothing was saved or changed.", nil
+	}
+	parts := make([]string, len(written))
+	for i, row := range written {
+		parts[i] = fmt.Sprintf("%d %s %s", row.Rows, row.EntityType, map[string]string{"db_create": "saved", "db_update": "changed", "db_delete": "deleted"}[row.Tool])
+	}
+
+	return text + " Done, and it stays: " + strings.Join(parts, ", ") + ".", nil
+}

@@ -1,0 +1,173 @@
+package jobs_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/jobs"
+	"alfred/llm"
+)
+
+// hang answers a node's requests as a server does that never answers.
+func hang(node string, from int) func(context.Context, *llm.Request) error {
+	return func(ctx context.Context, req *llm.Request) error {
+		if req.Node != node || req.Ordinal < from {
+			return nil
+		}
+		<-ctx.Done()
+
+		return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", Err: ctx.Err()}
+	}
+}
+
+const oneRead = `turns:
+  - understand: {intent: read}
+    think: {goal: g, decision: plan, steps: [{type: read, subdomain: recipes, description: Read the recipes, refs: [], needs: rows}]}
+    act: [{calls: [{tool: db_read, args: {table: recipes}}]}, {calls: [{tool: step_complete, args: {summary: read}}]}]
+    reply: hello
+    summarize: {response_summary: s}
+  - understand: {intent: chat}
+    think: {goal: g, decision: plan, steps: []}
+    reply: hello
+`
+
+// K02: a model that hangs or asks for long pauses held a conversation for 18 minutes.
+func TestDeadline(t *testing.T) {
+	t.Parallel()
+
+	for name, tt := range map[string]struct {
+		before func(context.Context, *llm.Request) error
+		says   string
+	}{
+		"Hangs": {hang("think", 1), "Nothing was saved or changed."},
+		"AsksForPauses": {func(_ context.Context, req *llm.Request) error {
+			if req.Node != "think" {
+				return nil
+			}
+
+			return &llm.Error{Kind: llm.KindRateLimit, Provider: "script", RetryAfter: time.Minute}
+		}, "Nothing was saved or changed."},
+		"HangsLater": {hang("act", 2), "no answer within"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := setup(t, oneRead)
+			h.config.Deadline, h.config.SlowAfter = 700*time.Millisecond, 50*time.Millisecond
+			h.model.before = func(ctx context.Context, req *llm.Request) error {
+				if req.Turn > 1 {
+					return nil
+				}
+
+				return tt.before(ctx, req)
+			}
+			h.start()
+			first, second := h.enqueue(jobs.EnqueueParams{}), h.enqueue(jobs.EnqueueParams{})
+			turn := h.ended(first.TurnID)
+			require.Equal(t, db.TurnStatusFailed, turn.Status)
+			require.Equal(t, "timed_out", *turn.ErrorCode)
+			require.Contains(t, *turn.ErrorMessage, tt.says)
+			if name != "AsksForPauses" {
+				require.Contains(t, h.events(turn.ID), "node.waiting", "the person is told before")
+			}
+			require.Equal(t, db.TurnStatusSucceeded, h.ended(second.TurnID).Status, "the messages behind it go on")
+		})
+	}
+
+	t.Run("SaysWhatWasDone", func(t *testing.T) {
+		t.Parallel()
+		h := setup(t, oneRead)
+		h.config.Deadline = 500 * time.Millisecond
+		h.model.before = hang("act", 2)
+		h.start()
+		turn := h.enqueue(jobs.EnqueueParams{})
+		h.exec(`INSERT INTO turn_step_results (turn_id, user_id, step, call, tool, entity_type, row_count)
+			SELECT id, user_id, 1, 9, 'db_create', 'recipe', 2 FROM turns WHERE id = $1`, turn.TurnID)
+		require.Contains(t, *h.ended(turn.TurnID).ErrorMessage, "it stays: 2 recipe saved.")
+	})
+
+	t.Run("ReplyIsMadeFromFacts", func(t *testing.T) {
+		t.Parallel()
+		h := setup(t, chat(1))
+		h.config.Deadline = 300 * time.Millisecond
+		h.model.before = hang("reply", 1)
+		h.start()
+		turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
+		require.Equal(t, db.TurnStatusSucceeded, turn.Status)
+		require.Equal(t, "reply from facts", *turn.Reply)
+	})
+}
+
+// Y14: a refused answer counted as a good one, and a cancelled reply as a provider's failure that cost nothing.
+func TestCallsSayHowTheyEnded(t *testing.T) {
+	t.Parallel()
+
+	t.Run("Rejected", func(t *testing.T) {
+		t.Parallel()
+		h := setup(t, `turns: [{understand: {raw: "Sure!", repairs: [{intent: chat}]}, think: {goal: g, decision: plan, steps: []}, reply: hello}]`)
+		h.start()
+		turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+		require.Equal(t, []string{"rejected", "used"},
+			column[string](h, `SELECT coalesce(error_code, 'used') FROM llm_calls WHERE turn_id = $1 AND node = 'understand' ORDER BY attempt`, turn.ID))
+		require.Equal(t, []int64{1}, column[int64](h, `SELECT errors FROM v_llm_costs WHERE node = 'understand' AND session_id = $1`, h.session))
+	})
+
+	t.Run("Cancelled", func(t *testing.T) {
+		t.Parallel()
+		h := setup(t, chat(1))
+		asked := make(chan struct{})
+		h.config.Prices = llm.Prices{"m": {Input: 1_000_000, Output: 1_000_000}}
+		h.config.Models = func(string) llm.Model { return &speaking{h.model, asked} }
+		h.start()
+		turn := h.enqueue(jobs.EnqueueParams{})
+		<-asked
+		require.True(t, h.cancel(turn.TurnID))
+		require.Eventually(t, func() bool {
+			return len(column[string](h, `SELECT id::text FROM llm_calls WHERE turn_id = $1 AND node = 'reply'`, turn.TurnID)) == 1
+		}, wait, wait/200)
+		require.Equal(t, []string{"cancelled true true"}, column[string](h,
+			`SELECT error_code || ' ' || (input_tokens > 0 AND output_tokens = 3)::text || ' ' || (cost_usd > 0)::text FROM llm_calls WHERE turn_id = $1 AND node = 'reply'`, turn.TurnID))
+	})
+}
+
+// speaking begins a reply and never ends it.
+type speaking struct {
+	llm.Model
+
+	asked chan struct{}
+}
+
+func (s *speaking) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	if req.Node != "reply" {
+		return s.Model.Generate(ctx, req)
+	}
+	req.OnDelta("Once upon ")
+	close(s.asked)
+	<-ctx.Done()
+
+	return &llm.Response{Text: "Once upon ", Model: "m", Provider: "p"}, &llm.Error{Kind: llm.KindOverloaded, Provider: "p", Err: ctx.Err()}
+}
+
+// K07: NUL and half surrogates in any field failed the turn after three replays of the same answer.
+func TestHostileCharactersEverywhere(t *testing.T) {
+	t.Parallel()
+
+	const bad = `a\\u0000b\\ud800c`
+	h := setup(t, `turns:
+  - understand: {raw: "{\"intent\": \"read\", \"curation_summary\": \"`+bad+`\", \"constraints\": [{\"text\": \"`+bad+`\", \"kind\": \"other\", \"scope\": \"session\", \"value\": {\"`+bad+`\": \"`+bad+`\"}}]}"}
+    think: {raw: "{\"goal\": \"`+bad+`\", \"decision\": \"plan\", \"steps\": [{\"type\": \"read\", \"subdomain\": \"recipes\", \"description\": \"`+bad+`\"}]}"}
+    act: [{calls: [{tool: db_read, raw: "{\"table\": \"recipes\", \"columns\": [\"`+bad+`\"]}"}]}, {calls: [{tool: step_complete, raw: "{\"summary\": \"`+bad+`\", \"conclusions\": \"`+bad+`\", \"note\": \"`+bad+`\"}"}]}]
+    reply: "a\0b \xF0\x9F"
+    summarize: {raw: "{\"response_summary\": \"`+bad+`\"}"}
+`)
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, db.TurnStatusSucceeded, turn.Status)
+	require.Equal(t, "ab\uFFFDc", column[string](h, `SELECT text FROM constraints WHERE session_id = $1`, h.session)[0])
+	require.Equal(t, "ab\uFFFDc", column[string](h, `SELECT description FROM turn_steps WHERE turn_id = $1`, turn.ID)[0])
+	require.Equal(t, 1, h.model.count("think"))
+	require.Zero(t, column[int64](h, `SELECT count(*) FROM llm_calls WHERE turn_id = $1 AND error_code IS NOT NULL`, turn.ID)[0])
+}
