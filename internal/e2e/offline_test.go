@@ -57,7 +57,7 @@ func TestOfflineConversations(t *testing.T) {
 			{"Do it again", "nothing (waiting|unsaved)", []fact{{"4", recipes}}},
 		},
 		"DraftChanged": {
-			{"Draft a chicken curry for 2 people", `chicken curry \(draft\)(.|\n)*servings 2(.|\n)*chicken 250 g`, nil},
+			{"Draft a chicken curry for 2 people", `chicken curry \(draft\)(.|\n)*servings: 2(.|\n)*chicken 250 g`, nil},
 			{"Use tofu instead of chicken", `tofu 250 g`, nil},
 			{"add 2 limes", `limes 2\b`, nil},
 			{"without ginger", `canned tomatoes`, []fact{{"0", `SELECT count(*) FROM artifacts a, jsonb_array_elements(a.content -> 'recipe_ingredients') i

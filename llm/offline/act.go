@@ -1,7 +1,7 @@
 package offline
 
 import (
-	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,61 +19,86 @@ type actor struct {
 	calls []llm.ToolCall
 }
 
+type args = map[string]any
+
 func (s *scene) act(in *nodes.ActInput) []llm.ToolCall {
 	a := &actor{scene: s, in: in, op: opOf(in.Step.Description)}
-	if failed := a.failure(); failed != "" {
-		a.blocked("tool_failure", failed)
-
+	if mine := a.results(); len(mine) > 0 && mine[len(mine)-1].Error != "" {
+		a.blocked("tool_failure", mine[len(mine)-1].Error)
 		return a.calls
 	}
 	switch {
-	case a.op == nil && len(in.Step.Refs) > 0:
-		a.readRefs()
-	case a.op == nil:
-		a.quick()
+	case a.op == nil && len(in.Step.Refs) > 0: // code has put the step into the plan
+		for _, group := range byKind(s.these(in.Step.Refs, s.lex.domain.Entities...)) {
+			a.call(nodes.ToolRead, args{"table": s.lex.byType[group[0].Type].Table, "filters": []filter{refFilter(refsOf(group))}, "detail": "full"})
+		}
+		a.complete("Read what the next step needs.")
+	case a.op == nil: // quick: the step is not planned, the message says what to read
+		c := s.read()
+		if a.op, a.kind = (&op{act: opRead}), c.kind; c.verb == verbList {
+			a.op = s.listOp(c)
+		}
+		a.carryOut()
 	default:
-		a.kind = s.lex.byTable(a.op.table)
+		a.kind = s.lex.byTable[a.op.table]
 		a.carryOut()
 	}
-
 	return a.calls
 }
 
-// failure is what the last call of this step failed with, "" for nothing.
-func (a *actor) failure() string {
-	failed := ""
-	for _, r := range a.Results {
-		if r.Current && r.Step == a.in.Step.Number {
-			failed = r.Error
-		}
-	}
-
-	return failed
+// results are what the calls of this step returned.
+func (a *actor) results() []nodes.Result {
+	return filtered(a.Results, func(r nodes.Result) bool { return r.Current && r.Step == a.in.Step.Number })
 }
 
+func (a *actor) call(tool string, arguments args) {
+	a.calls = append(a.calls, llm.ToolCall{Name: tool, Args: []byte(flat(arguments))})
+}
+
+func (a *actor) complete(summary string) { a.call(nodes.ToolStepComplete, args{"summary": summary}) }
+
+func (a *actor) conclude(summary, conclusions string) {
+	a.call(nodes.ToolStepComplete, args{"summary": summary, "conclusions": conclusions})
+}
+
+func (a *actor) blocked(code, details string) {
+	a.call(nodes.ToolBlocked, args{"code": code, "details": details, "next": "fail"})
+}
+
+// writeTools are what ops write with.
+var writeTools = map[string]string{opCreate: nodes.ToolCreate, opSave: nodes.ToolCreate, opUpdate: nodes.ToolUpdate, opDelete: nodes.ToolDelete}
+
 func (a *actor) carryOut() {
+	tool := writeTools[a.op.act]
+	if a.op.act == opNote {
+		tool = nodes.ToolUpdate
+		if a.profile() == nil {
+			tool = nodes.ToolCreate
+		}
+	}
 	switch {
 	case a.kind == nil && a.op.act != opRecall:
-		a.blocked("plan_invalid", "There is no table "+a.op.table+".")
-
+		a.blocked("plan_invalid", "There is nothing like that to look up.")
 		return
-	case writeTool[a.op.act] != "" && !slices.Contains(a.in.Writable[a.writeTool()], a.kind.Table):
-		a.blocked("plan_invalid", "That may not be done with the "+plural(a.kind)+" here; nothing was changed.")
-
+	case tool != "" && !slices.Contains(a.in.Writable[tool], a.kind.Table):
+		a.blocked("plan_invalid", "That may not be done with the "+a.kind.Plural+" here; nothing was changed.")
 		return
 	}
 	switch a.op.act {
 	case opRead:
-		a.read()
+		arguments := args{"table": a.kind.Table, "filters": a.op.filters(a.kind)}
+		if a.op.Detail != "" {
+			arguments["detail"] = a.op.Detail
+		}
+		a.call(nodes.ToolRead, arguments)
+		a.complete("Looked up the " + a.kind.Plural + ".")
 	case opRecall:
-		a.call(nodes.ToolRecall, map[string]any{"query": a.op.About})
-		a.complete("Looked for "+a.op.About+".", "")
+		a.call(nodes.ToolRecall, args{"query": a.op.About})
+		a.complete("Looked for " + a.op.About + ".")
 	case opCount:
 		a.count()
 	case opMatch:
 		a.match()
-	case opCompare:
-		a.compare()
 	case opDraft:
 		a.draft()
 	case opRevise:
@@ -85,248 +110,209 @@ func (a *actor) carryOut() {
 	case opSave:
 		a.save()
 	case opNote:
-		a.note()
+		a.note(tool)
 	case opUpdate, opDelete:
-		a.change()
+		a.change(tool)
 	}
-}
-
-// writeTool is what an op writes with.
-var writeTool = map[string]string{
-	opCreate: nodes.ToolCreate, opSave: nodes.ToolCreate, opNote: nodes.ToolUpdate, opUpdate: nodes.ToolUpdate, opDelete: nodes.ToolDelete,
-}
-
-// writeTool is the tool that the op calls: a note without a row yet makes one.
-func (a *actor) writeTool() string {
-	if a.op.act == opNote && a.single() == nil {
-		return nodes.ToolCreate
-	}
-
-	return writeTool[a.op.act]
-}
-
-func (a *actor) call(tool string, args map[string]any) {
-	data, err := json.Marshal(args)
-	if err != nil {
-		data = []byte("{}") // only what came from JSON is in there
-	}
-	a.calls = append(a.calls, llm.ToolCall{Name: tool, Args: data})
-}
-
-func (a *actor) complete(summary, conclusions string) {
-	args := map[string]any{"summary": summary}
-	if conclusions != "" {
-		args["conclusions"] = conclusions
-	}
-	a.call(nodes.ToolStepComplete, args)
-}
-
-func (a *actor) blocked(code, details string) {
-	a.calls = nil
-	a.call(nodes.ToolBlocked, map[string]any{"code": code, "details": details, "next": "fail"})
-}
-
-func (a *actor) askUser(question string) {
-	a.calls = nil
-	a.call(nodes.ToolAskUser, map[string]any{"question": question})
-}
-
-// quick reads what the message asks for: such a step is not planned.
-func (a *actor) quick() {
-	c := a.scene.read()
-	a.kind, a.op = c.kind, &op{act: opRead}
-	if c.kind != nil && c.verb == verbList {
-		a.op = a.listOp(c)
-	}
-	if a.kind == nil {
-		for _, table := range a.in.Tables[:min(1, len(a.in.Tables))] {
-			a.kind = a.lex.byTable(table)
-		}
-	}
-	if a.kind == nil {
-		a.complete("There was nothing to look up.", "")
-
-		return
-	}
-	a.read()
-}
-
-// readRefs reads the refs of a step that code has put into the plan.
-func (a *actor) readRefs() {
-	for _, group := range a.byKind(a.all(a.in.Step.Refs, a.lex.domain.Entities)) {
-		if e := a.lex.byType(group[0].Type); e != nil && slices.Contains(a.in.Tables, e.Table) {
-			a.call(nodes.ToolRead, map[string]any{"table": e.Table, "filters": refFilter(refsOf(group)), "detail": "full"})
-		}
-	}
-	a.complete("Read what the next step needs.", "")
-}
-
-func (a *actor) read() {
-	filters := slices.Clone(a.op.Where)
-	if len(a.op.Refs) > 0 {
-		filters = append(filters, refFilter(a.op.Refs)...)
-	}
-	if a.op.Name != "" {
-		filters = append(filters, nameFilter(a.kind, a.op.Name)...)
-	}
-	if filters == nil {
-		filters = []filter{}
-	}
-	args := map[string]any{"table": a.kind.Table, "filters": filters}
-	if a.op.Detail != "" {
-		args["detail"] = a.op.Detail
-	}
-	if a.op.By != "" {
-		args["order_by"] = a.op.By
-	}
-	a.call(nodes.ToolRead, args)
-	a.complete("Looked up the "+plural(a.kind)+".", "")
 }
 
 func (a *actor) count() {
-	for _, r := range slices.Backward(a.Results) {
-		if r.Current && r.Step == a.in.Step.Number && r.Tool == nodes.ToolAnalyze {
-			a.complete("Counted the "+plural(a.kind)+".", a.counted(r.Rows))
-
-			return
+	done := a.results()
+	if len(done) == 0 {
+		arguments := args{"table": a.kind.Table, "aggregates": []args{{"fn": "count", "as": "count"}}}
+		if len(a.op.Where) > 0 {
+			arguments["filters"] = a.op.Where
 		}
-	}
-	args := map[string]any{"table": a.kind.Table, "aggregates": []map[string]any{{"fn": "count", "as": "count"}}}
-	if len(a.op.Where) > 0 {
-		args["filters"] = a.op.Where
-	}
-	if a.op.By != "" {
-		args["group_by"] = []string{a.op.By}
-	}
-	a.call(nodes.ToolAnalyze, args)
-}
-
-func (a *actor) counted(rows []map[string]any) string {
-	if a.op.By == "" && len(rows) > 0 {
-		n := asText(rows[0]["count"])
-		where := ""
-		for _, f := range a.op.Where {
-			where += " (" + human(f.Field) + ": " + asText(f.Value) + ")"
+		if a.op.By != "" {
+			arguments["group_by"] = []string{a.op.By}
 		}
-		if n == "1" {
-			return "There is 1 " + a.kind.Name + where + "."
-		}
-
-		return "There are " + n + " " + plural(a.kind) + where + "."
-	}
-	var parts []string
-	for _, row := range rows {
-		parts = append(parts, orElse(asText(row[a.op.By]), "none")+": "+asText(row["count"]))
-	}
-
-	return capitalize(plural(a.kind)) + " by " + human(a.op.By) + ": " + strings.Join(parts, ", ") + "."
-}
-
-// match says which rows have a thing among their parts.
-func (a *actor) match() {
-	var lines []string
-	for i := range a.Entities {
-		e := &a.Entities[i]
-		if e.Type != a.kind.Type || e.Deleted || e.Pending {
-			continue
-		}
-		for _, child := range a.kind.Children {
-			for _, row := range e.Children[child.Entity.Table] {
-				if a.isThing(child.Entity, row, a.op.About) {
-					lines = append(lines, "- "+e.Label+": "+a.line(child.Entity, row))
-				}
-			}
-		}
-	}
-	have := ""
-	if stock := a.lex.stock(); stock != nil {
-		have = a.held(stock, a.op.About)
-	}
-	text := "None of your " + plural(a.kind) + " has " + a.op.About + " in it."
-	if len(lines) > 0 {
-		text = capitalize(plural(a.kind)) + " with " + a.op.About + ":\n" + strings.Join(lines, "\n")
-	}
-	a.complete("Looked for "+a.op.About+" in the "+plural(a.kind)+".", strings.TrimSpace(text+"\n"+have))
-}
-
-// isThing compares a row's name with a thing: the name has its word, or one of its
-// family.
-func (a *actor) isThing(e *domain.Entity, row map[string]any, thing string) bool {
-	label := labelColumn(e)
-	if label == nil {
-		return false
-	}
-	name := stems(asText(row[label.Name]))
-
-	return slices.ContainsFunc(a.lex.covers(thing), func(w string) bool { return containsWords(name, stems(w)) })
-}
-
-// held says what there is of a thing, by the rows that this turn read; "" when it
-// read none.
-func (a *actor) held(stock *domain.Entity, thing string) string {
-	looked := false
-	var have []string
-	for _, r := range a.Results {
-		if !r.Current || r.Type != stock.Type || r.Tool != nodes.ToolRead {
-			continue
-		}
-		looked = true
-		for _, row := range r.Rows {
-			if a.isThing(stock, row, thing) {
-				have = append(have, a.line(stock, row))
-			}
-		}
-	}
-	switch {
-	case !looked:
-		return ""
-	case len(have) == 0:
-		return "You have no " + thing + " at home."
-	default:
-		return "At home: " + joinList(have) + "."
-	}
-}
-
-// compare says which parts of a thing are there and which are missing, by name:
-// whether the amount is enough is for the person to see.
-func (a *actor) compare() {
-	stock := a.lex.stock()
-	r := found{entities: a.all(a.op.Refs, nil)}
-	if len(r.entities) == 0 {
-		r = a.find(a.op.Name, a.kind)
-	}
-	if len(r.entities) == 0 || stock == nil {
-		a.complete("I found no "+a.kind.Name+" called "+a.op.Name+".", "")
-
+		a.call(nodes.ToolAnalyze, arguments)
 		return
 	}
-	e := r.entities[0]
-	var buy, have []string
-	for _, child := range a.kind.Children {
-		for _, row := range a.parts(e, child.Entity.Table) {
-			name := asText(row[labelColumn(child.Entity).Name])
-			if text, ok := strings.CutPrefix(a.held(stock, name), "At home: "); ok {
-				have = append(have, a.line(child.Entity, row)+" (at home: "+strings.TrimSuffix(text, ".")+")")
-			} else {
-				buy = append(buy, a.line(child.Entity, row))
+	var parts []string
+	for _, row := range done[len(done)-1].Rows {
+		parts = append(parts, strings.TrimPrefix(asText(row[a.op.By])+": "+asText(row["count"]), ": "))
+	}
+	where := ""
+	for _, f := range a.op.Where {
+		where += " (" + human(f.Field) + ": " + asText(f.Value) + ")"
+	}
+	text := capitalize(a.kind.Plural) + " by " + human(a.op.By) + ": " + strings.Join(parts, ", ") + "."
+	if a.op.By == "" {
+		text = "There are " + strings.Join(parts, "") + " " + a.kind.Plural + where + "."
+		if parts[0] == "1" {
+			text = "There is 1 " + a.kind.Name + where + "."
+		}
+	}
+	a.conclude("Counted the "+a.kind.Plural+".", text)
+}
+
+// match says which rows have a thing among their parts, and what there is of it when
+// the turn has looked.
+func (a *actor) match() {
+	isThing := func(e *domain.Entity, row map[string]any) bool {
+		name := stems(asText(row[labelColumn(e).Name]))
+		return slices.ContainsFunc(a.lex.covers(a.op.About), func(w string) bool { return indexWords(name, stems(w)) >= 0 })
+	}
+	text := ""
+	for _, e := range a.which(func(e *nodes.Entity) bool { return e.Type == a.kind.Type && !e.Deleted && !e.Pending }) {
+		for _, child := range a.kind.Children {
+			for _, row := range filtered(e.Children[child.Entity.Table], func(row map[string]any) bool { return isThing(child.Entity, row) }) {
+				text += "\n- " + e.Label + ": " + a.line(child.Entity, row)
 			}
 		}
 	}
-	text := "You have something of everything for " + e.Label + ":\n- " + strings.Join(have, "\n- ")
-	if len(buy) > 0 {
-		text = "To buy for " + e.Label + ":\n- " + strings.Join(buy, "\n- ")
-		if len(have) > 0 {
-			text += "\n\nThere already:\n- " + strings.Join(have, "\n- ")
+	if text == "" {
+		text = "None of your " + a.kind.Plural + " has " + a.op.About + " in it."
+	} else {
+		text = capitalize(a.kind.Plural) + " with " + a.op.About + ":" + text
+	}
+	for _, r := range a.Results {
+		if stock := a.lex.stock(); r.Current && stock != nil && r.Type == stock.Type && r.Tool == nodes.ToolRead {
+			var have []string
+			for _, row := range filtered(r.Rows, func(row map[string]any) bool { return isThing(stock, row) }) {
+				have = append(have, a.line(stock, row))
+			}
+			if len(have) == 0 {
+				have = []string{"no " + a.op.About}
+			}
+			text += "\nAt home: " + list(have, "and") + "."
 		}
 	}
-	a.complete("Compared "+e.Label+" with the "+plural(stock)+".", text)
+	a.conclude("Looked for "+a.op.About+" in the "+a.kind.Plural+".", text)
 }
 
-// parts are the child rows of an entity, stored or drafted.
-func (s *scene) parts(e *nodes.Entity, table string) []map[string]any {
-	if e.Pending {
-		return objects(e.Draft[table])
+// pick finds the one stored thing with a name among what is known. It answers the
+// step itself when there is none or more than one.
+func (a *actor) pick(e *domain.Entity) *nodes.Entity {
+	found := filtered(a.find(a.op.Name, e).entities, func(x *nodes.Entity) bool { return !x.Pending })
+	switch len(found) {
+	case 1:
+		return found[0]
+	case 0:
+		a.complete("I found no " + e.Name + " called " + a.op.Name + ".")
+	default:
+		a.call(nodes.ToolAskUser, args{"question": whichOne(found)})
 	}
+	return nil
+}
 
-	return e.Children[table]
+// create adds rows; a row that points at a thing by name takes its ref from what
+// was read.
+func (a *actor) create() {
+	rows := a.op.Rows
+	schedule, day, link := a.lex.schedule()
+	if a.op.Name != "" && schedule == a.kind {
+		target := a.pick(link.FK.Entity)
+		if target == nil {
+			return
+		}
+		rows[0][link.Name] = target.Ref
+	}
+	var data any = rows
+	if len(rows) == 1 {
+		data = rows[0]
+	}
+	a.call(nodes.ToolCreate, args{"table": a.kind.Table, "data": data})
+	if schedule == a.kind && a.refs[asText(rows[0][link.Name])] != nil {
+		a.complete("Planned " + slotText(schedule, day, rows[0]) + ": " + a.refs[asText(rows[0][link.Name])].Label + ".")
+		return
+	}
+	var names []string
+	for _, row := range rows {
+		names = append(names, a.line(a.kind, row))
+	}
+	a.complete("Added " + list(names, "and") + " to the " + a.kind.Plural + ".")
+}
+
+// change updates or deletes rows: by ref, by filter, or by the name that a read
+// has found.
+func (a *actor) change(tool string) {
+	what := "the " + a.kind.Plural
+	if a.op.Name != "" {
+		target := a.pick(a.kind)
+		if target == nil {
+			return
+		}
+		a.op.Refs, a.op.Name = []string{target.Ref}, ""
+	}
+	if len(a.op.Refs) > 0 {
+		what = list(labelsOf(a.these(a.op.Refs, a.lex.domain.Entities...)), "and")
+	}
+	arguments := args{"table": a.kind.Table, "filters": a.op.filters(a.kind)}
+	summary := "Deleted " + what + "."
+	if tool == nodes.ToolUpdate {
+		arguments["data"] = a.op.Rows[0]
+		summary = "Updated " + what + ": " + a.changeText(a.op.Rows[0]) + "."
+	}
+	a.call(tool, arguments)
+	a.complete(summary)
+}
+
+// changeText is new values in words.
+func (a *actor) changeText(row map[string]any) string {
+	row = maps.Clone(row)
+	var out []string
+	if q, u := quantityColumn(a.kind), unitColumn(a.kind); q != nil && row[q.Name] != nil {
+		text := "now " + asText(row[q.Name])
+		if u != nil && row[u.Name] != nil {
+			text += " " + asText(row[u.Name])
+			delete(row, u.Name)
+		}
+		delete(row, q.Name)
+		out = append(out, text)
+	}
+	for _, k := range sortedKeys(row) {
+		text := human(k) + ": " + asText(row[k])
+		text = strings.TrimSuffix(text, ": true")
+		if before, isFalse := strings.CutSuffix(text, ": false"); isFalse {
+			text = "not " + before
+		}
+		out = append(out, text)
+	}
+	return a.plain(strings.Join(out, ", "))
+}
+
+// profile is the one row of a type that has one, or nil.
+func (a *actor) profile() *nodes.Entity {
+	rows := a.which(func(e *nodes.Entity) bool { return e.Type == a.kind.Type && !e.Deleted && !e.Pending })
+	return append(rows, nil)[0]
+}
+
+// note adds a fact about the user to a single row, which may not exist yet.
+func (a *actor) note(tool string) {
+	col, row := a.kind.Column(a.op.By), a.profile()
+	data := args{col.Name: typed(col, a.op.About, a.Today)}
+	arguments := args{"table": a.kind.Table, "data": data}
+	var known []string
+	if row != nil {
+		known, arguments["filters"] = texts(row.Columns[col.Name]), []filter{refFilter([]string{row.Ref})}
+	}
+	if col.Kind == domain.KindArray {
+		for _, w := range splitList(a.op.About) {
+			if w = trimName(w); !slices.Contains(known, w) {
+				known = append(known, w)
+			}
+		}
+		data[col.Name] = known
+	}
+	a.call(tool, arguments)
+	a.complete("Noted " + a.op.About + " under " + human(col.Name) + ".")
+}
+
+// save saves drafts exactly as they are. A draft that points at another unsaved one
+// is not saved behind the user's back.
+func (a *actor) save() {
+	drafts := a.these(a.op.Refs, a.lex.domain.Entities...)
+	for _, e := range drafts {
+		for _, v := range e.Draft {
+			if linked := a.refs[asText(v)]; linked != nil && linked.Pending {
+				a.calls = nil
+				a.call(nodes.ToolAskUser, args{"question": linked.Label + " is not saved yet, and this refers to it. Shall I save it too?"})
+				return
+			}
+		}
+		a.call(nodes.ToolCreate, args{"table": a.kind.Table, "from_ref": e.Ref})
+	}
+	a.complete("Saved " + list(labelsOf(drafts), "and") + ".")
 }

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,14 +14,13 @@ import (
 type verb string
 
 const (
-	verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule, verbMove verb = "add", "change", "remove", "note", "save", "schedule", "move"
-
-	verbDraft, verbRevise, verbPlan                                        verb = "draft", "revise", "plan"
-	verbList, verbShow, verbSearch, verbUses, verbMissing, verbCount       verb = "list", "show", "search", "uses", "missing", "count"
-	verbRecall, verbPending, verbLast                                      verb = "recall", "pending", "last"
-	verbClear, verbForget, verbReject, verbRetain                          verb = "clear", "forget", "reject", "retain"
-	verbGreet, verbThanks, verbIdentity, verbConfirm, verbDeny, verbCancel verb = "greet", "thanks", "identity", "confirm", "deny", "cancel"
-	verbChat                                                               verb = "chat" // nothing that the rules know
+	verbAdd, verbChange, verbRemove, verbNote, verbSave, verbSchedule verb = "add", "change", "remove", "note", "save", "schedule"
+	verbDraft, verbRevise, verbPlan                                   verb = "draft", "revise", "plan"
+	verbList, verbShow, verbSearch, verbUses, verbCount               verb = "list", "show", "search", "uses", "count"
+	verbRecall, verbPending, verbCancel                               verb = "recall", "pending", "cancel"
+	verbClear, verbForget, verbReject, verbRetain                     verb = "clear", "forget", "reject", "retain"
+	verbGreet, verbThanks, verbIdentity, verbConfirm, verbDeny        verb = "greet", "thanks", "identity", "confirm", "deny"
+	verbChat                                                          verb = "chat" // nothing that the rules know
 )
 
 // command is a message as the rules read it.
@@ -28,7 +28,7 @@ type command struct {
 	verb   verb
 	text   string // without courtesies
 	object string // the words for what it is about
-	value  string // the words for what it shall become, or the name of a term
+	value  string // the words for what it shall become
 	kind   *domain.Entity
 	also   []*domain.Entity
 	values []value
@@ -51,41 +51,24 @@ func say(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:` + pattern + `)[\s.!?]*$`)
 }
 
-// read is what the user wants: the message, or with an answer to the open question
-// the earlier message that the question was about.
-func (s *scene) read() *command {
-	c := s.parse(s.Message)
-	if s.Question == nil {
-		if c.verb == verbConfirm && s.offered() {
-			return &command{verb: verbSave, text: c.text, agreed: true, chosen: s.offeredDrafts()}
-		}
-
-		return c
-	}
-
-	return s.answer(c)
-}
-
-// parse reads a message by the first rule that fits it, or that fits one of its
-// sentences.
-func (s *scene) parse(message string) *command {
-	text := bare(message)
-	c := s.parseOne(text)
-	if c.verb != verbChat {
-		return c
-	}
-	for _, sentence := range sentenceEnd.Split(text, maxSentences) {
-		if d := s.parseOne(bare(sentence)); d.verb != verbChat && d.verb != verbConfirm && d.verb != verbDeny {
-			return d
-		}
-	}
-
-	return c
-}
-
 var sentenceEnd = regexp.MustCompile(`[.!?;]\s+`)
 
-const maxSentences = 8
+// parse reads a message by the first rule that fits it, or that fits one of its
+// first sentences. No rule is for a message longer than maxMessage bytes.
+func (s *scene) parse(message string) *command {
+	const maxMessage = 1000
+	if len(message) > maxMessage {
+		return &command{verb: verbChat, text: "(a long message)"}
+	}
+	text := bare(message)
+	c := s.parseOne(text)
+	for _, sentence := range sentenceEnd.Split(text, 8) {
+		if d := s.parseOne(bare(sentence)); c.verb == verbChat && d.verb != verbConfirm && d.verb != verbDeny {
+			c = d
+		}
+	}
+	return c
+}
 
 func (s *scene) parseOne(text string) *command {
 	for _, r := range s.lex.rules {
@@ -96,165 +79,120 @@ func (s *scene) parseOne(text string) *command {
 			}
 		}
 	}
-
 	return &command{verb: verbChat, text: text}
-}
-
-// offered reports whether the last reply ended with an offer to save drafts.
-func (s *scene) offered() bool {
-	n := len(s.Said)
-
-	return n > 0 && strings.Contains(s.Said[n-1].Reply, offerWords) && len(s.drafts()) > 0
 }
 
 // offerWords begin every offer that reply.go makes.
 const offerWords = "Shall I save "
 
-// offeredDrafts are the drafts that the last turn was about, else all.
-func (s *scene) offeredDrafts() []*nodes.Entity {
+// read is what the user wants: the message, or with an answer to the open question
+// the earlier message that the question was about.
+func (s *scene) read() *command {
+	c := s.parse(s.Message)
+	switch n := len(s.Said); {
+	case s.Question == nil && c.verb == verbConfirm && n > 0 && strings.Contains(s.Said[n-1].Reply, offerWords):
+		return &command{verb: verbSave, text: c.text, agreed: true, chosen: s.offered()}
+	case s.Question == nil:
+		return c
+	case c.verb == verbDeny:
+		c.answers = true
+		return c
+	}
+	asked := s.asked()
+	asked.answers = true
+	if c.verb == verbConfirm {
+		return s.agree(asked, c)
+	}
+	if asked.chosen = s.choose(c); len(asked.chosen) == 1 || s.completes(asked, c) {
+		return asked
+	}
+	return c
+}
+
+// offered are the drafts that the last turn was about, else all.
+func (s *scene) offered() []*nodes.Entity {
 	if list := s.focus(nil); len(list) > 0 && list[0].Pending {
 		return list
 	}
-
 	return s.drafts()
-}
-
-// answer takes the message for an answer to the open question where it is one.
-func (s *scene) answer(c *command) *command {
-	switch {
-	case c.verb == verbDeny:
-		c.answers = true
-
-		return c
-	case c.verb == verbConfirm:
-		return s.agree(c)
-	}
-	if chosen := s.choose(c); len(chosen) == 1 {
-		asked := s.asked()
-		asked.answers, asked.chosen = true, chosen
-
-		return asked
-	}
-	asked := s.asked()
-	if s.completes(asked, c) {
-		asked.answers = true
-
-		return asked
-	}
-
-	return c
 }
 
 // agree is the yes to a question: to the offer of drafts it saves them, else it is
 // the earlier request with the user's consent.
-func (s *scene) agree(c *command) *command {
-	asked := s.asked()
-	asked.answers, asked.agreed = true, true
-	if len(s.options()) > 0 && s.options()[0].Pending {
-		asked.chosen = s.ofPending(s.options())
-	}
+func (s *scene) agree(asked, c *command) *command {
+	asked.agreed, asked.text = true, cmp.Or(asked.text, c.text)
+	asked.chosen = filtered(s.options(), isPending)
 	switch asked.verb {
 	case verbDraft, verbRevise, verbPlan, verbPending, verbShow, verbChat, verbSave:
 		asked.verb = verbSave
 		if len(asked.chosen) == 0 {
-			asked.chosen = s.offeredDrafts()
+			asked.chosen = s.offered()
 		}
 	default:
 	}
-	if asked.text == "" {
-		asked.text = c.text
-	}
-
 	return asked
-}
-
-func (s *scene) ofPending(list []*nodes.Entity) []*nodes.Entity {
-	return slices.DeleteFunc(slices.Clone(list), func(e *nodes.Entity) bool { return !e.Pending })
 }
 
 // asked is the request that the open question belongs to: the message of the turn
 // that asked, or of the newest turn before it that asked for something.
 func (s *scene) asked() *command {
 	for _, x := range slices.Backward(s.Said) {
-		if x.Turn > s.Question.Turn {
-			continue
-		}
-		if c := s.parse(x.Message); c.verb != verbConfirm && c.verb != verbDeny && c.verb != verbChat {
+		c := s.parse(x.Message)
+		if x.Turn <= s.Question.Turn && c.verb != verbConfirm && c.verb != verbDeny && c.verb != verbChat {
 			return c
 		}
 	}
-
 	return &command{verb: verbChat}
 }
 
-// choose finds the one option that a message names by place or by words.
+// maxAnswer words are an answer, more are a request.
+const maxAnswer = 8
+
+// choose finds the options that a message names by place or by words.
 func (s *scene) choose(c *command) []*nodes.Entity {
 	options := s.options()
 	if len(options) == 0 || len(words(s.Message)) > maxAnswer || c.verb == verbAdd || c.verb == verbDraft {
 		return nil
 	}
-	if places := ordinals(s.Message); len(places) == 1 {
-		if n := places[0]; n == -1 {
-			return options[len(options)-1:]
-		} else if n >= 1 && n <= len(options) {
-			return options[n-1 : n]
-		}
+	r := found{text: s.Message}
+	if s.byPlace(&r, nil) {
+		return r.entities
 	}
-	said := stems(trimName(oneOf.ReplaceAllString(s.Message, " ")))
-	same := slices.DeleteFunc(slices.Clone(options), func(e *nodes.Entity) bool { return !slices.Equal(stems(e.Label), said) })
+	said := trimName(oneOf.ReplaceAllString(s.Message, " "))
+	same := filtered(options, func(e *nodes.Entity) bool { return slices.Equal(stems(e.Label), stems(said)) })
 	if len(same) == 1 {
 		return same
 	}
-
-	return slices.DeleteFunc(slices.Clone(options), func(e *nodes.Entity) bool {
-		return len(said) == 0 || !containsWords(stems(e.Label), said) && !strings.Contains(s.Message, e.Ref) && !containsWords(said, stems(e.Label))
+	return filtered(options, func(e *nodes.Entity) bool {
+		return within(e.Label, said) || within(said, e.Label) || strings.Contains(s.Message, e.Ref)
 	})
 }
-
-// maxAnswer words are an answer, more are a request.
-const maxAnswer = 8
 
 var intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto|for|at)\s+`)
 
 // completes fills in what a request lacked when the message gives just that.
 func (s *scene) completes(asked, c *command) bool {
 	answer := trimName(intoWhat.ReplaceAllString(bare(s.Message), ""))
-	if len(words(answer)) > maxAnswer {
+	plain := len(words(answer)) <= maxAnswer && slices.Contains([]verb{verbChat, verbList, verbShow, verbSearch}, c.verb)
+	kind, values := s.lex.place(answer)
+	schedule, _, _ := s.lex.schedule()
+	switch {
+	case !plain:
 		return false
-	}
-	switch asked.verb {
-	case verbAdd:
-		kind := s.lex.typeIn(answer)
-		where, vs := s.lex.holderOf(answer)
-		switch {
-		case asked.kind == nil && kind != nil && trimName(s.lex.cutTypes(answer, kind)) == "":
-			asked.kind, asked.values = kind, s.filterValues(answer, kind)
-		case asked.kind == nil && where != nil && c.verb != verbAdd:
-			asked.kind, asked.values = where, vs
-		case asked.kind != nil && asked.object == "" && c.verb == verbChat:
-			asked.object = answer
-		default:
-			return false
-		}
-
-		return true
-	case verbSchedule, verbMove:
-		if e, _, _ := s.lex.schedule(); e == nil || len(dates(s.Message, s.Today)) == 0 || c.verb != verbChat && c.verb != verbList {
-			return false
-		} else if vs := s.lex.valuesIn(s.Message, e); len(vs) > 0 {
+	case asked.verb == verbAdd && asked.kind == nil && kind != nil && (len(values) > 0 || trimName(s.lex.cutTypes(answer, kind)) == ""):
+		asked.kind, asked.values = kind, values
+	case asked.verb == verbAdd && asked.kind != nil && asked.object == "" && c.verb == verbChat:
+		asked.object = answer
+	case asked.verb == verbSchedule && len(dates(s.Message, s.Today)) > 0:
+		asked.text += " on " + answer
+		if vs := s.lex.valuesIn(answer, schedule); len(vs) > 0 {
 			asked.values = vs
 		}
-		asked.text += " on " + answer
-
-		return true
-	case verbChange, verbRemove, verbShow:
-		if r := s.find(answer, asked.kind); len(r.entities) == 1 && (c.verb == verbChat || c.verb == verbShow) {
-			asked.chosen = r.entities
-
-			return true
-		}
+	case asked.verb == verbChange || asked.verb == verbRemove || asked.verb == verbShow:
+		asked.chosen = s.find(answer, asked.kind).entities
+		return len(asked.chosen) == 1
 	default:
+		return false
 	}
-
-	return false
+	return true
 }

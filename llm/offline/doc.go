@@ -10,8 +10,9 @@
 // It must not know Postgres, sessions or jobs, nor the wording of prompts: what a
 // node sees reaches it as nodes.Facts with the request.
 //
-// The way of a message: command.go turns the user's words into a command,
-// scene.go finds what they mean among what is known, understand.go and think.go
-// make curation and steps of it. A step carries its operation (op.go), which
-// act.go turns into tool calls; reply.go words what the results say.
+// The way of a message: command.go turns the user's words into a command by the
+// rules of rules.go and looks.go, scene.go finds what they mean among what is
+// known, understand.go and think.go make curation and steps of it. A step carries
+// its operation (op.go), which act.go turns into tool calls; reply.go words what
+// the results say.
 package offline

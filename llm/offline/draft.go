@@ -1,19 +1,15 @@
 package offline
 
 import (
+	"cmp"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"alfred/domain"
 	"alfred/nodes"
 )
-
-// composer drafts and changes rows by the declaration's templates.
-type composer struct {
-	*scene
-	d    *domain.OfflineDraft
-	kind *domain.Entity
-}
 
 var (
 	titleNoise = regexp.MustCompile(`(?i)\b(?:an?|the|some|me|us|my|new|simple|quick|easy|nice|good|great|another|ideas?|drafts?|suggestions?|please|something|anything|` +
@@ -25,150 +21,244 @@ var (
 )
 
 func (a *actor) draft() {
-	c := a.composer()
-	if c == nil {
+	if a.lex.draftable() == nil {
 		a.blocked("insufficient_info", "This domain declares nothing to draft from.")
-
 		return
 	}
-	content := c.compose(a.op.About)
-	a.call(nodes.ToolGenerate, map[string]any{"creates": []map[string]any{{"type": c.kind.Type, "content": content}}})
-	a.complete("Drafted "+asText(content[c.d.Title])+".", "")
-}
-
-func (a *actor) composer() *composer {
-	kind := a.lex.draftable()
-	if kind == nil || len(a.lex.Draft.Templates) == 0 {
-		return nil
-	}
-
-	return &composer{scene: a.scene, d: a.lex.Draft, kind: kind}
+	content := a.compose(a.op.About)
+	a.call(nodes.ToolGenerate, args{"creates": []args{{"type": a.lex.Draft.Type, "content": content}}})
+	a.complete("Drafted " + asText(content[a.lex.Draft.Title]) + ".")
 }
 
 // revise changes a draft by the user's words; the whole new content is written.
 func (a *actor) revise() {
-	targets := a.all(a.op.Refs, nil)
-	c := a.composer()
-	switch {
-	case len(targets) == 0 || len(targets[0].Draft) == 0:
+	targets := a.these(a.op.Refs)
+	if len(targets) == 0 || len(targets[0].Draft) == 0 {
 		a.blocked("insufficient_info", "The draft's content is not in view.")
-
-		return
-	case len(a.op.Rows) > 0:
-		a.rewrite(targets[0], merge(clone(targets[0].Draft), a.op.Rows[0]))
-
-		return
-	case c == nil || c.kind.Type != targets[0].Type:
-		a.complete("I do not know how to do that to the draft; it is unchanged.", "")
-
 		return
 	}
 	content := clone(targets[0].Draft)
 	before := flat(content)
-	c.applyChanges(content, a.op.About)
-	c.scaleTo(content, a.op.About)
-	c.applyWords(content, a.op.About)
+	if len(a.op.Rows) > 0 {
+		maps.Copy(content, a.op.Rows[0])
+	} else if a.kind == a.lex.draftable() {
+		a.applyChanges(content, a.op.About)
+		a.scale(content, a.op.About)
+		a.applyWords(content, a.op.About)
+	}
 	if flat(content) == before {
-		a.complete("I do not know how to do that to the draft; it is unchanged.", "")
-
+		a.complete("I do not know how to do that to the draft; it is unchanged.")
 		return
 	}
-	a.rewrite(targets[0], content)
+	a.call(nodes.ToolGenerate, args{"updates": []args{{"ref": targets[0].Ref, "content": content}}})
+	a.complete("Changed the draft " + targets[0].Label + ".")
 }
 
-func (a *actor) rewrite(e *nodes.Entity, content map[string]any) {
-	a.call(nodes.ToolGenerate, map[string]any{"updates": []map[string]any{{"ref": e.Ref, "content": content}}})
-	a.complete("Changed the draft "+e.Label+".", "")
-}
-
-// compose fills the template that fits the words best. The user's own words are the
-// name when they are one: a single word is what the template makes a dish of.
-func (c *composer) compose(text string) map[string]any {
-	title := c.title(text)
-	fill := map[string]string{"{title}": title}
-	t := c.template(text)
-	for name, slot := range c.d.Slots {
-		w := orElse(longestWord(slot.Words, text), orElse(t.Slots[name], slot.Default))
-		fill["{"+name+"}"], fill["{"+capitalize(name)+"}"] = w, titleCase(w)
-	}
-	content := mapTexts(clone(t.Content), func(s string) string {
-		for key, w := range fill {
-			s = strings.ReplaceAll(s, key, w)
-		}
-
-		return s
+// compose fills the template with the longest phrase in the text, else the last one.
+// The user's own words are the name when they are one: a single word is what the
+// template makes a dish of.
+func (s *scene) compose(text string) map[string]any {
+	d := s.lex.Draft
+	title := strings.Join(strings.Fields(titleNoise.ReplaceAllString(s.lex.cutTypes(forPeople.ReplaceAllString(text, " "), s.lex.draftable())+" ", " ")), " ")
+	title = titleCase(strings.Trim(edges.ReplaceAllString(title, ""), ` "'“”.,;:!?-`))
+	t := slices.MaxFunc(append(slices.Clone(d.Templates[len(d.Templates)-1:]), d.Templates...), func(a, b domain.OfflineTemplate) int {
+		return len(longestWord(a.Words, text)) - len(longestWord(b.Words, text))
 	})
-	const most = 60 // characters; more is a description
-	if len(strings.Fields(title)) > 1 && len(title) <= most || asText(content[c.d.Title]) == "" {
-		content[c.d.Title] = orElse(title, "New "+c.kind.Name)
+	fill := []string{"{title}", title}
+	for name, slot := range d.Slots {
+		w := cmp.Or(longestWord(slot.Words, text), t.Slots[name], slot.Default)
+		fill = append(fill, "{"+name+"}", w, "{"+capitalize(name)+"}", titleCase(w))
 	}
-	if m := wishes.FindStringSubmatch(forPeople.ReplaceAllString(text, "")); m != nil && !fromStock.MatchString(text) {
-		for _, item := range splitList(unwanted.ReplaceAllString(m[1], "")) {
-			if thing := stems(trimName(item)); len(thing) > 0 && len(thing) <= 3 && !containsWords(stems(flat(content[c.d.Child])), thing) {
-				c.add(content, item)
+	content := clone(t.Content)
+	mapText(content, strings.NewReplacer(fill...).Replace)
+	const most = 60 // characters; more is a description
+	if len(strings.Fields(title)) > 1 && len(title) <= most || asText(content[d.Title]) == "" {
+		content[d.Title] = cmp.Or(title, "New "+s.lex.draftable().Name)
+	}
+	text = forPeople.ReplaceAllStringFunc(text, func(m string) string { s.scale(content, m); return "" })
+	if m := wishes.FindStringSubmatch(unwanted.ReplaceAllString(text, "")); m != nil && !fromStock.MatchString(text) {
+		for _, item := range splitList(m[1]) {
+			if !within(flat(content[d.Child]), trimName(item)) && len(strings.Fields(item)) < 4 {
+				s.addPart(content, item)
 			}
 		}
 	}
-	c.applyChanges(content, text)
-	c.scaleTo(content, text)
-	if m := unwanted.FindStringSubmatch(forPeople.ReplaceAllString(text, "")); m != nil {
-		c.leaveOut(content, m[1])
+	s.applyChanges(content, text)
+	if m := unwanted.FindStringSubmatch(text); m != nil {
+		s.leaveOut(content, orComma.Split(m[1], -1))
 	}
-	for _, term := range append(c.avoided(), c.allergies()...) {
-		c.remove(content, term)
-	}
-
+	s.leaveOut(content, s.avoided())
 	return content
-}
-
-// title is the user's own words for what is drafted.
-func (c *composer) title(text string) string {
-	text = c.lex.cutTypes(forPeople.ReplaceAllString(text, " "), c.kind)
-	text = strings.Join(strings.Fields(titleNoise.ReplaceAllString(text+" ", " ")), " ")
-	text = strings.TrimSpace(edges.ReplaceAllString(text, ""))
-
-	return titleCase(strings.Trim(text, ` "'“”.,;:!?-`))
-}
-
-// template is the one with the longest phrase in the text, else the one without
-// words.
-func (c *composer) template(text string) *domain.OfflineTemplate {
-	best, length := &c.d.Templates[len(c.d.Templates)-1], 0
-	for i := range c.d.Templates {
-		t := &c.d.Templates[i]
-		if w := longestWord(t.Words, text); len(w) > length {
-			best, length = t, len(w)
-		}
-	}
-
-	return best
 }
 
 func longestWord(list []string, text string) string {
 	ws, best := stems(text), ""
 	for _, w := range list {
-		if containsWords(ws, stems(w)) && len(w) > len(best) {
+		if indexWords(ws, stems(w)) >= 0 && len(w) > len(best) {
 			best = w
 		}
 	}
-
 	return best
 }
 
-// allergies are what the user's own row says must not be in anything, when a read
-// or the profile has brought it.
-func (c *composer) allergies() []string {
-	var out []string
-	for i := range c.Entities {
-		e := &c.Entities[i]
-		for column, v := range e.Columns {
-			if kind := c.lex.byType(e.Type); kind != nil && single(kind) && strings.Contains(column, "allerg") {
-				for _, w := range texts(v) {
-					out = append(out, c.lex.covers(w)...)
-				}
+// applyChanges runs the declared changes whose words the text has.
+func (s *scene) applyChanges(content map[string]any, text string) {
+	for _, ch := range s.lex.Draft.Changes {
+		if longestWord(ch.Words, text) == "" {
+			continue
+		}
+		s.leaveOut(content, ch.Remove)
+		for _, r := range ch.Replace {
+			replace(content, r.From, r.To)
+		}
+		title := asText(content[s.lex.Draft.Title])
+		if ch.Prefix != "" && !strings.HasPrefix(title, ch.Prefix) {
+			content[s.lex.Draft.Title] = ch.Prefix + " " + title
+		}
+		for column, v := range ch.Set {
+			if _, isList := v.([]any); isList { // lists grow
+				have := texts(content[column])
+				v = append(have, filtered(texts(v), func(w string) bool { return !slices.Contains(have, w) })...)
 			}
+			content[column] = v
 		}
 	}
+}
 
+// replace puts a word in the place of others in every text, longest word first.
+func replace(content map[string]any, from []string, to string) {
+	if len(from) == 0 {
+		return
+	}
+	every := regexp.MustCompile(`(?i)\b(` + alternatives(from) + `)(?:s|es)?\b`)
+	mapText(content, func(text string) string {
+		return every.ReplaceAllStringFunc(text, func(found string) string {
+			if found[:1] != strings.ToLower(found[:1]) {
+				return titleCase(to)
+			}
+			return to
+		})
+	})
+}
+
+// scale makes a draft serve the number of people that the text names, or so many
+// times as many.
+func (s *scene) scale(content map[string]any, text string) {
+	d, child := s.lex.Draft, s.lex.byTable[s.lex.Draft.Child]
+	have, ok := content[d.Serves].(float64)
+	if !ok || have <= 0 || quantityColumn(child) == nil {
+		return
+	}
+	want := have
+	for word, by := range map[string]float64{"double": 2, "twice": 2, "triple": 3, "halve": 0.5, "half as much": 0.5} {
+		if within(text, word) {
+			want = have * by
+		}
+	}
+	if m := forPeople.FindStringSubmatch(text); m != nil {
+		want, _ = number(m[1])
+	}
+	content[d.Serves] = want
+	for _, row := range objects(content[d.Child]) {
+		if n, ok := row[quantityColumn(child).Name].(float64); ok {
+			row[quantityColumn(child).Name] = float64(int(n*want/have*100+0.5)) / 100
+		}
+	}
+}
+
+var (
+	useInstead = regexp.MustCompile(`(?i)(?:use|swap in|with|take)\s+(.+?)\s+(?:instead of|rather than|in place of)\s+(?:the\s+)?(.+)$`)
+	swapFor    = regexp.MustCompile(`(?i)(?:swap|replace|substitute|exchange)\s+(?:the\s+)?(.+?)\s+(?:for|with|by)\s+(.+)$`)
+	addTo      = regexp.MustCompile(`(?i)^(?:and )?(?:add|put in|include|with|put)\s+(.+?)(?:\s+(?:at|to|in|into|for|on)\s+(?:the\s+(?:end|beginning|start|top)|it|that|this|the draft))*$`)
+	takeOut    = regexp.MustCompile(`(?i)(?:remove|take out|leave out|without|skip|no more|no|not)\s+(?:the\s+|any\s+)?(.+?)(?:\s+(?:from|in)\s+(?:it|that|this|the draft))?$`)
+	callIt     = regexp.MustCompile(`(?i)(?:rename|call)\s+(?:it|that|this|the draft)\s+(?:to\s+|as\s+)?(.+)$`)
+)
+
+// applyWords are the ways to change a draft that need no declaration.
+func (s *scene) applyWords(content map[string]any, text string) {
+	if m := swapFor.FindStringSubmatch(text); m != nil {
+		text = "use " + m[2] + " instead of " + m[1]
+	}
+	if m := useInstead.FindStringSubmatch(text); m != nil {
+		from := []string{trimName(m[2])}
+		for _, row := range objects(content[s.lex.Draft.Child]) { // chicken breasts become tofu, not tofu breasts
+			if item := asText(row[s.lex.Draft.Item]); strings.HasPrefix(strings.ToLower(item), strings.ToLower(from[0])) {
+				from = append(from, item)
+			}
+		}
+		replace(content, from, strings.ToLower(trimName(m[1])))
+	} else if m := callIt.FindStringSubmatch(text); m != nil {
+		content[s.lex.Draft.Title] = strings.Trim(m[1], ` "'.!`)
+	} else if m := addTo.FindStringSubmatch(text); m != nil {
+		for _, item := range splitList(m[1]) {
+			s.addPart(content, item)
+		}
+	} else if m := takeOut.FindStringSubmatch(text); m != nil {
+		s.leaveOut(content, orComma.Split(m[1], -1))
+	}
+}
+
+// addPart adds a part and a sentence about it.
+func (s *scene) addPart(content map[string]any, item string) {
+	d, row := s.lex.Draft, map[string]any{}
+	if child := s.lex.byTable[d.Child]; quantityColumn(child) != nil {
+		item = s.takeAmount(item, child, row)
+	}
+	row[d.Item] = trimName(item)
+	parts, _ := content[d.Child].([]any)
+	steps, _ := content[d.Steps].([]any)
+	content[d.Child] = append(parts, row)
+	content[d.Steps] = append(steps, "Add the "+trimName(item)+" and heat through.")
+}
+
+// leaveOut takes out the parts that are one of the things, or of its family, and the
+// things from the texts that name them.
+func (s *scene) leaveOut(content map[string]any, things []string) {
+	d := s.lex.Draft
+	for _, thing := range things {
+		for _, word := range s.lex.covers(trimName(thing)) {
+			parts := objects(content[d.Child])
+			kept := filtered(parts, func(row map[string]any) bool { return !within(asText(row[d.Item]), word) })
+			if len(kept) == len(parts) {
+				continue
+			}
+			title := content[d.Title]
+			cut := regexp.MustCompile(`(?i)(?:,? and|,) (?:the )?` + regexp.QuoteMeta(word) + `(?:e?s)?\b|\b(?:the )?` + regexp.QuoteMeta(word) + `(?:e?s)?(?: and|,) `)
+			mapText(content, func(text string) string { return cut.ReplaceAllString(text, "") })
+			steps := filtered(texts(content[d.Steps]), func(text string) bool { return !within(text, word) }) // about nothing else
+			content[d.Title], content[d.Child], content[d.Steps] = title, anys(kept), anys(steps)
+		}
+	}
+}
+
+func anys[T any](items []T) []any {
+	out := make([]any, 0, len(items))
+	for _, x := range items {
+		out = append(out, x)
+	}
 	return out
+}
+
+// planDays drafts a row for each day, giving each the next thing there is.
+func (a *actor) planDays() {
+	_, day, link := a.lex.schedule()
+	wish, choices := unwanted.ReplaceAllString(a.op.About, ""), a.choices(link.FK.Entity)
+	if m := unwanted.FindStringSubmatch(a.op.About); m != nil {
+		terms := orComma.Split(m[1], -1)
+		choices = filtered(choices, func(x *nodes.Entity) bool { return !a.holdsAny(x, terms) })
+	}
+	if named := a.find(wish, link.FK.Entity); named.exact {
+		choices = filtered(named.entities, func(x *nodes.Entity) bool { return slices.Contains(choices, x) })
+	}
+	if len(choices) == 0 {
+		a.complete("There is nothing yet to plan with.")
+		return
+	}
+	var creates []args
+	for i, row := range a.op.Rows {
+		row[link.Name] = choices[i%len(choices)].Ref
+		creates = append(creates, args{"type": a.kind.Type, "content": row})
+	}
+	a.call(nodes.ToolGenerate, args{"creates": creates})
+	a.complete("Drafted a plan from " + asText(a.op.Rows[0][day.Name]) + " on.")
 }

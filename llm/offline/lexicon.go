@@ -1,30 +1,36 @@
 package offline
 
 import (
+	"cmp"
+	"fmt"
+	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
 	"alfred/domain"
 )
 
-// lexicon is every word the declaration gives for things and values.
+// lexicon is every word that the catalog and the declaration give for things and
+// values.
 type lexicon struct {
-	domain *domain.Domain
 	*domain.Offline
-	phrases []phrase
-	names   []name // longest first
-	values  []value
-	rules   []rule
+	domain   *domain.Domain
+	byType   map[string]*domain.Entity
+	byTable  map[string]*domain.Entity
+	children map[*domain.Entity]bool
+	ranked   []*domain.Entity // what the user owns first, then children, then shared reference rows
+	phrases  []phrase
+	names    []name // longest first
+	values   []value
+	rules    []rule
 }
 
-// name is one way to say an entity type.
+// name is one way to say an entity type, value one way to say a column's value.
 type name struct {
 	words  []string // in the singular
 	entity *domain.Entity
 }
 
-// value is one way to say a column's value.
 type value struct {
 	words  []string
 	entity *domain.Entity
@@ -32,139 +38,154 @@ type value struct {
 	value  string
 }
 
+// phrase is a way to say something about oneself, or an act that names its type.
+type phrase struct {
+	pattern *regexp.Regexp
+	kind    *domain.Entity
+	column  *domain.Column
+	value   string
+}
+
 func newLexicon(d *domain.Domain) *lexicon {
-	lex := &lexicon{domain: d, Offline: d.Offline, rules: rules()}
-	if lex.Offline == nil {
-		lex.Offline = &domain.Offline{}
-	}
-	lex.phrases = lex.readPhrases()
-	for _, e := range lex.ranked() {
-		lex.addNames(e)
-		lex.addValues(e)
-	}
-	for _, s := range d.Subdomains {
-		lex.addSubdomain(s)
-	}
-	lex.addDeclared()
-	sort.SliceStable(lex.values, func(i, j int) bool { return len(lex.values[i].words) > len(lex.values[j].words) })
-	sort.SliceStable(lex.names, func(i, j int) bool { return len(lex.names[i].words) > len(lex.names[j].words) })
-	return lex
-}
-
-// ranked are the entities a user owns first, then children, then shared
-// reference rows: a word that means several means the first.
-func (lex *lexicon) ranked() []*domain.Entity {
-	out := slices.Clone(lex.domain.Entities)
-	rank := func(e *domain.Entity) int {
-		switch {
-		case e.Reference:
-			return 2
-		case lex.isChild(e):
-			return 1
-		}
-		return 0
-	}
-	sort.SliceStable(out, func(i, j int) bool { return rank(out[i]) < rank(out[j]) })
-	return out
-}
-
-func (lex *lexicon) isChild(e *domain.Entity) bool {
-	for _, p := range lex.domain.Entities {
-		if hasChild(p, e) {
-			return true
+	lex := &lexicon{domain: d, Offline: cmp.Or(d.Offline, &domain.Offline{}), rules: rules(),
+		byType: map[string]*domain.Entity{}, byTable: map[string]*domain.Entity{}, children: map[*domain.Entity]bool{}}
+	for _, e := range d.Entities {
+		lex.byType[e.Type], lex.byTable[e.Table] = e, e
+		for _, c := range e.Children {
+			lex.children[c.Entity] = true
 		}
 	}
-	return false
-}
-
-func (lex *lexicon) addNames(e *domain.Entity) {
-	said := append([]string{e.Name, e.Plural, e.Type, strings.ReplaceAll(e.Table, "_", " ")}, e.Aliases...)
-	for _, s := range said {
-		if w := stems(s); len(w) > 0 {
-			lex.names = append(lex.names, name{words: w, entity: e})
-		}
-	}
-}
-
-func (lex *lexicon) addSubdomain(s *domain.Subdomain) {
-	if len(s.Tables) == 0 {
-		return
-	}
-	e := lex.byTable(s.Tables[0])
-	if e == nil {
-		return
-	}
-	for _, said := range append([]string{strings.ReplaceAll(s.Name, "_", " ")}, s.Aliases...) {
-		if w := stems(said); len(w) > 0 {
-			lex.names = append(lex.names, name{words: w, entity: e})
-		}
-	}
-}
-
-func (lex *lexicon) addValues(e *domain.Entity) {
-	for _, c := range e.Columns {
-		if c.Hidden {
-			continue
-		}
-		for _, v := range c.Enum {
-			if w := stems(strings.ReplaceAll(v, "_", " ")); len(w) > 0 {
-				lex.values = append(lex.values, value{words: w, entity: e, column: c, value: v})
+	rank := func(e *domain.Entity) int { return btoi(lex.children[e]) + 2*btoi(e.Reference) }
+	lex.ranked = slices.SortedStableFunc(slices.Values(d.Entities), func(a, b *domain.Entity) int { return rank(a) - rank(b) })
+	for _, e := range lex.ranked {
+		lex.addNames(e, append([]string{e.Name, e.Plural, e.Type, human(e.Table)}, e.Aliases...)...)
+		for _, c := range e.Columns {
+			for _, v := range c.Enum {
+				lex.addValue(e, c, human(v), v)
 			}
 		}
 	}
-}
-
-func (lex *lexicon) byType(kind string) *domain.Entity {
-	for _, e := range lex.domain.Entities {
-		if e.Type == kind {
-			return e
+	for _, s := range d.Subdomains {
+		if len(s.Tables) > 0 {
+			lex.addNames(lex.byTable[s.Tables[0]], append([]string{human(s.Name)}, s.Aliases...)...)
 		}
 	}
-	return nil
+	lex.addDeclared()
+	slices.SortStableFunc(lex.values, func(a, b value) int { return len(b.words) - len(a.words) })
+	slices.SortStableFunc(lex.names, func(a, b name) int { return len(b.words) - len(a.words) })
+	return lex
 }
 
-func (lex *lexicon) byTable(table string) *domain.Entity {
-	for _, e := range lex.domain.Entities {
-		if e.Table == table {
-			return e
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (lex *lexicon) addNames(e *domain.Entity, said ...string) {
+	for _, s := range said {
+		if w := stems(s); e != nil && len(w) > 0 {
+			lex.names = append(lex.names, name{w, e})
 		}
 	}
-	return nil
 }
 
-// typesIn are the entity types a text names, in the order of the text.
+// addValue: nobody says "other" to mean the value.
+func (lex *lexicon) addValue(e *domain.Entity, c *domain.Column, said, v string) {
+	if w := stems(said); !c.Hidden && len(w) > 0 && v != "other" && v != "none" {
+		lex.values = append(lex.values, value{w, e, c, v})
+	}
+}
+
+// addDeclared adds the declaration's words, and what plain English says of lists
+// that every domain may keep: what one is reminded of has a day and is done or not;
+// what one buys is bought or not; what one did is named after its time ("cooked_at").
+func (lex *lexicon) addDeclared() {
+	for _, v := range lex.Values {
+		e := lex.byType[v.Type]
+		for _, w := range v.Words {
+			if c := e.Column(v.Column); c != nil && v.Value != nil {
+				lex.addValue(e, c, w, fmt.Sprint(v.Value))
+			} else if c != nil {
+				lex.addValue(e, c, w, w)
+			} else {
+				lex.addNames(e, w)
+			}
+		}
+	}
+	for _, f := range lex.Facts {
+		pattern := regexp.MustCompile(`(?i)\b(?:` + alternatives(f.Words) + `)\b\s*(?:to |that )?(.*)$`)
+		lex.phrases = append(lex.phrases, phrase{pattern, lex.byType[f.Type], lex.byType[f.Type].Column(f.Column), f.Value})
+	}
+	var todo []phrase // after what is bought: "I have to buy milk"
+	for _, e := range lex.domain.Entities {
+		done := doneColumn(e)
+		switch {
+		case e.Reference || done == nil || labelColumn(e) == nil:
+		case firstColumn(e, isDay) != nil:
+			todo = append(todo, phrase{kind: e, pattern: say(`(?:remind me(?: to| that i (?:have|need) to| about)?|i (?:have|must remember) to(?: remember to)?|don't let me forget(?: to)?|remember to) (.+)`)})
+		case boughtColumn(done):
+			lex.phrases = append(lex.phrases, phrase{kind: e, pattern: say(`(?:(?:i|we) (?:need|should|have|want) to (?:buy|get|pick up)|(?:i|we) need|(?:buy|pick up|get)|(?:i'm|we're|i am|we are) out of|we ran out of) (.+)`)})
+		}
+		for _, c := range e.Columns {
+			if act, ok := strings.CutSuffix(c.Name, "_at"); ok && c.Kind == domain.KindTimestamp && !c.Hidden && act != "created" && act != "updated" {
+				todo = append(todo, phrase{kind: e, pattern: say(`(?:(?:log|note|record) that )?(?:i|we)(?:'ve| have)? (?:just )?` + regexp.QuoteMeta(act) + ` (.+)`)})
+			}
+		}
+	}
+	lex.phrases = append(lex.phrases, todo...)
+}
+
+func boughtColumn(done *domain.Column) bool {
+	return strings.Contains(done.Name, "purchased") || strings.Contains(done.Name, "bought")
+}
+
+func alternatives(list []string) string {
+	quoted := make([]string, 0, len(list))
+	for _, w := range list {
+		quoted = append(quoted, regexp.QuoteMeta(w))
+	}
+	slices.SortStableFunc(quoted, func(a, b string) int { return len(b) - len(a) })
+	return strings.Join(quoted, "|")
+}
+
+// typesIn are the entity types that a text names, in the order of the text; of two
+// that share a word the longer name.
 func (lex *lexicon) typesIn(text string) []*domain.Entity {
 	ws := stems(text)
+	found := make([]*domain.Entity, len(ws))
 	used := make([]bool, len(ws))
-	found := map[int]*domain.Entity{}
 	for _, n := range lex.names {
-		lex.mark(n, ws, used, found)
+		for i := 0; i+len(n.words) <= len(ws); i++ {
+			if slices.Equal(ws[i:i+len(n.words)], n.words) && !slices.Contains(used[i:i+len(n.words)], true) {
+				found[i] = n.entity
+				for j := range n.words {
+					used[i+j] = true
+				}
+			}
+		}
 	}
 	var out []*domain.Entity
-	for i := range ws {
-		if e := found[i]; e != nil && !slices.Contains(out, e) {
+	for _, e := range found {
+		if e != nil && !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-func (lex *lexicon) mark(n name, ws []string, used []bool, found map[int]*domain.Entity) {
-	for i := 0; i+len(n.words) <= len(ws); i++ {
-		if !slices.Equal(ws[i:i+len(n.words)], n.words) || slices.Contains(used[i:i+len(n.words)], true) {
-			continue
-		}
-		found[i] = n.entity
-		for j := range n.words {
-			used[i+j] = true
-		}
-	}
+// typeIn is the first type a text names, or nil; leadingType the one it begins with.
+func (lex *lexicon) typeIn(text string) *domain.Entity {
+	return append(lex.typesIn(text), nil)[0]
 }
 
-// typeIn is the first type a text names, or nil.
-func (lex *lexicon) typeIn(text string) *domain.Entity {
-	if types := lex.typesIn(text); len(types) > 0 {
-		return types[0]
+func (lex *lexicon) leadingType(text string) *domain.Entity {
+	ws := stems(trimName(text))
+	for _, n := range lex.names {
+		if !n.entity.Reference && indexWords(ws[:min(len(ws), len(n.words))], n.words) == 0 {
+			return n.entity
+		}
 	}
 	return nil
 }
@@ -179,50 +200,44 @@ func (lex *lexicon) cutTypes(text string, e *domain.Entity) string {
 	return text
 }
 
-// valuesIn are the enum values of e that a text names.
+// valuesIn are the values of e that a text names. "The pantry" is every row where it
+// is a word for the whole table, not one location.
 func (lex *lexicon) valuesIn(text string, e *domain.Entity) []value {
-	ws := stems(text)
 	var out []value
-	seen := map[string]bool{}
 	for _, v := range lex.values {
-		key := v.column.Name + "=" + v.value
-		if v.entity == e && !seen[key] && containsWords(ws, v.words) && !isCatchAll(v.value) {
-			seen[key] = true
+		known := slices.ContainsFunc(out, func(o value) bool { return o.column == v.column && o.value == v.value })
+		whole := indexWords(stems(v.entity.Name+" "+v.entity.Plural), v.words) >= 0
+		if v.entity == e && !known && !whole && indexWords(stems(text), v.words) >= 0 {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// isCatchAll: nobody says "other" to mean the value.
-func isCatchAll(v string) bool { return v == "other" || v == "none" }
-
-// wholeValue reports whether a value's word is at once the word for the whole
-// table ("the pantry" is every row, not one location).
-func (lex *lexicon) wholeValue(v value) bool {
-	return containsWords(stems(v.entity.Name), v.words) || containsWords(stems(v.entity.Plural), v.words)
-}
-
-// holderOf is the one entity with that word as an enum value.
+// holderOf is the one entity with a word of the text as a value.
 func (lex *lexicon) holderOf(text string) (*domain.Entity, []value) {
-	for _, e := range lex.ranked() {
-		if e.Reference {
-			continue
-		}
-		if vs := lex.valuesIn(text, e); len(vs) > 0 {
+	for _, e := range lex.ranked {
+		if vs := lex.valuesIn(text, e); len(vs) > 0 && !e.Reference {
 			return e, vs
 		}
 	}
 	return nil, nil
 }
 
-// schedule is the type whose rows put something on a day: a date that must be
-// set and a link to another of the user's things.
-func (lex *lexicon) schedule() (*domain.Entity, *domain.Column, *domain.Column) {
+// place is the type that a destination names, by itself or by a value of it.
+func (lex *lexicon) place(text string) (*domain.Entity, []value) {
+	if e := lex.typeIn(text); e != nil {
+		return e, lex.valuesIn(text, e)
+	}
+	return lex.holderOf(text)
+}
+
+// schedule is the type whose rows put something on a day: its day and its link to
+// another of the user's things.
+func (lex *lexicon) schedule() (e *domain.Entity, day, link *domain.Column) {
 	if p := lex.Plan; p != nil {
-		if e := lex.byType(p.Type); e != nil && e.Column(p.Date) != nil && e.Column(p.Link) != nil && e.Column(p.Link).FK != nil {
-			return e, e.Column(p.Date), e.Column(p.Link)
-		}
+		e := lex.byType[p.Type]
+		return e, e.Column(p.Date), e.Column(p.Link)
 	}
 	for _, e := range lex.domain.Entities {
 		day := firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindDate && !c.Nullable })
@@ -236,128 +251,60 @@ func (lex *lexicon) schedule() (*domain.Entity, *domain.Column, *domain.Column) 
 	return nil, nil, nil
 }
 
-// single reports whether a user has one row of e at most (a profile): it has
-// lists but no name and no day.
-func single(e *domain.Entity) bool {
-	if labelColumn(e) != nil || e.Reference {
-		return false
-	}
-	list := firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindArray })
-	link := firstColumn(e, func(c *domain.Column) bool { return c.FK != nil && c.FK.Entity != nil && c != e.Owner })
-	return e.Singleton || list != nil && link == nil
-}
-
-func firstColumn(e *domain.Entity, ok func(*domain.Column) bool) *domain.Column {
-	for _, c := range e.Columns {
-		if !c.Hidden && ok(c) {
-			return c
+// stock is the type whose rows are amounts of what there is: the first with
+// quantities that is no list to tick off.
+func (lex *lexicon) stock() *domain.Entity {
+	for _, e := range lex.ranked {
+		if quantityColumn(e) != nil && doneColumn(e) == nil && !e.Reference && !lex.children[e] {
+			return e
 		}
 	}
 	return nil
 }
 
-// labelColumn is the text column that names a row; nil where rows have no name.
-func labelColumn(e *domain.Entity) *domain.Column {
-	if e.Match != nil {
-		if c := e.Column(e.Match.Column); c != nil {
-			return c
+// draftable is the type that the declaration has templates for, or nil.
+func (lex *lexicon) draftable() *domain.Entity {
+	if lex.Draft == nil || len(lex.Draft.Templates) == 0 {
+		return nil
+	}
+	return lex.byType[lex.Draft.Type]
+}
+
+// covers are the words an exclusion rules out: the word itself and its family.
+func (lex *lexicon) covers(word string) []string {
+	out := []string{word}
+	for family, members := range lex.Families {
+		if slices.Equal(stems(family), stems(word)) {
+			out = append(out, members...)
 		}
 	}
-	for _, n := range []string{"name", "title", "label", "subject"} {
-		if c := e.Column(n); c != nil && c.Kind == domain.KindText {
-			return c
+	return out
+}
+
+// metric units are known without a declaration.
+var metric = map[string]string{"g": "g", "gram": "g", "kg": "kg", "kilo": "kg", "kilogram": "kg", "ml": "ml", "l": "l", "litre": "l", "liter": "l", "m": "m", "cm": "cm"}
+
+// unit is the unit as rows write it.
+func (lex *lexicon) unit(w string) (string, bool) {
+	w = strings.ToLower(w)
+	for _, form := range []string{w, domain.Singular(w)} {
+		if u := cmp.Or(lex.Units[form], metric[form]); u != "" {
+			return u, true
 		}
 	}
-	return firstColumn(e, func(c *domain.Column) bool {
-		return c.Kind == domain.KindText && !c.Nullable && !c.HasDefault && len(c.Enum) == 0
-	})
+	return "", false
 }
 
-func doneColumn(e *domain.Entity) *domain.Column {
-	return firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindBool })
-}
-
-func namedColumn(e *domain.Entity, kind domain.Kind, names ...string) *domain.Column {
-	for _, n := range names {
-		if c := e.Column(n); c != nil && !c.Hidden && c.Kind == kind {
-			return c
-		}
-	}
-	return nil
-}
-
-func quantityColumn(e *domain.Entity) *domain.Column {
-	return namedColumn(e, domain.KindNumber, "quantity", "amount", "qty", "count")
-}
-
-func unitColumn(e *domain.Entity) *domain.Column {
-	return namedColumn(e, domain.KindText, "unit", "units")
-}
-
-// columnIn is the column of e that a text names: its name, or a distinctive word
-// of it ("expires" for expiry_date).
-func columnIn(text string, e *domain.Entity) *domain.Column {
-	ws := stems(text)
-	for _, c := range e.Columns {
-		if !c.Hidden && containsWords(ws, stems(strings.ReplaceAll(c.Name, "_", " "))) {
-			return c
-		}
-	}
-	for _, c := range e.Columns {
-		if !c.Hidden && sharesRoot(ws, c) {
-			return c
-		}
-	}
-	return nil
-}
-
-// rootLength letters in common make two words the same word.
-const rootLength = 5
-
-func sharesRoot(ws []string, c *domain.Column) bool {
-	for part := range strings.SplitSeq(c.Name, "_") {
-		for _, w := range ws {
-			if len(part) >= rootLength && len(w) >= rootLength && part[:rootLength] == w[:rootLength] {
-				return true
+// subdomainOf is the subdomain in which a table is written, else read.
+func (lex *lexicon) subdomainOf(e *domain.Entity) string {
+	for _, tables := range []func(*domain.Subdomain) []string{
+		func(s *domain.Subdomain) []string { return s.Tables }, func(s *domain.Subdomain) []string { return s.Readable },
+	} {
+		for _, s := range lex.domain.Subdomains {
+			if slices.Contains(tables(s), e.Table) {
+				return s.Name
 			}
 		}
 	}
-	return false
-}
-
-// cutWords removes the first run of words from a text, whatever their number.
-func cutWords(text string, needle []string) string {
-	spans := wordPattern.FindAllStringIndex(strings.ToLower(text), -1)
-	ws := stems(text)
-	i := indexWords(ws, needle)
-	if i < 0 || len(spans) != len(ws) {
-		return text
-	}
-	return strings.TrimSpace(text[:spans[i][0]] + text[spans[i+len(needle)-1][1]:])
-}
-
-// subdomainOf is the subdomain in which a table is written.
-func (lex *lexicon) subdomainOf(e *domain.Entity) string {
-	for _, s := range lex.domain.Subdomains {
-		if slices.Contains(s.Tables, e.Table) {
-			return s.Name
-		}
-	}
-	for _, s := range lex.domain.Subdomains {
-		if slices.Contains(s.Readable, e.Table) {
-			return s.Name
-		}
-	}
 	return e.Table
-}
-
-func plural(e *domain.Entity) string {
-	if e.Plural != "" {
-		return e.Plural
-	}
-	return strings.ReplaceAll(e.Table, "_", " ")
-}
-
-func hasChild(parent, e *domain.Entity) bool {
-	return slices.ContainsFunc(parent.Children, func(c *domain.Child) bool { return c.Entity == e })
 }

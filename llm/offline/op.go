@@ -19,7 +19,7 @@ type op struct {
 	Where  []filter         `json:"where,omitempty"`
 	Rows   []map[string]any `json:"rows,omitempty"`
 	About  string           `json:"about,omitempty"`
-	By     string           `json:"by,omitempty"` // a column: to group, to order, to add to
+	By     string           `json:"by,omitempty"` // a column: to group by, to add to
 	Detail string           `json:"detail,omitempty"`
 }
 
@@ -32,79 +32,61 @@ type filter struct {
 
 // What a step can do.
 const (
-	opCompare = "Compare"
-	opCount   = "Count"
-	opCreate  = "Create"
-	opDelete  = "Delete"
-	opDraft   = "Draft"
-	opMatch   = "Match"
-	opNote    = "Note"
-	opPlan    = "Plan"
-	opRead    = "Read"
-	opRecall  = "Recall"
-	opRevise  = "Revise"
-	opSave    = "Save"
-	opUpdate  = "Update"
+	opCount, opCreate, opDelete, opDraft, opMatch, opNote = "Count", "Create", "Delete", "Draft", "Match", "Note"
+
+	opPlan, opRead, opRecall, opRevise, opSave, opUpdate = "Plan", "Read", "Recall", "Revise", "Save", "Update"
 )
 
-var acts = []string{opCompare, opCount, opCreate, opDelete, opDraft, opMatch, opNote, opPlan, opRead, opRecall, opRevise, opSave, opUpdate}
-
-func (o *op) String() string {
-	rest, err := json.Marshal(o)
-	if err != nil || string(rest) == "{}" {
-		return o.act + " " + o.table
-	}
-
-	return o.act + " " + o.table + " " + string(rest)
-}
+func (o *op) String() string { return strings.TrimSuffix(o.act+" "+o.table+" "+flat(o), " {}") }
 
 // opOf reads a description back; nil when it is not one of ours.
 func opOf(description string) *op {
-	act, rest, _ := strings.Cut(description, " ")
-	table, args, _ := strings.Cut(rest, " ")
-	o := &op{act: act, table: table}
-	if !slices.Contains(acts, act) || args != "" && json.Unmarshal([]byte(args), o) != nil {
+	parts := append(strings.SplitN(description, " ", 3), "", "")
+	o := &op{act: parts[0], table: parts[1]}
+	ours := slices.Contains([]string{opCount, opCreate, opDelete, opDraft, opMatch, opNote, opPlan, opRead, opRecall, opRevise, opSave, opUpdate}, o.act)
+	if !ours || parts[2] != "" && json.Unmarshal([]byte(parts[2]), o) != nil {
 		return nil
 	}
-
 	return o
 }
 
-func refFilter(refs []string) []filter {
+func refFilter(refs []string) filter {
 	if len(refs) == 1 {
-		return []filter{{"id", "=", refs[0]}}
+		return filter{"id", "=", refs[0]}
 	}
-
-	return []filter{{"id", "in", refs}}
+	return filter{"id", "in", refs}
 }
 
-// nameFilter finds rows by the name that people use: tables with a look-up know
-// variants by themselves, elsewhere a part of the name is enough.
-func nameFilter(e *domain.Entity, name string) []filter {
+// filters are all conditions of an op. A name finds rows as people use it: tables
+// with a look-up know variants by themselves, elsewhere a part of it is enough.
+func (o *op) filters(e *domain.Entity) []filter {
+	out := append([]filter{}, o.Where...)
+	if len(o.Refs) > 0 {
+		out = append(out, refFilter(o.Refs))
+	}
 	label := labelColumn(e)
 	switch {
-	case label == nil:
-		return nil
+	case o.Name == "" || label == nil:
 	case e.Match != nil && e.Match.Column == label.Name:
-		return []filter{{label.Name, "=", name}}
+		out = append(out, filter{label.Name, "=", o.Name})
 	default:
-		return []filter{{label.Name, "ilike", "%" + strings.NewReplacer("%", "", "_", "").Replace(name) + "%"}}
+		out = append(out, filter{label.Name, "ilike", "%" + strings.NewReplacer("%", "", "_", "").Replace(o.Name) + "%"})
 	}
+	return out
 }
 
 // step makes a plan's step of an op, in the subdomain of its table.
 func (s *scene) step(kind string, e *domain.Entity, o *op) nodes.Step {
+	step := nodes.Step{Type: kind, Refs: append([]string{}, o.Refs...), Needs: "refs"}
 	o.table = "all"
-	subdomain := ""
 	if e != nil {
-		o.table, subdomain = e.Table, s.lex.subdomainOf(e)
+		o.table, step.Subdomain = e.Table, s.lex.subdomainOf(e)
 	} else if len(s.lex.domain.Subdomains) > 0 {
-		subdomain = s.lex.domain.Subdomains[0].Name
+		step.Subdomain = s.lex.domain.Subdomains[0].Name
 	}
-	needs := "refs"
 	if kind == "analyze" {
-		needs = "rows"
+		step.Needs = "rows"
 	}
-
-	return nodes.Step{Type: kind, Subdomain: subdomain, Description: o.String(), Refs: append([]string{}, o.Refs...), Needs: needs}
+	step.Description = o.String()
+	return step
 }

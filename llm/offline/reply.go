@@ -18,41 +18,29 @@ const (
 // reply words the outcome of a turn. It says nothing that the results do not.
 func (s *scene) reply(in *nodes.ReplyInput) string {
 	if s.Asked != nil {
-		return s.question()
+		return s.plain(s.question())
 	}
 	c := s.read()
-	var parts []string
-	add := func(more ...string) {
-		for _, text := range more {
-			if text != "" && !slices.Contains(parts, text) {
-				parts = append(parts, text)
-			}
-		}
+	parts := slices.Clone(in.Notices)
+	if len(s.Plan) == 0 && len(parts) == 0 && len(s.Discarded) == 0 {
+		parts = append(parts, s.talk(c))
 	}
-	add(in.Notices...)
-	add(s.problems(in.Blocked)...)
-	if len(s.Plan) == 0 && len(parts) == 0 {
-		if len(s.Discarded) == 0 {
-			add(s.talk(c))
-		}
-	} else {
-		add(s.deeds()...)
-		add(s.conclusions()...)
-		add(s.drafted()...)
-		add(s.looked(c)...)
+	for _, p := range s.Plan {
+		parts = append(parts, s.told(p, in.Blocked), p.Conclusions)
 	}
+	parts = append(parts, s.drafted()...)
+	parts = append(parts, s.looked(c)...)
 	if len(s.Discarded) > 0 {
-		add("Dropped the draft " + joinList(s.Discarded) + ".")
+		parts = append(parts, "Dropped the draft "+list(s.Discarded, "and")+".")
 	}
+	parts = filtered(parts, func(text string) bool { return text != "" })
 	if len(parts) == 0 {
-		add(in.Fallback)
+		parts = []string{in.Fallback}
 	}
-
-	return s.plain(s.offer(c, strings.Join(parts, "\n\n")))
+	return s.plain(s.offer(c, strings.Join(slices.Compact(parts), "\n\n")))
 }
 
-// question asks what has to be asked, its options numbered where the text does not
-// name them.
+// question asks what has to be asked, with the options that its text does not name.
 func (s *scene) question() string {
 	text := s.Asked.Text
 	for i, o := range s.Asked.Options {
@@ -60,233 +48,147 @@ func (s *scene) question() string {
 			text += fmt.Sprintf("\n%d. %s", i+1, o.Label)
 		}
 	}
-
-	return s.plain(text)
+	return text
 }
 
-// problems say what did not work, before anything else.
-func (s *scene) problems(blocked string) []string {
+// told says what came of a step: what did not work, and what was written, in the
+// step's own words, which tell what is different now.
+func (s *scene) told(p nodes.PlannedStep, blocked string) string {
+	why := strings.TrimRight(p.Summary, ".")
+	if why == "" {
+		why = strings.TrimRight(blocked, ".")
+	}
+	wrote := slices.ContainsFunc(s.Results, func(r nodes.Result) bool {
+		return r.Current && r.Step == p.Number && r.ErrorCode == "" && r.Count > 0 && past[r.Tool] != ""
+	})
+	switch {
+	case p.Outcome == "failed":
+		return "That did not work: " + why + "."
+	case p.Outcome == "partial":
+		return "This is only partly done: " + why + "."
+	case p.Outcome == "skipped":
+		return "Not everything was carried out."
+	case p.Type == "generate" && p.Outcome == "empty":
+		return p.Summary
+	case p.Type != "write":
+		return ""
+	case wrote && opOf(p.Description) != nil:
+		return p.Summary
+	case wrote:
+		return s.deeds(p.Number) // carried out by code, which has no words
+	case strings.HasPrefix(why, "I found no"): // a summary that claims a deed is not repeated
+		return why + ". Nothing was changed."
+	default:
+		return "There was nothing that fits; nothing was changed."
+	}
+}
+
+var past = map[string]string{nodes.ToolCreate: "Saved", nodes.ToolUpdate: "Updated", nodes.ToolDelete: "Deleted"}
+
+func (s *scene) deeds(step int) string {
 	var out []string
-	skipped := 0
-	for _, p := range s.Plan {
-		why := strings.TrimRight(orElse(p.Summary, blocked), ".")
-		switch p.Outcome {
-		case "failed":
-			out = append(out, "That did not work: "+orElse(why, "the step failed")+".")
-		case "partial":
-			out = append(out, "This is only partly done: "+orElse(why, "the step stopped early")+".")
-		case "skipped":
-			skipped++
-		}
-	}
-	if skipped > 0 && len(out) == 0 {
-		out = append(out, "Not everything was carried out.")
-	}
-
-	return out
-}
-
-// deeds say what was written: in the step's words, which tell what is different
-// now, or from the rows where code carried a step out.
-func (s *scene) deeds() []string {
-	var out []string
-	for _, p := range s.Plan {
-		wrote := slices.ContainsFunc(s.Results, func(r nodes.Result) bool {
-			return r.Current && r.Step == p.Number && r.ErrorCode == "" && r.Count > 0 && writes(r.Tool)
-		})
-		switch {
-		case p.Type != "write" || p.Outcome != "ok" && p.Outcome != "empty":
-		case opOf(p.Description) == nil:
-			out = append(out, s.deedsOf(p.Number)...)
-		case wrote:
-			out = append(out, p.Summary)
-		case p.Outcome == "empty":
-			out = append(out, strings.TrimRight(orElse(notFound(p.Summary), "There was nothing that fits"), ".")+". Nothing was changed.")
-		}
-	}
-
-	return out
-}
-
-// notFound is a summary that says so; one that claims a deed is not repeated.
-func notFound(summary string) string {
-	if strings.HasPrefix(summary, "I found no") {
-		return summary
-	}
-
-	return ""
-}
-
-func writes(tool string) bool {
-	return tool == nodes.ToolCreate || tool == nodes.ToolUpdate || tool == nodes.ToolDelete
-}
-
-func (s *scene) deedsOf(step int) []string {
-	var out []string
-	past := map[string]string{nodes.ToolCreate: "Saved", nodes.ToolUpdate: "Updated", nodes.ToolDelete: "Deleted"}
 	for _, r := range s.Results {
-		kind := s.lex.byType(r.Type)
-		if !r.Current || r.Step != step || !writes(r.Tool) || r.ErrorCode != "" || kind == nil || s.lex.isChild(kind) {
+		kind := s.lex.byType[r.Type]
+		if !r.Current || r.Step != step || past[r.Tool] == "" || r.ErrorCode != "" || kind == nil || s.lex.children[kind] {
 			continue
 		}
-		labels := make([]string, 0, len(r.Refs))
+		var labels []string
 		for _, ref := range r.Refs {
 			if e := s.refs[ref]; e != nil && e.Type == r.Type {
 				labels = append(labels, e.Label)
 			}
 		}
 		if len(labels) == 0 {
-			labels = []string{fmt.Sprintf("%d %s", r.Count, plural(kind))}
+			labels = []string{fmt.Sprintf("%d %s", r.Count, kind.Plural)}
 		}
-		if r.Count == 0 {
-			out = append(out, "There were no "+plural(kind)+" that fit; nothing was changed.")
-		} else {
-			out = append(out, past[r.Tool]+" "+joinList(labels)+".")
-		}
+		out = append(out, past[r.Tool]+" "+list(labels, "and")+".")
 	}
-
-	return out
+	return strings.Join(out, " ")
 }
 
-func (s *scene) conclusions() []string {
-	var out []string
-	for _, p := range s.Plan {
-		out = append(out, p.Conclusions)
-	}
-
-	return out
-}
-
-// did reports whether a tool of this turn came to something.
-func (s *scene) did(tool string) bool {
-	return slices.ContainsFunc(s.Results, func(r nodes.Result) bool { return r.Current && r.Tool == tool && r.ErrorCode == "" && r.Count > 0 })
+// did are the results of a tool in this turn that came to something.
+func (s *scene) did(tools ...string) []nodes.Result {
+	return filtered(s.Results, func(r nodes.Result) bool {
+		return r.Current && slices.Contains(tools, r.Tool) && r.ErrorCode == "" && r.Step > 0
+	})
 }
 
 // drafted shows what was drafted in full, because what is saved later is exactly
 // this; drafts without parts are a list.
 func (s *scene) drafted() []string {
-	if !s.did(nodes.ToolGenerate) {
-		return s.unchanged()
-	}
 	var out, lines []string
-	for i := range s.Entities {
-		e := &s.Entities[i]
-		kind := s.lex.byType(e.Type)
-		made := slices.ContainsFunc(s.Results, func(r nodes.Result) bool {
-			return r.Current && r.Tool == nodes.ToolGenerate && slices.Contains(r.Refs, e.Ref)
-		})
-		switch {
-		case kind == nil || !e.Pending || !made:
-		case len(kind.Children) > 0:
-			out = append(out, s.page(kind, e))
-		default:
-			lines = append(lines, fmt.Sprintf("%d. %s", len(lines)+1, s.line(kind, e.Draft)))
+	for _, r := range s.did(nodes.ToolGenerate) {
+		for _, e := range filtered(s.these(r.Refs), isPending) {
+			if kind := s.lex.byType[e.Type]; len(kind.Children) > 0 {
+				out = append(out, s.page(kind, e))
+			} else {
+				lines = append(lines, fmt.Sprintf("%d. %s", len(lines)+1, s.line(kind, e.Draft)))
+			}
 		}
 	}
 	if len(lines) > 0 {
 		out = append(out, "Drafts:\n"+strings.Join(lines, "\n"))
 	}
-
-	return out
-}
-
-// unchanged says why a step that should draft has not.
-func (s *scene) unchanged() []string {
-	var out []string
-	for _, p := range s.Plan {
-		if p.Type == "generate" && p.Outcome == "empty" {
-			out = append(out, p.Summary)
-		}
-	}
-
 	return out
 }
 
 // looked tells what was read, unless that only served to draft, to write or to
 // conclude something.
 func (s *scene) looked(c *command) []string {
-	concluded := slices.ContainsFunc(s.Plan, func(p nodes.PlannedStep) bool { return p.Conclusions != "" })
-	forWrite := slices.ContainsFunc(s.Plan, func(p nodes.PlannedStep) bool { return p.Type == "write" || p.Type == "generate" })
-	if concluded || forWrite {
-		return nil
-	}
-	if c.verb == verbRecall {
-		return []string{s.recalled()}
-	}
+	served := slices.ContainsFunc(s.Plan, func(p nodes.PlannedStep) bool {
+		return p.Conclusions != "" || p.Type == "write" || p.Type == "generate"
+	})
 	var out []string
-	for _, r := range s.Results {
-		if kind := s.lex.byType(r.Type); r.Current && r.Step > 0 && r.Tool == nodes.ToolRead && r.ErrorCode == "" && kind != nil {
+	for _, r := range s.did(nodes.ToolRead, nodes.ToolRecall) {
+		if kind := s.lex.byType[r.Type]; served {
+			return nil
+		} else if r.Tool == nodes.ToolRecall && c.verb == verbRecall {
+			out = append(out, recalled(r))
+		} else if kind != nil {
 			out = append(out, s.rows(kind, r))
 		}
 	}
-
 	return out
 }
 
 func (s *scene) rows(kind *domain.Entity, r nodes.Result) string {
-	var list []*nodes.Entity
-	for _, ref := range r.Refs {
-		if e := s.refs[ref]; e != nil && e.Type == kind.Type {
-			list = append(list, e)
-		}
-	}
+	rows := s.these(r.Refs, kind)
 	switch {
 	case r.Count == 0 && !strings.Contains(string(r.Params), `"field"`) && kind.Empty != "":
 		return kind.Empty
 	case r.Count == 0:
-		return "I found no " + plural(kind) + " that fit."
-	case len(list) == 1:
-		return s.page(kind, list[0])
+		return "I found no " + kind.Plural + " that fit."
+	case len(rows) == 1:
+		return s.page(kind, rows[0])
 	}
-	lines := make([]string, 0, len(list))
-	for i, e := range list {
-		lines = append(lines, fmt.Sprintf("%d. %s", i+1, s.line(kind, content(e))))
+	text := capitalize(kind.Plural) + ":"
+	if r.Count > len(rows) {
+		text = fmt.Sprintf("%d of %d %s:", len(rows), r.Count, kind.Plural)
 	}
-	head := capitalize(plural(kind)) + ":"
-	if r.Count > len(list) {
-		head = fmt.Sprintf("%d of %d %s:", len(list), r.Count, plural(kind))
+	for i, e := range rows {
+		text += fmt.Sprintf("\n%d. %s", i+1, s.line(kind, content(e)))
 	}
-
-	return head + "\n" + strings.Join(lines, "\n")
+	return text
 }
 
 // recalled words what a search of the past has found.
-func (s *scene) recalled() string {
-	var lines []string
-	for _, r := range s.Results {
-		if !r.Current || r.Tool != nodes.ToolRecall {
-			continue
+func recalled(r nodes.Result) string {
+	text := "This is what I found:"
+	for _, row := range r.Rows {
+		var said []string
+		for _, key := range []string{"message", "reply", "label", "text"} {
+			if v := strings.Join(strings.Fields(asText(row[key])), " "); v != "" {
+				said = append(said, map[string]string{"message": "you said ", "reply": "I answered "}[key]+`"`+v[:min(len(v), 160)]+`"`)
+			}
 		}
-		for _, row := range r.Rows {
-			var said []string
-			for _, key := range []string{"message", "reply", "label", "text"} {
-				if v := asText(row[key]); v != "" {
-					said = append(said, strings.TrimSpace(map[string]string{"message": "you said", "reply": "I answered"}[key]+` "`+clip(v)+`"`))
-				}
-			}
-			if turn := asText(row["turn"]); turn != "" && len(said) > 0 {
-				said[0] = "turn " + turn + ": " + said[0]
-			}
-			if len(said) > 0 {
-				lines = append(lines, "- "+strings.Join(said, ", "))
-			}
+		if len(said) > 0 {
+			text += "\n- " + strings.Join(said, ", ")
 		}
 	}
-	if len(lines) == 0 {
+	if !strings.Contains(text, "\n") {
 		return "I found nothing about that in what we said."
 	}
-
-	return "This is what I found:\n" + strings.Join(lines, "\n")
-}
-
-func clip(text string) string {
-	const most = 160
-	text = strings.Join(strings.Fields(text), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-
-	return text
+	return strings.ToValidUTF8(text, "")
 }
 
 // talk answers what needed no step.
@@ -302,9 +204,8 @@ func (s *scene) talk(c *command) string {
 		return "We start afresh. Nothing that is saved was touched."
 	case verbForget:
 		if c.kind != nil {
-			return "I have put the " + plural(c.kind) + " out of mind. Nothing was deleted; ask and I look again."
+			return "I have put the " + c.kind.Plural + " out of mind. Nothing was deleted; ask and I look again."
 		}
-
 		return "Forgotten. Nothing that is saved was deleted."
 	case verbReject:
 		return s.rejected(c)
@@ -318,19 +219,12 @@ func (s *scene) talk(c *command) string {
 		if len(s.drafts()) == 0 {
 			return "Nothing is waiting: everything is saved."
 		}
-
-		return "Not saved yet: " + joinList(labelsOf(s.drafts())) + "."
-	case verbLast:
-		if n := len(s.Said); n > 0 {
-			return "Last I said: " + clip(s.Said[n-1].Reply)
-		}
-
-		return "Nothing was done yet in this conversation."
+		return "Not saved yet: " + list(labelsOf(s.drafts()), "and") + "."
 	case verbCancel:
 		return `I do not delete anything on the word "cancel", and nothing here can be set to cancelled. If it shall go for good, say "delete ` + trimName(c.object) + `".`
 	case verbSave:
 		return "There is nothing unsaved to save."
-	case verbRevise, verbChange, verbRemove, verbShow, verbMove, verbSchedule:
+	case verbRevise, verbChange, verbRemove, verbShow, verbSchedule:
 		return "I do not know which one you mean. Could you name it?"
 	default:
 		return "That is beyond me. " + identity + " " + abilities
@@ -339,40 +233,123 @@ func (s *scene) talk(c *command) string {
 
 // rejected takes a rejection up and names what it rules out.
 func (s *scene) rejected(c *command) string {
-	text := "Noted: no " + joinList(c.rejected())
+	text := "Noted: no " + list(c.rejected(), "and")
 	for _, p := range []string{"this week", "next week", "today", "tonight", "tomorrow"} {
-		if strings.Contains(strings.ToLower(c.text), p) {
+		if within(c.text, p) {
 			text += " " + p
 		}
 	}
-	var out []string
+	var refs []string
 	for _, x := range s.Understood.Curation.Exclude {
-		if e := s.refs[x.Ref]; e != nil {
-			out = append(out, e.Label)
-		}
+		refs = append(refs, x.Ref)
 	}
-	if len(out) > 0 {
-		text += ". That rules out " + joinList(out)
+	if out := s.these(refs); len(out) > 0 {
+		text += ". That rules out " + list(labelsOf(out), "and")
 	}
-
 	return text + "."
 }
 
 // offer closes with one offer when the turn was about drafts.
 func (s *scene) offer(c *command, text string) string {
 	drafts := s.drafts()
-	about := s.did(nodes.ToolGenerate) || c.verb == verbPending || c.verb == verbShow && slices.ContainsFunc(s.targets(c).entities, func(e *nodes.Entity) bool { return e.Pending })
-	wrote := slices.ContainsFunc([]string{nodes.ToolCreate, nodes.ToolUpdate, nodes.ToolDelete}, s.did)
+	about := len(s.did(nodes.ToolGenerate)) > 0 || c.verb == verbPending || c.verb == verbShow && slices.ContainsFunc(s.targets(c).entities, isPending)
+	wrote := len(s.did(nodes.ToolCreate, nodes.ToolUpdate, nodes.ToolDelete)) > 0
+	what := map[bool]string{true: "it?", false: "them?"}[len(drafts) == 1]
 	switch {
 	case len(drafts) == 0 || !about || wrote || strings.HasSuffix(text, "?"):
 		return text
-	case c.verb == verbPending && len(drafts) == 1:
-		return text + " " + offerWords + "it?"
 	case c.verb == verbPending:
-		return text + " " + offerWords + "them?"
+		return text + " " + offerWords + what
 	case len(drafts) == 1:
-		return text + "\n\nIt is not saved yet. " + offerWords + "it?"
+		return text + "\n\nIt is not saved yet. " + offerWords + what
 	default:
-		return text + "\n\nNot saved yet: " + joinList(labelsOf(drafts)) + ". " + offerWords + "them?"
+		return text + "\n\nNot saved yet: " + list(labelsOf(drafts), "and") + ". " + offerWords + what
 	}
+}
+
+// page is a row or a draft: its line, or where it has parts title, facts, parts and
+// long lists.
+func (s *scene) page(kind *domain.Entity, e *nodes.Entity) string {
+	data := content(e)
+	if len(kind.Children) == 0 {
+		return strings.TrimSuffix(s.line(kind, data)+", "+strings.Join(s.facts(kind, data), ", "), ", ")
+	}
+	text, facts := e.Label, s.facts(kind, data)
+	if e.Pending {
+		text += " (draft)"
+	}
+	for _, prose := range filtered(facts, isProse) {
+		text += "\n" + strings.TrimSpace(prose[strings.Index(prose, ":")+1:])
+	}
+	if numbers := filtered(facts, func(fact string) bool { return !isProse(fact) }); len(numbers) > 0 {
+		text += "\n" + capitalize(strings.Join(numbers, ", ")) + "."
+	}
+	for _, child := range kind.Children {
+		rows := e.Children[child.Entity.Table]
+		if e.Pending {
+			rows = objects(e.Draft[child.Entity.Table])
+		}
+		if len(rows) > 0 {
+			text += "\n\n" + capitalize(trimName(cutWords(child.Entity.Plural, stems(kind.Name))))
+		}
+		for _, row := range rows {
+			text += "\n- " + s.line(child.Entity, row)
+		}
+	}
+	for _, c := range kind.Columns {
+		if steps := texts(data[c.Name]); len(steps) > 0 && isProse(steps[0]) {
+			text += "\n\n" + capitalize(human(c.Name))
+			for i, step := range steps {
+				text += fmt.Sprintf("\n%d. %s", i+1, step)
+			}
+		}
+	}
+	return text
+}
+
+// facts are what a row says of itself beside its display line.
+func (s *scene) facts(kind *domain.Entity, data map[string]any) []string {
+	var out []string
+	for _, c := range kind.Columns {
+		text := asText(data[c.Name])
+		shown := slices.Contains(append(kind.Display.Columns(), kind.Label.Columns()...), c.Name)
+		if text == "" || text == "false" || c.Hidden || c.FK != nil || c == kind.Key || c.Expr != "" || shown || c.Kind == domain.KindArray {
+			continue
+		}
+		if minutes, ok := strings.CutSuffix(c.Name, "_minutes"); ok {
+			out = append(out, human(minutes)+": "+text+" minutes")
+		} else {
+			out = append(out, human(c.Name)+": "+text)
+		}
+	}
+	return out
+}
+
+// line is a row's display line without refs.
+func (s *scene) line(kind *domain.Entity, data map[string]any) string {
+	shown := make(map[string]any, len(data))
+	for k, v := range data {
+		shown[k] = v
+		if e := s.refs[asText(v)]; e != nil && data["_"+k+"_label"] == nil {
+			shown["_"+k+"_label"] = e.Label
+		}
+	}
+	if schedule, day, link := s.lex.schedule(); kind == schedule && shown["_"+link.Name+"_label"] != nil {
+		return slotText(kind, day, data) + ": " + asText(shown["_"+link.Name+"_label"])
+	}
+	text := strings.TrimSpace(kind.Display.Render(shown))
+	if text == "" {
+		text = kind.Label.Render(shown)
+	}
+	return s.plain(text)
+}
+
+// plain says labels in the place of refs.
+func (s *scene) plain(text string) string {
+	for _, ref := range anyRef.FindAllString(text, -1) {
+		if e := s.refs[ref]; e != nil {
+			text = strings.ReplaceAll(strings.ReplaceAll(text, " ("+ref+")", ""), ref, e.Label)
+		}
+	}
+	return text
 }

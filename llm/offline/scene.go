@@ -13,16 +13,14 @@ import (
 type scene struct {
 	*nodes.Facts
 	lex  *lexicon
-	turn int
 	refs map[string]*nodes.Entity
 }
 
-func (m *model) scene(f *nodes.Facts, turn int) *scene {
-	s := &scene{Facts: f, lex: m.lex, turn: turn, refs: map[string]*nodes.Entity{}}
+func (m *model) scene(f *nodes.Facts) *scene {
+	s := &scene{Facts: f, lex: m.lex, refs: map[string]*nodes.Entity{}}
 	for i := range f.Entities {
 		s.refs[f.Entities[i].Ref] = &f.Entities[i]
 	}
-
 	return s
 }
 
@@ -36,27 +34,72 @@ type found struct {
 }
 
 func refsOf(list []*nodes.Entity) []string {
-	out := make([]string, 0, len(list))
+	out := []string{}
 	for _, e := range list {
 		out = append(out, e.Ref)
 	}
-
 	return out
 }
 
 func labelsOf(list []*nodes.Entity) []string {
-	out := make([]string, 0, len(list))
+	var out []string
 	for _, e := range list {
 		out = append(out, e.Label)
 	}
-
 	return out
+}
+
+// which are the entities that fit, in the order of the registry.
+func (s *scene) which(fits func(*nodes.Entity) bool) []*nodes.Entity {
+	var out []*nodes.Entity
+	for i := range s.Entities {
+		if fits(&s.Entities[i]) {
+			out = append(out, &s.Entities[i])
+		}
+	}
+	return out
+}
+
+// thing: not deleted, and of a wanted type, or of one that people speak of: parts
+// and shared reference rows are not meant unless they are asked for.
+func (s *scene) thing(e *nodes.Entity, want []*domain.Entity) bool {
+	kind := s.lex.byType[e.Type]
+	if kind == nil || e.Deleted || e.Stale == "gone" {
+		return false
+	}
+	return slices.Contains(want, kind) || len(want) == 0 && !kind.Reference && !s.lex.children[kind]
+}
+
+// these are the things with the refs.
+func (s *scene) these(refs []string, want ...*domain.Entity) []*nodes.Entity {
+	var out []*nodes.Entity
+	for _, ref := range refs {
+		if e := s.refs[ref]; e != nil && s.thing(e, want) && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func isPending(e *nodes.Entity) bool { return e.Pending }
+
+// drafts are what is not saved, oldest first.
+func (s *scene) drafts(want ...*domain.Entity) []*nodes.Entity {
+	return s.which(func(e *nodes.Entity) bool { return e.Pending && e.Tier == "generated" && s.thing(e, want) })
+}
+
+// content is what is known of an entity, whether it is a row or a draft.
+func content(e *nodes.Entity) map[string]any {
+	if e.Pending {
+		return e.Draft
+	}
+	return e.Columns
 }
 
 var (
 	anyRef    = regexp.MustCompile(`\b(?:gen_)?[a-z][a-z0-9_]*_\d+\b`)
 	one       = regexp.MustCompile(`(?i)^(?:it|that|this|that one|this one|the one|the same|one)(?: (?:again|please))?$`)
-	many      = regexp.MustCompile(`(?i)^(?:them|these|those|both|all|everything|all of (?:it|them|those|these)|those two|the lot)$`)
+	many      = regexp.MustCompile(`(?i)^(?:them|these|those|both|all|everything|all of (?:it|them|those|these)|all (?:the )?drafts|those two|the lot)$`)
 	pointing  = regexp.MustCompile(`(?i)^(?:it|that|this|those|these)\b`)
 	draftWord = regexp.MustCompile(`(?i)\b(?:drafts?|unsaved|ideas?)\b`)
 	oneOf     = regexp.MustCompile(`(?i)\bones?\b`)
@@ -65,259 +108,175 @@ var (
 // find says what a phrase means; want narrows to types, none takes any. What
 // Understand has resolved in this turn is taken as it is.
 func (s *scene) find(phrase string, want ...*domain.Entity) found {
-	want = slices.DeleteFunc(want, func(e *domain.Entity) bool { return e == nil })
+	want = filtered(want, func(e *domain.Entity) bool { return e != nil })
 	r := found{text: strings.TrimSpace(phrase)}
 	for _, m := range s.Understood.Mentions {
 		if e := s.refs[m.Ref]; e != nil && strings.EqualFold(strings.TrimSpace(m.Text), r.text) {
 			r.entities, r.exact = append(r.entities, e), m.Resolution == "exact"
 		}
 	}
-	for _, ref := range anyRef.FindAllString(phrase, -1) {
-		if e := s.refs[ref]; e != nil && len(r.entities) == 0 {
-			r.entities, r.exact = append(r.entities, e), true
-		}
+	if len(r.entities) == 0 {
+		r.entities = s.these(anyRef.FindAllString(phrase, -1), s.lex.domain.Entities...)
+		r.exact = len(r.entities) > 0
 	}
 	if len(r.entities) > 0 {
 		return r
 	}
-	if named := s.lex.typesIn(phrase); len(named) > 0 && len(want) == 0 {
-		want = named
+	if len(want) == 0 {
+		want = s.lex.typesIn(phrase)
 	}
-	if s.byPlace(&r, want) || s.byDraft(&r, want) || s.byPointing(&r, want) {
-		return r
+	if !s.byPlace(&r, want) && !s.byPointing(&r, want) {
+		s.byName(&r, want)
 	}
-	s.byName(&r, want)
-
 	return r
 }
 
 // byPlace reads "the second one": the place in the list that was shown last.
 func (s *scene) byPlace(r *found, want []*domain.Entity) bool {
-	places := ordinals(r.text)
-	if len(places) == 0 {
-		return false
-	}
-	list := s.shown(want)
-	for _, n := range places {
+	shown := s.shown(want)
+	for _, n := range ordinals(r.text) {
 		if n == -1 {
-			n = len(list)
+			n = len(shown)
 		}
-		if n >= 1 && n <= len(list) {
-			r.entities = append(r.entities, list[n-1])
+		if n >= 1 && n <= len(shown) {
+			r.entities = append(r.entities, shown[n-1])
 		}
 	}
-
 	return len(r.entities) > 0
 }
 
-// byDraft reads "the draft".
-func (s *scene) byDraft(r *found, want []*domain.Entity) bool {
-	rest := strings.ToLower(trimName(draftWord.ReplaceAllString(r.text, " ")))
-	for _, e := range want {
-		rest = trimName(s.lex.cutTypes(rest, e))
-	}
-	if !draftWord.MatchString(r.text) || rest != "" {
-		return false
-	}
-	if r.entities = s.ofTypes(s.drafts(), want); len(r.entities) == 0 {
-		r.entities = s.drafts()
-	}
-	if spoken := s.focus(want); len(r.entities) > 1 && len(spoken) == 1 && spoken[0].Pending {
-		r.entities = spoken
-	}
-	r.several = len(r.entities) > 1 && !strings.Contains(strings.ToLower(r.text), "drafts")
-
-	return len(r.entities) > 0
-}
-
-// byPointing reads "it", "those", "that recipe": what was spoken of last.
+// byPointing reads "it", "those", "that recipe", "the draft": what was spoken of last.
 func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
 	phrase := strings.ToLower(strings.Trim(r.text, " .!?"))
-	bareType := pointing.MatchString(phrase) && len(want) > 0 && trimName(s.lex.cutTypes(pointing.ReplaceAllString(phrase, ""), want[0])) == ""
-	if !one.MatchString(phrase) && !many.MatchString(phrase) && !bareType {
-		return false
+	rest := pointing.ReplaceAllString(draftWord.ReplaceAllString(phrase, ""), "")
+	for _, e := range want {
+		rest = s.lex.cutTypes(rest, e)
 	}
+	whole := trimName(rest) == "" && (draftWord.MatchString(phrase) || pointing.MatchString(phrase))
 	r.entities = s.focus(want)
-	r.several = len(r.entities) > 1 && !many.MatchString(phrase) && !strings.HasPrefix(phrase, "those") && !strings.HasPrefix(phrase, "these")
-
+	switch {
+	case !one.MatchString(phrase) && !many.MatchString(phrase) && !whole:
+		r.entities = nil
+		return false
+	case !draftWord.MatchString(phrase):
+	case len(s.drafts()) == 0:
+		r.entities = nil
+	case len(r.entities) != 1 || !r.entities[0].Pending || strings.Contains(phrase, "drafts"):
+		if r.entities = s.drafts(want...); len(r.entities) == 0 {
+			r.entities = s.drafts()
+		}
+	}
+	plural := many.MatchString(phrase) || strings.HasPrefix(phrase, "those") || strings.HasPrefix(phrase, "these") || strings.Contains(phrase, "drafts")
+	r.several = len(r.entities) > 1 && !plural
 	return true
 }
 
 // byName compares the phrase with labels: the very label, labels that stand in the
 // phrase, labels that the phrase is a part of.
 func (s *scene) byName(r *found, want []*domain.Entity) {
-	name := trimName(oneOf.ReplaceAllString(r.text, " "))
+	r.name = trimName(oneOf.ReplaceAllString(r.text, " "))
 	for _, e := range want {
-		if cut := trimName(s.lex.cutTypes(name, e)); cut != "" {
-			name = cut
+		if cut := trimName(s.lex.cutTypes(r.name, e)); cut != "" {
+			r.name = cut
 		}
 	}
-	r.name = strings.TrimSuffix(name, "'s")
+	r.name = strings.TrimSuffix(r.name, "'s")
+	things := s.which(func(e *nodes.Entity) bool { return s.thing(e, want) })
 	whole, short := stems(r.text), stems(r.name)
-	var same, within, around []*nodes.Entity
-	for i := range s.Entities {
-		e := &s.Entities[i]
-		label := stems(e.Label)
-		switch {
-		case !s.thing(e, want) || len(label) == 0 || len(short) == 0:
-		case slices.Equal(label, short):
-			same = append(same, e)
-		case containsWords(whole, label):
-			within = append(within, e)
-		case containsWords(label, short):
-			around = append(around, e)
-		}
-	}
+	same := filtered(things, func(e *nodes.Entity) bool { return len(short) > 0 && slices.Equal(stems(e.Label), short) })
+	inside := filtered(things, func(e *nodes.Entity) bool { return indexWords(whole, stems(e.Label)) >= 0 })
 	switch {
 	case len(same) > 0:
 		r.entities, r.exact, r.several = same, true, len(same) > 1
-	case len(within) > 0:
-		r.entities, r.exact = longest(within), true
-	default:
-		r.entities, r.several = around, len(around) > 1
-	}
-}
-
-// longest leaves out labels that are a part of another one: "Curry" in "Thai Curry".
-func longest(list []*nodes.Entity) []*nodes.Entity {
-	return slices.DeleteFunc(slices.Clone(list), func(e *nodes.Entity) bool {
-		return slices.ContainsFunc(list, func(o *nodes.Entity) bool {
-			return len(o.Label) > len(e.Label) && containsWords(stems(o.Label), stems(e.Label))
+	case len(inside) > 0: // "Curry" is not meant by "Thai Curry"
+		r.exact, r.entities = true, filtered(inside, func(e *nodes.Entity) bool {
+			return !slices.ContainsFunc(inside, func(o *nodes.Entity) bool { return len(o.Label) > len(e.Label) && within(o.Label, e.Label) })
 		})
-	})
-}
-
-// thing: not deleted, and of a wanted type, or of one that people speak of: parts
-// and shared reference rows are not meant unless they are asked for.
-func (s *scene) thing(e *nodes.Entity, want []*domain.Entity) bool {
-	kind := s.lex.byType(e.Type)
-	if kind == nil || e.Deleted || e.Stale == "gone" {
-		return false
+	default:
+		r.entities = filtered(things, func(e *nodes.Entity) bool { return indexWords(stems(e.Label), short) >= 0 })
+		r.several = len(r.entities) > 1
 	}
-	if len(want) > 0 {
-		return slices.Contains(want, kind)
-	}
-
-	return !kind.Reference && !s.lex.isChild(kind)
-}
-
-func (s *scene) ofTypes(list []*nodes.Entity, want []*domain.Entity) []*nodes.Entity {
-	return slices.DeleteFunc(slices.Clone(list), func(e *nodes.Entity) bool { return !s.thing(e, want) })
-}
-
-func (s *scene) all(refs []string, want []*domain.Entity) []*nodes.Entity {
-	var out []*nodes.Entity
-	for _, ref := range refs {
-		if e := s.refs[ref]; e != nil && s.thing(e, want) && !slices.Contains(out, e) {
-			out = append(out, e)
-		}
-	}
-
-	return out
-}
-
-// drafts are what is not saved, oldest first.
-func (s *scene) drafts() []*nodes.Entity {
-	var out []*nodes.Entity
-	for i := range s.Entities {
-		if e := &s.Entities[i]; e.Pending && e.Tier == "generated" {
-			out = append(out, e)
-		}
-	}
-
-	return out
 }
 
 // shown is the list that the user saw last: a question's options, else the newest
 // result with more than one row, else all there is of the type.
 func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
-	if list := s.options(); len(list) > 1 {
-		return list
+	if options := s.options(); len(options) > 1 {
+		return options
 	}
 	for _, r := range slices.Backward(s.Results) {
-		if list := s.all(r.Refs, want); len(list) > 1 && r.ErrorCode == "" {
-			return list
+		if rows := s.these(r.Refs, want...); len(rows) > 1 && r.ErrorCode == "" {
+			return rows
 		}
 	}
-	var out []*nodes.Entity
-	for i := range s.Entities {
-		e := &s.Entities[i]
-		if s.thing(e, want) && (len(out) == 0 || out[0].Type == e.Type) {
-			out = append(out, e)
-		}
-	}
-
-	return out
+	things := s.which(func(e *nodes.Entity) bool { return s.thing(e, want) })
+	return filtered(things, func(e *nodes.Entity) bool { return e.Type == things[0].Type })
 }
 
 // options are the things that the open question lets choose from.
 func (s *scene) options() []*nodes.Entity {
-	var out []*nodes.Entity
+	var refs []string
 	if s.Question != nil {
 		for _, o := range s.Question.Options {
-			if e := s.refs[o.Ref]; e != nil {
-				out = append(out, e)
-			}
+			refs = append(refs, o.Ref)
 		}
 	}
-
-	return out
+	return s.these(refs, s.lex.domain.Entities...)
 }
 
 // focus is what was spoken of last: what the user just made or pointed at in the
-// page, else what the newest tool call of an earlier turn was about, else the
-// drafts, else what was touched last.
+// page, else what the newest tool call of an earlier turn was about, else the newest
+// draft, else what was touched last.
 func (s *scene) focus(want []*domain.Entity) []*nodes.Entity {
-	before := 0
+	before, newest := 0, 0
 	for _, x := range s.Said {
 		before = max(before, x.Turn)
 	}
-	var byUser, newest []*nodes.Entity
-	for i := range s.Entities {
-		e := &s.Entities[i]
-		if !s.thing(e, want) {
-			continue
-		}
-		if strings.HasSuffix(e.Action, ":user") && e.Touched > before {
-			byUser = append(byUser, e)
-		}
-		if len(newest) == 0 || e.Touched > newest[0].Touched {
-			newest = []*nodes.Entity{e}
-		} else if e.Touched == newest[0].Touched {
-			newest = append(newest, e)
-		}
-	}
+	byUser := s.which(func(e *nodes.Entity) bool {
+		return s.thing(e, want) && strings.HasSuffix(e.Action, ":user") && e.Touched > before
+	})
 	if len(byUser) > 0 {
 		return byUser
 	}
 	for _, r := range slices.Backward(s.Results) {
-		if list := s.all(r.Refs, want); len(list) > 0 && r.ErrorCode == "" && (!r.Current || r.Step == 0) {
-			return list
+		if rows := s.these(r.Refs, want...); len(rows) > 0 && r.ErrorCode == "" && (!r.Current || r.Step == 0) {
+			return rows
 		}
 	}
-	if drafts := s.ofTypes(s.drafts(), want); len(drafts) > 0 {
+	if drafts := s.drafts(want...); len(drafts) > 0 {
 		return drafts[len(drafts)-1:]
 	}
-
-	return newest
+	things := s.which(func(e *nodes.Entity) bool { return s.thing(e, want) })
+	for _, e := range things {
+		newest = max(newest, e.Touched)
+	}
+	return filtered(things, func(e *nodes.Entity) bool { return e.Touched == newest })
 }
 
 // draftInTalk is the draft that the last exchange was about, or nil.
 func (s *scene) draftInTalk() *nodes.Entity {
-	list := s.focus(nil)
-	if len(list) == 1 && list[0].Pending {
+	if list := s.focus(nil); len(list) == 1 && list[0].Pending {
 		return list[0]
 	}
-
 	return nil
 }
 
-// amount of anything: the columns that hold what is known of an entity, whether
-// it is a row or a draft.
-func content(e *nodes.Entity) map[string]any {
-	if e.Pending {
-		return e.Draft
+// byKind groups entities of one type, in order of first appearance.
+func byKind(list []*nodes.Entity) [][]*nodes.Entity {
+	var out [][]*nodes.Entity
+	for _, e := range list {
+		i := slices.IndexFunc(out, func(g []*nodes.Entity) bool { return g[0].Type == e.Type })
+		if i < 0 {
+			i, out = len(out), append(out, nil)
+		}
+		out[i] = append(out[i], e)
 	}
+	return out
+}
 
-	return e.Columns
+// holds reports whether the label of an entity, or what is known of it, has a word
+// of what a term covers.
+func (s *scene) holds(e *nodes.Entity, term string) bool {
+	known := stems(e.Label + " " + flat(content(e)) + " " + flat(e.Children))
+	return slices.ContainsFunc(s.lex.covers(term), func(w string) bool { return indexWords(known, stems(w)) >= 0 })
 }

@@ -1,8 +1,11 @@
 package offline
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"alfred/domain"
 	"alfred/nodes"
@@ -18,42 +21,32 @@ type planner struct {
 func (s *scene) think(most int) *nodes.ThinkOutput {
 	c := s.read()
 	p := &planner{scene: s, c: c, out: &nodes.ThinkOutput{
-		Goal: capitalize(orElse(c.text, string(c.verb))), Decision: "plan", Steps: []nodes.Step{}, Questions: []string{},
+		Goal: capitalize(cmp.Or(c.text, string(c.verb))), Decision: "plan", Steps: []nodes.Step{}, Questions: []string{},
 	}}
-	if !replanned(s.Plan) {
-		p.build()
+	givenUp := func(x nodes.PlannedStep) bool { return x.Outcome == "failed" || x.Outcome == "skipped" }
+	if !slices.ContainsFunc(s.Plan, givenUp) { // rules have no second idea
+		p.write()
+		p.look()
 	}
-	if most > 0 && len(p.out.Steps) > most {
-		p.out.Steps = p.out.Steps[:most]
-	}
-
+	p.out.Steps = p.out.Steps[:min(len(p.out.Steps), most)]
 	return p.out
-}
-
-// replanned: a plan of this turn was given up. Rules have no second idea.
-func replanned(plan []nodes.PlannedStep) bool {
-	return slices.ContainsFunc(plan, func(p nodes.PlannedStep) bool { return p.Outcome == "failed" || p.Outcome == "skipped" })
 }
 
 func (p *planner) step(kind string, e *domain.Entity, o *op) {
 	p.out.Steps = append(p.out.Steps, p.scene.step(kind, e, o))
 }
 
-func (p *planner) clarify(question string) {
-	p.out.Decision, p.out.Questions = "clarify", []string{question}
-}
-
-func (p *planner) build() {
+func (p *planner) write() {
 	c := p.c
 	switch c.verb {
 	case verbAdd:
-		p.add()
-	case verbChange:
+		if c.kind != nil && c.kind == p.lex.draftable() {
+			p.step("generate", c.kind, &op{act: opDraft, About: c.object})
+		} else if c.kind != nil { // else Understand has asked
+			p.step("write", c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
+		}
+	case verbChange, verbRemove:
 		p.change()
-	case verbRemove:
-		p.remove()
-	case verbMove:
-		p.move()
 	case verbSchedule:
 		p.schedule()
 	case verbSave:
@@ -62,9 +55,6 @@ func (p *planner) build() {
 		p.step("read", c.kind, &op{act: opRead})
 		p.step("write", c.kind, &op{act: opNote, By: c.column.Name, About: c.value})
 	case verbDraft:
-		if fromStock.MatchString(c.text) {
-			p.readAll(p.lex.stock(), "")
-		}
 		p.step("generate", c.kind, &op{act: opDraft, About: c.object})
 	case verbRevise:
 		if r := p.targets(c); len(r.entities) == 1 && r.entities[0].Pending {
@@ -73,7 +63,6 @@ func (p *planner) build() {
 	case verbPlan:
 		p.plan()
 	default:
-		p.look()
 	}
 }
 
@@ -81,32 +70,33 @@ func (p *planner) look() {
 	c := p.c
 	switch c.verb {
 	case verbList:
-		for i, e := range append([]*domain.Entity{c.kind}, c.also...) {
-			o := &op{act: opRead}
-			if i == 0 {
-				o = p.listOp(c)
-			}
-			p.step("read", e, o)
+		p.step("read", c.kind, p.listOp(c))
+		for _, e := range c.also {
+			p.step("read", e, &op{act: opRead})
 		}
 	case verbSearch:
 		o := p.listOp(c)
-		if vague.MatchString(c.text) && !c.kind.Semantic.IsZero() {
+		if within(c.text, "something") && !c.kind.Semantic.IsZero() {
 			o.Where = append(o.Where, filter{"_semantic", "similar", c.object})
 		} else {
-			o.Where = append(o.Where, nameFilter(c.kind, c.object)...)
+			o.Name = c.object
 		}
 		p.step("read", c.kind, o)
 	case verbShow:
-		p.show()
+		r := p.targets(c)
+		for _, group := range byKind(r.entities) {
+			p.step("read", p.lex.byType[group[0].Type], &op{act: opRead, Refs: refsOf(group), Detail: "full"})
+		}
+		if e := p.typeFor(r); e != nil && len(r.entities) == 0 && r.name != "" {
+			p.step("read", e, &op{act: opRead, Name: r.name, Detail: "full"})
+		}
 	case verbUses:
-		thing := trimName(c.object)
-		if stock := p.lex.stock(); stock != nil && mine(c.object) {
+		thing, lead := trimName(c.object), strings.ToLower(c.object)
+		if stock := p.lex.stock(); stock != nil && (strings.HasPrefix(lead, "my ") || strings.HasPrefix(lead, "our ")) {
 			p.step("read", stock, &op{act: opRead, Name: thing})
 		}
-		p.readAll(c.kind, "rows")
+		p.step("read", c.kind, &op{act: opRead, Detail: "rows"})
 		p.step("analyze", c.kind, &op{act: opMatch, About: thing})
-	case verbMissing:
-		p.missing()
 	case verbCount:
 		o := &op{act: opCount, Where: p.valueFilters(c.values)}
 		if c.column != nil {
@@ -119,33 +109,21 @@ func (p *planner) look() {
 	}
 }
 
-// mine: what the user says to have.
-func mine(object string) bool {
-	lead, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(object)), " ")
-
-	return lead == "my" || lead == "our"
-}
-
-// readAll reads a table unless all that is asked of it stands in view.
-func (p *planner) readAll(e *domain.Entity, detail string) {
-	if e != nil {
-		p.step("read", e, &op{act: opRead, Detail: detail})
-	}
-}
-
 // listOp reads what a list command asks for.
 func (s *scene) listOp(c *command) *op {
-	o := &op{act: opRead, Where: s.valueFilters(c.values)}
-	if c.column != nil {
-		o.By = c.column.Name
-		o.Where = append(o.Where, filter{c.column.Name, "is_not_null", nil})
-	}
-	day := firstColumn(c.kind, func(col *domain.Column) bool { return col.Kind == domain.KindDate })
-	if from, to, ok := period(c.text, s.Today); ok && day != nil {
-		o.Where = append(o.Where, filter{day.Name, ">=", from.Format(dayFormat)}, filter{day.Name, "<=", to.Format(dayFormat)})
-	}
+	return &op{act: opRead, Where: append(s.valueFilters(c.values), s.dayFilters(c.kind, c.text)...)}
+}
 
-	return o
+func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
+	day := firstColumn(e, isDay)
+	from, to, ok := period(text, s.Today)
+	switch {
+	case day != nil && within(text, "expired"):
+		return []filter{{day.Name, "<", s.Today.Format(dayFormat)}}
+	case day == nil || !ok:
+		return nil
+	}
+	return []filter{{day.Name, ">=", from.Format(dayFormat)}, {day.Name, "<=", to.Format(dayFormat)}}
 }
 
 // valueFilters joins several values of one column to one "in".
@@ -154,175 +132,173 @@ func (s *scene) valueFilters(values []value) []filter {
 	for _, v := range values {
 		i := slices.IndexFunc(out, func(x filter) bool { return x.Field == v.column.Name })
 		switch {
-		case s.lex.wholeValue(v):
 		case v.column.Kind == domain.KindArray:
 			out = append(out, filter{v.column.Name, "contains", []string{v.value}})
 		case i < 0:
 			out = append(out, filter{v.column.Name, "=", typed(v.column, v.value, s.Today)})
 		default:
-			list, ok := out[i].Value.([]any)
+			before, ok := out[i].Value.([]any)
 			if !ok {
-				list = []any{out[i].Value}
+				before = []any{out[i].Value}
 			}
-			out[i].Op, out[i].Value = "in", append(list, typed(v.column, v.value, s.Today))
+			out[i].Op, out[i].Value = "in", append(before, typed(v.column, v.value, s.Today))
 		}
 	}
-
-	return out
-}
-
-// show reads things in full, one read a type, or finds one by its name.
-func (p *planner) show() {
-	r := p.targets(p.c)
-	for _, group := range p.byKind(r.entities) {
-		p.step("read", p.lex.byType(group[0].Type), &op{act: opRead, Refs: refsOf(group), Detail: "full"})
-	}
-	if len(r.entities) == 0 && r.name != "" {
-		if e := p.typeFor(r); e != nil {
-			p.step("read", e, &op{act: opRead, Name: r.name, Detail: "full"})
-		}
-	}
-}
-
-// byKind groups entities of one type, in order of first appearance.
-func (s *scene) byKind(list []*nodes.Entity) [][]*nodes.Entity {
-	var out [][]*nodes.Entity
-	for _, e := range list {
-		i := slices.IndexFunc(out, func(g []*nodes.Entity) bool { return g[0].Type == e.Type })
-		if i < 0 {
-			out = append(out, []*nodes.Entity{e})
-		} else {
-			out[i] = append(out[i], e)
-		}
-	}
-
 	return out
 }
 
 // typeFor is the type that a command is about, or of a thing that it only names:
-// what is drafted, else what amounts are kept of, else the first with names.
+// what is drafted, else the first with names.
 func (p *planner) typeFor(r found) *domain.Entity {
-	switch {
-	case len(r.entities) > 0:
-		return p.lex.byType(r.entities[0].Type)
-	case p.c.kind != nil:
+	if len(r.entities) > 0 {
+		return p.lex.byType[r.entities[0].Type]
+	}
+	if p.c.kind != nil || r.name == "" {
 		return p.c.kind
-	case r.name == "":
-		return nil
-	case p.lex.draftable() != nil:
-		return p.lex.draftable()
 	}
-	for _, e := range p.lex.ranked() {
-		if labelColumn(e) != nil {
-			return e
-		}
-	}
-
-	return nil
+	withNames := filtered(p.lex.ranked, func(e *domain.Entity) bool { return labelColumn(e) != nil })
+	return append([]*domain.Entity{p.lex.draftable()}, append(withNames, nil)...)[btoi(p.lex.draftable() == nil)]
 }
 
-func (p *planner) add() {
-	c := p.c
-	switch {
-	case c.kind == nil:
-		p.clarify("Where shall I add " + trimName(c.object) + ": " + orList(p.addable()) + "?")
-	case p.lex.isDraftable(c.kind):
-		p.step("generate", c.kind, &op{act: opDraft, About: c.object})
-	default:
-		p.step("write", c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
-	}
-}
-
+// change updates or deletes stored rows: by ref where one is known, as a set, or by
+// name with a read before it, so that no ref is ever invented.
 func (p *planner) change() {
 	r := p.targets(p.c)
 	e := p.typeFor(r)
 	if e == nil {
-		p.clarify("What shall I change, and to what?")
-
 		return
 	}
-	set := p.changes(p.c, e)
-	switch {
-	case len(set) == 0:
-		p.clarify("What shall I change about " + orElse(r.text, "it") + "?")
-	case len(r.entities) > 0 && r.entities[0].Pending:
-		p.step("generate", e, &op{act: opRevise, Refs: refsOf(r.entities[:1]), Rows: []map[string]any{set}})
-	default:
-		p.write(e, r, &op{act: opUpdate, Rows: []map[string]any{set}})
-	}
-}
-
-// write plans a change of stored rows: by ref where one is known, else by name with
-// a read before it, so that no ref is ever invented.
-func (p *planner) write(e *domain.Entity, r found, o *op) {
-	switch {
-	case p.isSet(p.c):
-		o.Where = p.setFilters(e)
-	case len(r.entities) > 0:
-		o.Refs = refsOf(r.entities)
-	default:
-		o.Name = r.name
-		p.step("read", e, &op{act: opRead, Name: r.name})
-	}
-	p.step("write", e, o)
-}
-
-// setFilters narrow a set: its values, what is done, what is past.
-func (p *planner) setFilters(e *domain.Entity) []filter {
-	out := p.valueFilters(p.c.values)
-	if col := doneColumn(e); col != nil && doneWord.MatchString(strings.TrimSuffix(p.c.object, " "+plural(e))) {
-		out = append(out, filter{col.Name, "=", true})
-	}
-	day := firstColumn(e, func(col *domain.Column) bool { return col.Kind == domain.KindDate })
-	switch {
-	case day == nil:
-	case strings.Contains(strings.ToLower(p.c.object), "expired"):
-		out = append(out, filter{day.Name, "<", p.Today.Format(dayFormat)})
-	default:
-		if from, to, ok := period(p.c.object, p.Today); ok {
-			out = append(out, filter{day.Name, ">=", from.Format(dayFormat)}, filter{day.Name, "<=", to.Format(dayFormat)})
+	o := &op{act: opDelete}
+	if p.c.verb == verbChange {
+		if o = (&op{act: opUpdate, Rows: []map[string]any{p.changes(p.c, e)}}); len(o.Rows[0]) == 0 {
+			return
 		}
 	}
-	if out == nil {
-		out = []filter{}
+	drafts := filtered(r.entities, isPending)
+	switch {
+	case len(drafts) > 0 && p.c.verb == verbChange:
+		p.step("generate", e, &op{act: opRevise, Refs: refsOf(drafts[:1]), Rows: o.Rows})
+	case p.isSet(p.c):
+		o.Where = append(p.valueFilters(p.c.values), p.dayFilters(e, p.c.object)...)
+		if done := doneColumn(e); done != nil && doneWord(p.c.object) {
+			o.Where = append(o.Where, filter{done.Name, "=", true})
+		}
+		p.step("write", e, o)
+	case len(r.entities) == 0:
+		p.step("read", e, &op{act: opRead, Name: r.name})
+		o.Name = r.name
+		p.step("write", e, o)
+	default:
+		for _, group := range byKind(filtered(r.entities, func(x *nodes.Entity) bool { return !x.Pending })) {
+			o.Refs = refsOf(group)
+			p.step("write", p.lex.byType[group[0].Type], o)
+		}
 	}
-
-	return out
 }
 
-func (p *planner) remove() {
-	r := p.targets(p.c)
-	e := p.typeFor(r)
-	if e == nil {
-		p.clarify("What shall I delete?")
-
-		return
-	}
-	stored := slices.DeleteFunc(slices.Clone(r.entities), func(x *nodes.Entity) bool { return x.Pending })
-	for _, group := range p.byKind(stored) {
-		p.step("write", p.lex.byType(group[0].Type), &op{act: opDelete, Refs: refsOf(group)})
-	}
-	if len(r.entities) == 0 {
-		p.write(e, r, &op{act: opDelete})
-	}
+func doneWord(text string) bool {
+	return slices.ContainsFunc(words(text), func(w string) bool {
+		return slices.Contains([]string{"done", "completed", "finished", "bought", "purchased"}, w)
+	})
 }
 
 // save plans one write a type; what points at others comes after them.
 func (p *planner) save() {
 	schedule, _, _ := p.lex.schedule()
-	groups := p.byKind(p.ofPending(p.targets(p.c).entities))
-	slices.SortStableFunc(groups, func(a, b []*nodes.Entity) int {
-		return last01(schedule != nil && a[0].Type == schedule.Type) - last01(schedule != nil && b[0].Type == schedule.Type)
-	})
+	groups := byKind(filtered(p.targets(p.c).entities, isPending))
+	late := func(g []*nodes.Entity) int { return btoi(schedule != nil && g[0].Type == schedule.Type) }
+	slices.SortStableFunc(groups, func(a, b []*nodes.Entity) int { return late(a) - late(b) })
 	for _, group := range groups {
-		p.step("write", p.lex.byType(group[0].Type), &op{act: opSave, Refs: refsOf(group)})
+		p.step("write", p.lex.byType[group[0].Type], &op{act: opSave, Refs: refsOf(group)})
 	}
 }
 
-func last01(late bool) int {
-	if late {
-		return 1
+// schedule puts one thing on a day. A draft is saved first, and only with the
+// user's word.
+func (p *planner) schedule() {
+	e, day, link := p.lex.schedule()
+	days, r := dates(p.c.text, p.Today), p.targets(p.c)
+	if len(days) == 0 || len(r.entities) == 0 && r.name == "" {
+		return // Understand has asked
 	}
+	row := p.dayRow(days[0], p.c.values)
+	create := &op{act: opCreate, Rows: []map[string]any{row}}
+	switch {
+	case len(r.entities) == 0:
+		p.step("read", link.FK.Entity, &op{act: opRead, Name: r.name})
+		create.Name = r.name
+	case r.entities[0].Pending && !p.c.agreed:
+		p.out.Decision = "propose"
+		p.out.Proposal = r.entities[0].Label + " is not saved yet. " + offerWords + "it and put it on " + slotText(e, day, row) + "?"
+		return
+	case r.entities[0].Pending:
+		p.step("write", link.FK.Entity, &op{act: opSave, Refs: refsOf(r.entities[:1])})
+		row[link.Name] = r.entities[0].Ref
+	default:
+		row[link.Name] = r.entities[0].Ref
+	}
+	p.step("write", e, create)
+}
 
-	return 0
+// dayRow is a row of the schedule for a day, with the declaration's defaults.
+func (s *scene) dayRow(at time.Time, values []value) map[string]any {
+	e, day, _ := s.lex.schedule()
+	row := map[string]any{day.Name: at.Format(dayFormat)}
+	if pl := s.lex.Plan; pl != nil {
+		maps.Copy(row, pl.Content)
+		row[pl.Slot] = pl.DefaultSlot
+	} else if slot := firstColumn(e, func(c *domain.Column) bool { return len(c.Enum) > 0 && !c.Nullable && !c.HasDefault }); slot != nil {
+		row[slot.Name] = slot.Enum[0]
+	}
+	for _, v := range values {
+		row[v.column.Name] = typed(v.column, v.value, s.Today)
+	}
+	return row
+}
+
+// slotText is a day of the schedule in words: "Friday, Nov 27 (dinner)".
+func slotText(e *domain.Entity, day *domain.Column, row map[string]any) string {
+	text := asText(row[day.Name])
+	if at, err := time.Parse(dayFormat, text); err == nil {
+		text = at.Format("Monday, Jan 2")
+	}
+	for _, c := range e.Columns {
+		if v := asText(row[c.Name]); len(c.Enum) > 0 && v != "" {
+			text += " (" + v + ")"
+		}
+	}
+	return text
+}
+
+// plan drafts rows of the schedule: the days and slots are fixed here, what goes
+// into them is chosen when the draft is made.
+func (p *planner) plan() {
+	const mostDays = 14 // within what one answer can hold
+	e, _, link := p.lex.schedule()
+	if len(p.choices(link.FK.Entity)) == 0 {
+		p.step("read", link.FK.Entity, &op{act: opRead, Detail: "rows"})
+	}
+	days := dates(p.c.text, p.Today)
+	if len(days) == 0 {
+		n, start := 3, p.Today.AddDate(0, 0, 1)
+		if p.lex.Plan != nil {
+			n = p.lex.Plan.DefaultCount
+		}
+		if from, to, ok := period(p.c.text, p.Today); ok {
+			start, n = from, int(to.Sub(from).Hours()/24)+1
+		}
+		for i := range min(cmp.Or(planCount(p.c.text), n), mostDays) {
+			days = append(days, start.AddDate(0, 0, i))
+		}
+	}
+	var rows []map[string]any
+	for _, at := range days {
+		for _, v := range p.c.values {
+			rows = append(rows, p.dayRow(at, []value{v}))
+		}
+		if len(p.c.values) == 0 {
+			rows = append(rows, p.dayRow(at, nil))
+		}
+	}
+	p.step("generate", e, &op{act: opPlan, About: p.c.text, Rows: rows})
 }
