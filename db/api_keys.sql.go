@@ -12,18 +12,18 @@ import (
 	"github.com/google/uuid"
 )
 
-const apiKeyActive = `-- name: ApiKeyActive :one
+const ApiKeyActive = `-- name: ApiKeyActive :one
 SELECT EXISTS (SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL)
 `
 
 func (q *Queries) ApiKeyActive(ctx context.Context, db DBTX, id uuid.UUID) (bool, error) {
-	row := db.QueryRow(ctx, apiKeyActive, id)
+	row := db.QueryRow(ctx, ApiKeyActive, id)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
 }
 
-const apiKeyFind = `-- name: ApiKeyFind :one
+const ApiKeyFind = `-- name: ApiKeyFind :one
 SELECT k.id, k.user_id, k.scopes, k.last_used_at
 FROM api_keys AS k
 WHERE k.key_hash = $1 AND k.revoked_at IS NULL
@@ -37,7 +37,7 @@ type ApiKeyFindRow struct {
 }
 
 func (q *Queries) ApiKeyFind(ctx context.Context, db DBTX, keyHash []byte) (*ApiKeyFindRow, error) {
-	row := db.QueryRow(ctx, apiKeyFind, keyHash)
+	row := db.QueryRow(ctx, ApiKeyFind, keyHash)
 	var i ApiKeyFindRow
 	err := row.Scan(
 		&i.ID,
@@ -48,7 +48,7 @@ func (q *Queries) ApiKeyFind(ctx context.Context, db DBTX, keyHash []byte) (*Api
 	return &i, err
 }
 
-const apiKeyInsert = `-- name: ApiKeyInsert :one
+const ApiKeyInsert = `-- name: ApiKeyInsert :one
 INSERT INTO api_keys (user_id, name, key_hash, scopes)
 VALUES ($1, $2, $3, $4)
 RETURNING id
@@ -62,7 +62,7 @@ type ApiKeyInsertParams struct {
 }
 
 func (q *Queries) ApiKeyInsert(ctx context.Context, db DBTX, arg *ApiKeyInsertParams) (uuid.UUID, error) {
-	row := db.QueryRow(ctx, apiKeyInsert,
+	row := db.QueryRow(ctx, ApiKeyInsert,
 		arg.UserID,
 		arg.Name,
 		arg.KeyHash,
@@ -73,7 +73,7 @@ func (q *Queries) ApiKeyInsert(ctx context.Context, db DBTX, arg *ApiKeyInsertPa
 	return id, err
 }
 
-const apiKeyList = `-- name: ApiKeyList :many
+const ApiKeyList = `-- name: ApiKeyList :many
 SELECT k.id, u.name AS user_name, k.name, k.scopes, k.created_at, k.last_used_at, k.revoked_at
 FROM api_keys AS k
 JOIN users AS u ON u.id = k.user_id
@@ -91,7 +91,7 @@ type ApiKeyListRow struct {
 }
 
 func (q *Queries) ApiKeyList(ctx context.Context, db DBTX) ([]*ApiKeyListRow, error) {
-	rows, err := db.Query(ctx, apiKeyList)
+	rows, err := db.Query(ctx, ApiKeyList)
 	if err != nil {
 		return nil, err
 	}
@@ -118,25 +118,25 @@ func (q *Queries) ApiKeyList(ctx context.Context, db DBTX) ([]*ApiKeyListRow, er
 	return items, nil
 }
 
-const apiKeyRevoke = `-- name: ApiKeyRevoke :execrows
+const ApiKeyRevoke = `-- name: ApiKeyRevoke :execrows
 UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = $1 AND revoked_at IS NULL
 `
 
 func (q *Queries) ApiKeyRevoke(ctx context.Context, db DBTX, id uuid.UUID) (int64, error) {
-	result, err := db.Exec(ctx, apiKeyRevoke, id)
+	result, err := db.Exec(ctx, ApiKeyRevoke, id)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const apiKeyTouch = `-- name: ApiKeyTouch :exec
+const ApiKeyTouch = `-- name: ApiKeyTouch :exec
 UPDATE api_keys SET last_used_at = clock_timestamp()
 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')
 `
 
 // ApiKeyTouch writes once a minute at most, so that a busy key costs no write per request.
 func (q *Queries) ApiKeyTouch(ctx context.Context, db DBTX, id uuid.UUID) error {
-	_, err := db.Exec(ctx, apiKeyTouch, id)
+	_, err := db.Exec(ctx, ApiKeyTouch, id)
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const artifactGet = `-- name: ArtifactGet :one
+const ArtifactGet = `-- name: ArtifactGet :one
 SELECT e.ref, e.entity_type, e.entity_id, e.label, e.state, a.version, a.content
 FROM entity_refs AS e
 JOIN artifacts AS a ON a.session_id = e.session_id AND a.ref = e.ref
@@ -40,7 +40,7 @@ type ArtifactGetRow struct {
 
 // ArtifactGet is one version of a draft, the newest unless one is named.
 func (q *Queries) ArtifactGet(ctx context.Context, db DBTX, arg *ArtifactGetParams) (*ArtifactGetRow, error) {
-	row := db.QueryRow(ctx, artifactGet, arg.SessionID, arg.Ref, arg.Version)
+	row := db.QueryRow(ctx, ArtifactGet, arg.SessionID, arg.Ref, arg.Version)
 	var i ArtifactGetRow
 	err := row.Scan(
 		&i.Ref,
@@ -54,7 +54,7 @@ func (q *Queries) ArtifactGet(ctx context.Context, db DBTX, arg *ArtifactGetPara
 	return &i, err
 }
 
-const artifactInsert = `-- name: ArtifactInsert :exec
+const ArtifactInsert = `-- name: ArtifactInsert :exec
 INSERT INTO artifacts (session_id, user_id, ref, version, content, turn_number, step)
 SELECT $1::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1::uuid), n.ref,
        1 + coalesce((SELECT max(a.version) FROM artifacts AS a WHERE a.session_id = $1::uuid AND a.ref = n.ref), 0),
@@ -72,7 +72,7 @@ type ArtifactInsertParams struct {
 
 // ArtifactInsert adds the next version of each; refs and contents go in pairs.
 func (q *Queries) ArtifactInsert(ctx context.Context, db DBTX, arg *ArtifactInsertParams) error {
-	_, err := db.Exec(ctx, artifactInsert,
+	_, err := db.Exec(ctx, ArtifactInsert,
 		arg.SessionID,
 		arg.TurnNumber,
 		arg.Step,
@@ -82,7 +82,7 @@ func (q *Queries) ArtifactInsert(ctx context.Context, db DBTX, arg *ArtifactInse
 	return err
 }
 
-const artifactListNewest = `-- name: ArtifactListNewest :many
+const ArtifactListNewest = `-- name: ArtifactListNewest :many
 SELECT DISTINCT ON (a.ref) a.ref, a.content
 FROM artifacts AS a
 JOIN entity_refs AS e ON e.session_id = a.session_id AND e.ref = a.ref
@@ -105,7 +105,7 @@ type ArtifactListNewestRow struct {
 
 // ArtifactListNewest returns the newest content of drafts, and of what was saved in the given turn.
 func (q *Queries) ArtifactListNewest(ctx context.Context, db DBTX, arg *ArtifactListNewestParams) ([]*ArtifactListNewestRow, error) {
-	rows, err := db.Query(ctx, artifactListNewest, arg.SessionID, arg.Refs, arg.TurnNumber)
+	rows, err := db.Query(ctx, ArtifactListNewest, arg.SessionID, arg.Refs, arg.TurnNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (q *Queries) ArtifactListNewest(ctx context.Context, db DBTX, arg *Artifact
 	return items, nil
 }
 
-const artifactListPending = `-- name: ArtifactListPending :many
+const ArtifactListPending = `-- name: ArtifactListPending :many
 SELECT e.ref, a.content
 FROM entity_refs AS e
 CROSS JOIN LATERAL (
@@ -144,7 +144,7 @@ type ArtifactListPendingRow struct {
 
 // ArtifactListPending is the newest content of every draft of a session.
 func (q *Queries) ArtifactListPending(ctx context.Context, db DBTX, sessionID uuid.UUID) ([]*ArtifactListPendingRow, error) {
-	rows, err := db.Query(ctx, artifactListPending, sessionID)
+	rows, err := db.Query(ctx, ArtifactListPending, sessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func (q *Queries) ArtifactListPending(ctx context.Context, db DBTX, sessionID uu
 	return items, nil
 }
 
-const artifactNewest = `-- name: ArtifactNewest :one
+const ArtifactNewest = `-- name: ArtifactNewest :one
 SELECT coalesce(max(version), 0)::int AS version FROM artifacts WHERE session_id = $1 AND ref = $2
 `
 
@@ -173,13 +173,13 @@ type ArtifactNewestParams struct {
 }
 
 func (q *Queries) ArtifactNewest(ctx context.Context, db DBTX, arg *ArtifactNewestParams) (int32, error) {
-	row := db.QueryRow(ctx, artifactNewest, arg.SessionID, arg.Ref)
+	row := db.QueryRow(ctx, ArtifactNewest, arg.SessionID, arg.Ref)
 	var version int32
 	err := row.Scan(&version)
 	return version, err
 }
 
-const artifactVersions = `-- name: ArtifactVersions :many
+const ArtifactVersions = `-- name: ArtifactVersions :many
 SELECT a.version, a.turn_number, (CASE WHEN a.step IS NULL THEN 'user' ELSE 'assistant' END)::text AS actor, a.created_at
 FROM artifacts AS a
 WHERE a.session_id = $1 AND a.ref = $2
@@ -202,7 +202,7 @@ type ArtifactVersionsRow struct {
 
 // ArtifactVersions are a draft's versions, newest first. What no step made is the user's own.
 func (q *Queries) ArtifactVersions(ctx context.Context, db DBTX, arg *ArtifactVersionsParams) ([]*ArtifactVersionsRow, error) {
-	rows, err := db.Query(ctx, artifactVersions, arg.SessionID, arg.Ref, arg.PageSize)
+	rows, err := db.Query(ctx, ArtifactVersions, arg.SessionID, arg.Ref, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}

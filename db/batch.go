@@ -17,7 +17,7 @@ var (
 	ErrBatchAlreadyClosed = errors.New("batch already closed")
 )
 
-const jobHandOff = `-- name: JobHandOff :batchone
+const JobHandOff = `-- name: JobHandOff :batchone
 SELECT job_hand_off($1::bigint, $2::int, $3::text, $4::text, $5::jsonb)::bigint AS next_id
 `
 
@@ -46,7 +46,7 @@ func (q *Queries) JobHandOff(ctx context.Context, db DBTX, arg []*JobHandOffPara
 			a.Kind,
 			a.Args,
 		}
-		batch.Queue(jobHandOff, vals...)
+		batch.Queue(JobHandOff, vals...)
 	}
 	br := db.SendBatch(ctx, batch)
 	return &JobHandOffBatchResults{br, len(arg), false}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const constraintEnd = `-- name: ConstraintEnd :many
+const ConstraintEnd = `-- name: ConstraintEnd :many
 UPDATE constraints SET ended_turn = $1::int, replaced_by = $2::uuid
 WHERE user_id = $3 AND id = ANY($4::uuid[]) AND ended_turn IS NULL
 RETURNING id
@@ -28,7 +28,7 @@ type ConstraintEndParams struct {
 
 // ConstraintEnd ends constraints in force; replaced_by names what took their place.
 func (q *Queries) ConstraintEnd(ctx context.Context, db DBTX, arg *ConstraintEndParams) ([]uuid.UUID, error) {
-	rows, err := db.Query(ctx, constraintEnd,
+	rows, err := db.Query(ctx, ConstraintEnd,
 		arg.TurnNumber,
 		arg.ReplacedBy,
 		arg.UserID,
@@ -52,7 +52,7 @@ func (q *Queries) ConstraintEnd(ctx context.Context, db DBTX, arg *ConstraintEnd
 	return items, nil
 }
 
-const constraintInsert = `-- name: ConstraintInsert :one
+const ConstraintInsert = `-- name: ConstraintInsert :one
 INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 RETURNING id
@@ -71,7 +71,7 @@ type ConstraintInsertParams struct {
 
 // ConstraintInsert stores what the user asked to hold.
 func (q *Queries) ConstraintInsert(ctx context.Context, db DBTX, arg *ConstraintInsertParams) (uuid.UUID, error) {
-	row := db.QueryRow(ctx, constraintInsert,
+	row := db.QueryRow(ctx, ConstraintInsert,
 		arg.UserID,
 		arg.SessionID,
 		arg.Text,
@@ -86,7 +86,7 @@ func (q *Queries) ConstraintInsert(ctx context.Context, db DBTX, arg *Constraint
 	return id, err
 }
 
-const constraintListInForce = `-- name: ConstraintListInForce :many
+const ConstraintListInForce = `-- name: ConstraintListInForce :many
 SELECT text, kind, value, scope, source_turn, expires_at, session_id
 FROM constraints
 WHERE (session_id = $1 OR (scope = 'lasting' AND user_id = $2))
@@ -112,7 +112,7 @@ type ConstraintListInForceRow struct {
 
 // ConstraintListInForce is what holds at a moment: the session's own and the user's lasting ones.
 func (q *Queries) ConstraintListInForce(ctx context.Context, db DBTX, arg *ConstraintListInForceParams) ([]*ConstraintListInForceRow, error) {
-	rows, err := db.Query(ctx, constraintListInForce, arg.SessionID, arg.UserID, arg.At)
+	rows, err := db.Query(ctx, ConstraintListInForce, arg.SessionID, arg.UserID, arg.At)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (q *Queries) ConstraintListInForce(ctx context.Context, db DBTX, arg *Const
 	return items, nil
 }
 
-const constraintListLive = `-- name: ConstraintListLive :many
+const ConstraintListLive = `-- name: ConstraintListLive :many
 SELECT id, user_id, session_id, text, kind, value, scope, source_turn, expires_at, ended_turn, replaced_by, created_at FROM constraints
 WHERE user_id = $1 AND ended_turn IS NULL AND (session_id = $2 OR scope = 'lasting')
 ORDER BY source_turn, id
@@ -152,7 +152,7 @@ type ConstraintListLiveParams struct {
 
 // ConstraintListLive returns those in force in a session, the user's lasting ones included, oldest first.
 func (q *Queries) ConstraintListLive(ctx context.Context, db DBTX, arg *ConstraintListLiveParams) ([]*Constraints, error) {
-	rows, err := db.Query(ctx, constraintListLive, arg.UserID, arg.SessionID)
+	rows, err := db.Query(ctx, ConstraintListLive, arg.UserID, arg.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (q *Queries) ConstraintListLive(ctx context.Context, db DBTX, arg *Constrai
 	return items, nil
 }
 
-const constraintPage = `-- name: ConstraintPage :many
+const ConstraintPage = `-- name: ConstraintPage :many
 SELECT id, session_id, text, kind, value, scope, source_turn, expires_at, ended_turn, replaced_by, created_at,
        (ended_turn IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))::boolean AS in_force
 FROM constraints
@@ -218,7 +218,7 @@ type ConstraintPageRow struct {
 
 // ConstraintPage pages through what was asked for in a session, and what its user asked for to last, ended ones included, oldest first.
 func (q *Queries) ConstraintPage(ctx context.Context, db DBTX, arg *ConstraintPageParams) ([]*ConstraintPageRow, error) {
-	rows, err := db.Query(ctx, constraintPage,
+	rows, err := db.Query(ctx, ConstraintPage,
 		arg.SessionID,
 		arg.UserID,
 		arg.AfterID,

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const contextItemListCall = `-- name: ContextItemListCall :many
+const ContextItemListCall = `-- name: ContextItemListCall :many
 SELECT section, coalesce(ref, '')::text AS ref, coalesce(turn_number, 0)::int AS turn_number, reason, tokens
 FROM context_items
 WHERE llm_call_id = $1
@@ -27,7 +27,7 @@ type ContextItemListCallRow struct {
 }
 
 func (q *Queries) ContextItemListCall(ctx context.Context, db DBTX, llmCallID uuid.UUID) ([]*ContextItemListCallRow, error) {
-	rows, err := db.Query(ctx, contextItemListCall, llmCallID)
+	rows, err := db.Query(ctx, ContextItemListCall, llmCallID)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (q *Queries) ContextItemListCall(ctx context.Context, db DBTX, llmCallID uu
 	return items, nil
 }
 
-const contextItemSumTurn = `-- name: ContextItemSumTurn :many
+const ContextItemSumTurn = `-- name: ContextItemSumTurn :many
 SELECT node, coalesce(step, 0)::int AS step, call, section, reason, count(*)::int AS items, sum(tokens)::int AS tokens,
        coalesce(array_agg(ref ORDER BY position) FILTER (WHERE ref IS NOT NULL), '{}')::text[] AS refs
 FROM v_context
@@ -74,7 +74,7 @@ type ContextItemSumTurnRow struct {
 
 // ContextItemSumTurn is what the prompts of a turn held: by call, section and reason, in the order of the calls.
 func (q *Queries) ContextItemSumTurn(ctx context.Context, db DBTX, turnID *uuid.UUID) ([]*ContextItemSumTurnRow, error) {
-	rows, err := db.Query(ctx, contextItemSumTurn, turnID)
+	rows, err := db.Query(ctx, ContextItemSumTurn, turnID)
 	if err != nil {
 		return nil, err
 	}

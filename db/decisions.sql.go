@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const decisionInsert = `-- name: DecisionInsert :exec
+const DecisionInsert = `-- name: DecisionInsert :exec
 INSERT INTO decisions (session_id, user_id, turn_id, turn_number, action, ref, reason, actor)
 SELECT $1::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1::uuid), $2::uuid, $3::int, $4::text, unnest($5::text[]), unnest($6::text[]), $7::text
 `
@@ -29,7 +29,7 @@ type DecisionInsertParams struct {
 
 // DecisionInsert logs decisions of one kind about refs, which go in pairs with reasons.
 func (q *Queries) DecisionInsert(ctx context.Context, db DBTX, arg *DecisionInsertParams) error {
-	_, err := db.Exec(ctx, decisionInsert,
+	_, err := db.Exec(ctx, DecisionInsert,
 		arg.SessionID,
 		arg.TurnID,
 		arg.TurnNumber,
@@ -41,7 +41,7 @@ func (q *Queries) DecisionInsert(ctx context.Context, db DBTX, arg *DecisionInse
 	return err
 }
 
-const decisionInsertClearAll = `-- name: DecisionInsertClearAll :exec
+const DecisionInsertClearAll = `-- name: DecisionInsertClearAll :exec
 INSERT INTO decisions (session_id, user_id, turn_id, turn_number, action, reason, actor)
 VALUES ($1, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1), $2, $3, 'clear_all', $4, $5)
 `
@@ -56,7 +56,7 @@ type DecisionInsertClearAllParams struct {
 
 // DecisionInsertClearAll logs a fresh start, which is about no ref.
 func (q *Queries) DecisionInsertClearAll(ctx context.Context, db DBTX, arg *DecisionInsertClearAllParams) error {
-	_, err := db.Exec(ctx, decisionInsertClearAll,
+	_, err := db.Exec(ctx, DecisionInsertClearAll,
 		arg.SessionID,
 		arg.TurnID,
 		arg.TurnNumber,
@@ -66,7 +66,7 @@ func (q *Queries) DecisionInsertClearAll(ctx context.Context, db DBTX, arg *Deci
 	return err
 }
 
-const decisionListRecent = `-- name: DecisionListRecent :many
+const DecisionListRecent = `-- name: DecisionListRecent :many
 SELECT turn_id, turn_number, action, ref, reason, actor
 FROM decisions
 WHERE session_id = $1 AND turn_number <= $2
@@ -91,7 +91,7 @@ type DecisionListRecentRow struct {
 
 // DecisionListRecent is the decision log up to a turn, newest first.
 func (q *Queries) DecisionListRecent(ctx context.Context, db DBTX, arg *DecisionListRecentParams) ([]*DecisionListRecentRow, error) {
-	rows, err := db.Query(ctx, decisionListRecent, arg.SessionID, arg.TurnNumber, arg.Lim)
+	rows, err := db.Query(ctx, DecisionListRecent, arg.SessionID, arg.TurnNumber, arg.Lim)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (q *Queries) DecisionListRecent(ctx context.Context, db DBTX, arg *Decision
 	return items, nil
 }
 
-const decisionPage = `-- name: DecisionPage :many
+const DecisionPage = `-- name: DecisionPage :many
 SELECT id, turn_number, action, ref, reason, actor, created_at
 FROM decisions
 WHERE session_id = $1 AND ($2::uuid IS NULL OR id > $2::uuid)
@@ -143,7 +143,7 @@ type DecisionPageRow struct {
 
 // DecisionPage pages through the decision log, oldest first.
 func (q *Queries) DecisionPage(ctx context.Context, db DBTX, arg *DecisionPageParams) ([]*DecisionPageRow, error) {
-	rows, err := db.Query(ctx, decisionPage, arg.SessionID, arg.AfterID, arg.PageSize)
+	rows, err := db.Query(ctx, DecisionPage, arg.SessionID, arg.AfterID, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const embeddingBeyond = `-- name: EmbeddingBeyond :one
+const EmbeddingBeyond = `-- name: EmbeddingBeyond :one
 SELECT EXISTS (SELECT FROM embeddings WHERE user_id = $1::uuid AND model = $2 LIMIT 1 OFFSET $3::int) AS beyond
 `
 
@@ -23,13 +23,13 @@ type EmbeddingBeyondParams struct {
 
 // EmbeddingBeyond says whether a user has more vectors than a number.
 func (q *Queries) EmbeddingBeyond(ctx context.Context, db DBTX, arg *EmbeddingBeyondParams) (bool, error) {
-	row := db.QueryRow(ctx, embeddingBeyond, arg.UserID, arg.Model, arg.Number)
+	row := db.QueryRow(ctx, EmbeddingBeyond, arg.UserID, arg.Model, arg.Number)
 	var beyond bool
 	err := row.Scan(&beyond)
 	return beyond, err
 }
 
-const embeddingChangedRows = `-- name: EmbeddingChangedRows :many
+const EmbeddingChangedRows = `-- name: EmbeddingChangedRows :many
 SELECT DISTINCT r.entity_type, r.entity_id::text AS entity_id
 FROM turns AS t
 CROSS JOIN LATERAL (
@@ -49,7 +49,7 @@ type EmbeddingChangedRowsRow struct {
 
 // EmbeddingChangedRows are the rows that a turn wrote, its UI changes included.
 func (q *Queries) EmbeddingChangedRows(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*EmbeddingChangedRowsRow, error) {
-	rows, err := db.Query(ctx, embeddingChangedRows, turnID)
+	rows, err := db.Query(ctx, EmbeddingChangedRows, turnID)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (q *Queries) EmbeddingChangedRows(ctx context.Context, db DBTX, turnID uuid
 	return items, nil
 }
 
-const embeddingCount = `-- name: EmbeddingCount :one
+const EmbeddingCount = `-- name: EmbeddingCount :one
 SELECT (SELECT count(*) FROM embeddings WHERE model = $1 AND dimensions = $2)::bigint AS vectors,
        (SELECT count(*) FROM turns WHERE status = 'succeeded')::bigint AS turns
 `
@@ -85,13 +85,13 @@ type EmbeddingCountRow struct {
 
 // EmbeddingCount is how many vectors a model has, and how many turns should have one.
 func (q *Queries) EmbeddingCount(ctx context.Context, db DBTX, arg *EmbeddingCountParams) (*EmbeddingCountRow, error) {
-	row := db.QueryRow(ctx, embeddingCount, arg.Model, arg.Dimensions)
+	row := db.QueryRow(ctx, EmbeddingCount, arg.Model, arg.Dimensions)
 	var i EmbeddingCountRow
 	err := row.Scan(&i.Vectors, &i.Turns)
 	return &i, err
 }
 
-const embeddingDelete = `-- name: EmbeddingDelete :exec
+const EmbeddingDelete = `-- name: EmbeddingDelete :exec
 DELETE FROM embeddings WHERE owner_kind = $1 AND owner_id = ANY ($2::text[])
 `
 
@@ -101,11 +101,11 @@ type EmbeddingDeleteParams struct {
 }
 
 func (q *Queries) EmbeddingDelete(ctx context.Context, db DBTX, arg *EmbeddingDeleteParams) error {
-	_, err := db.Exec(ctx, embeddingDelete, arg.OwnerKind, arg.OwnerIds)
+	_, err := db.Exec(ctx, EmbeddingDelete, arg.OwnerKind, arg.OwnerIds)
 	return err
 }
 
-const embeddingHashes = `-- name: EmbeddingHashes :many
+const EmbeddingHashes = `-- name: EmbeddingHashes :many
 SELECT owner_id, content_hash FROM embeddings
 WHERE owner_kind = $1 AND model = $2 AND dimensions = $3 AND owner_id = ANY ($4::text[])
 `
@@ -124,7 +124,7 @@ type EmbeddingHashesRow struct {
 
 // EmbeddingHashes is of which texts there are vectors.
 func (q *Queries) EmbeddingHashes(ctx context.Context, db DBTX, arg *EmbeddingHashesParams) ([]*EmbeddingHashesRow, error) {
-	rows, err := db.Query(ctx, embeddingHashes,
+	rows, err := db.Query(ctx, EmbeddingHashes,
 		arg.OwnerKind,
 		arg.Model,
 		arg.Dimensions,
@@ -148,7 +148,7 @@ func (q *Queries) EmbeddingHashes(ctx context.Context, db DBTX, arg *EmbeddingHa
 	return items, nil
 }
 
-const embeddingModels = `-- name: EmbeddingModels :many
+const EmbeddingModels = `-- name: EmbeddingModels :many
 SELECT m.model::text AS model, m.dimensions::int AS dimensions FROM embedding_models() AS m
 `
 
@@ -159,7 +159,7 @@ type EmbeddingModelsRow struct {
 
 // EmbeddingModels are the models that are complete, the newest first: those whose index stands.
 func (q *Queries) EmbeddingModels(ctx context.Context, db DBTX) ([]*EmbeddingModelsRow, error) {
-	rows, err := db.Query(ctx, embeddingModels)
+	rows, err := db.Query(ctx, EmbeddingModels)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (q *Queries) EmbeddingModels(ctx context.Context, db DBTX) ([]*EmbeddingMod
 	return items, nil
 }
 
-const embeddingOthers = `-- name: EmbeddingOthers :many
+const EmbeddingOthers = `-- name: EmbeddingOthers :many
 SELECT model, dimensions, (max(created_at) > clock_timestamp() - interval '1 hour')::bool AS used
 FROM embeddings WHERE model <> $1 OR dimensions <> $2
 GROUP BY model, dimensions ORDER BY model, dimensions
@@ -197,7 +197,7 @@ type EmbeddingOthersRow struct {
 
 // EmbeddingOthers are the models of before that have vectors; used are those of which one was made within the hour.
 func (q *Queries) EmbeddingOthers(ctx context.Context, db DBTX, arg *EmbeddingOthersParams) ([]*EmbeddingOthersRow, error) {
-	rows, err := db.Query(ctx, embeddingOthers, arg.Model, arg.Dimensions)
+	rows, err := db.Query(ctx, EmbeddingOthers, arg.Model, arg.Dimensions)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (q *Queries) EmbeddingOthers(ctx context.Context, db DBTX, arg *EmbeddingOt
 	return items, nil
 }
 
-const embeddingRetire = `-- name: EmbeddingRetire :execrows
+const EmbeddingRetire = `-- name: EmbeddingRetire :execrows
 DELETE FROM embeddings WHERE ctid = ANY (ARRAY(
     SELECT e.ctid FROM embeddings AS e WHERE e.model = $1 AND e.dimensions = $2 LIMIT $3))
 `
@@ -229,14 +229,14 @@ type EmbeddingRetireParams struct {
 
 // EmbeddingRetire deletes some vectors of a model and says how many.
 func (q *Queries) EmbeddingRetire(ctx context.Context, db DBTX, arg *EmbeddingRetireParams) (int64, error) {
-	result, err := db.Exec(ctx, embeddingRetire, arg.Model, arg.Dimensions, arg.Lim)
+	result, err := db.Exec(ctx, EmbeddingRetire, arg.Model, arg.Dimensions, arg.Lim)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const embeddingTurn = `-- name: EmbeddingTurn :many
+const EmbeddingTurn = `-- name: EmbeddingTurn :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t
 LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
@@ -253,7 +253,7 @@ type EmbeddingTurnRow struct {
 
 // EmbeddingTurn is the text by which a turn is found; none before it has succeeded.
 func (q *Queries) EmbeddingTurn(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*EmbeddingTurnRow, error) {
-	rows, err := db.Query(ctx, embeddingTurn, turnID)
+	rows, err := db.Query(ctx, EmbeddingTurn, turnID)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +278,7 @@ func (q *Queries) EmbeddingTurn(ctx context.Context, db DBTX, turnID uuid.UUID) 
 	return items, nil
 }
 
-const embeddingTurnsMissing = `-- name: EmbeddingTurnsMissing :many
+const EmbeddingTurnsMissing = `-- name: EmbeddingTurnsMissing :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t
 LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
@@ -306,7 +306,7 @@ type EmbeddingTurnsMissingRow struct {
 
 // EmbeddingTurnsMissing are the texts of the oldest turns after one that have no vector.
 func (q *Queries) EmbeddingTurnsMissing(ctx context.Context, db DBTX, arg *EmbeddingTurnsMissingParams) ([]*EmbeddingTurnsMissingRow, error) {
-	rows, err := db.Query(ctx, embeddingTurnsMissing,
+	rows, err := db.Query(ctx, EmbeddingTurnsMissing,
 		arg.After,
 		arg.Model,
 		arg.Dimensions,
@@ -336,7 +336,7 @@ func (q *Queries) EmbeddingTurnsMissing(ctx context.Context, db DBTX, arg *Embed
 	return items, nil
 }
 
-const embeddingUpsert = `-- name: EmbeddingUpsert :exec
+const EmbeddingUpsert = `-- name: EmbeddingUpsert :exec
 WITH new AS (
     SELECT unnest($4::text[]) AS owner_id, nullif(unnest($5::text[]), '')::uuid AS user_id,
            unnest($6::bytea[]) AS content_hash, unnest($7::text[]) AS embedding
@@ -364,7 +364,7 @@ type EmbeddingUpsertParams struct {
 
 // EmbeddingUpsert stores vectors, given as pgvector writes them.
 func (q *Queries) EmbeddingUpsert(ctx context.Context, db DBTX, arg *EmbeddingUpsertParams) error {
-	_, err := db.Exec(ctx, embeddingUpsert,
+	_, err := db.Exec(ctx, EmbeddingUpsert,
 		arg.OwnerKind,
 		arg.Model,
 		arg.Dimensions,

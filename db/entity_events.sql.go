@@ -7,51 +7,12 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
 
-const entityEventListTurns = `-- name: EntityEventListTurns :many
-SELECT DISTINCT ON (v.turn_number, v.ref) v.turn_number, v.ref, v.action
-FROM entity_events AS v
-WHERE v.session_id = $1 AND v.turn_number = ANY ($2::int[]) AND v.actor <> 'system'
-  AND v.action NOT IN ('linked', 'relabelled')
-ORDER BY v.turn_number, v.ref, (v.action = 'touched'), v.id DESC
-`
-
-type EntityEventListTurnsParams struct {
-	SessionID   uuid.UUID
-	TurnNumbers []int32
-}
-
-type EntityEventListTurnsRow struct {
-	TurnNumber int32
-	Ref        string
-	Action     string
-}
-
-// EntityEventListTurns says which refs each of the turns had to do with, and what last happened to them there.
-func (q *Queries) EntityEventListTurns(ctx context.Context, db DBTX, arg *EntityEventListTurnsParams) ([]*EntityEventListTurnsRow, error) {
-	rows, err := db.Query(ctx, entityEventListTurns, arg.SessionID, arg.TurnNumbers)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*EntityEventListTurnsRow
-	for rows.Next() {
-		var i EntityEventListTurnsRow
-		if err := rows.Scan(&i.TurnNumber, &i.Ref, &i.Action); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const entityEventListUser = `-- name: EntityEventListUser :many
+const EntityEventListUser = `-- name: EntityEventListUser :many
 SELECT DISTINCT ON (e.ref) e.entity_type, e.entity_id, e.label, v.action
 FROM entity_events AS v
 JOIN entity_refs AS e ON e.session_id = v.session_id AND e.ref = v.ref
@@ -74,7 +35,7 @@ type EntityEventListUserRow struct {
 
 // EntityEventListUser returns the rows that the user changed outside the chat before a turn began, each with what last happened to it.
 func (q *Queries) EntityEventListUser(ctx context.Context, db DBTX, arg *EntityEventListUserParams) ([]*EntityEventListUserRow, error) {
-	rows, err := db.Query(ctx, entityEventListUser, arg.SessionID, arg.TurnNumber)
+	rows, err := db.Query(ctx, EntityEventListUser, arg.SessionID, arg.TurnNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +49,62 @@ func (q *Queries) EntityEventListUser(ctx context.Context, db DBTX, arg *EntityE
 			&i.Label,
 			&i.Action,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const EntityEventListWindow = `-- name: EntityEventListWindow :many
+WITH wanted AS (
+    SELECT p.number FROM (
+        SELECT t.number, t.finished_at FROM turns AS t
+        WHERE t.session_id = $1 AND t.number <> $2::int AND t.finished_at <= $3
+        ORDER BY t.number DESC
+        LIMIT 80) AS p
+    ORDER BY p.finished_at DESC, p.number DESC
+    LIMIT $4
+)
+SELECT DISTINCT ON (v.turn_number, v.ref) v.turn_number, v.ref, v.action
+FROM wanted AS w
+CROSS JOIN LATERAL (SELECT e.session_id, e.user_id, e.id, e.ref, e.turn_number, e.step, e.action, e.actor, e.data, e.created_at FROM entity_events AS e WHERE e.session_id = $1 AND e.turn_number = w.number OFFSET 0) AS v
+WHERE v.actor <> 'system' AND v.action NOT IN ('linked', 'relabelled')
+ORDER BY v.turn_number, v.ref, (v.action = 'touched'), v.id DESC
+`
+
+type EntityEventListWindowParams struct {
+	SessionID   uuid.UUID
+	CurrentTurn int32
+	Before      *time.Time
+	TurnsWindow int32
+}
+
+type EntityEventListWindowRow struct {
+	TurnNumber int32
+	Ref        string
+	Action     string
+}
+
+// EntityEventListWindow says which refs each of the turns that ended last before one had to do with, and what last happened to them there.
+func (q *Queries) EntityEventListWindow(ctx context.Context, db DBTX, arg *EntityEventListWindowParams) ([]*EntityEventListWindowRow, error) {
+	rows, err := db.Query(ctx, EntityEventListWindow,
+		arg.SessionID,
+		arg.CurrentTurn,
+		arg.Before,
+		arg.TurnsWindow,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityEventListWindowRow
+	for rows.Next() {
+		var i EntityEventListWindowRow
+		if err := rows.Scan(&i.TurnNumber, &i.Ref, &i.Action); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const entityList = `-- name: EntityList :many
+const EntityList = `-- name: EntityList :many
 SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref
 FROM v_entities
 WHERE session_id = $1 AND tier <> 'hidden'
@@ -48,7 +48,7 @@ type EntityListRow struct {
 
 // EntityList is the registry as the API shows it, tiers counted from the session's last turn.
 func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams) ([]*EntityListRow, error) {
-	rows, err := db.Query(ctx, entityList,
+	rows, err := db.Query(ctx, EntityList,
 		arg.SessionID,
 		arg.AfterRef,
 		arg.AfterTier,
@@ -85,7 +85,7 @@ func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams
 	return items, nil
 }
 
-const entityListAt = `-- name: EntityListAt :many
+const EntityListAt = `-- name: EntityListAt :many
 SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS label, a.action::text AS action, a.state::ref_state AS state,
        a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref
 FROM registry_at($1::uuid, $2::int) AS a
@@ -123,7 +123,7 @@ type EntityListAtRow struct {
 
 // EntityListAt is EntityList as it was when a turn ended.
 func (q *Queries) EntityListAt(ctx context.Context, db DBTX, arg *EntityListAtParams) ([]*EntityListAtRow, error) {
-	rows, err := db.Query(ctx, entityListAt,
+	rows, err := db.Query(ctx, EntityListAt,
 		arg.SessionID,
 		arg.TurnNumber,
 		arg.AfterRef,
@@ -161,7 +161,7 @@ func (q *Queries) EntityListAt(ctx context.Context, db DBTX, arg *EntityListAtPa
 	return items, nil
 }
 
-const entityRefClear = `-- name: EntityRefClear :execrows
+const EntityRefClear = `-- name: EntityRefClear :execrows
 WITH cleared AS (
     UPDATE entity_refs AS e
     SET demoted_at_turn        = coalesce(e.demoted_at_turn, $1::int),
@@ -189,14 +189,14 @@ type EntityRefClearParams struct {
 
 // EntityRefClear puts everything but drafts out of view and forgets reasons and exclusions.
 func (q *Queries) EntityRefClear(ctx context.Context, db DBTX, arg *EntityRefClearParams) (int64, error) {
-	result, err := db.Exec(ctx, entityRefClear, arg.TurnNumber, arg.Actor, arg.SessionID)
+	result, err := db.Exec(ctx, EntityRefClear, arg.TurnNumber, arg.Actor, arg.SessionID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const entityRefCountOlder = `-- name: EntityRefCountOlder :many
+const EntityRefCountOlder = `-- name: EntityRefCountOlder :many
 SELECT o.entity_type, count(*)::int AS entities
 FROM (
     SELECT e.entity_type FROM entity_refs AS e
@@ -221,7 +221,7 @@ type EntityRefCountOlderRow struct {
 
 // EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many; an index-only scan.
 func (q *Queries) EntityRefCountOlder(ctx context.Context, db DBTX, arg *EntityRefCountOlderParams) ([]*EntityRefCountOlderRow, error) {
-	rows, err := db.Query(ctx, entityRefCountOlder, arg.SessionID, arg.OldestTurn, arg.MaxRefs)
+	rows, err := db.Query(ctx, EntityRefCountOlder, arg.SessionID, arg.OldestTurn, arg.MaxRefs)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (q *Queries) EntityRefCountOlder(ctx context.Context, db DBTX, arg *EntityR
 	return items, nil
 }
 
-const entityRefEndExclusions = `-- name: EntityRefEndExclusions :many
+const EntityRefEndExclusions = `-- name: EntityRefEndExclusions :many
 WITH freed AS (
     UPDATE entity_refs AS e
     SET excluded_reason = NULL, excluded_constraint_id = NULL, updated_at = clock_timestamp()
@@ -277,7 +277,7 @@ type EntityRefEndExclusionsRow struct {
 
 // EntityRefEndExclusions ends the exclusions that came with constraints, in whichever of the user's sessions they are.
 func (q *Queries) EntityRefEndExclusions(ctx context.Context, db DBTX, arg *EntityRefEndExclusionsParams) ([]*EntityRefEndExclusionsRow, error) {
-	rows, err := db.Query(ctx, entityRefEndExclusions,
+	rows, err := db.Query(ctx, EntityRefEndExclusions,
 		arg.SessionID,
 		arg.TurnID,
 		arg.TurnNumber,
@@ -302,7 +302,7 @@ func (q *Queries) EntityRefEndExclusions(ctx context.Context, db DBTX, arg *Enti
 	return items, nil
 }
 
-const entityRefList = `-- name: EntityRefList :many
+const EntityRefList = `-- name: EntityRefList :many
 SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs WHERE session_id = $1 AND ref = ANY($2::text[])
 `
 
@@ -313,7 +313,7 @@ type EntityRefListParams struct {
 
 // EntityRefList returns exactly these refs.
 func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefListParams) ([]*EntityRefs, error) {
-	rows, err := db.Query(ctx, entityRefList, arg.SessionID, arg.Refs)
+	rows, err := db.Query(ctx, EntityRefList, arg.SessionID, arg.Refs)
 	if err != nil {
 		return nil, err
 	}
@@ -360,7 +360,7 @@ func (q *Queries) EntityRefList(ctx context.Context, db DBTX, arg *EntityRefList
 	return items, nil
 }
 
-const entityRefListActive = `-- name: EntityRefListActive :many
+const EntityRefListActive = `-- name: EntityRefListActive :many
 SELECT a.ref::text AS ref, a.tier::text AS tier
 FROM entities_at($1::uuid, $2::int, $3::int) AS a
 `
@@ -378,7 +378,7 @@ type EntityRefListActiveRow struct {
 
 // EntityRefListActive names the refs in a tier as a turn sees them, in display order.
 func (q *Queries) EntityRefListActive(ctx context.Context, db DBTX, arg *EntityRefListActiveParams) ([]*EntityRefListActiveRow, error) {
-	rows, err := db.Query(ctx, entityRefListActive, arg.SessionID, arg.TurnNumber, arg.TurnsWindow)
+	rows, err := db.Query(ctx, EntityRefListActive, arg.SessionID, arg.TurnNumber, arg.TurnsWindow)
 	if err != nil {
 		return nil, err
 	}
@@ -397,7 +397,7 @@ func (q *Queries) EntityRefListActive(ctx context.Context, db DBTX, arg *EntityR
 	return items, nil
 }
 
-const entityRefListByKey = `-- name: EntityRefListByKey :many
+const EntityRefListByKey = `-- name: EntityRefListByKey :many
 SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
 WHERE session_id = $1
   AND (entity_type, entity_id) IN (SELECT unnest($2::text[]), unnest($3::text[]))
@@ -411,7 +411,7 @@ type EntityRefListByKeyParams struct {
 
 // EntityRefListByKey returns the refs of rows; types and ids go in pairs.
 func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRefListByKeyParams) ([]*EntityRefs, error) {
-	rows, err := db.Query(ctx, entityRefListByKey, arg.SessionID, arg.EntityTypes, arg.EntityIds)
+	rows, err := db.Query(ctx, EntityRefListByKey, arg.SessionID, arg.EntityTypes, arg.EntityIds)
 	if err != nil {
 		return nil, err
 	}
@@ -458,7 +458,7 @@ func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRe
 	return items, nil
 }
 
-const entityRefListDecayed = `-- name: EntityRefListDecayed :many
+const EntityRefListDecayed = `-- name: EntityRefListDecayed :many
 SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs AS e
 WHERE e.session_id = $1
   AND e.active_reason IS NOT NULL
@@ -477,7 +477,7 @@ type EntityRefListDecayedParams struct {
 
 // EntityRefListDecayed returns retained refs neither renewed nor touched since a turn.
 func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *EntityRefListDecayedParams) ([]*EntityRefs, error) {
-	rows, err := db.Query(ctx, entityRefListDecayed, arg.SessionID, arg.TurnNumber)
+	rows, err := db.Query(ctx, EntityRefListDecayed, arg.SessionID, arg.TurnNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -524,7 +524,7 @@ func (q *Queries) EntityRefListDecayed(ctx context.Context, db DBTX, arg *Entity
 	return items, nil
 }
 
-const entityRefListDrafts = `-- name: EntityRefListDrafts :many
+const EntityRefListDrafts = `-- name: EntityRefListDrafts :many
 SELECT session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version, created_at, updated_at, number, active_turn FROM entity_refs
 WHERE session_id = $1
   AND active_turn >= $2::int -- true of both, and an index range
@@ -539,7 +539,7 @@ type EntityRefListDraftsParams struct {
 
 // EntityRefListDrafts returns content that is not saved, and what was saved in the given turn.
 func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityRefListDraftsParams) ([]*EntityRefs, error) {
-	rows, err := db.Query(ctx, entityRefListDrafts, arg.SessionID, arg.TurnNumber)
+	rows, err := db.Query(ctx, EntityRefListDrafts, arg.SessionID, arg.TurnNumber)
 	if err != nil {
 		return nil, err
 	}
@@ -586,7 +586,7 @@ func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityR
 	return items, nil
 }
 
-const entityRefListInView = `-- name: EntityRefListInView :many
+const EntityRefListInView = `-- name: EntityRefListInView :many
 WITH labelled AS (
     SELECT l.ref FROM unnest($2::text[]) AS wanted(label)
     CROSS JOIN LATERAL (SELECT r.ref FROM entity_refs AS r
@@ -657,7 +657,7 @@ type EntityRefListInViewRow struct {
 // tier, those of the given names, keys and labels, and the newest of those that have left the window. Each part is an index range, and
 // each ref is looked up by its key: a plan kept for any LIMIT takes the names for a tenth of the session, and would read all of it.
 func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityRefListInViewParams) ([]*EntityRefListInViewRow, error) {
-	rows, err := db.Query(ctx, entityRefListInView,
+	rows, err := db.Query(ctx, EntityRefListInView,
 		arg.SessionID,
 		arg.Labels,
 		arg.OldestTurn,
@@ -706,7 +706,7 @@ func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityR
 	return items, nil
 }
 
-const entityRefListWords = `-- name: EntityRefListWords :many
+const EntityRefListWords = `-- name: EntityRefListWords :many
 SELECT w.ref, w.entity_type, w.entity_id, w.label, w.label_is_placeholder
 FROM entity_refs AS w
 WHERE w.session_id = $1 AND w.ref = ANY($2::text[])
@@ -733,7 +733,7 @@ type EntityRefListWordsRow struct {
 
 // EntityRefListWords returns what words of a text mean in a session: refs by their names, and rows by their keys among the given types.
 func (q *Queries) EntityRefListWords(ctx context.Context, db DBTX, arg *EntityRefListWordsParams) ([]*EntityRefListWordsRow, error) {
-	rows, err := db.Query(ctx, entityRefListWords,
+	rows, err := db.Query(ctx, EntityRefListWords,
 		arg.SessionID,
 		arg.Refs,
 		arg.EntityTypes,
@@ -763,18 +763,18 @@ func (q *Queries) EntityRefListWords(ctx context.Context, db DBTX, arg *EntityRe
 	return items, nil
 }
 
-const entityRefLock = `-- name: EntityRefLock :exec
+const EntityRefLock = `-- name: EntityRefLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))
 `
 
 // EntityRefLock makes writers of one session's registry wait for each other until their transactions end, so
 // that two of them neither mint two refs for one row nor lock rows in different orders.
 func (q *Queries) EntityRefLock(ctx context.Context, db DBTX, lockName string) error {
-	_, err := db.Exec(ctx, entityRefLock, lockName)
+	_, err := db.Exec(ctx, EntityRefLock, lockName)
 	return err
 }
 
-const entityRefSuggest = `-- name: EntityRefSuggest :many
+const EntityRefSuggest = `-- name: EntityRefSuggest :many
 SELECT n.ref, n.entity_type, n.label, n.label_is_placeholder, n.state
 FROM (SELECT unnest($1::text[]) AS entity_type) AS t
 CROSS JOIN LATERAL (
@@ -802,7 +802,7 @@ type EntityRefSuggestRow struct {
 
 // EntityRefSuggest returns what a model may have meant by a ref that does not resolve: the refs of each type touched last.
 func (q *Queries) EntityRefSuggest(ctx context.Context, db DBTX, arg *EntityRefSuggestParams) ([]*EntityRefSuggestRow, error) {
-	rows, err := db.Query(ctx, entityRefSuggest, arg.EntityTypes, arg.SessionID)
+	rows, err := db.Query(ctx, EntityRefSuggest, arg.EntityTypes, arg.SessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -827,7 +827,7 @@ func (q *Queries) EntityRefSuggest(ctx context.Context, db DBTX, arg *EntityRefS
 	return items, nil
 }
 
-const entityRefWrite = `-- name: EntityRefWrite :exec
+const EntityRefWrite = `-- name: EntityRefWrite :exec
 WITH written AS (
     INSERT INTO entity_refs (session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,
         source_call, turn_created, turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason,
@@ -872,7 +872,7 @@ type EntityRefWriteParams struct {
 
 // EntityRefWrite stores changed refs and writes the event of each (ref -> action) with the row as it is then.
 func (q *Queries) EntityRefWrite(ctx context.Context, db DBTX, arg *EntityRefWriteParams) error {
-	_, err := db.Exec(ctx, entityRefWrite,
+	_, err := db.Exec(ctx, EntityRefWrite,
 		arg.TurnNumber,
 		arg.Step,
 		arg.Events,

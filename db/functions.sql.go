@@ -13,19 +13,19 @@ import (
 	"github.com/google/uuid"
 )
 
-const databaseReadOnly = `-- name: DatabaseReadOnly :one
+const DatabaseReadOnly = `-- name: DatabaseReadOnly :one
 SELECT current_setting('transaction_read_only')::boolean AS read_only
 `
 
 // DatabaseReadOnly: a standby, or one whose transactions only read by default.
 func (q *Queries) DatabaseReadOnly(ctx context.Context, db DBTX) (bool, error) {
-	row := db.QueryRow(ctx, databaseReadOnly)
+	row := db.QueryRow(ctx, DatabaseReadOnly)
 	var read_only bool
 	err := row.Scan(&read_only)
 	return read_only, err
 }
 
-const jobComplete = `-- name: JobComplete :exec
+const JobComplete = `-- name: JobComplete :exec
 SELECT job_complete($1::bigint, $2::int)
 `
 
@@ -35,11 +35,11 @@ type JobCompleteParams struct {
 }
 
 func (q *Queries) JobComplete(ctx context.Context, db DBTX, arg *JobCompleteParams) error {
-	_, err := db.Exec(ctx, jobComplete, arg.JobID, arg.Attempt)
+	_, err := db.Exec(ctx, JobComplete, arg.JobID, arg.Attempt)
 	return err
 }
 
-const jobInsert = `-- name: JobInsert :exec
+const JobInsert = `-- name: JobInsert :exec
 SELECT job_insert($1::text, $2::jsonb, $3::text, wake => false)
 `
 
@@ -51,11 +51,11 @@ type JobInsertParams struct {
 
 // JobInsert wakes nobody: QueueWake does, after the commit.
 func (q *Queries) JobInsert(ctx context.Context, db DBTX, arg *JobInsertParams) error {
-	_, err := db.Exec(ctx, jobInsert, arg.Kind, arg.Args, arg.Queue)
+	_, err := db.Exec(ctx, JobInsert, arg.Kind, arg.Args, arg.Queue)
 	return err
 }
 
-const jobRelease = `-- name: JobRelease :one
+const JobRelease = `-- name: JobRelease :one
 SELECT job_release($1::bigint, $2::int, $3::text, $4::double precision, $5::text)::boolean AS released
 `
 
@@ -68,7 +68,7 @@ type JobReleaseParams struct {
 }
 
 func (q *Queries) JobRelease(ctx context.Context, db DBTX, arg *JobReleaseParams) (bool, error) {
-	row := db.QueryRow(ctx, jobRelease,
+	row := db.QueryRow(ctx, JobRelease,
 		arg.JobID,
 		arg.Attempt,
 		arg.State,
@@ -80,7 +80,7 @@ func (q *Queries) JobRelease(ctx context.Context, db DBTX, arg *JobReleaseParams
 	return released, err
 }
 
-const jobSupersede = `-- name: JobSupersede :one
+const JobSupersede = `-- name: JobSupersede :one
 SELECT jobs_supersede($1::text, $2::text)::int AS superseded
 `
 
@@ -90,13 +90,13 @@ type JobSupersedeParams struct {
 }
 
 func (q *Queries) JobSupersede(ctx context.Context, db DBTX, arg *JobSupersedeParams) (int32, error) {
-	row := db.QueryRow(ctx, jobSupersede, arg.Client, arg.Reason)
+	row := db.QueryRow(ctx, JobSupersede, arg.Client, arg.Reason)
 	var superseded int32
 	err := row.Scan(&superseded)
 	return superseded, err
 }
 
-const jobSupersedeStray = `-- name: JobSupersedeStray :one
+const JobSupersedeStray = `-- name: JobSupersedeStray :one
 SELECT jobs_supersede($1::text, 'fetched, but not delivered', $2::bigint[], interval '3 seconds')::int AS superseded
 `
 
@@ -108,49 +108,49 @@ type JobSupersedeStrayParams struct {
 // JobSupersedeStray is for the jobs that a worker has fetched without getting them: the connection broke in between.
 // What was fetched that long ago would have arrived.
 func (q *Queries) JobSupersedeStray(ctx context.Context, db DBTX, arg *JobSupersedeStrayParams) (int32, error) {
-	row := db.QueryRow(ctx, jobSupersedeStray, arg.Client, arg.Working)
+	row := db.QueryRow(ctx, JobSupersedeStray, arg.Client, arg.Working)
 	var superseded int32
 	err := row.Scan(&superseded)
 	return superseded, err
 }
 
-const loadPlans = `-- name: LoadPlans :exec
+const LoadPlans = `-- name: LoadPlans :exec
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
 `
 
 // LoadPlans is for a transaction that reads for a prompt, all of it by keys. Where a partitioned table is among what it asks, Postgres
 // would plan anew each time; and a plan that is kept from when the tables were small must serve when they no longer are.
 func (q *Queries) LoadPlans(ctx context.Context, db DBTX) error {
-	_, err := db.Exec(ctx, loadPlans)
+	_, err := db.Exec(ctx, LoadPlans)
 	return err
 }
 
-const partitionEnsure = `-- name: PartitionEnsure :one
+const PartitionEnsure = `-- name: PartitionEnsure :one
 SELECT partitions_ensure()::int AS made
 `
 
 func (q *Queries) PartitionEnsure(ctx context.Context, db DBTX) (int32, error) {
-	row := db.QueryRow(ctx, partitionEnsure)
+	row := db.QueryRow(ctx, PartitionEnsure)
 	var made int32
 	err := row.Scan(&made)
 	return made, err
 }
 
-const queueWake = `-- name: QueueWake :exec
+const QueueWake = `-- name: QueueWake :exec
 SELECT queue_wake($1::text)
 `
 
 func (q *Queries) QueueWake(ctx context.Context, db DBTX, queue string) error {
-	_, err := db.Exec(ctx, queueWake, queue)
+	_, err := db.Exec(ctx, QueueWake, queue)
 	return err
 }
 
-const sessionStartable = `-- name: SessionStartable :many
+const SessionStartable = `-- name: SessionStartable :many
 SELECT s::uuid AS session_id FROM sessions_to_start() AS s LIMIT 100
 `
 
 func (q *Queries) SessionStartable(ctx context.Context, db DBTX) ([]uuid.UUID, error) {
-	rows, err := db.Query(ctx, sessionStartable)
+	rows, err := db.Query(ctx, SessionStartable)
 	if err != nil {
 		return nil, err
 	}
@@ -169,12 +169,12 @@ func (q *Queries) SessionStartable(ctx context.Context, db DBTX) ([]uuid.UUID, e
 	return items, nil
 }
 
-const summaryAbandoned = `-- name: SummaryAbandoned :many
+const SummaryAbandoned = `-- name: SummaryAbandoned :many
 SELECT t::uuid AS turn_id FROM summaries_abandoned() AS t LIMIT 100
 `
 
 func (q *Queries) SummaryAbandoned(ctx context.Context, db DBTX) ([]uuid.UUID, error) {
-	rows, err := db.Query(ctx, summaryAbandoned)
+	rows, err := db.Query(ctx, SummaryAbandoned)
 	if err != nil {
 		return nil, err
 	}
@@ -193,12 +193,12 @@ func (q *Queries) SummaryAbandoned(ctx context.Context, db DBTX) ([]uuid.UUID, e
 	return items, nil
 }
 
-const turnAbandoned = `-- name: TurnAbandoned :many
+const TurnAbandoned = `-- name: TurnAbandoned :many
 SELECT t.turn_id::uuid AS turn_id FROM turns_abandoned() AS t (turn_id, job_state) LIMIT 100
 `
 
 func (q *Queries) TurnAbandoned(ctx context.Context, db DBTX) ([]uuid.UUID, error) {
-	rows, err := db.Query(ctx, turnAbandoned)
+	rows, err := db.Query(ctx, TurnAbandoned)
 	if err != nil {
 		return nil, err
 	}
@@ -217,18 +217,18 @@ func (q *Queries) TurnAbandoned(ctx context.Context, db DBTX) ([]uuid.UUID, erro
 	return items, nil
 }
 
-const turnCancel = `-- name: TurnCancel :one
+const TurnCancel = `-- name: TurnCancel :one
 SELECT cancel_turn($1::uuid)::boolean AS cancelled
 `
 
 func (q *Queries) TurnCancel(ctx context.Context, db DBTX, turnID uuid.UUID) (bool, error) {
-	row := db.QueryRow(ctx, turnCancel, turnID)
+	row := db.QueryRow(ctx, TurnCancel, turnID)
 	var cancelled bool
 	err := row.Scan(&cancelled)
 	return cancelled, err
 }
 
-const turnEnd = `-- name: TurnEnd :one
+const TurnEnd = `-- name: TurnEnd :one
 SELECT turn_end($1::uuid, $2::turn_status, $3::text, $4::text)::boolean AS ended
 `
 
@@ -241,7 +241,7 @@ type TurnEndParams struct {
 
 // TurnEnd locks the session, then the turn.
 func (q *Queries) TurnEnd(ctx context.Context, db DBTX, arg *TurnEndParams) (bool, error) {
-	row := db.QueryRow(ctx, turnEnd,
+	row := db.QueryRow(ctx, TurnEnd,
 		arg.TurnID,
 		arg.Status,
 		arg.Code,
@@ -252,7 +252,7 @@ func (q *Queries) TurnEnd(ctx context.Context, db DBTX, arg *TurnEndParams) (boo
 	return ended, err
 }
 
-const turnEnqueue = `-- name: TurnEnqueue :one
+const TurnEnqueue = `-- name: TurnEnqueue :one
 SELECT e.turn_id::uuid AS turn_id, e.number::int AS number, e.status::turn_status AS status, e.existing::boolean AS existing
 FROM turn_enqueue($1::uuid, $2::text, $3::text, $4::text, $5::text,
                   $6::jsonb, $7::jsonb) AS e
@@ -277,7 +277,7 @@ type TurnEnqueueRow struct {
 
 // TurnEnqueue locks the session's row until the caller's transaction ends.
 func (q *Queries) TurnEnqueue(ctx context.Context, db DBTX, arg *TurnEnqueueParams) (*TurnEnqueueRow, error) {
-	row := db.QueryRow(ctx, turnEnqueue,
+	row := db.QueryRow(ctx, TurnEnqueue,
 		arg.SessionID,
 		arg.Message,
 		arg.IdempotencyKey,
@@ -296,7 +296,7 @@ func (q *Queries) TurnEnqueue(ctx context.Context, db DBTX, arg *TurnEnqueuePara
 	return &i, err
 }
 
-const turnEventsAppend = `-- name: TurnEventsAppend :exec
+const TurnEventsAppend = `-- name: TurnEventsAppend :exec
 SELECT turn_events_append($1::uuid, $2::jsonb)
 `
 
@@ -306,11 +306,11 @@ type TurnEventsAppendParams struct {
 }
 
 func (q *Queries) TurnEventsAppend(ctx context.Context, db DBTX, arg *TurnEventsAppendParams) error {
-	_, err := db.Exec(ctx, turnEventsAppend, arg.TurnID, arg.Events)
+	_, err := db.Exec(ctx, TurnEventsAppend, arg.TurnID, arg.Events)
 	return err
 }
 
-const turnStartNext = `-- name: TurnStartNext :one
+const TurnStartNext = `-- name: TurnStartNext :one
 SELECT (turn_start_next($1::uuid, wake => $2::boolean) IS NOT NULL)::boolean AS started
 `
 
@@ -320,33 +320,33 @@ type TurnStartNextParams struct {
 }
 
 func (q *Queries) TurnStartNext(ctx context.Context, db DBTX, arg *TurnStartNextParams) (bool, error) {
-	row := db.QueryRow(ctx, turnStartNext, arg.SessionID, arg.Wake)
+	row := db.QueryRow(ctx, TurnStartNext, arg.SessionID, arg.Wake)
 	var started bool
 	err := row.Scan(&started)
 	return started, err
 }
 
-const turnSummaryFacts = `-- name: TurnSummaryFacts :exec
+const TurnSummaryFacts = `-- name: TurnSummaryFacts :exec
 SELECT turn_summary_write_facts($1::uuid)
 `
 
 func (q *Queries) TurnSummaryFacts(ctx context.Context, db DBTX, turnID uuid.UUID) error {
-	_, err := db.Exec(ctx, turnSummaryFacts, turnID)
+	_, err := db.Exec(ctx, TurnSummaryFacts, turnID)
 	return err
 }
 
-const turnSummaryFinish = `-- name: TurnSummaryFinish :one
+const TurnSummaryFinish = `-- name: TurnSummaryFinish :one
 SELECT turn_summary_finish($1::uuid)::boolean AS finished
 `
 
 func (q *Queries) TurnSummaryFinish(ctx context.Context, db DBTX, turnID uuid.UUID) (bool, error) {
-	row := db.QueryRow(ctx, turnSummaryFinish, turnID)
+	row := db.QueryRow(ctx, TurnSummaryFinish, turnID)
 	var finished bool
 	err := row.Scan(&finished)
 	return finished, err
 }
 
-const usageToday = `-- name: UsageToday :one
+const UsageToday = `-- name: UsageToday :one
 SELECT u.turns::bigint AS turns, u.tokens::bigint AS tokens, u.cost_usd::double precision AS cost_usd
 FROM usage_today($1::uuid, $2::timestamptz) AS u
 `
@@ -364,7 +364,7 @@ type UsageTodayRow struct {
 
 // UsageToday is what the session's user has used today.
 func (q *Queries) UsageToday(ctx context.Context, db DBTX, arg *UsageTodayParams) (*UsageTodayRow, error) {
-	row := db.QueryRow(ctx, usageToday, arg.SessionID, arg.Until)
+	row := db.QueryRow(ctx, UsageToday, arg.SessionID, arg.Until)
 	var i UsageTodayRow
 	err := row.Scan(&i.Turns, &i.Tokens, &i.CostUsd)
 	return &i, err

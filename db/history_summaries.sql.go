@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const historySummaryInsert = `-- name: HistorySummaryInsert :exec
+const HistorySummaryInsert = `-- name: HistorySummaryInsert :exec
 INSERT INTO history_summaries (session_id, user_id, kind, from_turn, to_turn, text, model, prompt_version)
 VALUES ($1, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1), $2, $3, $4, $5, $6, $7)
 ON CONFLICT (session_id, kind, from_turn, to_turn, prompt_version, user_id) DO NOTHING
@@ -30,7 +30,7 @@ type HistorySummaryInsertParams struct {
 
 // HistorySummaryInsert keeps the first text of a range: compressing it twice is harmless.
 func (q *Queries) HistorySummaryInsert(ctx context.Context, db DBTX, arg *HistorySummaryInsertParams) error {
-	_, err := db.Exec(ctx, historySummaryInsert,
+	_, err := db.Exec(ctx, HistorySummaryInsert,
 		arg.SessionID,
 		arg.Kind,
 		arg.FromTurn,
@@ -42,7 +42,7 @@ func (q *Queries) HistorySummaryInsert(ctx context.Context, db DBTX, arg *Histor
 	return err
 }
 
-const historySummaryListNewest = `-- name: HistorySummaryListNewest :many
+const HistorySummaryListNewest = `-- name: HistorySummaryListNewest :many
 SELECT newest.kind, newest.from_turn, newest.to_turn, newest.text
 FROM unnest(ARRAY['conversation', 'narrative']) AS kinds(kind)
 CROSS JOIN LATERAL (SELECT h.kind, h.from_turn, h.to_turn, h.text
@@ -69,7 +69,7 @@ type HistorySummaryListNewestRow struct {
 // HistorySummaryListNewest is the text that stands for the older turns, one row per kind, as of a moment: what is compressed while a
 // turn runs must not change what that turn sees.
 func (q *Queries) HistorySummaryListNewest(ctx context.Context, db DBTX, arg *HistorySummaryListNewestParams) ([]*HistorySummaryListNewestRow, error) {
-	rows, err := db.Query(ctx, historySummaryListNewest, arg.SessionID, arg.Before, arg.BelowTurn)
+	rows, err := db.Query(ctx, HistorySummaryListNewest, arg.SessionID, arg.Before, arg.BelowTurn)
 	if err != nil {
 		return nil, err
 	}

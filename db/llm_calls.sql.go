@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const llmCallAnswers = `-- name: LlmCallAnswers :many
+const LlmCallAnswers = `-- name: LlmCallAnswers :many
 SELECT id, attempt, provider, model, response, input_tokens, output_tokens, cached_tokens
 FROM llm_calls
 WHERE turn_id = $1 AND position = $2::int AND (error_code IS NULL OR error_code = 'rejected') AND response IS NOT NULL
@@ -39,7 +39,7 @@ type LlmCallAnswersRow struct {
 // LlmCallAnswers are the answers bought for a decision, in the order of its requests. One that
 // was rejected is among them: its decision goes on with the one that mends it.
 func (q *Queries) LlmCallAnswers(ctx context.Context, db DBTX, arg *LlmCallAnswersParams) ([]*LlmCallAnswersRow, error) {
-	rows, err := db.Query(ctx, llmCallAnswers, arg.TurnID, arg.Position)
+	rows, err := db.Query(ctx, LlmCallAnswers, arg.TurnID, arg.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (q *Queries) LlmCallAnswers(ctx context.Context, db DBTX, arg *LlmCallAnswe
 	return items, nil
 }
 
-const llmCallCompressed = `-- name: LlmCallCompressed :many
+const LlmCallCompressed = `-- name: LlmCallCompressed :many
 SELECT id, attempt, provider, model, response, input_tokens, output_tokens, cached_tokens
 FROM llm_calls
 WHERE session_id = $1 AND node = 'compress' AND request = $2 AND (error_code IS NULL OR error_code = 'rejected') AND response IS NOT NULL
@@ -93,7 +93,7 @@ type LlmCallCompressedRow struct {
 
 // LlmCallCompressed is an answer bought for the same compression before.
 func (q *Queries) LlmCallCompressed(ctx context.Context, db DBTX, arg *LlmCallCompressedParams) ([]*LlmCallCompressedRow, error) {
-	rows, err := db.Query(ctx, llmCallCompressed, arg.SessionID, arg.Request)
+	rows, err := db.Query(ctx, LlmCallCompressed, arg.SessionID, arg.Request)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (q *Queries) LlmCallCompressed(ctx context.Context, db DBTX, arg *LlmCallCo
 	return items, nil
 }
 
-const llmCallGet = `-- name: LlmCallGet :one
+const LlmCallGet = `-- name: LlmCallGet :one
 SELECT id, session_id, turn_id, node, step, call, attempt, provider, model, input_tokens, output_tokens, cached_tokens,
        cost_usd::double precision AS cost_usd, latency_ms, error_code, trace_id, created_at, request, response
 FROM llm_calls
@@ -152,7 +152,7 @@ type LlmCallGetRow struct {
 
 // LlmCallGet is a call with all that was said.
 func (q *Queries) LlmCallGet(ctx context.Context, db DBTX, id uuid.UUID) (*LlmCallGetRow, error) {
-	row := db.QueryRow(ctx, llmCallGet, id)
+	row := db.QueryRow(ctx, LlmCallGet, id)
 	var i LlmCallGetRow
 	err := row.Scan(
 		&i.ID,
@@ -178,7 +178,7 @@ func (q *Queries) LlmCallGet(ctx context.Context, db DBTX, id uuid.UUID) (*LlmCa
 	return &i, err
 }
 
-const llmCallInsert = `-- name: LlmCallInsert :exec
+const LlmCallInsert = `-- name: LlmCallInsert :exec
 INSERT INTO llm_calls (id, session_id, user_id, turn_id, position, node, step, call, attempt, provider, model, request, response, context,
                        input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code, trace_id)
 VALUES ($1, $2, (SELECT s.user_id FROM sessions AS s WHERE s.id = $2), $3, $4, $5, $6, $7, $8, $9, $10,
@@ -212,7 +212,7 @@ type LlmCallInsertParams struct {
 
 // LlmCallInsert stores a call; one that is stored already stays.
 func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsertParams) error {
-	_, err := db.Exec(ctx, llmCallInsert,
+	_, err := db.Exec(ctx, LlmCallInsert,
 		arg.ID,
 		arg.SessionID,
 		arg.TurnID,
@@ -237,7 +237,7 @@ func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsert
 	return err
 }
 
-const llmCallPageTurn = `-- name: LlmCallPageTurn :many
+const LlmCallPageTurn = `-- name: LlmCallPageTurn :many
 SELECT id, session_id, turn_id, node, step, call, attempt, provider, model, input_tokens, output_tokens, cached_tokens,
        cost_usd::double precision AS cost_usd, latency_ms, error_code, trace_id, created_at
 FROM llm_calls
@@ -274,7 +274,7 @@ type LlmCallPageTurnRow struct {
 
 // LlmCallPageTurn pages through a turn's calls as they were made, without what was said.
 func (q *Queries) LlmCallPageTurn(ctx context.Context, db DBTX, arg *LlmCallPageTurnParams) ([]*LlmCallPageTurnRow, error) {
-	rows, err := db.Query(ctx, llmCallPageTurn, arg.TurnID, arg.AfterID, arg.PageSize)
+	rows, err := db.Query(ctx, LlmCallPageTurn, arg.TurnID, arg.AfterID, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +311,7 @@ func (q *Queries) LlmCallPageTurn(ctx context.Context, db DBTX, arg *LlmCallPage
 	return items, nil
 }
 
-const llmCallTried = `-- name: LlmCallTried :one
+const LlmCallTried = `-- name: LlmCallTried :one
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at - latency_ms * interval '1 millisecond')), 0)::double precision AS seconds
 FROM llm_calls
 WHERE turn_id = $1 AND position = $2::int AND error_code IS NOT NULL
@@ -324,7 +324,7 @@ type LlmCallTriedParams struct {
 
 // LlmCallTried is for how many seconds a decision has been tried; 0 when no call has failed yet.
 func (q *Queries) LlmCallTried(ctx context.Context, db DBTX, arg *LlmCallTriedParams) (float64, error) {
-	row := db.QueryRow(ctx, llmCallTried, arg.TurnID, arg.Position)
+	row := db.QueryRow(ctx, LlmCallTried, arg.TurnID, arg.Position)
 	var seconds float64
 	err := row.Scan(&seconds)
 	return seconds, err

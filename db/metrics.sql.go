@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-const metricsCalls = `-- name: MetricsCalls :many
+const MetricsCalls = `-- name: MetricsCalls :many
 
 SELECT node, model, count(*)::bigint AS calls, count(error_code)::bigint AS errors, sum(input_tokens)::bigint AS input_tokens,
        sum(output_tokens)::bigint AS output_tokens, sum(cached_tokens)::bigint AS cached_tokens, sum(cost_usd)::double precision AS cost_usd
@@ -34,7 +34,7 @@ type MetricsCallsRow struct {
 // The figures of /metrics that any process can tell, because they stand in rows. What happened lately is found by the
 // time in UUIDs, so that each query is a range of a primary key.
 func (q *Queries) MetricsCalls(ctx context.Context, db DBTX, lately pgtype.Interval) ([]*MetricsCallsRow, error) {
-	rows, err := db.Query(ctx, metricsCalls, lately)
+	rows, err := db.Query(ctx, MetricsCalls, lately)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (q *Queries) MetricsCalls(ctx context.Context, db DBTX, lately pgtype.Inter
 	return items, nil
 }
 
-const metricsNodes = `-- name: MetricsNodes :many
+const MetricsNodes = `-- name: MetricsNodes :many
 SELECT node, count(*)::bigint AS runs, (percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_ms) / 1000)::double precision AS p50,
        (percentile_cont(0.95) WITHIN GROUP (ORDER BY duration_ms) / 1000)::double precision AS p95
 FROM node_runs
@@ -78,7 +78,7 @@ type MetricsNodesRow struct {
 }
 
 func (q *Queries) MetricsNodes(ctx context.Context, db DBTX, lately pgtype.Interval) ([]*MetricsNodesRow, error) {
-	rows, err := db.Query(ctx, metricsNodes, lately)
+	rows, err := db.Query(ctx, MetricsNodes, lately)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (q *Queries) MetricsNodes(ctx context.Context, db DBTX, lately pgtype.Inter
 	return items, nil
 }
 
-const metricsQueue = `-- name: MetricsQueue :many
+const MetricsQueue = `-- name: MetricsQueue :many
 SELECT queue::text AS queue, state::text AS state, count(*)::bigint AS jobs,
        greatest(extract(epoch FROM clock_timestamp() - min(scheduled_at)), 0)::double precision AS age
 FROM queue_rows()
@@ -117,7 +117,7 @@ type MetricsQueueRow struct {
 }
 
 func (q *Queries) MetricsQueue(ctx context.Context, db DBTX) ([]*MetricsQueueRow, error) {
-	rows, err := db.Query(ctx, metricsQueue)
+	rows, err := db.Query(ctx, MetricsQueue)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (q *Queries) MetricsQueue(ctx context.Context, db DBTX) ([]*MetricsQueueRow
 	return items, nil
 }
 
-const metricsTurns = `-- name: MetricsTurns :many
+const MetricsTurns = `-- name: MetricsTurns :many
 SELECT status, count(*)::bigint AS turns,
        coalesce(percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM finished_at - created_at)), 0)::double precision AS p50,
        coalesce(percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM finished_at - created_at)), 0)::double precision AS p95
@@ -158,7 +158,7 @@ type MetricsTurnsRow struct {
 }
 
 func (q *Queries) MetricsTurns(ctx context.Context, db DBTX, lately pgtype.Interval) ([]*MetricsTurnsRow, error) {
-	rows, err := db.Query(ctx, metricsTurns, lately)
+	rows, err := db.Query(ctx, MetricsTurns, lately)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (q *Queries) MetricsTurns(ctx context.Context, db DBTX, lately pgtype.Inter
 	return items, nil
 }
 
-const metricsWorkers = `-- name: MetricsWorkers :one
+const MetricsWorkers = `-- name: MetricsWorkers :one
 SELECT count(*)::bigint AS alive,
        coalesce(max(abs(extract(epoch FROM clock_skew))), 0)::double precision AS clock_skew
 FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds'
@@ -194,7 +194,7 @@ type MetricsWorkersRow struct {
 }
 
 func (q *Queries) MetricsWorkers(ctx context.Context, db DBTX) (*MetricsWorkersRow, error) {
-	row := db.QueryRow(ctx, metricsWorkers)
+	row := db.QueryRow(ctx, MetricsWorkers)
 	var i MetricsWorkersRow
 	err := row.Scan(&i.Alive, &i.ClockSkew)
 	return &i, err

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const nodeRunInsert = `-- name: NodeRunInsert :exec
+const NodeRunInsert = `-- name: NodeRunInsert :exec
 INSERT INTO node_runs (turn_id, user_id, position, node, step, call, output, river_job_id, llm_call_id, duration_ms)
 VALUES ($1, (SELECT t.user_id FROM turns AS t WHERE t.id = $1), $2, $3, $4, $5, $6, $7, $8, $9)
 `
@@ -30,7 +30,7 @@ type NodeRunInsertParams struct {
 }
 
 func (q *Queries) NodeRunInsert(ctx context.Context, db DBTX, arg *NodeRunInsertParams) error {
-	_, err := db.Exec(ctx, nodeRunInsert,
+	_, err := db.Exec(ctx, NodeRunInsert,
 		arg.TurnID,
 		arg.Position,
 		arg.Node,
@@ -44,7 +44,7 @@ func (q *Queries) NodeRunInsert(ctx context.Context, db DBTX, arg *NodeRunInsert
 	return err
 }
 
-const nodeRunListMade = `-- name: NodeRunListMade :many
+const NodeRunListMade = `-- name: NodeRunListMade :many
 SELECT position, node, step, call, output FROM node_runs WHERE turn_id = $1 ORDER BY position
 `
 
@@ -58,7 +58,7 @@ type NodeRunListMadeRow struct {
 
 // NodeRunListMade are a turn's decisions with all that they said.
 func (q *Queries) NodeRunListMade(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*NodeRunListMadeRow, error) {
-	rows, err := db.Query(ctx, nodeRunListMade, turnID)
+	rows, err := db.Query(ctx, NodeRunListMade, turnID)
 	if err != nil {
 		return nil, err
 	}
@@ -66,51 +66,6 @@ func (q *Queries) NodeRunListMade(ctx context.Context, db DBTX, turnID uuid.UUID
 	var items []*NodeRunListMadeRow
 	for rows.Next() {
 		var i NodeRunListMadeRow
-		if err := rows.Scan(
-			&i.Position,
-			&i.Node,
-			&i.Step,
-			&i.Call,
-			&i.Output,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const nodeRunListTurn = `-- name: NodeRunListTurn :many
-SELECT position, node, step, call,
-       (CASE WHEN node = 'act' THEN jsonb_build_object('blocked', output -> 'blocked', 'ask_user', output -> 'ask_user',
-                                                       'request_schema', output -> 'request_schema')
-             ELSE output END)::jsonb AS output
-FROM node_runs
-WHERE turn_id = $1
-ORDER BY position
-`
-
-type NodeRunListTurnRow struct {
-	Position int32
-	Node     string
-	Step     *int32
-	Call     int32
-	Output   json.RawMessage
-}
-
-// NodeRunListTurn is a turn's decisions in order; of act's output only what ends a step without success.
-func (q *Queries) NodeRunListTurn(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*NodeRunListTurnRow, error) {
-	rows, err := db.Query(ctx, nodeRunListTurn, turnID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*NodeRunListTurnRow
-	for rows.Next() {
-		var i NodeRunListTurnRow
 		if err := rows.Scan(
 			&i.Position,
 			&i.Node,

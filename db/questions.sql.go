@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const questionAnswer = `-- name: QuestionAnswer :one
+const QuestionAnswer = `-- name: QuestionAnswer :one
 UPDATE questions SET status = 'answered', answered_by_turn = $1::int
 WHERE session_id = $2 AND status = 'open'
 RETURNING id, turn_id, kind, payload
@@ -32,7 +32,7 @@ type QuestionAnswerRow struct {
 
 // QuestionAnswer closes the open question as answered by a turn.
 func (q *Queries) QuestionAnswer(ctx context.Context, db DBTX, arg *QuestionAnswerParams) (*QuestionAnswerRow, error) {
-	row := db.QueryRow(ctx, questionAnswer, arg.TurnNumber, arg.SessionID)
+	row := db.QueryRow(ctx, QuestionAnswer, arg.TurnNumber, arg.SessionID)
 	var i QuestionAnswerRow
 	err := row.Scan(
 		&i.ID,
@@ -43,33 +43,7 @@ func (q *Queries) QuestionAnswer(ctx context.Context, db DBTX, arg *QuestionAnsw
 	return &i, err
 }
 
-const questionAnswered = `-- name: QuestionAnswered :one
-SELECT q.id, q.session_id, q.user_id, q.turn_id, q.kind, q.payload, q.status, q.answered_by_turn, q.created_at FROM turns AS t
-JOIN questions AS q ON q.session_id = t.session_id AND q.answered_by_turn = t.number AND q.status = 'answered'
-WHERE t.id = $1
-ORDER BY q.id DESC
-LIMIT 1
-`
-
-// QuestionAnswered is the question that a turn answered.
-func (q *Queries) QuestionAnswered(ctx context.Context, db DBTX, turnID uuid.UUID) (*Questions, error) {
-	row := db.QueryRow(ctx, questionAnswered, turnID)
-	var i Questions
-	err := row.Scan(
-		&i.ID,
-		&i.SessionID,
-		&i.UserID,
-		&i.TurnID,
-		&i.Kind,
-		&i.Payload,
-		&i.Status,
-		&i.AnsweredByTurn,
-		&i.CreatedAt,
-	)
-	return &i, err
-}
-
-const questionExpire = `-- name: QuestionExpire :execrows
+const QuestionExpire = `-- name: QuestionExpire :execrows
 UPDATE questions AS q SET status = 'expired'
 FROM turns AS t
 WHERE q.session_id = $1 AND q.status = 'open' AND t.id = q.turn_id AND t.number + $2::int < $3::int
@@ -83,60 +57,14 @@ type QuestionExpireParams struct {
 
 // QuestionExpire ends an open question that so many later turns left unanswered.
 func (q *Queries) QuestionExpire(ctx context.Context, db DBTX, arg *QuestionExpireParams) (int64, error) {
-	result, err := db.Exec(ctx, questionExpire, arg.SessionID, arg.OpenTurns, arg.TurnNumber)
+	result, err := db.Exec(ctx, QuestionExpire, arg.SessionID, arg.OpenTurns, arg.TurnNumber)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const questionGetCurrent = `-- name: QuestionGetCurrent :one
-SELECT q.id, q.turn_id, q.kind, q.payload, q.status, q.answered_by_turn, t.number AS asked_turn,
-       coalesce((SELECT n.output ->> 'intent' FROM node_runs AS n WHERE n.turn_id = q.turn_id AND n.node = 'understand'
-                 ORDER BY n.position DESC LIMIT 1), '')::text AS asked_intent
-FROM questions AS q
-JOIN turns AS t ON t.id = q.turn_id
-WHERE q.session_id = $1 AND (q.status = 'open' OR q.answered_by_turn = $2::int OR q.turn_id = $3)
-ORDER BY q.turn_id = $3 DESC, q.answered_by_turn IS NOT NULL DESC, q.id DESC
-LIMIT 1
-`
-
-type QuestionGetCurrentParams struct {
-	SessionID  uuid.UUID
-	TurnNumber int32
-	TurnID     uuid.UUID
-}
-
-type QuestionGetCurrentRow struct {
-	ID             uuid.UUID
-	TurnID         uuid.UUID
-	Kind           string
-	Payload        json.RawMessage
-	Status         string
-	AnsweredByTurn *int32
-	AskedTurn      int32
-	AskedIntent    string
-}
-
-// QuestionGetCurrent is the question that a turn has to do with: the one it answered or asked, else the open one. asked_intent is what
-// Understand made of the turn that asked.
-func (q *Queries) QuestionGetCurrent(ctx context.Context, db DBTX, arg *QuestionGetCurrentParams) (*QuestionGetCurrentRow, error) {
-	row := db.QueryRow(ctx, questionGetCurrent, arg.SessionID, arg.TurnNumber, arg.TurnID)
-	var i QuestionGetCurrentRow
-	err := row.Scan(
-		&i.ID,
-		&i.TurnID,
-		&i.Kind,
-		&i.Payload,
-		&i.Status,
-		&i.AnsweredByTurn,
-		&i.AskedTurn,
-		&i.AskedIntent,
-	)
-	return &i, err
-}
-
-const questionInsert = `-- name: QuestionInsert :one
+const QuestionInsert = `-- name: QuestionInsert :one
 INSERT INTO questions (session_id, user_id, turn_id, kind, payload)
 VALUES ($1, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1), $2, $3, $4)
 RETURNING id
@@ -151,7 +79,7 @@ type QuestionInsertParams struct {
 
 // QuestionInsert asks; supersede the open question first.
 func (q *Queries) QuestionInsert(ctx context.Context, db DBTX, arg *QuestionInsertParams) (uuid.UUID, error) {
-	row := db.QueryRow(ctx, questionInsert,
+	row := db.QueryRow(ctx, QuestionInsert,
 		arg.SessionID,
 		arg.TurnID,
 		arg.Kind,
@@ -162,12 +90,70 @@ func (q *Queries) QuestionInsert(ctx context.Context, db DBTX, arg *QuestionInse
 	return id, err
 }
 
-const questionOpen = `-- name: QuestionOpen :one
+const QuestionListTurn = `-- name: QuestionListTurn :many
+SELECT q.id, q.turn_id, q.kind, q.payload, q.status, q.answered_by_turn, t.number AS asked_turn,
+       coalesce((SELECT n.output ->> 'intent' FROM node_runs AS n WHERE n.turn_id = q.turn_id AND n.node = 'understand'
+                 ORDER BY n.position DESC LIMIT 1), '')::text AS asked_intent
+FROM questions AS q
+JOIN turns AS t ON t.id = q.turn_id
+WHERE q.session_id = $1 AND (q.status = 'open' OR q.answered_by_turn = $2::int OR q.turn_id = $3)
+ORDER BY q.turn_id = $3 DESC, q.answered_by_turn IS NOT NULL DESC, q.id DESC
+`
+
+type QuestionListTurnParams struct {
+	SessionID  uuid.UUID
+	TurnNumber int32
+	TurnID     uuid.UUID
+}
+
+type QuestionListTurnRow struct {
+	ID             uuid.UUID
+	TurnID         uuid.UUID
+	Kind           string
+	Payload        json.RawMessage
+	Status         string
+	AnsweredByTurn *int32
+	AskedTurn      int32
+	AskedIntent    string
+}
+
+// QuestionListTurn are the questions that a turn has to do with: the one it asked, the one it answered, the open one. asked_intent is what
+// Understand made of the turn that asked.
+func (q *Queries) QuestionListTurn(ctx context.Context, db DBTX, arg *QuestionListTurnParams) ([]*QuestionListTurnRow, error) {
+	rows, err := db.Query(ctx, QuestionListTurn, arg.SessionID, arg.TurnNumber, arg.TurnID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*QuestionListTurnRow
+	for rows.Next() {
+		var i QuestionListTurnRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.TurnID,
+			&i.Kind,
+			&i.Payload,
+			&i.Status,
+			&i.AnsweredByTurn,
+			&i.AskedTurn,
+			&i.AskedIntent,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const QuestionOpen = `-- name: QuestionOpen :one
 SELECT id, session_id, user_id, turn_id, kind, payload, status, answered_by_turn, created_at FROM questions WHERE session_id = $1 AND status = 'open'
 `
 
 func (q *Queries) QuestionOpen(ctx context.Context, db DBTX, sessionID uuid.UUID) (*Questions, error) {
-	row := db.QueryRow(ctx, questionOpen, sessionID)
+	row := db.QueryRow(ctx, QuestionOpen, sessionID)
 	var i Questions
 	err := row.Scan(
 		&i.ID,
@@ -183,12 +169,12 @@ func (q *Queries) QuestionOpen(ctx context.Context, db DBTX, sessionID uuid.UUID
 	return &i, err
 }
 
-const questionSupersede = `-- name: QuestionSupersede :execrows
+const QuestionSupersede = `-- name: QuestionSupersede :execrows
 UPDATE questions SET status = 'superseded' WHERE session_id = $1 AND status = 'open'
 `
 
 func (q *Queries) QuestionSupersede(ctx context.Context, db DBTX, sessionID uuid.UUID) (int64, error) {
-	result, err := db.Exec(ctx, questionSupersede, sessionID)
+	result, err := db.Exec(ctx, QuestionSupersede, sessionID)
 	if err != nil {
 		return 0, err
 	}

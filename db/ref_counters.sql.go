@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const refCounterAdvance = `-- name: RefCounterAdvance :many
+const RefCounterAdvance = `-- name: RefCounterAdvance :many
 INSERT INTO ref_counters (session_id, user_id, kind, entity_type, last_number)
 SELECT $1::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1::uuid), $2::text, unnest($3::text[]), unnest($4::int[])
 ON CONFLICT (session_id, kind, entity_type, user_id) DO UPDATE SET last_number = ref_counters.last_number + excluded.last_number
@@ -32,7 +32,7 @@ type RefCounterAdvanceRow struct {
 
 // RefCounterAdvance takes the next numbers of types; the last of each is returned. types and counts go in pairs.
 func (q *Queries) RefCounterAdvance(ctx context.Context, db DBTX, arg *RefCounterAdvanceParams) ([]*RefCounterAdvanceRow, error) {
-	rows, err := db.Query(ctx, refCounterAdvance,
+	rows, err := db.Query(ctx, RefCounterAdvance,
 		arg.SessionID,
 		arg.Kind,
 		arg.EntityTypes,

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const sessionEnsure = `-- name: SessionEnsure :exec
+const SessionEnsure = `-- name: SessionEnsure :exec
 INSERT INTO sessions (id, user_id, domain, title, mode)
 VALUES ($1, $2, $3, $4, 'plan')
 ON CONFLICT (id, user_id) DO NOTHING
@@ -27,7 +27,7 @@ type SessionEnsureParams struct {
 
 // SessionEnsure makes a session under an id that its caller derived from a name, unless there is one.
 func (q *Queries) SessionEnsure(ctx context.Context, db DBTX, arg *SessionEnsureParams) error {
-	_, err := db.Exec(ctx, sessionEnsure,
+	_, err := db.Exec(ctx, SessionEnsure,
 		arg.ID,
 		arg.UserID,
 		arg.Domain,
@@ -36,18 +36,18 @@ func (q *Queries) SessionEnsure(ctx context.Context, db DBTX, arg *SessionEnsure
 	return err
 }
 
-const sessionForget = `-- name: SessionForget :one
+const SessionForget = `-- name: SessionForget :one
 SELECT forget_session($1::uuid)::boolean AS forgotten
 `
 
 func (q *Queries) SessionForget(ctx context.Context, db DBTX, id uuid.UUID) (bool, error) {
-	row := db.QueryRow(ctx, sessionForget, id)
+	row := db.QueryRow(ctx, SessionForget, id)
 	var forgotten bool
 	err := row.Scan(&forgotten)
 	return forgotten, err
 }
 
-const sessionGet = `-- name: SessionGet :one
+const SessionGet = `-- name: SessionGet :one
 SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
 FROM sessions
 WHERE id = $1
@@ -65,7 +65,7 @@ type SessionGetRow struct {
 }
 
 func (q *Queries) SessionGet(ctx context.Context, db DBTX, id uuid.UUID) (*SessionGetRow, error) {
-	row := db.QueryRow(ctx, sessionGet, id)
+	row := db.QueryRow(ctx, SessionGet, id)
 	var i SessionGetRow
 	err := row.Scan(
 		&i.ID,
@@ -80,7 +80,7 @@ func (q *Queries) SessionGet(ctx context.Context, db DBTX, id uuid.UUID) (*Sessi
 	return &i, err
 }
 
-const sessionGetContext = `-- name: SessionGetContext :one
+const SessionGetContext = `-- name: SessionGetContext :one
 SELECT s.id, s.user_id, s.mode, s.last_turn, u.timezone
 FROM sessions AS s
 JOIN users AS u ON u.id = s.user_id
@@ -97,7 +97,7 @@ type SessionGetContextRow struct {
 
 // SessionGetContext is a session with what is known of its user.
 func (q *Queries) SessionGetContext(ctx context.Context, db DBTX, id uuid.UUID) (*SessionGetContextRow, error) {
-	row := db.QueryRow(ctx, sessionGetContext, id)
+	row := db.QueryRow(ctx, SessionGetContext, id)
 	var i SessionGetContextRow
 	err := row.Scan(
 		&i.ID,
@@ -109,7 +109,7 @@ func (q *Queries) SessionGetContext(ctx context.Context, db DBTX, id uuid.UUID) 
 	return &i, err
 }
 
-const sessionInsert = `-- name: SessionInsert :one
+const SessionInsert = `-- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
 VALUES ($1, $2, $3, $4)
 RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
@@ -134,7 +134,7 @@ type SessionInsertRow struct {
 }
 
 func (q *Queries) SessionInsert(ctx context.Context, db DBTX, arg *SessionInsertParams) (*SessionInsertRow, error) {
-	row := db.QueryRow(ctx, sessionInsert,
+	row := db.QueryRow(ctx, SessionInsert,
 		arg.UserID,
 		arg.Domain,
 		arg.Title,
@@ -154,19 +154,19 @@ func (q *Queries) SessionInsert(ctx context.Context, db DBTX, arg *SessionInsert
 	return &i, err
 }
 
-const sessionLock = `-- name: SessionLock :one
+const SessionLock = `-- name: SessionLock :one
 SELECT id FROM sessions WHERE id = $1 FOR NO KEY UPDATE
 `
 
 // SessionLock comes first in every transaction that ends or starts a turn.
 func (q *Queries) SessionLock(ctx context.Context, db DBTX, id uuid.UUID) (uuid.UUID, error) {
-	row := db.QueryRow(ctx, sessionLock, id)
+	row := db.QueryRow(ctx, SessionLock, id)
 	var id_2 uuid.UUID
 	err := row.Scan(&id_2)
 	return id_2, err
 }
 
-const sessionPage = `-- name: SessionPage :many
+const SessionPage = `-- name: SessionPage :many
 SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
 FROM sessions
 WHERE user_id = $1
@@ -200,7 +200,7 @@ type SessionPageRow struct {
 
 // SessionPage pages backwards from the newest; the cursor is the last row's activity and id. Null filters let all pass.
 func (q *Queries) SessionPage(ctx context.Context, db DBTX, arg *SessionPageParams) ([]*SessionPageRow, error) {
-	rows, err := db.Query(ctx, sessionPage,
+	rows, err := db.Query(ctx, SessionPage,
 		arg.UserID,
 		arg.Archived,
 		arg.TitleLike,
@@ -235,16 +235,16 @@ func (q *Queries) SessionPage(ctx context.Context, db DBTX, arg *SessionPagePara
 	return items, nil
 }
 
-const sessionTouch = `-- name: SessionTouch :exec
+const SessionTouch = `-- name: SessionTouch :exec
 UPDATE sessions SET last_activity_at = clock_timestamp() WHERE id = $1
 `
 
 func (q *Queries) SessionTouch(ctx context.Context, db DBTX, id uuid.UUID) error {
-	_, err := db.Exec(ctx, sessionTouch, id)
+	_, err := db.Exec(ctx, SessionTouch, id)
 	return err
 }
 
-const sessionUpdate = `-- name: SessionUpdate :one
+const SessionUpdate = `-- name: SessionUpdate :one
 UPDATE sessions
 SET title = coalesce($1, title),
     archived_at = CASE WHEN $2::boolean IS NULL THEN archived_at
@@ -272,7 +272,7 @@ type SessionUpdateRow struct {
 }
 
 func (q *Queries) SessionUpdate(ctx context.Context, db DBTX, arg *SessionUpdateParams) (*SessionUpdateRow, error) {
-	row := db.QueryRow(ctx, sessionUpdate,
+	row := db.QueryRow(ctx, SessionUpdate,
 		arg.Title,
 		arg.Archived,
 		arg.ID,

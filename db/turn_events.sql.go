@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const turnEventListSession = `-- name: TurnEventListSession :many
+const TurnEventListSession = `-- name: TurnEventListSession :many
 SELECT e.turn_id, e.seq, e.type, e.data, t.number
 FROM turns AS t
 JOIN turn_events AS e ON e.turn_id = t.id
@@ -47,7 +47,7 @@ type TurnEventListSessionRow struct {
 // their numbers when one interrupts. A turn cancelled while it waited stands where it ended; its event is held back while
 // another turn runs, so that a reader who resumes has the order of one who never left.
 func (q *Queries) TurnEventListSession(ctx context.Context, db DBTX, arg *TurnEventListSessionParams) ([]*TurnEventListSessionRow, error) {
-	rows, err := db.Query(ctx, turnEventListSession,
+	rows, err := db.Query(ctx, TurnEventListSession,
 		arg.AfterNumber,
 		arg.SessionID,
 		arg.AfterSeq,
@@ -77,7 +77,7 @@ func (q *Queries) TurnEventListSession(ctx context.Context, db DBTX, arg *TurnEv
 	return items, nil
 }
 
-const turnEventListTurn = `-- name: TurnEventListTurn :many
+const TurnEventListTurn = `-- name: TurnEventListTurn :many
 SELECT seq, type, data
 FROM turn_events
 WHERE turn_id = $1 AND seq > $2
@@ -98,7 +98,7 @@ type TurnEventListTurnRow struct {
 }
 
 func (q *Queries) TurnEventListTurn(ctx context.Context, db DBTX, arg *TurnEventListTurnParams) ([]*TurnEventListTurnRow, error) {
-	rows, err := db.Query(ctx, turnEventListTurn, arg.TurnID, arg.AfterSeq, arg.PageSize)
+	rows, err := db.Query(ctx, TurnEventListTurn, arg.TurnID, arg.AfterSeq, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +117,13 @@ func (q *Queries) TurnEventListTurn(ctx context.Context, db DBTX, arg *TurnEvent
 	return items, nil
 }
 
-const turnEventPrune = `-- name: TurnEventPrune :exec
+const TurnEventPrune = `-- name: TurnEventPrune :exec
 DELETE FROM turn_events WHERE turn_id = $1 AND type IN ('reply.delta', 'reply.reset')
 `
 
 // TurnEventPrune removes the pieces of a reply. It comes after the last append: the seq of a pruned event must not be
 // given again, readers are past it.
 func (q *Queries) TurnEventPrune(ctx context.Context, db DBTX, turnID uuid.UUID) error {
-	_, err := db.Exec(ctx, turnEventPrune, turnID)
+	_, err := db.Exec(ctx, TurnEventPrune, turnID)
 	return err
 }

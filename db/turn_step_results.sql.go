@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const turnStepResultInsert = `-- name: TurnStepResultInsert :exec
+const TurnStepResultInsert = `-- name: TurnStepResultInsert :exec
 INSERT INTO turn_step_results (turn_id, user_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message)
 VALUES ($1, (SELECT t.user_id FROM turns AS t WHERE t.id = $1), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 `
@@ -33,7 +33,7 @@ type TurnStepResultInsertParams struct {
 }
 
 func (q *Queries) TurnStepResultInsert(ctx context.Context, db DBTX, arg *TurnStepResultInsertParams) error {
-	_, err := db.Exec(ctx, turnStepResultInsert,
+	_, err := db.Exec(ctx, TurnStepResultInsert,
 		arg.TurnID,
 		arg.Step,
 		arg.Call,
@@ -49,7 +49,7 @@ func (q *Queries) TurnStepResultInsert(ctx context.Context, db DBTX, arg *TurnSt
 	return err
 }
 
-const turnStepResultLastCall = `-- name: TurnStepResultLastCall :one
+const TurnStepResultLastCall = `-- name: TurnStepResultLastCall :one
 SELECT coalesce(max(call), 0)::int FROM turn_step_results WHERE turn_id = $1 AND step = $2
 `
 
@@ -60,21 +60,37 @@ type TurnStepResultLastCallParams struct {
 
 // TurnStepResultLastCall is the number of the step's newest call, 0 before the first.
 func (q *Queries) TurnStepResultLastCall(ctx context.Context, db DBTX, arg *TurnStepResultLastCallParams) (int32, error) {
-	row := db.QueryRow(ctx, turnStepResultLastCall, arg.TurnID, arg.Step)
+	row := db.QueryRow(ctx, TurnStepResultLastCall, arg.TurnID, arg.Step)
 	var column_1 int32
 	err := row.Scan(&column_1)
 	return column_1, err
 }
 
-const turnStepResultListTurns = `-- name: TurnStepResultListTurns :many
-SELECT r.turn_id, t.number AS turn_number, r.step, r.call, r.tool, r.entity_type, r.params, r.rows, r.row_count, r.refs, r.error_code, r.error_message
-FROM unnest($1::uuid[]) AS wanted(turn_id)
-CROSS JOIN LATERAL (SELECT n.number FROM turns AS n WHERE n.id = wanted.turn_id LIMIT 1) AS t
-CROSS JOIN LATERAL (SELECT x.turn_id, x.user_id, x.step, x.call, x.tool, x.entity_type, x.params, x.rows, x.row_count, x.refs, x.error_code, x.error_message, x.created_at FROM turn_step_results AS x WHERE x.turn_id = wanted.turn_id OFFSET 0) AS r
-ORDER BY t.number, r.step, r.call
+const TurnStepResultListWindow = `-- name: TurnStepResultListWindow :many
+WITH wanted AS (
+    SELECT p.id, p.number FROM (
+        SELECT t.id, t.number, t.finished_at FROM turns AS t
+        WHERE t.session_id = $3 AND t.number <> $2::int AND t.finished_at <= $4
+        ORDER BY t.number DESC
+        LIMIT 80) AS p
+    ORDER BY p.finished_at DESC, p.number DESC
+    LIMIT $5
+)
+SELECT r.turn_id, w.number AS turn_number, r.step, r.call, r.tool, r.entity_type, r.params, r.rows, r.row_count, r.refs, r.error_code, r.error_message
+FROM (SELECT id, number FROM wanted UNION ALL SELECT $1::uuid, $2::int) AS w
+CROSS JOIN LATERAL (SELECT x.turn_id, x.user_id, x.step, x.call, x.tool, x.entity_type, x.params, x.rows, x.row_count, x.refs, x.error_code, x.error_message, x.created_at FROM turn_step_results AS x WHERE x.turn_id = w.id OFFSET 0) AS r
+ORDER BY w.number, r.step, r.call
 `
 
-type TurnStepResultListTurnsRow struct {
+type TurnStepResultListWindowParams struct {
+	TurnID      uuid.UUID
+	CurrentTurn int32
+	SessionID   uuid.UUID
+	Before      *time.Time
+	TurnsWindow int32
+}
+
+type TurnStepResultListWindowRow struct {
 	TurnID       uuid.UUID
 	TurnNumber   int32
 	Step         int32
@@ -89,16 +105,22 @@ type TurnStepResultListTurnsRow struct {
 	ErrorMessage *string
 }
 
-// TurnStepResultListTurns is what the tools of these turns returned, oldest first.
-func (q *Queries) TurnStepResultListTurns(ctx context.Context, db DBTX, turnIds []uuid.UUID) ([]*TurnStepResultListTurnsRow, error) {
-	rows, err := db.Query(ctx, turnStepResultListTurns, turnIds)
+// TurnStepResultListWindow is what the tools of a turn returned, and those of the turns that ended last before it, oldest first.
+func (q *Queries) TurnStepResultListWindow(ctx context.Context, db DBTX, arg *TurnStepResultListWindowParams) ([]*TurnStepResultListWindowRow, error) {
+	rows, err := db.Query(ctx, TurnStepResultListWindow,
+		arg.TurnID,
+		arg.CurrentTurn,
+		arg.SessionID,
+		arg.Before,
+		arg.TurnsWindow,
+	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []*TurnStepResultListTurnsRow
+	var items []*TurnStepResultListWindowRow
 	for rows.Next() {
-		var i TurnStepResultListTurnsRow
+		var i TurnStepResultListWindowRow
 		if err := rows.Scan(
 			&i.TurnID,
 			&i.TurnNumber,
@@ -123,7 +145,7 @@ func (q *Queries) TurnStepResultListTurns(ctx context.Context, db DBTX, turnIds 
 	return items, nil
 }
 
-const turnStepResultPage = `-- name: TurnStepResultPage :many
+const TurnStepResultPage = `-- name: TurnStepResultPage :many
 SELECT step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message, created_at
 FROM turn_step_results
 WHERE turn_id = $1 AND (step, call) > ($2::int, $3::int)
@@ -154,7 +176,7 @@ type TurnStepResultPageRow struct {
 
 // TurnStepResultPage pages through what a turn's tools were asked and returned, in order.
 func (q *Queries) TurnStepResultPage(ctx context.Context, db DBTX, arg *TurnStepResultPageParams) ([]*TurnStepResultPageRow, error) {
-	rows, err := db.Query(ctx, turnStepResultPage,
+	rows, err := db.Query(ctx, TurnStepResultPage,
 		arg.TurnID,
 		arg.AfterStep,
 		arg.AfterCall,
@@ -190,7 +212,7 @@ func (q *Queries) TurnStepResultPage(ctx context.Context, db DBTX, arg *TurnStep
 	return items, nil
 }
 
-const turnStepResultWritten = `-- name: TurnStepResultWritten :many
+const TurnStepResultWritten = `-- name: TurnStepResultWritten :many
 SELECT tool, coalesce(entity_type, 'row')::text AS entity_type, sum(row_count)::int AS rows
 FROM turn_step_results
 WHERE turn_id = $1 AND tool IN ('db_create', 'db_update', 'db_delete') AND error_code IS NULL AND row_count > 0
@@ -207,7 +229,7 @@ type TurnStepResultWrittenRow struct {
 
 // TurnStepResultWritten counts what a turn's calls have written, by what was done.
 func (q *Queries) TurnStepResultWritten(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*TurnStepResultWrittenRow, error) {
-	rows, err := db.Query(ctx, turnStepResultWritten, turnID)
+	rows, err := db.Query(ctx, TurnStepResultWritten, turnID)
 	if err != nil {
 		return nil, err
 	}

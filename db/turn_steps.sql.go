@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const turnStepEnd = `-- name: TurnStepEnd :exec
+const TurnStepEnd = `-- name: TurnStepEnd :exec
 UPDATE turn_steps
 SET outcome = $1::step_outcome, summary = $2::text, conclusions = $3, note = $4
 WHERE turn_id = $5 AND step = $6
@@ -27,7 +27,7 @@ type TurnStepEndParams struct {
 }
 
 func (q *Queries) TurnStepEnd(ctx context.Context, db DBTX, arg *TurnStepEndParams) error {
-	_, err := db.Exec(ctx, turnStepEnd,
+	_, err := db.Exec(ctx, TurnStepEnd,
 		arg.Outcome,
 		arg.Summary,
 		arg.Conclusions,
@@ -38,7 +38,7 @@ func (q *Queries) TurnStepEnd(ctx context.Context, db DBTX, arg *TurnStepEndPara
 	return err
 }
 
-const turnStepInsert = `-- name: TurnStepInsert :exec
+const TurnStepInsert = `-- name: TurnStepInsert :exec
 INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs)
 VALUES ($1, (SELECT t.user_id FROM turns AS t WHERE t.id = $1), $2, $3, $4, $5, $6, $7)
 `
@@ -54,7 +54,7 @@ type TurnStepInsertParams struct {
 }
 
 func (q *Queries) TurnStepInsert(ctx context.Context, db DBTX, arg *TurnStepInsertParams) error {
-	_, err := db.Exec(ctx, turnStepInsert,
+	_, err := db.Exec(ctx, TurnStepInsert,
 		arg.TurnID,
 		arg.Step,
 		arg.StepType,
@@ -66,13 +66,13 @@ func (q *Queries) TurnStepInsert(ctx context.Context, db DBTX, arg *TurnStepInse
 	return err
 }
 
-const turnStepList = `-- name: TurnStepList :many
+const TurnStepList = `-- name: TurnStepList :many
 SELECT turn_id, user_id, step, step_type, subdomain, description, refs, needs, schema_tables, outcome, summary, conclusions, note FROM turn_steps WHERE turn_id = $1 ORDER BY step
 `
 
 // TurnStepList is a turn's plan.
 func (q *Queries) TurnStepList(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*TurnSteps, error) {
-	rows, err := db.Query(ctx, turnStepList, turnID)
+	rows, err := db.Query(ctx, TurnStepList, turnID)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (q *Queries) TurnStepList(ctx context.Context, db DBTX, turnID uuid.UUID) (
 	return items, nil
 }
 
-const turnStepListTurn = `-- name: TurnStepListTurn :many
+const TurnStepListTurn = `-- name: TurnStepListTurn :many
 SELECT step, step_type, subdomain, description, refs, outcome, summary, note
 FROM turn_steps
 WHERE turn_id = $1
@@ -124,7 +124,7 @@ type TurnStepListTurnRow struct {
 }
 
 func (q *Queries) TurnStepListTurn(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*TurnStepListTurnRow, error) {
-	rows, err := db.Query(ctx, turnStepListTurn, turnID)
+	rows, err := db.Query(ctx, TurnStepListTurn, turnID)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (q *Queries) TurnStepListTurn(ctx context.Context, db DBTX, turnID uuid.UUI
 	return items, nil
 }
 
-const turnStepSchemaAdd = `-- name: TurnStepSchemaAdd :exec
+const TurnStepSchemaAdd = `-- name: TurnStepSchemaAdd :exec
 UPDATE turn_steps SET schema_tables = array_append(schema_tables, $1::text)
 WHERE turn_id = $2 AND step = $3 AND NOT $1::text = ANY (schema_tables)
 `
@@ -164,15 +164,15 @@ type TurnStepSchemaAddParams struct {
 }
 
 func (q *Queries) TurnStepSchemaAdd(ctx context.Context, db DBTX, arg *TurnStepSchemaAddParams) error {
-	_, err := db.Exec(ctx, turnStepSchemaAdd, arg.TableName, arg.TurnID, arg.Step)
+	_, err := db.Exec(ctx, TurnStepSchemaAdd, arg.TableName, arg.TurnID, arg.Step)
 	return err
 }
 
-const turnStepSkipRest = `-- name: TurnStepSkipRest :exec
+const TurnStepSkipRest = `-- name: TurnStepSkipRest :exec
 UPDATE turn_steps SET outcome = 'skipped' WHERE turn_id = $1 AND outcome IS NULL
 `
 
 func (q *Queries) TurnStepSkipRest(ctx context.Context, db DBTX, turnID uuid.UUID) error {
-	_, err := db.Exec(ctx, turnStepSkipRest, turnID)
+	_, err := db.Exec(ctx, TurnStepSkipRest, turnID)
 	return err
 }

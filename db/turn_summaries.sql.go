@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const turnSummaryPage = `-- name: TurnSummaryPage :many
+const TurnSummaryPage = `-- name: TurnSummaryPage :many
 SELECT turn_number, user_message, goal, steps, curation_summary, retained_refs, demoted_refs, excluded_refs, analysis_conclusions,
        response_summary, conversation_phase, tone, what_user_expressed, what_we_acknowledged, natural_next, model
 FROM turn_summaries
@@ -47,7 +47,7 @@ type TurnSummaryPageRow struct {
 }
 
 func (q *Queries) TurnSummaryPage(ctx context.Context, db DBTX, arg *TurnSummaryPageParams) ([]*TurnSummaryPageRow, error) {
-	rows, err := db.Query(ctx, turnSummaryPage, arg.SessionID, arg.AfterNumber, arg.PageSize)
+	rows, err := db.Query(ctx, TurnSummaryPage, arg.SessionID, arg.AfterNumber, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (q *Queries) TurnSummaryPage(ctx context.Context, db DBTX, arg *TurnSummary
 	return items, nil
 }
 
-const turnSummaryWord = `-- name: TurnSummaryWord :exec
+const TurnSummaryWord = `-- name: TurnSummaryWord :exec
 UPDATE turn_summaries
 SET response_summary = $1, conversation_phase = $2, tone = $3,
     what_user_expressed = $4, what_we_acknowledged = $5, natural_next = $6, model = $7
@@ -103,7 +103,7 @@ type TurnSummaryWordParams struct {
 
 // TurnSummaryWord sets what a model adds to the facts that turn_summary_write_facts wrote.
 func (q *Queries) TurnSummaryWord(ctx context.Context, db DBTX, arg *TurnSummaryWordParams) error {
-	_, err := db.Exec(ctx, turnSummaryWord,
+	_, err := db.Exec(ctx, TurnSummaryWord,
 		arg.ResponseSummary,
 		arg.ConversationPhase,
 		arg.Tone,
@@ -116,12 +116,12 @@ func (q *Queries) TurnSummaryWord(ctx context.Context, db DBTX, arg *TurnSummary
 	return err
 }
 
-const turnSummaryWriteFacts = `-- name: TurnSummaryWriteFacts :exec
+const TurnSummaryWriteFacts = `-- name: TurnSummaryWriteFacts :exec
 SELECT turn_summary_write_facts($1::uuid)
 `
 
 // TurnSummaryWriteFacts writes a turn's summary from its rows, if it has none.
 func (q *Queries) TurnSummaryWriteFacts(ctx context.Context, db DBTX, turnID uuid.UUID) error {
-	_, err := db.Exec(ctx, turnSummaryWriteFacts, turnID)
+	_, err := db.Exec(ctx, TurnSummaryWriteFacts, turnID)
 	return err
 }

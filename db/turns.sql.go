@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const turnAdvance = `-- name: TurnAdvance :exec
+const TurnAdvance = `-- name: TurnAdvance :exec
 UPDATE turns SET current_node = $1::text, goal = coalesce($2, goal) WHERE id = $3
 `
 
@@ -25,11 +25,36 @@ type TurnAdvanceParams struct {
 
 // TurnAdvance says which node is next, once the fence has been passed.
 func (q *Queries) TurnAdvance(ctx context.Context, db DBTX, arg *TurnAdvanceParams) error {
-	_, err := db.Exec(ctx, turnAdvance, arg.CurrentNode, arg.Goal, arg.ID)
+	_, err := db.Exec(ctx, TurnAdvance, arg.CurrentNode, arg.Goal, arg.ID)
 	return err
 }
 
-const turnDetail = `-- name: TurnDetail :one
+const TurnContext = `-- name: TurnContext :one
+SELECT u.timezone,
+       (t.inputs_applied_at IS NULL
+        AND (t.ui_changes <> '[]' OR t.mentioned_entities <> '[]' OR t.message LIKE '%@[%'
+             OR EXISTS (SELECT FROM entity_events AS v
+                        WHERE v.session_id = t.session_id AND v.turn_number = t.number
+                          AND v.action IN ('created:user', 'updated:user', 'deleted:user'))))::boolean AS has_inputs
+FROM turns AS t
+JOIN users AS u ON u.id = t.user_id
+WHERE t.id = $1
+`
+
+type TurnContextRow struct {
+	Timezone  string
+	HasInputs bool
+}
+
+// TurnContext is what a turn's view needs of session and user, and whether the user changed or pointed at anything that is not applied yet.
+func (q *Queries) TurnContext(ctx context.Context, db DBTX, id uuid.UUID) (*TurnContextRow, error) {
+	row := db.QueryRow(ctx, TurnContext, id)
+	var i TurnContextRow
+	err := row.Scan(&i.Timezone, &i.HasInputs)
+	return &i, err
+}
+
+const TurnDetail = `-- name: TurnDetail :one
 SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.error_code, t.error_message,
        t.created_at, t.replied_at, t.summarized_at, t.finished_at,
        q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
@@ -77,7 +102,7 @@ type TurnDetailRow struct {
 
 // TurnDetail is what the API shows of a turn besides its steps.
 func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnDetailRow, error) {
-	row := db.QueryRow(ctx, turnDetail, id)
+	row := db.QueryRow(ctx, TurnDetail, id)
 	var i TurnDetailRow
 	err := row.Scan(
 		&i.ID,
@@ -108,7 +133,7 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 	return &i, err
 }
 
-const turnFence = `-- name: TurnFence :execrows
+const TurnFence = `-- name: TurnFence :execrows
 UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_applied_at, clock_timestamp()) WHERE id = $1 AND position = $2 AND status = 'running'
 `
 
@@ -120,19 +145,19 @@ type TurnFenceParams struct {
 // TurnFence is how a decision begins its commit: no row means that another job made this decision or that the turn has ended. The first
 // one has seen to the turn's inputs, if only by finding none.
 func (q *Queries) TurnFence(ctx context.Context, db DBTX, arg *TurnFenceParams) (int64, error) {
-	result, err := db.Exec(ctx, turnFence, arg.ID, arg.Position)
+	result, err := db.Exec(ctx, TurnFence, arg.ID, arg.Position)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const turnGet = `-- name: TurnGet :one
+const TurnGet = `-- name: TurnGet :one
 SELECT id, session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, mode, status, interrupts, current_node, position, goal, reply, inputs_applied_at, replied_at, summarized_at, error_code, error_message, created_at, started_at, finished_at FROM turns WHERE id = $1
 `
 
 func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, error) {
-	row := db.QueryRow(ctx, turnGet, id)
+	row := db.QueryRow(ctx, TurnGet, id)
 	var i Turns
 	err := row.Scan(
 		&i.ID,
@@ -162,25 +187,7 @@ func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, e
 	return &i, err
 }
 
-const turnHasInputs = `-- name: TurnHasInputs :one
-SELECT (t.inputs_applied_at IS NULL
-        AND (t.ui_changes <> '[]' OR t.mentioned_entities <> '[]' OR t.message LIKE '%@[%'
-             OR EXISTS (SELECT FROM entity_events AS v
-                        WHERE v.session_id = t.session_id AND v.turn_number = t.number
-                          AND v.action IN ('created:user', 'updated:user', 'deleted:user'))))::boolean AS has_inputs
-FROM turns AS t
-WHERE t.id = $1
-`
-
-// TurnHasInputs says whether the user changed or pointed at anything that is not applied yet.
-func (q *Queries) TurnHasInputs(ctx context.Context, db DBTX, id uuid.UUID) (bool, error) {
-	row := db.QueryRow(ctx, turnHasInputs, id)
-	var has_inputs bool
-	err := row.Scan(&has_inputs)
-	return has_inputs, err
-}
-
-const turnHold = `-- name: TurnHold :one
+const TurnHold = `-- name: TurnHold :one
 SELECT inputs_applied_at FROM turns WHERE id = $1 AND position = $2 AND status = 'running' FOR NO KEY UPDATE
 `
 
@@ -191,22 +198,22 @@ type TurnHoldParams struct {
 
 // TurnHold is the fence of what is written beside a decision: it keeps the turn where it stands until the transaction ends.
 func (q *Queries) TurnHold(ctx context.Context, db DBTX, arg *TurnHoldParams) (*time.Time, error) {
-	row := db.QueryRow(ctx, turnHold, arg.ID, arg.Position)
+	row := db.QueryRow(ctx, TurnHold, arg.ID, arg.Position)
 	var inputs_applied_at *time.Time
 	err := row.Scan(&inputs_applied_at)
 	return inputs_applied_at, err
 }
 
-const turnInputsApplied = `-- name: TurnInputsApplied :exec
+const TurnInputsApplied = `-- name: TurnInputsApplied :exec
 UPDATE turns SET inputs_applied_at = clock_timestamp() WHERE id = $1
 `
 
 func (q *Queries) TurnInputsApplied(ctx context.Context, db DBTX, id uuid.UUID) error {
-	_, err := db.Exec(ctx, turnInputsApplied, id)
+	_, err := db.Exec(ctx, TurnInputsApplied, id)
 	return err
 }
 
-const turnLast = `-- name: TurnLast :one
+const TurnLast = `-- name: TurnLast :one
 SELECT id, number, status, message FROM turns WHERE session_id = $1 ORDER BY number DESC LIMIT 1
 `
 
@@ -219,7 +226,7 @@ type TurnLastRow struct {
 
 // TurnLast is the session's newest turn.
 func (q *Queries) TurnLast(ctx context.Context, db DBTX, sessionID uuid.UUID) (*TurnLastRow, error) {
-	row := db.QueryRow(ctx, turnLast, sessionID)
+	row := db.QueryRow(ctx, TurnLast, sessionID)
 	var i TurnLastRow
 	err := row.Scan(
 		&i.ID,
@@ -230,7 +237,7 @@ func (q *Queries) TurnLast(ctx context.Context, db DBTX, sessionID uuid.UUID) (*
 	return &i, err
 }
 
-const turnListPast = `-- name: TurnListPast :many
+const TurnListPast = `-- name: TurnListPast :many
 SELECT t.id, t.number, left(t.message, $1::int)::text AS message, octet_length(t.message) AS message_bytes, t.status,
        left(coalesce(t.reply, ''), $1::int)::text AS reply, t.error_message, t.finished_at,
        (t.summarized_at IS NULL OR t.summarized_at > $2)::boolean AS summary_is_late,
@@ -281,7 +288,7 @@ type TurnListPastRow struct {
 
 // TurnListPast is the turns that had ended at a moment, newest first, with their summaries. Long texts are cut: a prompt has no room for them.
 func (q *Queries) TurnListPast(ctx context.Context, db DBTX, arg *TurnListPastParams) ([]*TurnListPastRow, error) {
-	rows, err := db.Query(ctx, turnListPast,
+	rows, err := db.Query(ctx, TurnListPast,
 		arg.MaxChars,
 		arg.Before,
 		arg.SessionID,
@@ -328,13 +335,13 @@ func (q *Queries) TurnListPast(ctx context.Context, db DBTX, arg *TurnListPastPa
 	return items, nil
 }
 
-const turnListSessions = `-- name: TurnListSessions :many
+const TurnListSessions = `-- name: TurnListSessions :many
 SELECT DISTINCT session_id FROM turns WHERE id = ANY ($1::uuid[])
 `
 
 // TurnListSessions is whose turns these are; what is gone has no row.
 func (q *Queries) TurnListSessions(ctx context.Context, db DBTX, ids []uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := db.Query(ctx, turnListSessions, ids)
+	rows, err := db.Query(ctx, TurnListSessions, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +360,7 @@ func (q *Queries) TurnListSessions(ctx context.Context, db DBTX, ids []uuid.UUID
 	return items, nil
 }
 
-const turnPage = `-- name: TurnPage :many
+const TurnPage = `-- name: TurnPage :many
 SELECT id, session_id, number, status, message, goal, reply, error_code, error_message, created_at, replied_at
 FROM turns
 WHERE session_id = $1 AND number > $2
@@ -383,7 +390,7 @@ type TurnPageRow struct {
 
 // TurnPage pages forwards; the cursor is the last row's number.
 func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([]*TurnPageRow, error) {
-	rows, err := db.Query(ctx, turnPage, arg.SessionID, arg.AfterNumber, arg.PageSize)
+	rows, err := db.Query(ctx, TurnPage, arg.SessionID, arg.AfterNumber, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}
@@ -414,7 +421,7 @@ func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([
 	return items, nil
 }
 
-const turnReply = `-- name: TurnReply :execrows
+const TurnReply = `-- name: TurnReply :execrows
 UPDATE turns
 SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = $1::text,
     replied_at = clock_timestamp(), finished_at = clock_timestamp()
@@ -429,14 +436,14 @@ type TurnReplyParams struct {
 
 // TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked before.
 func (q *Queries) TurnReply(ctx context.Context, db DBTX, arg *TurnReplyParams) (int64, error) {
-	result, err := db.Exec(ctx, turnReply, arg.Reply, arg.ID, arg.Position)
+	result, err := db.Exec(ctx, TurnReply, arg.Reply, arg.ID, arg.Position)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const turnStatusGet = `-- name: TurnStatusGet :one
+const TurnStatusGet = `-- name: TurnStatusGet :one
 SELECT status, summarized_at FROM turns WHERE id = $1
 `
 
@@ -446,13 +453,13 @@ type TurnStatusGetRow struct {
 }
 
 func (q *Queries) TurnStatusGet(ctx context.Context, db DBTX, id uuid.UUID) (*TurnStatusGetRow, error) {
-	row := db.QueryRow(ctx, turnStatusGet, id)
+	row := db.QueryRow(ctx, TurnStatusGet, id)
 	var i TurnStatusGetRow
 	err := row.Scan(&i.Status, &i.SummarizedAt)
 	return &i, err
 }
 
-const turnSummarized = `-- name: TurnSummarized :execrows
+const TurnSummarized = `-- name: TurnSummarized :execrows
 UPDATE turns SET position = position + 1, summarized_at = clock_timestamp()
 WHERE id = $1 AND position = $2 AND status = 'succeeded' AND summarized_at IS NULL
 `
@@ -464,14 +471,14 @@ type TurnSummarizedParams struct {
 
 // TurnSummarized is the fence of a summary. The session's row is locked before.
 func (q *Queries) TurnSummarized(ctx context.Context, db DBTX, arg *TurnSummarizedParams) (int64, error) {
-	result, err := db.Exec(ctx, turnSummarized, arg.ID, arg.Position)
+	result, err := db.Exec(ctx, TurnSummarized, arg.ID, arg.Position)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
 }
 
-const turnTimeline = `-- name: TurnTimeline :many
+const TurnTimeline = `-- name: TurnTimeline :many
 SELECT v.seq::int AS seq, v.at::timestamptz AS at, v.kind::text AS kind, v.node, v.step, v.call, v.ref, coalesce(v.text, '')::text AS text, v.duration_ms,
        c.calls, c.input_tokens, c.output_tokens, c.cached_tokens, c.cost_usd
 FROM v_timeline AS v
@@ -511,7 +518,7 @@ type TurnTimelineRow struct {
 
 // TurnTimeline pages through what happened in a turn; a node's line has what its calls of models used.
 func (q *Queries) TurnTimeline(ctx context.Context, db DBTX, arg *TurnTimelineParams) ([]*TurnTimelineRow, error) {
-	rows, err := db.Query(ctx, turnTimeline, arg.TurnID, arg.AfterSeq, arg.PageSize)
+	rows, err := db.Query(ctx, TurnTimeline, arg.TurnID, arg.AfterSeq, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}

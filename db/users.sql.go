@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-const userEnsure = `-- name: UserEnsure :one
+const UserEnsure = `-- name: UserEnsure :one
 WITH found AS (
     SELECT u.id FROM users AS u WHERE u.name = $1
 ), made AS (
@@ -24,18 +24,18 @@ SELECT found.id FROM found UNION ALL SELECT made.id FROM made
 
 // UserEnsure returns the user of that name, made if missing. It writes only then: with tokens it runs for every request.
 func (q *Queries) UserEnsure(ctx context.Context, db DBTX, name string) (uuid.UUID, error) {
-	row := db.QueryRow(ctx, userEnsure, name)
+	row := db.QueryRow(ctx, UserEnsure, name)
 	var id uuid.UUID
 	err := row.Scan(&id)
 	return id, err
 }
 
-const userTimezone = `-- name: UserTimezone :one
+const UserTimezone = `-- name: UserTimezone :one
 SELECT timezone FROM users WHERE id = $1
 `
 
 func (q *Queries) UserTimezone(ctx context.Context, db DBTX, id uuid.UUID) (string, error) {
-	row := db.QueryRow(ctx, userTimezone, id)
+	row := db.QueryRow(ctx, UserTimezone, id)
 	var timezone string
 	err := row.Scan(&timezone)
 	return timezone, err

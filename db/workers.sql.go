@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-const workerBeat = `-- name: WorkerBeat :one
+const WorkerBeat = `-- name: WorkerBeat :one
 INSERT INTO workers (id, version, host, clock_skew) VALUES ($1, $2, $3, $4::timestamptz - clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew
 RETURNING beat_at
@@ -25,7 +25,7 @@ type WorkerBeatParams struct {
 
 // WorkerBeat renews a lease and returns the database's time.
 func (q *Queries) WorkerBeat(ctx context.Context, db DBTX, arg *WorkerBeatParams) (time.Time, error) {
-	row := db.QueryRow(ctx, workerBeat,
+	row := db.QueryRow(ctx, WorkerBeat,
 		arg.ID,
 		arg.Version,
 		arg.Host,
@@ -36,7 +36,7 @@ func (q *Queries) WorkerBeat(ctx context.Context, db DBTX, arg *WorkerBeatParams
 	return beat_at, err
 }
 
-const workerDead = `-- name: WorkerDead :many
+const WorkerDead = `-- name: WorkerDead :many
 SELECT id FROM workers
 WHERE id <> $1
   AND (beat_at < clock_timestamp() - interval '3 seconds' OR pg_try_advisory_xact_lock(hashtextextended('alfred.worker:' || id, 0)))
@@ -47,7 +47,7 @@ LIMIT 100
 // WorkerDead are the workers whose lease is over by the database's clock, or whose advisory lock is free. The lock
 // is taken by asking, so that one scan at a time sees a worker dead.
 func (q *Queries) WorkerDead(ctx context.Context, db DBTX, self string) ([]string, error) {
-	rows, err := db.Query(ctx, workerDead, self)
+	rows, err := db.Query(ctx, WorkerDead, self)
 	if err != nil {
 		return nil, err
 	}
@@ -66,22 +66,22 @@ func (q *Queries) WorkerDead(ctx context.Context, db DBTX, self string) ([]strin
 	return items, nil
 }
 
-const workerDelete = `-- name: WorkerDelete :exec
+const WorkerDelete = `-- name: WorkerDelete :exec
 DELETE FROM workers WHERE id = $1
 `
 
 func (q *Queries) WorkerDelete(ctx context.Context, db DBTX, id string) error {
-	_, err := db.Exec(ctx, workerDelete, id)
+	_, err := db.Exec(ctx, WorkerDelete, id)
 	return err
 }
 
-const workerPrune = `-- name: WorkerPrune :exec
+const WorkerPrune = `-- name: WorkerPrune :exec
 DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes'
 `
 
 // WorkerPrune forgets workers long dead. Until then each scan looks at them again: a process that was stopped and
 // goes on may have fetched jobs after it was declared dead.
 func (q *Queries) WorkerPrune(ctx context.Context, db DBTX) error {
-	_, err := db.Exec(ctx, workerPrune)
+	_, err := db.Exec(ctx, WorkerPrune)
 	return err
 }

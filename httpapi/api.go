@@ -13,8 +13,8 @@ import (
 	"alfred/crud"
 	"alfred/db"
 	"alfred/domain"
+	"alfred/internal/preview"
 	"alfred/jobs"
-	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
 	"alfred/telemetry"
@@ -25,9 +25,8 @@ type Config struct {
 	Pool     *pgxpool.Pool
 	Listener *pg.Listener
 	// Rows are the domain's rows for user interfaces.
-	Rows *crud.Tools
-	// Memory shows what a node would see now.
-	Memory *memory.Memory
+	Rows    *crud.Tools
+	Preview *preview.Preview
 	// Search finds rows and turns.
 	Search *recall.Searcher
 	// Domain is what new sessions run on.

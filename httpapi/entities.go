@@ -222,7 +222,7 @@ func (a *api) contextPreview(ctx context.Context, in *contextIn) (*contextOut, e
 	}
 	var frame nodes.Frame
 	err = a.read(ctx, func(tx pgx.Tx) error {
-		frame, err = a.Memory.Preview(ctx, tx, row.ID, in.Node)
+		frame, err = a.Preview.Frame(ctx, tx, row.ID, in.Node)
 
 		return err //nolint:wrapcheck // wrapped below
 	})

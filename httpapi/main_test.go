@@ -23,8 +23,9 @@ import (
 	"alfred/domain"
 	"alfred/httpapi"
 	"alfred/internal/dbtest"
+	"alfred/internal/preview"
+	"alfred/internal/prompt"
 	"alfred/llm/lexical"
-	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
 )
@@ -84,7 +85,7 @@ func (b *bundle) serve(t *testing.T, change ...func(*httpapi.Config)) string {
 	searcher := recall.New(d, lexical.Embedder{})
 	config := httpapi.Config{
 		Pool: b.pool, Listener: pg.NewListener(b.pool.Config().ConnConfig, logger), Rows: crud.New(d, searcher),
-		Memory: memory.New(d, memory.DefaultConfig()), Search: searcher, Domain: d, Logger: logger, Version: "test", Stopping: stopping,
+		Preview: preview.New(d, prompt.DefaultConfig()), Search: searcher, Domain: d, Logger: logger, Version: "test", Stopping: stopping,
 	}
 	for _, c := range change {
 		c(&config)

@@ -12,7 +12,7 @@ import (
 // come in; the tool that sends is there for keys that chat.
 func (a *api) registerMCP(mux *http.ServeMux) {
 	handler := mcpserver.New(mcpserver.Config{
-		Pool: a.Pool, Listener: a.Listener, Domain: a.Domain, Memory: a.Memory, Search: a.Search, Limits: a.Limits,
+		Pool: a.Pool, Listener: a.Listener, Domain: a.Domain, Preview: a.Preview, Search: a.Search, Limits: a.Limits,
 		Logger: a.Logger, Version: a.Version,
 	}).Handler(func(r *http.Request) mcpserver.Caller {
 		who := callerOf(r.Context())

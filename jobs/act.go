@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"alfred/crud"
 	"alfred/db"
 	"alfred/llm"
@@ -23,18 +21,18 @@ type act struct {
 	prepared crud.Prepared
 }
 
-func (a *act) load(ctx context.Context, tx pgx.Tx, s *state) error {
+func (a *act) prepare(s *state) error {
 	step := s.step()
 	if step == nil {
-		return fmt.Errorf("act: turn %s has no step left: %w", s.turn.ID, errStale)
+		return fmt.Errorf("act: turn %s has no step left: %w", s.Turn.ID, errStale)
 	}
 	if a.approved = s.approved(); a.approved != nil {
 		return nil
 	}
-	in, err := s.memory.Act(ctx, tx, s.turn, int(step.Step))
+	in, err := s.prompts.Act(s.View, int(step.Step))
 	a.in = in
 
-	return err //nolint:wrapcheck // memory says what it was
+	return err //nolint:wrapcheck // prompt says what it was
 }
 
 func (a *act) frame() *nodes.Frame {

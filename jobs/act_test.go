@@ -82,7 +82,7 @@ func TestFailingCallsLeaveNothing(t *testing.T) {
 
 	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}, {tool: db_create, args: {table: recipes, data: {name: y}}}]}`
 	h := setup(t, actScript(planWrite, create, create, create))
-	h.memory.writeAllowed = true
+	h.prompts.writeAllowed = true
 	h.exec(`CREATE TABLE public.marks (name text)`)
 	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, calls []crud.Call) (crud.Outcome, error) {
 		savepoint, err := tx.Begin(ctx)
@@ -162,7 +162,7 @@ func TestAskUserOpensAQuestion(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, actScript(planWrite, `{calls: [{tool: ask_user, args: {question: "How many?"}}]}`))
-	h.memory.writeAllowed = true
+	h.prompts.writeAllowed = true
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"1 write partial", "2 read skipped"}, h.outcomes(turn))
@@ -194,16 +194,16 @@ func TestApprovalIsCarriedOutByCode(t *testing.T) {
 	h := setup(t, `turns: [
 		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}]}, act: [`+remove+`], reply: "Really?"},
 		{understand: {intent: confirm, answers_question: true}, reply: done}]`)
-	h.memory.writeAllowed = true
+	h.prompts.writeAllowed = true
 	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
 		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Options: []crud.ApprovalOption{{Label: "Yes"}}, Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
 	}
 	h.start()
 	first := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"1 write partial"}, h.outcomes(first))
-	h.memory.mu.Lock()
-	h.memory.hasQuestion = true
-	h.memory.mu.Unlock()
+	h.prompts.mu.Lock()
+	h.prompts.hasQuestion = true
+	h.prompts.mu.Unlock()
 	second := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "yes"}).TurnID)
 	require.Equal(t, []string{"1 write ok"}, h.outcomes(second))
 	require.Equal(t, []string{"approve answered 2"}, column[string](h, `SELECT kind || ' ' || status || ' ' || answered_by_turn FROM questions`))
@@ -215,7 +215,7 @@ func TestDisambiguationAsksWithLabels(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, `turns: [{understand: {intent: write, disambiguation: {question: "Which?", options: [recipe_1, recipe_2]}}, reply: "Which?"}]`)
-	h.memory.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Chicken Soup"}, "recipe_2": {Type: "recipe", Label: "Chicken Pie"}}
+	h.prompts.refs = nodes.Refs{"recipe_1": {Type: "recipe", Label: "Chicken Soup"}, "recipe_2": {Type: "recipe", Label: "Chicken Pie"}}
 	h.start()
 	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"Chicken Soup", "Chicken Pie"}, column[string](h, `SELECT o ->> 'label' FROM questions, jsonb_array_elements(payload -> 'options') AS o`))

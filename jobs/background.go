@@ -13,6 +13,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"alfred/db"
+	"alfred/internal/view"
 	"alfred/llm"
 	"alfred/nodes"
 	"alfred/pg"
@@ -51,7 +52,7 @@ func (w *compressWorker) Work(ctx context.Context, job *river.Job[CompressArgs])
 
 func (w *compressWorker) compress(ctx context.Context, b background, args CompressArgs) error {
 	r := w.runner
-	out, rec, err := w.write(ctx, b, args, r.Memory)
+	out, rec, err := w.write(ctx, b, args, r.Prompts)
 	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
 		out, rec, err = w.write(ctx, b, args, r.Tight)
 	}
@@ -94,22 +95,22 @@ func (w *compressWorker) keep(ctx context.Context, tx pgx.Tx, args CompressArgs,
 
 // write returns the text and the recorder of its call. With an error of the model
 // comes the text that code makes.
-func (w *compressWorker) write(ctx context.Context, b background, args CompressArgs, memory Memory) (*nodes.CompressOutput, *recorder, error) {
+func (w *compressWorker) write(ctx context.Context, b background, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
 	r := w.runner
 	rec := &recorder{
 		model: r.Models(nodeCompress), guard: r.guard(args.SessionID), observe: r.observe, pool: r.Pool, prices: r.Prices, session: args.SessionID, ordinal: 1,
 		again: b.attempt > 1 || b.snoozes > 0 || b.takenOver,
 	}
-	var in nodes.CompressInput
-	err := r.inLoadTx(ctx, func(tx pgx.Tx) error {
-		var err error
-		in, err = memory.Compress(ctx, tx, args.SessionID, args.What, args.FromTurn, args.ToTurn)
+	var v *view.View
+	err := r.inLoadTx(ctx, func(tx pgx.Tx) (err error) {
+		v, err = r.loader.Range(ctx, tx, args.SessionID, args.What, args.FromTurn, args.ToTurn)
 
-		return err //nolint:wrapcheck // memory says what it was
+		return err //nolint:wrapcheck // view says what it was
 	})
 	if err != nil {
 		return nil, rec, err
 	}
+	in := prompts.Compress(v, args.What)
 	in.At, rec.items = nodes.At{Turn: args.ToTurn, Call: 1}, in.Items
 	out, err := w.ask(ctx, rec, in)
 

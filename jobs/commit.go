@@ -81,7 +81,7 @@ func (c *commit) fence(ctx context.Context) (bool, error) {
 // lockSession comes before the fence in a commit that ends a turn or starts one. A session that was forgotten
 // meanwhile has no turn to go on with.
 func (c *commit) lockSession(ctx context.Context) error {
-	_, err := c.q.SessionLock(ctx, c.tx, c.s.turn.SessionID)
+	_, err := c.q.SessionLock(ctx, c.tx, c.s.Turn.SessionID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return errStale
 	}
@@ -174,7 +174,7 @@ func (c *commit) announce(m move, firstNew *db.TurnSteps) {
 
 // nextStep is the step that the next act works on.
 func (c *commit) nextStep(m move) *db.TurnSteps {
-	for _, step := range c.s.steps {
+	for _, step := range c.s.Steps {
 		if step.Outcome == nil && (m.end == nil || int(step.Step) != c.at.Step) {
 			return step
 		}
@@ -218,7 +218,7 @@ func (c *commit) appendSteps(ctx context.Context, plan []nodes.Step) (*db.TurnSt
 	shown := make([]map[string]any, 0, len(plan))
 	for i, step := range plan {
 		row := &db.TurnStepInsertParams{
-			TurnID: c.d.TurnID, Step: int32(len(c.s.steps) + i + 1), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
+			TurnID: c.d.TurnID, Step: int32(len(c.s.Steps) + i + 1), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
 			Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs,
 		}
 		if err := c.q.TurnStepInsert(ctx, c.tx, row); err != nil {
@@ -255,11 +255,11 @@ func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
 	}
-	if _, err := c.q.QuestionSupersede(ctx, c.tx, c.s.turn.SessionID); err != nil {
+	if _, err := c.q.QuestionSupersede(ctx, c.tx, c.s.Turn.SessionID); err != nil {
 		return fmt.Errorf("supersede question: %w", err)
 	}
 	id, err := c.q.QuestionInsert(ctx, c.tx, &db.QuestionInsertParams{
-		SessionID: c.s.turn.SessionID, TurnID: c.d.TurnID, Kind: ask.kind, Payload: encoded,
+		SessionID: c.s.Turn.SessionID, TurnID: c.d.TurnID, Kind: ask.kind, Payload: encoded,
 	})
 	if err != nil {
 		return fmt.Errorf("insert question: %w", err)

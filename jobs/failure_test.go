@@ -120,14 +120,14 @@ func TestPanicFailsTheTurnAndNotTheWorker(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, chat(2))
-	h.memory.panics = true
+	h.prompts.panics = true
 	h.start()
 	turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, "internal", *turn.ErrorCode)
 
-	h.memory.mu.Lock()
-	h.memory.panics = false
-	h.memory.mu.Unlock()
+	h.prompts.mu.Lock()
+	h.prompts.panics = false
+	h.prompts.mu.Unlock()
 	require.Equal(t, db.TurnStatusSucceeded, h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
 }
 

@@ -7,21 +7,21 @@ import (
 
 	"github.com/google/uuid"
 
+	"alfred/internal/view"
 	"alfred/llm"
-	"alfred/memory"
 )
 
 // guard is the gate of one decision: it looks at every prompt before a model gets
 // it and at every reply before the user does, and counts what it had to take out.
 type guard struct {
-	*memory.Gate
+	*view.Gate
 
 	leaks int
 	total *atomic.Int64 // of the runner
 }
 
 func (r *Runner) guard(sessionID uuid.UUID) *guard {
-	gate := r.Memory.Gate(r.Pool, sessionID)
+	gate := view.NewGate(r.Domain, r.Pool, sessionID)
 	gate.Strict = r.StrictGate
 
 	return &guard{Gate: gate, total: &r.leaks}
@@ -34,8 +34,8 @@ func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 	for i := range req.Messages {
 		if i > 0 {
 			clean, _, err := g.Check(ctx, req.Messages[i].Content)
-			if err != nil && !errors.Is(err, memory.ErrLeak) {
-				return err //nolint:wrapcheck // memory says what it was
+			if err != nil && !errors.Is(err, view.ErrLeak) {
+				return err //nolint:wrapcheck // view says what it was
 			}
 			req.Messages[i].Content = clean
 
@@ -47,7 +47,7 @@ func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 		clean, found, err := g.Check(ctx, *text)
 		g.count(found)
 		if err != nil {
-			return err //nolint:wrapcheck // memory says what it was
+			return err //nolint:wrapcheck // view says what it was
 		}
 		*text = clean
 	}
@@ -60,7 +60,7 @@ func (g *guard) reply(ctx context.Context, text string) (string, error) {
 	clean, found, err := g.Reply(ctx, text)
 	g.count(found)
 
-	return clean, err //nolint:wrapcheck // memory says what it was
+	return clean, err //nolint:wrapcheck // view says what it was
 }
 
 func (g *guard) count(found int) {

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/clean"
 	"alfred/jobs"
 	"alfred/llm"
-	"alfred/memory"
 )
 
 const leaked = "01900000-0000-7000-8000-00000000000a"
@@ -97,7 +97,7 @@ func TestGateCleansDeltas(t *testing.T) {
 	h.start()
 	turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, db.TurnStatusSucceeded, turn.Status)
-	_, found := memory.Redact(strings.Join(seen, ""))
+	_, found := clean.Redact(strings.Join(seen, ""))
 	require.Zero(t, found)
 	require.NotContains(t, strings.Join(seen, "|"), "01900000")
 	require.Equal(t, strings.TrimSuffix(*turn.Reply, "end"), strings.Join(seen, ""), "all but the word that is being written")

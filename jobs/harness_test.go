@@ -18,10 +18,11 @@ import (
 	"alfred/db"
 	"alfred/domain"
 	"alfred/internal/dbtest"
+	"alfred/internal/prompt"
+	"alfred/internal/view"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/script"
-	"alfred/memory"
 	"alfred/nodes"
 	"alfred/pg"
 	"alfred/registry"
@@ -36,7 +37,7 @@ type harness struct {
 	session uuid.UUID
 	config  jobs.Config
 	tools   *fakeTools
-	memory  *fakeMemory
+	prompts *fakePrompts
 	model   *countingModel
 }
 
@@ -52,11 +53,11 @@ func setup(t *testing.T, yaml string) *harness {
 	fsys, path := domain.Find("kitchen")
 	bound, err := domain.Open(t.Context(), pool, fsys, path)
 	require.NoError(t, err)
-	h.memory = &fakeMemory{Memory: memory.New(bound, memory.DefaultConfig())}
+	h.prompts = &fakePrompts{}
 	h.config = jobs.Config{
-		Pool: pool, Domain: bound, Memory: h.memory, Tools: h.tools, Index: noIndex{},
-		Logger: slog.New(slog.NewTextHandler(logWriter{t}, &slog.HandlerOptions{Level: slog.LevelInfo})),
-		Models: func(string) llm.Model { return h.model }, CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2,
+		Pool: pool, Domain: bound, Windows: prompt.DefaultConfig().Windows, Prompts: h.prompts, Tools: h.tools, Index: noIndex{},
+		Logger:              slog.New(slog.NewTextHandler(logWriter{t}, &slog.HandlerOptions{Level: slog.LevelInfo})),
+		Models:              func(string) llm.Model { return h.model },
 		RetentionDecayTurns: 20, Grace: 2 * time.Second, Version: "test", StrictGate: true,
 	}
 
@@ -216,10 +217,8 @@ func (m *countingModel) count(node string) int {
 	return m.calls[node]
 }
 
-// fakeMemory gives every node a prompt with the message alone.
-type fakeMemory struct {
-	*memory.Memory // its gate
-
+// fakePrompts gives every node a prompt with the message alone.
+type fakePrompts struct {
 	mu           sync.Mutex
 	writeAllowed bool
 	hasQuestion  bool
@@ -227,54 +226,47 @@ type fakeMemory struct {
 	panics       bool
 }
 
-func (m *fakeMemory) frame(t *db.Turns) nodes.Frame {
+func (m *fakePrompts) frame(v *view.View) nodes.Frame {
 	return nodes.Frame{
-		Persona: "You help.", Blocks: []nodes.Block{{Tag: "current_task", Sections: []nodes.Section{{Heading: "## Current Message", Body: t.Message}}}},
-		Items: []nodes.Item{{Section: "Current Message", Turn: int(t.Number), Reason: "current", Tokens: 1}},
+		Persona: "You help.", Blocks: []nodes.Block{{Tag: "current_task", Sections: []nodes.Section{{Heading: "## Current Message", Body: v.Turn.Message}}}},
+		Items: []nodes.Item{{Section: "Current Message", Turn: int(v.Turn.Number), Reason: "current", Tokens: 1}},
 	}
 }
 
-func (m *fakeMemory) Understand(_ context.Context, _ pgx.Tx, t *db.Turns) (nodes.UnderstandInput, error) {
+func (m *fakePrompts) Understand(v *view.View) nodes.UnderstandInput {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.panics {
 		panic("boom")
 	}
 
-	return nodes.UnderstandInput{Frame: m.frame(t), Refs: m.refs, EntityTypes: []string{"recipe", "inv"}, HasQuestion: m.hasQuestion}, nil
+	return nodes.UnderstandInput{Frame: m.frame(v), Refs: m.refs, EntityTypes: []string{"recipe", "inv"}, HasQuestion: m.hasQuestion}
 }
 
-func (m *fakeMemory) Think(_ context.Context, _ pgx.Tx, t *db.Turns) (nodes.ThinkInput, error) {
-	return nodes.ThinkInput{Frame: m.frame(t), Refs: m.refs, Subdomains: []string{"recipes", "inventory"}, MaxSteps: 8, WriteAllowed: m.writeAllowed}, nil
+func (m *fakePrompts) Think(v *view.View) nodes.ThinkInput {
+	return nodes.ThinkInput{Frame: m.frame(v), Refs: m.refs, Subdomains: []string{"recipes", "inventory"}, MaxSteps: 8, WriteAllowed: m.writeAllowed}
 }
 
-func (m *fakeMemory) Act(ctx context.Context, tx pgx.Tx, t *db.Turns, step int) (nodes.ActInput, error) {
-	steps, err := db.New().TurnStepList(ctx, tx, t.ID)
-	if err != nil {
-		return nodes.ActInput{}, err
-	}
-
+func (m *fakePrompts) Act(v *view.View, step int) (nodes.ActInput, error) {
 	return nodes.ActInput{
-		Frame: m.frame(t), StepType: string(steps[step-1].StepType), Tables: []string{"recipes"}, Writable: map[string][]string{"db_create": {"recipes"}, "db_update": {"recipes"}, "db_delete": {"recipes"}}, EntityTypes: []string{"recipe"}, SchemaRequestsLeft: 2,
+		Frame: m.frame(v), StepType: string(v.Steps[step-1].StepType), Tables: []string{"recipes"}, Writable: map[string][]string{"db_create": {"recipes"}, "db_update": {"recipes"}, "db_delete": {"recipes"}}, EntityTypes: []string{"recipe"}, SchemaRequestsLeft: 2,
 	}, nil
 }
 
-func (m *fakeMemory) Reply(_ context.Context, _ pgx.Tx, t *db.Turns) (nodes.ReplyInput, error) {
-	return nodes.ReplyInput{Frame: m.frame(t), Fallback: "reply from facts"}, nil
+func (m *fakePrompts) Reply(v *view.View) nodes.ReplyInput {
+	return nodes.ReplyInput{Frame: m.frame(v), Fallback: "reply from facts"}
 }
 
-func (m *fakeMemory) QuickReply(context.Context, pgx.Tx, *db.Turns) (string, error) {
-	return "quick reply", nil
-}
+func (m *fakePrompts) QuickReply(*view.View) string { return "quick reply" }
 
-func (m *fakeMemory) Summarize(_ context.Context, _ pgx.Tx, t *db.Turns) (nodes.SummarizeInput, error) {
-	return nodes.SummarizeInput{Frame: m.frame(t), Fallback: nodes.SummarizeOutput{
+func (m *fakePrompts) Summarize(v *view.View) nodes.SummarizeInput {
+	return nodes.SummarizeInput{Frame: m.frame(v), Fallback: nodes.SummarizeOutput{
 		ResponseSummary: "summary from facts", ConversationPhase: "exploring", Tone: "collaborative",
-	}}, nil
+	}}
 }
 
-func (m *fakeMemory) Compress(_ context.Context, _ pgx.Tx, _ uuid.UUID, kind string, _, _ int) (nodes.CompressInput, error) {
-	return nodes.CompressInput{Frame: nodes.Frame{Persona: "You help."}, Kind: kind, Fallback: "older turns"}, nil
+func (m *fakePrompts) Compress(_ *view.View, kind string) nodes.CompressInput {
+	return nodes.CompressInput{Frame: nodes.Frame{Persona: "You help."}, Kind: kind, Fallback: "older turns"}
 }
 
 // fakeTools writes one row to the table tool_marks per call, so that tests see what was committed.

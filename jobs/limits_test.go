@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/view"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/nodes"
@@ -96,18 +96,25 @@ func TestUsageReadsTodayAlone(t *testing.T) {
 	}))
 }
 
-// budgeted tells by the message which memory built the input.
+// budgeted tells by the message which prompts built the input.
 type budgeted struct {
-	jobs.Memory
+	jobs.Prompts
 
 	note string
 }
 
-func (m budgeted) Think(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.ThinkInput, error) {
-	in, err := m.Memory.Think(ctx, tx, t)
+func (m budgeted) Think(v *view.View) nodes.ThinkInput {
+	in := m.Prompts.Think(v)
 	in.Persona += m.note
 
-	return in, err //nolint:wrapcheck // a test
+	return in
+}
+
+func (m budgeted) Compress(v *view.View, kind string) nodes.CompressInput {
+	in := m.Prompts.Compress(v, kind)
+	in.Persona += fmt.Sprint(m.note, " ", v.Turn.Number-1) // the same request would be answered by what is stored
+
+	return in
 }
 
 func TestPromptTooLongIsTriedShorter(t *testing.T) {
@@ -118,7 +125,7 @@ func TestPromptTooLongIsTriedShorter(t *testing.T) {
 			t.Parallel()
 
 			h := setup(t, chat(1))
-			h.config.Tight = budgeted{h.memory, " (tight)"}
+			h.config.Tight = budgeted{h.prompts, " (tight)"}
 			var tight int
 			h.model.before = func(_ context.Context, req *llm.Request) error {
 				if req.Node != "think" {
@@ -146,18 +153,11 @@ func TestPromptTooLongIsTriedShorter(t *testing.T) {
 	}
 }
 
-func (m budgeted) Compress(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, kind string, from, to int) (nodes.CompressInput, error) {
-	in, err := m.Memory.Compress(ctx, tx, sessionID, kind, from, to)
-	in.Persona += fmt.Sprint(m.note, " ", to) // the same request would be answered by what is stored
-
-	return in, err //nolint:wrapcheck // a test
-}
-
 func TestOlderTurnsTooLongAreTriedShorter(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, chat(4))
-	h.config.Tight = budgeted{h.memory, " (tight)"}
+	h.config.Tight = budgeted{h.prompts, " (tight)"}
 	h.model.before = func(_ context.Context, req *llm.Request) error {
 		if req.Node != "compress" || strings.Contains(req.System, "(tight)") && req.Turn == 1 {
 			return nil // the second range never fits

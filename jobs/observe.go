@@ -91,7 +91,7 @@ func (o *observer) worked(ctx context.Context, kind string, out outcome, took ti
 }
 
 func (o *observer) ended(ctx context.Context, p *report, status, code string) {
-	turn := p.s.turn
+	turn := p.s.Turn
 	o.turns.Record(ctx, time.Since(turn.CreatedAt).Seconds(), metric.WithAttributes(attribute.String("status", status)))
 	telemetry.EndTurn(ctx, o.tracer, &telemetry.Turn{
 		ID: turn.ID, Session: turn.SessionID, Number: int(turn.Number), Enqueued: turn.CreatedAt, Status: status, Code: code,

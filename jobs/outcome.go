@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"alfred/internal/view"
 	"alfred/llm"
-	"alfred/memory"
 	"alfred/pg"
 )
 
@@ -118,7 +118,7 @@ func judge(err error, attempt, snoozes int) outcome {
 		return outcome{verdict: verdictSnooze, after: versionPause}
 	case errors.Is(err, errLeaseLost), errors.Is(err, context.Canceled):
 		return outcome{verdict: verdictHandBack}
-	case errors.Is(err, memory.ErrLeak):
+	case errors.Is(err, view.ErrLeak):
 		return outcome{verdict: verdictFail, code: codeInternal}
 	}
 	if _, limited := errors.AsType[*LimitError](err); limited {

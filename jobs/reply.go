@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"alfred/db"
 	"alfred/llm"
 	"alfred/nodes"
@@ -23,18 +21,16 @@ type reply struct {
 	out    *nodes.ReplyOutput
 }
 
-func (r *reply) load(ctx context.Context, tx pgx.Tx, s *state) error {
+func (r *reply) prepare(s *state) error {
 	r.guard = s.guard
 	if r.quick = s.quick(); r.quick {
-		text, err := s.memory.QuickReply(ctx, tx, s.turn)
-		r.out = &nodes.ReplyOutput{Text: text}
+		r.out = &nodes.ReplyOutput{Text: s.prompts.QuickReply(s.View)}
 
-		return err //nolint:wrapcheck // memory says what it was
+		return nil
 	}
-	in, err := s.memory.Reply(ctx, tx, s.turn)
-	r.in = in
+	r.in = s.prompts.Reply(s.View)
 
-	return err //nolint:wrapcheck // memory says what it was
+	return nil
 }
 
 func (r *reply) frame() *nodes.Frame {
@@ -100,7 +96,7 @@ func (r *reply) effects(ctx context.Context, c *commit) (move, error) {
 	if err := c.q.TurnEventPrune(ctx, c.tx, r.d.TurnID); err != nil {
 		return move{}, fmt.Errorf("prune deltas: %w", err)
 	}
-	if err := c.q.SessionTouch(ctx, c.tx, c.s.turn.SessionID); err != nil {
+	if err := c.q.SessionTouch(ctx, c.tx, c.s.Turn.SessionID); err != nil {
 		return move{}, fmt.Errorf("touch session: %w", err)
 	}
 

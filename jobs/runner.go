@@ -23,8 +23,8 @@ import (
 	"alfred/crud"
 	"alfred/db"
 	"alfred/domain"
+	"alfred/internal/view"
 	"alfred/llm"
-	"alfred/memory"
 	"alfred/nodes"
 	"alfred/pg"
 	"alfred/registry"
@@ -44,17 +44,15 @@ const (
 	backgroundWorkers  = 20
 )
 
-// Memory builds what each node sees, in a transaction that only reads.
-type Memory interface {
-	Understand(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.UnderstandInput, error)
-	Think(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.ThinkInput, error)
-	Act(ctx context.Context, tx pgx.Tx, t *db.Turns, step int) (nodes.ActInput, error)
-	Reply(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.ReplyInput, error)
-	QuickReply(ctx context.Context, tx pgx.Tx, t *db.Turns) (string, error)
-	Summarize(ctx context.Context, tx pgx.Tx, t *db.Turns) (nodes.SummarizeInput, error)
-	Compress(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, kind string, from, to int) (nodes.CompressInput, error)
-	// Gate finds identifiers in what models and users are about to get.
-	Gate(conn db.DBTX, sessionID uuid.UUID) *memory.Gate
+// Prompts shape a view into what each node sees.
+type Prompts interface {
+	Understand(v *view.View) nodes.UnderstandInput
+	Think(v *view.View) nodes.ThinkInput
+	Act(v *view.View, step int) (nodes.ActInput, error)
+	Reply(v *view.View) nodes.ReplyInput
+	QuickReply(v *view.View) string
+	Summarize(v *view.View) nodes.SummarizeInput
+	Compress(v *view.View, kind string) nodes.CompressInput
 }
 
 // Tools run a decision's data calls. Prepare runs before the transaction, the others within it.
@@ -74,22 +72,20 @@ type Index interface {
 
 // Config is what a Runner needs. Fields without a comment on their default are required.
 type Config struct {
-	Pool   *pgxpool.Pool
-	Domain *domain.Domain
-	Memory Memory
-	Tight  Memory // with smaller budgets, for a prompt that the model finds too long; nil: such a turn fails
-	Tools  Tools
-	Index  Index // nil: nothing is embedded
-	Logger *slog.Logger
-	Models func(node string) llm.Model // the model of a node; compress is one of them
-	Prices llm.Prices                  // nil: every call costs 0
+	Pool    *pgxpool.Pool
+	Domain  *domain.Domain
+	Windows view.Windows
+	Prompts Prompts
+	Tight   Prompts // with smaller budgets, for a prompt that the model finds too long; nil: such a turn fails
+	Tools   Tools
+	Index   Index // nil: nothing is embedded
+	Logger  *slog.Logger
+	Models  func(node string) llm.Model // the model of a node; compress is one of them
+	Prices  llm.Prices                  // nil: every call costs 0
 
 	Limits Limits // per user and day; the zero value: none
 
-	CompressOlder       bool // compress turns that leave the windows
-	FullDetailTurns     int  // window of the conversation, in turns
-	RetentionWindow     int  // window of the narrative, in turns
-	RetentionDecayTurns int  // turns after which an untouched retention ends; 0: never
+	RetentionDecayTurns int // turns after which an untouched retention ends; 0: never
 
 	// StrictGate fails a decision in whose prompt or reply an identifier is found, instead of taking it out. For tests.
 	StrictGate bool
@@ -132,6 +128,7 @@ func (t Timeouts) of(node string) time.Duration {
 type Runner struct {
 	Config
 
+	loader   *view.Loader
 	client   *river.Client[pgx.Tx]
 	clock    *clock
 	id       string
@@ -168,7 +165,7 @@ func NewRunner(config Config) (*Runner, error) {
 	}
 	host = host[:min(len(host), 40)] //nolint:mnd // an id has 100 characters
 	r := &Runner{
-		Config: config, clock: &clock{}, host: host, id: clientPrefix + host + "-" + uuid.NewString(),
+		Config: config, clock: &clock{}, loader: view.NewLoader(config.Domain, config.Windows), host: host, id: clientPrefix + host + "-" + uuid.NewString(),
 		notifier: pg.NewNotifier(config.Pool), runs: newRuns(), working: newWorking(),
 	}
 	if r.observe, err = newObserver(&config); err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/crud"
+	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm/lexical"
-	"alfred/memory"
 	"alfred/recall"
 )
 
 // real replaces the fakes by what a worker runs with.
 func (h *harness) real() {
 	d := h.config.Domain
-	h.config.Memory = memory.New(d, memory.DefaultConfig())
+	h.config.Prompts = prompt.New(d, prompt.DefaultConfig())
 	h.config.Tools = crud.New(d, recall.New(d, lexical.Embedder{}))
 }
 

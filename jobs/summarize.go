@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"alfred/db"
 	"alfred/llm"
 	"alfred/nodes"
@@ -25,12 +23,11 @@ type summarize struct {
 	model  string
 }
 
-func (s *summarize) load(ctx context.Context, tx pgx.Tx, st *state) error {
+func (s *summarize) prepare(st *state) error {
 	s.quick = st.quick()
-	in, err := st.memory.Summarize(ctx, tx, st.turn)
-	s.in = in
+	s.in = st.prompts.Summarize(st.View)
 
-	return err //nolint:wrapcheck // memory says what it was
+	return nil
 }
 
 func (s *summarize) frame() *nodes.Frame {
@@ -84,7 +81,7 @@ func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 		return move{}, err
 	}
 	c.wrote = true // the turn itself can be recalled from now on
-	started, err := c.q.TurnStartNext(ctx, c.tx, &db.TurnStartNextParams{SessionID: c.s.turn.SessionID})
+	started, err := c.q.TurnStartNext(ctx, c.tx, &db.TurnStartNextParams{SessionID: c.s.Turn.SessionID})
 	if err != nil {
 		return move{}, fmt.Errorf("start next turn: %w", err)
 	}
@@ -122,7 +119,7 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 		return fmt.Errorf("expire constraints: %w", err)
 	}
 	_, err := c.q.QuestionExpire(ctx, c.tx, &db.QuestionExpireParams{
-		SessionID: c.s.turn.SessionID, OpenTurns: openTurns, TurnNumber: c.s.turn.Number + 1,
+		SessionID: c.s.Turn.SessionID, OpenTurns: openTurns, TurnNumber: c.s.Turn.Number + 1,
 	})
 	if err != nil {
 		return fmt.Errorf("expire question: %w", err)
@@ -133,15 +130,15 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 
 // compress asks for the texts that stand for what leaves the windows with this turn.
 func (s *summarize) compress(ctx context.Context, c *commit) error {
-	if !s.runner.CompressOlder {
+	if !s.runner.Windows.CompressOlder {
 		return nil
 	}
-	for kind, window := range map[string]int{"conversation": s.runner.FullDetailTurns, "narrative": s.runner.RetentionWindow} {
-		to := int(c.s.turn.Number) - window
+	for kind, window := range map[string]int{"conversation": s.runner.Windows.FullDetailTurns, "narrative": s.runner.Windows.RetentionWindow} {
+		to := int(c.s.Turn.Number) - window
 		if to < 1 {
 			continue
 		}
-		err := c.insertJob(ctx, nodeCompress, queueBackground, CompressArgs{SessionID: c.s.turn.SessionID, What: kind, FromTurn: 1, ToTurn: to})
+		err := c.insertJob(ctx, nodeCompress, queueBackground, CompressArgs{SessionID: c.s.Turn.SessionID, What: kind, FromTurn: 1, ToTurn: to})
 		if err != nil {
 			return err
 		}

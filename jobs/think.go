@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"alfred/llm"
 	"alfred/nodes"
 )
@@ -17,11 +15,10 @@ type think struct {
 	out    *nodes.ThinkOutput
 }
 
-func (t *think) load(ctx context.Context, tx pgx.Tx, s *state) error {
-	in, err := s.memory.Think(ctx, tx, s.turn)
-	t.in = in
+func (t *think) prepare(s *state) error {
+	t.in = s.prompts.Think(s.View)
 
-	return err //nolint:wrapcheck // memory says what it was
+	return nil
 }
 
 func (t *think) frame() *nodes.Frame { return &t.in.Frame }

@@ -87,19 +87,8 @@ func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) 
 	return nil
 }
 
-func (u *understand) load(ctx context.Context, tx pgx.Tx, s *state) error {
-	in, err := s.memory.Understand(ctx, tx, s.turn)
-	if err != nil {
-		return err //nolint:wrapcheck // memory says what it was
-	}
-	u.in = in
-	zone, err := db.New().UserTimezone(ctx, tx, s.turn.UserID)
-	if err != nil {
-		return fmt.Errorf("load time zone: %w", err)
-	}
-	if u.location, err = time.LoadLocation(zone); err != nil {
-		u.location = time.UTC // a zone that this machine does not know counts as UTC, in prompts too
-	}
+func (u *understand) prepare(s *state) error {
+	u.in, u.location = s.prompts.Understand(s.View), s.Before.Location()
 
 	return nil
 }
@@ -166,7 +155,7 @@ func (u *understand) search(ctx context.Context, c *commit) error {
 // it; a short message alone does not.
 func (u *understand) answer(ctx context.Context, c *commit) (*db.QuestionAnswerRow, error) {
 	answered, err := c.q.QuestionAnswer(ctx, c.tx, &db.QuestionAnswerParams{
-		SessionID: c.s.turn.SessionID, TurnNumber: c.s.turn.Number,
+		SessionID: c.s.Turn.SessionID, TurnNumber: c.s.Turn.Number,
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"alfred/db"
+	"alfred/internal/view"
 	"alfred/llm"
 	"alfred/nodes"
 	"alfred/pg"
@@ -56,9 +57,9 @@ type delivery struct {
 
 // decision is one decision of a node, between load and commit.
 type decision interface {
-	// load builds the input in a transaction that only reads.
-	load(ctx context.Context, tx pgx.Tx, s *state) error
-	// frame is the loaded input's frame, or nil when code decides and no model is asked.
+	// prepare builds the input from the view.
+	prepare(s *state) error
+	// frame is the prepared input's frame, or nil when code decides and no model is asked.
 	frame() *nodes.Frame
 	// run makes the decision. No transaction is open.
 	run(ctx context.Context, model llm.Model) error
@@ -105,11 +106,14 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 	if d.Version != argsVersion {
 		return nil, fmt.Errorf("%w: %d", errVersion, d.Version)
 	}
-	dec := r.decision(d)
-	s, rec, err := r.loadAndRun(ctx, d, r.Memory, dec, report)
+	s, err := r.load(ctx, d)
+	report.loaded(s)
+	if err != nil {
+		return nil, err
+	}
+	dec, rec, err := r.ask(ctx, d, s, r.Prompts, report)
 	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
-		dec = r.decision(d)
-		s, rec, err = r.loadAndRun(ctx, d, r.Tight, dec, report)
+		dec, rec, err = r.ask(ctx, d, s, r.Tight, report)
 	}
 	if err != nil {
 		return nil, err
@@ -120,54 +124,72 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 	return next, err
 }
 
-// loadAndRun makes a decision on what the memory shows of the turn.
-func (r *Runner) loadAndRun(ctx context.Context, d delivery, memory Memory, dec decision, report *report) (*state, *recorder, error) {
-	s, err := r.load(ctx, d, memory, dec)
-	report.loaded(s)
-	if err != nil {
-		return s, nil, err
+// ask makes a decision on what the prompts show of the view.
+func (r *Runner) ask(ctx context.Context, d delivery, s *state, prompts Prompts, report *report) (decision, *recorder, error) {
+	dec := r.decision(d)
+	s.prompts = prompts
+	if err := dec.prepare(s); err != nil {
+		return dec, nil, err //nolint:wrapcheck // each says what it was
 	}
 	rec, err := r.run(ctx, d, s, dec)
 	report.ran(rec)
 
-	return s, rec, err
+	return dec, rec, err
 }
 
 // load checks the fence before anything else: a stale job must not buy an answer.
-func (r *Runner) load(ctx context.Context, d delivery, memory Memory, dec decision) (*state, error) {
-	s, err := r.loadOnce(ctx, d, memory, dec)
+func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
+	v, err := r.loadOnce(ctx, d)
 	if errors.Is(err, errInputs) {
 		if err := r.applyInputs(ctx, d); err != nil {
 			return nil, err
 		}
-		s, err = r.loadOnce(ctx, d, memory, dec)
+		v, err = r.loadOnce(ctx, d)
+	}
+	if err == nil && d.node == nodeAct {
+		err = r.inLoadTx(ctx, func(tx pgx.Tx) error {
+			v, err = view.Probe(ctx, tx, v)
+
+			return err //nolint:wrapcheck // view says what it was
+		})
+	}
+	if err != nil {
+		return nil, err
 	}
 
-	return s, err
+	return &state{View: v, guard: r.guard(v.Turn.SessionID)}, nil
 }
 
-func (r *Runner) loadOnce(ctx context.Context, d delivery, memory Memory, dec decision) (*state, error) {
-	var s *state
-	err := r.inLoadTx(ctx, func(tx pgx.Tx) error {
-		loaded, err := loadState(ctx, tx, d)
-		if err != nil {
-			return err
+func (r *Runner) loadOnce(ctx context.Context, d delivery) (v *view.View, err error) {
+	err = r.inLoadTx(ctx, func(tx pgx.Tx) error {
+		if v, err = r.loader.Open(ctx, tx, d.TurnID, d.Position); err != nil {
+			return unlessGone(err)
 		}
-		s = loaded
-		if s.inputs {
+		switch {
+		case !current(v.Turn, d):
+			return errStale
+		case d.node == nodeUnderstand && v.HasInputs:
 			return errInputs
 		}
-		s.guard, s.memory = r.guard(s.turn.SessionID), memory
-		if d.node == nodeUnderstand && len(s.answers) == 0 { // what has been bought may be used
-			if err := r.Limits.check(ctx, tx, s.turn.SessionID, s.turn.CreatedAt); err != nil {
+		if d.node == nodeUnderstand && len(v.Answers) == 0 { // what has been bought may be used
+			if err := r.Limits.check(ctx, tx, v.Turn.SessionID, v.Turn.CreatedAt); err != nil {
 				return err
 			}
 		}
 
-		return dec.load(ctx, tx, s)
+		return r.loader.Fill(ctx, tx, v) //nolint:wrapcheck // view says what it was
 	})
 
-	return s, err
+	return v, err
+}
+
+// unlessGone takes a turn that is no more, its session forgotten, for one that has moved on.
+func unlessGone(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errStale
+	}
+
+	return err
 }
 
 // inLoadTx is for what is read for a prompt.
@@ -200,7 +222,7 @@ func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*
 	ctx, cancel := r.bounded(ctx, d, s)
 	defer cancel()
 	rec := &recorder{
-		guard: s.guard, observe: r.observe, pool: r.Pool, prices: r.Prices, session: s.turn.SessionID, turn: &s.turn.ID, position: d.Position, bought: s.answers,
+		guard: s.guard, observe: r.observe, pool: r.Pool, prices: r.Prices, session: s.Turn.SessionID, turn: &s.Turn.ID, position: d.Position, bought: s.Answers,
 	}
 	if frame := dec.frame(); frame != nil {
 		frame.At, rec.ordinal = s.at(d.node)
@@ -315,7 +337,7 @@ func (p *report) log(ctx context.Context, logger *slog.Logger, o outcome, err er
 		slog.Int64("commit_ms", between(p.ranAt, p.committedAt)),
 	}
 	if p.s != nil {
-		attrs = append(attrs, slog.String("session_id", p.s.turn.SessionID.String()), slog.Int("number", int(p.s.turn.Number)))
+		attrs = append(attrs, slog.String("session_id", p.s.Turn.SessionID.String()), slog.Int("number", int(p.s.Turn.Number)))
 		if leaks := p.s.guard.leaks; leaks > 0 {
 			level = slog.LevelWarn
 			attrs = append(attrs, slog.Int("leaks", leaks))

@@ -14,8 +14,8 @@ import (
 
 	"alfred/domain"
 	"alfred/follow"
+	"alfred/internal/preview"
 	"alfred/jobs"
-	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
 )
@@ -25,7 +25,7 @@ type Config struct {
 	Pool     *pgxpool.Pool
 	Listener *pg.Listener
 	Domain   *domain.Domain
-	Memory   *memory.Memory
+	Preview  *preview.Preview
 	Search   *recall.Searcher
 	Limits   jobs.Limits
 	Logger   *slog.Logger

@@ -136,7 +136,7 @@ func (t *tools) explainContext(ctx context.Context, in contextIn) (any, error) {
 	}
 	var frame nodes.Frame
 	err = t.read(ctx, func(tx pgx.Tx) error {
-		frame, err = t.Memory.Preview(ctx, tx, id, in.Node)
+		frame, err = t.Preview.Frame(ctx, tx, id, in.Node)
 
 		return err
 	})

@@ -82,6 +82,14 @@ func committed(tag pgconn.CommandTag, err error) error {
 	return err
 }
 
+// Querier runs statements: a pool or a transaction.
+type Querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
 // WithCommit is for a transaction's last batch: it travels with the commit, if the transaction is one of [InTx] on a
 // pool. Nothing may be asked of tx afterwards, and an error of the batch has to be returned from its work.
 func WithCommit(tx pgx.Tx) Querier {

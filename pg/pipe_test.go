@@ -2,7 +2,6 @@ package pg_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 
 	"github.com/google/uuid"
@@ -183,63 +182,4 @@ func TestTenantOfAPipe(t *testing.T) {
 
 		return nil
 	}))
-}
-
-// The first statements of all readers are one round trip, then the second ones.
-func TestTogether(t *testing.T) {
-	t.Parallel()
-
-	pool, trips := counted(t)
-	sum := 0
-	add := func(conn pg.Querier, values ...int) error {
-		for _, v := range values {
-			var n int
-			if err := conn.QueryRow(t.Context(), `SELECT $1::int`, v).Scan(&n); err != nil {
-				return err
-			}
-			sum += n
-		}
-
-		return nil
-	}
-	require.NoError(t, pg.Together(t.Context(), pool,
-		func(conn pg.Querier) error { return add(conn, 1, 2, 3) },
-		func(conn pg.Querier) error { return add(conn) },
-		func(conn pg.Querier) error { return add(conn, 10) },
-	))
-	require.Equal(t, 16, sum)
-	require.Equal(t, 3, trips.n)
-}
-
-func TestTogetherEndsWithTheFirstError(t *testing.T) {
-	t.Parallel()
-
-	pool := dbtest.Pool(t)
-	stopped := errors.New("not told")
-	failing := func(sql string) error {
-		return pg.Together(t.Context(), pool,
-			func(conn pg.Querier) error {
-				var n int
-				for stopped = nil; stopped == nil; {
-					stopped = conn.QueryRow(t.Context(), `SELECT 1`).Scan(&n)
-				}
-
-				return stopped
-			},
-			func(conn pg.Querier) error {
-				rows, err := conn.Query(t.Context(), sql)
-				if err != nil {
-					return err
-				}
-				_, err = pgx.CollectRows(rows, pgx.RowTo[int])
-
-				return errors.Join(err, errWork)
-			})
-	}
-	require.Equal(t, "22012", pg.Code(failing(`SELECT 1 / (random() * 0)::int`)))
-	require.Error(t, stopped)
-	require.ErrorIs(t, failing(`SELECT 1`), errWork)
-	require.Error(t, stopped)
-	require.Panics(t, func() { _ = pg.Together(t.Context(), pool, func(pg.Querier) error { panic("at work") }) })
-	require.NoError(t, pool.Ping(t.Context()))
 }

@@ -227,28 +227,6 @@ func TestTranslatePayload(t *testing.T) {
 	requireReasonOf(t, err, ReasonUnknown)
 }
 
-func TestFreshness(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-
-	entries, err := b.at(1).Register(t.Context(), []Sighting{
-		{Type: "inv", ID: idOf("Eggs"), Label: "Eggs", Action: ActionRead, RowVersion: "1"},
-		{Type: "inv", ID: idOf("Milk"), Label: "Milk", Action: ActionRead, RowVersion: "1"},
-		{Type: "inv", ID: idOf("Tea"), Label: "Tea", Action: ActionRead, RowVersion: "1"},
-		{Type: "inv", ID: idOf("Oil"), Label: "Oil", Action: ActionRead},
-	})
-	require.NoError(t, err)
-
-	stale, err := Freshness(t.Context(), b.kitchen, entries, func(_ context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
-		require.Equal(t, "inv", e.Type)
-		require.Len(t, ids, 3)
-
-		return map[string]string{idOf("Eggs"): "1", idOf("Milk"): "2"}, nil
-	})
-	require.NoError(t, err)
-	require.Equal(t, Stale{Changed: []string{"inv_2"}, Gone: []string{"inv_3"}}, stale)
-}
-
 func TestScrub(t *testing.T) {
 	t.Parallel()
 

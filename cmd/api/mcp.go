@@ -53,7 +53,7 @@ func (c *mcpCommand) serve(ctx context.Context, e settings.Env, console *program
 			<-heard //nolint:errcheck // it ends without an error when it is stopped
 		}()
 		factory := mcpserver.New(mcpserver.Config{
-			Pool: pool, Listener: config.Listener, Domain: config.Domain, Memory: config.Memory, Search: config.Search,
+			Pool: pool, Listener: config.Listener, Domain: config.Domain, Preview: config.Preview, Search: config.Search,
 			Limits: config.Limits, Logger: logger, Version: config.Version,
 		})
 		server := factory.For(mcpserver.Caller{UserID: user, MaySend: c.Send})

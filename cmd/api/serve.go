@@ -18,7 +18,7 @@ import (
 	"alfred/crud"
 	"alfred/db"
 	"alfred/httpapi"
-	"alfred/memory"
+	"alfred/internal/preview"
 	"alfred/pg"
 )
 
@@ -83,7 +83,7 @@ func configure(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, lo
 	}
 	config := httpapi.Config{
 		Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, logger), Domain: bound, Rows: crud.New(bound, searcher),
-		Memory: memory.New(bound, s.Windows), Search: searcher, Limits: s.Limits, Budget: s.Budget, Tokens: s.Tokens, Origins: s.Origins, Logger: logger, Version: program.Version(),
+		Preview: preview.New(bound, s.Windows), Search: searcher, Limits: s.Limits, Budget: s.Budget, Tokens: s.Tokens, Origins: s.Origins, Logger: logger, Version: program.Version(),
 	}
 	if s.Open {
 		if config.OpenUser, err = ensureOpenUser(ctx, pool); err != nil {

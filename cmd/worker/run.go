@@ -10,9 +10,9 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/crud"
+	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
-	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
 )
@@ -122,9 +122,8 @@ func (c *runCommand) config(ctx context.Context, s *settings.Settings, pool *pgx
 	index := recall.NewIndex(searcher, pool)
 
 	return jobs.Config{
-		Pool: pool, Domain: bound, Memory: memory.New(bound, s.Windows), Tight: memory.New(bound, s.Windows.Tight()), Tools: crud.New(bound, searcher), Index: index,
+		Pool: pool, Domain: bound, Windows: s.Windows.Windows, Prompts: prompt.New(bound, s.Windows), Tight: prompt.New(bound, s.Windows.Tight()), Tools: crud.New(bound, searcher), Index: index,
 		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: s.Prices, Limits: s.Limits,
-		CompressOlder: s.Windows.CompressOlder, FullDetailTurns: s.Windows.FullDetailTurns, RetentionWindow: s.Windows.RetentionWindow,
 		RetentionDecayTurns: s.RetentionDecay, Deadline: s.TurnDeadline, Timeouts: runTimes(s.Model.Whole), Grace: c.Grace, TurnWorkers: c.Turns, Version: program.Version(),
 	}, index, nil
 }

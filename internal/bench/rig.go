@@ -15,10 +15,10 @@ import (
 
 	"alfred/crud"
 	"alfred/domain"
+	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/lexical"
-	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
 )
@@ -72,14 +72,14 @@ func (r *rig) config(ctx context.Context) (jobs.Config, error) {
 	if err != nil {
 		return jobs.Config{}, err
 	}
-	windows := memory.DefaultConfig()
+	windows := prompt.DefaultConfig()
 	search := recall.New(kitchen, lexical.Embedder{})
 
 	return jobs.Config{
-		Pool: r.pool, Domain: kitchen, Memory: memory.New(kitchen, windows), Tools: crud.New(kitchen, search), Index: recall.NewIndex(search, r.pool),
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
-		Models: func(string) llm.Model { return r.model }, CompressOlder: windows.CompressOlder,
-		FullDetailTurns: windows.FullDetailTurns, RetentionWindow: windows.RetentionWindow, RetentionDecayTurns: 20, Version: "bench",
+		Pool: r.pool, Domain: kitchen, Windows: windows.Windows, Prompts: prompt.New(kitchen, windows), Tools: crud.New(kitchen, search), Index: recall.NewIndex(search, r.pool),
+		Logger:              slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Models:              func(string) llm.Model { return r.model },
+		RetentionDecayTurns: 20, Version: "bench",
 	}, nil
 }
 

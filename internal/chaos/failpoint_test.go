@@ -22,11 +22,11 @@ import (
 
 	"alfred/crud"
 	"alfred/domain"
+	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/lexical"
 	"alfred/llm/script"
-	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
 )
@@ -178,9 +178,9 @@ func runFailpointWorker(ctx context.Context, dir string) error {
 	}
 	search := recall.New(bound, lexical.Embedder{})
 	runner, err := jobs.NewRunner(jobs.Config{
-		Pool: pool, Domain: bound, Memory: memory.New(bound, memory.DefaultConfig()), Tools: crud.New(bound, search), Index: recall.NewIndex(search, pool),
+		Pool: pool, Domain: bound, Windows: prompt.DefaultConfig().Windows, Prompts: prompt.New(bound, prompt.DefaultConfig()), Tools: crud.New(bound, search), Index: recall.NewIndex(search, pool),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Models: func(string) llm.Model { return model },
-		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "failpoints",
+		RetentionDecayTurns: 20, Version: "failpoints",
 	})
 	if err != nil {
 		return err

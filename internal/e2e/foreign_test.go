@@ -13,11 +13,11 @@ import (
 	"alfred/crud"
 	"alfred/domain"
 	"alfred/internal/dbtest"
+	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/lexical"
 	"alfred/llm/script"
-	"alfred/memory"
 	"alfred/recall"
 )
 
@@ -61,9 +61,9 @@ func (c *talk) work(d *domain.Domain, model llm.Model) {
 	c.t.Helper()
 	search := recall.New(d, lexical.Embedder{})
 	runner, err := jobs.NewRunner(jobs.Config{
-		Pool: c.pool, Domain: d, Memory: memory.New(d, memory.DefaultConfig()), Tools: crud.New(d, search),
+		Pool: c.pool, Domain: d, Windows: prompt.DefaultConfig().Windows, Prompts: prompt.New(d, prompt.DefaultConfig()), Tools: crud.New(d, search),
 		Index: recall.NewIndex(search, c.pool), Logger: testLogger(c.t), Models: func(string) llm.Model { return model },
-		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "e2e",
+		RetentionDecayTurns: 20, Version: "e2e",
 	})
 	require.NoError(c.t, err)
 	require.NoError(c.t, runner.Start(c.t.Context()))

@@ -21,11 +21,12 @@ import (
 	"alfred/domain"
 	"alfred/httpapi"
 	"alfred/internal/dbtest"
+	"alfred/internal/preview"
+	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/lexical"
 	"alfred/llm/script"
-	"alfred/memory"
 	"alfred/pg"
 	"alfred/recall"
 )
@@ -66,13 +67,13 @@ func openHouse(t *testing.T, f fixtures) *house {
 		f.embedder = lexical.Embedder{}
 	}
 	search := recall.New(d, f.embedder)
-	tools, mem := crud.New(d, search), memory.New(d, memory.DefaultConfig())
+	tools, config := crud.New(d, search), prompt.DefaultConfig()
 	model := f.model(d)
 
 	h := &house{t: t, pool: pool, jobs: jobs.Config{
-		Pool: pool, Domain: d, Memory: mem, Tools: tools, Index: recall.NewIndex(search, pool), Logger: logger,
-		Models:        func(string) llm.Model { return model },
-		CompressOlder: true, FullDetailTurns: 3, RetentionWindow: 2, RetentionDecayTurns: 20, Version: "e2e", StrictGate: true,
+		Pool: pool, Domain: d, Windows: config.Windows, Prompts: prompt.New(d, config), Tools: tools, Index: recall.NewIndex(search, pool), Logger: logger,
+		Models:              func(string) llm.Model { return model },
+		RetentionDecayTurns: 20, Version: "e2e", StrictGate: true,
 	}}
 	h.startWorker()
 	t.Cleanup(func() { h.stopWorker() })
@@ -82,7 +83,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	var wait sync.WaitGroup
 	wait.Go(func() { _ = listener.Run(listening) })
 	server := httptest.NewServer(httpapi.New(httpapi.Config{
-		Pool: pool, Listener: listener, Rows: tools, Memory: mem, Domain: d, Logger: logger, Version: "e2e",
+		Pool: pool, Listener: listener, Rows: tools, Preview: preview.New(d, config), Domain: d, Logger: logger, Version: "e2e",
 	}))
 	t.Cleanup(func() {
 		server.CloseClientConnections()

@@ -1,9 +1,18 @@
--- EntityEventListTurns says which refs each of the turns had to do with, and what last happened to them there.
--- name: EntityEventListTurns :many
+-- EntityEventListWindow says which refs each of the turns that ended last before one had to do with, and what last happened to them there.
+-- name: EntityEventListWindow :many
+WITH wanted AS (
+    SELECT p.number FROM (
+        SELECT t.number, t.finished_at FROM turns AS t
+        WHERE t.session_id = @session_id AND t.number <> @current_turn::int AND t.finished_at <= @before
+        ORDER BY t.number DESC
+        LIMIT 80) AS p
+    ORDER BY p.finished_at DESC, p.number DESC
+    LIMIT @turns_window
+)
 SELECT DISTINCT ON (v.turn_number, v.ref) v.turn_number, v.ref, v.action
-FROM entity_events AS v
-WHERE v.session_id = @session_id AND v.turn_number = ANY (@turn_numbers::int[]) AND v.actor <> 'system'
-  AND v.action NOT IN ('linked', 'relabelled')
+FROM wanted AS w
+CROSS JOIN LATERAL (SELECT e.* FROM entity_events AS e WHERE e.session_id = @session_id AND e.turn_number = w.number OFFSET 0) AS v
+WHERE v.actor <> 'system' AND v.action NOT IN ('linked', 'relabelled')
 ORDER BY v.turn_number, v.ref, (v.action = 'touched'), v.id DESC;
 
 -- EntityEventListUser returns the rows that the user changed outside the chat before a turn began, each with what last happened to it.

@@ -6,13 +6,21 @@ VALUES (@turn_id, (SELECT t.user_id FROM turns AS t WHERE t.id = @turn_id), @ste
 -- name: TurnStepResultLastCall :one
 SELECT coalesce(max(call), 0)::int FROM turn_step_results WHERE turn_id = @turn_id AND step = @step;
 
--- TurnStepResultListTurns is what the tools of these turns returned, oldest first.
--- name: TurnStepResultListTurns :many
-SELECT r.turn_id, t.number AS turn_number, r.step, r.call, r.tool, r.entity_type, r.params, r.rows, r.row_count, r.refs, r.error_code, r.error_message
-FROM unnest(@turn_ids::uuid[]) AS wanted(turn_id)
-CROSS JOIN LATERAL (SELECT n.number FROM turns AS n WHERE n.id = wanted.turn_id LIMIT 1) AS t
-CROSS JOIN LATERAL (SELECT x.* FROM turn_step_results AS x WHERE x.turn_id = wanted.turn_id OFFSET 0) AS r
-ORDER BY t.number, r.step, r.call;
+-- TurnStepResultListWindow is what the tools of a turn returned, and those of the turns that ended last before it, oldest first.
+-- name: TurnStepResultListWindow :many
+WITH wanted AS (
+    SELECT p.id, p.number FROM (
+        SELECT t.id, t.number, t.finished_at FROM turns AS t
+        WHERE t.session_id = @session_id AND t.number <> @current_turn::int AND t.finished_at <= @before
+        ORDER BY t.number DESC
+        LIMIT 80) AS p
+    ORDER BY p.finished_at DESC, p.number DESC
+    LIMIT @turns_window
+)
+SELECT r.turn_id, w.number AS turn_number, r.step, r.call, r.tool, r.entity_type, r.params, r.rows, r.row_count, r.refs, r.error_code, r.error_message
+FROM (SELECT id, number FROM wanted UNION ALL SELECT @turn_id::uuid, @current_turn::int) AS w
+CROSS JOIN LATERAL (SELECT x.* FROM turn_step_results AS x WHERE x.turn_id = w.id OFFSET 0) AS r
+ORDER BY w.number, r.step, r.call;
 
 -- TurnStepResultPage pages through what a turn's tools were asked and returned, in order.
 -- name: TurnStepResultPage :many

@@ -21,6 +21,18 @@ WHERE t.id = @id
 ORDER BY q.id DESC
 LIMIT 1;
 
+-- TurnContext is what a turn's view needs of session and user, and whether the user changed or pointed at anything that is not applied yet.
+-- name: TurnContext :one
+SELECT u.timezone,
+       (t.inputs_applied_at IS NULL
+        AND (t.ui_changes <> '[]' OR t.mentioned_entities <> '[]' OR t.message LIKE '%@[%'
+             OR EXISTS (SELECT FROM entity_events AS v
+                        WHERE v.session_id = t.session_id AND v.turn_number = t.number
+                          AND v.action IN ('created:user', 'updated:user', 'deleted:user'))))::boolean AS has_inputs
+FROM turns AS t
+JOIN users AS u ON u.id = t.user_id
+WHERE t.id = @id;
+
 -- TurnFence is how a decision begins its commit: no row means that another job made this decision or that the turn has ended. The first
 -- one has seen to the turn's inputs, if only by finding none.
 -- name: TurnFence :execrows
@@ -28,16 +40,6 @@ UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_ap
 
 -- name: TurnGet :one
 SELECT * FROM turns WHERE id = @id;
-
--- TurnHasInputs says whether the user changed or pointed at anything that is not applied yet.
--- name: TurnHasInputs :one
-SELECT (t.inputs_applied_at IS NULL
-        AND (t.ui_changes <> '[]' OR t.mentioned_entities <> '[]' OR t.message LIKE '%@[%'
-             OR EXISTS (SELECT FROM entity_events AS v
-                        WHERE v.session_id = t.session_id AND v.turn_number = t.number
-                          AND v.action IN ('created:user', 'updated:user', 'deleted:user'))))::boolean AS has_inputs
-FROM turns AS t
-WHERE t.id = @id;
 
 -- TurnHold is the fence of what is written beside a decision: it keeps the turn where it stands until the transaction ends.
 -- name: TurnHold :one

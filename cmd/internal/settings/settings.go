@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"alfred/httpapi"
+	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/provider"
-	"alfred/memory"
 )
 
 // Errors that callers tell apart.
@@ -45,7 +45,7 @@ func Environ(pairs []string) Env {
 type Settings struct {
 	DatabaseURL string
 	Domain      string // a name that comes with the program, or a path
-	Windows     memory.Config
+	Windows     prompt.Config
 	Limits      jobs.Limits
 	Embedder    provider.EmbedderConfig
 	Collector   string // of traces and metrics
@@ -94,7 +94,7 @@ func one(e Env, name string) (string, error) {
 // Parse reads what the program reads; what is not set has its default. A value that
 // cannot be read is an error, never a default.
 func Parse(e Env, by Program) (*Settings, error) {
-	s := &Settings{Windows: memory.DefaultConfig()}
+	s := &Settings{Windows: prompt.DefaultConfig()}
 	var faults []error
 	for _, l := range s.table() {
 		if by&l.by == 0 {

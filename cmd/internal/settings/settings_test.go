@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/provider"
-	"alfred/memory"
 )
 
 func TestModelSettings(t *testing.T) {
@@ -75,7 +75,7 @@ func TestDefaults(t *testing.T) {
 
 	s, err := Parse(Env{"DATABASE_URL": "x"}, both)
 	require.NoError(t, err)
-	require.Equal(t, memory.DefaultConfig(), s.Windows)
+	require.Equal(t, prompt.DefaultConfig(), s.Windows)
 	require.Equal(t, "127.0.0.1:8080", s.Addr)
 	require.False(t, s.Open)
 	require.Equal(t, 20, s.RetentionDecay)

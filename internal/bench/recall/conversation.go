@@ -11,11 +11,11 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/crud"
+	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/llm/lexical"
 	"alfred/llm/script"
-	"alfred/memory"
 	"alfred/recall"
 )
 
@@ -264,13 +264,13 @@ func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
 
 func (b *bench) runner(model llm.Model) (*jobs.Runner, error) {
 	search := recall.New(b.domain, lexical.Embedder{})
-	config := memory.DefaultConfig()
+	config := prompt.DefaultConfig()
 	config.CompressOlder = false
 
 	return jobs.NewRunner(jobs.Config{ //nolint:wrapcheck // says what it was
-		Pool: b.pool, Domain: b.domain, Memory: memory.New(b.domain, config), Tools: crud.New(b.domain, search),
+		Pool: b.pool, Domain: b.domain, Windows: config.Windows, Prompts: prompt.New(b.domain, config), Tools: crud.New(b.domain, search),
 		Index: recall.NewIndex(search, b.pool), Logger: slog.New(slog.DiscardHandler), Models: func(string) llm.Model { return model },
-		FullDetailTurns: 3, RetentionWindow: 2, Version: "bench",
+		Version: "bench",
 	})
 }
 

@@ -1,0 +1,141 @@
+package clean
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"alfred/llm"
+)
+
+var (
+	idPattern      = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b`)
+	cutIDPattern   = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{0,12}){0,3}(\s*…|\s*$)`)
+	tagPattern     = regexp.MustCompile(`<(/?\s*[A-Za-z_!?|]|/)`)
+	headingPattern = regexp.MustCompile(`(?m)^(\s*)(#+(?:\s|$)|<)`)
+	speakerPattern = regexp.MustCompile(`(?im)^(\s*)([*_>\s]*(?:(?:\[?turn \d+\]?[^:\n]*?\s+)?(?:user|alfred|assistant|you|reply|system|human|tool)(?: \([^)\n]*\))?[*_]*\s*:|entities this turn))`)
+	refLinePattern = regexp.MustCompile(`(?m)^(\s*)([-|]\s*(?:gen_)?[a-z][a-z_]*_\d+(?:\.\.[a-z_]+\d+)?\s*[:|])`)
+	MentionPattern = regexp.MustCompile(`@\[([^\]\n]*)\]\(([A-Za-z_]+):([^)\s]+)\)`)
+)
+
+// Redacted stands for identifiers.
+const Redacted = "[id]"
+
+// Redact replaces every UUID-shaped text and says how many there were. The end of
+// a text that was cut within one is taken for one too: a model would complete it.
+func Redact(text string) (string, int) {
+	if !hexRun(text) {
+		return text, 0
+	}
+	found := 0
+	clean := idPattern.ReplaceAllStringFunc(text, func(string) string {
+		found++
+
+		return Redacted
+	})
+
+	clean = cutIDPattern.ReplaceAllStringFunc(clean, func(cut string) string {
+		if strings.Count(cut, "-") == 1 && !strings.ContainsAny(cut, "abcdefABCDEF") {
+			return cut // a day and a time
+		}
+		found++
+
+		return Redacted + cutIDPattern.FindStringSubmatch(cut)[1]
+	})
+
+	return clean, found
+}
+
+// hexRun says whether a text has eight hexadecimal digits in a row, as every UUID does. Looking for them costs a
+// hundredth of the pattern, and few texts have any.
+func hexRun(text string) bool {
+	const least = 8
+	run := 0
+	for i := range len(text) {
+		switch c := text[i] | 0x20; { // digits have the bit already, letters become small
+		case text[i] >= '0' && text[i] <= '9', c >= 'a' && c <= 'f':
+			if run++; run == least {
+				return true
+			}
+		default:
+			run = 0
+		}
+	}
+
+	return false
+}
+
+// Inline makes one line of a text, at most so many characters long (0: any number).
+func Inline(text string, most int) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	text, _ = Redact(text)
+
+	return Clip(tagPattern.ReplaceAllString(text, "‹$1"), most)
+}
+
+// Block keeps the lines of a text and takes the power from those that look like
+// structure of the prompt.
+func Block(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return -1
+		case r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.IsSpace(r)): // Unicode has line separators of its own
+			return ' '
+		default:
+			return r
+		}
+	}, text)
+	text = tagPattern.ReplaceAllString(text, "‹$1")
+	text = headingPattern.ReplaceAllString(text, `$1\$2`)
+	text = speakerPattern.ReplaceAllString(text, `$1\$2`)
+	text = refLinePattern.ReplaceAllString(text, `$1\$2`)
+	text, _ = Redact(text)
+
+	return strings.TrimSpace(text)
+}
+
+// Clip cuts a text to so many characters (0: not at all) and shows that it did.
+func Clip(text string, most int) string {
+	runes := []rune(text)
+	if most <= 0 || len(runes) <= most {
+		return text
+	}
+
+	return strings.TrimSpace(string(runes[:most])) + "…"
+}
+
+// Tokens estimates what a text costs.
+func Tokens(text string) int { return llm.EstimateTokens(text) }
+
+// RunesPerToken turns a budget into characters, the inverse of tokens.
+const RunesPerToken = 4
+
+var unbracketed = strings.NewReplacer("<", `\u003c`, "|", `\u007c`)
+
+// jsonText prints a value on one line. No bracket of it can be taken for a tag,
+// no bar for a column of a table.
+func JSON(value any) string {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return "null"
+	}
+	text, _ := Redact(strings.TrimSpace(b.String()))
+
+	return unbracketed.Replace(text)
+}
+
+// Decode reads JSON and keeps numbers as they are written.
+func Decode(data []byte, out any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+
+	return decoder.Decode(out)
+}
+
+// Cell makes a text fit for a column of a table.
+func Cell(text string) string { return Inline(strings.ReplaceAll(text, "|", "/"), 0) }

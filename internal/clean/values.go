@@ -1,0 +1,62 @@
+package clean
+
+import (
+	"fmt"
+	"strings"
+)
+
+func IsEmpty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	default:
+		return false
+	}
+}
+
+func Value(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	case []any:
+		words := make([]string, len(v))
+		for i, item := range v {
+			words[i] = Value(item)
+		}
+
+		return strings.Join(words, ", ")
+	case map[string]any:
+		return JSON(v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// draftText is a draft's content on one line, without what could pose as structure.
+func Content(content []byte) string {
+	var value any
+	if err := Decode(content, &value); err != nil {
+		return "{}"
+	}
+
+	return JSON(value)
+}
+
+func Quote(text string, most int) string { return `"` + Inline(text, most) + `"` }
+
+// Text is a nullable column's text.
+func Text(value *string) string {
+	if value == nil {
+		return ""
+	}
+
+	return *value
+}

@@ -1,0 +1,59 @@
+package prompt
+
+import "alfred/internal/view"
+
+// Config holds windows (counted in turns) and budgets (in estimated tokens).
+type Config struct {
+	view.Windows
+
+	MaxCalls       int            // decisions a step may take
+	SchemaRequests int            // further tables a step may ask for
+	MaxSteps       map[string]int // steps of a plan, by mode
+	Budget         Budget
+}
+
+// Budget bounds each section, in estimated tokens, so that a prompt does not
+// grow with the conversation.
+type Budget struct {
+	Profile      int
+	Guidance     int // characters of each subdomain's guidance
+	Snapshot     int
+	Entities     int // the lines of one tier
+	Drafts       int // JSON of unsaved content
+	Rows         int // Active Entities (Full Data)
+	Conversation int
+	Earlier      int // older turns, in Conversation and in What Happened each
+	Message      int // one message or reply within Conversation
+	Narrative    int
+	Constraints  int
+	Schema       int
+	Results      int // Step Results, and the rows of Execution Results
+}
+
+// Tight returns the same windows with half the budgets, for a model that found a
+// prompt too long.
+func (c Config) Tight() Config {
+	b := &c.Budget
+	for _, budget := range []*int{
+		&b.Profile, &b.Guidance, &b.Snapshot, &b.Entities, &b.Drafts, &b.Rows, &b.Conversation, &b.Earlier, &b.Message, &b.Narrative,
+		&b.Constraints, &b.Schema, &b.Results,
+	} {
+		*budget /= 2
+	}
+
+	return c
+}
+
+// DefaultConfig returns the documented defaults.
+func DefaultConfig() Config {
+	return Config{
+		Windows:  view.Windows{RetentionWindow: 2, FullDetailTurns: 3, UnderstandTurns: 5, CompressOlder: true},
+		MaxCalls: 6, SchemaRequests: 2,
+		MaxSteps: map[string]int{"quick": 2, "plan": 8, "create": 4},
+		Budget: Budget{
+			Profile: 800, Guidance: 800, Snapshot: 600, Entities: 2500, Drafts: 8000, Rows: 12000,
+			Conversation: 6000, Earlier: 1200, Message: 2000, Narrative: 2500, Constraints: 600,
+			Schema: 6000, Results: 4000,
+		},
+	}
+}

@@ -1,0 +1,188 @@
+package prompt
+
+import (
+	"strconv"
+	"strings"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/internal/view"
+)
+
+// conversation is what was said: the last turns in full, those before them in
+// few words. Think and every Act of a turn print exactly this.
+func (t *page) conversation(s *section) {
+	t.talk(s, t.Window(t.config.FullDetailTurns), nil)
+	t.earlierTalk(s, t.config.FullDetailTurns)
+}
+
+// recentConversation is Understand's wider window, each turn with the refs it
+// had to do with.
+func (t *page) recentConversation(s *section) {
+	t.talk(s, t.Window(t.config.UnderstandTurns), t.touched)
+	t.earlierTalk(s, t.config.UnderstandTurns)
+}
+
+// talk prints turns in full. Over budget the oldest replies give way to their
+// summaries, then the oldest messages are cut.
+func (t *page) talk(s *section, turns []*db.TurnListPastRow, after func(*db.TurnListPastRow) string) {
+	texts := make([]string, len(turns))
+	total := 0
+	for i, p := range turns {
+		texts[i] = t.exchange(p, false)
+		total += clean.Tokens(texts[i])
+	}
+	for i, p := range turns {
+		if total <= t.config.Budget.Conversation {
+			break
+		}
+		short := t.exchange(p, true)
+		total += clean.Tokens(short) - clean.Tokens(texts[i])
+		texts[i] = short
+	}
+	for i, p := range turns {
+		if i > 0 {
+			s.line()
+		}
+		s.line(texts[i])
+		s.because("window", "", int(p.Number), texts[i])
+		if after == nil {
+			continue
+		}
+		if refs := after(p); refs != "" {
+			s.line(refs)
+		}
+	}
+}
+
+// shortMessage bounds a message that gave way, in characters.
+const shortMessage = 300
+
+// cut is the beginning of a text that is within a budget.
+func cut(text string, budget int) string {
+	if runes := []rune(text); len(runes) > budget*clean.RunesPerToken {
+		return string(runes[:budget*clean.RunesPerToken])
+	}
+
+	return text
+}
+
+// exchange is one turn as dialogue. Failed and cancelled turns have no reply.
+func (t *page) exchange(p *db.TurnListPastRow, short bool) string {
+	said, reply := cut(p.Message, t.config.Budget.Message), cut(p.Reply, t.config.Budget.Message)
+	message := clean.Block(t.WithLabels(said))
+	if int(p.MessageBytes) > len(said) {
+		message += " … (cut, " + strconv.Itoa(int(p.MessageBytes)) + " bytes in all)"
+	}
+	if short {
+		message = clean.Clip(message, shortMessage)
+	}
+	line := "[Turn " + strconv.Itoa(int(p.Number)) + "] User: " + message + "\n"
+	switch p.Status {
+	case db.TurnStatusFailed:
+		return line + "Alfred (failed): " + clean.Inline(clean.Text(p.ErrorMessage), shortMessage)
+	case db.TurnStatusCancelled:
+		return line + "Alfred (cancelled):"
+	default:
+	}
+	if short {
+		return line + "Alfred: " + t.ResponseSummary(p)
+	}
+
+	return line + "Alfred: " + clean.Block(t.WithLabels(reply))
+}
+
+// earlierTalk is what came before the window: the compressed text, and one line
+// for each turn that it does not cover yet.
+func (t *page) earlierTalk(s *section, window int) {
+	older := t.Older("conversation", window)
+	lines := make([]string, 0, len(older))
+	for _, p := range older {
+		lines = append(lines, t.EarlierLine(p))
+	}
+	t.earlierText(s, "conversation", older, lines)
+}
+
+// earlierText prints a compressed text and lines under ### Earlier. Over budget
+// the oldest lines give way.
+func (t *page) earlierText(s *section, kind string, turns []*db.TurnListPastRow, lines []string) {
+	budget := t.config.Budget.Earlier
+	covered := t.Earlier[kind]
+	var head string
+	if covered != nil {
+		head = clean.Clip(clean.Block(covered.Text), budget*clean.RunesPerToken)
+		budget -= clean.Tokens(head)
+	}
+	from := len(lines)
+	for from > 0 && clean.Tokens(lines[from-1]) <= budget {
+		from--
+		budget -= clean.Tokens(lines[from])
+	}
+	if head == "" && len(lines) == 0 {
+		return
+	}
+	s.line()
+	s.line("### Earlier")
+	if head != "" {
+		s.line(head)
+		s.because("summary", "", int(covered.ToTurn), head)
+	}
+	s.shown(len(lines)-from, len(lines), " of the older turns; `recall` finds the others")
+	for i := from; i < len(lines); i++ {
+		s.line(lines[i])
+		s.because("summary", "", int(turns[i].Number), lines[i])
+	}
+}
+
+// touched lists the refs of a past turn for Understand.
+func (t *page) touched(p *db.TurnListPastRow) string {
+	events := t.Events[int(p.Number)]
+	if len(events) == 0 {
+		return ""
+	}
+	actions := map[string]string{}
+	for _, event := range events {
+		actions[event.Ref] = event.Action
+	}
+	var lines []string
+	var run []*view.Entity
+	flush := func() {
+		if len(run) > collapseOver {
+			lines = append(lines, "- "+run[0].Ref+".."+run[len(run)-1].Ref+": ["+strconv.Itoa(len(run))+" "+t.Plural(run[0].EntityType)+"] ["+actions[run[0].Ref]+"]")
+		} else {
+			for _, e := range run {
+				lines = append(lines, "- "+e.Ref+": "+e.Label+" ["+actions[e.Ref]+"]"+t.risk(e))
+			}
+		}
+		run = nil
+	}
+	for _, e := range t.ByNumber() {
+		action, here := actions[e.Ref]
+		if !here {
+			continue
+		}
+		if len(run) > 0 {
+			last := run[len(run)-1]
+			if last.Stem() != e.Stem() || e.Number() != last.Number()+1 || actions[last.Ref] != action || t.risk(last) != t.risk(e) {
+				flush()
+			}
+		}
+		run = append(run, e)
+	}
+	flush()
+	if len(lines) == 0 {
+		return ""
+	}
+
+	return "Entities this turn:\n" + strings.Join(lines, "\n")
+}
+
+// risk marks a stored ref that leaves the window after this turn.
+func (t *page) risk(e *view.Entity) string {
+	leaves := e.Tier == "recent" && t.Number-int(e.TurnLastRef) == t.config.RetentionWindow && e.ActiveReason == nil
+	if !leaves {
+		return ""
+	}
+
+	return " — not mentioned for " + strconv.Itoa(t.config.RetentionWindow) + " turns, at risk"
+}

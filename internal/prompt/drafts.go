@@ -1,0 +1,65 @@
+package prompt
+
+import (
+	"cmp"
+	"slices"
+
+	"alfred/internal/clean"
+	"alfred/internal/view"
+)
+
+// generated lists what is not saved yet.
+func (t *page) generated(s *section) {
+	budget := t.config.Budget.Entities
+	t.list(s, t.Tier("generated"), "generated", &budget)
+}
+
+func (t *page) generatedInFull(s *section) {
+	t.draftsInFull(s, func(e *view.Entity) string { return t.line(e, "", clean.Text(e.ActiveReason)) })
+}
+
+// draftsInFull prints drafts with their content. Over budget the oldest content
+// gives way, then the oldest drafts.
+func (t *page) draftsInFull(s *section, lineOf func(*view.Entity) string) {
+	drafts := t.Tier("generated")
+	newest := slices.Clone(drafts)
+	slices.SortStableFunc(newest, func(a, b *view.Entity) int {
+		return cmp.Or(int(b.TurnLastRef-a.TurnLastRef), int(b.TurnCreated-a.TurnCreated))
+	})
+	lines, contents := t.config.Budget.Entities, t.config.Budget.Drafts
+	shown := map[*view.Entity]string{}
+	hidden := 0
+	for _, e := range newest {
+		line := lineOf(e)
+		if clean.Tokens(line) > lines {
+			break
+		}
+		lines -= clean.Tokens(line)
+		shown[e], hidden = t.withContent(e, line, &contents, hidden)
+	}
+	for _, e := range drafts {
+		if line, ok := shown[e]; ok {
+			s.line(line)
+			s.because("generated", e.Ref, int(e.TurnCreated), line)
+		}
+	}
+	s.shown(len(shown), len(drafts), "")
+	if hidden > 0 {
+		s.shown(len(shown)-hidden, len(shown), " in full; db_read by id shows the others")
+	}
+}
+
+// withContent adds a draft's JSON below its line while the budget lasts.
+func (t *page) withContent(e *view.Entity, line string, budget *int, hidden int) (string, int) {
+	content, ok := t.Drafts[e.Ref]
+	if !ok {
+		return line, hidden
+	}
+	shown := clean.Content(content)
+	if clean.Tokens(shown) > *budget {
+		return line, hidden + 1
+	}
+	*budget -= clean.Tokens(shown)
+
+	return line + "\n" + shown, hidden
+}

@@ -1,0 +1,250 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/internal/clean"
+	"alfred/internal/say"
+	"alfred/internal/view"
+	"alfred/nodes"
+)
+
+// tags are the brackets behind an entity: what last happened to it, how much of
+// it is loaded, whether it is saved.
+func (t *page) tags(e *view.Entity) string {
+	tag := "[" + e.Action + "]"
+	switch {
+	case e.Pending():
+		tag = "[needs save]"
+	case e.Action == "read" && t.hasText(e.EntityType) && e.Full:
+		tag = "[read:full]"
+	case e.Action == "read" && t.hasText(e.EntityType):
+		tag = "[read:summary]"
+	}
+	if e.Stale != "" {
+		tag += " [" + e.Stale + "]"
+	}
+
+	return tag
+}
+
+func (t *page) hasText(entityType string) bool {
+	def := t.Domain.ByType(entityType)
+
+	return def != nil && len(def.Sets["text"]) > 0
+}
+
+// line is an entity's line: "- recipe_1: Butter Chicken (recipe) [read:full]".
+func (t *page) line(e *view.Entity, note, reason string) string {
+	line := "- " + e.Ref + ": " + e.Label + " (" + e.EntityType + note + ") " + t.tags(e)
+	if reason = clean.Inline(reason, say.MaxReason); reason != "" {
+		line += " — *" + strings.ReplaceAll(reason, "*", "") + "*"
+	}
+
+	return line
+}
+
+// recent lists what was touched in the window, loaded rows first. Refs that are
+// listed elsewhere in the same prompt are left out.
+func (t *page) recent(s *section) {
+	elsewhere := func(e *view.Entity) bool { return t.step != nil && (t.IsNew(e) || t.IsJustSaved(e)) }
+	var loaded, unloaded []*view.Entity
+	for _, e := range t.Tier("recent") {
+		switch {
+		case elsewhere(e):
+		case e.Loaded:
+			loaded = append(loaded, e)
+		default:
+			unloaded = append(unloaded, e)
+		}
+	}
+	budget := t.config.Budget.Entities
+	if len(loaded) > 0 {
+		s.line("Already loaded. Do NOT re-read them.")
+		t.list(s, loaded, "recent", &budget)
+	}
+	if len(unloaded) > 0 {
+		s.line("Not loaded: read before analyzing.")
+		t.list(s, unloaded, "recent", &budget)
+	}
+}
+
+// list prints entities within a budget, many alike as one line; over budget
+// those touched longest ago give way.
+func (t *page) list(s *section, entities []*view.Entity, reason string, budget *int) {
+	groups := t.collapse(entities)
+	keep := newestFirst(groups)
+	used := map[*group]bool{}
+	shown := 0
+	for _, g := range keep {
+		cost := clean.Tokens(g.line)
+		if cost > *budget {
+			continue
+		}
+		*budget -= cost
+		used[g] = true
+		shown += len(g.members)
+	}
+	for _, g := range groups {
+		if !used[g] {
+			continue
+		}
+		s.line(g.line)
+		for _, e := range g.members {
+			s.items = append(s.items, nodes.Item{Ref: e.Ref, Turn: int(e.TurnLastRef), Reason: itemReason(e, reason), Tokens: max(1, clean.Tokens(g.line)/len(g.members))})
+		}
+	}
+	s.shown(shown, len(entities), "")
+}
+
+func itemReason(e *view.Entity, reason string) string {
+	switch {
+	case e.Action == "mentioned:user" && reason == "recent":
+		return "mentioned"
+	case e.Pinned && reason == "retained":
+		return "pinned"
+	default:
+		return reason
+	}
+}
+
+// group is one printed line and the entities that it stands for.
+type group struct {
+	line    string
+	members []*view.Entity
+}
+
+func newestFirst(groups []*group) []*group {
+	sorted := slices.Clone(groups)
+	slices.SortStableFunc(sorted, func(a, b *group) int { return int(b.members[0].TurnLastRef - a.members[0].TurnLastRef) })
+
+	return sorted
+}
+
+// collapseOver is how many refs in a row still get a line each.
+const collapseOver = 10
+
+// collapse makes one line of more than ten refs of one type and action with
+// consecutive numbers.
+func (t *page) collapse(entities []*view.Entity) []*group {
+	var groups []*group
+	for i := 0; i < len(entities); {
+		run := i + 1
+		for run < len(entities) && t.follows(entities[run-1], entities[run]) {
+			run++
+		}
+		if run-i > collapseOver {
+			first, last := entities[i], entities[run-1]
+			line := fmt.Sprintf("- %s..%s: [%d %s] %s", first.Ref, last.Ref, run-i, t.Plural(first.EntityType), t.tags(first))
+			groups = append(groups, &group{line: line, members: entities[i:run]})
+		} else {
+			for _, e := range entities[i:run] {
+				groups = append(groups, &group{line: t.line(e, "", e.DraftReason()), members: []*view.Entity{e}})
+			}
+		}
+		i = run
+	}
+
+	return groups
+}
+
+func (t *page) follows(a, b *view.Entity) bool {
+	return a.Stem() == b.Stem() && b.Number() == a.Number()+1 && t.tags(a) == t.tags(b)
+}
+
+// retained lists what Understand keeps in view; over budget the lowest
+// confidence gives way first.
+func (t *page) retained(s *section) {
+	kept := t.Tier("retained")
+	byConfidence := slices.Clone(kept)
+	slices.SortStableFunc(byConfidence, func(a, b *view.Entity) int { return compareConfidence(b, a) })
+	budget := t.config.Budget.Entities
+	shown := map[*view.Entity]string{}
+	for _, e := range byConfidence {
+		line := t.line(e, ", turn "+strconv.Itoa(int(e.TurnCreated)), clean.Text(e.ActiveReason))
+		if clean.Tokens(line) > budget {
+			break
+		}
+		budget -= clean.Tokens(line)
+		shown[e] = line
+	}
+	for _, e := range kept {
+		if line, ok := shown[e]; ok {
+			s.line(line)
+			s.because(itemReason(e, "retained"), e.Ref, int(e.TurnCreated), line)
+		}
+	}
+	s.shown(len(shown), len(kept), "")
+}
+
+// compareConfidence ranks pinned entities over all, and no confidence as full.
+func compareConfidence(a, b *view.Entity) int {
+	of := func(e *view.Entity) float32 {
+		switch {
+		case e.Pinned:
+			return 2
+		case e.RetainConfidence == nil:
+			return 1
+		default:
+			return *e.RetainConfidence
+		}
+	}
+	switch x, y := of(a), of(b); {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// excluded lists what the user rejected.
+func (t *page) excluded(s *section) {
+	budget := t.config.Budget.Entities
+	out := t.Tier("excluded")
+	shown := 0
+	for _, e := range out {
+		line := t.line(e, "", clean.Text(e.ExcludedReason))
+		if clean.Tokens(line) > budget {
+			break
+		}
+		budget -= clean.Tokens(line)
+		s.line(line)
+		s.because("excluded", e.Ref, int(e.TurnLastRef), line)
+		shown++
+	}
+	s.shown(shown, len(out), "")
+}
+
+// viable names what is left of the types of which something is excluded.
+func (t *page) viable(s *section) {
+	types := map[string]bool{}
+	for _, e := range t.Tier("excluded") {
+		types[e.EntityType] = true
+	}
+	var refs []string
+	for _, e := range t.Entities {
+		if types[e.EntityType] && (e.Tier == "generated" || e.Tier == "recent" || e.Tier == "retained") {
+			refs = append(refs, e.Ref)
+		}
+	}
+	if len(refs) > 0 {
+		s.line(strings.Join(refs[:min(len(refs), maxRefsNamed)], ", "))
+		s.shown(min(len(refs), maxRefsNamed), len(refs), "")
+	}
+}
+
+// legend stands above the entities in every prompt that has them, and alone
+// when there are none.
+func (t *page) legend(s *section) {
+	if len(t.Tier("generated"))+len(t.Tier("recent"))+len(t.Tier("retained"))+len(t.Tier("excluded")) == 0 {
+		s.line("Nothing has a ref yet. What exists is found by name.")
+
+		return
+	}
+	s.line("A ref is a handle. In brackets: what last happened to it, `:user` if the user did it; `read:full` has its long texts, `read:summary` not; `needs save` is a draft; `changed` or `gone` since it was read: read it again.")
+}

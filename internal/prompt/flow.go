@@ -1,0 +1,56 @@
+package prompt
+
+import (
+	"strconv"
+
+	"alfred/internal/clean"
+	"alfred/internal/say"
+)
+
+// conversationFlow is where the conversation stands, so that a reply goes on
+// with it and does not begin it anew.
+func (t *page) conversationFlow(s *section) {
+	last := t.LastReplied()
+	if last == nil {
+		s.line("This is the first exchange of the conversation.")
+
+		return
+	}
+	s.line("This is turn ", strconv.Itoa(t.Number), " of a conversation. Phase: ", say.OrWord(last.ConversationPhase, "exploring"), ". Tone: ", say.OrWord(last.Tone, "collaborative"), ".")
+	s.line("Last exchange:")
+	s.line("- User: ", clean.Quote(t.WithLabels(last.Message), shortMessage))
+	if said := clean.Inline(t.WithLabels(last.WhatUserExpressed), say.MaxFact); said != "" && !last.SummaryIsLate {
+		s.line("- The user wanted: ", said)
+	}
+	s.line("- You: ", t.ResponseSummary(last))
+	if next := clean.Inline(last.NaturalNext, say.MaxFact); next != "" && !last.SummaryIsLate {
+		s.line("- Expected next: ", next)
+	}
+	s.line("This exchange:")
+	s.line("- User: ", clean.Quote(t.WithLabels(t.Turn.Message), shortMessage))
+	s.because("summary", "", int(last.Number), s.body.String())
+}
+
+// replyGuidance says how to go on. It begins with the second turn.
+func (t *page) replyGuidance(s *section) {
+	if last := t.LastReplied(); last != nil {
+		s.line("- You are in the middle of a conversation: no greeting, no introduction.")
+		if summary := clean.Inline(t.Understood.CurationSummary, say.MaxFact); summary != "" {
+			s.line("- Acknowledge briefly: ", summary)
+		} else {
+			s.line("- Take up briefly what the user just said.")
+		}
+	}
+	if labels := t.ExcludedNow(); len(labels) > 0 {
+		s.line("- Excluded as the user wished: ", enumerate(labels), ". Name it, so that the user sees it was heard.")
+	}
+	if len(t.Tier("generated")) > 0 && t.Asked() == nil {
+		s.line("- Drafts are waiting: offer once to save them.")
+	}
+	if t.Question != nil && t.Question.TurnID != t.Turn.ID && t.Question.Status == "open" {
+		s.line("- A question of yours is still open; do not press for the answer.")
+	}
+	if s.body.Len() > 0 {
+		s.because("current", "", t.Number, s.body.String())
+	}
+}

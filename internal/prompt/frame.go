@@ -1,0 +1,91 @@
+package prompt
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"alfred/internal/clean"
+	"alfred/nodes"
+)
+
+// section is a heading with its text and why each thing stands in it.
+type section struct {
+	heading string
+	body    strings.Builder
+	items   []nodes.Item
+}
+
+// line adds a line.
+func (s *section) line(parts ...string) {
+	for _, part := range parts {
+		s.body.WriteString(part)
+	}
+	s.body.WriteByte('\n')
+}
+
+// because records why something stands here; the section is filled in later.
+func (s *section) because(reason, ref string, turn int, text string) {
+	s.items = append(s.items, nodes.Item{Ref: ref, Turn: turn, Reason: reason, Tokens: clean.Tokens(text)})
+}
+
+// name is what the section is called in records: its heading without hashes.
+func (s *section) name(tag string) string {
+	if s.heading == "" {
+		return tag
+	}
+
+	return strings.TrimLeft(s.heading, "# ")
+}
+
+// blankLines are more of them than one.
+var blankLines = regexp.MustCompile(`\n{3,}`)
+
+// frame writes the sections of a node, in the table's order. Sections without a text vanish. Identifiers are kept out
+// by each section, and looked for once more by the gate before a model is asked.
+func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
+	f := nodes.Frame{At: at, Persona: persona}
+	for _, rule := range table() {
+		if rule.node != node {
+			continue
+		}
+		if n := len(f.Blocks); n == 0 || f.Blocks[n-1].Tag != rule.tag {
+			f.Blocks = append(f.Blocks, nodes.Block{Tag: rule.tag})
+		}
+		if rule.unless != nil && rule.unless(t) {
+			continue
+		}
+		s := &section{heading: rule.title(t.config)}
+		rule.write(t, s)
+		if strings.TrimSpace(s.body.String()) == "" {
+			continue
+		}
+		body := blankLines.ReplaceAllString(strings.TrimRight(s.body.String(), "\n "), "\n\n")
+		block := &f.Blocks[len(f.Blocks)-1]
+		block.Sections = append(block.Sections, nodes.Section{Heading: s.heading, Body: body})
+		for _, item := range s.items {
+			item.Section = s.name(rule.tag)
+			f.Items = append(f.Items, item)
+		}
+	}
+
+	return f
+}
+
+// shown says how much of a list is in a prompt when not all of it is.
+func (s *section) shown(part, of int, hint string) {
+	if part < of {
+		s.line("(", strconv.Itoa(part), " of ", strconv.Itoa(of), " shown", hint, ")")
+	}
+}
+
+// withoutRefs makes a frame fit for those who write to the user.
+func (t *page) withoutRefs(f nodes.Frame) nodes.Frame {
+	for i := range f.Blocks {
+		for j := range f.Blocks[i].Sections {
+			f.Blocks[i].Sections[j].Body = t.Plain(f.Blocks[i].Sections[j].Body)
+		}
+	}
+
+	return f
+}

@@ -1,0 +1,156 @@
+package prompt_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/internal/dbtest"
+	"alfred/internal/prompt"
+	"alfred/internal/testfactory"
+	"alfred/internal/view"
+	"alfred/nodes"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+type testBundle struct {
+	tx      pgx.Tx
+	loader  *view.Loader
+	prompts *prompt.Prompts
+	domain  *domain.Domain
+	user    uuid.UUID
+	session uuid.UUID
+}
+
+func setup(t *testing.T, change ...func(*prompt.Config)) *testBundle {
+	t.Helper()
+	tx := dbtest.Tx(t)
+	fsys, file := domain.Find("kitchen")
+	kitchen, err := domain.Open(t.Context(), tx, fsys, file)
+	require.NoError(t, err)
+	cfg := prompt.DefaultConfig()
+	for _, c := range change {
+		c(&cfg)
+	}
+	user := testfactory.User(t, tx, "Europe/Berlin")
+
+	return &testBundle{tx: tx, loader: view.NewLoader(kitchen, cfg.Windows), prompts: prompt.New(kitchen, cfg), domain: kitchen, user: user, session: testfactory.Session(t, tx, user)}
+}
+
+func (b *testBundle) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+	_, err := b.tx.Exec(t.Context(), sql, args...)
+	require.NoError(t, err)
+}
+
+// view is the turn's as it stands in the database; what the caller changed of the row alone holds.
+func (b *testBundle) view(t *testing.T, tx pgx.Tx, turn *db.Turns) *view.View {
+	t.Helper()
+	v, err := b.loader.Open(t.Context(), tx, turn.ID, int(turn.Position))
+	require.NoError(t, err)
+	v.Turn = turn
+	require.NoError(t, b.loader.Fill(t.Context(), tx, v))
+
+	return v
+}
+
+func (b *testBundle) think(t *testing.T, turn *db.Turns) nodes.ThinkInput {
+	t.Helper()
+
+	return b.prompts.Think(b.view(t, b.tx, turn))
+}
+
+func (b *testBundle) understand(t *testing.T, turn *db.Turns) nodes.UnderstandInput {
+	t.Helper()
+
+	return b.prompts.Understand(b.view(t, b.tx, turn))
+}
+
+func (b *testBundle) act(t *testing.T, turn *db.Turns, step int) nodes.ActInput {
+	t.Helper()
+	v, err := view.Probe(t.Context(), b.tx, b.view(t, b.tx, turn))
+	require.NoError(t, err)
+	in, err := b.prompts.Act(v, step)
+	require.NoError(t, err)
+
+	return in
+}
+
+func (b *testBundle) reply(t *testing.T, turn *db.Turns) nodes.ReplyInput {
+	t.Helper()
+
+	return b.prompts.Reply(b.view(t, b.tx, turn))
+}
+
+func (b *testBundle) summarize(t *testing.T, turn *db.Turns) nodes.SummarizeInput {
+	t.Helper()
+
+	return b.prompts.Summarize(b.view(t, b.tx, turn))
+}
+
+func (b *testBundle) compress(t *testing.T, kind string, from, to int) nodes.CompressInput {
+	t.Helper()
+	v, err := b.loader.Range(t.Context(), b.tx, b.session, kind, from, to)
+	require.NoError(t, err)
+
+	return b.prompts.Compress(v, kind)
+}
+
+func (b *testBundle) preview(t *testing.T, node string) (nodes.Frame, error) {
+	t.Helper()
+	v, err := b.loader.Coming(t.Context(), b.tx, b.session)
+	require.NoError(t, err)
+
+	return b.prompts.Preview(v, node)
+}
+
+// body is the text below a heading, "" without it.
+func body(f nodes.Frame, heading string) string {
+	for _, block := range f.Blocks {
+		for _, section := range block.Sections {
+			if section.Heading == heading {
+				return section.Body
+			}
+		}
+	}
+
+	return ""
+}
+
+func text(f nodes.Frame) string { return nodes.RenderBlocks(f.Blocks) }
+
+// golden compares a prompt with its file; -update rewrites that.
+func golden(t *testing.T, name string, f nodes.Frame) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".md")
+	got := text(f) + "\n"
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o750))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+// rows is a JSON list of n rows of a type: {"id": "inv_1", "name": "Item 1", ...}.
+func rows(stem string, n int, more string) string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"id": "%s_%d", "name": "Item %d"%s}`, stem, i+1, i+1, more)
+	}
+
+	return "[" + strings.Join(list, ",") + "]"
+}

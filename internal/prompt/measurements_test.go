@@ -1,0 +1,162 @@
+package prompt_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What TestLongConversationIsFlat writes with -measure.
+
+var measuredNodes = []string{"understand", "think", "act", "reply", "summarize"}
+
+// settled is after which turn a prompt must not grow: the windows are full after
+// five turns, the text that stands for the older ones after about twenty.
+const settled = 20
+
+func (m *measuring) of(node string) []sample {
+	var own []sample
+	for _, s := range m.samples {
+		if s.node == node {
+			own = append(own, s)
+		}
+	}
+
+	return own
+}
+
+// trend is the mean of a node's tokens after that and, by least squares,
+// how many more they are with each turn.
+func (m *measuring) trend(node string) (mean, slope float64) {
+	var n, sx, sy, sxx, sxy float64
+	for _, s := range m.of(node) {
+		if s.turn <= settled {
+			continue
+		}
+		x, y := float64(s.turn), float64(s.tokens)
+		n, sx, sy, sxx, sxy = n+1, sx+x, sy+y, sxx+x*x, sxy+x*y
+	}
+
+	return sy / n, (n*sxy - sx*sy) / (n*sxx - sx*sx)
+}
+
+func (m *measuring) write() {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# What prompts cost
+
+A conversation of %d turns, each with one read of 1 to 200 rows of a pantry of 600,
+now and then a draft, a wish and something kept. Tokens are estimated at four
+characters each. `+"`go test ./internal/prompt -run TestLongConversationIsFlat -measure`"+` writes this page;
+the same test without the flag fails when a prompt grows or a section exceeds its budget.
+
+![tokens of each node's prompt by turn](prompt-tokens.svg)
+
+## Tokens by turn
+
+| turn | understand | think | act | reply | summarize | all that was said and read |
+|--:|--:|--:|--:|--:|--:|--:|
+`, measuredTurns)
+	for _, turn := range []int{1, 2, 5, 10, 20, 50, 100, 150, 200} {
+		fmt.Fprintf(&b, "| %d |", turn)
+		for _, node := range measuredNodes {
+			fmt.Fprintf(&b, " %d |", m.tokensAt(node, turn))
+		}
+		fmt.Fprintf(&b, " %d |\n", m.history[turn])
+	}
+	b.WriteString(`
+The last column is the least that a prompt with the whole history in it would have.
+Of a turn's two prompts of act the second is shown, with the rows it has read.
+
+## Each node after the twentieth turn, when the text of older turns has its full length
+
+| node | mean tokens | most | growth, tokens a turn | queries | ms to build (median) | ms (worst of 100) | same bytes at the start as in the prompt before |
+|---|--:|--:|--:|--:|--:|--:|--:|
+`)
+	for _, node := range measuredNodes {
+		m.writeNode(&b, node)
+	}
+	b.WriteString(`
+The milliseconds were measured on two cores that did other work too. The start that
+does not change is what a provider's prompt cache can keep: the
+instructions, the tools and the stable sections. Within a turn the prompts of act
+share more, as the table of rows stands at their end.
+`)
+	require.NoError(m.t, os.WriteFile("../../docs/measurements.md", []byte(b.String()), 0o600))
+	require.NoError(m.t, os.WriteFile("../../docs/prompt-tokens.svg", []byte(m.plot()), 0o600))
+}
+
+func (m *measuring) tokensAt(node string, turn int) int {
+	tokens := 0
+	for _, s := range m.of(node) {
+		if s.turn == turn {
+			tokens = s.tokens
+		}
+	}
+
+	return tokens
+}
+
+func (m *measuring) writeNode(b *strings.Builder, node string) {
+	mean, slope := m.trend(node)
+	most, queries, same, bytes := 0, 0, 0, 0
+	var took []float64
+	for _, s := range m.of(node) {
+		if s.turn <= settled {
+			continue
+		}
+		most, queries = max(most, s.tokens), max(queries, s.queries)
+		same, bytes = same+s.same, bytes+s.bytes
+		took = append(took, float64(s.took.Microseconds())/1000)
+	}
+	slices.Sort(took)
+	fmt.Fprintf(b, "| %s | %.0f | %d | %+.2f | %d | %.1f | %.1f | %d %% |\n", node, mean, most, slope, queries,
+		took[len(took)/2], took[len(took)*99/100], 100*same/bytes)
+}
+
+// plot draws the tokens of each node, and of the whole history until it leaves the picture.
+func (m *measuring) plot() string {
+	const width, height, left, bottom = 760.0, 360.0, 60.0, 30.0
+	top := 0
+	for _, s := range m.samples {
+		top = max(top, s.tokens)
+	}
+	top = (top/5000 + 2) * 5000
+	at := func(turn, tokens int) string {
+		return fmt.Sprintf("%.1f,%.1f", left+float64(turn)/measuredTurns*(width-left-110), height-bottom-float64(tokens)/float64(top)*(height-bottom-10))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="11">`+"\n", width, height)
+	fmt.Fprintf(&b, `<rect width="%.0f" height="%.0f" fill="#fff"/>`+"\n", width, height)
+	for tokens := 0; tokens <= top; tokens += 5000 {
+		from, to := at(0, tokens), at(measuredTurns, tokens)
+		fmt.Fprintf(&b, `<path d="M%s L%s" stroke="#ddd"/><text x="%.0f" y="%s" text-anchor="end">%d</text>`+"\n", from, to, left-6, from[strings.IndexByte(from, ',')+1:], tokens)
+	}
+	for turn := 0; turn <= measuredTurns; turn += 50 {
+		x, _, _ := strings.Cut(at(turn, 0), ",")
+		fmt.Fprintf(&b, `<text x="%s" y="%.0f" text-anchor="middle">%d</text>`+"\n", x, height-10, turn)
+	}
+	colours := map[string]string{"understand": "#7048e8", "think": "#1c7ed6", "act": "#e8590c", "reply": "#2b8a3e", "summarize": "#868e96"}
+	for i, node := range measuredNodes {
+		var points []string
+		for turn := 1; turn <= measuredTurns; turn++ {
+			points = append(points, at(turn, m.tokensAt(node, turn)))
+		}
+		label(&b, i, node, colours[node], points)
+	}
+	var points []string
+	for turn := 1; turn <= measuredTurns && m.history[turn] <= top; turn++ {
+		points = append(points, at(turn, m.history[turn]))
+	}
+	label(&b, len(measuredNodes), "whole history", "#e03131", points)
+	b.WriteString("</svg>\n")
+
+	return b.String()
+}
+
+func label(b *strings.Builder, i int, name, colour string, points []string) {
+	fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="1.3"/>`+"\n", strings.Join(points, " "), colour)
+	fmt.Fprintf(b, `<text x="664" y="%d" fill="%s">%s</text>`+"\n", 24+16*i, colour, name)
+}

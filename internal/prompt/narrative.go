@@ -1,0 +1,199 @@
+package prompt
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/internal/say"
+	"alfred/internal/view"
+)
+
+// whatHappened is what was done and decided: this turn's curation, the last
+// turns' steps, those before them in few words. Think and every Act of a turn
+// print exactly this.
+func (t *page) whatHappened(s *section) {
+	window := t.Window(t.config.RetentionWindow)
+	for i, p := range slices.Backward(window) {
+		t.pastTurn(s, p, i == len(window)-1)
+	}
+	t.thisTurn(s)
+	older := t.Older("narrative", t.config.RetentionWindow)
+	lines := make([]string, 0, len(older))
+	for _, p := range older {
+		lines = append(lines, t.EarlierDeed(p))
+	}
+	t.earlierText(s, "narrative", older, lines)
+}
+
+// pastStep is a step as turn_summaries keeps it.
+type pastStep struct {
+	Step             int      `json:"step"`
+	StepType         string   `json:"step_type"`
+	Subdomain        string   `json:"subdomain"`
+	Description      string   `json:"description"`
+	Status           string   `json:"status"`
+	Outcome          string   `json:"outcome"`
+	Note             string   `json:"note"`
+	EntitiesAffected []string `json:"entities_affected"`
+}
+
+func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
+	if p.Status != db.TurnStatusSucceeded {
+		return // nothing came of it, the conversation tells
+	}
+	var b strings.Builder
+	heading := "### Turn " + strconv.Itoa(int(p.Number))
+	if last {
+		heading += " (last turn)"
+	}
+	b.WriteString(heading + "\n")
+	fact(&b, "User asked", clean.Quote(t.WithLabels(p.Message), shortMessage))
+	fact(&b, "Goal", clean.Inline(p.Goal, say.MaxFact))
+	b.WriteString(t.pastSteps(p.Steps))
+	fact(&b, "Decided", clean.Inline(p.CurationSummary, say.MaxFact))
+	fact(&b, "Conclusions", clean.Inline(p.AnalysisConclusions, 2*say.MaxFact))
+	fact(&b, "Result", t.ResponseSummary(p))
+	shown := strings.TrimRight(b.String(), "\n")
+	if clean.Tokens(shown) > t.config.Budget.Narrative/t.config.RetentionWindow {
+		shown = clean.Clip(shown, t.config.Budget.Narrative/t.config.RetentionWindow*clean.RunesPerToken)
+	}
+	s.line(shown)
+	s.line()
+	s.because("window", "", int(p.Number), shown)
+}
+
+func fact(b *strings.Builder, name, value string) {
+	if value != "" {
+		b.WriteString(name + ": " + value + "\n")
+	}
+}
+
+func (t *page) pastSteps(data json.RawMessage) string {
+	var steps []pastStep
+	if err := json.Unmarshal(data, &steps); err != nil || len(steps) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Steps:\n")
+	for i, step := range steps {
+		line := strconv.Itoa(i+1) + ". " + clean.Inline(step.Description, say.MaxFact) + " (" + step.StepType + ", " + clean.Inline(step.Subdomain, say.ShortLine) + "): " + say.OrWord(step.Status, "open")
+		if outcome := clean.Inline(step.Outcome, say.MaxFact); outcome != "" {
+			line += ". " + outcome
+		}
+		if refs := t.RefWords(step.EntitiesAffected); refs != "" {
+			line += " → " + refs
+		}
+		b.WriteString(line + "\n")
+		if note := clean.Inline(step.Note, say.MaxFact); note != "" {
+			b.WriteString("   Note: " + note + "\n")
+		}
+	}
+
+	return b.String()
+}
+
+// thisTurn is what Understand made of the message. It is committed before Think
+// runs and does not change while the turn does.
+func (t *page) thisTurn(s *section) {
+	var b strings.Builder
+	for _, mention := range t.Understood.Mentions {
+		if e := t.ByRef[mention.Ref]; e != nil {
+			b.WriteString("- " + clean.Quote(mention.Text, say.ShortLine) + " means " + e.Ref + " (" + e.EntityType + ")\n")
+		}
+	}
+	fact(&b, "Understand decided", clean.Inline(t.Understood.CurationSummary, say.MaxFact))
+	for _, d := range t.Decided() {
+		if d.ThisTurn {
+			b.WriteString("- " + t.DecisionLine(d) + "\n")
+		}
+	}
+	own := b.String()
+	t.recalled(s, &b)
+	if b.Len() == 0 {
+		return
+	}
+	s.line("### This turn\n" + strings.TrimRight(b.String(), "\n"))
+	s.line()
+	if own != "" {
+		s.because("current", "", t.Number, own)
+	}
+}
+
+// recalled is what the search of the past found for this message: a result of
+// step 0, there before Think runs.
+func (t *page) recalled(s *section, b *strings.Builder) {
+	budget := t.config.Budget.Earlier
+	for _, r := range t.Results {
+		if !r.IsRecalled(t.Turn.ID) {
+			continue
+		}
+		if len(r.Rows) == 0 {
+			b.WriteString("- Recalled: nothing fits\n")
+		}
+		for _, found := range r.Rows {
+			line := "- Recalled: " + t.recalledLine(found)
+			if clean.Tokens(line) > budget {
+				return
+			}
+			budget -= clean.Tokens(line)
+			b.WriteString(line + "\n")
+			ref, number := t.recalledWhat(found)
+			s.because("recalled", ref, number, line)
+		}
+	}
+}
+
+// recalledWhat is the ref of a recalled row, or the number of a turn of this conversation.
+func (t *page) recalledWhat(found map[string]any) (ref string, number int) {
+	if def := t.Domain.ByType(clean.Value(found[view.TypeField])); def != nil {
+		ref, _ = found[def.Key.Name].(string)
+
+		return ref, 0
+	}
+	number, _ = strconv.Atoi(clean.Value(found["turn"])) // none of another conversation
+
+	return "", number
+}
+
+// recalledLine is a past turn, or a row by its ref.
+func (t *page) recalledLine(found map[string]any) string {
+	if def := t.Domain.ByType(clean.Value(found[view.TypeField])); def != nil {
+		ref, _ := found[def.Key.Name].(string)
+		if t.ByRef[ref] != nil {
+			return ref + " (" + def.Type + ")"
+		}
+	}
+	parts := []string{"turn " + clean.Value(found["turn"])}
+	if clean.IsEmpty(found["turn"]) {
+		parts[0] = "another conversation, " + clean.Value(found["date"])
+	}
+	for _, name := range []string{"message", "reply", "summary", "before", "after"} {
+		if said := clean.Value(found[name]); !clean.IsEmpty(found[name]) {
+			parts = append(parts, name+": "+clean.Quote(t.WithLabels(said), say.MaxFact))
+		}
+	}
+
+	return strings.Join(parts, "; ")
+}
+
+// understandLog is what Understand decided in earlier turns, and why.
+func (t *page) understandLog(s *section) {
+	var earlier []*view.Decision
+	for _, d := range t.Decided() {
+		if int(d.Turn) != t.Number {
+			earlier = append(earlier, d)
+		}
+	}
+	for _, d := range earlier[max(0, len(earlier)-view.LogShown):] {
+		line := "- Turn " + strconv.Itoa(int(d.Turn)) + ": " + t.DecisionLine(d)
+		if d.Actor != "assistant" {
+			line += " (by the " + d.Actor + ")"
+		}
+		s.line(line)
+		s.because("window", "", int(d.Turn), line)
+	}
+}

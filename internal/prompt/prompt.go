@@ -1,0 +1,152 @@
+package prompt
+
+import (
+	"fmt"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/internal/clean"
+	"alfred/internal/say"
+	"alfred/internal/view"
+	"alfred/nodes"
+)
+
+// Prompts builds the inputs of nodes. It is immutable and safe for concurrent use.
+type Prompts struct {
+	domain *domain.Domain
+	config Config
+}
+
+// New makes Prompts for a bound domain.
+func New(d *domain.Domain, config Config) *Prompts {
+	return &Prompts{domain: d, config: config}
+}
+
+// page is a scene on its way into a prompt.
+type page struct {
+	say.Teller
+
+	config Config
+	step   *db.TurnSteps // that act works on, or nil
+	known  bool          // the scene has more than what is in view
+	kind   string        // of what compress writes, or ""
+}
+
+func (p *Prompts) page(v *view.View, known bool) *page {
+	return &page{Teller: say.Teller{Scene: v.Scene(known)}, config: p.config, known: known}
+}
+
+// Understand is what the memory manager sees of a turn whose UI changes and
+// mentions are already applied.
+func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
+	t := p.page(v, true)
+	in := nodes.UnderstandInput{Facts: t.nodeFacts(), Refs: t.Refs(), HasQuestion: t.Question != nil && t.Question.Status == "open"}
+	for _, e := range p.domain.Entities {
+		in.EntityTypes = append(in.EntityTypes, e.Type)
+	}
+	in.Frame = t.frame("understand", p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
+
+	return in
+}
+
+// Think is what the planner sees, in a replan too.
+func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
+	t := p.page(v, false)
+	in := nodes.ThinkInput{Facts: t.nodeFacts(), Refs: t.Refs(), MaxSteps: p.config.MaxSteps[t.Mode], WriteAllowed: t.WriteAllowed(), SubdomainAliases: map[string]string{}}
+	for _, sub := range p.domain.Subdomains {
+		in.Subdomains = append(in.Subdomains, sub.Name)
+		for _, alias := range sub.Aliases {
+			in.SubdomainAliases[alias] = sub.Name
+		}
+	}
+	in.Frame = t.frame("think", t.plannerPersona(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf("think")})
+
+	return in
+}
+
+// Act is what one decision of a step sees. An unknown step is an error.
+func (p *Prompts) Act(v *view.View, step int) (nodes.ActInput, error) {
+	for _, s := range v.Steps {
+		if int(s.Step) == step {
+			return p.act(v, s), nil
+		}
+	}
+
+	return nodes.ActInput{}, fmt.Errorf("prompt for act: turn %d has no step %d", v.Turn.Number, step)
+}
+
+func (p *Prompts) act(v *view.View, step *db.TurnSteps) nodes.ActInput {
+	t := p.page(v, false)
+	t.step = step
+	taken, _ := t.Calls(int(step.Step))
+
+	return nodes.ActInput{
+		Facts: t.nodeFacts(), Step: typedStep(step),
+		StepType: string(step.StepType), Tables: t.tables(step), Writable: t.writable(step), EntityTypes: t.draftable(step),
+		SchemaRequestsLeft: max(0, p.config.SchemaRequests-len(step.SchemaTables)),
+		Frame:              t.frame("act", t.stepPersona(step.Subdomain), nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken}),
+	}
+}
+
+// Reply has the facts of a turn whose steps have ended, without refs.
+func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
+	t := p.page(v, false)
+	f := t.frame("reply", p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
+
+	return nodes.ReplyInput{
+		Frame: t.withoutRefs(f), Facts: t.nodeFacts(), Outcome: t.Outcome(), Blocked: t.BlockedBy(), Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(),
+	}
+}
+
+// QuickReply words the reply of a quick turn from the rows it read, without a model.
+func (p *Prompts) QuickReply(v *view.View) string {
+	return p.page(v, false).QuickReply()
+}
+
+// Summarize is about a turn that has been replied to.
+func (p *Prompts) Summarize(v *view.View) nodes.SummarizeInput {
+	t := p.page(v, false)
+
+	return nodes.SummarizeInput{
+		Frame: t.frame("summarize", p.domain.Persona, nodes.At{Turn: t.Number, Call: 1}), Facts: t.nodeFacts(), Fallback: t.SummaryFromFacts(),
+	}
+}
+
+// Compress asks for one text of the given kind, conversation or narrative, for the
+// past of a view (view.Loader.Range), together with the text so far.
+func (p *Prompts) Compress(v *view.View, kind string) nodes.CompressInput {
+	t := p.page(v, false)
+	t.kind = kind
+
+	return nodes.CompressInput{
+		Frame: t.frame("compress", p.domain.Persona, nodes.At{Turn: t.Number - 1, Call: 1}), Kind: kind,
+		Fallback: t.CompressedByCode(kind, p.config.Budget.Earlier*clean.RunesPerToken),
+	}
+}
+
+// Preview is the frame that a node of a coming turn (view.Loader.Coming) would
+// see: understand, think, act (a first read step), reply, summarize. Another name
+// is an error.
+func (p *Prompts) Preview(v *view.View, node string) (nodes.Frame, error) {
+	switch node {
+	case "understand":
+		return p.Understand(v).Frame, nil
+	case "think":
+		return p.Think(v).Frame, nil
+	case "act":
+		step := &db.TurnSteps{Step: 1, StepType: db.StepTypeRead, Description: "The first step of the coming turn."}
+		if len(p.domain.Subdomains) > 0 {
+			step.Subdomain = p.domain.Subdomains[0].Name
+		}
+		first := *v
+		first.Steps = []*db.TurnSteps{step}
+
+		return p.act(&first, step).Frame, nil
+	case "reply":
+		return p.Reply(v).Frame, nil
+	case "summarize":
+		return p.Summarize(v).Frame, nil
+	default:
+		return nodes.Frame{}, fmt.Errorf("unknown node %q", node)
+	}
+}

@@ -1,0 +1,126 @@
+package prompt
+
+import (
+	"alfred/internal/clean"
+	"alfred/internal/say"
+	"alfred/internal/view"
+)
+
+// executionResults are the facts of the turn that a reply may state: what was
+// asked, how each step ended, the rows, what is saved and what is not.
+func (t *page) executionResults(s *section) {
+	request := clean.Inline(t.WithLabels(t.Turn.Message), 4*say.MaxFact)
+	s.line(`Request: "`, request, `"`)
+	s.because("current", "", t.Number, request)
+	if goal := clean.Inline(clean.Text(t.Turn.Goal), say.MaxFact); goal != "" {
+		s.line("Goal: ", goal)
+	}
+	s.line("Outcome: ", t.Outcome())
+	for _, step := range t.Steps {
+		s.line("- ", clean.Inline(step.Description, say.MaxFact), " (", string(step.StepType), "): ", say.OutcomeWords(step))
+		if conclusions := clean.Block(clean.Text(step.Conclusions)); conclusions != "" {
+			s.line("  Conclusions: ", conclusions)
+		}
+		s.because("current", "", t.Number, clean.Text(step.Summary))
+	}
+	if details := t.BlockedBy(); details != "" {
+		s.line("Blocked: ", details)
+	}
+	t.notices(s)
+	t.resultRows(s)
+	t.saveStatus(s)
+	t.draftsSpokenOf(s)
+}
+
+// notices say what of the user's changes and mentions could not be found.
+func (t *page) notices(s *section) {
+	for _, notice := range t.noticeTexts() {
+		s.line("Note: ", notice)
+	}
+}
+
+func (t *page) noticeTexts() []string {
+	var texts []string
+	for _, r := range t.OwnResults() {
+		if r.IsNotice() {
+			texts = append(texts, clean.Inline(clean.Text(r.ErrorMessage), say.MaxFact))
+		}
+	}
+
+	return texts
+}
+
+// questionToAsk is what the reply has to ask.
+func (t *page) questionToAsk(s *section) {
+	payload := t.Asked()
+	if payload == nil {
+		return
+	}
+	s.line("Kind: ", t.Question.Kind, ". Ask exactly this:")
+	s.line(clean.Block(t.WithLabels(payload.Text)))
+	for _, option := range payload.Options {
+		s.line("- ", t.OptionWords(option))
+	}
+	s.because("question", "", t.Number, payload.Text)
+}
+
+func (t *page) resultRows(s *section) {
+	budget := t.config.Budget.Results
+	nested := t.NestedRefs()
+	for _, d := range t.Deeds() {
+		if len(d.Result.Rows) == 0 {
+			s.line(say.Verb(d.Result.Tool), ": ", t.Nothing(d))
+
+			continue
+		}
+		if len(d.Refs) == 0 {
+			continue
+		}
+		s.line(say.Verb(d.Result.Tool), " ", t.HowMany(d), ":")
+		shown := 0
+		for _, ref := range d.Refs {
+			lines := t.PlainRow(ref)
+			if nested[ref] {
+				shown++
+
+				continue
+			}
+			if clean.Tokens(lines) > budget {
+				break
+			}
+			budget -= clean.Tokens(lines)
+			s.line(lines)
+			s.because("current", ref, t.Number, lines)
+			shown++
+		}
+		s.shown(shown, len(d.Refs), "")
+	}
+	t.otherResults(s, &budget)
+}
+
+// otherResults are totals and formulas, which are no rows of the domain, and
+// how many calls failed.
+func (t *page) otherResults(s *section, budget *int) {
+	failed := 0
+	told := map[string]bool{}
+	for _, r := range t.OwnResults() {
+		switch {
+		case r.IsNotice():
+		case r.Failed():
+			failed++
+		case view.CarriesRows(r.Tool) || r.Tool == "generate" || len(r.Rows) == 0:
+		default:
+			line := "Computed: " + clean.Clip(clean.JSON(t.Guarded(r)), *budget*clean.RunesPerToken)
+			if told[line] {
+				continue
+			}
+			told[line] = true
+			*budget -= clean.Tokens(line)
+			s.line(line)
+			s.because("current", "", t.Number, line)
+		}
+	}
+	if failed > 0 {
+		s.line("(", count(failed, "attempt"), " failed on the way)")
+	}
+}

@@ -1,0 +1,66 @@
+package prompt
+
+import (
+	"strconv"
+	"strings"
+
+	"alfred/internal/clean"
+	"alfred/internal/say"
+)
+
+// saveStatus keeps saved and not saved apart.
+func (t *page) saveStatus(s *section) {
+	for _, tool := range []string{"db_create", "db_update", "db_delete"} {
+		if labels := t.LabelsOf(tool); len(labels) > 0 {
+			s.line(say.Verb(tool), " in this turn: ", enumerate(labels))
+		}
+	}
+	if len(t.WroteNothing()) > 0 {
+		s.line("Nothing was saved, changed or deleted in this turn.")
+	}
+	var drafts []string
+	for _, e := range t.Entities {
+		if e.Pending() && e.Tier == "generated" {
+			drafts = append(drafts, e.Label+" ("+t.Singular(e.EntityType)+")")
+		}
+	}
+	if len(drafts) > 0 {
+		s.line("Not saved (drafts): ", enumerate(drafts))
+	}
+	if labels := t.DroppedNow(); len(labels) > 0 {
+		s.line("Discarded drafts: ", enumerate(labels))
+	}
+}
+
+// maxNamed is how many labels a line names.
+const maxNamed = 40
+
+// enumerate names labels, the newest last, and counts what is too much.
+func enumerate(labels []string) string {
+	if more := len(labels) - maxNamed; more > 0 {
+		return strconv.Itoa(more) + " more, " + strings.Join(labels[more:], ", ")
+	}
+
+	return strings.Join(labels, ", ")
+}
+
+// draftsSpokenOf are the drafts that this turn touched, in full.
+func (t *page) draftsSpokenOf(s *section) {
+	budget := t.config.Budget.Drafts
+	for _, e := range t.Entities {
+		content, ok := t.Drafts[e.Ref]
+		if !ok || !e.Pending() || e.Tier != "generated" || e.TurnLastRef != t.Turn.Number {
+			continue
+		}
+		shown := clean.Content(content)
+		if clean.Tokens(shown) > budget {
+			s.line("Draft of ", e.Label, ", not saved (too long to show here)")
+
+			continue
+		}
+		budget -= clean.Tokens(shown)
+		s.line("Draft of ", e.Label, ", not saved:")
+		s.line(shown)
+		s.because("generated", e.Ref, int(e.TurnCreated), shown)
+	}
+}

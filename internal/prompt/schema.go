@@ -1,0 +1,151 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/internal/clean"
+	"alfred/nodes"
+)
+
+// schema describes the tables of a step: those of its subdomain, their children,
+// and those that it asked for.
+func (t *page) schema(s *section) {
+	budget := t.config.Budget.Schema
+	tables := t.schemaTables(t.step)
+	shown := 0
+	for _, table := range tables {
+		def := t.Domain.ByTable(table)
+		if def == nil {
+			continue
+		}
+		text := clean.Block(def.Describe())
+		if clean.Tokens(text) > budget {
+			break
+		}
+		budget -= clean.Tokens(text)
+		if shown > 0 {
+			s.line()
+		}
+		s.line(text)
+		s.because("schema", "", 0, text)
+		shown++
+	}
+	s.shown(shown, len(tables), "; request_schema shows another")
+}
+
+var writeTools = map[domain.Verb]string{
+	domain.Create: nodes.ToolCreate, domain.Update: nodes.ToolUpdate, domain.Delete: nodes.ToolDelete,
+}
+
+// writable are the tables that each tool for writing may name in a step.
+func (t *page) writable(step *db.TurnSteps) map[string][]string {
+	by := map[string][]string{}
+	for _, name := range t.own(step) {
+		def := t.Domain.ByTable(name)
+		if def == nil {
+			continue
+		}
+		for _, verb := range def.Writes {
+			tool := writeTools[verb]
+			by[tool] = append(by[tool], name)
+		}
+	}
+
+	return by
+}
+
+// own are the subdomain's own tables with their children.
+func (t *page) own(step *db.TurnSteps) []string {
+	tables := []string{}
+	sub := t.Domain.Subdomain(step.Subdomain)
+	if sub == nil {
+		return tables
+	}
+	for _, name := range sub.Tables {
+		tables = appendNew(tables, name)
+		if def := t.Domain.ByTable(name); def != nil {
+			for _, child := range def.Children {
+				tables = appendNew(tables, child.Entity.Table)
+			}
+		}
+	}
+
+	return tables
+}
+
+func appendNew(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
+	}
+
+	return append(list, name)
+}
+
+// schemaTables are the subdomain's tables with their children, then those asked for.
+func (t *page) schemaTables(step *db.TurnSteps) []string {
+	tables := t.own(step)
+	for _, name := range step.SchemaTables {
+		if def := t.Domain.ByTable(name); def != nil {
+			tables = appendNew(tables, def.Table)
+		}
+	}
+
+	return tables
+}
+
+// tables are those a step's tools may name: what its schema shows and, unless it
+// drafts, what the subdomain may read besides.
+func (t *page) tables(step *db.TurnSteps) []string {
+	tables := t.schemaTables(step)
+	if sub := t.Domain.Subdomain(step.Subdomain); sub != nil && step.StepType != db.StepTypeGenerate {
+		for _, name := range sub.Readable {
+			tables = appendNew(tables, name)
+		}
+	}
+
+	return tables
+}
+
+// draftable are the entity types a generate step may create: those of its
+// subdomain first, then those that it may point at. Children come with their
+// parent.
+func (t *page) draftable(step *db.TurnSteps) []string {
+	sub := t.Domain.Subdomain(step.Subdomain)
+	if sub == nil {
+		return nil
+	}
+	var types []string
+	for _, table := range append(slices.Clone(sub.Tables), sub.Readable...) {
+		def := t.Domain.ByTable(table)
+		if def != nil && def.May(domain.Create) && !t.IsChild(def) && !slices.Contains(types, def.Type) {
+			types = append(types, def.Type)
+		}
+	}
+
+	return types
+}
+
+// plannerPersona is who the assistant is and what it can plan with.
+func (t *page) plannerPersona() string {
+	var b strings.Builder
+	b.WriteString(t.Domain.Persona)
+	b.WriteString("\n\n## Subdomains\n")
+	for _, sub := range t.Domain.Subdomains {
+		b.WriteString("\n**" + sub.Name + "** (" + strings.Join(sub.Tables, ", ") + "): " + sub.Description + "\n" + sub.Guidance + "\n")
+	}
+
+	return b.String()
+}
+
+// stepPersona is who the assistant is and what it must know for a step.
+func (t *page) stepPersona(subdomain string) string {
+	parts := []string{t.Domain.Persona}
+	if sub := t.Domain.Subdomain(subdomain); sub != nil {
+		parts = append(parts, sub.Guidance, sub.Examples)
+	}
+
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
+}

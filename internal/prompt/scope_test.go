@@ -1,0 +1,39 @@
+package prompt_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/internal/testfactory"
+)
+
+// A step sees the schema of its subdomain's own tables and their children, may
+// write these alone, and may read what its subdomain names besides; request_schema
+// shows a further one, to read.
+func TestStepScope(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1, Status: db.TurnStatusRunning})
+	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 1, Type: db.StepTypeWrite, Subdomain: "meal_plans"})
+	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 2, Type: db.StepTypeWrite, Subdomain: "recipes"})
+	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 3, Type: db.StepTypeGenerate, Subdomain: "meal_plans"})
+
+	in := b.act(t, turn, 1)
+	require.Equal(t, []string{"meal_plans"}, in.Writable["db_create"])
+	require.Equal(t, []string{"meal_plans", "recipes", "recipe_ingredients", "inventory", "preferences", "cooking_log"}, in.Tables)
+	schema := body(in.Frame, "## Schema")
+	require.Contains(t, schema, "meal_plans (meal)")
+	require.NotContains(t, schema, "recipes (recipe)")
+
+	require.Equal(t, []string{"recipes", "recipe_ingredients"}, b.act(t, turn, 2).Writable["db_create"])
+	require.Equal(t, []string{"meal_plans"}, b.act(t, turn, 3).Tables, "a draft needs nothing else")
+
+	b.exec(t, `UPDATE turn_steps SET schema_tables = '{tasks,nonsense}' WHERE turn_id = $1`, turn.ID)
+	in = b.act(t, turn, 1)
+	require.Equal(t, []string{"meal_plans"}, in.Writable["db_create"])
+	require.Contains(t, in.Tables, "tasks")
+	require.Contains(t, body(in.Frame, "## Schema"), "tasks (task)")
+	require.Zero(t, in.SchemaRequestsLeft)
+}

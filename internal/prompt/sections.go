@@ -1,0 +1,184 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+
+	"alfred/db"
+)
+
+// rule is one section of one node's prompt.
+type rule struct {
+	node, tag string
+	heading   string // "" for a text without one; %d is the window of the registry, in turns
+	source    string // tables and functions that it is made of
+	window    string // of turns before the current one
+	budget    string // the budgets that bound it, by their names in Budget; "" where it is bounded by itself
+	reasons   string // why something may stand here, as context_items.reason has it
+	unless    func(t *page) bool
+	write     func(t *page, s *section)
+}
+
+func (r *rule) title(c Config) string {
+	switch {
+	case r.heading == "":
+		return ""
+	case strings.Contains(r.heading, "%d"):
+		return "## " + fmt.Sprintf(r.heading, c.RetentionWindow)
+	default:
+		return "## " + r.heading
+	}
+}
+
+func reads(t *page) bool { return t.step.StepType == db.StepTypeRead }
+
+func analyzes(t *page) bool { return t.step.StepType == db.StepTypeAnalyze }
+
+func compresses(kind string) func(t *page) bool {
+	return func(t *page) bool { return t.kind == kind }
+}
+
+// table is every section of every node, in order: from stable to volatile, so that providers' prompt caches hit.
+// docs/prompts.md is printed from it.
+func table() []rule {
+	return []rule{
+		{node: "understand", tag: "entity_context", heading: "",
+			source: "fixed text", window: "",
+			budget: "", reasons: "", write: (*page).legend},
+		{node: "understand", tag: "entity_context", heading: "All Known Entities",
+			source: "entities_at, entity_refs, artifacts", window: "drafts, retained, excluded at any age; named in the message, newest, 20 lines of both",
+			budget: "Entities, Drafts", reasons: "generated, pinned, retained, excluded, mentioned, recent", write: (*page).allKnown},
+		{node: "understand", tag: "entity_context", heading: "Constraints",
+			source: "constraints", window: "in force",
+			budget: "Constraints", reasons: "constraint", write: (*page).constraintsInForce},
+		{node: "understand", tag: "conversation_history", heading: "Previous Understand Decisions",
+			source: "decisions", window: "last 10",
+			budget: "", reasons: "window", write: (*page).understandLog},
+		{node: "understand", tag: "conversation_history", heading: "Recent Conversation",
+			source: "turns, entity_events, history_summaries", window: "UNDERSTAND_TURNS, then earlier",
+			budget: "Conversation, Message, Earlier", reasons: "window, summary", write: (*page).recentConversation},
+		{node: "understand", tag: "current_task", heading: "Open Question",
+			source: "questions", window: "open",
+			budget: "", reasons: "question", write: (*page).openQuestion},
+		{node: "understand", tag: "current_task", heading: "Current Message",
+			source: "turns", window: "current",
+			budget: "Message", reasons: "current", write: (*page).currentMessage},
+		{node: "think", tag: "session_context", heading: "User Profile",
+			source: "the domain's profile queries", window: "",
+			budget: "Profile", reasons: "profile", write: (*page).userProfile},
+		{node: "think", tag: "session_context", heading: "User Preferences",
+			source: "the domain's guidance query", window: "",
+			budget: "Guidance", reasons: "profile", write: (*page).preferences},
+		{node: "think", tag: "session_context", heading: "Snapshot",
+			source: "the domain's snapshot queries", window: "",
+			budget: "Snapshot", reasons: "snapshot", write: (*page).snapshot},
+		{node: "think", tag: "entity_context", heading: "",
+			source: "fixed text", window: "",
+			budget: "", reasons: "", write: (*page).legend},
+		{node: "think", tag: "entity_context", heading: "Generated (NOT YET SAVED)",
+			source: "entities_at", window: "any age",
+			budget: "Entities", reasons: "generated", write: (*page).generated},
+		{node: "think", tag: "entity_context", heading: "Recent Context (last %d turns)",
+			source: "entities_at, turn_step_results", window: "TURN_RETENTION_WINDOW",
+			budget: "Entities", reasons: "recent, mentioned", write: (*page).recent},
+		{node: "think", tag: "entity_context", heading: "Long Term Memory (retained from earlier)",
+			source: "entities_at", window: "until demoted or decayed",
+			budget: "Entities", reasons: "pinned, retained", write: (*page).retained},
+		{node: "think", tag: "entity_context", heading: "Excluded (user rejected)",
+			source: "entities_at", window: "until restored",
+			budget: "Entities", reasons: "excluded", write: (*page).excluded},
+		{node: "think", tag: "entity_context", heading: "Viable for planning",
+			source: "entities_at", window: "while something is excluded",
+			budget: "", reasons: "", write: (*page).viable},
+		{node: "think", tag: "entity_context", heading: "Constraints",
+			source: "constraints", window: "in force",
+			budget: "Constraints", reasons: "constraint", write: (*page).constraintsInForce},
+		{node: "think", tag: "turn_narrative", heading: "What Happened",
+			source: "turn_summaries, decisions, node_runs, history_summaries", window: "TURN_RETENTION_WINDOW, then earlier",
+			budget: "Narrative, Earlier", reasons: "current, window, summary, recalled", write: (*page).whatHappened},
+		{node: "think", tag: "conversation_history", heading: "Conversation",
+			source: "turns, history_summaries", window: "FULL_DETAIL_TURNS, then earlier",
+			budget: "Conversation, Message, Earlier", reasons: "window, summary", write: (*page).conversation},
+		{node: "think", tag: "current_task", heading: "Open Question",
+			source: "questions", window: "open, or answered by this message",
+			budget: "", reasons: "question", write: (*page).openQuestion},
+		{node: "think", tag: "current_task", heading: "Current Task",
+			source: "turns, node_runs, turn_steps", window: "current",
+			budget: "Message", reasons: "current", write: (*page).currentTask},
+		{node: "act", tag: "session_context", heading: "User Profile",
+			source: "the domain's profile queries", window: "not in read steps",
+			budget: "Profile", reasons: "profile", unless: reads, write: (*page).userProfile},
+		{node: "act", tag: "session_context", heading: "User Preferences",
+			source: "the domain's guidance query", window: "own subdomain, not in read steps",
+			budget: "Guidance", reasons: "profile", unless: reads, write: (*page).preferences},
+		{node: "act", tag: "session_context", heading: "Schema",
+			source: "the catalog", window: "own subdomain's tables and those asked for, not in analyze steps",
+			budget: "Schema", reasons: "schema", unless: analyzes, write: (*page).schema},
+		{node: "act", tag: "entity_context", heading: "",
+			source: "fixed text", window: "",
+			budget: "", reasons: "", write: (*page).legend},
+		{node: "act", tag: "entity_context", heading: "Generated (NOT YET SAVED)",
+			source: "entities_at, artifacts", window: "any age",
+			budget: "Entities, Drafts", reasons: "generated", write: (*page).generatedInFull},
+		{node: "act", tag: "entity_context", heading: "Recent Context (last %d turns)",
+			source: "entities_at, turn_step_results", window: "TURN_RETENTION_WINDOW",
+			budget: "Entities", reasons: "recent, mentioned", write: (*page).recent},
+		{node: "act", tag: "entity_context", heading: "Long Term Memory (retained from earlier)",
+			source: "entities_at", window: "until demoted or decayed",
+			budget: "Entities", reasons: "pinned, retained", write: (*page).retained},
+		{node: "act", tag: "entity_context", heading: "Excluded (user rejected)",
+			source: "entities_at", window: "until restored",
+			budget: "Entities", reasons: "excluded", write: (*page).excluded},
+		{node: "act", tag: "entity_context", heading: "Constraints",
+			source: "constraints", window: "in force",
+			budget: "Constraints", reasons: "constraint", write: (*page).constraintsInForce},
+		{node: "act", tag: "entity_context", heading: "Just Saved This Turn",
+			source: "entity_refs", window: "current",
+			budget: "", reasons: "current", write: (*page).justSaved},
+		{node: "act", tag: "entity_context", heading: "This Turn",
+			source: "entities_at", window: "current",
+			budget: "Entities", reasons: "current, mentioned", write: (*page).firstSeenNow},
+		{node: "act", tag: "prior_turn_context", heading: "What Happened",
+			source: "as in think", window: "as in think",
+			budget: "Narrative, Earlier", reasons: "current, window, summary, recalled", write: (*page).whatHappened},
+		{node: "act", tag: "conversation_history", heading: "Conversation",
+			source: "as in think", window: "as in think",
+			budget: "Conversation, Message, Earlier", reasons: "window, summary", write: (*page).conversation},
+		{node: "act", tag: "step_context", heading: "Current Step",
+			source: "turn_steps, turns, node_runs", window: "current",
+			budget: "", reasons: "current", write: (*page).currentStep},
+		{node: "act", tag: "data_to_analyze", heading: "Active Entities (Full Data)",
+			source: "turn_step_results", window: "TURN_RETENTION_WINDOW and current",
+			budget: "Rows", reasons: "current, recent", write: (*page).fullData},
+		{node: "act", tag: "data_to_analyze", heading: "Step Results",
+			source: "turn_step_results, turn_steps", window: "current",
+			budget: "Results", reasons: "current", write: (*page).stepResults},
+		{node: "reply", tag: "conversation_history", heading: "Conversation",
+			source: "turns, history_summaries", window: "FULL_DETAIL_TURNS, then earlier",
+			budget: "Conversation, Message, Earlier", reasons: "window, summary", write: (*page).conversation},
+		{node: "reply", tag: "execution_results", heading: "Execution Results",
+			source: "turn_steps, turn_step_results, artifacts, decisions", window: "current",
+			budget: "Results, Drafts", reasons: "current, generated", write: (*page).executionResults},
+		{node: "reply", tag: "execution_results", heading: "Open Question",
+			source: "questions", window: "asked in this turn",
+			budget: "", reasons: "question", write: (*page).questionToAsk},
+		{node: "reply", tag: "conversation_flow", heading: "Conversation Flow",
+			source: "turn_summaries, turns", window: "last turn with a reply",
+			budget: "", reasons: "summary", write: (*page).conversationFlow},
+		{node: "reply", tag: "reply_guidance", heading: "Reply Guidance",
+			source: "node_runs, decisions, entities_at, questions", window: "from the second turn on",
+			budget: "", reasons: "current", write: (*page).replyGuidance},
+		{node: "summarize", tag: "conversation_history", heading: "Conversation",
+			source: "turns", window: "current",
+			budget: "Message", reasons: "current", write: (*page).thisExchange},
+		{node: "summarize", tag: "execution_results", heading: "Execution Results",
+			source: "turn_steps, turn_step_results, decisions", window: "current",
+			budget: "", reasons: "current, generated, recalled", write: (*page).turnFacts},
+		{node: "compress", tag: "conversation_history", heading: "Conversation",
+			source: "turns, history_summaries", window: "the range; kind conversation",
+			budget: "Conversation, Message", reasons: "window, summary", unless: compresses("narrative"), write: (*page).conversationRange},
+		{node: "compress", tag: "conversation_history", heading: "What Happened",
+			source: "turn_summaries, history_summaries", window: "the range; kind narrative",
+			budget: "Narrative", reasons: "window, summary", unless: compresses("conversation"), write: (*page).narrativeRange},
+	}
+}

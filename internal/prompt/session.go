@@ -1,0 +1,52 @@
+package prompt
+
+import "alfred/internal/clean"
+
+// unavailable stands in a section whose query failed, so that its absence is not
+// taken for emptiness.
+const unavailable = "(could not be read just now)"
+
+func (t *page) userProfile(s *section) {
+	t.factLines(s, "profile", "", t.Profile.Profile, t.config.Budget.Profile)
+}
+
+// snapshot counts what exists. A count is no ref.
+func (t *page) snapshot(s *section) {
+	t.factLines(s, "snapshot", "- ", t.Profile.Snapshot, t.config.Budget.Snapshot)
+}
+
+func (t *page) factLines(s *section, reason, bullet string, lines []string, budget int) {
+	if t.Profile.Failed {
+		s.line(unavailable)
+
+		return
+	}
+	shown := 0
+	for _, line := range lines {
+		line = clean.Clip(line, budget*clean.RunesPerToken)
+		budget -= clean.Tokens(line)
+		if budget < 0 {
+			break
+		}
+		s.line(bullet, line)
+		s.because(reason, "", 0, line)
+		shown++
+	}
+	s.shown(shown, len(lines), "")
+}
+
+// preferences is the user's own wishes for each subdomain, or for that of the step.
+func (t *page) preferences(s *section) {
+	only := ""
+	if t.step != nil {
+		only = t.SubdomainName(t.step.Subdomain)
+	}
+	for _, name := range t.Profile.Order {
+		if only != "" && name != only {
+			continue
+		}
+		line := "**" + clean.Inline(name, 0) + ":** " + clean.Inline(t.Profile.Guidance[name], t.config.Budget.Guidance)
+		s.line(line)
+		s.because("profile", "", 0, line)
+	}
+}

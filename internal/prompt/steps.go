@@ -1,0 +1,176 @@
+package prompt
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/internal/say"
+	"alfred/internal/view"
+)
+
+// currentStep is what Act has to do now.
+func (t *page) currentStep(s *section) {
+	step := t.step
+	position, total := t.Place(step.Step)
+	s.line("Step ", strconv.Itoa(position), " of ", strconv.Itoa(total))
+	s.line("Type: ", string(step.StepType))
+	s.line("Subdomain: ", clean.Inline(step.Subdomain, say.ShortLine))
+	s.line("Description: ", clean.Inline(step.Description, 2*say.MaxFact))
+	if refs := t.RefWords(step.Refs); refs != "" {
+		s.line("Refs: ", refs)
+	}
+	if goal := clean.Inline(clean.Text(t.Turn.Goal), say.MaxFact); goal != "" {
+		s.line("Goal: ", goal)
+	}
+	s.line(`Request: "`, clean.Inline(t.WithLabels(t.Turn.Message), 4*say.MaxFact), `"`)
+	s.line(t.today())
+	if note := t.noteFor(step); note != "" {
+		s.line("Note from the step before: ", note)
+	}
+	_, counted := t.Calls(int(step.Step))
+	s.line("Decisions left: ", strconv.Itoa(max(0, t.config.MaxCalls-counted)), " of ", strconv.Itoa(t.config.MaxCalls))
+	s.because("current", "", t.Number, s.body.String())
+}
+
+// noteFor is what the last finished step left for this one.
+func (t *page) noteFor(step *db.TurnSteps) string {
+	for _, before := range slices.Backward(t.Steps) {
+		if before.Step < step.Step && before.Outcome != nil && *before.Outcome != db.StepOutcomeSkipped {
+			return clean.Inline(clean.Text(before.Note), say.MaxFact)
+		}
+	}
+
+	return ""
+}
+
+// stepInFull is how many finished steps show every call.
+const stepInFull = 3
+
+// stepResults is what this turn's tools returned. Rows stand in the table of
+// entities; here is what was called and which refs came of it.
+func (t *page) stepResults(s *section) {
+	byStep := map[int32][]*view.Result{}
+	for _, r := range t.Results {
+		if r.TurnID == t.Turn.ID && !r.IsRecalled(t.Turn.ID) {
+			byStep[r.Step] = append(byStep[r.Step], r)
+		}
+	}
+	budget := t.config.Budget.Results
+	if inputs := byStep[0]; len(inputs) > 0 {
+		s.line("Step 0 (before the plan, by the user)")
+		t.calledTools(s, inputs, &budget)
+	}
+	var ran []*db.TurnSteps
+	for _, step := range t.Steps {
+		if len(byStep[step.Step]) > 0 || step.Outcome != nil && *step.Outcome != db.StepOutcomeSkipped {
+			ran = append(ran, step)
+		}
+	}
+	for i, step := range ran {
+		full := i >= len(ran)-stepInFull || step.StepType == db.StepTypeAnalyze
+		t.stepResult(s, step, byStep[step.Step], full, &budget)
+	}
+}
+
+func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, full bool, budget *int) {
+	s.line("Step ", strconv.Itoa(int(step.Step)), " (", string(step.StepType), ", ", clean.Inline(step.Subdomain, say.ShortLine), "): ", say.OutcomeWords(step))
+	if conclusions := clean.Block(clean.Text(step.Conclusions)); conclusions != "" {
+		s.line("Conclusions: ", conclusions)
+	}
+	if full {
+		t.calledTools(s, calls, budget)
+	} else if len(calls) > 0 {
+		s.line("(", strconv.Itoa(len(calls)), " calls, ", t.RefWords(view.RefsOf(calls)), ")")
+	}
+	s.because("current", "", t.Number, clean.Text(step.Summary))
+}
+
+// calledTools prints one line a call, and the rows of those that have no refs.
+func (t *page) calledTools(s *section, calls []*view.Result, budget *int) {
+	for _, r := range calls {
+		line := t.calledTool(r)
+		if clean.Tokens(line) > *budget {
+			line = clean.Clip(line, max(say.ShortLine, *budget*clean.RunesPerToken))
+		}
+		*budget -= clean.Tokens(line)
+		s.line(line)
+	}
+}
+
+// maxRefsNamed is up to how many refs a result names one by one.
+const maxRefsNamed = 100
+
+func (t *page) calledTool(r *view.Result) string {
+	line := r.Tool
+	if r.EntityType != nil {
+		line += " " + *r.EntityType
+	}
+	if params := clean.Content(r.Params); params != "{}" && r.Tool != "generate" {
+		line += " " + clean.Clip(params, 2*say.ShortLine)
+	}
+	if r.Failed() {
+		return line + " → error " + clean.Text(r.ErrorCode) + ": " + clean.Inline(clean.Text(r.ErrorMessage), 2*say.MaxFact)
+	}
+	line += " → " + count(int(r.RowCount), "row")
+	if notice := notice(r); notice != "" {
+		line += " (" + notice + ")"
+	}
+	if int(r.RowCount) > len(r.Rows) && view.CarriesRows(r.Tool) {
+		line += " (" + strconv.Itoa(len(r.Rows)) + " of " + strconv.Itoa(int(r.RowCount)) + " shown)"
+	}
+	switch {
+	case !view.CarriesRows(r.Tool) && r.Tool != "generate" && len(r.Rows) > 0:
+		line += ": " + clean.JSON(t.Guarded(r))
+	case len(r.Refs) > maxRefsNamed:
+		line += ": " + t.RefWords(r.Refs)
+	case len(r.Refs) > 0:
+		line += ": " + strings.Join(r.Refs, ", ")
+	case len(r.Rows) > 0:
+		line += ": " + clean.JSON(t.Guarded(r))
+	}
+
+	return line
+}
+
+// notice is what the tool says of its result as a whole.
+func notice(r *view.Result) string {
+	if len(r.Rows) == 0 || clean.IsEmpty(r.Rows[0]["_notice"]) {
+		return ""
+	}
+
+	return clean.Inline(clean.Value(r.Rows[0]["_notice"]), say.MaxFact)
+}
+
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+
+	return strconv.Itoa(n) + " " + word + "s"
+}
+
+// justSaved are the drafts that became rows in this turn.
+func (t *page) justSaved(s *section) {
+	for _, e := range t.Entities {
+		if t.IsJustSaved(e) {
+			line := t.line(e, "", "")
+			s.line(line)
+			s.because("current", e.Ref, t.Number, line)
+		}
+	}
+}
+
+// firstSeenNow are the refs that this turn met first.
+func (t *page) firstSeenNow(s *section) {
+	var fresh []*view.Entity
+	for _, e := range t.Tier("recent") {
+		if t.IsNew(e) {
+			fresh = append(fresh, e)
+		}
+	}
+	budget := t.config.Budget.Entities
+	t.list(s, fresh, "current", &budget)
+}

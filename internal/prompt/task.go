@@ -1,0 +1,132 @@
+package prompt
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/internal/say"
+	"alfred/internal/view"
+)
+
+// day is a date with its weekday, computed here because models get weekdays wrong.
+func day(at time.Time) string { return at.Format("2006-01-02 (Monday)") }
+
+// today is the user's day and the week from it.
+func (t *page) today() string {
+	days := make([]string, 6)
+	for i := range days {
+		days[i] = t.Now.AddDate(0, 0, i+1).Format("Mon 2006-01-02")
+	}
+
+	return "Today: " + day(t.Now) + "\nNext days: " + strings.Join(days, ", ")
+}
+
+// currentMessage is what the user wrote, for Understand.
+func (t *page) currentMessage(s *section) {
+	message := t.message()
+	s.line(message)
+	s.line()
+	t.notices(s)
+	s.line(t.today())
+	s.because("current", "", t.Number, message)
+}
+
+func (t *page) message() string {
+	return clean.Clip(clean.Block(t.WithLabels(t.Turn.Message)), 4*t.config.Budget.Message*clean.RunesPerToken)
+}
+
+// currentTask is what Think plans for.
+func (t *page) currentTask(s *section) {
+	message := t.message()
+	s.line(`User says: "`, message, `"`)
+	t.notices(s)
+	s.line(t.today())
+	s.line("Mode: ", strings.ToUpper(t.Mode), " (max ", strconv.Itoa(t.config.MaxSteps[t.Mode]), " steps)")
+	if t.Understood.Intent != "" {
+		s.line("Intent: ", clean.Inline(t.Understood.Intent, say.ShortLine))
+	}
+	if t.WriteAllowed() {
+		s.line("Write steps: allowed, the user asked for it")
+	} else {
+		s.line("Write steps: not allowed, the user has not asked to save, change or delete anything; propose instead")
+	}
+	t.replan(s)
+	s.because("current", "", t.Number, message)
+}
+
+// replan says what came of the plan that was given up.
+func (t *page) replan(s *section) {
+	if !t.Replanned() {
+		return
+	}
+	s.line("The plan so far did not work out. Plan the rest; what is done is done:")
+	for _, step := range t.Steps {
+		s.line("- Step ", strconv.Itoa(int(step.Step)), " (", string(step.StepType), ", ", clean.Inline(step.Subdomain, say.ShortLine), ") ",
+			clean.Inline(step.Description, say.MaxFact), ": ", say.OutcomeWords(step))
+	}
+	if details := t.BlockedBy(); details != "" {
+		s.line("Blocked: ", details)
+	}
+}
+
+// openQuestion is what the assistant waits for, or what this message answered.
+func (t *page) openQuestion(s *section) {
+	q := t.Question
+	if q == nil || q.TurnID == t.Turn.ID {
+		return
+	}
+	var payload view.QuestionPayload
+	if err := json.Unmarshal(q.Payload, &payload); err != nil {
+		return
+	}
+	head := "Kind: " + q.Kind + ", asked in turn " + strconv.Itoa(int(q.AskedTurn))
+	if q.AnsweredByTurn != nil {
+		head += ", answered by the current message"
+	}
+	s.line(head)
+	s.line(clean.Block(t.WithLabels(payload.Text)))
+	for _, option := range payload.Options {
+		s.line("- ", t.OptionWords(option))
+	}
+	s.because("question", "", int(q.AskedTurn), s.body.String())
+}
+
+// constraintsInForce are what the user asked to hold, in the user's words and
+// with the exact value.
+func (t *page) constraintsInForce(s *section) {
+	budget := t.config.Budget.Constraints
+	from := len(t.Constraints)
+	for from > 0 && budget >= 0 {
+		if budget -= clean.Tokens(t.constraintLine(t.Constraints[from-1])); budget >= 0 {
+			from--
+		}
+	}
+	s.shown(len(t.Constraints)-from, len(t.Constraints), ", the newest")
+	for _, c := range t.Constraints[from:] {
+		line := t.constraintLine(c)
+		s.line(line)
+		s.because("constraint", "", int(c.SourceTurn), line)
+	}
+}
+
+func (t *page) constraintLine(c *db.ConstraintListInForceRow) string {
+	line := "- " + clean.Inline(c.Text, say.MaxFact) + " [" + c.Kind
+	if value := strings.TrimSpace(string(c.Value)); value != "" && value != "null" {
+		line += ": " + clean.Clip(clean.Content(c.Value), say.ShortLine)
+	}
+	line += "]"
+	if c.Scope == "lasting" {
+		line += " (lasting)"
+	} else {
+		line += " (since turn " + strconv.Itoa(int(c.SourceTurn)) + ")"
+	}
+	if c.ExpiresAt != nil {
+		line += " until " + day(c.ExpiresAt.Add(-time.Second).In(t.Now.Location())) // the last day it holds on; it ends at midnight
+	}
+
+	return line
+}

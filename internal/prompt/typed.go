@@ -1,0 +1,128 @@
+package prompt
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/internal/view"
+	"alfred/nodes"
+)
+
+// nodeFacts is what is loaded of a turn as data, beside the words of its prompt.
+func (t *page) nodeFacts() nodes.Facts {
+	f := nodes.Facts{
+		Message: t.WithLabels(t.Turn.Message), Discarded: t.DroppedNow(), Understood: t.Understood,
+		Today: time.Date(t.Now.Year(), t.Now.Month(), t.Now.Day(), 0, 0, 0, 0, time.UTC),
+	}
+	for _, e := range t.Entities {
+		f.Entities = append(f.Entities, t.typedEntity(e))
+	}
+	for _, p := range t.Window(t.config.UnderstandTurns) {
+		f.Said = append(f.Said, t.typedExchange(p))
+	}
+	if q := t.Question; q != nil && q.TurnID == t.Turn.ID {
+		f.Asked = t.typedQuestion()
+	} else if q != nil {
+		f.Question = t.typedQuestion()
+	}
+	for _, c := range t.Constraints {
+		holding := nodes.Holding{Text: c.Text, Kind: c.Kind, Scope: c.Scope, Value: c.Value}
+		if c.ExpiresAt != nil {
+			holding.Expires = *c.ExpiresAt
+		}
+		f.Constraints = append(f.Constraints, holding)
+	}
+	for _, s := range t.Steps {
+		f.Plan = append(f.Plan, typedStep(s))
+	}
+	for _, r := range t.Results {
+		f.Results = append(f.Results, t.typedResult(r))
+	}
+
+	return f
+}
+
+func (t *page) typedEntity(e *view.Entity) nodes.Entity {
+	out := nodes.Entity{
+		Ref: e.Ref, Type: e.EntityType, Label: e.Label, Tier: e.Tier, Action: e.Action, Stale: e.Stale,
+		Pending: e.Pending(), Deleted: e.State == db.RefStateDeleted, Demoted: e.DemotedAtTurn != nil, Promoted: t.IsJustSaved(e),
+		Created: int(e.TurnCreated), Touched: int(e.TurnLastRef),
+	}
+	if content, ok := t.Drafts[e.Ref]; ok && e.Pending() && clean.Decode(content, &out.Draft) != nil {
+		out.Draft = nil // a draft that is no object has no columns
+	}
+	r := t.Rows.ByRef[e.Ref]
+	if r == nil || r.Deleted {
+		return out
+	}
+	out.Columns, out.Children = r.Columns, map[string][]map[string]any{}
+	for table, refs := range r.Children {
+		out.Children[table] = []map[string]any{}
+		for _, ref := range refs {
+			if child := t.Rows.ByRef[ref]; child != nil {
+				out.Children[table] = append(out.Children[table], child.Columns)
+			}
+		}
+		for _, item := range r.Loose[table] {
+			if columns, ok := item.(map[string]any); ok {
+				out.Children[table] = append(out.Children[table], columns)
+			}
+		}
+	}
+
+	return out
+}
+
+func (t *page) typedExchange(p *db.TurnListPastRow) nodes.Exchange {
+	out := nodes.Exchange{Turn: int(p.Number), Message: t.WithLabels(p.Message), Reply: t.WithLabels(p.Reply)}
+	for _, event := range t.Events[out.Turn] {
+		if t.known && !slices.Contains(out.Refs, event.Ref) {
+			out.Refs = append(out.Refs, event.Ref)
+		}
+	}
+
+	return out
+}
+
+func (t *page) typedQuestion() *nodes.OpenQuestion {
+	var payload view.QuestionPayload
+	if err := json.Unmarshal(t.Question.Payload, &payload); err != nil {
+		return nil
+	}
+	out := &nodes.OpenQuestion{Kind: t.Question.Kind, Turn: int(t.Question.AskedTurn), Text: t.WithLabels(payload.Text)}
+	for _, o := range payload.Options {
+		if e := t.ByRef[o.Ref]; e != nil && (o.Label == "" || o.Label == o.Ref) {
+			o.Label = e.Label
+		}
+		out.Options = append(out.Options, nodes.QuestionOption{Label: o.Label, Ref: o.Ref})
+	}
+
+	return out
+}
+
+func typedStep(s *db.TurnSteps) nodes.PlannedStep {
+	out := nodes.PlannedStep{
+		Number: int(s.Step), Summary: clean.Text(s.Summary), Conclusions: clean.Text(s.Conclusions), Note: clean.Text(s.Note),
+		Step: nodes.Step{Type: string(s.StepType), Subdomain: s.Subdomain, Description: s.Description, Refs: s.Refs, Needs: s.Needs},
+	}
+	if s.Outcome != nil {
+		out.Outcome = string(*s.Outcome)
+	}
+
+	return out
+}
+
+func (t *page) typedResult(r *view.Result) nodes.Result {
+	out := nodes.Result{
+		Turn: int(r.TurnNumber), Step: int(r.Step), Call: int(r.Call), Current: r.TurnID == t.Turn.ID, Tool: r.Tool, Params: r.Params,
+		Refs: r.Refs, Rows: t.Guarded(r), Count: int(r.RowCount), ErrorCode: clean.Text(r.ErrorCode), Error: clean.Text(r.ErrorMessage),
+	}
+	if r.EntityType != nil {
+		out.Type = *r.EntityType
+	}
+
+	return out
+}

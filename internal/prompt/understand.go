@@ -1,0 +1,204 @@
+package prompt
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/domain"
+	"alfred/internal/clean"
+	"alfred/internal/say"
+	"alfred/internal/view"
+)
+
+// newestShown is how many lines Understand sees of what is neither a draft nor
+// retained nor excluded.
+const newestShown = 20
+
+// allKnown is the registry for the one who curates it: drafts in full, what is
+// retained and excluded, then what the message names, then the newest; the rest
+// is counted.
+func (t *page) allKnown(s *section) {
+	budget := t.config.Budget.Entities
+	t.knownDrafts(s)
+	t.knownTier(s, "**Retained**", "retained", &budget)
+	t.knownTier(s, "**Excluded**", "excluded", &budget)
+
+	// What the message names must not give way to how much is retained.
+	budget = t.config.Budget.Entities
+	whole, part := t.named()
+	lines := newestShown
+	listed := t.knownList(s, "**Named in the message**", "mentioned", whole, &lines, &budget)
+	maps.Copy(listed, t.knownList(s, "**Named in part**", "mentioned", part, &lines, &budget))
+	rest := slices.DeleteFunc(t.resting(), func(e *view.Entity) bool { return listed[e] })
+	maps.Copy(listed, t.knownList(s, "**Newest**", "recent", rest, &lines, &budget))
+	t.countRest(s, listed)
+}
+
+func (t *page) knownDrafts(s *section) {
+	if len(t.Tier("generated")) == 0 {
+		return
+	}
+	s.line("**Generated (NOT YET SAVED)**")
+	t.draftsInFull(s, t.knownLine)
+}
+
+func (t *page) knownTier(s *section, heading, tier string, budget *int) {
+	entities := t.Tier(tier)
+	if len(entities) == 0 {
+		return
+	}
+	s.line(heading)
+	shown := 0
+	for _, e := range entities {
+		line := t.knownLine(e)
+		if clean.Tokens(line) > *budget {
+			break
+		}
+		*budget -= clean.Tokens(line)
+		s.line(line)
+		s.because(itemReason(e, tier), e.Ref, int(e.TurnLastRef), line)
+		shown++
+	}
+	s.shown(shown, len(entities), "")
+}
+
+// knownLine is an entity's line with its stamps.
+func (t *page) knownLine(e *view.Entity) string {
+	line := t.line(e, "", "") + " created turn " + strconv.Itoa(int(e.TurnCreated)) + ", last turn " + strconv.Itoa(int(e.TurnLastRef))
+	if e.DemotedAtTurn != nil {
+		line += ", demoted"
+	}
+	reason := clean.Text(e.ActiveReason)
+	if e.Tier == "excluded" {
+		reason = clean.Text(e.ExcludedReason)
+	}
+	if reason = clean.Inline(reason, say.MaxReason); reason != "" {
+		line += " — *" + strings.ReplaceAll(reason, "*", "") + "*"
+	}
+
+	return line + t.risk(e)
+}
+
+// knownList prints up to so many lines, those touched last first where not all
+// fit, and returns what it printed.
+func (t *page) knownList(s *section, heading, reason string, entities []*view.Entity, lines, budget *int) map[*view.Entity]bool {
+	listed := map[*view.Entity]bool{}
+	groups := t.collapse(entities)
+	chosen := map[*group]bool{}
+	for _, g := range newestFirst(groups) {
+		if len(g.members) == 1 {
+			g.line = t.knownLine(g.members[0])
+		} else {
+			g.line += " last turn " + strconv.Itoa(int(g.members[0].TurnLastRef)) + t.risk(g.members[0])
+		}
+		if *lines == 0 || clean.Tokens(g.line) > *budget {
+			continue
+		}
+		*lines--
+		*budget -= clean.Tokens(g.line)
+		chosen[g] = true
+	}
+	if len(chosen) == 0 {
+		return listed
+	}
+	s.line(heading)
+	for _, g := range groups {
+		if !chosen[g] {
+			continue
+		}
+		s.line(g.line)
+		for _, e := range g.members {
+			listed[e] = true
+			s.because(reason, e.Ref, int(e.TurnLastRef), g.line[:len(g.line)/len(g.members)])
+		}
+	}
+
+	return listed
+}
+
+// resting are the refs outside of the tiers that are always listed: recent ones
+// and the background.
+func (t *page) resting() []*view.Entity {
+	var rest []*view.Entity
+	for _, e := range t.Entities {
+		if e.Tier == "recent" || e.Tier == "" && e.Action != "linked" && e.State != "deleted" && e.DemotedAtTurn == nil {
+			rest = append(rest, e)
+		}
+	}
+
+	return rest
+}
+
+// named are the refs that the message speaks of, by all of their label or by a
+// word of it. Hidden ones count too: a name brings them back.
+func (t *page) named() (whole, part []*view.Entity) {
+	message := " " + strings.Join(words(t.WithLabels(t.Turn.Message)), " ") + " "
+	for _, e := range t.Entities {
+		if e.Tier != "recent" && e.Tier != "" || e.State == "deleted" {
+			continue
+		}
+		label := words(e.Label)
+		switch {
+		case len(label) == 0:
+		case strings.Contains(message, " "+strings.Join(label, " ")+" "), strings.Contains(message, " "+e.Ref+" "):
+			whole = append(whole, e)
+		case anyWord(label, message):
+			part = append(part, e)
+		}
+	}
+
+	return whole, part
+}
+
+// minWord is from how many letters on one word of a label names the entity.
+const minWord = 4
+
+func anyWord(label []string, message string) bool {
+	return slices.ContainsFunc(label, func(word string) bool {
+		return len(word) >= minWord && strings.Contains(message, " "+word+" ")
+	})
+}
+
+// words are a text's words in a form in which singular and plural are equal.
+func words(text string) []string {
+	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r < 128
+	})
+	for i, field := range fields {
+		fields[i] = domain.Singular(field)
+	}
+
+	return fields
+}
+
+// countRest counts what is known and not listed, by type.
+func (t *page) countRest(s *section, listed map[*view.Entity]bool) {
+	counts := map[string]int{}
+	total := 0
+	for _, row := range t.OlderCounts {
+		counts[row.EntityType] = int(row.Entities)
+		total += int(row.Entities)
+	}
+	for _, e := range t.resting() {
+		switch {
+		case e.Tier == "recent" && !listed[e]:
+			counts[e.EntityType]++
+		case e.Tier != "recent" && listed[e]:
+			counts[e.EntityType]--
+		}
+	}
+	var parts []string
+	for _, def := range t.Domain.Entities {
+		if n := counts[def.Type]; n > 0 {
+			parts = append(parts, strconv.Itoa(n)+" "+def.Plural)
+		}
+	}
+	if total == view.MaxCounted {
+		parts = append(parts, "and more")
+	}
+	if len(parts) > 0 {
+		s.line("Also known, not listed: ", strings.Join(parts, ", "))
+	}
+}

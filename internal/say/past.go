@@ -1,0 +1,157 @@
+package say
+
+import (
+	"strconv"
+	"strings"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/internal/view"
+)
+
+// verbatim is up to how many characters a reply is its own summary, cutReply to
+// how many a longer one is cut where no model words it.
+const (
+	verbatim = 400
+	cutReply = 300
+)
+
+// ResponseSummary is a reply in short. One that was worded after this turn began
+// does not count yet: the turn would see two versions of the past.
+func (t *Teller) ResponseSummary(p *db.TurnListPastRow) string {
+	if p.ResponseSummary == "" || p.SummaryIsLate {
+		return shorten(t.WithLabels(p.Reply))
+	}
+
+	return clean.Inline(t.WithLabels(p.ResponseSummary), 2*verbatim)
+}
+
+// shorten is the summary of a reply without a model.
+func shorten(reply string) string {
+	reply = clean.Inline(reply, 0)
+	if len([]rune(reply)) <= verbatim {
+		return reply
+	}
+
+	return clean.Clip(reply, cutReply)
+}
+
+func (t *Teller) EarlierLine(p *db.TurnListPastRow) string {
+	line := "Turn " + strconv.Itoa(int(p.Number)) + ": \"" + clean.Inline(t.WithLabels(p.Message), ShortLine) + "\" → "
+	switch p.Status {
+	case db.TurnStatusFailed, db.TurnStatusCancelled:
+		return line + "(" + string(p.Status) + ")"
+	default:
+		return line + clean.Clip(t.ResponseSummary(p), ShortLine)
+	}
+}
+
+// ShortLine bounds each side of one line of an older turn, in characters.
+const ShortLine = 200
+
+// WithLabels shows mention tokens as "Label (ref)", and as the label alone where
+// the row is none of this session's.
+func (t *Teller) WithLabels(text string) string {
+	return clean.MentionPattern.ReplaceAllStringFunc(text, func(token string) string {
+		parts := clean.MentionPattern.FindStringSubmatch(token)
+		for _, e := range t.Entities {
+			if e.EntityType == parts[2] && e.EntityID != nil && strings.EqualFold(*e.EntityID, parts[3]) {
+				return parts[1] + " (" + e.Ref + ")"
+			}
+		}
+
+		return parts[1]
+	})
+}
+
+// MaxFact bounds a sentence of the narrative, in characters.
+const MaxFact = 500
+
+func OrWord(text, word string) string {
+	if text == "" {
+		return word
+	}
+
+	return text
+}
+
+// RefWords names refs in the registry's order, those in a row as inv_1..inv_59.
+func (t *Teller) RefWords(refs []string) string {
+	wanted := map[string]bool{}
+	for _, ref := range refs {
+		wanted[ref] = true
+	}
+	var words []string
+	var run []*view.Entity
+	flush := func() {
+		switch n := len(run); {
+		case n > 2:
+			words = append(words, run[0].Ref+".."+run[n-1].Ref)
+		default:
+			for _, e := range run {
+				words = append(words, e.Ref)
+			}
+		}
+		run = nil
+	}
+	for _, e := range t.ByNumber() {
+		if !wanted[e.Ref] {
+			continue
+		}
+		if len(run) > 0 && (run[len(run)-1].Stem() != e.Stem() || run[len(run)-1].Number()+1 != e.Number()) {
+			flush()
+		}
+		run = append(run, e)
+	}
+	flush()
+
+	return strings.Join(words, ", ")
+}
+
+// DecisionLine names the refs as they were decided on; dropped ones are not in
+// the registry any more.
+func (t *Teller) DecisionLine(d *view.Decision) string {
+	line := d.Action
+	if words := t.RefWords(d.Refs); words != "" {
+		line += " " + words
+	} else if len(d.Refs) > 0 {
+		line += " " + strings.Join(d.Refs, ", ")
+	}
+	if reason := clean.Inline(d.Reason, MaxReason); reason != "" {
+		line += ": " + reason
+	}
+
+	return line
+}
+
+// EarlierDeed is one older turn in one line.
+func (t *Teller) EarlierDeed(p *db.TurnListPastRow) string {
+	line := "Turn " + strconv.Itoa(int(p.Number)) + ": "
+	if p.Status != db.TurnStatusSucceeded {
+		return line + "(" + string(p.Status) + ")"
+	}
+
+	return line + clean.Clip(OrWord(clean.Inline(p.Goal, ShortLine), clean.Quote(t.WithLabels(p.Message), ShortLine))+" → "+t.ResponseSummary(p), 2*ShortLine)
+}
+
+// CompressedByCode is the text of a range without a model: the text so far and a
+// line for each turn, the oldest words giving way.
+func (t *Teller) CompressedByCode(kind string, most int) string {
+	var lines []string
+	if covered := t.Earlier[kind]; covered != nil {
+		lines = append(lines, clean.Inline(covered.Text, 0))
+	}
+	for _, p := range t.Past {
+		if kind == "narrative" {
+			lines = append(lines, t.EarlierDeed(p))
+		} else {
+			lines = append(lines, t.EarlierLine(p))
+		}
+	}
+	whole := []rune(strings.Join(lines, "\n"))
+	if len(whole) > most {
+		return "…" + string(whole[len(whole)-most:])
+	}
+
+	return string(whole)
+}

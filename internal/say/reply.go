@@ -1,0 +1,209 @@
+package say
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/internal/view"
+	"alfred/nodes"
+)
+
+// maxListed is how many rows a reply worded by code lists.
+const maxListed = 60
+
+// ReplyFromFacts is the reply of a turn without a model.
+func (t *Teller) ReplyFromFacts() string {
+	if payload := t.Asked(); payload != nil {
+		return t.Plain(questionWords(t, payload))
+	}
+	var parts []string
+	for _, d := range t.Deeds() {
+		if told := t.tell(d); told != "" {
+			parts = append(parts, told)
+		}
+	}
+	parts = append(parts, t.tellSteps()...)
+	if drafts := t.tellDrafts(); drafts != "" {
+		parts = append(parts, drafts)
+	}
+	if len(parts) == 0 {
+		return "I have nothing new to show for that. Could you say it in other words?"
+	}
+
+	return t.Plain(strings.Join(parts, "\n\n"))
+}
+
+func questionWords(t *Teller, payload *view.QuestionPayload) string {
+	lines := []string{clean.Block(t.WithLabels(payload.Text))}
+	for i, option := range payload.Options {
+		lines = append(lines, strconv.Itoa(i+1)+". "+t.OptionWords(option))
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// tell words one deed: "You have 2 recipes:" and the rows.
+func (t *Teller) tell(d *view.Deed) string {
+	switch {
+	case len(d.Result.Rows) == 0 && d.Result.Tool == "db_read":
+		return t.sentence(t.Nothing(d))
+	case len(d.Refs) == 0 || (t.IsChild(d.Kind) && d.Result.Tool != "db_read"):
+		return ""
+	}
+	nested := t.NestedRefs()
+	lines := []string{Verb(d.Result.Tool) + " " + t.HowMany(d) + ":"}
+	for i, ref := range d.Refs {
+		if nested[ref] {
+			continue
+		}
+		if i == maxListed {
+			lines = append(lines, "… and "+strconv.Itoa(len(d.Refs)-i)+" more")
+
+			break
+		}
+		lines = append(lines, t.toldRow(d, ref))
+	}
+	if len(lines) == 1 {
+		return ""
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// toldRow is one line, or all of the row where this one was read for its long texts or parts.
+func (t *Teller) toldRow(d *view.Deed, ref string) string {
+	var params struct {
+		Detail string `json:"detail"`
+	}
+	if err := json.Unmarshal(d.Result.Params, &params); err != nil {
+		return t.shortRowLine(ref)
+	}
+	if len(d.Refs) == 1 && params.Detail != "" && params.Detail != "summary" {
+		return t.PlainRow(ref)
+	}
+
+	return t.shortRowLine(ref)
+}
+
+func (t *Teller) sentence(text string) string {
+	if text == "" || strings.HasSuffix(text, ".") {
+		return text
+	}
+
+	return "I found " + text + "."
+}
+
+// shortRowLine is a row by its display template alone.
+func (t *Teller) shortRowLine(ref string) string {
+	r := t.Rows.ByRef[ref]
+	if r == nil {
+		return "- " + t.ByRef[ref].Label
+	}
+	shown := map[string]any{}
+	used := r.Kind.Display.Columns()
+	for name, value := range r.Columns {
+		column := strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_label")
+		if slices.Contains(used, name) || slices.Contains(used, column) {
+			shown[name] = value
+		}
+	}
+	line := t.plainLine(r.Kind, shown)
+	if line == "" {
+		line = t.ByRef[ref].Label
+	}
+
+	return "- " + line
+}
+
+// tellSteps says what was not done, and what an analysis found.
+func (t *Teller) tellSteps() []string {
+	var parts []string
+	for _, step := range t.Steps {
+		if found := clean.Block(clean.Text(step.Conclusions)); found != "" {
+			parts = append(parts, found)
+		}
+		if step.Outcome == nil {
+			continue
+		}
+		what := clean.Inline(step.Description, ShortLine)
+		switch *step.Outcome {
+		case db.StepOutcomeFailed:
+			parts = append(parts, "This did not work: "+what+".")
+		case db.StepOutcomePartial:
+			parts = append(parts, "This is done only in part: "+what+".")
+		case db.StepOutcomeSkipped:
+			parts = append(parts, "This was not done: "+what+".")
+		case db.StepOutcomeOk, db.StepOutcomeEmpty:
+		}
+	}
+
+	return parts
+}
+
+func (t *Teller) tellDrafts() string {
+	var labels []string
+	for _, e := range t.Entities {
+		if e.Pending() && e.Tier == "generated" && e.TurnLastRef == t.Turn.Number {
+			labels = append(labels, e.Label)
+		}
+	}
+	if len(labels) == 0 {
+		return ""
+	}
+
+	return "Drafted, not saved yet: " + strings.Join(labels, ", ") + ". Say the word and I save it."
+}
+
+// QuickReply words the answer to a plain look-up.
+func (t *Teller) QuickReply() string {
+	for _, r := range slices.Backward(t.OwnResults()) {
+		if r.Failed() && r.Step > 0 {
+			return "I could not look that up just now."
+		}
+		if !r.Failed() {
+			break
+		}
+	}
+
+	return t.ReplyFromFacts()
+}
+
+// SummaryFromFacts is a turn's summary without a model, in the same words as
+// turn_summary_write_facts.
+func (t *Teller) SummaryFromFacts() nodes.SummarizeOutput {
+	out := nodes.SummarizeOutput{
+		ResponseSummary: shorten(t.WithLabels(clean.Text(t.Turn.Reply))), ConversationPhase: "exploring", Tone: "collaborative",
+		WhatUserExpressed: clean.Inline(t.WithLabels(t.Turn.Message), ShortLine), Fallback: true,
+	}
+	if len(t.ExcludedNow()) > 0 || t.ran(db.StepTypeAnalyze) {
+		out.ConversationPhase = "narrowing"
+	}
+	if t.ran(db.StepTypeGenerate) {
+		out.ConversationPhase = "confirming"
+	}
+	if t.ran(db.StepTypeWrite) {
+		out.ConversationPhase = "executing"
+	}
+	switch {
+	case t.Asked() != nil:
+		out.Tone, out.NaturalNext = "clarifying", "The user answers the question."
+	case len(t.Tier("generated")) > 0:
+		out.NaturalNext = "The user has the draft changed or saved."
+	case t.ran(db.StepTypeRead):
+		out.Tone = "informative"
+	}
+	out.WhatWeAcknowledged = clean.Inline(t.Understood.CurationSummary, ShortLine)
+
+	return out
+}
+
+// ran says whether a step of the type came to something.
+func (t *Teller) ran(kind db.StepType) bool {
+	return slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool {
+		return step.StepType == kind && step.Outcome != nil && (*step.Outcome == db.StepOutcomeOk || *step.Outcome == db.StepOutcomePartial)
+	})
+}

@@ -1,0 +1,264 @@
+package say
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/internal/clean"
+	"alfred/internal/view"
+)
+
+// DisplayLine is a row's line with every column that was read, its ref last:
+// "Butter Chicken total_time:45min cuisine:indian id:recipe_1".
+func (t *Teller) DisplayLine(r *view.Row, without ...string) string {
+	return t.lineOf(r.Kind, r.Columns, false, without...) + " id:" + r.Ref
+}
+
+// plainLine is the same for people: no refs.
+func (t *Teller) plainLine(def *domain.Entity, columns map[string]any) string {
+	return t.lineOf(def, columns, true)
+}
+
+func (t *Teller) lineOf(def *domain.Entity, columns map[string]any, plain bool, without ...string) string {
+	shown := map[string]any{}
+	for name, value := range columns {
+		if slices.Contains(without, name) || (plain && isReference(def, name) && value != nil) {
+			continue
+		}
+		shown[name] = safe(value)
+	}
+	line := strings.TrimSpace(def.Display.Render(shown))
+	if line == "" {
+		line = clean.Inline(def.Label.Render(shown), view.MaxLabel)
+	}
+	used := append(def.Display.Columns(), def.Label.Columns()...)
+	var more []string
+	for _, name := range ColumnOrder(def, shown) {
+		if fact := t.fact(def, name, shown, plain); fact != "" && !slices.Contains(used, name) {
+			more = append(more, fact)
+		}
+	}
+	if len(more) > 0 {
+		line += " " + strings.Join(more, " ")
+	}
+
+	return clean.Inline(line, 0)
+}
+
+// fact is one further column of a display line, or "".
+func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, plain bool) string {
+	value := columns[name]
+	if name == def.Key.Name || view.ChildOf(def, name) != nil || isCanonical(def, name) || clean.IsEmpty(value) || value == false {
+		return ""
+	}
+	if inner, labels := strings.CutPrefix(name, "_"); labels {
+		column := strings.TrimSuffix(inner, "_label")
+		if !plain || slices.Contains(def.Display.Columns(), column) {
+			return ""
+		}
+
+		return strings.TrimSuffix(column, "_id") + ":" + clean.Value(value)
+	}
+
+	return name + ":" + clean.Value(value)
+}
+
+// isCanonical says whether a column points to shared reference data, which the
+// row's own name already says.
+func isCanonical(def *domain.Entity, name string) bool {
+	column := def.Column(strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_label"))
+
+	return column != nil && column.FK != nil && column.FK.Entity != nil && column.FK.Entity.Reference
+}
+
+func isReference(def *domain.Entity, name string) bool {
+	column := def.Column(name)
+
+	return name == def.Key.Name || (column != nil && column.FK != nil)
+}
+
+// safe takes the power from texts before a template puts them into a line.
+func safe(value any) any {
+	switch v := value.(type) {
+	case string:
+		return clean.Inline(v, 0)
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = safe(item)
+		}
+
+		return list
+	default:
+		return value
+	}
+}
+
+// longText is from how many characters on a value stands below the table.
+const longText = 160
+
+// ColumnOrder is the table's order, then whatever else the row has.
+func ColumnOrder(def *domain.Entity, columns map[string]any) []string {
+	var names []string
+	for _, column := range def.Columns {
+		if _, ok := columns[column.Name]; !ok {
+			continue
+		}
+		names = append(names, column.Name)
+		if label := "_" + column.Name + "_label"; columns[label] != nil {
+			names = append(names, label)
+		}
+	}
+	var others []string
+	for name := range columns {
+		if !slices.Contains(names, name) {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+
+	return append(names, others...)
+}
+
+func IsLong(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return len(v) > longText
+	case []any, map[string]any:
+		return len(clean.JSON(v)) > longText
+	default:
+		return false
+	}
+}
+
+// LongValue keeps a text on one line: a line of its own could pose as a row.
+func LongValue(value any) string {
+	list, ok := value.([]any)
+	if !ok {
+		return clean.JSON(value)
+	}
+	lines := make([]string, len(list))
+	for i, item := range list {
+		if s, isText := item.(string); isText {
+			lines[i] = strconv.Itoa(i+1) + ". " + clean.Inline(s, 0)
+		} else {
+			lines[i] = strconv.Itoa(i+1) + ". " + clean.JSON(item)
+		}
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// Outcome is the turn's in a few words; the reply may claim no more.
+func (t *Teller) Outcome() string {
+	done, short := 0, 0
+	for _, step := range t.Steps {
+		switch {
+		case step.Outcome == nil:
+		case *step.Outcome == db.StepOutcomeOk, *step.Outcome == db.StepOutcomeEmpty:
+			done++
+		default:
+			short++
+		}
+	}
+	switch {
+	case t.Asked() != nil && done+short == 0:
+		return "a question to the user"
+	case done+short == 0 && !slices.ContainsFunc(t.OwnResults(), func(r *view.Result) bool { return !r.IsNotice() }):
+		return "nothing was read or changed in this turn"
+	case short == 0:
+		return "done"
+	case done == 0:
+		return "not done"
+	default:
+		return "done in part"
+	}
+}
+
+// verbs say in the past what a tool did.
+func Verb(tool string) string {
+	switch tool {
+	case "db_create":
+		return "Saved"
+	case "db_update":
+		return "Changed"
+	case "db_delete":
+		return "Deleted"
+	default:
+		return "Found"
+	}
+}
+
+// Nothing is what to say of zero rows.
+func (t *Teller) Nothing(d *view.Deed) string {
+	filters := struct {
+		Filters   []any `json:"filters"`
+		OrFilters []any `json:"or_filters"`
+	}{}
+	filtered := json.Unmarshal(d.Result.Params, &filters) == nil && len(filters.Filters)+len(filters.OrFilters) > 0
+	if d.Result.Tool == "db_read" && !filtered && d.Kind.Empty != "" {
+		return d.Kind.Empty
+	}
+
+	return "no " + d.Kind.Plural + " that fit"
+}
+
+func (t *Teller) HowMany(d *view.Deed) string {
+	if n := int(d.Result.RowCount); n > len(d.Result.Rows) {
+		return strconv.Itoa(len(d.Refs)) + " of " + strconv.Itoa(n) + " " + d.Kind.Plural
+	}
+	if len(d.Refs) == 1 {
+		return "1 " + d.Kind.Name
+	}
+
+	return strconv.Itoa(len(d.Refs)) + " " + d.Kind.Plural
+}
+
+// PlainRow is a row for people, its long texts and children below it.
+func (t *Teller) PlainRow(ref string) string {
+	r := t.Rows.ByRef[ref]
+	if r == nil {
+		return "- " + t.ByRef[ref].Label
+	}
+	short := map[string]any{}
+	for name, value := range r.Columns {
+		if !IsLong(value) {
+			short[name] = value
+		}
+	}
+	lines := []string{"- " + t.plainLine(r.Kind, short)}
+	for _, name := range ColumnOrder(r.Kind, r.Columns) {
+		value := r.Columns[name]
+		if prose, ok := value.(string); ok && IsLong(value) {
+			lines = append(lines, "  "+name+":", indent(clean.Block(prose)))
+		} else if IsLong(value) {
+			lines = append(lines, "  "+name+":", indent(LongValue(value)))
+		}
+	}
+	for _, child := range r.Kind.Children {
+		for _, below := range r.Children[child.Entity.Table] {
+			if row := t.Rows.ByRef[below]; row != nil {
+				lines = append(lines, "  - "+t.plainLine(row.Kind, without(row.Columns, child.FK.Name)))
+			}
+		}
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+func without(columns map[string]any, name string) map[string]any {
+	rest := make(map[string]any, len(columns))
+	for key, value := range columns {
+		if key != name && key != "_"+name+"_label" {
+			rest[key] = value
+		}
+	}
+
+	return rest
+}
+
+func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

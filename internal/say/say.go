@@ -1,0 +1,88 @@
+package say
+
+import (
+	"encoding/json"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/internal/view"
+	"alfred/nodes"
+)
+
+// Teller words a scene.
+type Teller struct{ *view.Scene }
+
+// MaxReason bounds why something was decided, in characters.
+const MaxReason = 200
+
+// Plain says labels in place of refs. What only looks like a ref stays.
+func (t *Teller) Plain(text string) string {
+	labels := make(map[string]string, len(t.Entities)+len(t.Dropped))
+	for _, e := range t.Dropped {
+		labels[e.Ref] = e.Label
+	}
+	for _, e := range t.Entities {
+		labels[e.Ref] = e.Label
+		if e.LabelIsPlaceholder {
+			labels[e.Ref] = t.Singular(e.EntityType)
+		}
+	}
+
+	return clean.Unref(text, labels, t.Plural)
+}
+
+// LabelsOf are the labels of the top-level rows that a tool was the last to touch.
+func (t *Teller) LabelsOf(tool string) []string {
+	nested := t.NestedRefs()
+	var labels []string
+	for _, d := range t.Deeds() {
+		if d.Result.Tool != tool {
+			continue
+		}
+		for _, ref := range d.Refs {
+			if !nested[ref] && !t.IsChild(d.Kind) {
+				labels = append(labels, t.ByRef[ref].Label)
+			}
+		}
+	}
+
+	return labels
+}
+
+func OutcomeWords(step *db.TurnSteps) string {
+	outcome := "open"
+	if step.Outcome != nil {
+		outcome = string(*step.Outcome)
+	}
+	if summary := clean.Inline(clean.Text(step.Summary), MaxFact); summary != "" {
+		outcome += ". " + summary
+	}
+
+	return outcome
+}
+
+// BlockedBy is why the newest step that gave up did so.
+func (t *Teller) BlockedBy() string {
+	details := ""
+	for _, run := range t.Runs {
+		var output nodes.ActOutput
+		if run.Node == "act" && json.Unmarshal(run.Output, &output) == nil && output.Blocked != nil {
+			details = clean.Inline(output.Blocked.Code+": "+output.Blocked.Details, MaxFact)
+		}
+	}
+
+	return details
+}
+
+func (t *Teller) OptionWords(option view.QuestionOption) string {
+	label := clean.Inline(option.Label, view.MaxLabel)
+	e := t.ByRef[option.Ref]
+	switch {
+	case e == nil:
+		return label
+	case label == "" || label == e.Ref:
+		return e.Label + " (" + e.Ref + ")"
+	default:
+		return label + " (" + e.Ref + ")"
+	}
+}

@@ -1,0 +1,98 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/nodes"
+)
+
+// Entity is a ref with what prompts say of it.
+type Entity struct {
+	*db.EntityRefListInViewRow
+	Label  string // one line, fit for a prompt
+	Loaded bool   // its row stands in the data of the window
+	Full   bool   // with all columns of its text set
+	Stale  string // as in View
+}
+
+func (e *Entity) Pending() bool { return e.State == db.RefStatePending }
+
+// Number and stem are a ref's parts: inv_7 is 7 and inv.
+func (e *Entity) Number() int {
+	n, _ := strconv.Atoi(e.Ref[strings.LastIndexByte(e.Ref, '_')+1:])
+
+	return n
+}
+
+func (e *Entity) Stem() string { return e.Ref[:max(0, strings.LastIndexByte(e.Ref, '_'))] }
+
+// MaxCounted bounds how many refs are counted; the prompt says when there are more.
+const MaxCounted = 1000
+
+// MaxLabel bounds a label in a prompt, in characters.
+const MaxLabel = 120
+
+// Refs are those a node may name: what its prompt may show, deleted ones only in
+// the turn that deleted them. No other ref can have been seen by a model.
+func (t *Scene) Refs() nodes.Refs {
+	refs := make(nodes.Refs, len(t.Entities))
+	for _, e := range t.Entities {
+		deleted := e.State == db.RefStateDeleted
+		if deleted && (e.DeletedAtTurn == nil || *e.DeletedAtTurn != t.Turn.Number) {
+			continue
+		}
+		refs[e.Ref] = nodes.Ref{Type: e.EntityType, Label: e.Label, Pending: e.Pending(), Loaded: e.Loaded, Deleted: deleted}
+	}
+
+	return refs
+}
+
+func (t *Scene) Tier(name string) []*Entity {
+	var in []*Entity
+	for _, e := range t.Entities {
+		if e.Tier == name {
+			in = append(in, e)
+		}
+	}
+
+	return in
+}
+
+// DraftReason is why a draft is kept. A stored row's reason stands only where it
+// is what keeps the row in view.
+func (e *Entity) DraftReason() string {
+	if e.Pending() {
+		return clean.Text(e.ActiveReason)
+	}
+
+	return ""
+}
+
+func (v *View) Plural(entityType string) string {
+	if def := v.Domain.ByType(entityType); def != nil {
+		return def.Plural
+	}
+
+	return entityType
+}
+
+// ByNumber is the registry by type and number, whatever tier a ref is in now.
+func (t *Scene) ByNumber() []*Entity {
+	sorted := slices.Clone(t.Entities)
+	slices.SortFunc(sorted, func(a, b *Entity) int { return cmp.Or(strings.Compare(a.Stem(), b.Stem()), a.Number()-b.Number()) })
+
+	return sorted
+}
+
+func (v *View) Singular(entityType string) string {
+	if def := v.Domain.ByType(entityType); def != nil {
+		return def.Name
+	}
+
+	return entityType
+}

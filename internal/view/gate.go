@@ -1,0 +1,130 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/internal/clean"
+)
+
+// ErrLeak says that a text had an identifier in it. The text returned beside it
+// is clean.
+var ErrLeak = errors.New("identifier in a text for a model or a user")
+
+// Gate finds identifiers in texts of one session: whatever is shaped like a
+// UUID, and the session's own text keys. Keys that are numbers cannot be told
+// from other numbers in a text; they are kept out column by column.
+type Gate struct {
+	// Strict makes a leak an error. Tests are strict; a running program rather
+	// answers with the identifier taken out.
+	Strict bool
+
+	domain  *domain.Domain
+	conn    db.DBTX
+	session uuid.UUID
+	keyed   []string // entity types whose keys are texts
+}
+
+// NewGate returns the gate of a session. It asks conn about the words of a text
+// that may be keys or refs; a text without such words costs nothing.
+func NewGate(d *domain.Domain, conn db.DBTX, sessionID uuid.UUID) *Gate {
+	g := &Gate{domain: d, conn: conn, session: sessionID}
+	for _, e := range d.Entities {
+		if e.Key != nil && !slices.Contains([]string{"uuid", "bigint", "integer", "smallint"}, e.Key.Type) {
+			g.keyed = append(g.keyed, e.Type)
+		}
+	}
+
+	return g
+}
+
+// minKey is from how many characters on a text key is taken for an identifier
+// and not for a word.
+const minKey = 8
+
+var keyPattern = regexp.MustCompile(`[\pL\pN][\pL\pN\-_:/.]{6,}[\pL\pN]`)
+
+func isTextKey(key string) bool {
+	return len(key) >= minKey && strings.ContainsAny(key, "0123456789") && strings.ContainsAny(key, "-_:/.")
+}
+
+// Check takes identifiers out of a text and says how many there were. In strict
+// mode finding one is ErrLeak.
+func (g *Gate) Check(ctx context.Context, text string) (string, int, error) {
+	text, found := clean.Redact(text)
+	keys, err := g.keys(ctx, text)
+	if err != nil {
+		return "", found, err
+	}
+	if len(keys) > 0 {
+		text = keyPattern.ReplaceAllStringFunc(text, func(word string) string {
+			if !keys[word] {
+				return word
+			}
+			found++
+
+			return clean.Redacted
+		})
+	}
+	if found > 0 && g.Strict {
+		return text, found, fmt.Errorf("%w: %d", ErrLeak, found)
+	}
+
+	return text, found, nil
+}
+
+// keys are the words of a text that are keys of the session's rows.
+func (g *Gate) keys(ctx context.Context, text string) (map[string]bool, error) {
+	keys := map[string]bool{}
+	if len(g.keyed) == 0 {
+		return keys, nil
+	}
+	words := slices.DeleteFunc(keyPattern.FindAllString(text, -1), func(word string) bool { return !isTextKey(word) })
+	if len(words) == 0 {
+		return keys, nil
+	}
+	rows, err := db.New().EntityRefListWords(ctx, g.conn, &db.EntityRefListWordsParams{SessionID: g.session, EntityTypes: g.keyed, EntityIds: words})
+	if err != nil {
+		return nil, fmt.Errorf("look for keys in a text: %w", err)
+	}
+	for _, row := range rows {
+		keys[*row.EntityID] = true
+	}
+
+	return keys, nil
+}
+
+// Reply makes a text fit for the user: no identifiers, and labels in place of
+// refs. It returns how many identifiers it took out.
+func (g *Gate) Reply(ctx context.Context, text string) (string, int, error) {
+	text, found, err := g.Check(ctx, text)
+	if err != nil && !errors.Is(err, ErrLeak) {
+		return "", found, err
+	}
+	v := &View{Domain: g.domain}
+	names := v.namesIn(text)
+	if len(names) == 0 {
+		return text, found, err
+	}
+	rows, lookUpErr := db.New().EntityRefListWords(ctx, g.conn, &db.EntityRefListWordsParams{SessionID: g.session, Refs: names})
+	if lookUpErr != nil {
+		return "", found, fmt.Errorf("look for refs in a text: %w", lookUpErr)
+	}
+	labels := map[string]string{}
+	for _, row := range rows {
+		labels[row.Ref] = clean.Inline(row.Label, MaxLabel)
+		if row.LabelIsPlaceholder {
+			labels[row.Ref] = v.Singular(row.EntityType)
+		}
+	}
+
+	return clean.Unref(text, labels, v.Plural), found, err
+}

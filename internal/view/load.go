@@ -1,0 +1,260 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/pg"
+)
+
+// pastLimit bounds how many older turns are read; more has no room in any prompt.
+const pastLimit = 80
+
+// maxText is how much is read of a message or a reply of an older turn, in characters.
+const maxText = 8000
+
+// Loader reads views. It is immutable and safe for concurrent use.
+type Loader struct {
+	domain  *domain.Domain
+	windows Windows
+}
+
+// NewLoader makes a Loader for a bound domain.
+func NewLoader(d *domain.Domain, windows Windows) *Loader {
+	return &Loader{domain: d, windows: windows}
+}
+
+// Open reads the turn and what has been done of it, with the answers bought for the decision at a position. The rest is
+// for Fill, if there is anything to decide. An unknown turn is pgx.ErrNoRows.
+func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position int) (*View, error) {
+	var (
+		v       = &View{Domain: l.domain, Windows: l.windows}
+		turns   []*db.Turns
+		context []*db.TurnContextRow
+		b       = &pgx.Batch{}
+	)
+	pg.Queue(b, db.TurnGet, turnID, &turns)
+	pg.Queue(b, db.TurnContext, turnID, &context)
+	pg.Queue(b, db.TurnStepList, turnID, &v.Steps)
+	pg.Queue(b, db.NodeRunListMade, turnID, &v.Runs)
+	pg.Queue(b, db.LlmCallAnswers, &db.LlmCallAnswersParams{TurnID: &turnID, Position: int32(position)}, &v.Answers)
+	b.Queue(keep)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return nil, fmt.Errorf("load turn: %w", err)
+	}
+	if len(turns) == 0 || len(context) == 0 {
+		return nil, fmt.Errorf("load turn: %w", pgx.ErrNoRows)
+	}
+	v.Turn, v.HasInputs = turns[0], context[0].HasInputs
+	v.begin(v.Turn.StartedAt, context[0].Timezone)
+
+	return v, nil
+}
+
+// begin fixes the moment as of which the view is. A zone that this machine does not know counts as UTC.
+func (v *View) begin(at *time.Time, zone string) {
+	location, err := time.LoadLocation(zone)
+	if err != nil {
+		location = time.UTC
+	}
+	if at == nil {
+		now := time.Now()
+		at = &now
+	}
+	v.Before = at.In(location)
+}
+
+// keep is where a load goes on when one of the domain's own queries fails: they are the owner's, and a turn need not
+// die of a snapshot.
+const (
+	keep   = "SAVEPOINT load"
+	goBack = "ROLLBACK TO SAVEPOINT load"
+)
+
+// Fill reads all that an opened view has of the past.
+func (l *Loader) Fill(ctx context.Context, tx pgx.Tx, v *View) error {
+	err := l.fill(ctx, tx, v, true)
+	if err != nil && ctx.Err() == nil {
+		if _, back := tx.Exec(ctx, goBack); back != nil {
+			return errors.Join(err, back)
+		}
+		err = l.fill(ctx, tx, v, false)
+	}
+	if err != nil {
+		return fmt.Errorf("load view: %w", err)
+	}
+
+	return l.lookUp(ctx, tx, v, true)
+}
+
+func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, profile bool) error {
+	var (
+		b       = &pgx.Batch{}
+		turn    = v.Turn
+		earlier []*db.HistorySummaryListNewestRow
+		results []*db.TurnStepResultListWindowRow
+		drafts  []*db.ArtifactListPendingRow
+		events  []*db.EntityEventListWindowRow
+	)
+	pg.Queue(b, db.TurnListPast, &db.TurnListPastParams{
+		SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, FromTurn: 1, ToTurn: math.MaxInt32, MaxChars: maxText, Lim: pastLimit,
+	}, &v.Past)
+	if l.windows.CompressOlder {
+		pg.Queue(b, db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{SessionID: turn.SessionID, Before: v.Before, BelowTurn: turn.Number}, &earlier)
+	}
+	pg.Queue(b, db.DecisionListRecent, &db.DecisionListRecentParams{SessionID: turn.SessionID, TurnNumber: turn.Number, Lim: 5 * LogShown}, &v.Decisions)
+	pg.Queue(b, db.ConstraintListInForce, &db.ConstraintListInForceParams{SessionID: turn.SessionID, UserID: turn.UserID, At: &v.Before}, &v.Constraints)
+	pg.Queue(b, db.QuestionListTurn, &db.QuestionListTurnParams{SessionID: turn.SessionID, TurnNumber: turn.Number, TurnID: turn.ID}, &v.Questions)
+	pg.Queue(b, db.ArtifactListPending, turn.SessionID, &drafts)
+	pg.Queue(b, db.EntityRefCountOlder, &db.EntityRefCountOlderParams{SessionID: turn.SessionID, OldestTurn: l.oldest(v), MaxRefs: MaxCounted}, &v.OlderCounts)
+	pg.Queue(b, db.TurnStepResultListWindow, &db.TurnStepResultListWindowParams{
+		SessionID: turn.SessionID, TurnID: turn.ID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.RetentionWindow),
+	}, &results)
+	pg.Queue(b, db.EntityEventListWindow, &db.EntityEventListWindowParams{
+		SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.UnderstandTurns),
+	}, &events)
+	v.Profile = Profile{Failed: true}
+	if profile {
+		v.queueProfile(b)
+	}
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err //nolint:wrapcheck // wrapped by the caller
+	}
+	inOrder(v.Past)
+	v.Earlier = byKind(earlier)
+	v.setDrafts(drafts)
+	v.Events = map[int][]*db.EntityEventListWindowRow{}
+	for _, event := range events {
+		v.Events[int(event.TurnNumber)] = append(v.Events[int(event.TurnNumber)], event)
+	}
+
+	return v.setResults(results)
+}
+
+// oldest is the first turn of the window.
+func (l *Loader) oldest(v *View) int32 { return v.Turn.Number - int32(l.windows.RetentionWindow) }
+
+// inOrder sorts turns by when they ended: an interrupting one ran before those with lower numbers.
+func inOrder(past []*db.TurnListPastRow) {
+	slices.SortFunc(past, func(a, b *db.TurnListPastRow) int {
+		return cmp.Or(a.FinishedAt.Compare(*b.FinishedAt), int(a.Number-b.Number))
+	})
+}
+
+func byKind(rows []*db.HistorySummaryListNewestRow) map[string]*db.HistorySummaryListNewestRow {
+	kinds := make(map[string]*db.HistorySummaryListNewestRow, len(rows))
+	for _, row := range rows {
+		kinds[row.Kind] = row
+	}
+
+	return kinds
+}
+
+func (v *View) setDrafts(rows []*db.ArtifactListPendingRow) {
+	v.Drafts = make(map[string]json.RawMessage, len(rows))
+	for _, row := range rows {
+		v.Drafts[row.Ref] = row.Content
+	}
+}
+
+func (v *View) setResults(rows []*db.TurnStepResultListWindowRow) error {
+	v.Results = make([]*Result, len(rows))
+	for i, row := range rows {
+		v.Results[i] = &Result{TurnStepResultListWindowRow: row}
+		if err := decodeRows(row.Rows, &v.Results[i].Rows); err != nil {
+			return fmt.Errorf("read rows of step %d call %d: %w", row.Step, row.Call, err)
+		}
+	}
+
+	return nil
+}
+
+// lookUp reads the refs in view, those that the loaded texts name, and, for the one who curates them, what the message
+// names by its label and the newest of what has left the window.
+func (l *Loader) lookUp(ctx context.Context, tx pgx.Tx, v *View, known bool) error {
+	b := &pgx.Batch{}
+	params := &db.EntityRefListInViewParams{
+		SessionID: v.Turn.SessionID, CurrentTurn: v.Turn.Number, TurnsWindow: int32(l.windows.RetentionWindow), OldestTurn: l.oldest(v),
+	}
+	v.spoken = v.spokenOf()
+	params.Refs, params.EntityTypes, params.EntityIds = v.spoken.lists()
+	if known {
+		params.Labels, params.MaxOlder = labelsIn(v.Turn.Message), older
+	}
+	pg.Queue(b, db.EntityRefListInView, params, &v.Registry)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return fmt.Errorf("load entities: %w", err)
+	}
+
+	return nil
+}
+
+// Coming is the view that a session's next turn would have if it began now.
+func (l *Loader) Coming(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*View, error) {
+	v, err := l.session(ctx, tx, sessionID)
+	if err != nil {
+		return nil, err
+	}
+
+	return v, l.Fill(ctx, tx, v)
+}
+
+func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*View, error) {
+	var (
+		v        = &View{Domain: l.domain, Windows: l.windows}
+		sessions []*db.SessionGetContextRow
+		b        = &pgx.Batch{}
+	)
+	pg.Queue(b, db.SessionGetContext, sessionID, &sessions)
+	b.Queue(keep)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return nil, fmt.Errorf("load session: %w", err)
+	}
+	if len(sessions) == 0 {
+		return nil, fmt.Errorf("load session: %w", pgx.ErrNoRows)
+	}
+	s := sessions[0]
+	v.Turn = &db.Turns{SessionID: sessionID, UserID: s.UserID, Number: s.LastTurn + 1, Mode: s.Mode}
+	v.begin(nil, s.Timezone)
+
+	return v, nil
+}
+
+// Range is the view of a turn after the turns from..to (inclusive) that has nothing but these as its past, and of these
+// no turn that the newest text of the kind covers.
+func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, kind string, from, to int) (*View, error) {
+	v, err := l.session(ctx, tx, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	v.Turn.Number = int32(to + 1)
+	var earlier []*db.HistorySummaryListNewestRow
+	b := &pgx.Batch{}
+	if l.windows.CompressOlder {
+		pg.Queue(b, db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{SessionID: sessionID, Before: v.Before, BelowTurn: v.Turn.Number}, &earlier)
+	}
+	pg.Queue(b, db.TurnListPast, &db.TurnListPastParams{
+		SessionID: sessionID, Before: &v.Before, FromTurn: int32(from), ToTurn: int32(to), MaxChars: maxText, Lim: pastLimit,
+	}, &v.Past)
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return nil, fmt.Errorf("load turns: %w", err)
+	}
+	v.Earlier = byKind(earlier)
+	slices.Reverse(v.Past)
+	if covered := v.Earlier[kind]; covered != nil {
+		v.Past = slices.DeleteFunc(v.Past, func(p *db.TurnListPastRow) bool { return p.Number <= covered.ToTurn })
+	}
+
+	return v, l.lookUp(ctx, tx, v, false)
+}

@@ -1,0 +1,178 @@
+package view
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/internal/clean"
+)
+
+// namesIn are the refs that a text names, whether or not there are such.
+func (v *View) namesIn(text string) []string {
+	names := map[string]bool{}
+	v.collectNames(text, names)
+
+	return slices.Sorted(maps.Keys(names))
+}
+
+// collectNames looks for names of the form type_7 and gen_type_7.
+func (v *View) collectNames(text string, into map[string]bool) {
+	for at := 0; ; {
+		next := strings.IndexByte(text[at:], '_')
+		if next < 0 {
+			return
+		}
+		at += next + 1
+		end := at
+		for end < len(text) && isDigit(text[end]) {
+			end++
+		}
+		if end == at || end < len(text) && isNameByte(text[end]) {
+			continue
+		}
+		start := at - 1
+		for start > 0 && isNameByte(text[start-1]) {
+			start--
+		}
+		if stem := strings.TrimPrefix(text[start:at-1], "gen_"); v.Domain.ByType(stem) != nil {
+			into[text[start:end]] = true
+		}
+	}
+}
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
+func isNameByte(b byte) bool {
+	return isDigit(b) || b == '_' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+// spoken is what the texts of a view name: refs, and rows by their keys.
+type spoken struct {
+	refs map[string]bool
+	keys map[[2]string]bool // type and key
+}
+
+func (v *View) spokenOf() *spoken {
+	s := &spoken{refs: map[string]bool{}, keys: map[[2]string]bool{}}
+	for _, text := range v.texts() {
+		v.collectNames(text, s.refs)
+		for _, parts := range clean.MentionPattern.FindAllStringSubmatch(text, -1) {
+			s.keys[[2]string{parts[2], parts[3]}] = true
+			s.keys[[2]string{parts[2], strings.ToLower(parts[3])}] = true
+		}
+	}
+	for _, r := range v.Results {
+		for _, ref := range r.Refs {
+			s.refs[ref] = true
+		}
+		for _, columns := range r.Rows {
+			v.namesInValue(columns, s.refs)
+		}
+	}
+
+	return s
+}
+
+// lists are the names, and types and keys in pairs.
+func (s *spoken) lists() (refs, types, ids []string) {
+	for key := range s.keys {
+		types, ids = append(types, key[0]), append(ids, key[1])
+	}
+
+	return slices.Sorted(maps.Keys(s.refs)), types, ids
+}
+
+func (s *spoken) names(e *db.EntityRefListInViewRow) bool {
+	return s.refs[e.Ref] || e.EntityID != nil && s.keys[[2]string{e.EntityType, *e.EntityID}]
+}
+
+// namesInValue takes the names that stand alone in a value, as keys do.
+func (v *View) namesInValue(value any, into map[string]bool) {
+	switch x := value.(type) {
+	case string:
+		v.collectNames(x, into)
+	case []any:
+		for _, item := range x {
+			v.namesInValue(item, into)
+		}
+	case map[string]any:
+		for _, item := range x {
+			v.namesInValue(item, into)
+		}
+	}
+}
+
+// texts are all loaded texts in which a ref or a mention may stand.
+func (v *View) texts() []string {
+	texts := []string{v.Turn.Message, clean.Text(v.Turn.Reply), clean.Text(v.Turn.Goal)}
+	for _, p := range v.Past {
+		texts = append(texts, p.Message, p.Reply, p.Goal, string(p.Steps), p.CurationSummary, p.AnalysisConclusions, p.ResponseSummary,
+			p.WhatUserExpressed, p.NaturalNext)
+	}
+	for _, covered := range v.Earlier {
+		texts = append(texts, covered.Text)
+	}
+	for _, d := range v.Decisions {
+		texts = append(texts, clean.Text(d.Ref), d.Reason)
+	}
+	for _, c := range v.Constraints {
+		texts = append(texts, c.Text)
+	}
+	for _, q := range v.Questions {
+		texts = append(texts, string(q.Payload))
+	}
+	for _, step := range v.Steps {
+		texts = append(texts, step.Description, clean.Text(step.Summary), clean.Text(step.Note), clean.Text(step.Conclusions))
+		texts = append(texts, step.Refs...)
+	}
+	for _, run := range v.Runs {
+		texts = append(texts, string(run.Output))
+	}
+	for _, content := range v.Drafts {
+		texts = append(texts, string(content))
+	}
+	for _, events := range v.Events {
+		for _, event := range events {
+			texts = append(texts, event.Ref)
+		}
+	}
+
+	return texts
+}
+
+const (
+	maxLabelWords = 8  // of a label that a message can name
+	maxWords      = 80 // of a message that are looked through for labels
+)
+
+// labelsIn are the labels that a message may mean: every run of its words, the
+// last word in singular and plural as written.
+func labelsIn(message string) []string {
+	words := strings.Fields(strings.ToLower(clean.MentionPattern.ReplaceAllString(message, "$1")))
+	words = words[:min(len(words), maxWords)]
+	for i, word := range words {
+		words[i] = strings.Trim(word, `.,;:!?"'()[]{}«»“”„`)
+	}
+	labels := map[string]bool{}
+	for from := range words {
+		for to := from + 1; to <= min(from+maxLabelWords, len(words)); to++ {
+			label := strings.Join(words[from:to], " ")
+			for _, form := range []string{label, domain.Singular(label), label + "s"} {
+				labels[form] = len(form) >= minLabel
+			}
+		}
+	}
+	maps.DeleteFunc(labels, func(_ string, long bool) bool { return !long })
+
+	return slices.Sorted(maps.Keys(labels))
+}
+
+// minLabel is from how many characters on a label can be named.
+const minLabel = 3
+
+// older is how many refs that have left the window Understand looks through for
+// what a message names in part.
+const older = 500

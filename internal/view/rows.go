@@ -1,0 +1,291 @@
+package view
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/internal/clean"
+)
+
+// wasField holds what an update's columns held before.
+const wasField = "_was"
+
+// Result is one tool call of the window and its decoded rows.
+type Result struct {
+	*db.TurnStepResultListWindowRow
+	Rows []map[string]any
+}
+
+func (r *Result) Failed() bool { return r.ErrorCode != nil }
+
+// Row is what is known of one entity, merged by column, newest value first.
+type Row struct {
+	Ref      string
+	Kind     *domain.Entity
+	Columns  map[string]any
+	Children map[string][]string // child table -> refs, in order
+	Loose    map[string][]any    // child rows without a ref
+	Turn     int                 // of its newest value
+	Step     int
+	Deleted  bool
+}
+
+// RowSet is the data of the window, each entity once.
+type RowSet struct {
+	ByRef map[string]*Row
+	Order []string // in which rows were first seen, oldest result first
+}
+
+// decodeRows takes a list of objects, or one object as a list of one.
+func decodeRows(data json.RawMessage, out *[]map[string]any) error {
+	if len(data) > 0 && data[0] == '{' {
+		var one map[string]any
+		if err := clean.Decode(data, &one); err != nil {
+			return err
+		}
+		*out = []map[string]any{one}
+
+		return nil
+	}
+	var list []any
+	if err := clean.Decode(data, &list); err != nil {
+		return err
+	}
+	for _, item := range list {
+		if object, ok := item.(map[string]any); ok {
+			*out = append(*out, object)
+		}
+	}
+
+	return nil
+}
+
+// CarriesRows are the tools whose rows are rows of the domain. The others'
+// results (totals, formulas) stand under Step Results.
+func CarriesRows(tool string) bool {
+	switch tool {
+	case "db_read", "db_create", "db_update", "db_delete", "ui_change", "mention":
+		return true
+	default:
+		return false
+	}
+}
+
+// mergeRows goes from the newest result to the oldest, so that the first value
+// of a column is the newest one.
+func (t *Scene) mergeRows() {
+	set := &RowSet{ByRef: map[string]*Row{}}
+	t.Rows = set
+	for _, r := range slices.Backward(t.Results) {
+		for _, columns := range r.Rows {
+			if def := t.kindOf(r, columns); def != nil {
+				t.mergeRow(def, columns, r)
+			}
+		}
+	}
+	for _, r := range t.Results {
+		t.firstSeen(r)
+	}
+	t.attachChildren()
+	t.markLoaded()
+}
+
+func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Result) *Row {
+	ref, _ := columns[def.Key.Name].(string)
+	known := t.ByRef[ref]
+	if known == nil || known.EntityType != def.Type {
+		return nil
+	}
+	r := t.Rows.ByRef[ref]
+	if r == nil {
+		r = &Row{Ref: ref, Kind: def, Columns: map[string]any{}, Children: map[string][]string{}, Loose: map[string][]any{},
+			Turn: int(from.TurnNumber), Step: int(from.Step), Deleted: from.Tool == "db_delete"}
+		t.Rows.ByRef[ref] = r
+	}
+	for name, value := range columns {
+		if child := ChildOf(def, name); child != nil {
+			t.mergeChildren(r, child, value, from)
+
+			continue
+		}
+		if name == wasField && from.TurnID != t.Turn.ID {
+			continue // what a value was before is told in the turn that changed it, and is no fact afterwards
+		}
+		if from.Tool == ToolRecall && name == TypeField {
+			continue
+		}
+		if _, newer := r.Columns[name]; !newer && t.shows(def, name) {
+			r.Columns[name] = t.guard(def, name, value)
+		}
+	}
+
+	return r
+}
+
+func ChildOf(def *domain.Entity, name string) *domain.Child {
+	for _, child := range def.Children {
+		if child.Entity.Table == name {
+			return child
+		}
+	}
+
+	return nil
+}
+
+// mergeChildren takes a list of child rows. The newest list says which there are.
+func (t *Scene) mergeChildren(parent *Row, child *domain.Child, value any, from *Result) {
+	list, ok := value.([]any)
+	_, newer := parent.Children[child.Entity.Table]
+	if !ok {
+		return
+	}
+	refs, loose := []string{}, []any(nil)
+	for _, item := range list {
+		columns, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		if r := t.mergeRow(child.Entity, columns, from); r != nil {
+			refs = append(refs, r.Ref)
+		} else {
+			loose = append(loose, columns)
+		}
+	}
+	if !newer {
+		parent.Children[child.Entity.Table], parent.Loose[child.Entity.Table] = refs, loose
+	}
+}
+
+// attachChildren puts child rows that were written after their parent was read
+// below it, and takes deleted ones away.
+func (t *Scene) attachChildren() {
+	for _, ref := range t.Rows.Order {
+		r := t.Rows.ByRef[ref]
+		for _, parent := range t.Rows.ByRef {
+			for _, child := range parent.Kind.Children {
+				table := child.Entity.Table
+				if _, read := parent.Children[table]; !read || child.Entity != r.Kind || r.Columns[child.FK.Name] != parent.Ref {
+					continue
+				}
+				if !slices.Contains(parent.Children[table], ref) {
+					parent.Children[table] = append(parent.Children[table], ref)
+				}
+			}
+		}
+	}
+	for _, parent := range t.Rows.ByRef {
+		for table, refs := range parent.Children {
+			parent.Children[table] = slices.DeleteFunc(refs, t.Gone)
+		}
+	}
+}
+
+func (t *Scene) Gone(ref string) bool {
+	e := t.ByRef[ref]
+
+	return e == nil || e.State == db.RefStateDeleted
+}
+
+// firstSeen keeps the order in which rows were first seen.
+func (t *Scene) firstSeen(r *Result) {
+	for _, columns := range r.Rows {
+		def := t.kindOf(r, columns)
+		if def == nil {
+			continue
+		}
+		ref, _ := columns[def.Key.Name].(string)
+		if t.Rows.ByRef[ref] != nil && !slices.Contains(t.Rows.Order, ref) {
+			t.Rows.Order = append(t.Rows.Order, ref)
+		}
+	}
+}
+
+// ToolRecall finds rows of several types and turns; TypeField says what each is.
+const (
+	ToolRecall = "recall"
+	TypeField  = "type"
+)
+
+// kindOf is the entity type of a result's row, or nil where it is no row of the
+// domain.
+func (t *Scene) kindOf(r *Result, columns map[string]any) *domain.Entity {
+	switch {
+	case r.Failed():
+		return nil
+	case r.Tool == ToolRecall:
+		return t.Domain.ByType(clean.Value(columns[TypeField]))
+	case CarriesRows(r.Tool) && r.EntityType != nil:
+		return t.Domain.ByType(*r.EntityType)
+	default:
+		return nil
+	}
+}
+
+// shows says whether a column may be seen: hidden ones never are, and of the
+// names with an underscore, which tools add, those that label a reference and
+// the values before an update.
+func (t *Scene) shows(def *domain.Entity, name string) bool {
+	if column := def.Column(name); column != nil {
+		return !column.Hidden
+	}
+
+	return !strings.HasPrefix(name, "_") || strings.HasSuffix(name, "_label") || name == wasField
+}
+
+// guard refuses keys: in a key or foreign-key column only a registered ref is
+// shown, whatever kind of key the application has.
+func (t *Scene) guard(def *domain.Entity, name string, value any) any {
+	if was, ok := value.(map[string]any); ok && name == wasField {
+		return t.guardWas(def, was)
+	}
+	column := def.Column(name)
+	if column == nil || (column != def.Key && column.FK == nil) {
+		return value
+	}
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case []any:
+		refs := make([]any, len(v))
+		for i, item := range v {
+			refs[i] = t.guard(def, name, item)
+		}
+
+		return refs
+	case string:
+		if _, known := t.ByRef[v]; known {
+			return v
+		}
+	}
+
+	return clean.Redacted
+}
+
+func (t *Scene) guardWas(def *domain.Entity, was map[string]any) map[string]any {
+	shown := map[string]any{}
+	for name, value := range was {
+		if t.shows(def, name) {
+			shown[name] = t.guard(def, name, value)
+		}
+	}
+
+	return shown
+}
+
+// markLoaded tells the entities how much of them is loaded.
+func (t *Scene) markLoaded() {
+	for ref, r := range t.Rows.ByRef {
+		e := t.ByRef[ref]
+		e.Loaded = !r.Deleted
+		e.Full = true
+		for _, name := range r.Kind.Sets["text"] {
+			_, read := r.Columns[name]
+			if !read && !slices.Contains(r.Kind.Sets["summary"], name) {
+				e.Full = false
+			}
+		}
+	}
+}

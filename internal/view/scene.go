@@ -1,0 +1,68 @@
+package view
+
+import (
+	"encoding/json"
+	"time"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/nodes"
+)
+
+// Scene is a view with what follows from it: its entities, each with the newest of
+// what was read of its row.
+type Scene struct {
+	*View
+
+	Number     int
+	Mode       string
+	Now        time.Time
+	Question   *db.QuestionListTurnRow
+	Understood nodes.UnderstandOutput
+
+	Entities []*Entity // in display order
+	ByRef    map[string]*Entity
+	Dropped  []*Entity // out of every view; the reply may name them once
+	Rows     *RowSet
+}
+
+// Scene is what a node's prompt may speak of: refs in a tier, and those that the
+// texts of the view name. For the one who curates them (known) it has besides what
+// the message names by its label, and the newest of what has left the window.
+func (v *View) Scene(known bool) *Scene {
+	s := &Scene{
+		View: v, Number: int(v.Turn.Number), Mode: v.Turn.Mode, Now: v.Before, Question: v.Question(), Understood: v.understood(),
+		ByRef: make(map[string]*Entity, len(v.Registry)),
+	}
+	for _, row := range v.Registry {
+		if row.TurnCreated > v.Turn.Number {
+			continue // of the next turn, which runs already: a summary may come late
+		}
+		if !known && row.Tier == "" && !v.spoken.names(row) {
+			continue
+		}
+		e := &Entity{EntityRefListInViewRow: row, Label: clean.Inline(row.Label, MaxLabel), Stale: v.Stale[row.Ref]}
+		if row.State == db.RefStateDropped {
+			s.Dropped = append(s.Dropped, e)
+
+			continue
+		}
+		s.Entities = append(s.Entities, e)
+		s.ByRef[row.Ref] = e
+	}
+	s.mergeRows()
+
+	return s
+}
+
+// understood is what Understand made of the message, as far as it has.
+func (v *View) understood() nodes.UnderstandOutput {
+	var out nodes.UnderstandOutput
+	for _, run := range v.Runs {
+		if run.Node == "understand" && json.Unmarshal(run.Output, &out) != nil {
+			out = nodes.UnderstandOutput{}
+		}
+	}
+
+	return out
+}

@@ -1,0 +1,311 @@
+package view
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"alfred/db"
+	"alfred/domain"
+)
+
+// DecisionsOf is how many decisions a node has taken in this turn.
+func (t *Scene) DecisionsOf(node string) int {
+	n := 0
+	for _, run := range t.Runs {
+		if run.Node == node {
+			n++
+		}
+	}
+
+	return n
+}
+
+func (t *Scene) SubdomainName(word string) string {
+	if sub := t.Domain.Subdomain(word); sub != nil {
+		return sub.Name
+	}
+
+	return word
+}
+
+// Replanned says whether a plan of this turn was given up.
+func (t *Scene) Replanned() bool {
+	for _, step := range t.Steps {
+		if step.Outcome != nil && (*step.Outcome == db.StepOutcomeSkipped || *step.Outcome == db.StepOutcomeFailed) {
+			return true
+		}
+	}
+
+	return false
+}
+
+// WriteAllowed is the permission to write: the user asked for it in this
+// message, said yes to a proposal, or answered a question that stood in the way
+// of a write that was asked for.
+func (t *Scene) WriteAllowed() bool {
+	u := &t.Understood
+	if u.Intent == "write" {
+		return true
+	}
+	if t.Question == nil || !u.AnswersQuestion {
+		return false
+	}
+	switch t.Question.Kind {
+	case "propose", "approve":
+		return u.Intent == "confirm"
+	default:
+		return (u.Intent == "confirm" || u.Intent == "answer") && t.Question.AskedIntent == "write"
+	}
+}
+
+// QuestionPayload is what every question's payload has.
+type QuestionPayload struct {
+	Text    string           `json:"text"`
+	Options []QuestionOption `json:"options"`
+}
+
+type QuestionOption struct {
+	Label string `json:"label"`
+	Ref   string `json:"ref"`
+}
+
+// LastReplied is the newest past turn with a reply, or nil.
+func (t *Scene) LastReplied() *db.TurnListPastRow {
+	for _, p := range slices.Backward(t.Past) {
+		if p.Status == db.TurnStatusSucceeded {
+			return p
+		}
+	}
+
+	return nil
+}
+
+// ExcludedNow are the labels of what this turn excluded.
+func (t *Scene) ExcludedNow() []string {
+	out := map[string]bool{}
+	for _, d := range t.Decided() {
+		for _, ref := range d.Refs {
+			out[ref] = out[ref] || d.ThisTurn && d.Action == "exclude"
+		}
+	}
+	var labels []string
+	for _, e := range t.ByNumber() {
+		if out[e.Ref] {
+			labels = append(labels, e.Label)
+		}
+	}
+
+	return labels
+}
+
+// Decision is what was decided about some refs at once, for one reason.
+type Decision struct {
+	Turn          int32
+	ThisTurn      bool
+	Action, Actor string
+	Reason        string
+	Refs          []string
+}
+
+// Decided groups the decision log, oldest first.
+func (t *Scene) Decided() []*Decision {
+	var groups []*Decision
+	for _, d := range slices.Backward(t.Decisions) {
+		next := &Decision{Turn: d.TurnNumber, ThisTurn: d.TurnID != nil && *d.TurnID == t.Turn.ID, Action: d.Action, Actor: d.Actor, Reason: d.Reason}
+		if n := len(groups); n > 0 && groups[n-1].same(next) {
+			next = groups[n-1]
+		} else {
+			groups = append(groups, next)
+		}
+		if d.Ref != nil {
+			next.Refs = append(next.Refs, *d.Ref)
+		}
+	}
+
+	return groups
+}
+
+func (d *Decision) same(other *Decision) bool {
+	return d.Turn == other.Turn && d.ThisTurn == other.ThisTurn && d.Action == other.Action && d.Actor == other.Actor && d.Reason == other.Reason
+}
+
+// WroteNothing are the write steps of a turn that wrote nothing.
+func (t *Scene) WroteNothing() []*db.TurnSteps {
+	for _, d := range t.Deeds() {
+		if d.Result.Tool != "db_read" && len(d.Refs) > 0 {
+			return nil
+		}
+	}
+	var steps []*db.TurnSteps
+	for _, step := range t.Steps {
+		if step.StepType == db.StepTypeWrite {
+			steps = append(steps, step)
+		}
+	}
+
+	return steps
+}
+
+func (t *Scene) DroppedNow() []string {
+	var labels []string
+	for _, d := range t.Decided() {
+		if !d.ThisTurn || d.Action != "drop" {
+			continue
+		}
+		for _, e := range t.Dropped {
+			if slices.Contains(d.Refs, e.Ref) && strings.HasPrefix(e.Ref, "gen_") {
+				labels = append(labels, e.Label)
+			}
+		}
+	}
+
+	return labels
+}
+
+func (t *Scene) IsChild(def *domain.Entity) bool {
+	for _, parent := range t.Domain.Entities {
+		if ChildOf(parent, def.Table) != nil {
+			return true
+		}
+	}
+
+	return false
+}
+
+// Place is which step of the plan in force a step is, and how many it has. The
+// steps that a replan dropped do not count.
+func (t *Scene) Place(step int32) (position, total int) {
+	for _, s := range t.Steps {
+		if s.Outcome != nil && *s.Outcome == db.StepOutcomeSkipped {
+			continue
+		}
+		total++
+		if s.Step <= step {
+			position++
+		}
+	}
+
+	return position, total
+}
+
+func RefsOf(calls []*Result) []string {
+	var refs []string
+	for _, r := range calls {
+		refs = append(refs, r.Refs...)
+	}
+
+	return refs
+}
+
+// Guarded is rows without refs of their own (totals by recipe, formulas), with
+// keys taken out wherever a column is known to hold some.
+func (t *Scene) Guarded(r *Result) []map[string]any {
+	if r.EntityType == nil {
+		return r.Rows
+	}
+	def := t.Domain.ByType(*r.EntityType)
+	if def == nil {
+		return r.Rows
+	}
+	rows := make([]map[string]any, len(r.Rows))
+	for i, columns := range r.Rows {
+		rows[i] = map[string]any{}
+		for name, value := range columns {
+			if t.shows(def, name) {
+				rows[i][name] = t.guard(def, name, value)
+			}
+		}
+	}
+
+	return rows
+}
+
+func (t *Scene) IsJustSaved(e *Entity) bool {
+	return e.TurnPromoted != nil && *e.TurnPromoted == t.Turn.Number && e.State != db.RefStateDeleted
+}
+
+func (t *Scene) IsNew(e *Entity) bool { return e.TurnCreated == t.Turn.Number && !t.IsJustSaved(e) }
+
+func (r *Result) IsNotice() bool { return r.Step == 0 && r.Failed() }
+
+// Asked is the question that this turn ends with, or nil.
+func (t *Scene) Asked() *QuestionPayload {
+	if t.Question == nil || t.Question.TurnID != t.Turn.ID {
+		return nil
+	}
+	var payload QuestionPayload
+	if err := json.Unmarshal(t.Question.Payload, &payload); err != nil {
+		return nil
+	}
+
+	return &payload
+}
+
+// OwnResults are this turn's own, in order.
+func (t *Scene) OwnResults() []*Result {
+	var own []*Result
+	for _, r := range t.Results {
+		if r.TurnID == t.Turn.ID {
+			own = append(own, r)
+		}
+	}
+
+	return own
+}
+
+// Deed is what was done to rows of one type by one call.
+type Deed struct {
+	Result *Result
+	Kind   *domain.Entity
+	Refs   []string
+}
+
+// Deeds gives each row to the call that last had to do with it, so that it is
+// told once.
+func (t *Scene) Deeds() []*Deed {
+	told := map[string]bool{}
+	var deeds []*Deed
+	for _, r := range slices.Backward(t.OwnResults()) {
+		if r.Failed() || !CarriesRows(r.Tool) || r.EntityType == nil || r.Step == 0 {
+			continue
+		}
+		def := t.Domain.ByType(*r.EntityType)
+		if def == nil {
+			continue
+		}
+		d := &Deed{Result: r, Kind: def}
+		for _, columns := range r.Rows {
+			ref, _ := columns[def.Key.Name].(string)
+			if t.ByRef[ref] != nil && !told[ref] {
+				told[ref] = true
+				d.Refs = append(d.Refs, ref)
+			}
+		}
+		deeds = append(deeds, d)
+	}
+	slices.Reverse(deeds)
+
+	return deeds
+}
+
+// NestedRefs are the child rows that stand below their parent.
+func (t *Scene) NestedRefs() map[string]bool {
+	nested := map[string]bool{}
+	for _, r := range t.Rows.ByRef {
+		for _, refs := range r.Children {
+			for _, ref := range refs {
+				nested[ref] = nested[ref] || r.Turn == t.Number
+			}
+		}
+	}
+
+	return nested
+}
+
+// IsRecalled says whether this is what Understand had looked up for the turn.
+func (r *Result) IsRecalled(turn uuid.UUID) bool {
+	return r.TurnID == turn && r.Step == 0 && r.Tool == ToolRecall && !r.Failed()
+}

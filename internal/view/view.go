@@ -1,0 +1,117 @@
+package view
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/nodes"
+)
+
+// Windows say how far back a view reaches, in turns.
+type Windows struct {
+	RetentionWindow int  // turns in the recent tier, in What Happened, and whose rows are shown
+	FullDetailTurns int  // turns in full under Conversation
+	UnderstandTurns int  // turns in full for Understand
+	CompressOlder   bool // older turns are compressed in the background
+}
+
+// View is what is loaded of one turn and of what came before it. It is plain data;
+// nobody but its Loader changes it.
+type View struct {
+	Domain  *domain.Domain
+	Windows Windows
+
+	Turn *db.Turns
+	// Before is when the turn began, in the user's time zone. What other jobs write later (a compressed history, a late
+	// summary) must not change what this turn sees, nor midnight what it calls today.
+	Before time.Time
+	// HasInputs: the user changed or pointed at something that is not applied yet. Such a view is not filled.
+	HasInputs bool
+	Answers   []*db.LlmCallAnswersRow // bought for the decision to make
+
+	Registry    []*db.EntityRefListInViewRow // in display order
+	OlderCounts []*db.EntityRefCountOlderRow // by type, what has left the window
+	Past        []*db.TurnListPastRow        // oldest first
+	Earlier     map[string]*db.HistorySummaryListNewestRow
+	Decisions   []*db.DecisionListRecentRow // newest first
+	Constraints []*db.ConstraintListInForceRow
+	Questions   []*db.QuestionListTurnRow // asked by this turn, answered by it, open
+	Steps       []*db.TurnSteps
+	Runs        []*db.NodeRunListMadeRow
+	Results     []*Result
+	Drafts      map[string]json.RawMessage
+	Events      map[int][]*db.EntityEventListWindowRow
+	Profile     Profile
+	Stale       map[string]string // ref -> "changed" or "gone": behind the conversation's back
+
+	spoken *spoken
+}
+
+// Profile is what the domain's queries say of the user and of what exists.
+type Profile struct {
+	Profile, Snapshot []string
+	Guidance          map[string]string // by subdomain
+	Order             []string          // of guidance
+	Failed            bool
+}
+
+// LogShown is how many of its own decisions Understand sees.
+const LogShown = 10
+
+// Window returns the last n turns, oldest first.
+func (v *View) Window(n int) []*db.TurnListPastRow {
+	return v.Past[max(0, len(v.Past)-n):]
+}
+
+// Older returns the turns before the last n that the compressed text of a kind
+// does not cover, oldest first.
+func (v *View) Older(kind string, n int) []*db.TurnListPastRow {
+	older := v.Past[:max(0, len(v.Past)-n)]
+	covered := v.Earlier[kind]
+	if covered == nil {
+		return older
+	}
+
+	return slices.DeleteFunc(slices.Clone(older), func(p *db.TurnListPastRow) bool { return p.Number <= covered.ToTurn })
+}
+
+// Calls is how many decisions a step has taken, and how many of them count
+// against its limit: asking for a schema does not.
+func (v *View) Calls(step int) (taken, counted int) {
+	for _, run := range v.Runs {
+		if run.Node != "act" || run.Step == nil || int(*run.Step) != step {
+			continue
+		}
+		taken++
+		var output nodes.ActOutput
+		if json.Unmarshal(run.Output, &output) != nil || output.RequestSchema == nil {
+			counted++
+		}
+	}
+
+	return taken, counted
+}
+
+// Question is the one that the turn has to do with: the one it asked or answered,
+// else the open one; nil if there is none.
+func (v *View) Question() *db.QuestionListTurnRow {
+	if len(v.Questions) == 0 {
+		return nil
+	}
+
+	return v.Questions[0]
+}
+
+// Answered is the question that this turn answered, or nil.
+func (v *View) Answered() *db.QuestionListTurnRow {
+	for _, q := range v.Questions {
+		if q.Status == "answered" && q.AnsweredByTurn != nil && *q.AnsweredByTurn == v.Turn.Number {
+			return q
+		}
+	}
+
+	return nil
+}

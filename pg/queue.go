@@ -1,0 +1,43 @@
+package pg
+
+import (
+	"reflect"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Queue adds a query of sqlc to a batch: its exported text, its parameters (the struct of its name, or the only one's
+// value) and where its rows go, in order. The rows are there once the batch is closed without an error.
+func Queue[Row any](b *pgx.Batch, query string, params any, rows *[]*Row) {
+	b.Queue(query, arguments(params)...).Query(func(found pgx.Rows) error {
+		var err error
+		*rows, err = pgx.CollectRows(found, pgx.RowToAddrOfStructByPos[Row])
+
+		return err //nolint:wrapcheck // the batch's sender says what it was
+	})
+}
+
+// arguments are the fields of sqlc's struct of parameters, which stand in the order of their numbers.
+func arguments(params any) []any {
+	of := reflect.ValueOf(params)
+	if of.Kind() != reflect.Pointer || of.Elem().Kind() != reflect.Struct {
+		return []any{params}
+	}
+	fields := make([]any, of.Elem().NumField())
+	for i := range fields {
+		fields[i] = of.Elem().Field(i).Interface()
+	}
+
+	return fields
+}
+
+// QueueAsTenant queues what must run under the tenant's role and as the given user. The batch has to be sent in a
+// transaction. Whatever was set in between ends with it, the role too.
+func QueueAsTenant(b *pgx.Batch, userID uuid.UUID, queue func()) {
+	b.Queue("SAVEPOINT tenant")
+	b.Queue(actAs, TenantRole, userID.String())
+	queue()
+	b.Queue("ROLLBACK TO SAVEPOINT tenant")
+	b.Queue("RELEASE SAVEPOINT tenant")
+}
