@@ -56,9 +56,14 @@ func TestOfflineConversations(t *testing.T) {
 			{"Save the draft", "^saved thai basil chicken", []fact{{"4", recipes}}},
 			{"Do it again", "nothing (waiting|unsaved)", []fact{{"4", recipes}}},
 		},
+		"Vegetarian": {
+			{"Draft a Thai basil chicken", "fish sauce", nil},
+			{"Make it vegetarian", `vegetarian thai basil tofu \(draft\)(.|\n)*tofu 400 g(.|\n)*miso paste 1 tbsp(.|\n)*the soy sauce and the miso paste`, nil},
+			{"Use mushrooms instead of tofu", `mushrooms 400 g(.|\n)*add the mushrooms`, nil},
+		},
 		"DraftChanged": {
 			{"Draft a chicken curry for 2 people", `chicken curry \(draft\)(.|\n)*servings: 2(.|\n)*chicken 250 g`, nil},
-			{"Use tofu instead of chicken", `tofu 250 g`, nil},
+			{"Make it vegetarian", `vegetarian tofu curry(.|\n)*tofu 250 g`, nil},
 			{"add 2 limes", `limes 2\b`, nil},
 			{"without ginger", `canned tomatoes`, []fact{{"0", `SELECT count(*) FROM artifacts a, jsonb_array_elements(a.content -> 'recipe_ingredients') i
 				WHERE a.session_id = $1 AND a.version = 4 AND i ->> 'name' IN ('ginger', 'chicken')`}}},
@@ -157,6 +162,7 @@ func TestOfflineFirstFiveMinutes(t *testing.T) {
 			{"Save it", "saved", nil},
 			{"add this to my meal plan", "which day", []fact{{"nothing", dinners}}},
 			{"Tuesday dinner", "planned tuesday", []fact{{"Tuesday dinner Thai Basil Chicken", dinners}}},
+			{"Move it to Saturday", "saturday", []fact{{"Saturday dinner Thai Basil Chicken", dinners}}},
 		},
 		"MyEggs": {
 			{"Add 12 eggs to the fridge", "added eggs", nil},

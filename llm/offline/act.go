@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"alfred/domain"
 	"alfred/llm"
@@ -169,10 +170,8 @@ func (a *actor) match() {
 	}
 	for _, r := range a.Results {
 		if stock := a.lex.stock(); r.Current && stock != nil && r.Type == stock.Type && r.Tool == nodes.ToolRead {
-			var have []string
-			for _, row := range filtered(r.Rows, func(row map[string]any) bool { return isThing(stock, row) }) {
-				have = append(have, a.line(stock, row))
-			}
+			held := filtered(r.Rows, func(row map[string]any) bool { return isThing(stock, row) })
+			have := mapped(held, func(row map[string]any) string { return a.line(stock, row) })
 			if len(have) == 0 {
 				have = []string{"no " + a.op.About}
 			}
@@ -218,10 +217,7 @@ func (a *actor) create() {
 		a.complete("Planned " + slotText(schedule, day, rows[0]) + ": " + a.refs[asText(rows[0][link.Name])].Label + ".")
 		return
 	}
-	var names []string
-	for _, row := range rows {
-		names = append(names, a.line(a.kind, row))
-	}
+	names := mapped(rows, func(row map[string]any) string { return a.line(a.kind, row) })
 	a.complete("Added " + list(names, "and") + " to the " + a.kind.Plural + ".")
 }
 
@@ -264,6 +260,9 @@ func (a *actor) changeText(row map[string]any) string {
 	}
 	for _, k := range sortedKeys(row) {
 		text := human(k) + ": " + asText(row[k])
+		if at, err := time.Parse(dayFormat, asText(row[k])); err == nil {
+			text = human(k) + ": " + at.Format("Monday, Jan 2")
+		}
 		text = strings.TrimSuffix(text, ": true")
 		if before, isFalse := strings.CutSuffix(text, ": false"); isFalse {
 			text = "not " + before

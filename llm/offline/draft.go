@@ -108,9 +108,7 @@ func (s *scene) applyChanges(content map[string]any, text string) {
 			continue
 		}
 		s.leaveOut(content, ch.Remove)
-		for _, r := range ch.Replace {
-			replace(content, r.From, r.To)
-		}
+		replace(content, ch.Replace...)
 		title := asText(content[s.lex.Draft.Title])
 		if ch.Prefix != "" && !strings.HasPrefix(title, ch.Prefix) {
 			content[s.lex.Draft.Title] = ch.Prefix + " " + title
@@ -125,18 +123,26 @@ func (s *scene) applyChanges(content map[string]any, text string) {
 	}
 }
 
-// replace puts a word in the place of others in every text, longest word first.
-func replace(content map[string]any, from []string, to string) {
-	if len(from) == 0 {
+// replace puts words in the place of others in every text: the longest word first and
+// all in one pass, so that fish sauce is none of fish, and nothing is replaced twice.
+func replace(content map[string]any, rules ...domain.OfflineReplace) {
+	to := map[string]string{}
+	for _, r := range rules {
+		for _, from := range r.From {
+			to[strings.ToLower(from)] = r.To
+		}
+	}
+	if len(to) == 0 {
 		return
 	}
-	every := regexp.MustCompile(`(?i)\b(` + alternatives(from) + `)(?:s|es)?\b`)
+	every := regexp.MustCompile(`(?i)\b(` + alternatives(slices.Collect(maps.Keys(to))) + `)(?:s|es)?\b`)
 	mapText(content, func(text string) string {
 		return every.ReplaceAllStringFunc(text, func(found string) string {
+			word := to[strings.ToLower(every.FindStringSubmatch(found)[1])]
 			if found[:1] != strings.ToLower(found[:1]) {
-				return titleCase(to)
+				return titleCase(word)
 			}
-			return to
+			return word
 		})
 	})
 }
@@ -186,7 +192,7 @@ func (s *scene) applyWords(content map[string]any, text string) {
 				from = append(from, item)
 			}
 		}
-		replace(content, from, strings.ToLower(trimName(m[1])))
+		replace(content, domain.OfflineReplace{From: from, To: strings.ToLower(trimName(m[1]))})
 	} else if m := callIt.FindStringSubmatch(text); m != nil {
 		content[s.lex.Draft.Title] = strings.Trim(m[1], ` "'.!`)
 	} else if m := addTo.FindStringSubmatch(text); m != nil {
@@ -231,13 +237,7 @@ func (s *scene) leaveOut(content map[string]any, things []string) {
 	}
 }
 
-func anys[T any](items []T) []any {
-	out := make([]any, 0, len(items))
-	for _, x := range items {
-		out = append(out, x)
-	}
-	return out
-}
+func anys[T any](items []T) []any { return mapped(items, func(x T) any { return x }) }
 
 // planDays drafts a row for each day, giving each the next thing there is.
 func (a *actor) planDays() {

@@ -142,10 +142,7 @@ func boughtColumn(done *domain.Column) bool {
 }
 
 func alternatives(list []string) string {
-	quoted := make([]string, 0, len(list))
-	for _, w := range list {
-		quoted = append(quoted, regexp.QuoteMeta(w))
-	}
+	quoted := mapped(list, regexp.QuoteMeta)
 	slices.SortStableFunc(quoted, func(a, b string) int { return len(b) - len(a) })
 	return strings.Join(quoted, "|")
 }

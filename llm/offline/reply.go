@@ -239,10 +239,7 @@ func (s *scene) rejected(c *command) string {
 			text += " " + p
 		}
 	}
-	var refs []string
-	for _, x := range s.Understood.Curation.Exclude {
-		refs = append(refs, x.Ref)
-	}
+	refs := mapped(s.Understood.Curation.Exclude, func(x nodes.Exclude) string { return x.Ref })
 	if out := s.these(refs); len(out) > 0 {
 		text += ". That rules out " + list(labelsOf(out), "and")
 	}

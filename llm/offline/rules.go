@@ -277,8 +277,11 @@ func change(s *scene, c *command, m []string) bool {
 	c.kind = s.kindOf(c.object)
 	known := len(s.find(c.object, c.kind).entities) > 0
 	switch {
-	case (lead == "put" || lead == "make") && !known, lead == "move" && len(vs) == 0:
+	case (lead == "put" || lead == "make") && !known:
 		return false
+	case lead == "move" && len(vs) == 0: // to another day
+		schedule, _, _ := s.lex.schedule()
+		return known && c.kind == schedule && len(dates(c.value, s.Today)) > 0
 	case lead == "rename" && c.kind != nil:
 		c.column = labelColumn(c.kind)
 	case c.kind == nil:

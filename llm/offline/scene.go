@@ -34,19 +34,11 @@ type found struct {
 }
 
 func refsOf(list []*nodes.Entity) []string {
-	out := []string{}
-	for _, e := range list {
-		out = append(out, e.Ref)
-	}
-	return out
+	return mapped(list, func(e *nodes.Entity) string { return e.Ref })
 }
 
 func labelsOf(list []*nodes.Entity) []string {
-	var out []string
-	for _, e := range list {
-		out = append(out, e.Label)
-	}
-	return out
+	return mapped(list, func(e *nodes.Entity) string { return e.Label })
 }
 
 // which are the entities that fit, in the order of the registry.
@@ -215,12 +207,10 @@ func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
 
 // options are the things that the open question lets choose from.
 func (s *scene) options() []*nodes.Entity {
-	var refs []string
-	if s.Question != nil {
-		for _, o := range s.Question.Options {
-			refs = append(refs, o.Ref)
-		}
+	if s.Question == nil {
+		return nil
 	}
+	refs := mapped(s.Question.Options, func(o nodes.QuestionOption) string { return o.Ref })
 	return s.these(refs, s.lex.domain.Entities...)
 }
 

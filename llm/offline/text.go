@@ -178,12 +178,8 @@ func texts(v any) []string {
 	if strs, ok := v.([]string); ok {
 		return slices.Clone(strs)
 	}
-	var out []string
 	entries, _ := v.([]any)
-	for _, x := range entries {
-		out = append(out, asText(x))
-	}
-	return out
+	return mapped(entries, asText)
 }
 
 // objects are the objects of a list.
@@ -200,11 +196,13 @@ func objects(v any) []map[string]any {
 
 // flat is everything in a value as one text.
 func flat(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
 		return asText(v)
 	}
-	return string(data)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // clone is a copy of content, numbers as float64, that may be changed.
@@ -234,6 +232,14 @@ func mapText(v any, change func(string) string) any {
 }
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+func mapped[T, U any](items []T, f func(T) U) []U {
+	out := make([]U, 0, len(items))
+	for _, x := range items {
+		out = append(out, f(x))
+	}
+	return out
+}
 
 func filtered[T any](items []T, keep func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(items), func(x T) bool { return !keep(x) })

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"alfred/domain"
 	"alfred/nodes"
 )
 
@@ -92,13 +93,10 @@ func (s *scene) ask(c *command, out *nodes.UnderstandOutput) {
 
 // addable are the lists that a bare thing could go to.
 func (s *scene) addable() []string {
-	var out []string
-	for _, e := range s.lex.domain.Entities {
-		if labelColumn(e) != nil && !e.Reference && !s.lex.children[e] && e != s.lex.draftable() {
-			out = append(out, "the "+e.Plural)
-		}
-	}
-	return out
+	lists := filtered(s.lex.domain.Entities, func(e *domain.Entity) bool {
+		return labelColumn(e) != nil && !e.Reference && !s.lex.children[e] && e != s.lex.draftable()
+	})
+	return mapped(lists, func(e *domain.Entity) string { return "the " + e.Plural })
 }
 
 // curate turns forgetting, rejecting and keeping into decisions. Drafts are dropped,
