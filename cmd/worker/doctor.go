@@ -15,6 +15,7 @@ import (
 type doctorCommand struct {
 	Config bool `help:"Print every setting, its value with secrets masked, its default and its meaning, and check nothing."`
 	JSON   bool `help:"Print JSON."`
+	Model  bool `help:"Ask the configured models one small real question of each node, with its schema, tools and stream, and print what was refused. Costs a few thousand tokens; the database is not asked."`
 }
 
 // health are the checks that one statement answers. Each returns whether all is well and the fact.
@@ -48,6 +49,14 @@ var health = []struct{ name, sql string }{
 func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	if c.Config {
 		return program.PrintSettings(console.Out, e, settings.Worker, c.JSON)
+	}
+	if c.Model {
+		findings, err := tryNodes(ctx, e)
+		if err != nil {
+			return err
+		}
+
+		return program.Report(console.Out, findings, c.JSON)
 	}
 	var findings []program.Finding
 	err := program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {

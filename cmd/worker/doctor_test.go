@@ -58,3 +58,32 @@ func TestDoctorShowsTheSettings(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, json.Valid([]byte(out)))
 }
+
+// What a server refuses is printed node by node; what works is said with the model's name.
+func TestDoctorTriesEveryNode(t *testing.T) {
+	t.Parallel()
+
+	server := wiretest.Start(t, wiretest.OpenAI, func(_ context.Context, call *wiretest.Call) wiretest.Reply {
+		switch {
+		case call.Temperature != nil:
+			return wiretest.Reply{Status: http.StatusBadRequest, Message: "Unsupported value: 'temperature' does not support 0.2 with this model."}
+		case len(call.Tools) > 0:
+			return wiretest.Reply{Status: http.StatusBadRequest, Message: "this-model does not support tools"}
+		case call.Stream:
+			return wiretest.Reply{Text: "Milk is on your list."}
+		}
+
+		return wiretest.Reply{Text: map[string]string{
+			"understand": `{"intent": "write"}`, "think": `{"goal": "g", "decision": "plan", "steps": []}`, "summarize": `{"response_summary": "s"}`, "compress": `{"text": "t"}`,
+		}[call.SchemaName]}
+	})
+	out, err := worker(t, settings.Env{"DATABASE_URL": "postgres://nowhere", "ALFRED_LLM": "openai", "OPENAI_API_KEY": wiretest.Key, "OPENAI_BASE_URL": server.BaseURL}, "doctor", "--model")
+	require.ErrorIs(t, err, program.ErrUnwell)
+	for _, node := range []string{"understand", "think", "reply", "summarize", "compress"} {
+		require.Regexp(t, `(?m)^ok +`+node+` .*answers, in \d+ ms; refused, and left out from then on: .*temperature`, out)
+	}
+	for _, step := range []string{"read", "analyze", "generate", "write"} {
+		require.Regexp(t, `(?m)^FAIL +act, `+step+` .*does not support tools`, out)
+	}
+	require.Empty(t, server.Refusals(), "by OpenAI's own rules")
+}

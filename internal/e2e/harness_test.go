@@ -27,6 +27,7 @@ import (
 	"alfred/llm"
 	"alfred/llm/lexical"
 	"alfred/llm/script"
+	"alfred/llm/wiretest"
 	"alfred/pg"
 	"alfred/recall"
 )
@@ -68,7 +69,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	}
 	search := recall.New(d, f.embedder)
 	tools, config := crud.New(d, search), prompt.DefaultConfig()
-	model := f.model(d)
+	model := wiretest.Checked(t, f.model(d))
 
 	h := &house{t: t, pool: pool, jobs: jobs.Config{
 		Pool: pool, Domain: d, Windows: config.Windows, Prompts: prompt.New(d, config), Tools: tools, Index: recall.NewIndex(search, pool), Logger: logger,

@@ -16,7 +16,7 @@ func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 		MaxTokens: defaultMaxTokens,
 		Messages:  messages(req.Messages),
 		Model:     m.config.Model,
-		Tools:     tools(req),
+		Tools:     m.tools(req),
 	}
 	if req.MaxTokens > 0 {
 		params.MaxTokens = int64(req.MaxTokens)
@@ -25,7 +25,7 @@ func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 		params.System = []anthropic.TextBlockParam{{Text: req.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
 	}
 	if req.Temperature != nil && !m.dropped.Has(wire.Temperature) {
-		params.Temperature = anthropic.Float(*req.Temperature)
+		params.Temperature = anthropic.Float(min(*req.Temperature, 1)) // others go to 2
 	}
 	if len(req.Schema) > 0 {
 		params.ToolChoice = anthropic.ToolChoiceParamOfTool(req.SchemaName)
@@ -48,13 +48,13 @@ func messages(given []llm.Message) []anthropic.MessageParam {
 }
 
 // tools are the request's, and the schema as one more, which params forces.
-func tools(req *llm.Request) []anthropic.ToolUnionParam {
+func (m *Model) tools(req *llm.Request) []anthropic.ToolUnionParam {
 	var list []anthropic.ToolUnionParam
 	for _, tool := range req.Tools {
-		list = append(list, newTool(tool.Name, tool.Description, tool.Schema))
+		list = append(list, m.tool(tool.Name, tool.Description, tool.Schema))
 	}
 	if len(req.Schema) > 0 {
-		list = append(list, newTool(req.SchemaName, "Give the answer.", req.Schema))
+		list = append(list, m.tool(req.SchemaName, "Give the answer.", req.Schema))
 	}
 	if len(list) > 0 {
 		list[len(list)-1].OfTool.CacheControl = anthropic.NewCacheControlEphemeralParam()
@@ -62,10 +62,14 @@ func tools(req *llm.Request) []anthropic.ToolUnionParam {
 	return list
 }
 
-func newTool(name, description string, schema json.RawMessage) anthropic.ToolUnionParam {
+// tool is strict where its schema allows that: the input is then held to the schema.
+func (m *Model) tool(name, description string, schema json.RawMessage) anthropic.ToolUnionParam {
 	tool := anthropic.ToolUnionParamOfTool(inputSchema(schema), name)
 	if description != "" {
 		tool.OfTool.Description = anthropic.String(description)
+	}
+	if wire.Strict(schema) && !m.dropped.Has(wire.Promise) {
+		tool.OfTool.Strict = anthropic.Bool(true)
 	}
 	return tool
 }

@@ -57,7 +57,7 @@ func TestModel_SchemaTooComplex(t *testing.T) {
 	})
 	model := open(t, server, wiretest.Key)
 	for range 2 {
-		response, err := model.Generate(t.Context(), &llm.Request{SchemaName: "compress", Schema: json.RawMessage(`{"type":"object"}`)})
+		response, err := model.Generate(t.Context(), &llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, SchemaName: "compress", Schema: json.RawMessage(`{"type":"object"}`)})
 		require.NoError(t, err)
 		require.JSONEq(t, `{"text": "short"}`, response.Text)
 	}

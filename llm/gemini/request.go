@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"slices"
 
 	"google.golang.org/genai"
 
@@ -23,6 +24,9 @@ func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateConte
 	}
 	if len(req.Tools) > 0 {
 		config.Tools = []*genai.Tool{{FunctionDeclarations: functions(req.Tools)}}
+		if m.strict(req.Tools) {
+			config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeValidated}}
+		}
 	}
 	contents := make([]*genai.Content, 0, len(req.Messages))
 	for _, message := range req.Messages {
@@ -33,6 +37,12 @@ func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateConte
 		contents = append(contents, genai.NewContentFromText(message.Content, role))
 	}
 	return contents, config
+}
+
+// strict says whether arguments can be held to the tools' schemas.
+func (m *Model) strict(tools []llm.Tool) bool {
+	lax := func(tool llm.Tool) bool { return !wire.Strict(tool.Schema) }
+	return !m.dropped.Has(wire.Promise) && !slices.ContainsFunc(tools, lax)
 }
 
 func functions(tools []llm.Tool) []*genai.FunctionDeclaration {

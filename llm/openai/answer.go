@@ -17,6 +17,9 @@ import (
 // answer translates a completion that arrived in one piece.
 func (m *Model) answer(req *llm.Request, completion *openai.ChatCompletion) (*llm.Response, error) {
 	response := m.response(completion.Model, &completion.Usage)
+	if failed, ok := completion.JSON.ExtraFields["error"]; ok && len(completion.Choices) == 0 {
+		return response, wire.Event(m.config.Provider, []byte(`{"error":`+failed.Raw()+`}`), m.config.APIKey) // as from a router whose own server failed
+	}
 	if len(completion.Choices) == 0 {
 		return wire.Finish(req, response, wire.EndWhole)
 	}
@@ -45,7 +48,7 @@ func end(finishReason, refusal string) wire.End {
 		return wire.EndRefused
 	case finishReason == "length":
 		return wire.EndCutOff
-	case finishReason == "":
+	case finishReason == "", finishReason == "error":
 		return wire.EndIncomplete
 	}
 	return wire.EndWhole
@@ -109,15 +112,18 @@ func (s *streamed) add(chunk *openai.ChatCompletionChunk, onDelta func(string)) 
 }
 
 // addCall begins a call at a new index, or at a new id: some servers give every
-// call the index 0.
+// call the index 0. The pieces of several calls may come in any order.
 func (s *streamed) addCall(piece *openai.ChatCompletionChunkChoiceDeltaToolCall) {
-	last := len(s.calls) - 1
-	if last < 0 || s.calls[last].index != piece.Index || piece.ID != "" && piece.ID != s.calls[last].id {
-		s.calls = append(s.calls, &streamedCall{index: piece.Index, id: piece.ID})
-		last++
+	at := len(s.calls) - 1
+	for at >= 0 && s.calls[at].index != piece.Index {
+		at--
 	}
-	s.calls[last].name += piece.Function.Name
-	s.calls[last].args.WriteString(piece.Function.Arguments)
+	if at < 0 || piece.ID != "" && piece.ID != s.calls[at].id {
+		s.calls = append(s.calls, &streamedCall{index: piece.Index, id: piece.ID})
+		at = len(s.calls) - 1
+	}
+	s.calls[at].name += piece.Function.Name
+	s.calls[at].args.WriteString(piece.Function.Arguments)
 }
 
 func (s *streamed) toolCalls() []llm.ToolCall {

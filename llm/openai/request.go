@@ -13,9 +13,9 @@ import (
 
 func (m *Model) params(req *llm.Request) openai.ChatCompletionNewParams {
 	params := openai.ChatCompletionNewParams{
-		Messages: messages(req),
+		Messages: m.messages(req),
 		Model:    m.config.Model,
-		Tools:    tools(req.Tools),
+		Tools:    m.tools(req.Tools),
 	}
 	if req.Temperature != nil && !m.dropped.Has(wire.Temperature) {
 		params.Temperature = openai.Float(*req.Temperature)
@@ -23,7 +23,7 @@ func (m *Model) params(req *llm.Request) openai.ChatCompletionNewParams {
 	if len(req.Schema) > 0 && !m.dropped.Has(wire.ResponseFormat) {
 		params.ResponseFormat.OfJSONSchema = &shared.ResponseFormatJSONSchemaParam{
 			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{
-				Name: req.SchemaName, Schema: req.Schema, Strict: openai.Bool(wire.Strict(req.Schema)),
+				Name: req.SchemaName, Schema: req.Schema, Strict: openai.Bool(m.strict(req.Schema)),
 			},
 		}
 	}
@@ -34,21 +34,32 @@ func (m *Model) params(req *llm.Request) openai.ChatCompletionNewParams {
 	return params
 }
 
+// strict says whether a schema is to be held to: where it is within the subset, and
+// the server knows how.
+func (m *Model) strict(schema json.RawMessage) bool {
+	return wire.Strict(schema) && !m.dropped.Has(wire.Promise)
+}
+
 // limit sets the most tokens of the answer. OpenAI's newer models reject the old
-// name; most other servers only know that one.
+// name; most other servers only know that one. What is rejected is sent by the other.
 func (m *Model) limit(params *openai.ChatCompletionNewParams, tokens int) {
+	newName := strings.Contains(m.config.BaseURL, ".openai.com") != m.dropped.Has(wire.TokenLimit)
 	switch {
 	case tokens <= 0:
-	case strings.Contains(m.config.BaseURL, ".openai.com"):
+	case newName:
 		params.MaxCompletionTokens = openai.Int(int64(tokens))
 	default:
 		params.MaxTokens = openai.Int(int64(tokens))
 	}
 }
 
-func messages(req *llm.Request) []openai.ChatCompletionMessageParamUnion {
+func (m *Model) messages(req *llm.Request) []openai.ChatCompletionMessageParamUnion {
 	list := make([]openai.ChatCompletionMessageParamUnion, 0, len(req.Messages)+1)
-	if system := wire.System(req); system != "" {
+	system, before := wire.System(req), ""
+	if m.dropped.Has(wire.SystemRole) && system != "" {
+		system, before = "", system+"\n\n"
+	}
+	if system != "" {
 		list = append(list, openai.SystemMessage(system))
 	}
 	for _, message := range req.Messages {
@@ -56,20 +67,21 @@ func messages(req *llm.Request) []openai.ChatCompletionMessageParamUnion {
 			list = append(list, openai.AssistantMessage(message.Content))
 			continue
 		}
-		list = append(list, openai.UserMessage(message.Content))
+		list = append(list, openai.UserMessage(before+message.Content))
+		before = ""
 	}
 	return list
 }
 
 // tools is nil without any: OpenAI rejects an empty list, which its published
 // description allows.
-func tools(given []llm.Tool) []openai.ChatCompletionToolUnionParam {
+func (m *Model) tools(given []llm.Tool) []openai.ChatCompletionToolUnionParam {
 	var list []openai.ChatCompletionToolUnionParam
 	for _, tool := range given {
 		definition := shared.FunctionDefinitionParam{
 			Name: tool.Name, Description: openai.String(tool.Description), Parameters: parameters(tool.Schema),
 		}
-		if wire.Strict(tool.Schema) {
+		if m.strict(tool.Schema) {
 			definition.Strict = openai.Bool(true)
 		}
 		list = append(list, openai.ChatCompletionFunctionTool(definition))

@@ -13,21 +13,41 @@ import (
 	"alfred/llm"
 )
 
-// Optional names a part of a request that some servers or models do not accept
-// and that an answer can do without.
-type Optional string
+// Optional is a part of a request that some servers or models do not accept and that
+// an answer can do without.
+type Optional int
 
-// The optional parts.
+// The optional parts, in the order in which a complaint that may mean several of them
+// is tried: the least that can be left out first.
 const (
-	ResponseFormat Optional = "response_format"
-	StreamOptions  Optional = "stream_options"
-	Temperature    Optional = "temperature"
+	Temperature Optional = iota
+	StreamOptions
+	TokenLimit     // the usual name of the limit; the other name takes its place
+	SystemRole     // instructions then stand in the first message
+	Promise        // strict: a promise to hold to the schema; the schema is still sent
+	ResponseFormat // the schema then stands in the prompt alone
+	optionals
 )
+
+// complaints are the words by which servers name a part, in lower case. Those of
+// Anthropic about a grammar and Gemini's about a schema name no parameter at all.
+//
+//nolint:gochecknoglobals // a constant that Go has no form for
+var complaints = [optionals][]string{
+	Temperature:   {"temperature"},
+	StreamOptions: {"stream_options"},
+	TokenLimit:    {"max_tokens", "max_completion_tokens"},
+	SystemRole:    {"system role", "role 'system'", "does not support 'system'", "system message", "developer instruction"},
+	Promise: {
+		"strict", "grammar", "too complex", "union type", "optional parameters", "invalid schema", "function_calling_config", "functioncallingconfig", "validated",
+	},
+	ResponseFormat: {"response_format", "response_schema", "response_json_schema", "responsejsonschema", "json_schema", "the specified schema", "structured output"},
+}
 
 // Dropped remembers which optional parts a server rejected, so that only the first
 // request pays for finding out. The zero value drops nothing.
 type Dropped struct {
-	responseFormat, streamOptions, temperature atomic.Bool
+	parts [optionals]atomic.Bool
 }
 
 // Generate asks once, and again for every optional part that the server rejects.
@@ -82,7 +102,7 @@ func unbroken[T any](ctx context.Context, ask func(context.Context) (T, error)) 
 }
 
 // Has reports whether part is to be left out.
-func (d *Dropped) Has(part Optional) bool { return d.flag(part).Load() }
+func (d *Dropped) Has(part Optional) bool { return d.parts[part].Load() }
 
 // Learn reads the error of a request. It returns true when the server complains
 // about an optional part that was still being sent, so that the request is worth
@@ -93,34 +113,15 @@ func (d *Dropped) Learn(err error) bool {
 		return false
 	}
 	complaint := parse(failed.body)
+	if complaint.overflow() {
+		return false // it may name the limit, which is not what is wrong
+	}
 	text := strings.ToLower(fmt.Sprint(complaint.Param, " ", complaint.Message))
-	for _, part := range []Optional{ResponseFormat, StreamOptions, Temperature} {
-		if part.in(text) && d.flag(part).CompareAndSwap(false, true) {
+	for part, words := range complaints {
+		named := slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+		if named && d.parts[part].CompareAndSwap(false, true) {
 			return true
 		}
 	}
 	return false
-}
-
-// in says whether a complaint, in lower case, is about the part. Gemini has other
-// names for the response's format, and complains about a schema with too many
-// branches without any name.
-func (o Optional) in(complaint string) bool {
-	names := []string{string(o)}
-	if o == ResponseFormat {
-		names = append(names, "response_schema", "response_json_schema", "responsejsonschema", "the specified schema")
-	}
-	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(complaint, name) })
-}
-
-func (d *Dropped) flag(part Optional) *atomic.Bool {
-	switch part {
-	case ResponseFormat:
-		return &d.responseFormat
-	case StreamOptions:
-		return &d.streamOptions
-	case Temperature:
-		return &d.temperature
-	}
-	panic("no such optional part: " + string(part))
 }

@@ -93,7 +93,7 @@ type detail struct {
 	Code    any    `json:"code"`
 	Message string `json:"message"`
 	Param   string `json:"param"`
-	Status  string `json:"status"`
+	Status  any    `json:"status"` // a number for Azure
 	Type    string `json:"type"`
 }
 
@@ -144,6 +144,8 @@ func statusKind(status int, d detail) llm.Kind {
 		return llm.KindAuth // waiting does not help an account without credit
 	case status == http.StatusTooManyRequests:
 		return llm.KindRateLimit
+	case status == http.StatusInternalServerError && d.unsupported():
+		return llm.KindInvalidRequest // trying again does not help
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= http.StatusInternalServerError:
 		return llm.KindOverloaded
 	case status == http.StatusRequestEntityTooLarge, d.overflow():
@@ -154,6 +156,13 @@ func statusKind(status int, d detail) llm.Kind {
 		return llm.KindRefusal
 	}
 	return llm.KindInvalidRequest
+}
+
+// unsupported knows what llama.cpp calls a failure of its own: a server started
+// without what tools need.
+func (d detail) unsupported() bool {
+	text := strings.ToLower(d.Message)
+	return strings.Contains(text, "requires --jinja") || strings.Contains(text, "unsupported param")
 }
 
 // overflow knows the ways in which servers say that the prompt is too long; most

@@ -8,7 +8,6 @@ import (
 
 	"alfred/llm"
 	"alfred/llm/lexical"
-	"alfred/llm/wire"
 )
 
 // chatRequest is the part of a Chat Completions request that is looked at.
@@ -27,7 +26,6 @@ type responseFormat struct {
 	JSONSchema struct {
 		Name   string          `json:"name"`
 		Schema json.RawMessage `json:"schema"`
-		Strict bool            `json:"strict"`
 	} `json:"json_schema"`
 	Type string `json:"type"`
 }
@@ -36,19 +34,15 @@ type function struct {
 	Description string          `json:"description"`
 	Name        string          `json:"name"`
 	Parameters  json.RawMessage `json:"parameters"`
-	Strict      bool            `json:"strict"`
 }
 
 func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 	var request chatRequest
 	call := &Call{}
-	if !read(w, r, &request, call) {
+	if !s.read(w, r, &request, call) {
 		return
 	}
-	if problem := request.into(call); problem != "" {
-		s.fail(w, &Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: problem})
-		return
-	}
+	request.into(call)
 	reply, ok := s.serve(w, r, bearer(r), call)
 	if !ok {
 		return
@@ -60,8 +54,8 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) {
 	whole(w, reply, chatCompletion(&request, reply))
 }
 
-// into translates the request; it returns what the real server would object to.
-func (c *chatRequest) into(call *Call) string {
+// into translates the request.
+func (c *chatRequest) into(call *Call) {
 	call.Model, call.Stream = c.Model, c.Stream
 	call.Temperature, call.MaxTokens = c.Temperature, c.MaxTokens
 	for _, message := range c.Messages {
@@ -71,24 +65,14 @@ func (c *chatRequest) into(call *Call) string {
 		}
 		call.Messages = append(call.Messages, message)
 	}
-	if c.Tools != nil && len(c.Tools) == 0 {
-		return "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead."
-	}
 	for _, tool := range c.Tools {
 		f := tool.Function
-		if f.Strict && !wire.Strict(f.Parameters) {
-			return fmt.Sprintf("Invalid schema for function %q", f.Name)
-		}
 		call.Tools = append(call.Tools, llm.Tool{Name: f.Name, Description: f.Description, Schema: f.Parameters})
 	}
 	if c.ResponseFormat != nil {
 		format := c.ResponseFormat.JSONSchema
-		if format.Strict && !wire.Strict(format.Schema) {
-			return fmt.Sprintf("Invalid schema for response_format %q", format.Name)
-		}
 		call.SchemaName, call.Schema = format.Name, format.Schema
 	}
-	return ""
 }
 
 func chatCompletion(request *chatRequest, reply *Reply) map[string]any {
@@ -202,7 +186,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 		Model      string   `json:"model"`
 	}
 	call := &Call{}
-	if !read(w, r, &request, call) {
+	if !s.read(w, r, &request, call) {
 		return
 	}
 	call.Model = request.Model

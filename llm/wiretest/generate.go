@@ -16,7 +16,6 @@ type generateRequest struct {
 	GenerationConfig  struct {
 		MaxOutputTokens    int            `json:"maxOutputTokens"`
 		ResponseJSONSchema map[string]any `json:"responseJsonSchema"`
-		ResponseMIMEType   string         `json:"responseMimeType"`
 		Temperature        *float64       `json:"temperature"`
 	} `json:"generationConfig"`
 	Tools []struct {
@@ -58,13 +57,10 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	}
 	var request generateRequest
 	call := &Call{Model: model, Stream: method == "streamGenerateContent"}
-	if !read(w, r, &request, call) {
+	if !s.read(w, r, &request, call) {
 		return
 	}
-	if problem := request.into(call); problem != "" {
-		s.fail(w, &Reply{Status: http.StatusBadRequest, Code: "INVALID_ARGUMENT", Message: problem})
-		return
-	}
+	request.into(call)
 	reply, ok := s.serve(w, r, r.Header.Get("X-Goog-Api-Key"), call)
 	if !ok {
 		return
@@ -76,15 +72,12 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	whole(w, reply, generated(model, parts(reply), reply))
 }
 
-// into translates the request; it returns what the real server would object to.
-func (g *generateRequest) into(call *Call) string {
+// into translates the request.
+func (g *generateRequest) into(call *Call) {
 	config := g.GenerationConfig
 	call.System, call.Temperature, call.MaxTokens = g.SystemInstruction.text(), config.Temperature, config.MaxOutputTokens
 	for _, message := range g.Contents {
 		role := map[string]string{"user": llm.RoleUser, "model": llm.RoleAssistant}[message.Role]
-		if role == "" {
-			return "Please use a valid role: user, model."
-		}
 		call.Messages = append(call.Messages, llm.Message{Role: role, Content: message.text()})
 	}
 	for _, tool := range g.Tools {
@@ -93,15 +86,11 @@ func (g *generateRequest) into(call *Call) string {
 		}
 	}
 	if config.ResponseJSONSchema == nil {
-		return ""
-	}
-	if config.ResponseMIMEType != "application/json" {
-		return "response_json_schema needs response_mime_type application/json"
+		return
 	}
 	call.SchemaName, _ = config.ResponseJSONSchema["title"].(string)
 	delete(config.ResponseJSONSchema, "title")
 	call.Schema, _ = json.Marshal(config.ResponseJSONSchema) //nolint:errchkjson // was JSON a moment ago
-	return ""
 }
 
 // parts are the answer's parts. Arguments are objects by protocol: a call whose
@@ -196,7 +185,7 @@ func (s *Server) batchEmbed(w http.ResponseWriter, r *http.Request, model string
 		} `json:"requests"`
 	}
 	call := &Call{Model: model}
-	if !read(w, r, &request, call) {
+	if !s.read(w, r, &request, call) {
 		return
 	}
 	if _, ok := s.serve(w, r, r.Header.Get("X-Goog-Api-Key"), call); !ok {

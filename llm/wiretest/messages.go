@@ -55,11 +55,11 @@ func (b *blocks) UnmarshalJSON(text []byte) error {
 func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	var request messagesRequest
 	call := &Call{}
-	if !read(w, r, &request, call) {
+	if !s.read(w, r, &request, call) {
 		return
 	}
-	if request.MaxTokens <= 0 || len(request.Messages) == 0 || r.Header.Get("Anthropic-Version") == "" {
-		s.fail(w, &Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: "max_tokens, messages and anthropic-version are required"})
+	if r.Header.Get("Anthropic-Version") == "" {
+		s.fail(w, &Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: "anthropic-version: header is required"})
 		return
 	}
 	request.into(call)

@@ -75,30 +75,37 @@ type Server struct {
 
 	handler  Handler
 	http     *httptest.Server
+	mux      *http.ServeMux
 	mu       sync.Mutex
 	calls    []*Call
+	refused  []string
 	protocol Protocol
 }
 
 // Start starts a server.
 func Start(t testing.TB, protocol Protocol, handler Handler) *Server {
 	t.Helper()
-	s := &Server{handler: handler, protocol: protocol}
-	mux := http.NewServeMux()
-	prefix := ""
+	s := newServer(protocol, handler)
+	s.http = httptest.NewServer(s.mux)
+	s.BaseURL = s.http.URL
+	if protocol == OpenAI {
+		s.BaseURL += "/v1"
+	}
+	t.Cleanup(s.http.Close)
+	return s
+}
+
+func newServer(protocol Protocol, handler Handler) *Server {
+	s := &Server{handler: handler, protocol: protocol, mux: http.NewServeMux()}
 	switch protocol {
 	case Anthropic:
-		mux.HandleFunc("POST /v1/messages", s.messages)
+		s.mux.HandleFunc("POST /v1/messages", s.messages)
 	case Gemini:
-		mux.HandleFunc("POST /v1beta/models/{call}", s.generate)
+		s.mux.HandleFunc("POST /v1beta/models/{call}", s.generate)
 	case OpenAI:
-		prefix = "/v1"
-		mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
-		mux.HandleFunc("POST /v1/embeddings", s.embeddings)
+		s.mux.HandleFunc("POST /v1/chat/completions", s.chatCompletions)
+		s.mux.HandleFunc("POST /v1/embeddings", s.embeddings)
 	}
-	s.http = httptest.NewServer(mux)
-	s.BaseURL = s.http.URL + prefix
-	t.Cleanup(s.http.Close)
 	return s
 }
 
@@ -107,6 +114,13 @@ func (s *Server) Calls() []*Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.calls)
+}
+
+// Refusals are what the server refused by its provider's rules.
+func (s *Server) Refusals() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.refused)
 }
 
 // Client returns a client whose connections end with the server.
@@ -157,8 +171,9 @@ func (s *Server) fail(w http.ResponseWriter, reply *Reply) {
 	writeJSON(w, reply.Status, body)
 }
 
-// read decodes the body into request and keeps it in call.
-func read(w http.ResponseWriter, r *http.Request, request any, call *Call) bool {
+// read decodes the body into request and keeps it in call. What the provider refuses
+// by its own rules is refused here, and counted.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, request any, call *Call) bool {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
 		call.Body = body
@@ -166,8 +181,19 @@ func read(w http.ResponseWriter, r *http.Request, request any, call *Call) bool 
 	}
 	if err != nil {
 		http.Error(w, fmt.Sprintf("read request: %v", err), http.StatusBadRequest)
+		return false
 	}
-	return err == nil
+	if strings.Contains(strings.ToLower(r.URL.Path), "embed") {
+		return true
+	}
+	if says := refusal(s.protocol, call.Body); says != "" {
+		s.mu.Lock()
+		s.refused = append(s.refused, says)
+		s.mu.Unlock()
+		s.fail(w, &Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: says})
+		return false
+	}
+	return true
 }
 
 // whole writes an answer in one piece, or half of it before the connection breaks.

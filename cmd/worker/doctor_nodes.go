@@ -1,0 +1,141 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/llm"
+	"alfred/llm/provider"
+	"alfred/nodes"
+)
+
+// trial is the model of one node while it is tried: it remembers what the server
+// refused on the way to an answer.
+type trial struct {
+	llm.Model
+
+	asked   time.Duration
+	err     error
+	model   string
+	refused []string
+}
+
+// Prepare hands on what llm.Prepare looks for.
+func (m *trial) Prepare(req *llm.Request) { llm.Prepare(m.Model, req) }
+
+// Generate implements llm.Model.
+func (m *trial) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	asked := *req
+	asked.OnFailed = func(_ *llm.Response, err error, _ time.Duration) { m.refused = append(m.refused, err.Error()) }
+	started := time.Now()
+	resp, err := m.Model.Generate(ctx, &asked)
+	m.asked += time.Since(started)
+	if m.err = err; resp != nil {
+		m.model = resp.Model
+	}
+
+	return resp, err //nolint:wrapcheck // nodes decide on the kind
+}
+
+// question asks one node's real question: its prompt, schema or tools, streamed where
+// the node streams.
+type question struct {
+	name, node string
+	ask        func(ctx context.Context, model llm.Model) error
+}
+
+func small(message string) nodes.Frame {
+	return nodes.Frame{
+		Persona: "You keep lists.", At: nodes.At{Turn: 1, Step: 1, Call: 1},
+		Blocks: []nodes.Block{{Tag: "current_task", Sections: []nodes.Section{{Heading: "## Current Message", Body: message}}}},
+	}
+}
+
+func questions() []question {
+	const message = "Put milk on my list."
+	all := []question{
+		{"understand", "understand", func(ctx context.Context, m llm.Model) error {
+			out, err := nodes.Understand(ctx, m, nodes.UnderstandInput{Frame: small(message), EntityTypes: []string{"item"}})
+			if err == nil && out.Degraded != "" {
+				err = errors.New(out.Degraded)
+			}
+
+			return err //nolint:wrapcheck // says which node
+		}},
+		{"think", "think", func(ctx context.Context, m llm.Model) error {
+			_, err := nodes.Think(ctx, m, nodes.ThinkInput{Frame: small(message), Subdomains: []string{"lists"}, MaxSteps: 3, WriteAllowed: true})
+
+			return err //nolint:wrapcheck // says which node
+		}},
+		{"reply", "reply", func(ctx context.Context, m llm.Model) error {
+			_, err := nodes.Reply(ctx, m, nodes.ReplyInput{Frame: small(message), OnDelta: func(string) {}})
+
+			return err //nolint:wrapcheck // says which node
+		}},
+		{"summarize", "summarize", func(ctx context.Context, m llm.Model) error {
+			_, err := nodes.Summarize(ctx, m, nodes.SummarizeInput{Frame: small(message)})
+
+			return err //nolint:wrapcheck // says which node
+		}},
+		{"compress", "compress", func(ctx context.Context, m llm.Model) error {
+			_, err := nodes.Compress(ctx, m, nodes.CompressInput{Frame: small(message)})
+
+			return err //nolint:wrapcheck // says which node
+		}},
+	}
+	for _, stepType := range []string{"read", "analyze", "generate", "write"} {
+		all = append(all, question{"act, " + stepType, "act", func(ctx context.Context, m llm.Model) error {
+			tables := []string{"items"}
+			_, err := nodes.Act(ctx, m, nodes.ActInput{
+				Frame: small(message), StepType: stepType, Tables: tables, EntityTypes: []string{"item"}, SchemaRequestsLeft: 1,
+				Writable: map[string][]string{nodes.ToolCreate: tables, nodes.ToolUpdate: tables, nodes.ToolDelete: tables},
+			})
+
+			return err //nolint:wrapcheck // says which node
+		}})
+	}
+
+	return all
+}
+
+// tryNodes asks the configured models each node's real question and tells what their
+// server refused. It costs a few thousand tokens.
+func tryNodes(ctx context.Context, e settings.Env) ([]program.Finding, error) {
+	s, err := settings.Parse(e, settings.Worker)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // says which setting
+	}
+	config := s.Model
+	config.Fallback = nil // it would hide what is wrong with the first
+	if name := cmp.Or(config.Name, provider.Offline); name == provider.Offline || name == provider.Script {
+		return []program.Finding{{Check: "models", OK: true, Detail: name + " needs no network"}}, nil
+	}
+	models, err := provider.New(&config)
+	if err != nil {
+		return nil, fmt.Errorf("choose models: %w", err)
+	}
+	var findings []program.Finding
+	for _, q := range questions() {
+		findings = append(findings, q.try(ctx, models[q.node]))
+	}
+
+	return findings, nil
+}
+
+// try keeps the server's own error: what a node makes of it may hide it.
+func (q question) try(ctx context.Context, model llm.Model) program.Finding {
+	tried := &trial{Model: model}
+	err := q.ask(ctx, tried)
+	detail := fmt.Sprintf("%s answers, in %d ms", tried.model, tried.asked.Milliseconds())
+	if len(tried.refused) > 0 {
+		detail += "; refused, and left out from then on: " + strings.Join(tried.refused, " | ")
+	}
+
+	return program.Found(q.name, errors.Join(tried.err, err), detail)
+}

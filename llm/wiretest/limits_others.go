@@ -1,0 +1,170 @@
+package wiretest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// rolesOfAnthropic: the first message is the user's, and newer models take no last
+// one of the assistant (prefill).
+func rolesOfAnthropic(request map[string]any) string {
+	messages := list(request["messages"])
+	if messages[0]["role"] != "user" {
+		return "messages: first message must use the \"user\" role"
+	}
+	if messages[len(messages)-1]["role"] == "assistant" {
+		return "This model does not support assistant message prefill. The conversation must end with a user message."
+	}
+	return ""
+}
+
+// cacheMarks: a request may have 4.
+func cacheMarks(request map[string]any) string {
+	text, _ := json.Marshal(request) //nolint:errchkjson // was JSON a moment ago
+	if marks := strings.Count(string(text), `"cache_control"`); marks > 4 {
+		return fmt.Sprintf("A maximum of 4 blocks with cache_control may be provided. Found %d.", marks)
+	}
+	return ""
+}
+
+// grammarOfAnthropic: all strict tools of a request make one grammar, of at most 20
+// tools, 24 optional properties and 16 unions; numeric and length constraints are
+// not known to it (anthropics/anthropic-sdk-python#1185 and its transform_schema).
+func grammarOfAnthropic(request map[string]any) string {
+	tools, optional, unions := 0, 0, 0
+	for _, tool := range list(request["tools"]) {
+		if tool["strict"] != true {
+			continue
+		}
+		tools++
+		o, u, unknown := grammar(tool["input_schema"])
+		if unknown != "" {
+			return fmt.Sprintf("tools.%v: For this type, property '%s' is not supported", tool["name"], unknown)
+		}
+		optional, unions = optional+o, unions+u
+	}
+	switch {
+	case tools > 20:
+		return "The compiled grammar is too large: too many strict tools."
+	case optional > 24:
+		return "Schemas contains too many optional parameters, which would make grammar compilation inefficient."
+	case unions > 16:
+		return fmt.Sprintf("Schemas contains too many parameters with union types (%d parameters with type arrays or anyOf).", unions)
+	}
+	return ""
+}
+
+func grammar(schema any) (optional, unions int, unknown string) {
+	switch node := schema.(type) {
+	case map[string]any:
+		if _, types := node["type"].([]any); types || node["anyOf"] != nil {
+			unions++
+		}
+		if properties, ok := node["properties"].(map[string]any); ok {
+			required, _ := node["required"].([]any)
+			optional += len(properties) - len(required)
+			if node["additionalProperties"] != false {
+				return 0, 0, "additionalProperties"
+			}
+		}
+		for name, child := range node {
+			if slices.Contains([]string{"minimum", "maximum", "multipleOf", "minLength", "maxLength", "maxItems", "pattern", "oneOf", "not"}, name) {
+				return 0, 0, name
+			}
+			o, u, bad := grammar(child)
+			if bad != "" {
+				return 0, 0, bad
+			}
+			optional, unions = optional+o, unions+u
+		}
+	case []any:
+		for _, child := range node {
+			o, u, bad := grammar(child)
+			if bad != "" {
+				return 0, 0, bad
+			}
+			optional, unions = optional+o, unions+u
+		}
+	}
+	return optional, unions, ""
+}
+
+func forcedTool(request map[string]any) string {
+	choice := object(request["tool_choice"])
+	if choice == nil || choice["type"] != "tool" {
+		return ""
+	}
+	for _, tool := range list(request["tools"]) {
+		if tool["name"] == choice["name"] {
+			return ""
+		}
+	}
+	return fmt.Sprintf("Tool '%v' not found in provided tools", choice["name"])
+}
+
+// rolesOfGemini: a conversation ends with the user.
+func rolesOfGemini(request map[string]any) string {
+	contents := list(request["contents"])
+	if contents[0]["role"] == "model" || contents[len(contents)-1]["role"] == "model" {
+		return "Please ensure that multiturn requests begin and end with a user role."
+	}
+	return ""
+}
+
+func schemaNeedsType(request map[string]any) string {
+	config := object(request["generationConfig"])
+	if config["responseJsonSchema"] != nil && config["responseMimeType"] != "application/json" {
+		return "response_json_schema needs response_mime_type application/json"
+	}
+	return ""
+}
+
+// schemasOfGemini: keywords that its documentation lists.
+func schemasOfGemini(request map[string]any) string {
+	known := []string{
+		"$anchor", "$defs", "$id", "$ref", "additionalProperties", "anyOf", "description", "enum", "format", "items", "maxItems", "maximum", "minItems", "minimum",
+		"oneOf", "prefixItems", "properties", "propertyOrdering", "required", "title", "type",
+	}
+	schemas := []any{object(request["generationConfig"])["responseJsonSchema"]}
+	for _, tool := range list(request["tools"]) {
+		for _, function := range list(tool["functionDeclarations"]) {
+			schemas = append(schemas, function["parametersJsonSchema"])
+		}
+	}
+	for _, schema := range schemas {
+		if unknown := unknownKeyword(schema, known); unknown != "" {
+			return "Invalid JSON payload received. Unknown keyword in the specified schema: " + unknown
+		}
+	}
+	return ""
+}
+
+func unknownKeyword(schema any, known []string) string {
+	node, _ := schema.(map[string]any)
+	for name, child := range node {
+		if !slices.Contains(known, name) {
+			return name
+		}
+		var children []any
+		switch child := child.(type) {
+		case []any:
+			children = child
+		case map[string]any:
+			children = []any{child}
+			if name == "properties" || name == "$defs" {
+				children = nil
+				for _, named := range child {
+					children = append(children, named)
+				}
+			}
+		}
+		for _, inner := range children {
+			if unknown := unknownKeyword(inner, known); unknown != "" {
+				return unknown
+			}
+		}
+	}
+	return ""
+}

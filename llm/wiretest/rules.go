@@ -1,0 +1,83 @@
+package wiretest
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+//go:embed rules/*.json
+var extracts embed.FS
+
+// published are extracts of the providers' own descriptions of their requests, by
+// protocol. Each file says where it comes from.
+//
+//nolint:gochecknoglobals // compiled once; a constant that Go has no form for
+var published = sync.OnceValue(func() map[Protocol]*jsonschema.Resolved {
+	resolved := map[Protocol]*jsonschema.Resolved{}
+	for _, protocol := range []Protocol{Anthropic, Gemini, OpenAI} {
+		text, err := extracts.ReadFile("rules/" + string(protocol) + ".json")
+		var extract struct {
+			Schema *jsonschema.Schema `json:"schema"`
+		}
+		if err == nil {
+			err = json.Unmarshal(text, &extract)
+		}
+		if err == nil {
+			resolved[protocol], err = extract.Schema.Resolve(nil)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("rules of %s: %v", protocol, err))
+		}
+	}
+	return resolved
+})
+
+// refusal is what the provider would answer 400 with, or "". What its description
+// does not say stands in limits.
+func refusal(protocol Protocol, body []byte) string {
+	var request map[string]any
+	if err := json.Unmarshal(body, &request); err != nil {
+		return "the body is not JSON: " + err.Error()
+	}
+	if err := published()[protocol].Validate(request); err != nil {
+		return err.Error()
+	}
+	for _, limit := range limits[protocol] {
+		if says := limit(request); says != "" {
+			return says
+		}
+	}
+	return ""
+}
+
+// limits are what documents and issue threads report beyond the descriptions.
+//
+//nolint:gochecknoglobals // a constant that Go has no form for
+var limits = map[Protocol][]func(map[string]any) string{
+	Anthropic: {rolesOfAnthropic, cacheMarks, grammarOfAnthropic, forcedTool},
+	Gemini:    {rolesOfGemini, schemaNeedsType, schemasOfGemini},
+	OpenAI:    {emptyTools, bothLimits, reasoningModels, strictSchemas, streamOptions, toolNames},
+}
+
+func list(value any) []map[string]any {
+	items, _ := value.([]any)
+	var objects []map[string]any
+	for _, item := range items {
+		if object, ok := item.(map[string]any); ok {
+			objects = append(objects, object)
+		}
+	}
+	return objects
+}
+
+func object(value any, path ...string) map[string]any {
+	at, _ := value.(map[string]any)
+	for _, name := range path {
+		at, _ = at[name].(map[string]any)
+	}
+	return at
+}
