@@ -56,10 +56,11 @@ demo: ## a real conversation without a person; its exit status says whether all 
 	@scripts/demo
 
 .PHONY: generate
-generate: ## write db/ from sql/, client/ from the API, and the documents that say what catalog and code hold
+generate: ## write db/ from sql/, client/ from the API, the page from its sources, and the documents that say what catalog and code hold
 	@$(TOOL) sqlc generate
 	@$(TEST_DATABASE); go test -count=1 ./cmd/internal/reference -run Documented -update
 	@scripts/clients
+	@scripts/page
 
 .PHONY: help
 help: ## list the targets
@@ -76,6 +77,10 @@ logs: ## follow the logs of make run
 .PHONY: migrate
 migrate: build ## bring the database's schema up to date
 	@$(DATABASE); bin/worker migrate up
+
+.PHONY: page
+page: ## build the page of httpapi/web/assets; needs node and npm
+	@scripts/page
 
 .PHONY: pictures
 pictures: ## draw the README's pictures anew, in a headless browser

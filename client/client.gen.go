@@ -806,7 +806,10 @@ type EnqueuedTurnStatus string
 
 // Entity defines model for Entity.
 type Entity struct {
-	Action      string      `json:"action"`
+	Action string `json:"action"`
+
+	// Key Of its row, as in /v1/data/{type}; none for drafts and what is gone.
+	Key         *string     `json:"key,omitempty"`
 	Label       string      `json:"label"`
 	Reason      *string     `json:"reason"`
 	Ref         string      `json:"ref"`
@@ -1333,6 +1336,12 @@ type PatchRowParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// WatchSessionsParams defines parameters for WatchSessions.
+type WatchSessionsParams struct {
+	// Session Session to tell of: ID, or ID.number.seq to go on after that event. One may stand there several times.
+	Session []string `form:"session" json:"session"`
+}
+
 // ListMentionsParams defines parameters for ListMentions.
 type ListMentionsParams struct {
 	// Q Part of the name.
@@ -1654,6 +1663,11 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 	PatchRow(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// WatchSessions The events of several sessions in one stream
+	//
+	// Corresponds with GET /v1/events (the `WatchSessions` operationId).
+	WatchSessions(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListMentions Rows to mention, by part of their name
 	//
 	// Corresponds with GET /v1/mentions (the `ListMentions` operationId).
@@ -1959,6 +1973,21 @@ func (c *Client) PatchRowWithBody(ctx context.Context, pType string, id string, 
 // Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 func (c *Client) PatchRow(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPatchRowRequest(c.Server, pType, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WatchSessions The events of several sessions in one stream
+//
+// Corresponds with GET /v1/events (the `WatchSessions` operationId).
+func (c *Client) WatchSessions(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWatchSessionsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2924,6 +2953,60 @@ func NewPatchRowRequestWithBody(server string, pType string, id string, params *
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewWatchSessionsRequest constructs an http.Request for the WatchSessions method
+func NewWatchSessionsRequest(server string, params *WatchSessionsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/events")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "session", params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -4706,6 +4789,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 	PatchRowWithResponse(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchRowResponse, error)
 
+	// WatchSessionsWithResponse The events of several sessions in one stream
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/events (the `WatchSessions` operationId).
+	WatchSessionsWithResponse(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*WatchSessionsResponse, error)
+
 	// ListMentionsWithResponse Rows to mention, by part of their name
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -5219,6 +5309,40 @@ func (r PatchRowResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PatchRowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type WatchSessionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// GetBody returns the raw response body bytes
+func (r WatchSessionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r WatchSessionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WatchSessionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r WatchSessionsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6435,6 +6559,19 @@ func (c *ClientWithResponses) PatchRowWithResponse(ctx context.Context, pType st
 	return ParsePatchRowResponse(rsp)
 }
 
+// WatchSessionsWithResponse The events of several sessions in one stream
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/events (the `WatchSessions` operationId).
+func (c *ClientWithResponses) WatchSessionsWithResponse(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*WatchSessionsResponse, error) {
+	rsp, err := c.WatchSessions(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWatchSessionsResponse(rsp)
+}
+
 // ListMentionsWithResponse Rows to mention, by part of their name
 //
 // Returns a wrapper object for the known response body format(s).
@@ -7044,6 +7181,22 @@ func ParsePatchRowResponse(rsp *http.Response) (*PatchRowResponse, error) {
 			headers.ETag = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseWatchSessionsResponse parses an HTTP response from a WatchSessionsWithResponse call
+func ParseWatchSessionsResponse(rsp *http.Response) (*WatchSessionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WatchSessionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
 	}
 
 	return response, nil

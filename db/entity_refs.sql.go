@@ -13,7 +13,8 @@ import (
 )
 
 const EntityList = `-- name: EntityList :many
-SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref
+SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref,
+       (CASE WHEN state IN ('stored', 'promoted') THEN coalesce(entity_id, '') ELSE '' END)::text AS key
 FROM v_entities
 WHERE session_id = $1 AND tier <> 'hidden'
   AND ($2::text IS NULL
@@ -44,6 +45,7 @@ type EntityListRow struct {
 	Reason      *string
 	TurnCreated int32
 	TurnLastRef int32
+	Key         string
 }
 
 // EntityList is the registry as the API shows it, tiers counted from the session's last turn.
@@ -74,6 +76,7 @@ func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams
 			&i.Reason,
 			&i.TurnCreated,
 			&i.TurnLastRef,
+			&i.Key,
 		); err != nil {
 			return nil, err
 		}
@@ -87,7 +90,8 @@ func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams
 
 const EntityListAt = `-- name: EntityListAt :many
 SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS label, a.action::text AS action, a.state::ref_state AS state,
-       a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref
+       a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref,
+       (CASE WHEN a.state IN ('stored', 'promoted') THEN coalesce(a.entity_id, '') ELSE '' END)::text AS key
 FROM registry_at($1::uuid, $2::int) AS a
 WHERE a.tier <> 'hidden'
   AND ($3::text IS NULL
@@ -119,6 +123,7 @@ type EntityListAtRow struct {
 	Reason      *string
 	TurnCreated int32
 	TurnLastRef int32
+	Key         string
 }
 
 // EntityListAt is EntityList as it was when a turn ended.
@@ -150,6 +155,7 @@ func (q *Queries) EntityListAt(ctx context.Context, db DBTX, arg *EntityListAtPa
 			&i.Reason,
 			&i.TurnCreated,
 			&i.TurnLastRef,
+			&i.Key,
 		); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,18 @@ import (
 	"time"
 )
 
+const WorkerAlive = `-- name: WorkerAlive :one
+SELECT EXISTS (SELECT FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds')::boolean AS alive
+`
+
+// WorkerAlive says whether any worker answers.
+func (q *Queries) WorkerAlive(ctx context.Context, db DBTX) (bool, error) {
+	row := db.QueryRow(ctx, WorkerAlive)
+	var alive bool
+	err := row.Scan(&alive)
+	return alive, err
+}
+
 const WorkerBeat = `-- name: WorkerBeat :one
 INSERT INTO workers (id, version, host, clock_skew) VALUES ($1, $2, $3, $4::timestamptz - clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew

@@ -71,7 +71,7 @@ func New(config Config) http.Handler {
 	}
 	a.register(mux)
 	a.registerOperator(mux)
-	registerPage(mux)
+	registerPage(mux, config.RiverUI != nil)
 
 	return a.logRequests(drainBodies(securityHeaders(a.guardOrigin(a.traced(fallback(mux))))))
 }
@@ -83,6 +83,7 @@ func (a *api) register(mux *http.ServeMux) {
 	a.registerSessions()
 	a.registerTurns()
 	a.registerEvents()
+	a.registerWatch()
 	a.registerTimeline()
 	a.registerCalls()
 	a.registerEntities()

@@ -30,6 +30,7 @@ type entity struct {
 	Reason      *string     `json:"reason"`
 	TurnCreated int32       `json:"turn_created"`
 	TurnLastRef int32       `json:"turn_last_ref"`
+	Key         string      `doc:"Of its row, as in /v1/data/{type}; none for drafts and what is gone." json:"key,omitempty"`
 }
 
 // entityPage is the registry, a page of it.

@@ -1,54 +1,110 @@
 package httpapi
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"io/fs"
+	"mime"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
+	"time"
 )
 
-//go:embed web
+// webFiles is what scripts/page builds of the page's sources.
+//
+//go:embed web/dist
 var webFiles embed.FS
 
-// registerPage serves the chat page and its files. They change with the binary
-// alone: a browser asks each time whether they have, and is told by their hash.
-func registerPage(mux *http.ServeMux) {
-	files, tags := pageFiles()
-	serve := http.FileServerFS(files)
+const forEver = "public, max-age=31536000, immutable"
+
+// pageFile is a file of the page as browsers get it.
+type pageFile struct {
+	plain, gzipped  []byte
+	kind, tag, keep string
+}
+
+// registerPage serves the page. Its files have the hash of their content in their names and are kept for ever; the
+// document that names them is asked for each time. withJobs shows the link to the queue's own page.
+func registerPage(mux *http.ServeMux, withJobs bool) {
+	files := sync.OnceValue(func() map[string]*pageFile { return pageFiles(withJobs) })
 	page := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-cache")
-		if tag := tags[path.Clean(r.URL.Path)]; tag != "" {
-			w.Header().Set("ETag", tag)
+		file := files()[r.URL.Path]
+		if file == nil {
+			http.NotFound(w, r)
+
+			return
 		}
-		serve.ServeHTTP(w, r)
+		file.serve(w, r)
 	}
 	mux.HandleFunc("GET /{$}", page)
 	mux.HandleFunc("GET /assets/", page)
 }
 
-// pageFiles are the page's files and, by address, an entity tag of each.
-func pageFiles() (fs.FS, map[string]string) {
-	files, err := fs.Sub(webFiles, "web")
-	if err != nil {
-		panic(err) // the directory is embedded above
+func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Cache-Control", f.keep)
+	h.Set("ETag", f.tag)
+	h.Set("Vary", "Accept-Encoding")
+	body := f.plain
+	if f.gzipped != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		body = f.gzipped
 	}
-	tags := map[string]string{}
-	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}
+
+// pageFiles are the page's files by address.
+func pageFiles(withJobs bool) map[string]*pageFile {
+	files := map[string]*pageFile{}
+	root := "web/dist"
+	err := fs.WalkDir(webFiles, root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		data, err := fs.ReadFile(files, name)
-		sum := sha256.Sum256(data)
-		tags["/"+strings.TrimSuffix(name, "index.html")] = `"` + hex.EncodeToString(sum[:8]) + `"`
+		data, err := webFiles.ReadFile(name)
+		if err != nil {
+			return err //nolint:wrapcheck // cannot be: it is embedded
+		}
+		if address := strings.TrimPrefix(name, root); address == "/index.html" {
+			files["/"] = newPageFile(name, indexOf(data, withJobs), "no-cache")
+		} else {
+			files[address] = newPageFile(name, data, forEver)
+		}
 
-		return err //nolint:wrapcheck // cannot be
+		return nil
 	})
 	if err != nil {
 		panic(err) // embedded files can be read
 	}
 
-	return files, tags
+	return files
+}
+
+// indexOf is the document for a server with, or without, the queue's own page.
+func indexOf(html []byte, withJobs bool) []byte {
+	if !withJobs {
+		return html
+	}
+
+	return bytes.Replace(html, []byte(`href="/riverui/" hidden`), []byte(`href="/riverui/"`), 1)
+}
+
+func newPageFile(name string, data []byte, keep string) *pageFile {
+	sum := sha256.Sum256(data)
+	file := &pageFile{plain: data, kind: mime.TypeByExtension(path.Ext(name)), tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, keep: keep}
+	var small bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&small, gzip.BestCompression) // the level is one that there is
+	_, _ = z.Write(data)                                      // a buffer takes everything
+	_ = z.Close()
+	if small.Len() < len(data) {
+		file.gzipped = small.Bytes()
+	}
+
+	return file
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -33,11 +34,11 @@ type Listener struct {
 	sessions    int // of subscribers
 }
 
-// subscriber waits for a turn, or for all turns of a session.
+// subscriber waits for a turn, or for all turns of some sessions.
 type subscriber struct {
-	signal    chan struct{}
-	turnID    uuid.UUID
-	sessionID uuid.UUID
+	signal     chan struct{}
+	turnID     uuid.UUID
+	sessionIDs []uuid.UUID
 }
 
 // NewListener returns a listener that connects by config, a copy of which it keeps. The address must be a direct
@@ -64,21 +65,26 @@ func (l *Listener) Subscribe(turnID uuid.UUID) (signal <-chan struct{}, stop fun
 
 // SubscribeSession is [Listener.Subscribe] for all turns of a session.
 func (l *Listener) SubscribeSession(sessionID uuid.UUID) (signal <-chan struct{}, stop func()) {
-	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), sessionID: sessionID})
+	return l.SubscribeSessions([]uuid.UUID{sessionID})
+}
+
+// SubscribeSessions is [Listener.Subscribe] for all turns of several sessions.
+func (l *Listener) SubscribeSessions(sessionIDs []uuid.UUID) (signal <-chan struct{}, stop func()) {
+	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), sessionIDs: slices.Clone(sessionIDs)})
 }
 
 func (l *Listener) subscribe(s *subscriber) (signal <-chan struct{}, stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.subscribers[s] = struct{}{}
-	if s.sessionID != uuid.Nil {
+	if len(s.sessionIDs) > 0 {
 		l.sessions++
 	}
 
 	return s.signal, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if _, there := l.subscribers[s]; there && s.sessionID != uuid.Nil {
+		if _, there := l.subscribers[s]; there && len(s.sessionIDs) > 0 {
 			l.sessions--
 		}
 		delete(l.subscribers, s)
@@ -157,11 +163,11 @@ func turnIDs(payload string) []uuid.UUID {
 }
 
 func (l *Listener) signalTurns(turns []uuid.UUID) {
-	l.signal(turns, func(s *subscriber) uuid.UUID { return s.turnID })
+	l.signal(turns, func(s *subscriber) []uuid.UUID { return []uuid.UUID{s.turnID} })
 }
 
-// signal wakes those whose topic is one of the ids.
-func (l *Listener) signal(ids []uuid.UUID, topic func(*subscriber) uuid.UUID) {
+// signal wakes those who have one of the ids among their topics.
+func (l *Listener) signal(ids []uuid.UUID, topics func(*subscriber) []uuid.UUID) {
 	wanted := make(map[uuid.UUID]bool, len(ids))
 	for _, id := range ids {
 		wanted[id] = id != uuid.Nil
@@ -169,7 +175,7 @@ func (l *Listener) signal(ids []uuid.UUID, topic func(*subscriber) uuid.UUID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for s := range l.subscribers {
-		if wanted[topic(s)] {
+		if slices.ContainsFunc(topics(s), func(id uuid.UUID) bool { return wanted[id] }) {
 			s.wake()
 		}
 	}
@@ -188,7 +194,7 @@ func (l *Listener) signalSessions(ctx context.Context, conn *pgx.Conn, turns []u
 	if err != nil {
 		return fmt.Errorf("look for the sessions of turns: %w", err)
 	}
-	l.signal(sessions, func(s *subscriber) uuid.UUID { return s.sessionID })
+	l.signal(sessions, func(s *subscriber) []uuid.UUID { return s.sessionIDs })
 
 	return nil
 }

@@ -1,6 +1,7 @@
 -- EntityList is the registry as the API shows it, tiers counted from the session's last turn.
 -- name: EntityList :many
-SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref
+SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref,
+       (CASE WHEN state IN ('stored', 'promoted') THEN coalesce(entity_id, '') ELSE '' END)::text AS key
 FROM v_entities
 WHERE session_id = @session_id AND tier <> 'hidden'
   AND (sqlc.narg(after_ref)::text IS NULL
@@ -13,7 +14,8 @@ LIMIT @page_size;
 -- EntityListAt is EntityList as it was when a turn ended.
 -- name: EntityListAt :many
 SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS label, a.action::text AS action, a.state::ref_state AS state,
-       a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref
+       a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref,
+       (CASE WHEN a.state IN ('stored', 'promoted') THEN coalesce(a.entity_id, '') ELSE '' END)::text AS key
 FROM registry_at(@session_id::uuid, @turn_number::int) AS a
 WHERE a.tier <> 'hidden'
   AND (sqlc.narg(after_ref)::text IS NULL

@@ -1,3 +1,7 @@
+-- WorkerAlive says whether any worker answers.
+-- name: WorkerAlive :one
+SELECT EXISTS (SELECT FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds')::boolean AS alive;
+
 -- WorkerBeat renews a lease and returns the database's time.
 -- name: WorkerBeat :one
 INSERT INTO workers (id, version, host, clock_skew) VALUES (@id, @version, @host, sqlc.arg(host_time)::timestamptz - clock_timestamp())

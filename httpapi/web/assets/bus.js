@@ -6,9 +6,14 @@
 //   stale          what is shown may have changed: a turn ended, a row or draft was changed
 //   turn           {id, number, status}: a turn was added or has changed its status
 //   inspect        {id, number}: somebody asks how this turn came about
-//   say            text: the user speaks by a button
+//   busy           whether a turn waits or runs
+//   stop           nothing: the turn that runs is to end
+//   say            {text, ref}: the user speaks by a button
+//   edit           {message, number}: what was said is to be said otherwise
+//   began          id: the conversation that a first message waited for is there
+//   open           a row or draft that the conversation knows: it is to be shown
 
-/** @import { EntityPage, Session } from "../../../client/api" */
+/** @import { Entity, EntityPage, Session } from "../../../client/api" */
 /**
  * @typedef {object} Heard
  * @property {Session | null} session
@@ -17,7 +22,12 @@
  * @property {undefined} stale
  * @property {{id: string, number: number, status: string}} turn
  * @property {{id: string, number: number}} inspect
- * @property {string} say
+ * @property {{text: string, ref?: string}} say
+ * @property {{message: string, number: number}} edit
+ * @property {string} began
+ * @property {boolean} busy
+ * @property {undefined} stop
+ * @property {Entity} open
  */
 
 const bus = new EventTarget();

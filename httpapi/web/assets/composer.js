@@ -1,5 +1,6 @@
 // The message box. What is typed is kept per conversation, over reloads too, until it is sent.
 
+import { emit, on } from "./bus.js";
 import { $ } from "./dom.js";
 import { mentionKeys, mentioned, setMentioned, withTokens } from "./mentions.js";
 import { forget, recall, remember } from "./store.js";
@@ -11,6 +12,10 @@ const box = $("message");
 let session = null;
 /** @type {(text: string) => void} */
 let send = () => {};
+let newestMessage = () => "";
+
+// onRecall is asked for the message to take up again, with the arrow up in an empty box.
+export function onRecall(newest) { newestMessage = newest; }
 
 // openComposer shows what was being typed in a conversation. take(text) gets each message.
 export function openComposer(id, take) {
@@ -22,6 +27,13 @@ export function openComposer(id, take) {
   changed();
 }
 
+// carry takes what is being typed for one conversation to another.
+export function carry(from, to) {
+  const kept = recall(`draft:${from}`);
+  if (kept) remember(`draft:${to}`, kept);
+  forget(`draft:${from}`);
+}
+
 // giveBack puts a text that was not sent into the box, before what stands there.
 export function giveBack(text) {
   if (!text) return;
@@ -30,6 +42,15 @@ export function giveBack(text) {
 }
 
 export const typedText = () => withTokens(box.value.trim());
+
+// editing puts a message into the box to be said otherwise; what stood there comes after it.
+export function editing(message) {
+  const tokens = [...message.matchAll(/@\[([^\]\n]*)\]\(([^()\s]*)\)/g)].map(([token, label]) => ({ label, token }));
+  box.value = [tokens.reduce((text, { label, token }) => text.replaceAll(token, `@${label}`), message), box.value].filter(Boolean).join("\n\n");
+  setMentioned([...tokens, ...mentioned()]);
+  changed();
+  box.focus();
+}
 
 // prefill begins a message for the person to finish.
 export function prefill(text) {
@@ -49,6 +70,7 @@ function changed() {
   $("message-size").className = over ? "bad" : "";
   box.setAttribute("aria-invalid", String(over));
   $("send").disabled = over || box.value.trim() === "";
+  $("send").hidden = !$("stop").hidden && box.value.trim() === "";
   resize();
 }
 
@@ -69,8 +91,20 @@ $("composer").addEventListener("submit", (event) => {
   send(text);
 });
 box.addEventListener("input", changed);
+
+// While a turn runs its stop stands where a message is sent from; what is typed meanwhile can still be sent.
+on("busy", (busy) => {
+  $("stop").hidden = !busy;
+  changed();
+});
+$("stop").addEventListener("click", () => emit("stop"));
 box.addEventListener("keydown", (event) => {
   if (mentionKeys(event)) return;
+  if (event.key === "ArrowUp" && box.value === "") {
+    const before = newestMessage();
+    if (before) { event.preventDefault(); editing(before); }
+    return;
+  }
   if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
     $("composer").requestSubmit();

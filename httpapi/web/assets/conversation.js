@@ -1,22 +1,29 @@
 // The conversation shown: its turns, and what happens in them.
 
 import { ApiError, get, whole, call } from "./api.js";
-import { emit } from "./bus.js";
-import { $ } from "./dom.js";
+import { emit, on } from "./bus.js";
+import { $, h } from "./dom.js";
+import { rate } from "./feedback.js";
 import { guarded, notice } from "./notice.js";
+import { openResults } from "./results.js";
 import { events } from "./stream.js";
 import { toEnd, turnView } from "./turn.js";
+import { isPart } from "./types.js";
 
 /** @import { EnqueuedTurn, Session, Turn, TurnLine } from "../../../client/api" */
 /** @typedef {ReturnType<typeof turnView>} View */
 
 const last = 2147483647; // after all of a turn's events
+const patience = 3000; // ms without a sign; then it is asked whether anybody works
 
 /** @type {Session | null} */
 let session = null;
 /** @type {Map<string, View>} */
 let views = new Map(); // by turn id
 let following = new AbortController();
+let heardAt = 0;
+/** @type {import("./text.js").Named[]} */
+let named = []; // rows that replies may name
 
 export const current = () => session;
 
@@ -31,7 +38,7 @@ export async function open(found, gone) {
   const { signal } = following;
   emit("session", found);
   /** @type {TurnLine[]} */
-  const told = await whole(`/v1/sessions/${found.id}/turns`);
+  const told = found.last_turn ? await whole(`/v1/sessions/${found.id}/turns`) : [];
   if (signal.aborted) return;
   for (const turn of told) add(turn);
   $("empty").hidden = told.length > 0;
@@ -50,11 +57,22 @@ export function end() {
   emit("session", null);
 }
 
+// blank shows the place of a conversation that begins with its first message.
+export function blank() {
+  close();
+  $("empty").hidden = false;
+  $("turns").setAttribute("aria-busy", "false");
+  emit("session", null);
+  emit("loaded");
+}
+
 export function close() {
   following.abort();
   following = new AbortController();
   session = null;
+  named = [];
   views = new Map();
+  emit("busy", false);
   $("turns").replaceChildren();
   $("turns").setAttribute("aria-busy", "true");
   $("empty").hidden = true;
@@ -80,22 +98,72 @@ async function reopenQuestion(id) {
 export function add(turn) {
   if (views.has(turn.id)) return views.get(turn.id);
   const view = turnView(turn, {
-    say: (text) => emit("say", text),
+    answer: ({ label, ref }) => emit("say", { text: label, ref }),
+    again: () => emit("say", { text: turn.message }),
+    edit: () => emit("edit", { message: turn.message, number: turn.number }),
     write: () => $("message").focus(),
     inspect: () => emit("inspect", { id: turn.id, number: turn.number }),
+    results: () => guarded(() => openResults(turn.id)),
+    rate: (verdict, before) => guarded(() => rate(turn.id, verdict, before)),
     cancel: () => guarded(() => cancel(turn.id)),
   });
   for (const other of views.values()) other.closeQuestion();
   views.set(turn.id, view);
+  view.known(named);
   const next = [...$("turns").children].find((item) => Number(item.dataset.number) > turn.number);
   $("turns").insertBefore(view.item, next ?? null);
   $("empty").hidden = true;
   if (turn.status === "queued") view.working("Waiting for the answer before…");
   else if (turn.status === "running") view.working("Starting…");
-  else if (turn.error) view.fail(turn.error.message);
-  else view.reply(turn.reply);
+  else ended(view, turn);
+  if (running(turn.status)) attend();
   return view;
 }
+
+/** @param {View} view @param {{status: string, error?: TurnLine["error"] | null, reply?: string | null}} turn */
+function ended(view, turn) {
+  if (!turn.error) view.reply(turn.reply);
+  else {
+    view.reply(turn.reply);
+    view.fail(turn.error.message, { stopped: turn.status === "cancelled" });
+  }
+  spell(view, turn);
+}
+
+// spell says at a reply what made it. A turn that ended here is asked for once.
+function spell(view, turn) {
+  const seconds = turn.replied_at ? (new Date(turn.replied_at).getTime() - new Date(turn.created_at).getTime()) / 1000 : 0;
+  view.cost({ model: turn.model, seconds, usd: turn.cost_usd ?? turn.usage?.cost_usd });
+  view.rated(turn.feedback ?? "");
+}
+
+// attend looks whether anybody works as long as a turn waits without a sign.
+let attending = 0;
+function attend() {
+  heardAt = Date.now();
+  emit("busy", true);
+  clearInterval(attending);
+  attending = setInterval(async () => {
+    if (!busy()) clearInterval(attending);
+    if (!busy() || Date.now() - heardAt < patience) return;
+    const answer = await fetch("/readyz", { cache: "no-store" }).then((r) => r.ok ? r.text() : "ok", () => "ok");
+    const why = answer.startsWith("ok") ? [] : ["No worker is answering. Start one with ", h("code", {}, "worker run"), " (", h("code", {}, "make run"), " starts all there is). Your message is kept and answered then."];
+    for (const view of views.values()) if (running(view.status)) view.idle(why.map((part) => typeof part === "string" ? part : part.cloneNode(true)));
+  }, 1000);
+}
+
+on("stop", () => {
+  const now = [...views].find(([, view]) => view.status === "running") ?? [...views].find(([, view]) => view.status === "queued");
+  if (now) guarded(() => cancel(now[0]));
+});
+
+// newest is what was said last.
+export const newest = () => [...views.values()].reduce((a, b) => !a || b.number > a.number ? b : a, null);
+
+on("registry", ({ items }) => {
+  named = items.filter((e) => (e.key || e.state === "pending") && !isPart(e.type)).map((e) => ({ label: e.label, open: () => emit("open", e) }));
+  for (const view of views.values()) view.known(named);
+});
 
 // turns are {id, number, status, message}, oldest first.
 export const turns = () => [...views].map(([id, view]) => ({ id, number: view.number, status: view.status, message: view.message }))
@@ -108,7 +176,7 @@ async function cancel(id) {
   const turn = await get(`/v1/turns/${id}`);
   const view = views.get(id);
   if (!view || !turn.error || !running(view.status)) return;
-  view.fail(turn.error.message, true);
+  view.fail(turn.error.message, { aloud: true, stopped: turn.status === "cancelled" });
   finish(view, { turn_id: id, number: turn.number }, turn.status);
 }
 
@@ -138,6 +206,8 @@ async function told({ type, data }, signal) {
     emit("turn", turn);
   }
   const view = views.get(data.turn_id);
+  heardAt = Date.now();
+  view.idle([]);
   if (running(view.status)) show(view, type, data);
 }
 
@@ -155,16 +225,18 @@ const shows = {
   reply: (view, data) => view.reply(data.text, true),
   question: (view, data) => view.ask(data),
   "turn.finished": (view, data) => finish(view, data, "succeeded"),
-  "turn.failed": (view, data) => { view.fail(data.error.message, true); finish(view, data, "failed"); },
-  "turn.cancelled": (view, data) => { view.fail(data.error.message, true); finish(view, data, "cancelled"); },
+  "turn.failed": (view, data) => { view.fail(data.error.message, { aloud: true }); finish(view, data, "failed"); },
+  "turn.cancelled": (view, data) => { view.fail(data.error.message, { aloud: true, stopped: true }); finish(view, data, "cancelled"); },
 };
 
 function show(view, type, data) { shows[type]?.(view, data); }
 
 function finish(view, data, status) {
   view.status = status;
+  emit("busy", busy());
   emit("turn", { id: data.turn_id, number: data.number, status });
   emit("stale");
+  guarded(async () => spell(view, await get(`/v1/turns/${data.turn_id}`)));
 }
 
 // deliver sends a message under a key, so that one sent twice arrives once.

@@ -4,6 +4,10 @@
 /** @type {(id: string) => any} */
 export const $ = (id) => document.getElementById(id);
 
+// address is where a file of the page is that is not loaded with it, under the name that the build gave it.
+/** @type {(name: string) => string} */
+export const address = (name) => document.querySelector(`meta[name="${name}"]`).getAttribute("content");
+
 // h makes an element: h("button", { class: "quiet", onclick: go }, "Go", icon("go")).
 // An attribute that is false or missing is left out; a child that is null or false too.
 export function h(tag, attributes = {}, ...children) {
@@ -25,12 +29,15 @@ export const iconButton = (name, label, onclick, attributes = {}) =>
   h("button", { type: "button", class: "icon-button", "aria-label": label, title: label, onclick, ...attributes }, icon(name));
 
 const paths = {
+  again: "M19 12a7 7 0 1 1-2-5M18 3v4.5h-4.5",
   archive: "M4 8h16v11H4zM3 4h18v4H3zM10 12h4",
   back: "M15 5l-7 7 7 7",
   chat: "M4 5h16v11H9l-5 4z",
   check: "M5 12.5l4.5 4.5L19 7.5",
   close: "M6 6l12 12M18 6L6 18",
+  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   dash: "M6 12h12",
+  down: "M12 5v14M6 13l6 6 6-6",
   edit: "M4 20l1-4L16 5l3 3L8 19zM14 7l3 3",
   menu: "M4 7h16M4 12h16M4 17h16",
   more: "M6 12h.01M12 12h.01M18 12h.01",
@@ -38,9 +45,12 @@ const paths = {
   pin: "M9 4h6l-1 6 3 3v2H7v-2l3-3zM12 15v5",
   plus: "M12 5v14M5 12h14",
   search: "M11 18a7 7 0 1 1 0-14 7 7 0 0 1 0 14zM16 16l4.5 4.5",
+  save: "M12 4v11M7 10l5 5 5-5M5 20h14",
   send: "M12 19V6M6 11l6-6 6 6",
   stop: "M8 8h8v8H8z",
   table: "M4 5h16v14H4zM4 10h16M10 10v9",
+  "thumb-down": "M7 13V4h10l3 7v3h-6l1 5-2 1-5-7zM7 4H4v9h3",
+  "thumb-up": "M7 11v9h10l3-7v-3h-6l1-5-2-1-5 7zM7 20H4v-9h3",
   trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
   warn: "M12 4l9 16H3zM12 10v4M12 17h.01",
 };

@@ -12,17 +12,20 @@ import { typeOf } from "./types.js";
 
 /** @type {Session | null} */
 let session = null;
+/** @type {Entity[]} */
+let known = [];
 
 const path = (ref) => `/v1/sessions/${session.id}/artifacts/${encodeURIComponent(ref)}`;
 
 const learned = "Alfred learns of it with your next message.";
 
+// look opens a draft.
 /** @param {Entity} draft */
-async function look(draft) {
+export async function look(draft) {
   const response = await guarded(() => request(path(draft.ref)));
   if (!response) return;
   const asSeen = { "If-Match": response.headers.get("ETag") };
-  await openDraft(draft, await response.json(), {
+  await openDraft(draft, await response.json(), known, {
     keep: async (content) => {
       /** @type {Artifact} */
       const { version } = await call("PATCH", path(draft.ref), { content }, asSeen);
@@ -86,6 +89,7 @@ function card(draft) {
 
 on("session", (now) => { session = now; });
 on("registry", ({ items }) => {
+  known = items;
   const drafts = items.filter((e) => e.tier === "generated");
   $("drafts").hidden = drafts.length === 0;
   const all = drafts.length > 1 && h("p", { class: "soft" }, `${drafts.length} drafts, not saved `,

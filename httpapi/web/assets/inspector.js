@@ -26,7 +26,11 @@ function placeOf(e) {
 
 // redraw fills the panel anew. What answers late is not shown.
 function redraw() {
-  if (!inspectorOpen() || !session) return;
+  if (!inspectorOpen()) return;
+  if (!session) {
+    $("panel").replaceChildren(h("p", { class: "soft none" }, "Nothing yet. What Alfred reads, drafts and remembers in a conversation stands here."));
+    return;
+  }
   drawn += 1;
   const mine = drawn;
   const panel = $("panel");

@@ -1,58 +1,45 @@
-// The little of Markdown that replies are written in, as elements. All else, HTML above all, stays the text it is.
+// Replies are Markdown. What a model writes as HTML stays the text it is; what comes of the rest is sanitised all the same.
 
-import { h } from "./dom.js";
+import DOMPurify from "dompurify";
+import { micromark } from "micromark";
+import { gfmAutolinkLiteral, gfmAutolinkLiteralHtml } from "micromark-extension-gfm-autolink-literal";
+import { gfmStrikethrough, gfmStrikethroughHtml } from "micromark-extension-gfm-strikethrough";
+import { gfmTable, gfmTableHtml } from "micromark-extension-gfm-table";
 
-const bullet = /^\s*[-*•]\s+(.*)$/;
-const numbered = /^\s*(\d{1,3})[.)]\s+(.*)$/;
-const heading = /^#{1,6}\s+(.*)$/;
-const fence = /^\s*```/;
-const inlineMarks = /(\*\*[^*\n]+\*\*|`[^`\n]+`|(?<![\w*])\*[^*\s](?:[^*\n]*[^*\s])?\*(?![\w*]))/;
+const options = {
+  extensions: [gfmAutolinkLiteral(), gfmStrikethrough({ singleTilde: false }), gfmTable()],
+  htmlExtensions: [gfmAutolinkLiteralHtml(), gfmStrikethroughHtml(), gfmTableHtml()],
+};
 
-function inline(text) {
-  return text.split(inlineMarks).map((part) => {
-    if (part.length > 4 && part.startsWith("**") && part.endsWith("**")) return h("strong", {}, part.slice(2, -2));
-    if (part.length > 2 && part.startsWith("`") && part.endsWith("`")) return h("code", {}, part.slice(1, -1));
-    if (part.length > 2 && part.startsWith("*") && part.endsWith("*")) return h("em", {}, part.slice(1, -1));
-    return part;
-  });
-}
+const allowed = {
+  ALLOWED_TAGS: ["a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "li", "ol", "p", "pre", "strong",
+    "table", "tbody", "td", "th", "thead", "tr", "ul"],
+  ALLOWED_ATTR: ["align", "alt", "href", "start"],
+  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+};
 
-// run takes the lines that a rule fits, beginning at from.
-function run(lines, from, rule) {
-  let to = from;
-  while (to < lines.length && rule.test(lines[to])) to += 1;
-  return to;
-}
-
-// render turns a text into block elements.
-export function render(text) {
-  const lines = text.replaceAll("\r\n", "\n").split("\n");
-  const blocks = [];
-  for (let i = 0; i < lines.length;) {
-    const line = lines[i];
-    if (line.trim() === "") {
-      i += 1;
-    } else if (fence.test(line)) {
-      let end = i + 1;
-      while (end < lines.length && !fence.test(lines[end])) end += 1;
-      blocks.push(h("pre", {}, lines.slice(i + 1, end).join("\n")));
-      i = end + 1;
-    } else if (heading.test(line)) {
-      blocks.push(h("h3", {}, inline(heading.exec(line)[1])));
-      i += 1;
-    } else if (bullet.test(line)) {
-      const end = run(lines, i, bullet);
-      blocks.push(h("ul", {}, lines.slice(i, end).map((l) => h("li", {}, inline(bullet.exec(l)[1])))));
-      i = end;
-    } else if (numbered.test(line)) {
-      const end = run(lines, i, numbered);
-      blocks.push(h("ol", { start: numbered.exec(line)[1] }, lines.slice(i, end).map((l) => h("li", {}, inline(numbered.exec(l)[2])))));
-      i = end;
-    } else {
-      const from = i;
-      while (i < lines.length && lines[i].trim() !== "" && ![fence, heading, bullet, numbered].some((rule) => rule.test(lines[i]))) i += 1;
-      blocks.push(h("p", {}, lines.slice(from, i).flatMap((l, n) => n ? [h("br"), ...inline(l)] : inline(l))));
-    }
+// fragment turns a text into elements.
+/** @param {string} text @returns {DocumentFragment} */
+export function fragment(text) {
+  /** @type {DocumentFragment} */
+  const made = DOMPurify.sanitize(micromark(text, options), { ...allowed, RETURN_DOM_FRAGMENT: true });
+  for (const link of made.querySelectorAll("a")) {
+    if (!link.getAttribute("href")) link.replaceWith(...link.childNodes);
+    else Object.assign(link, { target: "_blank", rel: "noopener noreferrer" });
   }
-  return blocks;
+  for (const picture of made.querySelectorAll("img")) picture.replaceWith(picture.alt); // nothing is loaded from elsewhere
+  for (const title of made.querySelectorAll("h1, h2, h4, h5, h6")) { // the page has its own outline; a reply's titles are all of one rank in it
+    const same = document.createElement("h3");
+    same.append(...title.childNodes);
+    title.replaceWith(same);
+  }
+  for (const table of made.querySelectorAll("table")) {
+    const frame = document.createElement("div");
+    Object.assign(frame, { className: "table", tabIndex: 0 });
+    frame.setAttribute("role", "region");
+    frame.setAttribute("aria-label", "Table");
+    table.replaceWith(frame);
+    frame.append(table);
+  }
+  return made;
 }

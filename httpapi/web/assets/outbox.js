@@ -2,6 +2,7 @@
 // key when the server is back, so that it arrives once.
 
 import { ApiError, Unreachable } from "./api.js";
+import { emit } from "./bus.js";
 import { reachable } from "./connection.js";
 import { deliver } from "./conversation.js";
 import { $, button, h } from "./dom.js";
@@ -9,16 +10,23 @@ import { notice } from "./notice.js";
 import { forget, recall, remember } from "./store.js";
 import { toEnd } from "./turn.js";
 
+// fresh stands for the conversation that begins with its first message.
+export const fresh = "new";
+
 let session = null;
 let items = []; // {key, text}
 let tried = false; // the first has failed once
 /** @type {(text: string, error: Error | null) => void} */
 let refused = () => {};
+/** @type {() => Promise<string>} */
+let begin = async () => fresh;
 
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
 
-// openOutbox shows a conversation's. no(text, error) is given back what the server refuses.
-export function openOutbox(id, no) {
+// openOutbox shows a conversation's. no(text, error) is given back what the server refuses; start() makes the conversation
+// that a first message waits for and answers with its id.
+export function openOutbox(id, no, start) {
+  begin = start;
   session = id;
   items = recall(`outbox:${id}`) ?? [];
   refused = no;
@@ -48,10 +56,21 @@ export function takeAll() {
   return text;
 }
 
+// move takes what was written for a new conversation into it.
+async function move() {
+  const id = await begin();
+  if (session !== fresh) return; // another is shown meanwhile; the text waits where new ones begin
+  remember(`outbox:${id}`, items);
+  forget(`outbox:${fresh}`);
+  items = [];
+  emit("began", id);
+}
+
 async function flush(id) {
   while (session === id && items.length) {
     const [first] = items;
     try {
+      if (id === fresh) return await move();
       await deliver(id, first.text, first.key);
       done(id, first);
     } catch (error) {

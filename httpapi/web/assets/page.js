@@ -2,17 +2,19 @@
 
 import { call, get } from "./api.js";
 import { on } from "./bus.js";
-import { giveBack, openComposer, prefill, typedText } from "./composer.js";
-import { current, end, open } from "./conversation.js";
+import { carry, editing, giveBack, onRecall, openComposer, prefill, typedText } from "./composer.js";
+import { blank, current, end, newest, open } from "./conversation.js";
 import { $, button, h } from "./dom.js";
-import "./drafts.js";
+import { look } from "./drafts.js";
 import "./inspector.js";
 import { clearNotices, guarded, notice } from "./notice.js";
-import { closeOutbox, explain, openOutbox, post, takeAll } from "./outbox.js";
+import { closeOutbox, explain, fresh as unsent, openOutbox, post, takeAll } from "./outbox.js";
 import "./registry.js";
+import { openRow } from "./rowform.js";
 import { showRows } from "./rows.js";
-import { head, list, listed, reopen } from "./sessions.js";
+import { add, head, list, listed, reopen } from "./sessions.js";
 import { closeDrawers, startShell } from "./shell.js";
+import "./shortcuts.js";
 import { loadTypes, markType, typeOf, types } from "./types.js";
 
 let orphan = ""; // what was typed in a conversation that is gone, until it has found a place
@@ -30,13 +32,22 @@ function focusMessage() {
 }
 
 async function show(session) {
-  clearNotices();
+  if (current() && current().id !== session?.id) clearNotices();
   $("gone").hidden = true;
   $("composer").hidden = false;
-  openComposer(session.id, post);
-  openOutbox(session.id, refused);
+  openComposer(session?.id ?? unsent, post);
+  openOutbox(session?.id ?? unsent, refused, begin);
   if (orphan) notice("What you typed in the deleted conversation is kept.", { action: { text: "Put it here", run: adopt } });
-  await open(session, () => gone(session.id));
+  if (session) await open(session, () => gone(session.id));
+  else blank();
+}
+
+// begin makes the conversation that a first message waits for.
+async function begin() {
+  /** @type {import("../../../client/api").Session} */
+  const session = await call("POST", "/v1/sessions", {});
+  add(session);
+  return session.id;
 }
 
 function adopt() {
@@ -64,12 +75,10 @@ function gone(id) {
   guarded(list);
 }
 
-// fresh starts a conversation, or opens the one that is still empty.
+// fresh shows the place of a conversation that begins with its first message.
 async function fresh() {
-  const unused = listed().find((s) => s.last_turn === 0 && !s.title && !s.archived && s.id !== current()?.id);
-  const session = unused ?? await call("POST", "/v1/sessions", {});
-  if (!unused) await list();
-  await go(session);
+  history.replaceState(null, "", "#new");
+  await route();
 }
 
 async function go(session) {
@@ -82,14 +91,13 @@ async function route() {
   const name = decodeURIComponent(location.hash.slice(1));
   const type = name.startsWith("rows/") ? typeOf(name.slice(5)) : null;
   closeDrawers();
-  if (name === "new") return fresh();
   $("chat").hidden = Boolean(type);
   $("rows").hidden = !type;
   markType(type);
   if (type) return showRows(type);
-  const session = name === current()?.id ? current() : await find(name);
-  if (!session) return listed().length ? go(listed()[0]) : fresh();
-  if (session === current()) head();
+  const session = name === "new" ? null : name === current()?.id ? current() : await find(name);
+  if (!session && name !== "new" && listed().length) return go(listed()[0]);
+  if (session && session === current()) head();
   else await show(session);
   return focusMessage();
 }
@@ -106,7 +114,14 @@ function empty() {
     h("div", { class: "options" }, ideas.map((idea) => button(idea, () => post(idea)))));
 }
 
-on("say", (text) => post(text));
+onRecall(() => newest()?.message ?? "");
+on("say", ({ text }) => post(text));
+on("edit", ({ message }) => editing(message));
+on("began", (id) => guarded(() => {
+  carry(unsent, id);
+  return go({ id });
+}));
+on("open", (entity) => guarded(() => entity.state === "pending" ? look(entity) : openRow(typeOf(entity.type), entity.key, () => {})));
 $("new-session").addEventListener("click", () => guarded(fresh));
 window.addEventListener("hashchange", () => guarded(route));
 
@@ -116,6 +131,4 @@ guarded(async () => {
   if (location.hash.startsWith("#rows/") && listed().length) await show(listed()[0]); // what is changed there, a conversation learns of
   await route();
   startShell();
-  const jobs = await fetch("/riverui/", { method: "HEAD", credentials: "omit" }).catch(() => null); // else the browser asks for a password
-  $("riverui").hidden = !jobs || jobs.status === 404;
 });

@@ -11,9 +11,15 @@ const gathering = 100; // ms; events come in bursts
 /** @type {Session | null} */
 let session = null;
 let timer = 0;
+/** @type {import("../../../client/api").Entity[]} */
+let items = [];
 let before = ""; // what was told last: what has not changed is not drawn anew under somebody's finger
 
+// known is what the conversation knows.
+export const known = () => items;
+
 function tell(known) {
+  ({ items } = known);
   const now = JSON.stringify(known);
   if (now !== before) emit("registry", known);
   before = now;

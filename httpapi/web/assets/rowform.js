@@ -33,6 +33,7 @@ const learned = () => current() ? " Alfred learns of it with your next message."
 export async function openRow(type, id, done) {
   const { row, etag } = id ? await read(type, id) : { row: {}, etag: null };
   const form = await formOf(type, row, choices);
+  const before = JSON.stringify(form.values());
   const wrong = h("p", { class: "bad", role: "alert", hidden: true });
   const name = id ? String(row[nameField(type)] ?? capital(type.name)) : `New ${type.name}`;
   const submit = h("button", { type: "submit", class: "primary" }, id ? "Save" : "Create");
@@ -64,8 +65,10 @@ export async function openRow(type, id, done) {
   };
   const dialog = openDialog(name, h("form", { onsubmit: (event) => { guarded(() => save(event)); } }, form.element,
     h("div", { class: "buttons" }, wrong, id && type.writes.includes("delete") && button("Delete", remove, { class: "danger" }), h("span", { class: "gap" }),
-      button("Cancel", () => dialog.close()), submit)), { wide: true });
-  if (!type.writes.includes(id ? "update" : "create")) for (const input of dialog.querySelectorAll("input, select, textarea, form .fields button, form button[type=submit]")) input.disabled = true;
+      button("Cancel", () => dialog.leave()), submit)), { wide: true, unsaved: () => JSON.stringify(form.values()) !== before });
+  /** @type {any[]} */
+  const inputs = type.writes.includes(id ? "update" : "create") ? [] : [...dialog.querySelectorAll("input, select, textarea, form .fields button, form button[type=submit]")];
+  for (const input of inputs) input.disabled = true;
 }
 
 function changed(done) {

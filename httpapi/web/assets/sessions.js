@@ -36,6 +36,13 @@ export async function list() {
   return items;
 }
 
+// add puts a conversation that has just begun at the top of the list.
+/** @param {Session} session */
+export function add(session) {
+  items = [session, ...items];
+  draw();
+}
+
 async function read(from) {
   const words = $("find-session").value.trim();
   /** @type {PageSession} */

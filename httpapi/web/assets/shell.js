@@ -77,8 +77,20 @@ $("toggle-sidebar").append(icon("menu"));
 $("toggle-inspector").append(icon("panel"));
 $("close-inspector").append(icon("close"));
 $("send").append(icon("send"));
+$("stop").append(icon("stop"));
+$("newest").append(icon("down"));
 $("session-menu").firstElementChild.append(icon("more"));
 $("new-session").prepend(icon("plus"));
+
+// The colours are the device's, unless another choice was made here.
+const theme = recall("theme") ?? "";
+document.documentElement.dataset.theme = theme;
+$("theme").value = theme;
+$("theme").addEventListener("change", () => {
+  document.documentElement.dataset.theme = $("theme").value;
+  if ($("theme").value) remember("theme", $("theme").value);
+  else forget("theme");
+});
 
 // startShell opens what was open the last time; a wide screen has room for it.
 export function startShell() {

@@ -1,102 +1,97 @@
-// A conversation's events as they happen. EventSource cannot send a key, so the stream is read by hand.
+// A conversation's events as they happen, from the stream that all tabs of this browser share.
 
-import { ApiError, Unreachable, request } from "./api.js";
-import { reachable } from "./connection.js";
+import { ApiError } from "./api.js";
+import { lost, reachable } from "./connection.js";
+import { address } from "./dom.js";
+import { askForKey, authorization } from "./key.js";
 
-const silence = 40000; // ms; the server says something each 15 s
+const hub = address("hub");
+const signOfLife = 20000; // ms
 const hiddenFor = 60000; // ms; then a page that nobody sees and that waits for nothing lets go of the stream
-const firstPause = 200;
-const longestPause = 5000;
-const tooMany = 429; // other tabs have all the streams that the key may open: one of them will be closed
 
-const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+/** @type {MessagePort | null} */
+let port = null;
+let names = 0; // each watch has its own: what was told of one before is not heard
 
-const shown = () => document.visibilityState === "visible" ? Promise.resolve()
-  : new Promise((resolve) => { document.addEventListener("visibilitychange", resolve, { once: true }); });
+// connect finds the hub: shared with the other tabs, or our own where there are no SharedWorkers.
+async function connect() {
+  if (port) return port;
+  if ("SharedWorker" in window) {
+    try {
+      const worker = new SharedWorker(hub, { type: "module" });
+      port = worker.port;
+      port.start();
+      return port;
+    } catch { /* a browser that has them and forbids them */ }
+  }
+  const { join } = await import(hub);
+  const channel = new MessageChannel();
+  join(channel.port1);
+  port = channel.port2;
+  port.start();
+  return port;
+}
 
 // events yields {id, type, data} after the given id, for ever, and ends when the conversation is deleted. A cut is
 // told by {type: "cut"}, its end by {type: "resumed"}; nothing is lost or told twice between them.
+/** @param {string} session @param {string} after @param {AbortSignal} signal @param {() => boolean} busy */
 export async function* events(session, after, signal, busy) {
+  const heard = [];
+  let wake = () => {};
   let last = after;
-  let cut = false;
-  for (let pause = firstPause; !signal.aborted; pause = Math.min(pause * 2, longestPause)) {
-    const attempt = watch(signal, busy);
-    try {
-      const response = await request(`/v1/sessions/${session}/events`, { signal: attempt.signal, headers: last ? { "Last-Event-ID": last } : {} });
-      if (cut) yield { type: "resumed" };
-      cut = false;
-      for await (const event of parse(response.body, attempt.heard)) {
-        pause = firstPause;
-        if (event.id) last = event.id;
-        if (event.type) yield event;
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (error instanceof ApiError && error.status === 404) return;
-      if (error instanceof ApiError && error.status < 500 && error.status !== tooMany) throw error;
-      if (error instanceof Unreachable) pause = firstPause;
-    } finally {
-      attempt.stop();
-    }
-    if (signal.aborted) return;
-    if (!cut && busy()) yield { type: "cut" };
-    cut = true;
-    await sleep(pause);
-    await reachable();
-    if (!busy()) await shown();
-  }
-}
-
-// watch ends an attempt that has gone silent: a connection that a sleeping device has lost says nothing of it.
-function watch(signal, busy) {
-  const control = new AbortController();
-  let heardAt = Date.now();
   let hiddenAt = 0;
+  const to = await connect();
+  let name = 0;
+  const watch = () => to.postMessage({ watch: { name, session, after: last }, headers: authorization() });
+  const anew = () => { names += 1; name = names; watch(); };
+  const leave = () => { if (name === names) to.postMessage({ watch: null, headers: authorization() }); };
+  const hear = ({ data }) => { if (data.name === name) heard.push(data); wake(); };
   const look = () => {
-    if (document.visibilityState === "visible") hiddenAt = 0;
-    else hiddenAt ||= Date.now();
-    if (Date.now() - heardAt > silence || (hiddenAt && !busy() && Date.now() - hiddenAt > hiddenFor)) control.abort();
+    const seen = document.visibilityState === "visible";
+    hiddenAt = seen ? 0 : hiddenAt || Date.now();
+    if (hiddenAt && !busy() && Date.now() - hiddenAt > hiddenFor) leave();
+    else watch();
   };
-  const again = () => control.abort();
-  const timer = setInterval(look, 5000);
+  const stop = () => wake();
+  const again = () => to.postMessage({ again: true });
+  const timer = setInterval(look, signOfLife);
+  to.addEventListener("message", hear);
   document.addEventListener("visibilitychange", look);
+  window.addEventListener("pagehide", leave);
+  window.addEventListener("pageshow", look);
   window.addEventListener("online", again);
-  signal.addEventListener("abort", again);
-  return {
-    signal: control.signal,
-    heard: () => { heardAt = Date.now(); },
-    stop: () => {
-      clearInterval(timer);
-      document.removeEventListener("visibilitychange", look);
-      window.removeEventListener("online", again);
-      signal.removeEventListener("abort", again);
-      control.abort();
-    },
-  };
-}
-
-async function* parse(body, heard) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let buffer = "";
+  signal.addEventListener("abort", stop);
   try {
+    anew();
     for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      heard();
-      const blocks = (buffer + value).split("\n\n");
-      buffer = blocks.pop();
-      for (const block of blocks) yield fieldsOf(block);
+      while (!heard.length && !signal.aborted) await new Promise((resolve) => { wake = () => resolve(null); });
+      if (signal.aborted) return;
+      const { event, cut, away, resumed, gone, refused } = heard.shift();
+      if (gone) return;
+      if (event) {
+        last = event.id;
+        yield event;
+      } else if (resumed) {
+        yield { type: "resumed" };
+      } else if (cut) {
+        if (busy()) yield { type: "cut" };
+        if (away) lost();
+        reachable().then(again);
+      } else if (refused?.status === 401) {
+        await askForKey();
+        anew();
+      } else if (refused) {
+        throw new ApiError(refused.status, refused.problem);
+      }
     }
   } finally {
-    reader.cancel().catch(() => {});
+    leave();
+    clearInterval(timer);
+    to.removeEventListener("message", hear);
+    document.removeEventListener("visibilitychange", look);
+    window.removeEventListener("pagehide", leave);
+    window.removeEventListener("pageshow", look);
+    window.removeEventListener("online", again);
+    signal.removeEventListener("abort", stop);
   }
-}
-
-function fieldsOf(block) {
-  const fields = {};
-  for (const line of block.split("\n")) {
-    const colon = line.indexOf(":");
-    if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 1).trimStart();
-  }
-  return fields.data ? { id: fields.id, type: fields.event, data: JSON.parse(fields.data) } : {};
 }

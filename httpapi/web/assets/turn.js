@@ -1,12 +1,16 @@
-// A turn as it is shown: the message, the plan and how far it is, the reply, what may be answered.
+// A turn as it is shown: the message, the plan and how far it is, the reply, what may be answered and done with it.
 
-import { $, announce, button, h, icon } from "./dom.js";
-import { capital, when } from "./format.js";
-import { render } from "./markdown.js";
+import { $, announce, button, h, icon, iconButton } from "./dom.js";
+import { capital, duration, money, when } from "./format.js";
+import { dropOptions, link, openMore, write } from "./text.js";
 
 const doing = { understand: "Reading your message", think: "Planning", act: "Working", reply: "Writing" };
 const ended = { ok: "check", empty: "dash", partial: "dash", failed: "warn", skipped: "dash" };
 const mention = /@\[([^\]\n]*)\]\([^()\s]*\)/g;
+
+// plain is a message as people read it: mentions by their names.
+/** @param {string} message */
+export const plain = (message) => message.replace(mention, "@$1");
 
 // said shows a message with its mentions as such.
 function said(message) {
@@ -16,64 +20,103 @@ function said(message) {
     parts.push(message.slice(from, match.index), h("span", { class: "mention" }, `@${match[1]}`));
     from = match.index + match[0].length;
   }
-  return h("p", { class: "said" }, ...parts, message.slice(from));
+  return h("p", { class: "said", dir: "auto" }, ...parts, message.slice(from));
 }
 
-/** @import { Question, TurnLine } from "../../../client/api" */
+/** @import { Option, Question, TurnLine } from "../../../client/api" */
+/** @import { Named } from "./text.js" */
 
-// turnView draws one turn. cancel() ends it, say(text) answers a question or tries again, write() goes to where an answer
-// in words is written, inspect() shows how the turn came about.
+// What a turn asks of the page: answer(option) answers its question, again() asks anew, edit() puts the message into the box,
+// write() goes to where an answer in words is written, inspect() shows how it came about, results() what it read,
+// rate(verdict) says what the reader thinks of the reply.
 /**
  * @param {Pick<TurnLine, "created_at" | "id" | "message" | "number" | "status">} turn
- * @param {{cancel: () => void, say: (text: string) => void, write: () => void, inspect: () => void}} on
+ * @param {{cancel: () => void, answer: (option: Partial<Option> & {label: string}) => void, again: () => void, edit: () => void, write: () => void,
+ *   inspect: () => void, results: () => void, rate: (verdict: string, before: string) => Promise<string | null>}} on
  */
-export function turnView(turn, { cancel, say, write, inspect }) {
+export function turnView(turn, on) {
+  const name = `turn ${turn.number}`;
   const activity = h("span", { class: "activity" });
+  const trouble = h("p", { class: "trouble", role: "alert", hidden: true });
   const progress = h("div", { class: "progress", hidden: true }, h("span", { class: "spinner", "aria-hidden": "true" }), activity,
-    button("Cancel", cancel, { class: "quiet", "aria-label": `Cancel: ${turn.message.slice(0, 60)}` }));
+    button("Stop", on.cancel, { class: "quiet", "aria-label": `Stop: ${plain(turn.message).slice(0, 60)}` }));
   const plan = h("ol", { class: "plan", "aria-label": "Plan", hidden: true });
-  const reply = h("div", { class: "reply" });
+  const reply = h("div", { class: "reply", dir: "auto" });
+  const note = h("p", { class: "soft stopped", hidden: true });
   const options = h("div", { class: "options", role: "group", "aria-label": "Answers" });
-  const time = h("time", { datetime: turn.created_at }, when(turn.created_at));
-  const item = h("li", { class: "turn", "data-number": turn.number }, h("span", { class: "visually-hidden" }, "You said"), said(turn.message),
-    h("span", { class: "visually-hidden" }, "Alfred"), plan, progress, reply, options,
-    h("p", { class: "about-turn" }, time, button("How it came about", inspect, { class: "quiet", "aria-label": `How turn ${turn.number} came about` })));
+  const about = h("span", { class: "facts-line" });
+  const copy = (what, label) => iconButton("copy", label, () => {
+    navigator.clipboard?.writeText(what()).then(() => announce("Copied"), () => announce("Copying is not allowed here"));
+  });
+  const thumbs = ["up", "down"].slice(2).map((verdict) => iconButton(`thumb-${verdict}`, `${verdict === "up" ? "Good" : "Bad"} reply, ${name}`, async () => {
+    const now = await on.rate(verdict, view.verdict);
+    if (now !== null) view.rated(now);
+  }, { "aria-pressed": "false" }));
+  const item = h("li", { class: "turn", "data-number": turn.number, "data-id": turn.id }, h("span", { class: "visually-hidden" }, "You said"),
+    h("div", { class: "mine" }, said(turn.message), h("div", { class: "doings" }, copy(() => plain(turn.message), `Copy the message of ${name}`),
+      iconButton("edit", `Edit the message of ${name}`, on.edit))),
+    h("span", { class: "visually-hidden" }, "Alfred"), plan, progress, trouble, reply, note, options,
+    h("div", { class: "about-turn" }, copy(() => text, `Copy the reply of ${name}`), iconButton("again", `Try ${name} again`, on.again), ...thumbs,
+      button("How it came about", on.inspect, { class: "quiet", "aria-label": `How ${name} came about` }),
+      h("time", { datetime: turn.created_at }, when(turn.created_at)), about));
 
   let text = "";
   let before = "";
+  let isCut = false;
+  let frame = 0; // pieces come faster than the screen shows them
   let stepping = false; // a step's words say more than its node's
-  const say1 = (label) => { options.replaceChildren(); say(label); };
+  /** @type {Named[]} */
+  let named = [];
   const over = () => {
+    cancelAnimationFrame(frame);
     progress.hidden = true;
+    trouble.hidden = true;
     plan.hidden = true;
     reply.classList.remove("streaming");
     item.removeAttribute("aria-busy");
   };
   const stepLine = (step) => plan.querySelector(`[data-step="${Number(step)}"]`);
-  const mark = (line, state, name) => {
+  const mark = (line, state, symbol) => {
     line.className = state;
-    line.firstChild.replaceWith(name ? icon(name) : h("span", { class: "icon", "aria-hidden": "true" }));
+    line.firstChild.replaceWith(symbol ? icon(symbol) : h("span", { class: "icon", "aria-hidden": "true" }));
   };
+  const choose = (option) => { options.replaceChildren(); on.answer(option); };
+  const finished = () => write(reply, text, () => {
+    link(reply, named);
+    openMore(reply, on.results);
+    if (view.labels.length) dropOptions(reply, view.labels);
+  });
 
   const view = {
     item,
     number: turn.number,
     message: turn.message,
     status: turn.status,
+    verdict: "",
+    labels: [],
+    text: () => text,
     working(what) {
       progress.hidden = false;
       item.setAttribute("aria-busy", "true");
       activity.textContent = what;
     },
     node(node) {
+      isCut = false;
+      trouble.hidden = true;
       if (node === "act" && stepping) return;
       view.working(`${doing[node] ?? "Working"}…`);
       announce(doing[node] ?? "Working");
     },
     connection(cut) {
-      if (progress.hidden) return;
+      if (progress.hidden || cut === isCut) return;
+      isCut = cut;
       if (cut) before = activity.textContent;
       activity.textContent = cut ? "The connection was lost; trying again…" : before;
+    },
+    // idle says that nobody works on it.
+    idle(why) {
+      trouble.hidden = !why || progress.hidden;
+      trouble.replaceChildren(...why);
     },
     plan(steps) {
       plan.hidden = false;
@@ -96,30 +139,54 @@ export function turnView(turn, { cancel, say, write, inspect }) {
     delta(more) {
       text += more;
       reply.classList.add("streaming");
-      reply.replaceChildren(...render(text));
       activity.textContent = "Writing…";
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => write(reply, text));
     },
     reset() { text = ""; reply.replaceChildren(); },
     reply(whole, aloud = false) {
       text = whole ?? "";
       over();
-      reply.replaceChildren(...render(text));
+      finished();
       if (aloud) announce(text);
     },
-    fail(why, aloud = false) {
+    // fail ends the turn without a reply. What was said until it was stopped stays.
+    fail(why, { aloud = false, stopped = false } = {}) {
       over();
-      item.classList.add("failed");
-      reply.replaceChildren(h("p", {}, icon("warn"), why));
-      options.replaceChildren(button("Send again", () => say1(turn.message)));
+      if (stopped && text) {
+        finished();
+        note.hidden = false;
+        note.textContent = "Stopped here.";
+      } else {
+        item.classList.add("failed");
+        reply.replaceChildren(h("p", {}, icon(stopped ? "stop" : "warn"), why));
+        options.replaceChildren(button("Send again", () => { options.replaceChildren(); on.again(); }));
+      }
       if (aloud) announce(why);
     },
-    /** @param {Pick<Question, "kind" | "options">} question */
+    /** @param {Question} question */
     ask(question) {
-      const labels = question.options?.length ? question.options.map((o) => o.label)
-        : ["propose", "approve"].includes(question.kind) ? ["Yes", "No"] : [];
-      options.replaceChildren(...labels.length ? labels.map((label) => button(label, () => say1(label))) : [button("Answer…", write)]);
+      const given = question.options?.length ? question.options : ["propose", "approve"].includes(question.kind) ? [{ label: "Yes" }, { label: "No" }] : [];
+      const twice = new Set(given.map((o) => o.label).filter((label, i, all) => all.indexOf(label) !== i));
+      options.replaceChildren(...given.length ? given.map((option) => button(twice.has(option.label) && option.ref ? `${option.label} (${option.ref})` : option.label,
+        () => choose({ ...option, question: question.id }))) : [button("Answer…", on.write)]);
+      view.labels = given.map((o) => o.label);
+      if (text) finished();
     },
     closeQuestion() { options.replaceChildren(); },
+    // known makes the names of rows into buttons.
+    known(rows) {
+      named = rows;
+      if (text && progress.hidden) finished();
+    },
+    // cost says what made the reply, how long it took and what it cost.
+    cost({ model, seconds, usd }) {
+      about.textContent = [model, seconds && duration(seconds * 1000), money(usd)].filter(Boolean).map((fact) => ` · ${fact}`).join("");
+    },
+    rated(verdict) {
+      view.verdict = verdict;
+      thumbs.forEach((thumb, i) => thumb.setAttribute("aria-pressed", String(verdict === ["up", "down"][i])));
+    },
   };
   return view;
 }
@@ -127,11 +194,25 @@ export function turnView(turn, { cancel, say, write, inspect }) {
 // The end stays in view, whatever grows or shrinks, unless the reader has scrolled up.
 const list = $("scroll");
 let atEnd = true;
-const follow = () => { if (atEnd) list.scrollTop = list.scrollHeight; };
-list.addEventListener("scroll", () => { atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 80; });
+let top = 0;
+
+function follow() {
+  if (atEnd) list.scrollTop = list.scrollHeight;
+  top = list.scrollTop;
+  $("newest").hidden = atEnd;
+}
+
+// Only a reader scrolls up. What grows above or below moves nothing that they did not move.
+list.addEventListener("scroll", () => {
+  const below = list.scrollHeight - list.scrollTop - list.clientHeight;
+  if (below < 40) atEnd = true;
+  else if (list.scrollTop < top - 2) atEnd = false;
+  top = list.scrollTop;
+  $("newest").hidden = atEnd;
+});
 const sizes = new ResizeObserver(follow);
-sizes.observe(list);
-sizes.observe($("turns"));
+for (const part of [list, $("turns"), $("outbox"), $("empty")]) sizes.observe(part);
+$("newest").addEventListener("click", toEnd);
 
 export function toEnd() {
   atEnd = true;

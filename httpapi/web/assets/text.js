@@ -1,0 +1,68 @@
+// Replies as elements: Markdown, with rows that can be opened. What renders Markdown comes after the first screen.
+
+import { address, button } from "./dom.js";
+
+/** @type {((text: string) => DocumentFragment) | null} */
+let make = null;
+const loading = () => import(address("markdown")).then(({ fragment }) => { make = fragment; });
+
+/** @type {WeakMap<Element, string>} */
+const wanted = new WeakMap();
+
+// write shows a text in an element, as plain text until Markdown can be rendered.
+/** @param {HTMLElement} into @param {string} text @param {() => void} [done] */
+export function write(into, text, done = () => {}) {
+  wanted.set(into, text);
+  if (make) {
+    into.replaceChildren(make(text));
+    done();
+    return;
+  }
+  into.replaceChildren(text);
+  loading().then(() => { if (wanted.get(into) === text) write(into, text, done); }).catch(() => {}); // it stays plain
+}
+
+/** @typedef {{label: string, open: () => void}} Named */
+
+// link makes the names of rows in an element into buttons that open them.
+/** @param {HTMLElement} root @param {Named[]} named */
+export function link(root, named) {
+  const names = new Map(named.filter(({ label }) => label.trim().length > 2).map((n) => [n.label, n]));
+  if (!names.size) return;
+  const longest = [...names.keys()].sort((a, b) => b.length - a.length).map((label) => label.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${longest.join("|")})(?![\\p{L}\\p{N}])`, "gu");
+  eachText(root, (text) => {
+    const parts = text.data.split(pattern);
+    if (parts.length === 1) return;
+    text.replaceWith(...parts.map((part, i) => i % 2 ? button(part, names.get(part).open, { class: "link row-link" }) : part));
+  });
+}
+
+// openMore makes what a list leaves out, "… and 152 more", into a button.
+/** @param {HTMLElement} root @param {() => void} open */
+export function openMore(root, open) {
+  eachText(root, (text) => {
+    const match = /(?:…|\.\.\.) and \d[\d,]* more/.exec(text.data);
+    if (!match) return;
+    text.replaceWith(text.data.slice(0, match.index), button(match[0], open, { class: "link" }), text.data.slice(match.index + match[0].length));
+  });
+}
+
+/** @param {HTMLElement} root @param {(text: Text) => void} each */
+function eachText(root, each) {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT, (node) =>
+    node.parentElement.closest("a, button, code, pre") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+  /** @type {any[]} */
+  const texts = [];
+  while (walker.nextNode()) texts.push(walker.currentNode);
+  for (const text of texts) each(text);
+}
+
+// dropOptions takes a list out of a text that says nothing but what the buttons below it say.
+/** @param {HTMLElement} root @param {string[]} labels */
+export function dropOptions(root, labels) {
+  const plain = (text) => text.trim().replace(/[.?!]$/, "").toLowerCase();
+  const known = new Set(labels.map(plain));
+  const list = [...root.querySelectorAll("ul, ol")].findLast((l) => [...l.children].every((item) => known.has(plain(item.textContent))));
+  list?.remove();
+}

@@ -1,0 +1,130 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// Y01: each tab has a conversation of its own, and all of them are answered at once.
+func TestY01TwentyTabs(t *testing.T) {
+	t.Parallel()
+
+	const tabs = 20
+	h := offlineHouse(t)
+	p := h.resident("ada")
+	first := browse(t)
+	first.enter(p, h.url)
+	all := []*tab{first}
+	for range tabs - 1 {
+		b := first.another()
+		b.enter(p, h.url+"/#new")
+		all = append(all, b)
+	}
+	for _, b := range all {
+		b.say("Show my recipes")
+	}
+	for _, b := range all {
+		require.Contains(t, b.lastReply(1), "Butter Chicken")
+		b.requireNoTrouble()
+	}
+	// Who leaves and comes back quickly goes on.
+	first.do(chromedp.Navigate("about:blank"))
+	first.eval(`history.back()`)
+	first.lastReply(1)
+	first.fill("#message", "Show my tasks")
+	first.eval(`document.querySelector("#composer").requestSubmit()`)
+	first.lastReply(2)
+	h.requireRows(t, fmt.Sprint(tabs), `SELECT count(*) FROM sessions`)
+}
+
+// Y02: a conversation shows its end, however it grows, until the reader scrolls up.
+func TestY02EndStaysInView(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	atEnd := `(e => e.scrollHeight - e.scrollTop - e.clientHeight < 2)(document.querySelector("#scroll"))`
+	for i, text := range []string{"What is in my pantry?", "Show my recipes", "Draft a Thai basil chicken", "Make it vegetarian", "What is in my pantry?", "Show my tasks"} {
+		b.say(text)
+		b.lastReply(i + 1)
+		b.until(atEnd)
+	}
+	b.eval(`document.querySelector("#scroll").scrollTop = 100`)
+	b.until(`!document.querySelector("#newest").hidden`)
+	b.look("scrolled_up")
+	b.eval(`document.querySelector(".turn:last-child .reply").append("more ".repeat(500))`)
+	require.Equal(t, "100", b.eval(`Math.round(document.querySelector("#scroll").scrollTop)`), "the reader's place is left alone")
+	b.click("#newest")
+	b.until(atEnd)
+	b.until(`document.querySelector("#newest").hidden`)
+	b.requireNoTrouble()
+}
+
+// Y03: a message that nobody works on says so, and is answered when somebody does.
+func TestY03NoWorkerIsSaid(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	h.stopWorker()
+	b.say("Show my recipes")
+	b.shows(".turn .trouble:not([hidden])", "No worker is answering")
+	b.shows(".turn .trouble code", "worker run")
+	b.look("no_worker")
+	h.startWorker()
+	require.Contains(t, b.lastReply(1), "Butter Chicken")
+	require.Equal(t, "true", b.eval(`document.querySelector(".turn .trouble").hidden`))
+	b.requireNoTrouble()
+}
+
+// Y13: a first use is a handful of requests, and what is loaded again is the document alone. The delay is that of each answer.
+func TestY13FirstUse(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	p := h.resident("ada")
+	b := browse(t)
+	b.enter(p, h.url)
+	var mu sync.Mutex
+	var sent []string
+	var bytes atomic.Int64
+	_, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{})
+	require.NoError(t, err)
+	require.NoError(t, chromedp.Listen(b.ctx, func(event any) {
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			mu.Lock()
+			defer mu.Unlock()
+			sent = append(sent, e.Request.Method+" "+e.Request.URL)
+		case *network.EventLoadingFinished:
+			bytes.Add(int64(e.EncodedDataLength))
+		}
+	}))
+	_, err = chromedp.Call(b.ctx, network.ClearBrowserCache, cdp.Empty{})
+	require.NoError(t, err)
+	slow := []*network.Conditions{{Latency: 150, DownloadThroughput: -1, UploadThroughput: -1}}
+	_, err = chromedp.Call(b.ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: slow})
+	require.NoError(t, err)
+	begun := time.Now()
+	b.do(chromedp.Reload())
+	b.until(`document.activeElement.id === "message"`)
+	t.Logf("ready after %v", time.Since(begun)) // timing decides nothing here: the machine is shared
+	mu.Lock()
+	defer mu.Unlock()
+	require.Less(t, len(sent), 10, "%v", sent)
+	require.Less(t, bytes.Load(), int64(60_000), "%v", sent)
+	t.Log(len(sent), bytes.Load(), sent)
+	require.Equal(t, http.StatusOK, p.call(http.MethodGet, "/v1/sessions", nil, nil))
+	b.requireNoTrouble()
+}
