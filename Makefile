@@ -117,6 +117,7 @@ run: build ## start everything and print the page's address
 .PHONY: stop
 stop: ## stop what make run started, its private database too
 	@scripts/run stop
+	@ALFRED_RUN_DIR=.alfred/demo scripts/run stop
 	@scripts/postgres stop main
 
 .PHONY: test

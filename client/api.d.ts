@@ -960,6 +960,8 @@ export interface components {
             goal: string | null;
             id: string;
             message: string;
+            /** @description Of the reply, or of the last call. */
+            model?: string;
             /** Format: int32 */
             number: number;
             question?: components["schemas"]["Question"];
@@ -977,12 +979,16 @@ export interface components {
             message: string;
         };
         TurnLine: {
+            /** Format: double */
+            cost_usd: number;
             /** Format: date-time */
             created_at: string;
             error?: components["schemas"]["TurnError"];
             goal: string | null;
             id: string;
             message: string;
+            /** @description Of the reply, or of the last call. */
+            model?: string;
             /** Format: int32 */
             number: number;
             /** Format: date-time */

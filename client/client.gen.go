@@ -1233,6 +1233,9 @@ type Turn struct {
 	Goal      *string    `json:"goal"`
 	ID        string     `json:"id"`
 	Message   string     `json:"message"`
+
+	// Model Of the reply, or of the last call.
+	Model     *string    `json:"model,omitempty"`
 	Number    int32      `json:"number"`
 	Question  *Question  `json:"question,omitempty"`
 	RepliedAt *time.Time `json:"replied_at"`
@@ -1254,11 +1257,15 @@ type TurnError struct {
 
 // TurnLine defines model for TurnLine.
 type TurnLine struct {
-	CreatedAt time.Time      `json:"created_at"`
-	Error     *TurnError     `json:"error,omitempty"`
-	Goal      *string        `json:"goal"`
-	ID        string         `json:"id"`
-	Message   string         `json:"message"`
+	CostUsd   float64    `json:"cost_usd"`
+	CreatedAt time.Time  `json:"created_at"`
+	Error     *TurnError `json:"error,omitempty"`
+	Goal      *string    `json:"goal"`
+	ID        string     `json:"id"`
+	Message   string     `json:"message"`
+
+	// Model Of the reply, or of the last call.
+	Model     *string        `json:"model,omitempty"`
 	Number    int32          `json:"number"`
 	RepliedAt *time.Time     `json:"replied_at"`
 	Reply     *string        `json:"reply"`

@@ -60,12 +60,12 @@ SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode
        q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
        coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
        coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
-       coalesce(u.cost_usd, 0)::double precision AS cost_usd
+       coalesce(u.cost_usd, 0)::double precision AS cost_usd, coalesce(u.model, '')::text AS model
 FROM turns AS t
 LEFT JOIN questions AS q ON q.turn_id = t.id
 LEFT JOIN LATERAL (
     SELECT count(*) AS calls, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
-           sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd
+           sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd, (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC))[1] AS model
     FROM llm_calls AS c WHERE c.turn_id = t.id
 ) AS u ON true
 WHERE t.id = $1
@@ -98,6 +98,7 @@ type TurnDetailRow struct {
 	OutputTokens    int64
 	CachedTokens    int64
 	CostUsd         float64
+	Model           string
 }
 
 // TurnDetail is what the API shows of a turn besides its steps.
@@ -129,6 +130,7 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 		&i.OutputTokens,
 		&i.CachedTokens,
 		&i.CostUsd,
+		&i.Model,
 	)
 	return &i, err
 }
@@ -361,10 +363,14 @@ func (q *Queries) TurnListSessions(ctx context.Context, db DBTX, ids []uuid.UUID
 }
 
 const TurnPage = `-- name: TurnPage :many
-SELECT id, session_id, number, status, message, goal, reply, error_code, error_message, created_at, replied_at
-FROM turns
-WHERE session_id = $1 AND number > $2
-ORDER BY number
+SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at,
+       coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd
+FROM turns AS t
+LEFT JOIN LATERAL (
+    SELECT (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC))[1] AS model, sum(c.cost_usd) AS cost_usd FROM llm_calls AS c WHERE c.turn_id = t.id
+) AS u ON true
+WHERE t.session_id = $1 AND t.number > $2
+ORDER BY t.number
 LIMIT $3
 `
 
@@ -386,6 +392,8 @@ type TurnPageRow struct {
 	ErrorMessage *string
 	CreatedAt    time.Time
 	RepliedAt    *time.Time
+	Model        string
+	CostUsd      float64
 }
 
 // TurnPage pages forwards; the cursor is the last row's number.
@@ -410,6 +418,8 @@ func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([
 			&i.ErrorMessage,
 			&i.CreatedAt,
 			&i.RepliedAt,
+			&i.Model,
+			&i.CostUsd,
 		); err != nil {
 			return nil, err
 		}
@@ -460,8 +470,17 @@ func (q *Queries) TurnStatusGet(ctx context.Context, db DBTX, id uuid.UUID) (*Tu
 }
 
 const TurnSummarized = `-- name: TurnSummarized :execrows
-UPDATE turns SET position = position + 1, summarized_at = clock_timestamp()
-WHERE id = $1 AND position = $2 AND status = 'succeeded' AND summarized_at IS NULL
+WITH done AS (
+    UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
+    WHERE t.id = $1 AND t.position = $2 AND t.status = 'succeeded' AND t.summarized_at IS NULL
+    RETURNING t.session_id, t.user_id, t.goal
+), titled AS (
+    UPDATE sessions AS s SET title = title_of(d.goal)
+    FROM done AS d
+    WHERE s.id = d.session_id AND s.user_id = d.user_id AND title_of(coalesce(d.goal, '')) <> ''
+      AND s.title = (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1)
+)
+SELECT done.session_id FROM done
 `
 
 type TurnSummarizedParams struct {
@@ -469,7 +488,8 @@ type TurnSummarizedParams struct {
 	Position int32
 }
 
-// TurnSummarized is the fence of a summary. The session's row is locked before.
+// TurnSummarized is the fence of a summary. The session's row is locked before. As long as a conversation is called by what
+// was said first it is called by what a turn was for, once; what a person called it stays.
 func (q *Queries) TurnSummarized(ctx context.Context, db DBTX, arg *TurnSummarizedParams) (int64, error) {
 	result, err := db.Exec(ctx, TurnSummarized, arg.ID, arg.Position)
 	if err != nil {

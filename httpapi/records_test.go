@@ -50,7 +50,7 @@ func TestTimeline(t *testing.T) {
 	require.NotContains(t, lines[0], "usage")
 	require.Equal(t, map[string]any{"calls": 1.0, "input_tokens": 100.0, "output_tokens": 20.0, "cached_tokens": 10.0, "cost_usd": 0.25}, lines[1]["usage"])
 	require.InDelta(t, 12, lines[1]["duration_ms"], 0)
-	require.Equal(t, "db_read recipe: 1 rows", lines[3]["text"])
+	require.Equal(t, "db_read recipe: 1 row", lines[3]["text"])
 	require.Equal(t, "db_read: No.", lines[4]["text"])
 
 	require.Equal(t, lines, b.pages(t, "/v1/turns/"+turn+"/timeline?limit=2"))

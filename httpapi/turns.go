@@ -62,6 +62,7 @@ type turn struct {
 	Question  *question     `json:"question,omitempty"`
 	Error     *turnError    `json:"error,omitempty"`
 	Usage     usage         `json:"usage"`
+	Model     string        `doc:"Of the reply, or of the last call." json:"model,omitempty"`
 	CreatedAt time.Time     `json:"created_at"`
 	RepliedAt *time.Time    `json:"replied_at"`
 }
@@ -129,6 +130,8 @@ type turnLine struct {
 	Goal      *string       `json:"goal"`
 	Reply     *string       `json:"reply"`
 	Error     *turnError    `json:"error,omitempty"`
+	Model     string        `doc:"Of the reply, or of the last call." json:"model,omitempty"`
+	CostUSD   float64       `json:"cost_usd"`
 	CreatedAt time.Time     `json:"created_at"`
 	RepliedAt *time.Time    `json:"replied_at"`
 }
@@ -210,7 +213,7 @@ func (a *api) turnList(ctx context.Context, in *sessionPageIn) (*turnListOut, er
 	return &turnListOut{Body: pageOf(rows, in.Limit, func(r *db.TurnPageRow) turnLine {
 		return turnLine{
 			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply,
-			Error: errorOf(r.ErrorCode, r.ErrorMessage), CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
+			Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, CostUSD: r.CostUsd, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
 		}
 	}, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) })}, nil
 }
@@ -322,7 +325,7 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens,
 			CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
 		},
-		CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
+		Model: row.Model, CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
 	}
 	for _, s := range steps {
 		t.Steps = append(t.Steps, step{

@@ -28,5 +28,9 @@ func run(ctx context.Context) error {
 	defer pool.Close()
 	t := &tour.Tour{API: os.Getenv("ALFRED_URL"), Pool: pool, Out: os.Stdout}
 
-	return t.Play(ctx) //nolint:wrapcheck // the tour's own words
+	err = t.Play(ctx)
+	address, key := t.Where()
+	fmt.Printf("\nThe conversation can be read at %s\nwith the key %s\n", address, key)
+
+	return err //nolint:wrapcheck // the tour's own words
 }

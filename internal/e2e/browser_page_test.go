@@ -45,7 +45,7 @@ func TestPage(t *testing.T) {
 	b.until(`document.querySelector("#panel .tier-generated") === null && document.querySelector("#panel .tier-recent") !== null`)
 
 	b.click(".turn:last-child .about-turn .quiet")
-	b.shows("#panel .timeline", "generate recipe: 1 rows")
+	b.shows("#panel .timeline", "generate recipe: 1 row")
 	b.look("timeline")
 	b.click("#panel .calls li:nth-child(2) button")
 	b.shows(".call-view", "## Current Task")

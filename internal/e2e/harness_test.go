@@ -84,7 +84,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	var wait sync.WaitGroup
 	wait.Go(func() { _ = listener.Run(listening) })
 	server := httptest.NewServer(httpapi.New(httpapi.Config{
-		Pool: pool, Listener: listener, Rows: tools, Preview: preview.New(d, config), Domain: d, Logger: logger, Version: "e2e",
+		Pool: pool, Listener: listener, Rows: tools, Search: search, Preview: preview.New(d, config), Domain: d, Logger: logger, Version: "e2e",
 	}))
 	t.Cleanup(func() {
 		server.CloseClientConnections()

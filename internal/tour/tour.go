@@ -31,6 +31,12 @@ type Tour struct {
 	client  *client.ClientWithResponses
 	user    uuid.UUID
 	session string
+	key     string
+}
+
+// Where is the address of the conversation's page, and the key that the page asks for.
+func (t *Tour) Where() (address, key string) {
+	return t.API + "/#" + t.session, t.key
 }
 
 // Play makes a user with the demo's rows, holds the conversation as that user and
@@ -66,7 +72,7 @@ func (t *Tour) signUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make a client: %w", err)
 	}
-	t.client = api
+	t.client, t.key = api, key
 
 	return pg.InTx(ctx, t.Pool, func(tx pgx.Tx) error {
 		var err error

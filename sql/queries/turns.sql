@@ -9,12 +9,12 @@ SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode
        q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
        coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
        coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
-       coalesce(u.cost_usd, 0)::double precision AS cost_usd
+       coalesce(u.cost_usd, 0)::double precision AS cost_usd, coalesce(u.model, '')::text AS model
 FROM turns AS t
 LEFT JOIN questions AS q ON q.turn_id = t.id
 LEFT JOIN LATERAL (
     SELECT count(*) AS calls, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
-           sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd
+           sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd, (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC))[1] AS model
     FROM llm_calls AS c WHERE c.turn_id = t.id
 ) AS u ON true
 WHERE t.id = @id
@@ -75,10 +75,14 @@ SELECT DISTINCT session_id FROM turns WHERE id = ANY (@ids::uuid[]);
 
 -- TurnPage pages forwards; the cursor is the last row's number.
 -- name: TurnPage :many
-SELECT id, session_id, number, status, message, goal, reply, error_code, error_message, created_at, replied_at
-FROM turns
-WHERE session_id = @session_id AND number > @after_number
-ORDER BY number
+SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at,
+       coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd
+FROM turns AS t
+LEFT JOIN LATERAL (
+    SELECT (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC))[1] AS model, sum(c.cost_usd) AS cost_usd FROM llm_calls AS c WHERE c.turn_id = t.id
+) AS u ON true
+WHERE t.session_id = @session_id AND t.number > @after_number
+ORDER BY t.number
 LIMIT @page_size;
 
 -- TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked before.
@@ -91,10 +95,20 @@ WHERE id = @id AND position = @position AND status = 'running';
 -- name: TurnStatusGet :one
 SELECT status, summarized_at FROM turns WHERE id = @id;
 
--- TurnSummarized is the fence of a summary. The session's row is locked before.
+-- TurnSummarized is the fence of a summary. The session's row is locked before. As long as a conversation is called by what
+-- was said first it is called by what a turn was for, once; what a person called it stays.
 -- name: TurnSummarized :execrows
-UPDATE turns SET position = position + 1, summarized_at = clock_timestamp()
-WHERE id = @id AND position = @position AND status = 'succeeded' AND summarized_at IS NULL;
+WITH done AS (
+    UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
+    WHERE t.id = @id AND t.position = @position AND t.status = 'succeeded' AND t.summarized_at IS NULL
+    RETURNING t.session_id, t.user_id, t.goal
+), titled AS (
+    UPDATE sessions AS s SET title = title_of(d.goal)
+    FROM done AS d
+    WHERE s.id = d.session_id AND s.user_id = d.user_id AND title_of(coalesce(d.goal, '')) <> ''
+      AND s.title = (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1)
+)
+SELECT done.session_id FROM done;
 
 -- TurnTimeline pages through what happened in a turn; a node's line has what its calls of models used.
 -- name: TurnTimeline :many

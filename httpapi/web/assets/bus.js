@@ -11,6 +11,7 @@
 //   say            {text, ref}: the user speaks by a button
 //   edit           {message, number}: what was said is to be said otherwise
 //   began          id: the conversation that a first message waited for is there
+//   saved          labels: drafts were saved by hand
 //   open           a row or draft that the conversation knows: it is to be shown
 
 /** @import { Entity, EntityPage, Session } from "../../../client/api" */
@@ -27,6 +28,7 @@
  * @property {string} began
  * @property {boolean} busy
  * @property {undefined} stop
+ * @property {string[]} saved
  * @property {Entity} open
  */
 

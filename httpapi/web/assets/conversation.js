@@ -3,7 +3,6 @@
 import { ApiError, get, whole, call } from "./api.js";
 import { emit, on } from "./bus.js";
 import { $, h } from "./dom.js";
-import { rate } from "./feedback.js";
 import { guarded, notice } from "./notice.js";
 import { openResults } from "./results.js";
 import { events } from "./stream.js";
@@ -104,7 +103,6 @@ export function add(turn) {
     write: () => $("message").focus(),
     inspect: () => emit("inspect", { id: turn.id, number: turn.number }),
     results: () => guarded(() => openResults(turn.id)),
-    rate: (verdict, before) => guarded(() => rate(turn.id, verdict, before)),
     cancel: () => guarded(() => cancel(turn.id)),
   });
   for (const other of views.values()) other.closeQuestion();
@@ -134,7 +132,6 @@ function ended(view, turn) {
 function spell(view, turn) {
   const seconds = turn.replied_at ? (new Date(turn.replied_at).getTime() - new Date(turn.created_at).getTime()) / 1000 : 0;
   view.cost({ model: turn.model, seconds, usd: turn.cost_usd ?? turn.usage?.cost_usd });
-  view.rated(turn.feedback ?? "");
 }
 
 // attend looks whether anybody works as long as a turn waits without a sign.
@@ -160,7 +157,19 @@ on("stop", () => {
 // newest is what was said last.
 export const newest = () => [...views.values()].reduce((a, b) => !a || b.number > a.number ? b : a, null);
 
-on("registry", ({ items }) => {
+// What was saved by hand is said where it was offered, and is no longer a question.
+function saved(labels) {
+  const view = newest();
+  if (!view || running(view.status)) return;
+  view.closeQuestion();
+  view.saved(labels);
+}
+on("saved", saved);
+
+on("registry", ({ items, current_turn: turn }) => {
+  const view = newest();
+  const byHand = items.filter((e) => e.ref.startsWith("gen_") && e.action === "created:user" && e.turn_last_ref > turn).map((e) => e.label);
+  if (view && byHand.length) saved(byHand);
   named = items.filter((e) => (e.key || e.state === "pending") && !isPart(e.type)).map((e) => ({ label: e.label, open: () => emit("open", e) }));
   for (const view of views.values()) view.known(named);
 });

@@ -22,7 +22,7 @@ export function h(tag, attributes = {}, ...children) {
   return e;
 }
 
-export const button = (text, onclick, attributes = {}) => h("button", { type: "button", onclick, ...attributes }, text);
+export const button = (text, onclick, attributes = {}, ...more) => h("button", { type: "button", onclick, ...attributes }, text, ...more);
 
 // iconButton has a name for those who hear it, and a tooltip for those who hover.
 export const iconButton = (name, label, onclick, attributes = {}) =>
@@ -49,8 +49,6 @@ const paths = {
   send: "M12 19V6M6 11l6-6 6 6",
   stop: "M8 8h8v8H8z",
   table: "M4 5h16v14H4zM4 10h16M10 10v9",
-  "thumb-down": "M7 13V4h10l3 7v3h-6l1 5-2 1-5-7zM7 4H4v9h3",
-  "thumb-up": "M7 11v9h10l3-7v-3h-6l1-5-2-1-5 7zM7 20H4v-9h3",
   trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
   warn: "M12 4l9 16H3zM12 10v4M12 17h.01",
 };

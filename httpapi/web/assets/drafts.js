@@ -42,6 +42,7 @@ export async function look(draft) {
 
 function saved(drafts) {
   emit("stale");
+  emit("saved", drafts.map((d) => d.label));
   notice(`Saved ${drafts.map((d) => d.label).join(", ")}. ${learned}`);
 }
 

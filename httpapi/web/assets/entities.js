@@ -5,6 +5,7 @@ import { on } from "./bus.js";
 import { turns } from "./conversation.js";
 import { button, h, iconButton } from "./dom.js";
 import { guarded } from "./notice.js";
+import { plain } from "./turn.js";
 import { isPart } from "./types.js";
 
 /** @import { Entity, Session } from "../../../client/api" */
@@ -21,23 +22,50 @@ const folded = 8; // lines of a tier before the rest folds
 /** @type {import("./bus.js").Heard["registry"] | null} */
 let known = null; // the registry now
 let asOf = 0; // a turn, 0 for now
+let against = 0; // a turn to compare with, 0 for none
 
 on("registry", (now) => { known = now; });
-on("session", () => { known = null; asOf = 0; });
+on("session", () => { known = null; asOf = 0; against = 0; });
 
 /** @param {Session} session @param {() => void} redraw */
 export async function showEntities(session, redraw) {
   const ended = turns().filter((t) => !["queued", "running"].includes(t.status));
   /** @type {Entity[]} */
   const items = asOf ? await whole(`/v1/sessions/${session.id}/entities?turn=${asOf}`) : known?.items ?? [];
+  const turnOption = (t, chosen) => h("option", { value: t.number, selected: t.number === chosen }, `turn ${t.number}: ${plain(t.message).slice(0, 40)}`);
+  const compare = ended.length > 1 && h("p", { class: "pick" }, h("label", { for: "against" }, "Changed since"), h("select", { id: "against", onchange: (event) => { against = Number(event.target.value); redraw(); } },
+    h("option", { value: 0 }, "—"), [...ended].reverse().map((t) => turnOption(t, against))));
+  if (against) return [asOfPick(), compare, changes(await whole(`/v1/sessions/${session.id}/entities?turn=${against}`), items)];
   const groups = tiers.map(([tier, title, what]) => ({ tier, title, what, items: items.filter((e) => e.tier === tier) })).filter((g) => g.items.length);
+  function asOfPick() {
+    return h("p", { class: "pick" }, h("label", { for: "as-of" }, "As of"), h("select", { id: "as-of", onchange: (event) => { asOf = Number(event.target.value); redraw(); } },
+      h("option", { value: 0 }, "now"), [...ended].reverse().map((t) => turnOption(t, asOf))));
+  }
   return [
-    h("p", { class: "pick" }, h("label", { for: "as-of" }, "As of"), h("select", { id: "as-of", onchange: (event) => { asOf = Number(event.target.value); redraw(); } },
-      h("option", { value: 0 }, "now"), [...ended].reverse().map((t) => h("option", { value: t.number, selected: t.number === asOf }, `turn ${t.number}: ${t.message.slice(0, 40)}`)))),
+    asOfPick(), compare,
     ...groups.map((g) => h("section", { class: `tier tier-${g.tier}` }, h("h3", { title: g.what }, g.title, h("span", { class: "count" }, g.items.length)),
       fold(g.items, (e) => line(session, e, redraw)))),
     groups.length === 0 && h("p", { class: "soft none" }, asOf ? "Nothing was known then." : "Nothing yet. What Alfred reads or drafts in this conversation is listed here, with the reason why it is kept in view."),
   ].filter(Boolean);
+}
+
+// changes are what came, went, and is seen otherwise between two states of the registry.
+/** @param {Entity[]} before @param {Entity[]} after */
+function changes(before, after) {
+  const old = new Map(before.map((e) => [e.ref, e]));
+  const title = Object.fromEntries(tiers);
+  const lines = after.flatMap((e) => {
+    const was = old.get(e.ref);
+    old.delete(e.ref);
+    if (!was) return [["new", e, title[e.tier]]];
+    const what = [was.tier !== e.tier && `${title[was.tier]} → ${title[e.tier]}`, was.action !== e.action && `${was.action} → ${e.action}`, was.label !== e.label && `was called ${was.label}`,
+      was.reason !== e.reason && (e.reason ? `kept: ${e.reason}` : "no longer kept for a reason")].filter(Boolean).join("; ");
+    return what ? [["changed", e, what]] : [];
+  });
+  const all = [...lines, ...[...old.values()].map((e) => ["gone", e, title[e.tier]])];
+  return all.length ? h("ul", { class: "entities changes" }, all.map(([kind, e, what]) => h("li", { class: kind }, h("div", { class: "about" },
+    h("span", { class: "label" }, e.label), h("p", { class: "soft" }, h("code", {}, e.ref), ` ${kind} · ${what}`)))))
+    : h("p", { class: "soft none" }, "Nothing changed.");
 }
 
 // fold shows the first of a tier. Parts of other rows, a recipe's ingredients, come last.

@@ -1,8 +1,9 @@
 // The exact prompt of a call, what was answered, and for each thing in it the reason why it stood there.
 
 import { openDialog } from "./dialog.js";
-import { h } from "./dom.js";
+import { address, button, h } from "./dom.js";
 import { count, duration, spent } from "./format.js";
+import { guarded } from "./notice.js";
 
 /** @import { ContextItem, LlmCall } from "../../../client/api" */
 
@@ -10,13 +11,39 @@ const pretty = (value) => typeof value === "string" ? value : JSON.stringify(val
 
 const part = (title, text, open = false) => h("details", { open }, h("summary", {}, title, h("span", { class: "soft" }, ` ${count(text.length)} characters`)), h("pre", { tabindex: "0" }, text));
 
-// openCall shows a call of a model.
-/** @param {LlmCall} call @param {string} title */
-export function openCall(call, title) {
+// asked is all of a prompt as one text.
+/** @param {LlmCall} call */
+const asked = ({ request }) => [request?.system, ...(request?.messages ?? []).map((m) => pretty(m.content))].filter(Boolean).join("\n\n");
+
+const context = 3; // lines of what is the same, around what is not
+
+// compared marks what two prompts differ in.
+/** @param {string} before @param {string} after */
+async function compared(before, after) {
+  const { differences } = await import(address("differences"));
+  const parts = differences(before, after);
+  const same = (text, first, last) => {
+    const lines = text.split("\n");
+    if (lines.length <= 2 * context + 1) return text;
+    return [...first ? [] : lines.slice(0, context), `  … ${count(lines.length - (first || last ? 1 : 2) * context)} lines are the same …`, ...last ? [] : lines.slice(-context - 1)].join("\n");
+  };
+  return h("pre", { class: "differences", tabindex: "0" }, parts.map((part, i) => part.added ? h("ins", {}, part.value) : part.removed ? h("del", {}, part.value)
+    : same(part.value, i === 0, i === parts.length - 1)));
+}
+
+// openCall shows a call of a model. earlier() is the one before it of the same node, or null.
+/** @param {LlmCall} call @param {string} title @param {() => Promise<LlmCall | null>} earlier */
+export function openCall(call, title, earlier) {
+  const place = h("div", {});
+  const compare = button("What differs from the call before", () => guarded(async () => {
+    const other = await earlier();
+    place.replaceChildren(other ? await compared(asked(other), asked(call)) : h("p", { class: "soft" }, "There is no call of this node before it, here or in the turn before."));
+  }), { class: "compare" });
   const { request, response } = call;
   const messages = request?.messages ?? [];
   openDialog(title, h("div", { class: "call-view" },
     h("p", { class: "soft" }, [`${call.provider} ${call.model}`, spent(call), duration(call.latency_ms), call.error_code].filter(Boolean).join(" · ")),
+    compare, place,
     h("div", { class: "columns" },
       h("section", {}, h("h3", {}, "Asked"),
         request?.system && part("System", request.system),

@@ -77,13 +77,14 @@ const cell = (row, column) => labels[column] ? labels[column].get(String(row[col
 
 function draw() {
   const names = columns();
-  $("row-count").textContent = rows.length < total ? `${rows.length} of ${plural(total, type.name, type.plural)}` : plural(total, type.name, type.plural);
+  if ($("new-row")) $("new-row").hidden = type.singleton && total > 0; // there is one, to be changed
+  $("row-count").textContent = type.singleton ? "" : rows.length < total ? `${rows.length} of ${plural(total, type.name, type.plural)}` : plural(total, type.name, type.plural);
   const open = (row) => guarded(() => openRow(type, String(row.id), reload));
   const table = h("table", {}, h("thead", {}, h("tr", {}, names.map((n) => h("th", { scope: "col" }, capital(words(n.replace(/_id$/, ""))))))),
     h("tbody", {}, rows.map((row) => h("tr", { onclick: () => open(row) }, names.map((n, i) => i === 0
       ? h("th", { scope: "row" }, h("button", { type: "button", class: "link", onclick: (event) => { event.stopPropagation(); open(row); } }, cell(row, n) || capital(type.name)))
       : h("td", { class: kindOf(n) === "number" ? "number" : "" }, h("span", {}, cell(row, n))))))));
-  $("row-table").replaceChildren(...(rows.length ? [table] : [h("p", { class: "soft none" }, "There is nothing here yet.")]),
+  $("row-table").replaceChildren(...(rows.length ? [table] : [h("p", { class: "soft none" }, $("find-row").value.trim() ? `Nothing matches “${$("find-row").value.trim()}”.` : "There is nothing here yet.")]),
     ...(cursor ? [button("Show more", () => guarded(() => load(cursor)))] : []));
 }
 

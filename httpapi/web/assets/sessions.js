@@ -5,7 +5,9 @@ import { on } from "./bus.js";
 import { confirm, ask } from "./dialog.js";
 import { $, button, h, icon } from "./dom.js";
 import { when } from "./format.js";
+import { exportSession } from "./exporting.js";
 import { guarded, notice } from "./notice.js";
+import { marked, search } from "./search.js";
 
 const pauseBefore = 150; // ms of no typing
 
@@ -52,7 +54,7 @@ async function read(from) {
 }
 
 function draw() {
-  const now = JSON.stringify([items, shown?.id, archived, cursor]);
+  const now = JSON.stringify([items, shown?.id, archived, cursor, $("find-session").value]);
   if (now === drawn) return;
   drawn = now;
   const groups = new Map();
@@ -61,8 +63,8 @@ function draw() {
     groups.set(group, [...(groups.get(group) ?? []), s]);
   }
   $("sessions").replaceChildren(...[...groups].flatMap(([title, sessions]) => [
-    h("h3", {}, title), h("ul", {}, sessions.map((s) => h("li", {}, line(s))))]),
-  ...(items.length ? [] : [h("p", { class: "soft" }, $("find-session").value ? "Nothing found." : archived ? "Nothing is archived." : "No conversations yet.")]),
+    h("h3", {}, title), h("ul", {}, sessions.map((s) => h("li", { class: "session" }, line(s), menu(s))))]),
+  ...(items.length ? [] : [h("p", { class: "soft" }, $("find-session").value ? `No conversation is called “${$("find-session").value}”.` : archived ? "Nothing is archived." : "No conversations yet.")]),
   ...(cursor ? [button("Show more", () => guarded(more), { class: "quiet" })] : []),
   button(archived ? "Back to the others" : "Archived", () => { archived = !archived; guarded(list); }, { class: "quiet", "aria-pressed": String(archived) }));
   $("sessions").setAttribute("aria-busy", "false");
@@ -70,7 +72,29 @@ function draw() {
 
 /** @type {(s: Session) => HTMLElement} */
 const line = (s) => h("a", { href: `#${s.id}`, "aria-current": s.id === shown?.id ? "page" : null, "data-id": s.id, title: nameOf(s) },
-  h("span", { class: "name" }, nameOf(s)), h("time", { class: "soft", datetime: s.last_activity_at }, when(s.last_activity_at)));
+  h("span", { class: "name", dir: "auto" }, marked(nameOf(s), $("find-session").value.trim())), h("time", { class: "soft", datetime: s.last_activity_at }, when(s.last_activity_at)));
+
+// doings are what can be done with a conversation.
+/** @type {(s: Session) => [string, string, () => Promise<void>][]} */
+const doings = (s) => [["edit", "Rename", () => rename(s)],
+  ["save", "Export as Markdown", () => exportSession(s, "md")], ["save", "Export as JSON", () => exportSession(s, "json")],
+  s.archived ? ["archive", "Reopen", () => patch(s, { archived: false })] : ["archive", "Archive", () => archive(s)], ["trash", "Delete", () => remove(s)]];
+
+/** @param {Session} s */
+function menu(s) {
+  /** @type {any} */
+  const details = h("details", { class: "menu" }, h("summary", { class: "icon-button", "aria-label": `More for ${nameOf(s)}`, title: "More" }, icon("more")),
+    h("div", { class: "menu-list" }, actions(s, () => { details.open = false; })));
+  details.addEventListener("toggle", () => { // over what scrolls, beside its button
+    const box = details.getBoundingClientRect();
+    Object.assign(details.lastElementChild.style, { position: "fixed", left: `${Math.min(box.left, innerWidth - 220)}px`, right: "auto", top: `${Math.min(box.bottom, innerHeight - 240)}px` });
+  });
+  details.addEventListener("focusout", (event) => { if (!details.contains(event.relatedTarget)) details.open = false; });
+  return details;
+}
+
+const actions = (s, close) => doings(s).map(([name, text, run]) =>
+  h("button", { type: "button", onclick: () => { close(); guarded(run); } }, icon(name), text));
 
 /** @param {Session} s */
 function groupOf(s) {
@@ -84,48 +108,55 @@ async function more() {
   draw();
 }
 
-/** @param {SessionChanges} change */
-async function patch(change) {
+/** @param {Session} s @param {SessionChanges} change */
+async function patch(s, change) {
   /** @type {Session} */
-  const changed = await guarded(() => call("PATCH", `/v1/sessions/${shown.id}`, change));
+  const changed = await guarded(() => call("PATCH", `/v1/sessions/${s.id}`, change));
   if (!changed) return;
-  shown = changed;
-  head();
+  if (shown?.id === s.id) {
+    shown = changed;
+    head();
+  }
   await guarded(list);
 }
 
-async function rename() {
-  const title = await ask("Rename this conversation", "Title", nameOf(shown), "Rename");
-  if (title) await patch({ title });
+/** @param {Session} s */
+async function rename(s) {
+  const title = await ask("Rename this conversation", "Title", nameOf(s), "Rename");
+  if (title) await patch(s, { title });
 }
 
-// reopen takes the conversation out of the archive.
-export const reopen = () => patch({ archived: false });
+// reopen takes the conversation that is shown out of the archive.
+export const reopen = () => patch(shown, { archived: false });
 
-async function archive() {
-  await patch({ archived: true });
-  if (shown.archived) notice("Archived. It is still found under “Archived”.", { action: { text: "Undo", run: reopen } });
+/** @param {Session} s */
+async function archive(s) {
+  await patch(s, { archived: true });
+  notice("Archived. It is still found under “Archived”.", { action: { text: "Undo", run: () => patch(s, { archived: false }) } });
 }
 
-async function remove() {
-  const { id } = shown;
+/** @param {Session} s */
+async function remove(s) {
+  const { id } = s;
   if (!await confirm("Delete this conversation?", "All that was said, and drafts that are not saved, will be gone. Your stored rows stay.", "Delete")) return;
   const done = await guarded(async () => { await call("DELETE", `/v1/sessions/${id}`); return true; });
   if (!done) return;
   await guarded(list);
-  location.hash = items.length ? items[0].id : "new";
+  if (shown?.id === id) location.hash = items.length ? items[0].id : "new";
 }
 
 // head shows the conversation's title and what can be done with it.
 export function head() {
   $("session-menu").hidden = !shown;
   $("session-menu").open = false;
-  if (!shown) return;
+  if (!shown) {
+    $("title").textContent = "New conversation";
+    document.title = "Alfred";
+    return;
+  }
   $("title").textContent = nameOf(shown);
   document.title = `${nameOf(shown)} · Alfred`;
-  const action = (name, text, run) => h("button", { type: "button", onclick: () => { $("session-menu").open = false; guarded(run); } }, icon(name), text);
-  $("session-actions").replaceChildren(action("edit", "Rename", rename),
-    shown.archived ? action("archive", "Reopen", reopen) : action("archive", "Archive", archive), action("trash", "Delete", remove));
+  $("session-actions").replaceChildren(...actions(shown, () => { $("session-menu").open = false; }));
 }
 
 on("session", (session) => {
@@ -148,7 +179,9 @@ $("find-session").addEventListener("input", async () => {
   asked += 1;
   const mine = asked;
   await new Promise((resolve) => { setTimeout(resolve, pauseBefore); });
-  if (mine === asked) guarded(list);
+  if (mine !== asked) return;
+  guarded(list);
+  search($("find-session").value.trim());
 });
 $("find-session").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && items.length) location.hash = items[0].id;

@@ -27,12 +27,11 @@ function said(message) {
 /** @import { Named } from "./text.js" */
 
 // What a turn asks of the page: answer(option) answers its question, again() asks anew, edit() puts the message into the box,
-// write() goes to where an answer in words is written, inspect() shows how it came about, results() what it read,
-// rate(verdict) says what the reader thinks of the reply.
+// write() goes to where an answer in words is written, inspect() shows how it came about, results() what it read.
 /**
  * @param {Pick<TurnLine, "created_at" | "id" | "message" | "number" | "status">} turn
  * @param {{cancel: () => void, answer: (option: Partial<Option> & {label: string}) => void, again: () => void, edit: () => void, write: () => void,
- *   inspect: () => void, results: () => void, rate: (verdict: string, before: string) => Promise<string | null>}} on
+ *   inspect: () => void, results: () => void}} on
  */
 export function turnView(turn, on) {
   const name = `turn ${turn.number}`;
@@ -48,15 +47,11 @@ export function turnView(turn, on) {
   const copy = (what, label) => iconButton("copy", label, () => {
     navigator.clipboard?.writeText(what()).then(() => announce("Copied"), () => announce("Copying is not allowed here"));
   });
-  const thumbs = ["up", "down"].slice(2).map((verdict) => iconButton(`thumb-${verdict}`, `${verdict === "up" ? "Good" : "Bad"} reply, ${name}`, async () => {
-    const now = await on.rate(verdict, view.verdict);
-    if (now !== null) view.rated(now);
-  }, { "aria-pressed": "false" }));
   const item = h("li", { class: "turn", "data-number": turn.number, "data-id": turn.id }, h("span", { class: "visually-hidden" }, "You said"),
     h("div", { class: "mine" }, said(turn.message), h("div", { class: "doings" }, copy(() => plain(turn.message), `Copy the message of ${name}`),
       iconButton("edit", `Edit the message of ${name}`, on.edit))),
     h("span", { class: "visually-hidden" }, "Alfred"), plan, progress, trouble, reply, note, options,
-    h("div", { class: "about-turn" }, copy(() => text, `Copy the reply of ${name}`), iconButton("again", `Try ${name} again`, on.again), ...thumbs,
+    h("div", { class: "about-turn" }, copy(() => text, `Copy the reply of ${name}`), iconButton("again", `Try ${name} again`, on.again),
       button("How it came about", on.inspect, { class: "quiet", "aria-label": `How ${name} came about` }),
       h("time", { datetime: turn.created_at }, when(turn.created_at)), about));
 
@@ -92,7 +87,6 @@ export function turnView(turn, on) {
     number: turn.number,
     message: turn.message,
     status: turn.status,
-    verdict: "",
     labels: [],
     text: () => text,
     working(what) {
@@ -173,6 +167,11 @@ export function turnView(turn, on) {
       view.labels = given.map((o) => o.label);
       if (text) finished();
     },
+    // saved says that drafts were saved by hand meanwhile.
+    saved(labels) {
+      note.hidden = false;
+      note.textContent = `You saved ${labels.join(", ")}.`;
+    },
     closeQuestion() { options.replaceChildren(); },
     // known makes the names of rows into buttons.
     known(rows) {
@@ -182,10 +181,6 @@ export function turnView(turn, on) {
     // cost says what made the reply, how long it took and what it cost.
     cost({ model, seconds, usd }) {
       about.textContent = [model, seconds && duration(seconds * 1000), money(usd)].filter(Boolean).map((fact) => ` · ${fact}`).join("");
-    },
-    rated(verdict) {
-      view.verdict = verdict;
-      thumbs.forEach((thumb, i) => thumb.setAttribute("aria-pressed", String(verdict === ["up", "down"][i])));
     },
   };
   return view;

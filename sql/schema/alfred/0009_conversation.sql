@@ -248,6 +248,12 @@ $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION start_session IS 'Public API. Starts a conversation for the user of that name, who is made if missing. Returns the session''s id.';
 
+CREATE FUNCTION title_of(words text) RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = alfred, public, pg_temp
+RETURN left(btrim(regexp_replace(regexp_replace(title_of.words, '@\[([^]\n]*)\]\([^()\s]*\)', '\1', 'g'), '\s+', ' ', 'g')), 60);
+COMMENT ON FUNCTION title_of IS 'A conversation''s title from what was said or done in it: mentions by their names, on one line, at most 60 characters.';
+
 -- +goose StatementBegin
 CREATE FUNCTION turn_enqueue(
     session uuid, message text, idempotency_key text, mode text, if_busy text, ui_changes jsonb, mentioned_entities jsonb,
@@ -310,7 +316,7 @@ BEGIN
     RETURNING id INTO turn_id;
     UPDATE sessions AS s
     SET last_turn = s.last_turn + 1, last_activity_at = clock_timestamp(),
-        title = CASE WHEN s.title = '' THEN left(regexp_replace(btrim(turn_enqueue.message), '\s+', ' ', 'g'), 60) ELSE s.title END
+        title = CASE WHEN s.title = '' THEN title_of(turn_enqueue.message) ELSE s.title END
     WHERE s.id = the_session.id;
 
     IF turn_enqueue.if_busy = 'interrupt' THEN
@@ -378,6 +384,7 @@ COMMENT ON FUNCTION forget_session IS 'Public API. Deletes a session and everyth
 DROP FUNCTION forget_session(uuid);
 DROP FUNCTION enqueue_turn(uuid, text, text, text, text, jsonb, jsonb);
 DROP FUNCTION turn_enqueue(uuid, text, text, text, text, jsonb, jsonb);
+DROP FUNCTION title_of(text);
 DROP FUNCTION start_session(text, text);
 DROP FUNCTION cancel_turn(uuid);
 DROP FUNCTION turn_end(uuid, turn_status, text, text);

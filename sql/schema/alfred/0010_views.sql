@@ -59,7 +59,7 @@ FROM (
     UNION ALL
     SELECT t.session_id, t.id, t.number, r.created_at, 1, (r.step * 1000 + r.call)::bigint, 'tool', 'act', r.step, r.call, NULL,
            r.tool || coalesce(' ' || r.entity_type, '') ||
-           CASE WHEN r.error_code IS NULL THEN ': ' || r.row_count || ' rows' ELSE ': ' || r.error_message END, NULL
+           CASE WHEN r.error_code IS NULL THEN ': ' || r.row_count || CASE r.row_count WHEN 1 THEN ' row' ELSE ' rows' END ELSE ': ' || r.error_message END, NULL
     FROM turns AS t JOIN turn_step_results AS r ON r.turn_id = t.id
     UNION ALL
     SELECT e.session_id, t.id, t.number, e.created_at, 2, e.id, 'entity', NULL, e.step, NULL, e.ref,

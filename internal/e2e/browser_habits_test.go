@@ -1,0 +1,169 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// Y04, Y05: a conversation is called by what was said, never by a token, then by what a turn was for, and then by what the
+// person calls it.
+func TestY04TitlesSayWhatItWasAbout(t *testing.T) {
+	t.Parallel()
+
+	c := converse(t, `
+turns:
+  - understand: {intent: chat}
+    think: {goal: Plan a week of dinners, decision: plan, steps: []}
+    reply: Gladly.
+  - understand: {intent: chat}
+    think: {goal: Something else, decision: plan, steps: []}
+    reply: Of course.
+`)
+	made := c.enqueue(message{"message": "Cook @[Pad See Ew](recipe:0190aaaa-0000-7000-8000-000000000000) on  Friday"})
+	title := func() string {
+		var got struct {
+			Title string `json:"title"`
+		}
+		require.Equal(t, 200, c.call("GET", c.path(""), nil, &got))
+
+		return got.Title
+	}
+	first := title()
+	require.Contains(t, []string{"Cook Pad See Ew on Friday", "Plan a week of dinners"}, first)
+	c.end(made)
+	require.Equal(t, "Plan a week of dinners", title())
+	require.Equal(t, 200, c.call("PATCH", c.path(""), map[string]string{"title": "Dinners"}, nil))
+	c.say("And more")
+	require.Equal(t, "Dinners", title())
+}
+
+// Y07: replies are CommonMark with tables, sanitised; a row that is named opens, and so does the rest of a long list.
+// Y08: what can be done with a message and a conversation. Y10: right to left, and forms that do not get lost.
+func TestY07Y08Y10Replies(t *testing.T) {
+	t.Parallel()
+
+	h := scripted(t, `
+turns:
+  - understand: {intent: read, quick: {entity_type: recipe, why: all}}
+    act: {calls: [{tool: db_read, args: {table: recipes}}]}
+  - understand: {intent: chat}
+    think: {goal: Show off, decision: plan, steps: []}
+    reply: |
+      # Butter Chicken
+
+      | what | how much |
+      |------|---------:|
+      | rice | 2        |
+
+      - one
+        - nested, [a link](https://example.com/x) and ~~not this~~
+
+      > quoted … and 152 more
+
+      مرحبا بالعالم
+
+      ![x](https://example.com/x.png)
+`)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("List my recipes")
+	b.lastReply(1)
+	b.say("Show off")
+	b.lastReply(2)
+	b.until(`document.querySelector(".turn:last-child .reply table td") !== null`)
+	reply := ".turn:last-child .reply "
+	require.Equal(t, "nested, a link and not this", strings.TrimSpace(b.text(reply+"li li")))
+	require.Equal(t, "noopener noreferrer|_blank", b.eval(`(e => e.rel + "|" + e.target)(document.querySelector("`+reply+`a"))`))
+	require.Equal(t, "0", b.eval(`document.querySelectorAll("`+reply+`img").length`))
+	require.Equal(t, "rtl", b.eval(`[...document.querySelectorAll("`+reply+`> p")].map((e) => e.textContent.includes("مرحبا") ? (getComputedStyle(e).unicodeBidi === "plaintext" ? "rtl" : "ltr") : "").join("")`))
+	b.look("markdown")
+
+	b.click(reply + ".row-link") // Butter Chicken
+	b.shows("dialog[open] h2", "Butter Chicken")
+	b.until(`document.activeElement.matches("dialog[open] input, dialog[open] textarea")`)
+	b.fill(`dialog[open] [name="name"]`, "Butter Tofu")
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.shows("dialog[open]:last-of-type", "Discard your changes?")
+	b.look("discard")
+	b.click("dialog[open]:last-of-type .buttons button") // go on editing
+	b.until(`document.querySelectorAll("dialog[open]").length === 1 && document.querySelector('dialog[open] [name="name"]').value === "Butter Tofu"`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.click("dialog[open]:last-of-type .danger")
+	b.counts("dialog[open]", 0)
+	b.click(reply + "blockquote .link")
+	b.shows("dialog[open] h2", "What was read")
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.counts("dialog[open]", 0)
+
+	b.click(`.turn:last-child [aria-label="Edit the message of turn 2"]`)
+	b.until(`document.querySelector("#message").value === "Show off"`)
+	b.fill("#message", "")
+	b.keys(kb.ArrowUp)
+	b.until(`document.querySelector("#message").value === "Show off"`)
+	b.fill("#message", "")
+	b.click("#shortcuts")
+	b.shows("dialog[open]", "Stop the turn that runs")
+	b.look("shortcuts")
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.fill("#theme", "dark")
+	require.Equal(t, "rgb(20, 23, 22)", b.eval(`getComputedStyle(document.body).backgroundColor`))
+	b.do(chromedp.Reload())
+	b.until(`document.activeElement.id === "message"`)
+	require.Equal(t, "dark", b.eval(`document.documentElement.dataset.theme`))
+	b.click("#session-menu summary")
+	require.Contains(t, b.text("#session-actions"), "Export as Markdown")
+	b.click("#sessions .session .menu summary")
+	b.shows("#sessions .session .menu-list", "Rename")
+	b.look("session_menu")
+	b.requireNoTrouble()
+}
+
+// Y09: the field searches titles, what was said and what is stored, with hits marked.
+func TestY09SearchFindsEverything(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Show my recipes")
+	b.lastReply(1)
+	b.fill("#find-session", "recipes")
+	b.shows("#sessions mark", "recipes")
+	b.fill("#find-session", "zzzz")
+	b.shows("#sessions", "No conversation is called “zzzz”.")
+	b.look("search")
+	b.requireNoTrouble()
+}
+
+// Y12: a turn's time, each tool's arguments and rows, what differs between two prompts, and what a turn changed in view.
+func TestY12Inspector(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Show my recipes")
+	b.lastReply(1)
+	b.say("Draft a Thai basil chicken")
+	b.lastReply(2)
+	b.click(".turn:last-child .about-turn .quiet")
+	b.shows("#panel .waterfall", "model")
+	b.shows("#panel .timeline details", "Arguments and")
+	b.look("waterfall")
+	b.click("#panel .calls button")
+	b.click(".compare")
+	b.until(`document.querySelector(".differences ins, .differences del") !== null`)
+	b.look("differences")
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.counts("dialog[open]", 0)
+	b.click("#tab-entities")
+	b.until(`document.querySelector("#against") !== null`)
+	b.fill("#against", "1")
+	b.shows("#panel .changes .new", "Thai Basil Chicken")
+	b.look("changes")
+	b.requireNoTrouble()
+}
