@@ -75,7 +75,7 @@ func TestPage(t *testing.T) {
 	h.requireRows(t, "1", `SELECT count(*) FROM entity_events WHERE ref = 'recipe_2' AND action = 'mentioned:user'`)
 
 	// All of it is there again after a reload, without asking for the key, and in the dark.
-	turns := `document.querySelector("#turns").innerText`
+	turns := `[...document.querySelectorAll(".said, .reply")].map((e) => e.innerText).join("|")`
 	before := b.eval(turns)
 	b.prefers("dark")
 	b.do(chromedp.Reload())

@@ -168,14 +168,14 @@ func TestPageInTwoTabs(t *testing.T) {
 
 	// Archived and found again.
 	one.click("#session-menu summary")
-	one.click("#session-actions button:nth-child(2)")
+	one.click("#session-actions button:nth-child(4)")
 	one.until(`document.querySelectorAll("#sessions li").length === 0`)
 	one.click("#sessions > button") // Archived
 	one.shows("#sessions li", "Show my recipes")
 	two.keys("Half a")
 	two.keys(" thought")
 	one.click("#session-menu summary")
-	one.click("#session-actions button:nth-child(3)")
+	one.click("#session-actions button:nth-child(5)")
 	one.shows("dialog[open]", "Your stored rows stay")
 	one.click("dialog[open] .danger")
 	two.shows("#gone", "This conversation was deleted")
@@ -201,7 +201,7 @@ func TestPageRows(t *testing.T) {
 
 	// A draft is changed by hand, and stays one.
 	b.click("#drafts .card .name")
-	b.counts(`dialog[open] [name="name"]`, 11) // the dish and ten ingredients
+	b.counts(`dialog[open] [name="name"]`, 9) // the dish and eight ingredients
 	b.fill(`dialog[open] .field [name="name"]`, "Thai Basil Tofu")
 	b.fill(`dialog[open] .parts [name="name"]`, "tofu")
 	b.look("draft_form")
