@@ -71,6 +71,7 @@ WITH wanted AS (
     SELECT p.id, p.number FROM (
         SELECT t.id, t.number, t.finished_at FROM turns AS t
         WHERE t.session_id = $3 AND t.number <> $2::int AND t.finished_at <= $4
+          AND t.number BETWEEN 0 AND 2147483647 -- so that the index which gives the order is taken, whatever is known of the table
         ORDER BY t.number DESC
         LIMIT 80) AS p
     ORDER BY p.finished_at DESC, p.number DESC

@@ -146,13 +146,6 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 		}
 		v, err = r.loadOnce(ctx, d)
 	}
-	if err == nil && d.node == nodeAct {
-		err = r.inLoadTx(ctx, func(tx pgx.Tx) error {
-			v, err = view.Probe(ctx, tx, v)
-
-			return err //nolint:wrapcheck // view says what it was
-		})
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -177,10 +170,23 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery) (v *view.View, err er
 			}
 		}
 
-		return r.loader.Fill(ctx, tx, v) //nolint:wrapcheck // view says what it was
+		if err := r.loader.Fill(ctx, tx, v, needs(d.node, v)); err != nil || d.node != nodeAct {
+			return err //nolint:wrapcheck // view says what it was
+		}
+		v, err = view.Probe(ctx, tx, v)
+
+		return err //nolint:wrapcheck // view says what it was
 	})
 
 	return v, err
+}
+
+// needs is what a node sees of what not all see.
+func needs(node string, v *view.View) view.Need {
+	step := (&state{View: v}).step()
+	drafts := node == nodeAct && step != nil && step.StepType != db.StepTypeRead
+
+	return view.Need{Profile: node == nodeThink || drafts, Known: node == nodeUnderstand}
 }
 
 // unlessGone takes a turn that is no more, its session forgotten, for one that has moved on.

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 const (
 	maxCommits    = 21 // read-only ones too, which are 8
 	maxQueries    = 320
-	maxRoundTrips = 120
+	maxRoundTrips = 110
 )
 
 // startTestRig is a worker on a database of the test's own, and a session with some turns behind it.

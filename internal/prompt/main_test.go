@@ -61,7 +61,7 @@ func (b *testBundle) view(t *testing.T, tx pgx.Tx, turn *db.Turns) *view.View {
 	v, err := b.loader.Open(t.Context(), tx, turn.ID, int(turn.Position))
 	require.NoError(t, err)
 	v.Turn = turn
-	require.NoError(t, b.loader.Fill(t.Context(), tx, v))
+	require.NoError(t, b.loader.Fill(t.Context(), tx, v, view.All()))
 
 	return v
 }

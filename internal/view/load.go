@@ -82,23 +82,33 @@ const (
 	goBack = "ROLLBACK TO SAVEPOINT load"
 )
 
-// Fill reads all that an opened view has of the past.
-func (l *Loader) Fill(ctx context.Context, tx pgx.Tx, v *View) error {
-	err := l.fill(ctx, tx, v, true)
-	if err != nil && ctx.Err() == nil {
+// Need is what not every decision has a use for.
+type Need struct {
+	Profile bool // what the domain's queries say of the user
+	Known   bool // what the one who curates the registry sees beyond what is in view
+}
+
+// All is every part of a view.
+func All() Need { return Need{Profile: true, Known: true} }
+
+// Fill reads what an opened view has of the past.
+func (l *Loader) Fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error {
+	err := l.fill(ctx, tx, v, need)
+	if err != nil && need.Profile && ctx.Err() == nil {
 		if _, back := tx.Exec(ctx, goBack); back != nil {
 			return errors.Join(err, back)
 		}
-		err = l.fill(ctx, tx, v, false)
+		err = l.fill(ctx, tx, v, Need{Known: need.Known})
+		v.Profile.Failed = true
 	}
 	if err != nil {
 		return fmt.Errorf("load view: %w", err)
 	}
 
-	return l.lookUp(ctx, tx, v, true)
+	return l.lookUp(ctx, tx, v, need.Known)
 }
 
-func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, profile bool) error {
+func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error {
 	var (
 		b       = &pgx.Batch{}
 		turn    = v.Turn
@@ -117,15 +127,17 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, profile bool) err
 	pg.Queue(b, db.ConstraintListInForce, &db.ConstraintListInForceParams{SessionID: turn.SessionID, UserID: turn.UserID, At: &v.Before}, &v.Constraints)
 	pg.Queue(b, db.QuestionListTurn, &db.QuestionListTurnParams{SessionID: turn.SessionID, TurnNumber: turn.Number, TurnID: turn.ID}, &v.Questions)
 	pg.Queue(b, db.ArtifactListPending, turn.SessionID, &drafts)
-	pg.Queue(b, db.EntityRefCountOlder, &db.EntityRefCountOlderParams{SessionID: turn.SessionID, OldestTurn: l.oldest(v), MaxRefs: MaxCounted}, &v.OlderCounts)
 	pg.Queue(b, db.TurnStepResultListWindow, &db.TurnStepResultListWindowParams{
 		SessionID: turn.SessionID, TurnID: turn.ID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.RetentionWindow),
 	}, &results)
-	pg.Queue(b, db.EntityEventListWindow, &db.EntityEventListWindowParams{
-		SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.UnderstandTurns),
-	}, &events)
-	v.Profile = Profile{Failed: true}
-	if profile {
+	if need.Known {
+		pg.Queue(b, db.EntityRefCountOlder, &db.EntityRefCountOlderParams{SessionID: turn.SessionID, OldestTurn: l.oldest(v), MaxRefs: MaxCounted}, &v.OlderCounts)
+		pg.Queue(b, db.EntityEventListWindow, &db.EntityEventListWindowParams{
+			SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.UnderstandTurns),
+		}, &events)
+	}
+	v.Profile = Profile{}
+	if need.Profile {
 		v.queueProfile(b)
 	}
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
@@ -207,7 +219,7 @@ func (l *Loader) Coming(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*V
 		return nil, err
 	}
 
-	return v, l.Fill(ctx, tx, v)
+	return v, l.Fill(ctx, tx, v, All())
 }
 
 func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*View, error) {
