@@ -1,7 +1,6 @@
 package crud
 
 import (
-	"context"
 	"encoding/json"
 
 	"github.com/google/uuid"
@@ -59,10 +58,11 @@ func New(d *domain.Domain, search *recall.Searcher) *Tools {
 	return &Tools{domain: d, search: search}
 }
 
-// Prepared is one decision's calls and the vectors of the texts they search for.
+// Prepared is one decision's calls and what their searches found.
 type Prepared struct {
 	calls   []Call
 	vectors recall.Vectors
+	found   found
 }
 
 // Calls are the calls that were prepared.
@@ -137,23 +137,4 @@ type User struct {
 	ID uuid.UUID
 	// Session, if not nil, is where the change is registered as the user's.
 	Session *uuid.UUID
-}
-
-// Prepare checks nothing and changes nothing: it embeds every text that the calls
-// will search for, which must not happen while a transaction is open. An embedder
-// that fails is no error; the search then degrades and says so.
-func (t *Tools) Prepare(ctx context.Context, calls []Call) (Prepared, error) {
-	var texts []string
-	for _, call := range calls {
-		texts = append(texts, searchTexts(call)...)
-	}
-	if len(texts) == 0 {
-		return Prepared{calls: calls}, nil
-	}
-	vectors, err := t.search.EmbedTexts(ctx, texts)
-	if err != nil {
-		return Prepared{}, err
-	}
-
-	return Prepared{calls: calls, vectors: vectors}, nil
 }

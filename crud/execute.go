@@ -44,6 +44,7 @@ type decision struct {
 	scope    registry.Scope
 	bounds   Bounds
 	vectors  recall.Vectors
+	found    found
 	registry *registry.Registry
 	steps    []*step
 	lastCall int
@@ -73,7 +74,7 @@ type Bounds struct {
 // What is wrong with a call is in the Outcome; an error means that the database
 // failed, and the caller's transaction with it.
 func (t *Tools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bounds Bounds, prepared Prepared) (Outcome, error) {
-	d := &decision{tools: t, scope: scope, bounds: bounds, vectors: prepared.vectors}
+	d := &decision{tools: t, scope: scope, bounds: bounds, vectors: prepared.vectors, found: prepared.found}
 	for _, call := range prepared.calls {
 		d.steps = append(d.steps, &step{call: call})
 	}

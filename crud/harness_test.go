@@ -90,13 +90,16 @@ func query[T any](b *bundle, sql string, args ...any) T {
 	return value
 }
 
+// asker has no turn in view.
+func (b *bundle) asker() crud.Asker { return crud.Asker{Scope: b.scope, ShownFrom: b.scope.Turn} }
+
 func call(tool, args string) crud.Call { return crud.Call{Tool: tool, Args: json.RawMessage(args)} }
 
 // decide runs one decision of a step and checks that no id got out.
 func (b *bundle) decide(stepType string, calls ...crud.Call) crud.Outcome {
 	b.t.Helper()
 
-	prepared, err := b.tools.Prepare(b.t.Context(), calls)
+	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), calls)
 	require.NoError(b.t, err)
 	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.scope, crud.Bounds{StepType: stepType}, prepared)
 	require.NoError(b.t, err)

@@ -250,7 +250,7 @@ func TestNothingWrittenBecomesSQL(t *testing.T) {
 
 // mustHear runs a call that may be refused but must not break anything.
 func (b *bundle) mustHear(rt *rapid.T, step string, c crud.Call) {
-	prepared, err := b.tools.Prepare(b.t.Context(), []crud.Call{c})
+	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), []crud.Call{c})
 	require.NoError(rt, err)
 	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.scope, crud.Bounds{StepType: step}, prepared)
 	require.NoError(rt, err, string(c.Args))

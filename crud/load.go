@@ -136,6 +136,7 @@ func keyText(row map[string]any, e *domain.Entity) string { return fmt.Sprint(ro
 type query struct {
 	sel   selection
 	where func(*statement)
+	join  func(*statement) // beside the table; nil for none
 	order func(*statement) // nil for the type's order
 	limit int              // 0 for all
 	page  *page            // nil to begin at the beginning and not to go on
@@ -199,7 +200,11 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	} else {
 		s.add("count(*) OVER () AS _total")
 	}
-	s.add(" FROM ", table(t.domain, e), " WHERE ", e.Owned(), " AND (")
+	s.add(" FROM ", table(t.domain, e))
+	if q.join != nil {
+		q.join(s)
+	}
+	s.add(" WHERE ", e.Owned(), " AND (")
 	q.where(s)
 	s.add(") ORDER BY ")
 	if q.order != nil {

@@ -19,7 +19,7 @@ func TestMergeAcrossSessions(t *testing.T) {
 
 	pool := dbtest.Pool(t)
 	add := func(b *bundle) error {
-		prepared, err := b.tools.Prepare(t.Context(), []crud.Call{
+		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), []crud.Call{
 			call(crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "Dragon fruit", "quantity": 2, "unit": "piece"}, {"name": "oat milk"}]}`),
 			call(crud.ToolCreate, `{"table": "preferences", "data": {"allergies": ["nuts"]}}`),
 		})

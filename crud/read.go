@@ -89,9 +89,20 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 		limit = min(maxRows, *op.args.Limit)
 	}
 
-	return &query{sel: op.sel, limit: limit, order: order, where: func(s *statement) {
+	return &query{sel: op.sel, limit: limit, order: order, join: op.ranked(d, filters), where: func(s *statement) {
 		d.tools.where(s, op.entity, filters, or)
 	}}, nil
+}
+
+// ranked joins what the search for the text of a semantic filter found; nil without one.
+func (op *readOp) ranked(d *decision, filters []condition) func(*statement) {
+	for i := range filters {
+		if filters[i].distance != "" {
+			return d.joinRanked(op.entity, filters[i].distance)
+		}
+	}
+
+	return nil
 }
 
 // order ranks by meaning or likeness where that is searched for, else by order_by.
@@ -138,25 +149,25 @@ func (op *readOp) order(d *decision, conditions []condition) (func(*statement), 
 	}, nil
 }
 
-// rankByMeaning orders by distance to the rows' vectors: an exact ranking of what
-// the filters leave, so that no filter can starve it. Without vectors, words rank.
+// rankByMeaning orders as a search before this transaction did, which left no filter out of account: it ranked all rows.
+// Rows that it did not know, because they have no vector yet, come after them by their words.
 func (d *decision) rankByMeaning(s *statement, e *domain.Entity, text string) {
-	if vector := d.vectors.Literal(text); vector != "" {
-		whose := "IS NULL"
-		if e.Owner != nil {
-			whose = "= (SELECT alfred.tenant_id())"
-		}
-		s.add("(SELECT v.embedding <=> ", s.value(vector), "::text::public.vector FROM alfred.embeddings AS v WHERE v.owner_kind = ", s.value(e.Type),
-			" AND v.owner_id = ", qualified(e, e.Key), "::text AND v.model = ", s.value(d.vectors.Model),
-			" AND v.dimensions = ", s.value(d.vectors.Dimensions), "::int AND v.user_id ", whose, ") NULLS LAST, ") // rows not embedded yet: by their words
-	}
 	var parts []string
 	for _, name := range e.Semantic.Columns() {
 		if c := e.Column(name); c != nil {
 			parts = append(parts, c.SQL()+"::text")
 		}
 	}
-	s.add("word_similarity(", s.value(text), ", concat_ws(' ', ", strings.Join(parts, ", "), ")) DESC")
+	s.add("_ranked._place NULLS LAST, CASE WHEN _ranked._place IS NULL THEN word_similarity(", s.value(text),
+		", concat_ws(' ', ", strings.Join(parts, ", "), ")) END DESC NULLS LAST")
+}
+
+// joinRanked is the join that gives rows their places in that search.
+func (d *decision) joinRanked(e *domain.Entity, text string) func(*statement) {
+	return func(s *statement) {
+		s.add(" LEFT JOIN (SELECT u._key::", e.Key.Type, " AS _key, u._place FROM unnest(", s.value(d.found.orders[orderKey{e.Type, text}]),
+			"::text[]) WITH ORDINALITY AS u (_key, _place)) AS _ranked ON _ranked._key = ", qualified(e, e.Key))
+	}
 }
 
 // conditions puts keys in place of refs and checks the filters. Drafts that the

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/google/uuid"
@@ -39,17 +40,15 @@ func (d *decision) newRecall(s *step) (operation, *Error) {
 	return op, nil
 }
 
-func (op *recallOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
-	limit := defaultHits
-	if op.args.Limit != nil {
-		limit = *op.args.Limit
+// run takes what was found before this transaction began.
+func (op *recallOp) run(_ context.Context, d *decision, _ pgx.Tx) error {
+	hits, searched := d.found.hits[recallKey{op.args.Query, op.args.limit()}]
+	if !searched {
+		return errors.New("recall: not searched for before")
 	}
-	var err error
-	op.hits, err = d.tools.search.Search(ctx, tx, &recall.Query{
-		UserID: d.scope.UserID, ExceptTurn: d.scope.TurnID, Text: op.args.Query, Vectors: d.vectors, Limit: limit,
-	})
+	op.hits = hits
 
-	return err
+	return nil
 }
 
 // record lists the hits in their order, best first. Rows get refs; turns are told

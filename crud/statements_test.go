@@ -46,7 +46,7 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 	count := func(stepType string, calls ...crud.Call) int64 {
 		t.Helper()
 
-		prepared, err := b.tools.Prepare(t.Context(), calls)
+		prepared, err := b.tools.Prepare(t.Context(), b.tx, b.asker(), calls)
 		require.NoError(t, err)
 		before := counter.n.Load()
 		outcome, err := b.tools.Execute(t.Context(), b.tx, b.scope, crud.Bounds{StepType: stepType}, prepared)

@@ -11,24 +11,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const EmbeddingBeyond = `-- name: EmbeddingBeyond :one
-SELECT EXISTS (SELECT FROM embeddings WHERE user_id = $1::uuid AND model = $2 LIMIT 1 OFFSET $3::int) AS beyond
-`
-
-type EmbeddingBeyondParams struct {
-	UserID uuid.UUID
-	Model  string
-	Number int32
-}
-
-// EmbeddingBeyond says whether a user has more vectors than a number.
-func (q *Queries) EmbeddingBeyond(ctx context.Context, db DBTX, arg *EmbeddingBeyondParams) (bool, error) {
-	row := db.QueryRow(ctx, EmbeddingBeyond, arg.UserID, arg.Model, arg.Number)
-	var beyond bool
-	err := row.Scan(&beyond)
-	return beyond, err
-}
-
 const EmbeddingChangedRows = `-- name: EmbeddingChangedRows :many
 SELECT DISTINCT r.entity_type, r.entity_id::text AS entity_id
 FROM turns AS t
@@ -339,17 +321,19 @@ func (q *Queries) EmbeddingTurnsMissing(ctx context.Context, db DBTX, arg *Embed
 const EmbeddingUpsert = `-- name: EmbeddingUpsert :exec
 WITH new AS (
     SELECT unnest($4::text[]) AS owner_id, nullif(unnest($5::text[]), '')::uuid AS user_id,
-           unnest($6::bytea[]) AS content_hash, unnest($7::text[]) AS embedding
+           unnest($6::bytea[]) AS content_hash, unnest($7::text[]) AS embedding,
+           unnest($8::text[]) AS content
 ), moved AS ( -- to another owner
     DELETE FROM embeddings AS e USING new
     WHERE e.owner_kind = $1 AND e.owner_id = new.owner_id AND e.model = $2 AND e.user_id IS DISTINCT FROM new.user_id
 )
-INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
-SELECT $1, new.owner_id, $2, new.user_id, $3, new.content_hash, new.embedding::vector
+INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding, search)
+SELECT $1, new.owner_id, $2, new.user_id, $3, new.content_hash, new.embedding::vector,
+       CASE WHEN $1 <> 'turn' THEN array_to_tsvector(ARRAY[' ' || coalesce(new.user_id::text, '')]) || to_tsvector('english', new.content) END
 FROM new
 ON CONFLICT (owner_kind, owner_id, model, user_id) DO UPDATE
 SET dimensions = excluded.dimensions, content_hash = excluded.content_hash,
-    embedding = excluded.embedding, created_at = clock_timestamp()
+    embedding = excluded.embedding, search = excluded.search, created_at = clock_timestamp()
 `
 
 type EmbeddingUpsertParams struct {
@@ -360,6 +344,7 @@ type EmbeddingUpsertParams struct {
 	UserIds       []string
 	ContentHashes [][]byte
 	Vectors       []string
+	Contents      []string
 }
 
 // EmbeddingUpsert stores vectors, given as pgvector writes them.
@@ -372,6 +357,7 @@ func (q *Queries) EmbeddingUpsert(ctx context.Context, db DBTX, arg *EmbeddingUp
 		arg.UserIds,
 		arg.ContentHashes,
 		arg.Vectors,
+		arg.Contents,
 	)
 	return err
 }

@@ -324,6 +324,8 @@ type Embeddings struct {
 	ContentHash []byte
 	// As the embedder returned it; compared by cosine distance.
 	Embedding pgvector.Vector
+	// The words of a row's text, and the user's id behind a blank (the blank alone where the row is shared); null for turns, whose words stand in turn_summaries.
+	Search string
 	// When it was stored; a change of the text stores it anew.
 	CreatedAt time.Time
 }

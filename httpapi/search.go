@@ -18,10 +18,7 @@ import (
 )
 
 const (
-	// maxFound bounds an answer, foundBeforeFilter what is looked through for one type.
-	maxFound          = 20
-	foundBeforeFilter = 200
-
+	maxFound     = 20
 	maxFoundText = 300 // characters
 )
 
@@ -83,16 +80,11 @@ func (a *api) search(ctx context.Context, in *searchIn) (*searchOut, error) {
 func (a *api) hits(ctx context.Context, in *searchIn, vectors recall.Vectors) ([]recall.Hit, error) {
 	query := &recall.Query{UserID: userOf(ctx), Text: in.Q, Vectors: vectors, Limit: maxFound}
 	if in.Type != "" {
-		query.Limit = foundBeforeFilter
+		query.Kinds = []string{in.Type}
 	}
 	var hits []recall.Hit
-	err := a.read(ctx, func(tx pgx.Tx) error {
-		all, err := a.Search.Search(ctx, tx, query)
-		for _, hit := range all {
-			if (in.Type == "" || hit.Kind == in.Type) && len(hits) < maxFound {
-				hits = append(hits, hit)
-			}
-		}
+	err := a.read(ctx, func(tx pgx.Tx) (err error) {
+		hits, err = a.Search.Search(ctx, tx, query)
 
 		return err //nolint:wrapcheck // wrapped below
 	})

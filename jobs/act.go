@@ -18,6 +18,7 @@ type act struct {
 	approved json.RawMessage // payload of the approve question, or nil
 	in       nodes.ActInput
 	out      *nodes.ActOutput
+	asker    crud.Asker
 	prepared crud.Prepared
 }
 
@@ -29,6 +30,7 @@ func (a *act) prepare(s *state) error {
 	if a.approved = s.approved(); a.approved != nil {
 		return nil
 	}
+	a.asker = a.runner.asker(s)
 	in, err := s.prompts.Act(s.View, int(step.Step))
 	a.in = in
 
@@ -43,7 +45,7 @@ func (a *act) frame() *nodes.Frame {
 	return &a.in.Frame
 }
 
-// run also embeds what the calls will search for, because the commit must not wait for an embedder.
+// run also makes the calls' searches, because the commit must wait neither for an embedder nor for a search.
 func (a *act) run(ctx context.Context, model llm.Model) error {
 	if a.approved != nil {
 		a.out = &nodes.ActOutput{}
@@ -59,7 +61,7 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 	for _, call := range out.Calls {
 		calls = append(calls, crud.Call{Tool: call.Tool, Args: call.Args})
 	}
-	a.prepared, err = a.runner.Tools.Prepare(ctx, calls)
+	a.prepared, err = a.runner.Tools.Prepare(ctx, a.runner.Pool, a.asker, calls)
 
 	return err //nolint:wrapcheck // only that ctx is over
 }

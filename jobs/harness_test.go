@@ -276,8 +276,8 @@ type fakeTools struct {
 	execute func(ctx context.Context, tx pgx.Tx, scope registry.Scope, calls []crud.Call) (crud.Outcome, error)
 }
 
-func (f *fakeTools) Prepare(ctx context.Context, calls []crud.Call) (crud.Prepared, error) {
-	return (&crud.Tools{}).Prepare(ctx, calls)
+func (f *fakeTools) Prepare(ctx context.Context, beginner pg.Beginner, asker crud.Asker, calls []crud.Call) (crud.Prepared, error) {
+	return (&crud.Tools{}).Prepare(ctx, beginner, asker, calls)
 }
 
 func (f *fakeTools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, _ crud.Bounds, prepared crud.Prepared) (crud.Outcome, error) {

@@ -57,7 +57,7 @@ type Prompts interface {
 
 // Tools run a decision's data calls. Prepare runs before the transaction, the others within it.
 type Tools interface {
-	Prepare(ctx context.Context, calls []crud.Call) (crud.Prepared, error)
+	Prepare(ctx context.Context, beginner pg.Beginner, asker crud.Asker, calls []crud.Call) (crud.Prepared, error)
 	Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bounds crud.Bounds, prepared crud.Prepared) (crud.Outcome, error)
 	ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (crud.Outcome, error)
 	ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) ([]string, error)

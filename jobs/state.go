@@ -117,6 +117,11 @@ func (s *state) scope(at nodes.At) registry.Scope {
 	}
 }
 
+// asker is for whom this turn searches: what its later prompts show of the conversation in full is not looked for.
+func (r *Runner) asker(s *state) crud.Asker {
+	return crud.Asker{Scope: s.scope(nodes.At{Turn: int(s.turn.Number)}), ShownFrom: int(s.turn.Number) - r.FullDetailTurns}
+}
+
 // planned says whether Think made this turn's plan. Where it did not, code did:
 // one quick read, or what the user approved.
 func (s *state) planned() bool { return s.count(nodeThink) > 0 }

@@ -25,6 +25,7 @@ type understand struct {
 	in       nodes.UnderstandInput
 	out      *nodes.UnderstandOutput
 	location *time.Location
+	asker    crud.Asker
 	recall   crud.Prepared // the search of the past that the message asks for; no calls for none
 }
 
@@ -89,6 +90,7 @@ func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) 
 
 func (u *understand) prepare(s *state) error {
 	u.in, u.location = s.prompts.Understand(s.View), s.Before.Location()
+	u.asker = u.runner.asker(s)
 
 	return nil
 }
@@ -108,7 +110,7 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 	if err != nil {
 		return fmt.Errorf("encode query: %w", err)
 	}
-	u.recall, err = u.runner.Tools.Prepare(ctx, []crud.Call{{Tool: crud.ToolRecall, Args: args}})
+	u.recall, err = u.runner.Tools.Prepare(ctx, u.runner.Pool, u.asker, []crud.Call{{Tool: crud.ToolRecall, Args: args}})
 
 	return err //nolint:wrapcheck // only that ctx is over
 }

@@ -178,7 +178,6 @@ type searchIn struct {
 
 const (
 	maxFound   = 20
-	maxSearch  = 200 // rows are found too and passed over
 	maxQuery   = 1000
 	maxNewest  = 10
 	maxExcerpt = 300
@@ -197,11 +196,8 @@ func (t *tools) searchHistory(ctx context.Context, in searchIn) (any, error) {
 	}
 	items := []map[string]any{}
 	err = t.read(ctx, func(tx pgx.Tx) error {
-		hits, err := t.Search.Search(ctx, tx, &recall.Query{UserID: t.caller.UserID, Text: in.Query, Vectors: vectors, Limit: maxSearch})
+		hits, err := t.Search.Search(ctx, tx, &recall.Query{UserID: t.caller.UserID, Text: in.Query, Vectors: vectors, Limit: maxFound, Kinds: []string{recall.KindTurn}})
 		for _, hit := range hits {
-			if hit.Kind != recall.KindTurn || len(items) == maxFound {
-				continue
-			}
 			items = append(items, map[string]any{
 				"turn_id": hit.ID, "session_id": hit.SessionID, "number": hit.Turn, "at": hit.At,
 				"message": excerpt(hit.Message), "reply": excerpt(hit.Reply), "summary": excerpt(hit.Summary),

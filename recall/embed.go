@@ -33,12 +33,15 @@ type Index struct {
 	searcher *Searcher
 	pool     *pgxpool.Pool
 	q        *db.Queries
-	retired  bool // no earlier model has vectors; only who sweeps alone looks at it
+
+	// Only who sweeps alone looks at these.
+	retired bool            // no earlier model has vectors
+	marks   map[string]mark // of tables, as they were swept last
 }
 
 // NewIndex returns the index that a searcher searches.
 func NewIndex(searcher *Searcher, pool *pgxpool.Pool) *Index {
-	return &Index{searcher: searcher, pool: pool, q: db.New()}
+	return &Index{searcher: searcher, pool: pool, q: db.New(), marks: map[string]mark{}}
 }
 
 // text is something to embed.
@@ -222,6 +225,7 @@ func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind strin
 		params.UserIds = append(params.UserIds, texts[i].user)
 		params.ContentHashes = append(params.ContentHashes, hashes[i])
 		params.Vectors = append(params.Vectors, pgvector.NewVector(vector).String())
+		params.Contents = append(params.Contents, texts[i].content)
 	}
 	if err := x.q.EmbeddingUpsert(ctx, x.pool, params); err != nil {
 		return fmt.Errorf("store vectors: %w", err)

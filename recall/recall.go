@@ -17,7 +17,8 @@ type Searcher struct {
 	embedder llm.Embedder // the configured one; serves says which is searched
 	serving  serving
 
-	exactUpTo int32 // ExactUpTo, but in tests
+	exactUpTo int32    // ExactUpTo, but in tests
+	weighed   *Weights // nil for those that are measured
 }
 
 // New returns a searcher.

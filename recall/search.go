@@ -3,13 +3,13 @@ package recall
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/db"
 	"alfred/domain"
 )
 
@@ -17,26 +17,29 @@ import (
 const KindTurn = "turn"
 
 const (
-	// perList is how many hits each of the lists contributes. rankDamping weighs the
-	// agreement of lists against the first places of one: with the usual 60, a turn
-	// that is 30th by words and by meaning beats the one that alone has all the words.
-	perList     = 50
-	rankDamping = 10
+	// ExactUpTo is how many vectors of a user and model are compared one by one, which takes a tenth of a second at
+	// most. Above, the HNSW index of the model answers: faster, but it loses some of what other vectors crowd out, the
+	// more the smaller the user's part of the index is (docs/recall.md).
+	ExactUpTo = 100_000
 
-	// wordLikeness is how alike a query and a row's text must be without a vector.
-	wordLikeness = 0.35
+	// maxOrdered bounds how many rows an order names.
+	maxOrdered = 100_000
 
-	// maxDistance is the cosine distance beyond which a vector says nothing.
-	maxDistance = 0.85
+	// beyondLimit is how many more hits are looked for than wanted, because some stand in view or say the same.
+	beyondLimit = 20
 )
 
 // Query is one search.
 type Query struct {
 	UserID     uuid.UUID
 	ExceptTurn uuid.UUID // the turn that asks
-	Text       string
-	Vectors    Vectors
-	Limit      int
+	// Session's turns from ShownFrom on are left out: who asks has them in view. uuid.Nil leaves none out.
+	Session   uuid.UUID
+	ShownFrom int
+	Kinds     []string // KindTurn and entity types to look among; nil: all
+	Text      string
+	Vectors   Vectors
+	Limit     int
 }
 
 // Hit is one thing found.
@@ -52,90 +55,162 @@ type Hit struct {
 	Message, Reply, Summary, Before, After string
 }
 
-// Search finds turns and rows by words and by meaning, best first, in one
-// statement. tx runs as the tenant, whose rows alone it therefore sees. The planner's
-// settings that it makes hold until tx ends.
+// Search finds turns and rows by words and by meaning, best first, each text once, in one statement. tx runs as the
+// tenant, whose rows alone it therefore sees. Where an index of vectors is searched, its settings hold until tx ends.
 func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, error) {
-	nearest, err := s.plan(ctx, tx, q)
-	if err != nil {
-		return nil, err
+	w := s.weights(q.Vectors.Model)
+	params := &db.RecallSearchParams{
+		UserID: q.UserID, ExceptTurn: q.ExceptTurn, ShownFrom: int32(q.ShownFrom), Query: q.Text,
+		Vector: literalOrNil(&q.Vectors, q.Text), Model: s.modelFor(&q.Vectors), Dimensions: int32(q.Vectors.Dimensions),
+		ComparedUpTo: s.exactUpTo, Meaning: w.Meaning, Beside: w.Beside, Day: w.Day,
+		Lim: int32(q.Limit + beyondLimit), Found: int32(q.Limit + 2*beyondLimit),
 	}
-	sql, args := s.searchSQL(q, nearest)
-	rows, err := tx.Query(ctx, sql, args...)
+	if q.Session != uuid.Nil {
+		params.Session = &q.Session
+	}
+	for _, day := range daysIn(q.Text, time.Now()) {
+		params.Since, params.Until = append(params.Since, day.since), append(params.Until, day.until)
+	}
+	s.among(params, q.Kinds)
+	rows, err := db.New().RecallSearch(ctx, tx, params)
 	if err != nil {
 		return nil, fmt.Errorf("recall: %w", err)
 	}
-	hits, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Hit, error) {
-		var (
-			hit     Hit
-			session *uuid.UUID
-			turn    *int
-			at      *time.Time
-		)
-		err := row.Scan(&hit.Kind, &hit.ID, &hit.Score, &session, &turn, &at, &hit.Message, &hit.Reply, &hit.Summary, &hit.Before, &hit.After)
-		if session != nil {
-			hit.SessionID, hit.Turn, hit.At = *session, *turn, *at
+	hits := make([]Hit, 0, len(rows))
+	for _, row := range rows {
+		hits = append(hits, hitOf(row)) // of rows, what turns alone have is zero
+	}
+
+	return onlyOnce(hits, q.Limit), nil
+}
+
+// among fills in what is searched: turns, and rows of types that are the user's own; shared rows are no memory of hers.
+func (s *Searcher) among(params *db.RecallSearchParams, kinds []string) {
+	wanted := func(kind string) bool {
+		for _, one := range kinds {
+			if one == kind {
+				return true
+			}
 		}
 
-		return hit, err
+		return kinds == nil
+	}
+	params.Kinds = []string{}
+	if wanted(KindTurn) {
+		params.Kinds = append(params.Kinds, KindTurn)
+	}
+	for _, e := range s.domain.Entities {
+		if e.Semantic.IsZero() || e.Reference || !wanted(e.Type) {
+			continue
+		}
+		params.Kinds = append(params.Kinds, e.Type)
+		if c := nameColumn(e); c != nil {
+			params.NamedKinds = append(params.NamedKinds, e.Type)
+			params.NamedSources = append(params.NamedSources, pgx.Identifier{s.domain.Schema, e.Table}.Sanitize())
+			params.NamedKeys = append(params.NamedKeys, e.Key.Name)
+			params.NamedOwners = append(params.NamedOwners, e.Owner.Name)
+			params.NamedNames = append(params.NamedNames, c.Name)
+		}
+	}
+}
+
+func hitOf(row *db.RecallSearchRow) Hit {
+	return Hit{
+		Kind: row.Kind, ID: row.ID, Score: row.Score, SessionID: row.SessionID, Turn: int(row.Number), At: row.CreatedAt,
+		Message: row.Message, Reply: row.Reply, Summary: row.Summary, Before: row.Before, After: row.After,
+	}
+}
+
+// onlyOnce drops turns that say the same as a better one, and from the others what a better one said already: the
+// same question asked four times, or four times the same reply, would leave no place for anything else.
+func onlyOnce(hits []Hit, limit int) []Hit {
+	kept := make([]Hit, 0, limit)
+	said := map[string]bool{}
+	for _, hit := range hits {
+		if len(kept) == limit {
+			break
+		}
+		if hit.Kind == KindTurn {
+			reply, turn := sameText(hit.Reply), sameText(hit.Message)+"\n"+sameText(hit.Reply)
+			if said["turn "+turn] {
+				continue
+			}
+			if reply != "" && said["reply "+reply] {
+				hit.Reply = ""
+			}
+			said["turn "+turn], said["reply "+reply] = true, true
+		}
+		kept = append(kept, hit)
+	}
+
+	return kept
+}
+
+func sameText(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+
+// Order ranks the rows of a type by a question, best first, as their keys: those that have vectors. tx runs as the
+// tenant. It is a read to be made before the transaction that uses it.
+func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text string, vectors *Vectors) ([]string, error) {
+	if !searched(e) {
+		return nil, nil
+	}
+	keys, err := db.New().RecallOrder(ctx, tx, &db.RecallOrderParams{
+		Query: text, Kind: e.Type, Shared: e.Owner == nil, Vector: literalOrNil(vectors, text), Model: s.modelFor(vectors),
+		Dimensions: int32(s.dimensionsFor(vectors)), Weight: s.weights(vectors.Model).Meaning, Lim: maxOrdered,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("recall: %w", err)
+		return nil, fmt.Errorf("rank rows of %s: %w", e.Table, err)
 	}
 
-	return hits, nil
+	return keys, nil
 }
 
-// searchSQL fuses three kinds of list by reciprocal rank: the words of turns, the
-// names of each entity type, and the vectors of all. The limits of the joined rows
-// keep the planner at looking up a few by their keys: under row-level security it
-// expects half of all turns and would read them.
-func (s *Searcher) searchSQL(q *Query, nearest nearest) (string, []any) {
-	a := &args{}
-	text := a.add(q.Text)
-	except := a.add(q.ExceptTurn)
-	lists := []string{fmt.Sprintf(`
-	(SELECT 'turn' AS kind, turn_id::text AS id, row_number() OVER (ORDER BY likeness DESC, turn_id DESC) AS rank
-	 FROM alfred.recall_turns(%s, %s, %d))`, text, except, perList)}
-	vector := q.Vectors.Literal(q.Text)
-	for _, e := range s.domain.Entities {
-		switch {
-		case e.Semantic.IsZero() || e.Reference: // shared rows are no memory of the user's
-		case vector != "" && nameColumn(e) != nil:
-			lists = append(lists, rowNames(s.domain, e, text))
-		default:
-			lists = append(lists, rowWords(s.domain, e, text))
-		}
-	}
-	if vector != "" {
-		lists = append(lists, fmt.Sprintf(`
-	(SELECT owner_kind AS kind, owner_id AS id, row_number() OVER (ORDER BY distance) AS rank FROM (%s) AS nearest
-	 WHERE distance < %g AND owner_id <> %s::text)`, nearest(a, q, vector), maxDistance, except))
+// modelFor is whose texts are searched: without vectors the configured model's, whose words stand beside its vectors.
+func (s *Searcher) modelFor(v *Vectors) string {
+	if v.Model != "" {
+		return v.Model
 	}
 
-	return `
-WITH found AS (` + strings.Join(lists, `
-	UNION ALL`) + fmt.Sprintf(`),
-fused AS (
-	SELECT kind, id, sum(1.0 / (%d + rank))::float8 AS score FROM found GROUP BY kind, id ORDER BY 3 DESC, kind <> 'turn', id LIMIT %s)
-SELECT f.kind, f.id, f.score, t.session_id, t.number, t.created_at, coalesce(t.message, ''), coalesce(t.reply, ''),
-       coalesce(s.response_summary, ''), coalesce(before.response_summary, ''), coalesce(after.response_summary, '')
-FROM fused AS f
-LEFT JOIN LATERAL (SELECT * FROM alfred.turns WHERE id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END LIMIT 1) AS t ON true
-LEFT JOIN LATERAL (SELECT response_summary FROM alfred.turn_summaries WHERE turn_id = t.id LIMIT 1) AS s ON true
-LEFT JOIN LATERAL (SELECT response_summary FROM alfred.turn_summaries WHERE session_id = t.session_id AND turn_number = t.number - 1 LIMIT 1) AS before ON true
-LEFT JOIN LATERAL (SELECT response_summary FROM alfred.turn_summaries WHERE session_id = t.session_id AND turn_number = t.number + 1 LIMIT 1) AS after ON true
-WHERE f.kind <> 'turn' OR t.id IS NOT NULL
-ORDER BY f.score DESC, f.kind <> 'turn', f.id`, rankDamping, a.add(q.Limit)), a.values
+	return s.embedder.Model()
 }
 
-// args are the parameters of a statement under construction.
-type args struct{ values []any }
+func (s *Searcher) dimensionsFor(v *Vectors) int {
+	if v.Model != "" {
+		return v.Dimensions
+	}
 
-func (a *args) add(value any) string {
-	a.values = append(a.values, value)
+	return s.embedder.Dimensions()
+}
 
-	return "$" + strconv.Itoa(len(a.values))
+// Weights say what the parts of a score count. All of a question's words, rare ones more, are 1.
+type Weights struct {
+	Meaning float64 // a cosine of 1
+	Beside  float64 // the words of the better one of the turns beside a turn
+	Day     float64 // a day that the question names, beside a word as rare
+}
+
+// Weigh replaces the measured weights, whatever the embedder: for measuring.
+func (s *Searcher) Weigh(w Weights) { s.weighed = &w }
+
+// weights are measured (docs/recall.md). Vectors that know nothing but words and letters tell apart what words leave
+// alike and find the misspelt; those of an embedder that knows meanings count as much as the words.
+func (s *Searcher) weights(model string) Weights {
+	switch {
+	case s.weighed != nil:
+		return *s.weighed
+	case strings.HasPrefix(model, "lexical"):
+		return Weights{Meaning: 0.15, Beside: 0.5, Day: 1.5}
+	default:
+		return Weights{Meaning: 1, Beside: 0.5, Day: 1.5}
+	}
+}
+
+func literalOrNil(v *Vectors, text string) *string {
+	if literal := v.Literal(text); literal != "" {
+		return &literal
+	}
+
+	return nil
 }
 
 // nameColumn is the column that people know a row by, or nil: the only one of its
@@ -152,34 +227,5 @@ func nameColumn(e *domain.Entity) *domain.Column {
 	return nil
 }
 
-func rowNames(d *domain.Domain, e *domain.Entity, text string) string {
-	return fmt.Sprintf(`
-	(SELECT %s AS kind, row_key AS id, row_number() OVER (ORDER BY likeness DESC, row_key) AS rank
-	 FROM alfred.recall_names(%s::regclass, %s, %s, %s, %s, %d))`,
-		literal(e.Type), literal(pgx.Identifier{d.Schema, e.Table}.Sanitize()), literal(e.Key.Name), literal(e.Owner.Name),
-		literal(nameColumn(e).Name), text, perList)
-}
-
 // literal is a name from the catalog as an SQL string.
 func literal(name string) string { return "'" + strings.ReplaceAll(name, "'", "''") + "'" }
-
-// rowWords ranks rows by all of their text, which no index serves: for types whose
-// rows have no name, and for all while there are no vectors.
-func rowWords(d *domain.Domain, e *domain.Entity, text string) string {
-	var parts []string
-	for _, name := range e.Semantic.Columns() {
-		if c := e.Column(name); c != nil {
-			parts = append(parts, c.SQL()+"::text")
-		}
-	}
-	if len(parts) == 0 {
-		parts = []string{"''"}
-	}
-	key := pgx.Identifier{e.Table, e.Key.Name}.Sanitize()
-
-	return fmt.Sprintf(`
-	(SELECT '%s' AS kind, id, row_number() OVER (ORDER BY likeness DESC, id) AS rank FROM (
-		SELECT %s::text AS id, strict_word_similarity(%s, concat_ws(' ', %s)) AS likeness FROM %s WHERE %s) AS ranked
-		WHERE likeness >= %g ORDER BY likeness DESC, id LIMIT %d)`,
-		e.Type, key, text, strings.Join(parts, ", "), pgx.Identifier{d.Schema, e.Table}.Sanitize(), e.Owned(), wordLikeness, perList)
-}

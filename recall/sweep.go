@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
@@ -46,7 +47,7 @@ func (x *Index) sweepAll(ctx context.Context) (refused, err error) {
 		if !searched(e) {
 			continue
 		}
-		if refused, err = settle(refused, x.sweepRows(ctx, e)); err != nil {
+		if refused, err = settle(refused, x.sweepRows(ctx, e, "")); err != nil {
 			return nil, err
 		}
 	}
@@ -63,15 +64,24 @@ func settle(refused, err error) (error, error) {
 	return refused, err
 }
 
-func (x *Index) sweepRows(ctx context.Context, e *domain.Entity) error {
+// sweepRows embeds a type's rows; those alone that a transaction from the horizon on wrote, if one is given.
+func (x *Index) sweepRows(ctx context.Context, e *domain.Entity, horizon string) error {
+	changed := ""
+	if horizon != "" {
+		changed = ` AND age(` + pgx.Identifier{e.Table}.Sanitize() + `.xmin) <= age(` + literal(horizon) + `::xid)`
+	}
 	var refused error
 	for last := ""; ; {
-		where := `WHERE $1 = '' OR ` + key(e) + ` > nullif($1, '')::` + e.Key.Type
+		where := `WHERE ($1 = '' OR ` + key(e) + ` > nullif($1, '')::` + e.Key.Type + `)` + changed
 		texts, err := x.rowTexts(ctx, e, where+` ORDER BY `+key(e)+fmt.Sprintf(` LIMIT %d`, sweepPage), last)
 		if err != nil {
 			return err
 		}
-		if refused, err = settle(refused, x.embed(ctx, x.searcher.embedder, e.Type, texts)); err != nil {
+		embed := func(kind string, texts []text) error { return x.embed(ctx, x.searcher.embedder, kind, texts) }
+		if horizon != "" {
+			embed = func(kind string, texts []text) error { return x.embedNew(ctx, kind, texts) }
+		}
+		if refused, err = settle(refused, embed(e.Type, texts)); err != nil {
 			return err
 		}
 		if len(texts) < sweepPage {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -74,15 +75,23 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 	return runner.Stop(context.WithoutCancel(ctx)) //nolint:wrapcheck // the runner's own words
 }
 
-// sweepInterval is how often rows that other programs wrote are looked for.
-const sweepInterval = 5 * time.Minute
+const (
+	// changesInterval is how often rows that other programs wrote are looked for, sweepInterval how often all is gone through.
+	changesInterval = 5 * time.Second
+	sweepInterval   = 10 * time.Minute
+)
 
 // sweep embeds what no job has, until ctx is over. Several workers doing so agree: a text is known by its hash.
 func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
-	ticker := time.NewTicker(sweepInterval)
+	ticker := time.NewTicker(changesInterval)
 	defer ticker.Stop()
-	for {
-		if err := index.Sweep(ctx); err != nil && ctx.Err() == nil {
+	for swept := (time.Time{}); ; {
+		err := index.SweepChanged(ctx)
+		if time.Since(swept) >= sweepInterval {
+			err = errors.Join(err, index.Sweep(ctx))
+			swept = time.Now()
+		}
+		if err != nil && ctx.Err() == nil {
 			logger.WarnContext(ctx, "sweep failed", slog.Any("error", err))
 		}
 		select {

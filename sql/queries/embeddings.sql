@@ -16,10 +16,6 @@ ORDER BY 1, 2;
 SELECT (SELECT count(*) FROM embeddings WHERE model = @model AND dimensions = @dimensions)::bigint AS vectors,
        (SELECT count(*) FROM turns WHERE status = 'succeeded')::bigint AS turns;
 
--- EmbeddingBeyond says whether a user has more vectors than a number.
--- name: EmbeddingBeyond :one
-SELECT EXISTS (SELECT FROM embeddings WHERE user_id = @user_id::uuid AND model = @model LIMIT 1 OFFSET sqlc.arg('number')::int) AS beyond;
-
 -- name: EmbeddingDelete :exec
 DELETE FROM embeddings WHERE owner_kind = @owner_kind AND owner_id = ANY (@owner_ids::text[]);
 
@@ -65,14 +61,16 @@ LIMIT @lim;
 -- name: EmbeddingUpsert :exec
 WITH new AS (
     SELECT unnest(@owner_ids::text[]) AS owner_id, nullif(unnest(@user_ids::text[]), '')::uuid AS user_id,
-           unnest(@content_hashes::bytea[]) AS content_hash, unnest(@vectors::text[]) AS embedding
+           unnest(@content_hashes::bytea[]) AS content_hash, unnest(@vectors::text[]) AS embedding,
+           unnest(@contents::text[]) AS content
 ), moved AS ( -- to another owner
     DELETE FROM embeddings AS e USING new
     WHERE e.owner_kind = @owner_kind AND e.owner_id = new.owner_id AND e.model = @model AND e.user_id IS DISTINCT FROM new.user_id
 )
-INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
-SELECT @owner_kind, new.owner_id, @model, new.user_id, @dimensions, new.content_hash, new.embedding::vector
+INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding, search)
+SELECT @owner_kind, new.owner_id, @model, new.user_id, @dimensions, new.content_hash, new.embedding::vector,
+       CASE WHEN @owner_kind <> 'turn' THEN array_to_tsvector(ARRAY[' ' || coalesce(new.user_id::text, '')]) || to_tsvector('english', new.content) END
 FROM new
 ON CONFLICT (owner_kind, owner_id, model, user_id) DO UPDATE
 SET dimensions = excluded.dimensions, content_hash = excluded.content_hash,
-    embedding = excluded.embedding, created_at = clock_timestamp();
+    embedding = excluded.embedding, search = excluded.search, created_at = clock_timestamp();

@@ -150,7 +150,7 @@ func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID
 			if err != nil {
 				return err
 			}
-			byVector, err := b.nearestTurns(ctx, user, text)
+			byVector, err := b.nearestTurns(ctx, user, text, 5)
 			if err != nil {
 				return err
 			}
@@ -178,12 +178,12 @@ func among(hits []recall.Hit, turn int) int {
 	return 0
 }
 
-func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string) (map[int]int, error) {
+func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string, limit int) (map[int]int, error) {
 	vector, err := lexical.Embedder{}.Embed(ctx, []string{text})
 	if err != nil {
 		return nil, err //nolint:wrapcheck // says what it was
 	}
-	best, err := b.exact(ctx, user, lexical.Embedder{}.Model(), vector[0], 5)
+	best, err := b.exact(ctx, user, lexical.Embedder{}.Model(), vector[0], limit)
 	if err != nil {
 		return nil, err
 	}

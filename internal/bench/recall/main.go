@@ -28,9 +28,10 @@ func main() {
 	address := flag.String("database", os.Getenv("DATABASE_URL"), "address of a server")
 	out := flag.String("o", "docs/recall.md", "where the table goes")
 	users := flag.String("users", "50,5000,100000", "how many vectors each user has")
-	turns := flag.Int("turns", 10_000, "turns of the long conversation")
+	turns := flag.Int("turns", 10_000, "turns of the long conversation, 0 for none")
+	people := flag.String("people", "internal/bench/recall/testdata", "where the conversations are that people had")
 	flag.Parse()
-	if err := run(context.Background(), *address, *out, *users, *turns); err != nil {
+	if err := run(context.Background(), *address, *out, *users, *people, *turns); err != nil {
 		fmt.Fprintln(os.Stderr, "recall:", err)
 		os.Exit(1)
 	}
@@ -71,7 +72,7 @@ func makeDatabase(ctx context.Context, address string) (own string, drop func() 
 	}, nil
 }
 
-func run(ctx context.Context, address, out, users string, turns int) (err error) {
+func run(ctx context.Context, address, out, users, people string, turns int) (err error) {
 	own, drop, err := makeDatabase(ctx, address)
 	if err != nil {
 		return err
@@ -96,13 +97,25 @@ func run(ctx context.Context, address, out, users string, turns int) (err error)
 	}
 	b := &bench{pool: pool, domain: kitchen}
 	b.head(ctx)
-	if err := b.conversation(ctx, turns); err != nil {
+	if err := b.people(ctx, people); err != nil {
 		return err
+	}
+	if turns > 0 {
+		if err := b.conversation(ctx, turns); err != nil {
+			return err
+		}
+	}
+	if len(counts(users)) == 0 {
+		return b.write(out)
 	}
 	if err := b.vectors(ctx, counts(users)); err != nil {
 		return err
 	}
 
+	return b.write(out)
+}
+
+func (b *bench) write(out string) error {
 	return os.WriteFile(out, []byte(b.report.String()+remarks(out)), 0o644) //nolint:gosec,wrapcheck // a document
 }
 

@@ -70,7 +70,8 @@ GRANT EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_sta
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
     queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb),
     turn_enqueue(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid), usage_today(uuid, timestamptz),
-    recall_turns(text, uuid, integer), recall_names(regclass, name, name, name, text, integer) TO alfred_tenant;
+    recall_found(text, text[], timestamptz[], timestamptz[], uuid, integer, text[], text[], text[], text[], text[], text, text, integer, integer, double precision, double precision, double precision, integer),
+    recall_order(text, text, boolean, text, text, integer, double precision, integer) TO alfred_tenant;
 
 -- +goose Down
 -- +goose StatementBegin
@@ -95,5 +96,6 @@ REVOKE EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_st
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
     queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb),
     turn_enqueue(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid), usage_today(uuid, timestamptz),
-    recall_turns(text, uuid, integer), recall_names(regclass, name, name, name, text, integer) FROM alfred_tenant;
+    recall_found(text, text[], timestamptz[], timestamptz[], uuid, integer, text[], text[], text[], text[], text[], text, text, integer, integer, double precision, double precision, double precision, integer),
+    recall_order(text, text, boolean, text, text, integer, double precision, integer) FROM alfred_tenant;
 REVOKE USAGE ON SCHEMA alfred FROM alfred_tenant;

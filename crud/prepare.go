@@ -1,0 +1,116 @@
+package crud
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+	"alfred/pg"
+	"alfred/recall"
+	"alfred/registry"
+)
+
+// found is what the searches of a decision's calls found, before the transaction that carries the calls out.
+type found struct {
+	hits   map[recallKey][]recall.Hit
+	orders map[orderKey][]string // keys of rows, best first
+}
+
+type recallKey struct {
+	query string
+	limit int
+}
+
+type orderKey struct{ entity, text string }
+
+// Asker is for whom a decision's searches are made.
+type Asker struct {
+	Scope registry.Scope
+	// ShownFrom is the first turn of the session that stands in the prompt: from there on nothing has to be recalled.
+	ShownFrom int
+}
+
+// Prepare checks nothing and changes nothing: it embeds every text that the calls will search for and searches, so that
+// neither an embedder nor a search is waited for by the transaction that writes. Filters are left to that one. An
+// embedder that fails is no error; the search then degrades and says so.
+func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, calls []Call) (Prepared, error) {
+	prepared := Prepared{calls: calls, found: found{hits: map[recallKey][]recall.Hit{}, orders: map[orderKey][]string{}}}
+	var texts []string
+	for _, call := range calls {
+		texts = append(texts, searchTexts(call)...)
+	}
+	if len(texts) == 0 {
+		return prepared, nil
+	}
+	var err error
+	if prepared.vectors, err = t.search.EmbedTexts(ctx, texts); err != nil {
+		return Prepared{}, err
+	}
+	err = pg.InTx(ctx, beginner, func(tx pgx.Tx) error {
+		return pg.AsTenant(ctx, tx, asker.Scope.UserID, func(tenant pgx.Tx) error {
+			for _, call := range calls {
+				if err := t.look(ctx, tenant, &asker, call, &prepared); err != nil {
+					return err
+				}
+			}
+
+			return nil
+		})
+	})
+
+	return prepared, err
+}
+
+// look searches for one call. What is wrong with the call is found when it is carried out.
+func (t *Tools) look(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, into *Prepared) error {
+	switch call.Tool {
+	case ToolRecall:
+		var args recallArgs
+		if parse(call, &args) != nil || strings.TrimSpace(args.Query) == "" {
+			return nil
+		}
+		key := recallKey{args.Query, args.limit()}
+		hits, err := t.search.Search(ctx, tx, &recall.Query{
+			UserID: asker.Scope.UserID, ExceptTurn: asker.Scope.TurnID, Session: asker.Scope.SessionID, ShownFrom: asker.ShownFrom,
+			Text: key.query, Vectors: into.vectors, Limit: key.limit,
+		})
+		into.found.hits[key] = hits
+
+		return err
+	case ToolRead:
+		return t.lookRead(ctx, tx, call, into)
+	}
+
+	return nil
+}
+
+func (t *Tools) lookRead(ctx context.Context, tx pgx.Tx, call Call, into *Prepared) error {
+	var args readArgs
+	if parse(call, &args) != nil {
+		return nil
+	}
+	var e *domain.Entity
+	if e = t.domain.Entity(args.Table); e == nil || e.Semantic.IsZero() {
+		return nil
+	}
+	for _, text := range searchTexts(call) {
+		keys, err := t.search.Order(ctx, tx, e, text, &into.vectors)
+		if err != nil {
+			return err
+		}
+		into.found.orders[orderKey{e.Type, text}] = keys
+	}
+
+	return nil
+}
+
+// limit is how many hits a recall returns, within bounds whatever was asked for.
+func (a *recallArgs) limit() int {
+	if a.Limit == nil {
+		return defaultHits
+	}
+
+	return max(1, min(maxHits, *a.Limit))
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"alfred/llm/lexical"
+	"alfred/recall"
+)
+
+// among the first so many turns the evidence has to be.
+const firstTurns = 10
+
+// heard is a conversation in the database, and a ranking of its turns by words that owes nothing to Alfred.
+type heard struct {
+	talk
+	user         uuid.UUID
+	plain, stems bm25
+}
+
+// people measures search on conversations that people had.
+func (b *bench) people(ctx context.Context, dir string) error {
+	found, err := sets(dir)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	searcher := recall.New(b.domain, lexical.Embedder{})
+	heards := make([][]heard, len(found))
+	for i, one := range found {
+		for _, t := range one.talks {
+			h, err := b.hear(ctx, t)
+			if err != nil {
+				return err
+			}
+			heards[i] = append(heards[i], h)
+		}
+	}
+	if err := recall.NewIndex(searcher, b.pool).Sweep(ctx); err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	if err := b.exec(ctx, `VACUUM ANALYZE turn_summaries, turns, embeddings`); err != nil {
+		return err
+	}
+	b.printf("## Evidence in conversations that people had\n\nThe share of questions for which a turn that holds the answer, by the set's own labels, is among the first %d; turns beside a hit do not count. "+
+		"Two lines are a turn. BM25 over words and over stems are computed apart from Alfred, with every word's true frequency (k1 = 1.2, b = 0.75).\n\n"+
+		"| | questions | turns | BM25, words | BM25, stems | vectors | Alfred, words alone | fused | fused, with neighbours |\n|---|---|---|---|---|---|---|---|---|\n", firstTurns)
+	for i, one := range found {
+		if err := b.judge(ctx, searcher, one.name, heards[i]); err != nil {
+			return err
+		}
+	}
+
+	return b.tuned(ctx, searcher, found, heards)
+}
+
+// judge writes a set's row.
+func (b *bench) judge(ctx context.Context, s *recall.Searcher, name string, heards []heard) error {
+	measured := recall.Weights{Meaning: 0.15, Beside: 0.5, Day: 1.5}
+	alone := recall.Weights{Day: measured.Day}
+	fused := recall.Weights{Meaning: measured.Meaning, Day: measured.Day}
+	var plain, stems, vectors, questions, turns float64
+	for i := range heards {
+		h := &heards[i]
+		turns += float64(len(h.turns))
+		for n, q := range h.questions {
+			questions++
+			plain += oneIf(holds(h.plain.rank(n), q))
+			stems += oneIf(holds(h.stems.rank(n), q))
+			byVector, err := b.nearestTurns(ctx, h.user, q.text, firstTurns)
+			if err != nil {
+				return err
+			}
+			vectors += oneIf(slices.ContainsFunc(q.evidence, func(turn int) bool { return byVector[turn+1] > 0 }))
+		}
+	}
+	b.printf("| %s | %.0f | %.0f | %.3f | %.3f | %.3f", name, questions, turns, plain/questions, stems/questions, vectors/questions)
+	for _, w := range []recall.Weights{alone, fused, measured} {
+		share, err := b.share(ctx, s, heards, w)
+		if err != nil {
+			return err
+		}
+		b.printf(" | %.3f", share)
+	}
+	b.printf(" |\n")
+
+	return nil
+}
+
+// share is for how many of the questions the evidence is found with the weights.
+func (b *bench) share(ctx context.Context, s *recall.Searcher, heards []heard, w recall.Weights) (float64, error) {
+	s.Weigh(w)
+	var found, all float64
+	for i := range heards {
+		h := &heards[i]
+		for _, q := range h.questions {
+			hits, _, err := b.search(ctx, s, h.user, q.text, firstTurns, w.Meaning == 0)
+			if err != nil {
+				return 0, err
+			}
+			all++
+			found += oneIf(slices.ContainsFunc(hits, func(hit recall.Hit) bool { return slices.Contains(q.evidence, hit.Turn-1) }))
+		}
+	}
+
+	return found / all, nil
+}
+
+// tuned picks the weights on each set, and reports what they come to on the others.
+func (b *bench) tuned(ctx context.Context, s *recall.Searcher, found []set, heards [][]heard) error {
+	var grid []recall.Weights
+	for _, beside := range []float64{0, 0.3, 0.5, 0.7} {
+		for _, meaning := range []float64{0, 0.15, 0.4} {
+			grid = append(grid, recall.Weights{Meaning: meaning, Beside: beside, Day: 1.5})
+		}
+	}
+	shares := make([][]float64, len(found))
+	for i := range found {
+		for _, w := range grid {
+			share, err := b.share(ctx, s, heards[i], w)
+			if err != nil {
+				return err
+			}
+			shares[i] = append(shares[i], share)
+		}
+	}
+	b.printf("\nWhat is tuned on one set is reported on the others: of %d weights (a neighbour's share 0 to 0.7, a vector's 0 to 0.4), the best on the set at the left.\n\n| tuned on | neighbour's share | vector's |", len(grid))
+	for _, one := range found {
+		b.printf(" %s |", one.name)
+	}
+	b.printf("\n|---|---|---|%s\n", string(slices.Repeat([]byte("---|"), len(found))))
+	for i, one := range found {
+		best := 0
+		for n := range grid {
+			if shares[i][n] > shares[i][best] {
+				best = n
+			}
+		}
+		b.printf("| %s | %.2f | %.2f |", one.name, grid[best].Beside, grid[best].Meaning)
+		for k := range found {
+			b.printf(" %.3f |", shares[k][best])
+		}
+		b.printf("\n")
+	}
+	b.printf("\n")
+
+	return nil
+}
+
+// hear writes a conversation as workers would have left it.
+func (b *bench) hear(ctx context.Context, t talk) (heard, error) {
+	h := heard{talk: t}
+	var session uuid.UUID
+	if err := b.pool.QueryRow(ctx, `SELECT start_session('people ' || gen_random_uuid())`).Scan(&session); err != nil {
+		return h, fmt.Errorf("start a session: %w", err)
+	}
+	if err := b.pool.QueryRow(ctx, `SELECT user_id FROM sessions WHERE id = $1`, session).Scan(&h.user); err != nil {
+		return h, fmt.Errorf("read the user: %w", err)
+	}
+	var messages, replies []string
+	var times []time.Time
+	for _, turn := range t.turns {
+		if turn.at.IsZero() {
+			turn.at = time.Now()
+		}
+		messages, replies, times = append(messages, orDash(turn.message)), append(replies, turn.reply), append(times, turn.at)
+	}
+	err := b.exec(ctx, `INSERT INTO turns (session_id, user_id, number, message, reply, mode, status, created_at, started_at, replied_at, finished_at, summarized_at)
+		SELECT $1, $2, n, m, r, 'plan', 'succeeded', a, a, a, a, a FROM unnest($3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY AS t (m, r, a, n)`,
+		session, h.user, messages, replies, times)
+	if err != nil {
+		return h, err
+	}
+	if err := b.exec(ctx, `UPDATE sessions SET last_turn = $2 WHERE id = $1`, session, len(t.turns)); err != nil {
+		return h, err
+	}
+	if err := b.exec(ctx, `SELECT turn_summary_write_facts(id) FROM turns WHERE session_id = $1`, session); err != nil {
+		return h, err
+	}
+	if h.plain, err = b.newBM25(ctx, t, "simple"); err != nil {
+		return h, err
+	}
+	h.stems, err = b.newBM25(ctx, t, "english")
+
+	return h, err
+}
+
+// orDash is a message that is not empty: people send pictures.
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+
+	return text
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+
+	return 0
+}
+
+// holds says that one of the first turns holds the answer.
+func holds(ranked []int, q question) bool {
+	return slices.ContainsFunc(ranked[:min(firstTurns, len(ranked))], func(turn int) bool { return slices.Contains(q.evidence, turn) })
+}

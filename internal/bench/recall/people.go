@@ -1,0 +1,208 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// talk is one conversation between people, two lines to a turn, and what was asked about it.
+type talk struct {
+	turns     []said
+	questions []question
+}
+
+type said struct {
+	at             time.Time // zero where the set does not say
+	message, reply string
+}
+
+// question has the turns that hold its answer, by place.
+type question struct {
+	text     string
+	evidence []int
+}
+
+// set is a public collection of conversations.
+type set struct {
+	name  string
+	talks []talk
+}
+
+// sets reads the collections below a directory, each in the layout of its own repository (testdata/README.md says
+// where they come from). One that is not there is left out.
+func sets(dir string) ([]set, error) {
+	var found []set
+	for _, one := range []struct {
+		name, files string
+		read        func(raw []byte) ([]talk, error)
+	}{
+		{"LoCoMo", "LoCoMo/data/locomo10.json", locomo},
+		{"REALTALK", "REALTALK/data/Chat_*.json", realtalk},
+		{"QMSum", "QMSum/data/ALL/test/*.json", qmsum},
+	} {
+		names, err := filepath.Glob(filepath.Join(dir, one.files))
+		if err != nil {
+			return nil, fmt.Errorf("look for %s: %w", one.name, err)
+		}
+		read := set{name: one.name}
+		for _, name := range names {
+			raw, err := os.ReadFile(name) //nolint:gosec // named on the command line
+			if err != nil {
+				return nil, err //nolint:wrapcheck // names the file
+			}
+			talks, err := one.read(raw)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			read.talks = append(read.talks, talks...)
+		}
+		if len(read.talks) > 0 {
+			found = append(found, read)
+		}
+	}
+
+	return found, nil
+}
+
+type line struct {
+	ID    string `json:"dia_id"`
+	Text  string `json:"text"`
+	Clean string `json:"clean_text"`
+}
+
+type asked struct {
+	Question string `json:"question"`
+	Evidence []any  `json:"evidence"`
+	Category int    `json:"category"`
+}
+
+// unanswerable is LoCoMo's category of questions that the conversation does not answer.
+const unanswerable = 5
+
+func locomo(raw []byte) ([]talk, error) {
+	var file []struct {
+		Conversation map[string]json.RawMessage `json:"conversation"`
+		QA           []asked                    `json:"qa"`
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the file
+	}
+	var talks []talk
+	for _, one := range file {
+		talks = append(talks, sessions(one.Conversation, one.QA))
+	}
+
+	return talks, nil
+}
+
+func realtalk(raw []byte) ([]talk, error) {
+	var file map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the file
+	}
+	var questions []asked
+	if err := json.Unmarshal(file["qa"], &questions); err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the file
+	}
+
+	return []talk{sessions(file, questions)}, nil
+}
+
+var lineID = regexp.MustCompile(`D:?(\d+):(\d+)`)
+
+// sessions reads the conversations of LoCoMo and REALTALK, which share a form: session_1, session_1_date_time, ...
+func sessions(file map[string]json.RawMessage, questions []asked) talk {
+	var t talk
+	place := map[string]int{}
+	for n := 1; ; n++ {
+		key := "session_" + strconv.Itoa(n)
+		var lines []line
+		if _, there := file[key]; !there || json.Unmarshal(file[key], &lines) != nil {
+			break
+		}
+		var at string
+		_ = json.Unmarshal(file[key+"_date_time"], &at) // one without a date has none
+		for pair := range slices.Chunk(lines, 2) {
+			turn := said{at: when(at), message: pair[0].Text + pair[0].Clean}
+			if len(pair) > 1 {
+				turn.reply = pair[1].Text + pair[1].Clean
+			}
+			for _, l := range pair {
+				place[l.ID] = len(t.turns)
+			}
+			t.turns = append(t.turns, turn)
+		}
+	}
+	for _, q := range questions {
+		if q.Category == unanswerable {
+			continue
+		}
+		var evidence []int
+		for _, m := range lineID.FindAllStringSubmatch(fmt.Sprint(q.Evidence...), -1) {
+			session, _ := strconv.Atoi(m[1]) //nolint:errcheck // digits
+			number, _ := strconv.Atoi(m[2])  //nolint:errcheck // digits
+			if turn, known := place[fmt.Sprintf("D%d:%d", session, number)]; known {
+				evidence = append(evidence, turn)
+			}
+		}
+		if len(evidence) > 0 {
+			t.questions = append(t.questions, question{q.Question, evidence})
+		}
+	}
+
+	return t
+}
+
+// when reads "1:56 pm on 8 May, 2023" and "29.12.2023, 00:51:12".
+func when(text string) time.Time {
+	for _, layout := range []string{"3:04 pm on 2 January, 2006", "02.01.2006, 15:04:05"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at
+		}
+	}
+
+	return time.Time{}
+}
+
+func qmsum(raw []byte) ([]talk, error) {
+	var file struct {
+		Transcript []struct{ Content string } `json:"meeting_transcripts"`
+		Queries    []struct {
+			Query string     `json:"query"`
+			Spans [][]string `json:"relevant_text_span"`
+		} `json:"specific_query_list"`
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return nil, err //nolint:wrapcheck // the caller names the file
+	}
+	var t talk
+	for pair := range slices.Chunk(file.Transcript, 2) {
+		turn := said{message: pair[0].Content}
+		if len(pair) > 1 {
+			turn.reply = pair[1].Content
+		}
+		t.turns = append(t.turns, turn)
+	}
+	for _, q := range file.Queries {
+		var evidence []int
+		for _, span := range q.Spans {
+			from, _ := strconv.Atoi(strings.TrimSpace(span[0])) //nolint:errcheck // the set's own numbers
+			to, _ := strconv.Atoi(strings.TrimSpace(span[1]))   //nolint:errcheck // the set's own numbers
+			for n := from / 2; n <= to/2 && n < len(t.turns); n++ {
+				evidence = append(evidence, n)
+			}
+		}
+		if len(evidence) > 0 {
+			t.questions = append(t.questions, question{q.Query, evidence})
+		}
+	}
+
+	return []talk{t}, nil
+}

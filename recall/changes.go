@@ -1,0 +1,83 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/domain"
+)
+
+// lookedAtAnyway is how many looks pass before a table is read though Postgres counts no change of it: its counters may
+// be switched off, and lag behind a busy connection.
+const lookedAtAnyway = 12
+
+// mark is what a table's sweep saw: how many changes Postgres had counted, and the oldest transaction that was under
+// way. What an unfinished one wrote has that number or a higher one.
+type mark struct {
+	changes int64
+	horizon string
+	passed  int // looks since, in which nothing had changed
+}
+
+// SweepChanged embeds what other programs have written since it looked last; the first look only takes note, so [Sweep]
+// comes after it. It asks Postgres for the tables' counters of changes, one statement for all, and reads of a table that
+// has changed the rows alone that transactions since then wrote. While another process sweeps it does nothing.
+func (x *Index) SweepChanged(ctx context.Context) error {
+	_, err := alone(ctx, x.pool, func(*pgxpool.Conn) error {
+		entities, marks, err := x.look(ctx)
+		if err != nil {
+			return err
+		}
+		var refused error
+		for i, e := range entities {
+			before, known := x.marks[e.Table]
+			if known && before.changes == marks[i].changes && before.passed < lookedAtAnyway {
+				before.passed++
+				x.marks[e.Table] = before
+
+				continue
+			}
+			if known {
+				if refused, err = settle(refused, x.sweepRows(ctx, e, before.horizon)); err != nil {
+					return err
+				}
+			}
+			x.marks[e.Table] = marks[i]
+		}
+
+		return refused
+	})
+
+	return err
+}
+
+// look reads the marks of the tables that are searched.
+func (x *Index) look(ctx context.Context) ([]*domain.Entity, []mark, error) {
+	var (
+		entities []*domain.Entity
+		tables   []string
+	)
+	for _, e := range x.searcher.domain.Entities {
+		if searched(e) {
+			entities = append(entities, e)
+			tables = append(tables, pgx.Identifier{x.searcher.domain.Schema, e.Table}.Sanitize())
+		}
+	}
+	rows, err := x.q.RecallChanges(ctx, x.pool, tables)
+	if err != nil {
+		return nil, nil, fmt.Errorf("look for changes: %w", err)
+	}
+	if len(rows) != len(entities) {
+		return nil, nil, errors.New("look for changes: a table is gone")
+	}
+	marks := make([]mark, len(rows))
+	for i, row := range rows {
+		marks[i] = mark{changes: row.Changes, horizon: row.Horizon}
+	}
+
+	return entities, marks, nil
+}

@@ -1,0 +1,116 @@
+package recall
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// days are a stretch of time that a question names.
+type days struct{ since, until time.Time }
+
+const (
+	// recentYears is how far back a month or day without its year may lie.
+	recentYears = 5
+
+	monthNames = `(january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)`
+	dayNumber  = `(\d{1,2})(?:st|nd|rd|th)?`
+)
+
+var (
+	isoDate  = regexp.MustCompile(`\b((?:19|20)\d\d)-(\d{1,2})-(\d{1,2})\b`)
+	dotDate  = regexp.MustCompile(`\b(\d{1,2})\.(\d{1,2})\.((?:19|20)\d\d)\b`)
+	dayMonth = regexp.MustCompile(`\b(?:` + dayNumber + `(?: of)? )?` + monthNames + `\b\.?(?: ` + dayNumber + `\b)?(?:,? ((?:19|20)\d\d))?\b`)
+	onlyYear = regexp.MustCompile(`\b(?:in|of|during|since|year) ((?:19|20)\d\d)\b`)
+	inMonth  = regexp.MustCompile(`\b(?:in|of|since|during|last|until|by|early|late|mid|this) $`)
+)
+
+// daysIn are the days, months and years that a question names: "on 7 July 2023", "in October", "on 2024-01-23",
+// "yesterday". What is said of a day is often said on the next one, so a day reaches to that one's end. Without a year
+// every recent one is meant.
+func daysIn(text string, now time.Time) []days {
+	text = strings.ToLower(text)
+	var found []days
+	for _, m := range isoDate.FindAllStringSubmatch(text, -1) {
+		found = append(found, named(number(m[1]), number(m[2]), number(m[3]))...)
+	}
+	for _, m := range dotDate.FindAllStringSubmatch(text, -1) {
+		found = append(found, named(number(m[3]), number(m[2]), number(m[1]))...)
+	}
+	for _, at := range dayMonth.FindAllStringSubmatchIndex(text, -1) {
+		found = append(found, monthAt(text, at, now)...)
+	}
+	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
+	for word, ago := range map[string]int{"today": 0, "yesterday": 1} {
+		if strings.Contains(text, word) {
+			found = append(found, days{today.AddDate(0, 0, -ago), today.AddDate(0, 0, 1-ago)})
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	for _, m := range onlyYear.FindAllStringSubmatch(text, -1) {
+		found = append(found, named(number(m[1]), 0, 0)...)
+	}
+
+	return found
+}
+
+// monthAt is a month in the text, with what stands around it. "May" and "mar" are other words too.
+func monthAt(text string, at []int, now time.Time) []days {
+	group := func(n int) string {
+		if at[2*n] < 0 {
+			return ""
+		}
+
+		return text[at[2*n]:at[2*n+1]]
+	}
+	day, year := number(group(1)+group(3)), number(group(4))
+	if group(1) != "" && group(3) != "" {
+		day = number(group(1))
+	}
+	name := group(2)
+	if (name == "may" || name == "march" || name == "mar") && day == 0 && year == 0 && !inMonth.MatchString(text[:at[0]]) {
+		return nil
+	}
+	month := strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", name[:3])/3 + 1
+	if year != 0 {
+		return named(year, month, day)
+	}
+	var found []days
+	for y := now.Year(); y > now.Year()-recentYears; y-- {
+		found = append(found, named(y, month, day)...)
+	}
+
+	return found
+}
+
+// named is a day, a month where day is 0, or a year where month is 0 too; nothing for the 31st of June.
+func named(year, month, day int) []days {
+	switch {
+	case month == 0:
+		since := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+
+		return []days{{since, since.AddDate(1, 0, 0)}}
+	case month > 12 || day > 31:
+		return nil
+	case day == 0:
+		since := time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC)
+
+		return []days{{since, since.AddDate(0, 1, 0)}}
+	}
+	since := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	if since.Day() != day {
+		return nil
+	}
+
+	return []days{{since, since.AddDate(0, 0, 2)}}
+}
+
+// number of digits; 0 for none.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits) //nolint:errcheck // the pattern lets nothing else in
+
+	return n
+}

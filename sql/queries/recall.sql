@@ -1,0 +1,31 @@
+-- RecallChanges is how often each of the tables has been written, in their order, and since when to look on.
+-- name: RecallChanges :many
+SELECT c.changes::bigint AS changes, c.horizon::text AS horizon FROM recall_changes(@tables::text[]) AS c;
+
+-- RecallOrder is how the rows of a type rank by a question, best first: those that have vectors.
+-- name: RecallOrder :many
+SELECT o.owner_id::text AS owner_id
+FROM recall_order(@query::text, @kind::text, @shared::boolean, sqlc.narg(vector)::text, @model::text, @dimensions::int, @weight::float8, @lim::int) AS o;
+
+-- RecallSearch is what a question finds, best first. A turn comes with the summaries of those beside it. Few are joined, by their
+-- keys: hence the limits, without which row-level security makes the planner expect half of all turns.
+-- name: RecallSearch :many
+SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score,
+       coalesce(t.session_id, '00000000-0000-0000-0000-000000000000')::uuid AS session_id, coalesce(t.number, 0)::int AS number,
+       coalesce(t.created_at, 'epoch')::timestamptz AS created_at,
+       coalesce(t.message, '')::text AS message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS summary,
+       coalesce(b.response_summary, '')::text AS before, coalesce(a.response_summary, '')::text AS after
+FROM recall_found(@query::text, @kinds::text[], @since::timestamptz[], @until::timestamptz[], sqlc.narg(session)::uuid, @shown_from::int,
+    @named_kinds::text[], @named_sources::text[], @named_keys::text[], @named_owners::text[], @named_names::text[],
+    sqlc.narg(vector)::text, @model::text, @dimensions::int, @compared_up_to::int, @meaning::float8, @beside::float8, @day::float8, sqlc.arg('found')::int) AS f
+LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
+                   WHERE u.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END AND u.user_id = @user_id::uuid LIMIT 1) AS t ON true
+LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = t.id AND u.user_id = @user_id::uuid LIMIT 1) AS s ON true
+LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u
+                   WHERE u.session_id = t.session_id AND u.turn_number = t.number - 1 AND u.user_id = @user_id::uuid LIMIT 1) AS b ON true
+LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u
+                   WHERE u.session_id = t.session_id AND u.turn_number = t.number + 1 AND u.user_id = @user_id::uuid LIMIT 1) AS a ON true
+WHERE f.kind <> 'turn'
+   OR t.id <> @except_turn::uuid AND (t.session_id IS DISTINCT FROM sqlc.narg(session)::uuid OR t.number < @shown_from::int)
+ORDER BY f.score DESC, f.kind <> 'turn', f.id
+LIMIT @lim::int;
