@@ -70,6 +70,9 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	if slices.ContainsFunc(or, func(c condition) bool { return c.distance != "" }) {
 		return nil, failColumn(CodeBadFilter, semanticField, "%s ranks rows and excludes none, so it belongs in filters, not in or_filters.", semanticField)
 	}
+	if ranking := slices.DeleteFunc(slices.Clone(filters), func(c condition) bool { return c.distance == "" }); len(ranking) > 1 {
+		return nil, failColumn(CodeBadFilter, semanticField, "%s can rank rows by one text only.", semanticField)
+	}
 	if slices.ContainsFunc(filters, func(c condition) bool { return c.none }) {
 		return nil, nil //nolint:nilnil // no rows are wanted, which is no error
 	}
