@@ -119,7 +119,7 @@ func (s *state) scope(at nodes.At) registry.Scope {
 
 // asker is for whom this turn searches: what its later prompts show of the conversation in full is not looked for.
 func (r *Runner) asker(s *state) crud.Asker {
-	return crud.Asker{Scope: s.scope(nodes.At{Turn: int(s.turn.Number)}), ShownFrom: int(s.turn.Number) - r.FullDetailTurns}
+	return crud.Asker{Scope: s.scope(nodes.At{Turn: int(s.Turn.Number)}), ShownFrom: int(s.Turn.Number) - r.Windows.FullDetailTurns}
 }
 
 // planned says whether Think made this turn's plan. Where it did not, code did:
