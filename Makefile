@@ -26,8 +26,8 @@ bench/peers: ## the same turn on what others use; writes docs/peers.md; needs no
 	@$(DATABASE); go run ./internal/bench -peers -o docs/peers.md
 
 .PHONY: bench/recall
-bench/recall: ## what search finds and takes; writes docs/recall.md; USERS=50,1000000 for users with so many vectors
-	@$(DATABASE); go run ./internal/bench/recall -o docs/recall.md $(if $(USERS),-users $(USERS))
+bench/recall: ## what search finds and takes; writes docs/recall.md; USERS=50,1000000 for users with so many vectors, PEOPLE=directory for whole sets of conversations
+	@$(DATABASE); go run ./internal/bench/recall -o docs/recall.md $(if $(USERS),-users $(USERS)) $(if $(PEOPLE),-people $(PEOPLE))
 
 .PHONY: bench/turns
 bench/turns: ## what a turn costs; writes docs/benchmarks.md
