@@ -1343,8 +1343,8 @@ type PatchRowParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
-// WatchSessionsParams defines parameters for WatchSessions.
-type WatchSessionsParams struct {
+// WatchEventsParams defines parameters for WatchEvents.
+type WatchEventsParams struct {
 	// Session Session to tell of: ID, or ID.number.seq to go on after that event. One may stand there several times.
 	Session []string `form:"session" json:"session"`
 }
@@ -1670,10 +1670,10 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 	PatchRow(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// WatchSessions The events of several sessions in one stream
+	// WatchEvents The events of several sessions in one stream
 	//
-	// Corresponds with GET /v1/events (the `WatchSessions` operationId).
-	WatchSessions(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/events (the `WatchEvents` operationId).
+	WatchEvents(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMentions Rows to mention, by part of their name
 	//
@@ -1990,11 +1990,11 @@ func (c *Client) PatchRow(ctx context.Context, pType string, id string, params *
 	return c.Client.Do(req)
 }
 
-// WatchSessions The events of several sessions in one stream
+// WatchEvents The events of several sessions in one stream
 //
-// Corresponds with GET /v1/events (the `WatchSessions` operationId).
-func (c *Client) WatchSessions(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewWatchSessionsRequest(c.Server, params)
+// Corresponds with GET /v1/events (the `WatchEvents` operationId).
+func (c *Client) WatchEvents(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWatchEventsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2965,8 +2965,8 @@ func NewPatchRowRequestWithBody(server string, pType string, id string, params *
 	return req, nil
 }
 
-// NewWatchSessionsRequest constructs an http.Request for the WatchSessions method
-func NewWatchSessionsRequest(server string, params *WatchSessionsParams) (*http.Request, error) {
+// NewWatchEventsRequest constructs an http.Request for the WatchEvents method
+func NewWatchEventsRequest(server string, params *WatchEventsParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -4796,12 +4796,12 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 	PatchRowWithResponse(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchRowResponse, error)
 
-	// WatchSessionsWithResponse The events of several sessions in one stream
+	// WatchEventsWithResponse The events of several sessions in one stream
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/events (the `WatchSessions` operationId).
-	WatchSessionsWithResponse(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*WatchSessionsResponse, error)
+	// Corresponds with GET /v1/events (the `WatchEvents` operationId).
+	WatchEventsWithResponse(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*WatchEventsResponse, error)
 
 	// ListMentionsWithResponse Rows to mention, by part of their name
 	//
@@ -5322,18 +5322,18 @@ func (r PatchRowResponse) ContentType() string {
 	return ""
 }
 
-type WatchSessionsResponse struct {
+type WatchEventsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 }
 
 // GetBody returns the raw response body bytes
-func (r WatchSessionsResponse) GetBody() []byte {
+func (r WatchEventsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r WatchSessionsResponse) Status() string {
+func (r WatchEventsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -5341,7 +5341,7 @@ func (r WatchSessionsResponse) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r WatchSessionsResponse) StatusCode() int {
+func (r WatchEventsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -5349,7 +5349,7 @@ func (r WatchSessionsResponse) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r WatchSessionsResponse) ContentType() string {
+func (r WatchEventsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6566,17 +6566,17 @@ func (c *ClientWithResponses) PatchRowWithResponse(ctx context.Context, pType st
 	return ParsePatchRowResponse(rsp)
 }
 
-// WatchSessionsWithResponse The events of several sessions in one stream
+// WatchEventsWithResponse The events of several sessions in one stream
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/events (the `WatchSessions` operationId).
-func (c *ClientWithResponses) WatchSessionsWithResponse(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*WatchSessionsResponse, error) {
-	rsp, err := c.WatchSessions(ctx, params, reqEditors...)
+// Corresponds with GET /v1/events (the `WatchEvents` operationId).
+func (c *ClientWithResponses) WatchEventsWithResponse(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*WatchEventsResponse, error) {
+	rsp, err := c.WatchEvents(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseWatchSessionsResponse(rsp)
+	return ParseWatchEventsResponse(rsp)
 }
 
 // ListMentionsWithResponse Rows to mention, by part of their name
@@ -7193,15 +7193,15 @@ func ParsePatchRowResponse(rsp *http.Response) (*PatchRowResponse, error) {
 	return response, nil
 }
 
-// ParseWatchSessionsResponse parses an HTTP response from a WatchSessionsWithResponse call
-func ParseWatchSessionsResponse(rsp *http.Response) (*WatchSessionsResponse, error) {
+// ParseWatchEventsResponse parses an HTTP response from a WatchEventsWithResponse call
+func ParseWatchEventsResponse(rsp *http.Response) (*WatchEventsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &WatchSessionsResponse{
+	response := &WatchEventsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

@@ -113,7 +113,7 @@ var wantOperations = map[string]string{
 	"session-events":   "GET /v1/sessions/{id}/events",
 	"turn-events":      "GET /v1/turns/{id}/events",
 	"unpin-entity":     "DELETE /v1/sessions/{id}/entities/{ref}/pin",
-	"watch-sessions":   "GET /v1/events",
+	"watch-events":     "GET /v1/events",
 }
 
 func requireErrors(t *testing.T, name string, op described) {

@@ -162,6 +162,7 @@ func (e *estate) probes(t *testing.T) map[string][]probe {
 		"search":           get("/v1/search?q="+secret, "/v1/search?q="+secret+"&type=turn", "/v1/search?q="+secret+"&type=recipe", "/v1/search?q={recipes}"),
 		"session-events":   append(get("/v1/sessions/{session}/events", "/v1/sessions/{session}/events?after=1.1"), probe{method: "GET", path: "/v1/sessions/{session}/events", header: header{"Last-Event-ID": "1.1"}}),
 		"turn-events":      append(get("/v1/turns/{turn}/events", "/v1/turns/{turn}/events?after=1"), probe{method: "GET", path: "/v1/turns/{turn}/events", header: header{"Last-Event-ID": "2"}}),
+		"watch-events":     get("/v1/events?session={session}", "/v1/events?session={session}.1.1", "/v1/events?session={turn}&session={session}"),
 		"unpin-entity":     {{method: "DELETE", path: "/v1/sessions/{session}/entities/recipe_1/pin"}, {method: "DELETE", path: "/v1/sessions/{own_session}/entities/{ref}/pin"}},
 		"enqueue-turn": {
 			{method: "POST", path: "/v1/sessions/{session}/turns", body: `{"message": "mine now"}`},

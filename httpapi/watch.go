@@ -26,7 +26,7 @@ type watched struct {
 }
 
 func (a *api) registerWatch() {
-	op := operation(http.MethodGet, "/v1/events", "watch-sessions", "The events of several sessions in one stream", http.StatusOK)
+	op := operation(http.MethodGet, "/v1/events", "watch-events", "The events of several sessions in one stream", http.StatusOK)
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "Events as on a session's own stream; id is n.number.seq, where n says which of the given sessions it is of, counted from 1. " +
 			"session.deleted, with id n, ends what is told of one; it may never have been.",
@@ -101,5 +101,5 @@ func (w *watched) tell(r *db.TurnEventListSessionsRow) *event {
 	w.gone[i] = true
 	w.left--
 
-	return &event{id: fmt.Sprint(r.N), name: "session.deleted", data: fmt.Appendf(nil, `{"session_id":%q,"type":"session.deleted"}`, w.sessions[i])}
+	return &event{id: fmt.Sprint(r.N), name: "session.deleted", data: []byte(`{"type":"session.deleted"}`)}
 }
