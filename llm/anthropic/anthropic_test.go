@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -79,4 +80,28 @@ func TestNew_Rejects(t *testing.T) {
 	require.Equal(t, llm.KindAuth, llm.KindOf(err))
 	_, err = anthropic.New(&anthropic.Config{APIKey: "k"})
 	require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err))
+}
+
+// Tools are promised to be held to their schemas; where the grammar of all of them
+// is too large for a model, the promise is left out after one refusal.
+func TestModel_Strict(t *testing.T) {
+	t.Parallel()
+
+	schema := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)
+	server := wiretest.Start(t, wiretest.Anthropic, func(_ context.Context, call *wiretest.Call) wiretest.Reply {
+		if strings.Contains(string(call.Body), `"strict":true`) {
+			return wiretest.Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: "The compiled grammar is too large, which would cause performance issues."}
+		}
+		return wiretest.Reply{Text: "hello"}
+	})
+	model := open(t, server, wiretest.Key)
+	for range 2 {
+		_, err := model.Generate(t.Context(), &llm.Request{
+			Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, Tools: []llm.Tool{{Name: "a", Schema: schema}},
+		})
+		require.NoError(t, err)
+	}
+	require.Len(t, server.Calls(), 3, "only the first request pays for finding out")
+	require.Contains(t, string(server.Calls()[0].Body), `"strict":true`)
+	require.Contains(t, string(server.Calls()[2].Body), `"additionalProperties":false`, "the schema is still sent")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -146,4 +147,27 @@ func TestEmbedder_Fails(t *testing.T) {
 	_, err = embedder.Embed(t.Context(), []string{"egg"})
 	require.Equal(t, llm.KindRateLimit, llm.KindOf(err))
 	require.Len(t, server.Calls(), 1, "a provider does not retry")
+}
+
+// Arguments are held to the tools' schemas where all of them are closed; a server
+// that does not know the mode is asked without it.
+func TestModel_Strict(t *testing.T) {
+	t.Parallel()
+
+	const closed = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
+	server := wiretest.Start(t, wiretest.Gemini, func(_ context.Context, call *wiretest.Call) wiretest.Reply {
+		if strings.Contains(string(call.Body), "VALIDATED") {
+			return wiretest.Reply{Status: http.StatusBadRequest, Message: "Invalid value at 'tool_config.function_calling_config.mode'"}
+		}
+		return wiretest.Reply{Text: "hello"}
+	})
+	model := open(t, server, wiretest.Key)
+	for _, schema := range []string{closed, closed, `{"type":"object"}`} {
+		_, err := model.Generate(t.Context(), &llm.Request{
+			Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, Tools: []llm.Tool{{Name: "a", Schema: json.RawMessage(schema)}},
+		})
+		require.NoError(t, err)
+	}
+	require.Len(t, server.Calls(), 4, "only the first request pays for finding out")
+	require.Contains(t, string(server.Calls()[0].Body), "VALIDATED")
 }
