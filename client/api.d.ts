@@ -75,6 +75,23 @@ export interface paths {
         patch: operations["patch-row"];
         trace?: never;
     };
+    "/v1/data/{type}/{id}/{operation}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do to a row what the domain declares; 409 confirmation_needed says what it would do */
+        post: operations["operate-row"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -83,7 +100,7 @@ export interface paths {
             cookie?: never;
         };
         /** The events of several sessions in one stream */
-        get: operations["watch-events"];
+        get: operations["watch-sessions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -812,6 +829,13 @@ export interface components {
             /** @description May be set where the type allows rows to be created or updated. */
             writable: boolean;
         };
+        RowOperation: {
+            description: string;
+            /** @description Its arguments, the row aside. */
+            fields: components["schemas"]["RowField"][];
+            /** @description As in /v1/data/{type}/{id}/{operation}. */
+            name: string;
+        };
         RowPage: {
             items: {
                 [key: string]: unknown;
@@ -828,6 +852,8 @@ export interface components {
             /** @description What a form for a row needs to know: the columns that people read or write. */
             fields: components["schemas"]["RowField"][];
             name: string;
+            /** @description What can be done to a row beside changing it. */
+            operations: components["schemas"]["RowOperation"][];
             plural: string;
             /** @description Shared data that nobody may change. */
             reference: boolean;
@@ -1059,6 +1085,7 @@ export type Question = components['schemas']['Question'];
 export type Request = components['schemas']['Request'];
 export type RowChild = components['schemas']['RowChild'];
 export type RowField = components['schemas']['RowField'];
+export type RowOperation = components['schemas']['RowOperation'];
 export type RowPage = components['schemas']['RowPage'];
 export type RowType = components['schemas']['RowType'];
 export type RowTypesOutBody = components['schemas']['RowTypesOutBody'];
@@ -1791,7 +1818,129 @@ export interface operations {
             };
         };
     };
-    "watch-events": {
+    "operate-row": {
+        parameters: {
+            query?: {
+                /** @description What the 409 confirmation_needed said would be done: carries it out if that still holds. */
+                confirm?: string;
+                /** @description Session that learns of the change at its next message. */
+                session?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Key of the row. */
+                id: string;
+                /** @description Name of an operation of the type. */
+                operation: string;
+                /** @description Entity type of the domain. */
+                type: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "watch-sessions": {
         parameters: {
             query: {
                 /** @description Session to tell of: ID, or ID.number.seq to go on after that event. One may stand there several times. */

@@ -1069,6 +1069,17 @@ type RowField struct {
 // RowFieldKind defines model for RowField.Kind.
 type RowFieldKind string
 
+// RowOperation defines model for RowOperation.
+type RowOperation struct {
+	Description string `json:"description"`
+
+	// Fields Its arguments, the row aside.
+	Fields []RowField `json:"fields"`
+
+	// Name As in /v1/data/{type}/{id}/{operation}.
+	Name string `json:"name"`
+}
+
 // RowPage defines model for RowPage.
 type RowPage struct {
 	Items      []map[string]interface{} `json:"items"`
@@ -1087,7 +1098,10 @@ type RowType struct {
 	// Fields What a form for a row needs to know: the columns that people read or write.
 	Fields []RowField `json:"fields"`
 	Name   string     `json:"name"`
-	Plural string     `json:"plural"`
+
+	// Operations What can be done to a row beside changing it.
+	Operations []RowOperation `json:"operations"`
+	Plural     string         `json:"plural"`
 
 	// Reference Shared data that nobody may change.
 	Reference bool `json:"reference"`
@@ -1343,8 +1357,20 @@ type PatchRowParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
-// WatchEventsParams defines parameters for WatchEvents.
-type WatchEventsParams struct {
+// OperateRowJSONBody defines parameters for OperateRow.
+type OperateRowJSONBody map[string]interface{}
+
+// OperateRowParams defines parameters for OperateRow.
+type OperateRowParams struct {
+	// Session Session that learns of the change at its next message.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// Confirm What the 409 confirmation_needed said would be done: carries it out if that still holds.
+	Confirm *string `form:"confirm,omitempty" json:"confirm,omitempty"`
+}
+
+// WatchSessionsParams defines parameters for WatchSessions.
+type WatchSessionsParams struct {
 	// Session Session to tell of: ID, or ID.number.seq to go on after that event. One may stand there several times.
 	Session []string `form:"session" json:"session"`
 }
@@ -1531,6 +1557,9 @@ type CreateRowJSONRequestBody CreateRowJSONBody
 // PatchRowJSONRequestBody defines body for PatchRow for application/json ContentType.
 type PatchRowJSONRequestBody PatchRowJSONBody
 
+// OperateRowJSONRequestBody defines body for OperateRow for application/json ContentType.
+type OperateRowJSONRequestBody OperateRowJSONBody
+
 // CreateSessionJSONRequestBody defines body for CreateSession for application/json ContentType.
 type CreateSessionJSONRequestBody = NewSession
 
@@ -1670,10 +1699,24 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 	PatchRow(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// WatchEvents The events of several sessions in one stream
+	// OperateRowWithBody Do to a row what the domain declares; 409 confirmation_needed says what it would do
 	//
-	// Corresponds with GET /v1/events (the `WatchEvents` operationId).
-	WatchEvents(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/data/{type}/{id}/{operation} (the `OperateRow` operationId).
+	OperateRowWithBody(ctx context.Context, pType string, id string, operation string, params *OperateRowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OperateRow Do to a row what the domain declares; 409 confirmation_needed says what it would do
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/data/{type}/{id}/{operation} (the `OperateRow` operationId).
+	OperateRow(ctx context.Context, pType string, id string, operation string, params *OperateRowParams, body OperateRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WatchSessions The events of several sessions in one stream
+	//
+	// Corresponds with GET /v1/events (the `WatchSessions` operationId).
+	WatchSessions(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMentions Rows to mention, by part of their name
 	//
@@ -1990,11 +2033,45 @@ func (c *Client) PatchRow(ctx context.Context, pType string, id string, params *
 	return c.Client.Do(req)
 }
 
-// WatchEvents The events of several sessions in one stream
+// OperateRowWithBody Do to a row what the domain declares; 409 confirmation_needed says what it would do
 //
-// Corresponds with GET /v1/events (the `WatchEvents` operationId).
-func (c *Client) WatchEvents(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewWatchEventsRequest(c.Server, params)
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/data/{type}/{id}/{operation} (the `OperateRow` operationId).
+func (c *Client) OperateRowWithBody(ctx context.Context, pType string, id string, operation string, params *OperateRowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOperateRowRequestWithBody(c.Server, pType, id, operation, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OperateRow Do to a row what the domain declares; 409 confirmation_needed says what it would do
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/data/{type}/{id}/{operation} (the `OperateRow` operationId).
+func (c *Client) OperateRow(ctx context.Context, pType string, id string, operation string, params *OperateRowParams, body OperateRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOperateRowRequest(c.Server, pType, id, operation, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WatchSessions The events of several sessions in one stream
+//
+// Corresponds with GET /v1/events (the `WatchSessions` operationId).
+func (c *Client) WatchSessions(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWatchSessionsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2965,8 +3042,108 @@ func NewPatchRowRequestWithBody(server string, pType string, id string, params *
 	return req, nil
 }
 
-// NewWatchEventsRequest constructs an http.Request for the WatchEvents method
-func NewWatchEventsRequest(server string, params *WatchEventsParams) (*http.Request, error) {
+// NewOperateRowRequest calls the generic OperateRow builder with application/json body
+func NewOperateRowRequest(server string, pType string, id string, operation string, params *OperateRowParams, body OperateRowJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOperateRowRequestWithBody(server, pType, id, operation, params, "application/json", bodyReader)
+}
+
+// NewOperateRowRequestWithBody constructs an http.Request for the OperateRow method, with any body, and a specified content type
+func NewOperateRowRequestWithBody(server string, pType string, id string, operation string, params *OperateRowParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "operation", operation, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/data/%s/%s/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewWatchSessionsRequest constructs an http.Request for the WatchSessions method
+func NewWatchSessionsRequest(server string, params *WatchSessionsParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -4796,12 +4973,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 	PatchRowWithResponse(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchRowResponse, error)
 
-	// WatchEventsWithResponse The events of several sessions in one stream
+	// OperateRowWithBodyWithResponse Do to a row what the domain declares; 409 confirmation_needed says what it would do
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/data/{type}/{id}/{operation} (the `OperateRow` operationId).
+	OperateRowWithBodyWithResponse(ctx context.Context, pType string, id string, operation string, params *OperateRowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OperateRowResponse, error)
+
+	// OperateRowWithResponse Do to a row what the domain declares; 409 confirmation_needed says what it would do
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/data/{type}/{id}/{operation} (the `OperateRow` operationId).
+	OperateRowWithResponse(ctx context.Context, pType string, id string, operation string, params *OperateRowParams, body OperateRowJSONRequestBody, reqEditors ...RequestEditorFn) (*OperateRowResponse, error)
+
+	// WatchSessionsWithResponse The events of several sessions in one stream
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/events (the `WatchEvents` operationId).
-	WatchEventsWithResponse(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*WatchEventsResponse, error)
+	// Corresponds with GET /v1/events (the `WatchSessions` operationId).
+	WatchSessionsWithResponse(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*WatchSessionsResponse, error)
 
 	// ListMentionsWithResponse Rows to mention, by part of their name
 	//
@@ -5322,18 +5513,32 @@ func (r PatchRowResponse) ContentType() string {
 	return ""
 }
 
-type WatchEventsResponse struct {
+// OperateRowResponse200Headers the declared response headers of an HTTP 200 response for OperateRow
+type OperateRowResponse200Headers struct {
+	ETag *string
+}
+
+type OperateRowResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *map[string]interface{}
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *OperateRowResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OperateRowResponse) GetJSON200() *map[string]interface{} {
+	return r.JSON200
 }
 
 // GetBody returns the raw response body bytes
-func (r WatchEventsResponse) GetBody() []byte {
+func (r OperateRowResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r WatchEventsResponse) Status() string {
+func (r OperateRowResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -5341,7 +5546,7 @@ func (r WatchEventsResponse) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r WatchEventsResponse) StatusCode() int {
+func (r OperateRowResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -5349,7 +5554,41 @@ func (r WatchEventsResponse) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r WatchEventsResponse) ContentType() string {
+func (r OperateRowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type WatchSessionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// GetBody returns the raw response body bytes
+func (r WatchSessionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r WatchSessionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WatchSessionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r WatchSessionsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6566,17 +6805,43 @@ func (c *ClientWithResponses) PatchRowWithResponse(ctx context.Context, pType st
 	return ParsePatchRowResponse(rsp)
 }
 
-// WatchEventsWithResponse The events of several sessions in one stream
+// OperateRowWithBodyWithResponse Do to a row what the domain declares; 409 confirmation_needed says what it would do
 //
-// Returns a wrapper object for the known response body format(s).
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/events (the `WatchEvents` operationId).
-func (c *ClientWithResponses) WatchEventsWithResponse(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*WatchEventsResponse, error) {
-	rsp, err := c.WatchEvents(ctx, params, reqEditors...)
+// Corresponds with POST /v1/data/{type}/{id}/{operation} (the `OperateRow` operationId).
+func (c *ClientWithResponses) OperateRowWithBodyWithResponse(ctx context.Context, pType string, id string, operation string, params *OperateRowParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OperateRowResponse, error) {
+	rsp, err := c.OperateRowWithBody(ctx, pType, id, operation, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseWatchEventsResponse(rsp)
+	return ParseOperateRowResponse(rsp)
+}
+
+// OperateRowWithResponse Do to a row what the domain declares; 409 confirmation_needed says what it would do
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/data/{type}/{id}/{operation} (the `OperateRow` operationId).
+func (c *ClientWithResponses) OperateRowWithResponse(ctx context.Context, pType string, id string, operation string, params *OperateRowParams, body OperateRowJSONRequestBody, reqEditors ...RequestEditorFn) (*OperateRowResponse, error) {
+	rsp, err := c.OperateRow(ctx, pType, id, operation, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOperateRowResponse(rsp)
+}
+
+// WatchSessionsWithResponse The events of several sessions in one stream
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/events (the `WatchSessions` operationId).
+func (c *ClientWithResponses) WatchSessionsWithResponse(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*WatchSessionsResponse, error) {
+	rsp, err := c.WatchSessions(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWatchSessionsResponse(rsp)
 }
 
 // ListMentionsWithResponse Rows to mention, by part of their name
@@ -7193,15 +7458,54 @@ func ParsePatchRowResponse(rsp *http.Response) (*PatchRowResponse, error) {
 	return response, nil
 }
 
-// ParseWatchEventsResponse parses an HTTP response from a WatchEventsWithResponse call
-func ParseWatchEventsResponse(rsp *http.Response) (*WatchEventsResponse, error) {
+// ParseOperateRowResponse parses an HTTP response from a OperateRowWithResponse call
+func ParseOperateRowResponse(rsp *http.Response) (*OperateRowResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &WatchEventsResponse{
+	response := &OperateRowResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest map[string]interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers OperateRowResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseWatchSessionsResponse parses an HTTP response from a WatchSessionsWithResponse call
+func ParseWatchSessionsResponse(rsp *http.Response) (*WatchSessionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WatchSessionsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

@@ -127,6 +127,8 @@ type ApprovedCall struct {
 	Tool       string          `json:"tool"`
 	Args       json.RawMessage `json:"args"`
 	EntityType string          `json:"entity_type,omitempty"`
+	// Preview is what the user was told that an operation would do.
+	Preview string `json:"preview,omitempty"`
 	// Keys are row keys as text. They stay in the database: a question's payload
 	// is not shown beyond text and options.
 	Keys []string `json:"keys,omitempty"`

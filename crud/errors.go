@@ -47,6 +47,8 @@ type Error struct {
 	Code    Code
 	Column  string // "" where no column is to blame
 	Message string
+	// Refused says that the database's rules refused it, and not the form of the call.
+	Refused bool
 }
 
 // Error is the code and the message.

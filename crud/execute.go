@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
@@ -57,8 +58,11 @@ type step struct {
 	number int // of the call in the plan's step
 	entity *domain.Entity
 	keys   []string // rows that the user approved; nil where nothing was asked
-	record record
-	fault  *Error
+	// approved says that the user agreed to an operation after being told preview.
+	approved bool
+	preview  string
+	record   record
+	fault    *Error
 }
 
 // Bounds are what a step may do: the tools of its type, and with which tables.
@@ -66,6 +70,8 @@ type Bounds struct {
 	StepType string
 	Tables   []string            // that its calls may name; nil: any
 	Writable map[string][]string // of these, those that each tool for writing may name; nil: any
+	// Operations that a write step may do; nil: any.
+	Operations []string
 }
 
 // Execute runs one decision's calls in the caller's transaction, all or none, and
@@ -95,7 +101,7 @@ func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.S
 		if keys == nil && (approved.Tool == ToolUpdate || approved.Tool == ToolDelete) {
 			keys = []string{} // nothing was approved, which is not the same as everything
 		}
-		d.steps = append(d.steps, &step{call: Call{Tool: approved.Tool, Args: approved.Args}, keys: keys})
+		d.steps = append(d.steps, &step{call: Call{Tool: approved.Tool, Args: approved.Args}, keys: keys, approved: true, preview: approved.Preview})
 	}
 
 	return d.execute(ctx, tx)
@@ -163,7 +169,7 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 // is still known which call broke the rule, and as the tenant. Later calls of the
 // decision may again break it for a while.
 func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
-	if !t.domain.Deferred || !slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, tool) {
+	if !t.domain.Deferred || !slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, tool) && t.domain.Operation(tool) == nil {
 		return nil
 	}
 	for _, mode := range []string{"IMMEDIATE", "DEFERRED"} {
@@ -193,6 +199,14 @@ var errApproval = errors.New("the user has to agree")
 
 // operation parses a call and checks that this step may make it.
 func (d *decision) operation(s *step) (operation, error) {
+	if o := d.tools.domain.Operation(s.call.Tool); o != nil && d.bounds.StepType == "write" && (d.bounds.Operations == nil || slices.Contains(d.bounds.Operations, o.Name)) {
+		op, err := newOperation(s, o)
+		if err != nil {
+			return nil, err
+		}
+
+		return op, nil
+	}
 	allowed := StepTools(d.bounds.StepType)
 	if !slices.Contains(allowed, s.call.Tool) {
 		return nil, fail(CodeNotAllowed, "A %s step may not use %s; it may use %s.", d.bounds.StepType, registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
@@ -247,8 +261,11 @@ func (t *Tools) fault(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.
 	if suspect, ok := errors.AsType[*valueError](err); ok {
 		err = t.culprit(ctx, tx, user, suspect)
 	}
+	_, refused := errors.AsType[*pgconn.PgError](err)
 	err = explain(ctx, tx, t.domain.Schema, e, err)
 	if fault, ok := errors.AsType[*Error](err); ok {
+		fault.Refused = refused
+
 		return fault, nil
 	}
 	if refs, ok := errors.AsType[registry.RefErrors](err); ok {

@@ -182,7 +182,7 @@ func question(s *step, found *loaded) string {
 func (d *decision) approvedCalls() []ApprovedCall {
 	calls := make([]ApprovedCall, 0, len(d.steps))
 	for _, s := range d.steps {
-		one := ApprovedCall{Tool: s.call.Tool, Args: s.call.Args, Keys: s.keys}
+		one := ApprovedCall{Tool: s.call.Tool, Args: s.call.Args, Keys: s.keys, Preview: s.preview}
 		if s.entity != nil {
 			one.EntityType = s.entity.Type
 		}

@@ -147,7 +147,7 @@ func TestRowsInCircles(t *testing.T) {
 	rows := b.rows(b.ok("read", crud.ToolRead, `{"table": "people", "detail": "full", "order_by": "name"}`))
 	require.Equal(t, []string{"people_1", "people_1"}, column[string](rows, "mentor_id"))
 	require.Equal(t, []string{"Ada", "Ada"}, column[string](rows, "_mentor_id_label"))
-	require.Contains(t, b.refused("write", crud.ToolDelete, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}]}`, crud.CodeNotFound), "still in use")
+	require.Contains(t, b.refused("write", crud.ToolDelete, `{"table": "people", "filters": [{"field": "id", "op": "=", "value": "people_1"}]}`, crud.CodeConflict), "still in use")
 	require.NotRegexp(t, `(99|88)000\d`, query[string](b, `SELECT string_agg(rows::text || coalesce(error_message, ''), '') FROM turn_step_results WHERE turn_id = $1`, b.scope.TurnID))
 }
 

@@ -190,7 +190,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 		at, after, terms = q.page.terms(s, terms)
 	}
 	s.add("SELECT to_jsonb(r) - ARRAY['", rowVersion, "', '_total', '_at', '_after'], r.", rowVersion, ", r._total, r._at FROM (SELECT ",
-		columnList(q.sel.columns), ", ", qualifiedVersion(e), " AS ", rowVersion, ", ", at, " AS _at, ")
+		columnList(q.sel.columns), ", ", e.VersionSQL(), " AS ", rowVersion, ", ", at, " AS _at, ")
 	if after != "" {
 		s.add(after, " AS _after, ")
 	}
@@ -227,8 +227,6 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 
 	return s
 }
-
-func qualifiedVersion(e *domain.Entity) string { return quoted(e.Table) + ".xmin::text" }
 
 // byKeys selects rows by key and keeps the order in which the keys are given.
 func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {

@@ -308,6 +308,16 @@ type Decisions struct {
 	CreatedAt time.Time
 }
 
+// Domains that worker domain check --probe found to keep users apart. Workers run no other.
+type DomainProofs struct {
+	// Name of the domain.
+	Name string
+	// Of the declaration, and of tables, views, policies, functions and rights when it was tried.
+	Hash string
+	// When it was tried last.
+	ProvenAt time.Time
+}
+
 // Vectors of rows and turns. Each (model, dimensions) gets a partial HNSW index when the worker first uses it.
 type Embeddings struct {
 	// Entity type, or turn.

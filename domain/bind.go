@@ -91,6 +91,10 @@ func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 
+	if err := b.bindOperations(ctx, tx); err != nil {
+		return err
+	}
+
 	b.checkWords()
 	b.bindSubdomains()
 	b.checkOffline()
@@ -201,11 +205,22 @@ func (b *binder) bindEntity(i int) {
 		Comment: table.Comment, Columns: table.columns, Reference: decl.Reference, Empty: decl.Empty, Sets: map[string][]string{},
 	}
 	b.tables[e.Type] = table
+	bindVersion(e, table)
 	b.domain.Entities = append(b.domain.Entities, e)
 	defaultNames(e)
 	b.bindKey(i, e, table)
 	b.bindOwner(i, e, table)
 	b.checkReading(i, e, table)
+}
+
+// bindVersion takes a view's version out of what is read and written. The right to
+// update it is the right to lock rows, and to nothing else, since no view lets it be written.
+func bindVersion(e *Entity, table *catalogTable) {
+	e.Lockable = len(table.updatable) > 0
+	e.versioned = e.Column(versionColumn) != nil
+	e.Columns = slices.DeleteFunc(slices.Clone(e.Columns), func(c *Column) bool { return c.Name == versionColumn })
+	table.insertable = without(table.insertable, []string{versionColumn})
+	table.updatable = without(table.updatable, []string{versionColumn})
 }
 
 // refType says whether {type}_{n} and gen_{type}_{n} can be read in one way only.
@@ -252,6 +267,8 @@ func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 	switch {
 	case key == nil:
 		b.entityProblemf(i, "key", "column %s does not exist in %s", name, e.Table)
+	case table.view && table.from[name] == (origin{}): // put together by the view: what tells that it is one is the probe
+		e.Key = key
 	case !table.unique(name) || key.Nullable:
 		b.entityProblemf(i, "key", "column %s is not unique and not null by itself", name)
 	case !keyKind(key):
@@ -260,6 +277,27 @@ func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 		b.entityProblemf(i, "key", "key %s has no default, and inserts never name it; if people choose it, keep it as a column and add a key", name)
 	default:
 		e.Key = key
+	}
+
+	b.bindSpeakable(i, e)
+}
+
+// bindSpeakable shows the key as a column of its own, since the key itself is a ref wherever
+// it stands.
+func (b *binder) bindSpeakable(i int, e *Entity) {
+	e.Speakable = b.decl.Entities[i].Speakable
+
+	switch {
+	case !e.Speakable || e.Key == nil:
+	case e.Key.Kind == KindUUID:
+		b.entityProblemf(i, "speakable", "speakable: nobody speaks a uuid")
+	case e.Column(SpokenKey) != nil:
+		b.entityProblemf(i, "speakable", "speakable: there is a column %s already, which says it", SpokenKey)
+	default:
+		e.Columns = append(e.Columns, &Column{
+			Name: SpokenKey, Type: "text", FullType: "text", Kind: KindText, Generated: true,
+			Comment: "What people call it.", Expr: e.Key.SQL() + "::text",
+		})
 	}
 }
 
@@ -278,6 +316,12 @@ func keyKind(c *Column) bool {
 
 func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 	if e.Reference {
+		return
+	}
+
+	if table.view {
+		b.bindViewOwner(i, e, table)
+
 		return
 	}
 
@@ -303,6 +347,23 @@ func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 
 	e.Owner = owner
 	e.Singleton = owner != nil && table.unique(name)
+}
+
+// bindViewOwner finds the column that says whose row it is, where the view has one. The
+// view itself keeps users apart and fills it.
+func (b *binder) bindViewOwner(i int, e *Entity, table *catalogTable) {
+	name := b.decl.Entities[i].Owner
+	if name == "" {
+		name = b.decl.Owner
+	}
+
+	owner := e.Column(name)
+	if owner == nil || owner == e.Key {
+		return
+	}
+
+	e.Owner = owner
+	e.Singleton = table.unique(name)
 }
 
 // bindHidden marks what models never see: the owner, what no model can read, keys

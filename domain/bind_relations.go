@@ -32,6 +32,7 @@ func (b *binder) bindForeignKeys(i int, e *Entity) {
 		switch {
 		case composite:
 			plain[column] = nil
+		case table.view: // its view or trigger refuses rows that the user does not see
 		case target.Entity.Owner != nil:
 			if _, seen := plain[column]; !seen {
 				plain[column] = target.Entity
@@ -119,7 +120,7 @@ func (b *binder) bindReferences(i int, e *Entity) {
 			b.entityProblemf(i, field, "references: column %s does not exist in %s", name, e.Table)
 		case target == nil:
 			b.entityProblemf(i, field, "references: there is no entity type %s", b.decl.Entities[i].References[name])
-		case target.Owner != nil:
+		case target.Owner != nil && !b.tables[e.Type].view:
 			b.entityProblemf(i, field, "references: %s belongs to tenants, and only a foreign key can hold a reference to it inside one tenant", target.Type)
 		case target.Key != nil && target.Key.Type != strings.TrimSuffix(column.Type, "[]"):
 			b.entityProblemf(i, field, "references: %s is %s, the key of %s is %s", name, column.Type, target.Type, target.Key.Type)

@@ -20,6 +20,9 @@ func (b *binder) checkReading(i int, e *Entity, table *catalogTable) {
 
 	switch {
 	case e.Reference:
+	case table.view && !table.barrier:
+		b.entityProblemf(i, "table", "view %s has no security_barrier, so that a condition may look at rows of others", e.Table)
+	case table.view:
 	case !table.RLS:
 		b.entityProblemf(i, "table", "row-level security is not enabled on %s", e.Table)
 	case table.Policies == 0:
@@ -31,7 +34,6 @@ func (b *binder) checkReading(i int, e *Entity, table *catalogTable) {
 // and demands exactly the grants for that.
 func (b *binder) bindWrites(i int, e *Entity) {
 	decl, table := &b.decl.Entities[i], b.tables[e.Type]
-	e.Lockable = len(table.updatable) > 0
 
 	for n, verb := range decl.Writes {
 		if !slices.Contains(Verbs(), verb) {
@@ -104,10 +106,20 @@ func (b *binder) bindWritable(i int, e *Entity) {
 // checkCreatable finds columns without which no row can be made.
 func (b *binder) checkCreatable(i int, e *Entity) {
 	for _, c := range e.Columns {
-		if !c.Nullable && !c.HasDefault && !c.Generated && c != e.Key && c != e.Owner && !c.Writable {
+		if !c.Nullable && !c.HasDefault && !c.Generated && c != e.Key && c != e.Owner && !c.Writable && !b.unfolded(e, c) {
 			b.entityProblemf(i, "columns", "columns: no row can be created without %s, which has no default", c.Name)
 		}
 	}
+}
+
+// unfolded says that a view's trigger fills the column from a key that is put together of it.
+func (b *binder) unfolded(e *Entity, c *Column) bool {
+	table := b.tables[e.Type]
+
+	return slices.ContainsFunc(e.Columns, func(key *Column) bool {
+		return key.Writable && key.FK != nil && table.view && table.from[key.Name] == (origin{}) &&
+			slices.ContainsFunc(table.foreignKeys, func(fk catalogFK) bool { return fk.table == key.FK.Table && slices.Contains(fk.columns, c.Name) })
+	})
 }
 
 // checkGrants compares what alfred_tenant may write with what the declaration says:

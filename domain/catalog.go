@@ -20,6 +20,8 @@ type DB interface {
 type catalog struct {
 	tenantRole bool // the role alfred_tenant exists
 	deferred   bool // something is checked at the end of a transaction only
+	schema     string
+	attributes map[origin]string // names of the columns behind views
 	tables     []*catalogTable
 }
 
@@ -31,6 +33,11 @@ type catalogTable struct {
 	TenantUsage  bool
 	TenantSelect bool
 	TenantDelete bool
+	oid          uint32
+	view         bool
+	barrier      bool              // a view that no function of the reader sees behind
+	numbers      map[string]int    // of the columns
+	from         map[string]origin // a view's column -> the table's
 	columns      []*Column
 	primary      []string
 	uniques      [][]string
@@ -99,9 +106,10 @@ SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relr
         WHERE p.polrelid = c.oid AND (p.polroles = '{0}' OR t.role = ANY (p.polroles)))::int,
        coalesce(has_schema_privilege(t.role, c.relnamespace, 'USAGE'), false),
        coalesce(has_table_privilege(t.role, c.oid, 'SELECT'), false),
-       coalesce(has_table_privilege(t.role, c.oid, 'DELETE'), false)
+       coalesce(has_table_privilege(t.role, c.oid, 'DELETE'), false),
+       c.oid, c.relkind = 'v', coalesce('security_barrier=true' = ANY (c.reloptions), false)
 FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role) AS t
-WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname`
 
 // A domain type counts as its base type; its own name is kept in type.
@@ -112,6 +120,9 @@ SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL), format_t
        coalesce((SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum AS e
                  WHERE e.enumtypid IN (b.oid, nullif(b.typelem, 0))), '{}'),
        CASE WHEN b.typcategory = 'A' THEN format_type(b.typelem, NULL) ELSE '' END,
+       a.attnum, format_type(b.oid, NULL), coalesce(has_schema_privilege(to_regrole('alfred_tenant')::oid,
+           CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN (SELECT n.typnamespace FROM pg_catalog.pg_type AS n WHERE n.oid = t.typelem)
+                ELSE t.typnamespace END, 'USAGE'), true),
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'INSERT'), false),
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'UPDATE'), false),
        CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), '') ELSE '' END
@@ -120,13 +131,10 @@ JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT
 LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
 JOIN pg_catalog.pg_type AS b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END
-WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname, a.attnum`
 
-const constraintsSQL = `
-SELECT c.relname::text, x.contype::text, x.columns, coalesce(fn.nspname::text, ''), coalesce(f.relname::text, ''),
-       x.targets, x.confdeltype::text, x.expr
-FROM (
+const constraintRows = `
     SELECT k.conrelid, k.confrelid, k.contype, k.confdeltype,
            (SELECT array_agg(a.attname::text ORDER BY u.n) FROM unnest(k.conkey) WITH ORDINALITY AS u (num, n)
             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = u.num) AS columns,
@@ -139,8 +147,12 @@ FROM (
            (SELECT array_agg(a.attname::text) FROM pg_catalog.pg_attribute AS a
             WHERE a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)), '{}', ''
     FROM pg_catalog.pg_index AS i
-    WHERE i.indisunique AND NOT i.indisprimary AND i.indpred IS NULL AND i.indexprs IS NULL
-) AS x
+    WHERE i.indisunique AND NOT i.indisprimary AND i.indpred IS NULL AND i.indexprs IS NULL`
+
+const constraintsSQL = `
+SELECT c.relname::text, x.contype::text, x.columns, coalesce(fn.nspname::text, ''), coalesce(f.relname::text, ''),
+       x.targets, x.confdeltype::text, x.expr
+FROM (` + constraintRows + `) AS x
 JOIN pg_catalog.pg_class AS c ON c.oid = x.conrelid
 LEFT JOIN pg_catalog.pg_class AS f ON f.oid = x.confrelid
 LEFT JOIN pg_catalog.pg_namespace AS fn ON fn.oid = f.relnamespace
@@ -149,12 +161,12 @@ ORDER BY c.relname, x.contype, x.columns`
 
 // readCatalog reads what the catalog knows of a schema, in three queries.
 func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
-	cat := &catalog{}
+	cat := &catalog{schema: schema, attributes: map[origin]string{}}
 	if err := tx.QueryRow(ctx, factsSQL).Scan(&cat.tenantRole, &cat.deferred); err != nil {
 		return nil, fmt.Errorf("read catalog: %w", err)
 	}
 
-	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readConstraints} {
+	for _, read := range []func(context.Context, pgx.Tx, string) error{cat.readTables, cat.readColumns, cat.readConstraints, cat.readViews} {
 		if err := read(ctx, tx, schema); err != nil {
 			return nil, fmt.Errorf("read catalog: %w", err)
 		}
@@ -170,9 +182,10 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) erro
 	}
 
 	var t catalogTable
-	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete},
+	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.oid, &t.view, &t.barrier},
 		func() error {
 			table := t
+			table.numbers, table.from = map[string]int{}, map[string]origin{}
 			c.tables = append(c.tables, &table)
 
 			return nil
@@ -189,19 +202,27 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 
 	var (
 		table, base, elem string
+		number            int
+		plain             string
+		nameable          bool
 		insert, update    bool
 		col               Column
 	)
 
 	_, err = pgx.ForEachRow(rows, []any{&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault,
-		&col.Generated, &col.Comment, &col.Enum, &elem, &insert, &update, &col.Default},
+		&col.Generated, &col.Comment, &col.Enum, &elem, &number, &plain, &nameable, &insert, &update, &col.Default},
 		func() error {
 			column := col
 			column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)
 			column.Enum = slices.Clone(col.Enum)
 
 			if t := c.table(table); t != nil {
+				if t.view && !nameable {
+					column.readAs(plain)
+				}
+
 				t.columns = append(t.columns, &column)
+				t.numbers[column.Name] = number
 				t.grant(column.Name, insert, update)
 			}
 
@@ -209,6 +230,19 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 		})
 
 	return err
+}
+
+// readAs makes a column of a type that the tenant may not name one of another type: an
+// enumeration is read as text, a domain as what it is made of.
+func (c *Column) readAs(plain string) {
+	switch {
+	case c.Kind == KindArray && len(c.Enum) > 0:
+		plain = "text[]"
+	case len(c.Enum) > 0:
+		plain = "text"
+	}
+
+	c.Type, c.FullType, c.cast = plain, plain, plain
 }
 
 func (t *catalogTable) grant(column string, insert, update bool) {

@@ -2,6 +2,8 @@ package domain
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,16 +22,19 @@ type Declaration struct {
 	Name       string          `yaml:"name"`
 	Schema     string          `yaml:"schema"`
 	Owner      string          `yaml:"owner"` // tenant column of every table; an entity may differ
+	Source     SourceDecl      `yaml:"source"`
 	Persona    string          `yaml:"persona"`
 	Entities   []EntityDecl    `yaml:"entities"`
 	Subdomains []SubdomainDecl `yaml:"subdomains"`
+	Operations []OperationDecl `yaml:"operations"`
 	Snapshot   []QueryDecl     `yaml:"snapshot"`
 	Profile    []QueryDecl     `yaml:"profile"`
 	Guidance   string          `yaml:"guidance"`
 	Offline    *Offline        `yaml:"offline"`
 
-	file string
-	root *ast.File
+	file   string
+	source string
+	root   *ast.File
 }
 
 // EntityDecl declares one entity type; see Entity for what the fields mean.
@@ -40,7 +45,9 @@ type EntityDecl struct {
 	Plural     string              `yaml:"plural"`
 	Aliases    []string            `yaml:"aliases"`
 	Key        string              `yaml:"key"`
+	Speakable  bool                `yaml:"speakable"` // people call rows by their key
 	Owner      string              `yaml:"owner"`
+	OwnedBy    []string            `yaml:"owned_by"` // the foreign key by which rows belong to a parent's; of views
 	Reference  bool                `yaml:"reference"`
 	Writes     []Verb              `yaml:"writes"`  // what may be done with rows; none by default
 	Columns    []string            `yaml:"columns"` // that creating and updating may set
@@ -120,7 +127,7 @@ func Load(fsys fs.FS, file string) (*Declaration, error) {
 		return nil, yamlError(file, err)
 	}
 
-	decl := &Declaration{file: file, root: root}
+	decl := &Declaration{file: file, source: string(source), root: root}
 	if err := yaml.NewDecoder(bytes.NewReader(source), yaml.Strict()).Decode(decl); err != nil {
 		return nil, yamlError(file, err)
 	}
@@ -130,6 +137,13 @@ func Load(fsys fs.FS, file string) (*Declaration, error) {
 	}
 
 	return decl, nil
+}
+
+// hash is of what the file says.
+func (d *Declaration) hash() string {
+	sum := sha256.Sum256([]byte(d.source))
+
+	return hex.EncodeToString(sum[:])
 }
 
 // yamlError keeps the message and the line of a YAML error and drops the

@@ -17,6 +17,8 @@ type Domain struct {
 	Entities []*Entity
 	// Subdomains in the order of declaration.
 	Subdomains []*Subdomain
+	// Operations in the order of declaration.
+	Operations []*Operation
 	// Snapshot queries count what exists; Profile queries describe the user.
 	// Both run as the tenant with TimeZone set to the user's, so that current_date
 	// is the user's day; each returns one text column, one line a row.
@@ -55,6 +57,9 @@ type Entity struct {
 	Comment string // COMMENT ON TABLE
 
 	Key *Column // single-column key: uuid, integer or text
+	// Speakable: people call rows by their key (an order's number). It can be read, as
+	// the column SpokenKey, and told; what rows are handled by are refs all the same.
+	Speakable bool
 	// Owner is the tenant column; nil for shared, read-only tables. Its value is not
 	// always the user's id: its default knows it, fills it, and is what rows are compared with.
 	Owner *Column
@@ -91,6 +96,8 @@ type Entity struct {
 	Singleton bool
 	// Empty is the sentence for a list without rows.
 	Empty string
+
+	versioned bool // a view with a column for the version
 }
 
 // Owned is the SQL condition that a row is the user's whom the transaction acts for; TRUE for what all users share. Every
@@ -187,12 +194,18 @@ type Column struct {
 	// table by its unqualified name, which a statement therefore must not alias.
 	// Computed columns are Generated: read and filtered, never written.
 	Expr string
+
+	cast string // type that the column is read as where the tenant may not name its own
 }
 
 // SQL is the column as an expression of a SELECT, RETURNING or WHERE.
 func (c *Column) SQL() string {
 	if c.Expr != "" {
 		return "(" + c.Expr + ")"
+	}
+
+	if c.cast != "" {
+		return pgx.Identifier{c.Name}.Sanitize() + "::" + c.cast
 	}
 
 	return pgx.Identifier{c.Name}.Sanitize()
@@ -229,6 +242,21 @@ func (d *Domain) ByType(name string) *Entity { return d.byType[name] }
 
 // ByTable returns the entity of a table (unqualified), or nil.
 func (d *Domain) ByTable(table string) *Entity { return d.byTable[table] }
+
+// SpokenKey is the column that shows a speakable key.
+const SpokenKey = "code"
+
+// versionColumn is the name under which a view shows the version of the row below it.
+const versionColumn = "_version"
+
+// VersionSQL is a row's version, as text, where the table stands in FROM.
+func (e *Entity) VersionSQL() string {
+	if e.versioned {
+		return pgx.Identifier{e.Table, versionColumn}.Sanitize()
+	}
+
+	return pgx.Identifier{e.Table}.Sanitize() + ".xmin::text"
+}
 
 // Verb is a way of writing rows.
 type Verb string

@@ -14,7 +14,20 @@ import (
 // a key becomes an entity type, with label, display line, children and
 // subdomain guessed. Guesses that matter are marked "# unsure". What the result
 // cannot mend (missing row-level security, say) Bind then lists.
+//
+// It takes the tables as they are, with row-level security and grants for Alfred;
+// InitViews is for tables that nobody may alter.
 func Init(ctx context.Context, db DB, schema string) (string, error) {
+	return initDomain(ctx, db, schema, "")
+}
+
+// InitViews is Init for views of a schema of their own over the tables, which Views
+// writes from the declaration.
+func InitViews(ctx context.Context, db DB, schema string) (string, error) {
+	return initDomain(ctx, db, schema, schema+"_alfred")
+}
+
+func initDomain(ctx context.Context, db DB, schema, views string) (string, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
 		return "", fmt.Errorf("init domain: %w", err)
@@ -31,16 +44,57 @@ func Init(ctx context.Context, db DB, schema string) (string, error) {
 	}
 
 	w := &initWriter{cat: cat, schema: schema}
+	w.owner = w.guessOwner()
+
+	if views != "" {
+		if err := w.overViews(ctx, tx, views); err != nil {
+			return "", err
+		}
+	}
+
 	w.choose()
 	w.write()
 
 	return w.text.String(), nil
 }
 
+// overViews prepares a declaration whose types are views: it finds the accounts, from
+// which all that belongs to somebody is reached.
+func (w *initWriter) overViews(ctx context.Context, tx pgx.Tx, views string) error {
+	decl := &Declaration{Schema: views, Owner: w.owner, Source: SourceDecl{Schema: w.schema, Accounts: w.guessAccounts()}}
+
+	var err error
+	if w.source, err = readSource(ctx, tx, decl); err != nil {
+		return fmt.Errorf("init domain: %w", err)
+	}
+
+	w.cat = w.source.cat
+
+	for _, t := range w.cat.tables {
+		if len(w.source.key(t)) > 0 { // which types there are decides which keys are put together
+			w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Reference: !w.source.owned(t)}
+		}
+	}
+
+	return nil
+}
+
+// guessAccounts is the table that owner columns point at, "" for none.
+func (w *initWriter) guessAccounts() string {
+	for _, t := range w.cat.tables {
+		if len(t.primary) == 1 && keyKind(t.column(t.primary[0])) && w.ownsRows(t) {
+			return t.Name
+		}
+	}
+
+	return ""
+}
+
 // initWriter writes one declaration.
 type initWriter struct {
 	cat      *catalog
 	schema   string
+	source   *source // of views; nil where the tables are taken as they are
 	owner    string
 	entities []*initEntity
 	left     []string // tables that get no type, with the reason
@@ -67,7 +121,6 @@ var (
 
 // choose decides which tables become types, and how they hang together.
 func (w *initWriter) choose() {
-	w.owner = w.guessOwner()
 	taken := map[string]bool{}
 
 	for _, t := range w.cat.tables {
@@ -78,6 +131,11 @@ func (w *initWriter) choose() {
 		}
 
 		e := &initEntity{table: t, kind: uniqueType(t.Name, taken), reference: t.column(w.owner) == nil}
+		if w.source != nil {
+			e.reference = !w.source.owned(t)
+			w.source.entities[t.Name].Type = e.kind
+		}
+
 		w.entities = append(w.entities, e)
 	}
 
@@ -114,6 +172,12 @@ func (w *initWriter) leaveOut(t *catalogTable) string {
 	switch {
 	case bookkeeping.MatchString(t.Name):
 		return "bookkeeping of another tool"
+	case w.source != nil && len(w.source.key(t)) == 0:
+		return "it has no key: nothing tells its rows apart"
+	case w.source != nil && !w.source.owned(t) && !w.pointedAt(t):
+		return "no way leads from it to whose rows they are, nor to it from any; if all users may see all of it, declare it reference: true"
+	case w.source != nil:
+		return ""
 	case w.ownsRows(t):
 		return "it holds the tenants themselves"
 	case len(t.primary) != 1:
@@ -221,6 +285,14 @@ func (w *initWriter) refColumns(e *initEntity) map[string]*initEntity {
 	refs := map[string]*initEntity{}
 
 	for _, fk := range e.table.foreignKeys {
+		if w.source != nil && len(fk.columns) > 1 {
+			if target := w.entity(fk.table); target != nil && fk.schema == w.schema && w.source.folded(target.table) {
+				refs[w.source.foldedName(e.table, fk)] = target
+			}
+
+			continue
+		}
+
 		for _, name := range fk.columns {
 			if target := w.entity(fk.table); target != nil && fk.schema == w.schema && name != w.owner {
 				refs[name] = target
@@ -256,6 +328,12 @@ func (w *initWriter) guessLabel(e *initEntity) {
 		}
 	}
 
+	if w.speakable(e) {
+		e.names, e.label = []string{SpokenKey}, "{"+SpokenKey+"}"
+
+		return
+	}
+
 	for _, c := range plain {
 		if c.Kind == KindText && len(c.Enum) == 0 && !c.Nullable && len(w.refColumns(e)) == 0 {
 			e.names, e.label = []string{c.Name}, "{"+c.Name+"}"
@@ -285,7 +363,37 @@ func (w *initWriter) guessLabel(e *initEntity) {
 	}
 }
 
+// pointedAt says that rows of other tables refer to the table's, as to a catalogue.
+func (w *initWriter) pointedAt(t *catalogTable) bool {
+	return slices.ContainsFunc(w.cat.tables, func(other *catalogTable) bool {
+		return other != t && slices.ContainsFunc(other.foreignKeys, func(fk catalogFK) bool {
+			return fk.table == t.Name && fk.schema == w.schema
+		})
+	})
+}
+
+// speakable guesses that people call rows by their key: it is a text that somebody else
+// than the table makes.
+func (w *initWriter) speakable(e *initEntity) bool {
+	if w.source == nil || w.source.folded(e.table) || e.table.column(SpokenKey) != nil {
+		return false
+	}
+
+	key := e.table.column(w.source.key(e.table)[0])
+
+	return key.Kind == KindText && !key.HasDefault
+}
+
 // quoted is the table with its schema, as SQL.
 func (w *initWriter) quoted(e *initEntity) string {
-	return pgx.Identifier{w.schema, e.table.Name}.Sanitize()
+	return pgx.Identifier{w.into(), e.table.Name}.Sanitize()
+}
+
+// into is the schema in which the types are.
+func (w *initWriter) into() string {
+	if w.source != nil {
+		return w.source.decl.Schema
+	}
+
+	return w.schema
 }

@@ -17,7 +17,11 @@ func (w *initWriter) write() {
 	w.linef("# A first declaration, guessed from the catalog. Read every line marked \"unsure\",")
 	w.linef("# then run: worker domain check")
 	w.linef("name: %s", yamlText(w.schema))
-	w.linef("schema: %s", yamlText(w.schema))
+	w.linef("schema: %s", yamlText(w.into()))
+
+	if w.source != nil {
+		w.linef("source: {schema: %s, accounts: %s} # the tables, of which nothing is altered", yamlText(w.schema), yamlText(w.source.decl.Source.Accounts))
+	}
 
 	if w.owner == "" {
 		w.linef("# unsure: no column that tells tenants apart was found, so every table counts as shared.")
@@ -61,6 +65,7 @@ func (w *initWriter) writeEntity(e *initEntity) {
 	}
 
 	w.writeColumns(e)
+	w.writeSource(e)
 	w.linef("    name: %s", yamlText(spoken))
 	w.linef("    plural: %s", yamlText(strings.ReplaceAll(e.table.Name, "_", " ")))
 
@@ -89,7 +94,7 @@ func (w *initWriter) writeEntity(e *initEntity) {
 		w.linef("    children: # unsure: rows that are deleted with theirs")
 
 		for _, child := range e.children {
-			w.linef("      - type: %s", child.kind)
+			w.linef("      - %s", w.childOf(e, child))
 		}
 	}
 }
@@ -130,6 +135,62 @@ func (w *initWriter) writeWrites(e *initEntity) {
 	if len(columns) > 0 {
 		w.linef("    columns: [%s]", strings.Join(columns, ", "))
 	}
+}
+
+// writeSource says how a view finds and tells the rows of a table.
+func (w *initWriter) writeSource(e *initEntity) {
+	if w.source == nil {
+		return
+	}
+
+	if w.source.folded(e.table) {
+		w.linef("    key: %s # put together of %s", yamlText(w.source.keyColumn(e.table)), strings.Join(w.source.key(e.table), ", "))
+	}
+
+	if w.speakable(e) {
+		w.linef("    speakable: true # unsure: people call it by its key")
+	}
+
+	if fk, ok := w.source.ownedBy(e.table); ok && !e.reference {
+		w.linef("    owned_by: [%s] # unsure: its rows are those of whom the %s are", strings.Join(fk.columns, ", "), fk.table)
+	}
+
+	if folded := w.source.foldedKeys(e.table); len(folded) > 0 {
+		references := make([]string, len(folded))
+		for i, fk := range folded {
+			references[i] = fmt.Sprintf("%s: %s", w.source.foldedName(e.table, fk), w.source.entities[fk.table].Type)
+		}
+
+		w.linef("    references: {%s}", strings.Join(references, ", "))
+	}
+}
+
+// childOf names a child, and its column where several point at the parent.
+func (w *initWriter) childOf(e, child *initEntity) string {
+	var columns []string
+
+	for _, fk := range child.table.foreignKeys {
+		if fk.table != e.table.Name || fk.schema != w.schema {
+			continue
+		}
+
+		name := fk.columns[len(fk.columns)-1]
+		if w.source != nil && w.source.folded(e.table) {
+			name = w.source.foldedName(child.table, fk)
+		}
+
+		if fk.onDelete == "cascade" {
+			columns = append([]string{name}, columns...)
+		} else {
+			columns = append(columns, name)
+		}
+	}
+
+	if len(columns) < 2 {
+		return "type: " + child.kind
+	}
+
+	return fmt.Sprintf("{type: %s, column: %s}", child.kind, columns[0])
 }
 
 func unsureLabel(e *initEntity) string {
@@ -194,7 +255,7 @@ func (w *initWriter) display(e *initEntity) string {
 
 // semantic is the label and the free texts, for types that have both.
 func (w *initWriter) semantic(e *initEntity) string {
-	if len(e.names) != 1 || e.table.column(e.names[0]).Kind != KindText {
+	if len(e.names) != 1 || e.table.column(e.names[0]) == nil || e.table.column(e.names[0]).Kind != KindText || w.refColumns(e)[e.names[0]] != nil {
 		return ""
 	}
 

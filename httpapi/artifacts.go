@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -167,6 +168,10 @@ func (a *api) changeDraft(ctx context.Context, sessionID string, change func(pgx
 	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
 		return change(tx, crud.User{ID: userOf(ctx), Session: &id})
 	})
+
+	if refused, ok := errors.AsType[*crud.Error](err); ok && refused.Code == crud.CodeViolation {
+		return invalid(refused.Message) // of a row that is none yet
+	}
 
 	return rowProblem(err)
 }

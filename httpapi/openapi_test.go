@@ -81,6 +81,7 @@ func TestOpenAPI(t *testing.T) {
 var wantOperations = map[string]string{
 	"cancel-turn":      "POST /v1/turns/{id}/cancel",
 	"create-row":       "POST /v1/data/{type}",
+	"operate-row":      "POST /v1/data/{type}/{id}/{operation}",
 	"create-session":   "POST /v1/sessions",
 	"delete-row":       "DELETE /v1/data/{type}/{id}",
 	"drop-artifact":    "DELETE /v1/sessions/{id}/artifacts/{ref}",
@@ -125,7 +126,7 @@ func requireErrors(t *testing.T, name string, op described) {
 		want = append(want, "409", "413")
 	case "create-session", "patch-session":
 		want = append(want, "413")
-	case "create-row":
+	case "create-row", "operate-row":
 		want = append(want, "409", "413")
 	case "patch-artifact", "patch-row":
 		want = append(want, "409", "412", "413")

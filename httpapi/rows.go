@@ -76,6 +76,26 @@ func (a *api) registerRows() {
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}", "get-row", "One row with its parts", http.StatusOK), a.rowGet)
 	huma.Register(a.huma, operation(http.MethodPatch, "/v1/data/{type}/{id}", "patch-row", "Change a row; null clears a column", http.StatusOK, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.rowPatch)
 	huma.Register(a.huma, operation(http.MethodDelete, "/v1/data/{type}/{id}", "delete-row", "Delete a row", http.StatusNoContent, http.StatusConflict, http.StatusPreconditionFailed), a.rowDelete)
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}/{id}/{operation}", "operate-row", "Do to a row what the domain declares; 409 confirmation_needed says what it would do", http.StatusOK, http.StatusConflict, http.StatusRequestEntityTooLarge), a.rowOperate)
+}
+
+type operationIn struct {
+	RowPath
+
+	Operation string `doc:"Name of an operation of the type." path:"operation"`
+	Confirm   string `doc:"What the 409 confirmation_needed said would be done: carries it out if that still holds." query:"confirm"`
+	Body      map[string]json.RawMessage
+}
+
+func (a *api) rowOperate(ctx context.Context, in *operationIn) (*rowOut, error) {
+	return a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
+		args, err := json.Marshal(in.Body)
+		if err != nil {
+			return crud.Row{}, fmt.Errorf("encode arguments: %w", err)
+		}
+
+		return a.Rows.Operate(ctx, tx, user, in.Type, in.ID, in.Operation, args, in.Confirm)
+	})
 }
 
 // rowUser says for whom, and in which session, rows are changed.
@@ -192,19 +212,26 @@ func versionOf(etag string) string {
 
 // rowProblem maps what the data tools refuse; other errors pass.
 func rowProblem(err error) error {
+	if ask, ok := errors.AsType[*crud.ErrConfirm](err); ok {
+		return newCode(http.StatusConflict, "confirmation_needed", ask.Text)
+	}
 	refused, ok := errors.AsType[*crud.Error](err)
 	if !ok {
 		return err
 	}
 	switch refused.Code {
-	case crud.CodeNotFound, crud.CodeUnknownTable:
+	case crud.CodeNotFound, crud.CodeUnknownTable, crud.CodeUnknownTool:
 		return errNotFound
 	case crud.CodeStale:
 		return newCode(http.StatusPreconditionFailed, "conflict", refused.Message)
 	case crud.CodeConflict, crud.CodePendingRef:
 		return newCode(http.StatusConflict, "conflict", refused.Message)
 	case crud.CodeViolation:
-		return newCode(http.StatusUnprocessableEntity, string(refused.Code), refused.Message)
+		if !refused.Refused {
+			return invalid(refused.Message)
+		}
+
+		return newCode(http.StatusBadRequest, string(refused.Code), refused.Message)
 	case crud.CodeNotAllowed:
 		return newCode(http.StatusForbidden, "forbidden", refused.Message)
 	default:

@@ -19,8 +19,9 @@ type rowType struct {
 	Writes    []domain.Verb `doc:"What may be done with rows of it; nothing else is." enum:"create,update,delete" json:"writes"`
 	Singleton bool          `doc:"A user has one row at most." json:"singleton"`
 
-	Fields   []rowField `doc:"What a form for a row needs to know: the columns that people read or write." json:"fields"`
-	Children []rowChild `doc:"Types whose rows are parts of this type's rows." json:"children"`
+	Fields     []rowField     `doc:"What a form for a row needs to know: the columns that people read or write." json:"fields"`
+	Operations []rowOperation `doc:"What can be done to a row beside changing it." json:"operations"`
+	Children   []rowChild     `doc:"Types whose rows are parts of this type's rows." json:"children"`
 }
 
 // rowField is a column of a form.
@@ -33,6 +34,24 @@ type rowField struct {
 	Options    []string    `doc:"The values there are, where they are few." json:"options,omitempty"`
 	References string      `doc:"Entity type of the row that the value is the key of." json:"references,omitempty"`
 	Comment    string      `json:"comment"`
+}
+
+// rowOperation is a function of the domain's owner that a person may call on a row.
+type rowOperation struct {
+	Name        string     `doc:"As in /v1/data/{type}/{id}/{operation}." json:"name"`
+	Description string     `json:"description"`
+	Fields      []rowField `doc:"Its arguments, the row aside." json:"fields"`
+}
+
+func operations(d *domain.Domain, entity *domain.Entity) []rowOperation {
+	list := []rowOperation{}
+	for _, o := range d.OperationsOn(entity) {
+		args := *o.Args
+		args.Columns = args.Columns[1:]
+		list = append(list, rowOperation{Name: o.Name, Description: o.Description, Fields: fields(&args)})
+	}
+
+	return list
 }
 
 // rowChild is a type whose rows belong to a row of another.
@@ -57,7 +76,7 @@ func (a *api) typeList(context.Context, *struct{}) (*rowTypesOut, error) {
 	for _, entity := range a.Domain.Entities {
 		out.Body.Items = append(out.Body.Items, rowType{
 			Type: entity.Type, Name: entity.Name, Plural: entity.Plural, Columns: listColumns(entity), Reference: entity.Reference, Writes: append([]domain.Verb{}, entity.Writes...),
-			Singleton: entity.Singleton, Fields: fields(entity), Children: children(entity),
+			Singleton: entity.Singleton, Fields: fields(entity), Operations: operations(a.Domain, entity), Children: children(entity),
 		})
 	}
 

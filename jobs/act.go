@@ -96,7 +96,16 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 }
 
 func (a *act) bounds() crud.Bounds {
-	return crud.Bounds{StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable}
+	return crud.Bounds{StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations)}
+}
+
+func operationNames(operations []nodes.Operation) []string {
+	names := []string{}
+	for _, o := range operations {
+		names = append(names, o.Name)
+	}
+
+	return names
 }
 
 // carryOut runs exactly the calls that the user has approved.

@@ -357,6 +357,9 @@ func weight(stepType, tool string, rows int) int {
 // afterApproved is the edge after code carried out what the user had approved.
 func afterApproved(outcome *crud.Outcome) move {
 	end := &ending{outcome: db.StepOutcomeOk, summary: results(outcome)}
+	if outcome.Approval != nil { // what it would do is no longer what was shown
+		return afterAct(&nodes.ActOutput{}, outcome, acted{})
+	}
 	switch {
 	case outcome.Failed():
 		end.outcome, end.summary = db.StepOutcomeFailed, "Nothing was changed: "+lastError(outcome)

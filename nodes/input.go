@@ -1,5 +1,7 @@
 package nodes
 
+import "github.com/google/jsonschema-go/jsonschema"
+
 // Section is one heading of a prompt and the text below it. A section with an
 // empty body is left out.
 type Section struct {
@@ -86,10 +88,19 @@ type ActInput struct {
 	// Writable are the tables that each tool for writing may name, by the tool's name: of
 	// the subdomain's own and their children those of which the declaration allows it.
 	Writable map[string][]string
+	// Operations are further tools of a write step: functions of the domain's owner.
+	Operations []Operation
 	// EntityTypes generate may create.
 	EntityTypes []string
 	// SchemaRequestsLeft is 0 when request_schema is no longer offered.
 	SchemaRequestsLeft int
+}
+
+// Operation is a tool that a domain declares.
+type Operation struct {
+	Name   string
+	About  string
+	Params *jsonschema.Schema
 }
 
 // ReplyInput is the input of Reply.

@@ -49,6 +49,9 @@ func (in *ActInput) offered() []string {
 	names := slices.DeleteFunc(DataTools(in.StepType), func(name string) bool {
 		return slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, name) && len(in.Writable[name]) == 0
 	})
+	for _, o := range in.Operations {
+		names = append(names, o.Name)
+	}
 	names = append(names, ToolStepComplete, ToolAskUser, ToolBlocked)
 	if in.SchemaRequestsLeft > 0 {
 		names = append(names, ToolRequestSchema)
@@ -59,7 +62,10 @@ func (in *ActInput) offered() []string {
 func (in *ActInput) tools() ([]llm.Tool, error) {
 	var tools []llm.Tool
 	for _, name := range in.offered() {
-		spec := toolSpecs[name]
+		spec, fixed := toolSpecs[name]
+		if !fixed {
+			spec = in.operation(name)
+		}
 		data, err := json.Marshal(constrained(spec.params(in)))
 		if err != nil {
 			return nil, fmt.Errorf("schema of tool %s: %w", name, err)
@@ -67,6 +73,13 @@ func (in *ActInput) tools() ([]llm.Tool, error) {
 		tools = append(tools, llm.Tool{Name: name, Description: spec.about, Schema: data})
 	}
 	return tools, nil
+}
+
+// operation is the tool of a declared operation.
+func (in *ActInput) operation(name string) toolSpec {
+	o := in.Operations[slices.IndexFunc(in.Operations, func(o Operation) bool { return o.Name == name })]
+
+	return toolSpec{o.About, func(*ActInput) *jsonschema.Schema { return o.Params.CloneSchemas() }}
 }
 
 type toolSpec struct {

@@ -6,22 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/db"
 	"alfred/domain"
 )
 
 type domainCommand struct {
-	Check domainCheckCommand `cmd:"" help:"Compare a domain's declaration with the database and print every mismatch."`
-	Init  domainInitCommand  `cmd:"" help:"Write a first declaration of a schema, from what the database knows of it."`
+	Check  domainCheckCommand  `cmd:"" help:"Compare a domain's declaration with the database and print every mismatch."`
+	Init   domainInitCommand   `cmd:"" help:"Write a first declaration of a schema, and the SQL of the views by which Alfred reaches it."`
+	Views  domainViewsCommand  `cmd:"" help:"Print the SQL of a declaration's views anew, after a change of it or of the tables."`
+	Attach domainAttachCommand `cmd:"" help:"Make a declaration's views, as domain views prints them."`
+	Detach domainDetachCommand `cmd:"" help:"Take a declaration's views away while the tables are changed; turns wait until domain attach."`
+	Drop   domainDropCommand   `cmd:"" help:"Take away all that domain views made: views, functions, grants and the role."`
 }
 
 type domainCheckCommand struct {
 	Domain string `arg:"" help:"Name of a domain that comes with the program, or path of a YAML file. Default: ALFRED_DOMAIN, else kitchen." optional:""`
 	JSON   bool   `help:"Print JSON."`
+	Probe  bool   `help:"Try in a transaction that is rolled back whether users are kept apart, and remember that it was so; workers run no domain of yours that is not proven."`
 }
 
 // domainReport is what check prints as JSON.
@@ -30,6 +37,10 @@ type domainReport struct {
 	Entities   []string        `json:"entities"`
 	Problems   []domainProblem `json:"problems"`
 	Subdomains []string        `json:"subdomains"`
+	// Broken and Untried are what a probe came to.
+	Broken  []string `json:"broken,omitempty"`
+	Untried []string `json:"untried,omitempty"`
+	Proven  bool     `json:"proven"`
 }
 
 type domainProblem struct {
@@ -43,9 +54,11 @@ func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, console *p
 	report := domainReport{Domain: c.Domain, Entities: []string{}, Problems: []domainProblem{}, Subdomains: []string{}}
 	var bound *domain.Domain
 	err := program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) (err error) {
-		bound, err = program.OpenDomain(ctx, pool, c.Domain)
+		if bound, err = program.OpenDomain(ctx, pool, c.Domain); err != nil || !c.Probe {
+			return err
+		}
 
-		return err
+		return report.probe(ctx, pool, c.Domain)
 	})
 	var mismatch *domain.CheckError
 	if err != nil && !errors.As(err, &mismatch) {
@@ -64,8 +77,49 @@ func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, console *p
 	if mismatch != nil {
 		return fmt.Errorf("%d mismatches between %s and the database", len(mismatch.Problems), c.Domain)
 	}
+	if len(report.Broken) > 0 {
+		return fmt.Errorf("%s does not keep users apart", c.Domain)
+	}
 
 	return nil
+}
+
+// probe tries the domain and remembers that it held.
+func (r *domainReport) probe(ctx context.Context, pool *pgxpool.Pool, name string) error {
+	files, file := domain.Find(name)
+	decl, err := domain.Load(files, file)
+	if err != nil {
+		return err //nolint:wrapcheck // the domain's own words
+	}
+	proof, err := domain.Probe(ctx, pool, decl)
+	if err != nil {
+		return err //nolint:wrapcheck // the domain's own words
+	}
+	r.Broken, r.Untried, r.Proven = proof.Broken, proof.Untried, len(proof.Broken) == 0
+	if !r.Proven {
+		return nil
+	}
+	if err := db.New().DomainProofUpsert(ctx, pool, &db.DomainProofUpsertParams{Name: decl.Name, Hash: proof.Hash}); err != nil {
+		return fmt.Errorf("remember the proof: %w", err)
+	}
+
+	return nil
+}
+
+// lines are a probe's findings, for people.
+func (r *domainReport) lines() string {
+	var b strings.Builder
+	for _, one := range r.Broken {
+		b.WriteString("\nbroken: " + one)
+	}
+	for _, one := range r.Untried {
+		b.WriteString("\nnot tried: " + one)
+	}
+	if r.Proven {
+		b.WriteString("\nproven: users are kept apart")
+	}
+
+	return b.String()
 }
 
 func (r *domainReport) add(bound *domain.Domain) {
@@ -85,24 +139,7 @@ func (c *domainCheckCommand) print(out io.Writer, report *domainReport, mismatch
 	if mismatch != nil {
 		text = mismatch.Error()
 	}
-	_, err := fmt.Fprintln(out, text)
+	_, err := fmt.Fprintln(out, text+report.lines())
 
 	return err //nolint:wrapcheck // a closed stdout
-}
-
-type domainInitCommand struct {
-	Schema string `help:"Schema whose tables are declared." required:""`
-}
-
-// Run prints the declaration; redirect it into a file.
-func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
-		text, err := domain.Init(ctx, pool, c.Schema)
-		if err != nil {
-			return err //nolint:wrapcheck // the domain's own words
-		}
-		_, err = io.WriteString(console.Out, text)
-
-		return err //nolint:wrapcheck // a closed stdout
-	})
 }

@@ -46,7 +46,7 @@ GRANT USAGE ON SCHEMA garden TO alfred_tenant;
 GRANT SELECT, DELETE, INSERT (name), UPDATE (name) ON garden.beds TO alfred_tenant`)
 	require.NoError(t, err)
 
-	out, err := worker(t, e, "domain", "init", "--schema", "garden")
+	out, err := worker(t, e, "domain", "init", "--as-is", "--schema", "garden")
 	require.NoError(t, err)
 	require.Contains(t, out, `owner: "user_id" # unsure`)
 	file := filepath.Join(t.TempDir(), "garden.yaml")
@@ -64,6 +64,22 @@ CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (user_id = nullif(cur
 	out, err = worker(t, e, "domain", "check")
 	require.NoError(t, err, out)
 	require.Contains(t, out, "1 entity types and 1 subdomains, no mismatch")
+
+	// W04: no worker runs what nobody has tried, nor what has changed since.
+	_, err = worker(t, e, "run")
+	require.ErrorContains(t, err, "nobody has tried whether domain garden keeps users apart: run worker domain check --probe")
+	out, err = worker(t, e, "domain", "check", "--probe")
+	require.NoError(t, err, out)
+	require.Contains(t, out, "proven: users are kept apart")
+	require.NoError(t, proven(t.Context(), pool, file))
+	_, err = pool.Exec(t.Context(), `DROP POLICY tenant ON garden.beds; CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (true);
+INSERT INTO garden.beds (name, user_id) VALUES ('roses', gen_random_uuid())`)
+	require.NoError(t, err)
+	_, err = worker(t, e, "run")
+	require.ErrorContains(t, err, "have changed since it was tried")
+	out, err = worker(t, e, "domain", "check", "--probe")
+	require.ErrorContains(t, err, "does not keep users apart")
+	require.Contains(t, out, "broken: bed: a user who owns nothing sees 1 rows")
 }
 
 func TestDomainErrors(t *testing.T) {
@@ -77,6 +93,6 @@ func TestDomainErrors(t *testing.T) {
 	e := settings.Env{"DATABASE_URL": dbtest.URL(t)}
 	_, err = worker(t, e, "domain", "check", filepath.Join(t.TempDir(), "none.yaml"))
 	require.ErrorContains(t, err, "none.yaml")
-	_, err = worker(t, e, "domain", "init", "--schema", "nowhere")
+	_, err = worker(t, e, "domain", "init", "--as-is", "--schema", "nowhere")
 	require.ErrorContains(t, err, "nowhere")
 }

@@ -51,6 +51,9 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 	if err != nil {
 		return err
 	}
+	if err := proven(ctx, pool, s.Domain); err != nil {
+		return err
+	}
 	told, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-worker", s.Collector, logger)
 	if err != nil {
 		return err //nolint:wrapcheck // says what it was

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
+
 	"alfred/db"
 	"alfred/domain"
 	"alfred/internal/clean"
@@ -137,7 +139,74 @@ func (t *page) plannerPersona() string {
 		b.WriteString("\n**" + sub.Name + "** (" + strings.Join(sub.Tables, ", ") + "): " + sub.Description + "\n" + sub.Guidance + "\n")
 	}
 
+	t.plannerOperations(&b)
+
 	return b.String()
+}
+
+// plannerOperations says what can be done to rows beside writing them.
+func (t *page) plannerOperations(b *strings.Builder) {
+	for i, o := range t.Domain.Operations {
+		if i == 0 {
+			b.WriteString("\n## Operations\nA write step of the subdomain may also do these; never imitate one by writing rows.\n")
+		}
+		b.WriteString("- " + o.Name + " (" + o.On.Type + "): " + o.Description + "\n")
+	}
+}
+
+// operations are what a write step may do to rows of its own tables beside writing them.
+func (t *page) operations(step *db.TurnSteps) []nodes.Operation {
+	var list []nodes.Operation
+	if step.StepType != db.StepTypeWrite {
+		return nil
+	}
+	own := t.own(step)
+	for _, o := range t.Domain.Operations {
+		if slices.Contains(own, o.On.Table) {
+			list = append(list, operation(o))
+		}
+	}
+
+	return list
+}
+
+func operation(o *domain.Operation) nodes.Operation {
+	params := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
+	for _, c := range o.Args.Columns {
+		params.Properties[c.Name] = parameter(c)
+		if !c.HasDefault {
+			params.Required = append(params.Required, c.Name)
+		}
+	}
+
+	return nodes.Operation{Name: o.Name, About: o.Description, Params: params}
+}
+
+// parameter is a function's parameter as a model is told of it.
+func parameter(c *domain.Column) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	switch kind := c.Kind; {
+	case kind == domain.KindArray:
+		item := *c
+		item.Kind = c.Elem
+
+		return &jsonschema.Schema{Type: "array", Items: parameter(&item)}
+	case c.FK != nil:
+		s.Description = "A ref: " + c.FK.Entity.Type + "_1."
+	case kind == domain.KindNumber:
+		s.Type = "number"
+	case kind == domain.KindBool:
+		s.Type = "boolean"
+	case kind == domain.KindJSON:
+		return &jsonschema.Schema{}
+	case kind == domain.KindDate:
+		s.Description = "A date: 2026-01-31."
+	}
+	for _, value := range c.Enum {
+		s.Enum = append(s.Enum, value)
+	}
+
+	return s
 }
 
 // stepPersona is who the assistant is and what it must know for a step.

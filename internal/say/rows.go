@@ -184,12 +184,12 @@ func Verb(tool string) string {
 	switch tool {
 	case "db_create":
 		return "Saved"
-	case "db_update":
-		return "Changed"
 	case "db_delete":
 		return "Deleted"
-	default:
+	case "db_read", "mention", "ui_change":
 		return "Found"
+	default: // an operation of the domain changes what it returns
+		return "Changed"
 	}
 }
 

@@ -36,7 +36,7 @@ func (t *Teller) LabelsOf(tool string) []string {
 	nested := t.NestedRefs()
 	var labels []string
 	for _, d := range t.Deeds() {
-		if d.Result.Tool != tool {
+		if Verb(d.Result.Tool) != Verb(tool) {
 			continue
 		}
 		for _, ref := range d.Refs {

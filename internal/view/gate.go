@@ -38,7 +38,7 @@ type Gate struct {
 func NewGate(d *domain.Domain, conn db.DBTX, sessionID uuid.UUID) *Gate {
 	g := &Gate{domain: d, conn: conn, session: sessionID}
 	for _, e := range d.Entities {
-		if e.Key != nil && !slices.Contains([]string{"uuid", "bigint", "integer", "smallint"}, e.Key.Type) {
+		if e.Key != nil && !e.Speakable && !slices.Contains([]string{"uuid", "bigint", "integer", "smallint"}, e.Key.Type) {
 			g.keyed = append(g.keyed, e.Type)
 		}
 	}

@@ -67,10 +67,10 @@ func decodeRows(data json.RawMessage, out *[]map[string]any) error {
 // results (totals, formulas) stand under Step Results.
 func CarriesRows(tool string) bool {
 	switch tool {
-	case "db_read", "db_create", "db_update", "db_delete", "ui_change", "mention":
-		return true
-	default:
+	case "calculate", "db_analyze", "generate", "recall":
 		return false
+	default: // operations of the domain too
+		return true
 	}
 }
 

@@ -56,8 +56,8 @@ func queueVersions(b *pgx.Batch, schema string, def *domain.Entity, rows []*Enti
 		ids[i] = *e.EntityID
 	}
 	key := def.Key.SQL()
-	sql := fmt.Sprintf("SELECT %s::text, xmin::text FROM %s WHERE %s = ANY ($1::text[]::%s[])",
-		key, pgx.Identifier{schema, def.Table}.Sanitize(), key, def.Key.Type)
+	sql := fmt.Sprintf("SELECT %s::text, %s FROM %s WHERE %s = ANY ($1::text[]::%s[])",
+		key, def.VersionSQL(), pgx.Identifier{schema, def.Table}.Sanitize(), key, def.Key.Type)
 	b.Queue(sql, ids).Query(func(found pgx.Rows) error {
 		var id, version string
 		_, err := pgx.ForEachRow(found, []any{&id, &version}, func() error {

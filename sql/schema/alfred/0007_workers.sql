@@ -1,4 +1,4 @@
--- Which worker processes are alive.
+-- Which worker processes are alive, and which domains they may run.
 
 -- +goose Up
 
@@ -20,5 +20,17 @@ COMMENT ON COLUMN workers.host IS 'Where it runs.';
 COMMENT ON COLUMN workers.started_at IS 'When it started.';
 COMMENT ON COLUMN workers.clock_skew IS 'How far the clock of its machine was ahead of the database''s at the last beat. Nothing is scheduled by it.';
 
+CREATE TABLE domain_proofs (
+    name      text        NOT NULL,
+    hash      text        NOT NULL,
+    proven_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT domain_proofs_pkey PRIMARY KEY (name)
+);
+COMMENT ON TABLE domain_proofs IS 'Domains that worker domain check --probe found to keep users apart. Workers run no other.';
+COMMENT ON COLUMN domain_proofs.name IS 'Name of the domain.';
+COMMENT ON COLUMN domain_proofs.hash IS 'Of the declaration, and of tables, views, policies, functions and rights when it was tried.';
+COMMENT ON COLUMN domain_proofs.proven_at IS 'When it was tried last.';
+
 -- +goose Down
+DROP TABLE domain_proofs;
 DROP TABLE workers;

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing/fstest"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/domain"
+)
+
+type domainInitCommand struct {
+	Schema string `help:"Schema whose tables are declared." required:""`
+	Dir    string `default:"." help:"Where the files go." type:"path"`
+	AsIs   bool   `help:"Take the tables as they are, with row-level security and grants for Alfred, and print the declaration alone."`
+}
+
+// Run writes two files to be reviewed: the declaration, and the SQL of its views.
+func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
+		if c.AsIs {
+			text, err := domain.Init(ctx, pool, c.Schema)
+			if err != nil {
+				return err //nolint:wrapcheck // the domain's own words
+			}
+
+			return printText(console.Out, text)
+		}
+		text, err := domain.InitViews(ctx, pool, c.Schema)
+		if err != nil {
+			return err //nolint:wrapcheck // the domain's own words
+		}
+		file := c.Schema + ".yaml"
+		decl, err := domain.Load(fstest.MapFS{file: {Data: []byte(text)}}, file)
+		if err != nil {
+			return fmt.Errorf("read what was written: %w", err)
+		}
+		sql, notes, err := domain.Views(ctx, pool, decl)
+		if err != nil {
+			return err //nolint:wrapcheck // the domain's own words
+		}
+
+		return c.files(console, text, sql, notes)
+	})
+}
+
+func (c *domainInitCommand) files(console *program.Console, yaml, sql string, notes []string) error {
+	decl, views := filepath.Join(c.Dir, c.Schema+".yaml"), filepath.Join(c.Dir, c.Schema+".sql")
+	for _, file := range []struct{ path, text string }{{decl, yaml}, {views, sql}} {
+		if err := writeNew(file.path, file.text); err != nil {
+			return err
+		}
+	}
+	text := fmt.Sprintf(`Wrote %s and %s. Nothing of %s was changed.
+%sRead every line marked "unsure", and say what may be written (writes, columns). Then
+  worker domain views %s > %s     after a change of the declaration
+  psql -f %s                      makes the views
+  worker domain check --probe %s
+`, decl, views, c.Schema, noteLines(notes), decl, views, views, decl)
+
+	return printText(console.Errs, text)
+}
+
+func noteLines(notes []string) string {
+	var b bytes.Buffer
+	for _, note := range notes {
+		fmt.Fprintf(&b, "- %s\n", note)
+	}
+
+	return b.String()
+}
+
+// writeNew writes a file that is not there, or is empty: nobody's edits are lost.
+func writeNew(path, text string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		return fmt.Errorf("%s is there already; move it away first", path)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+
+	return nil
+}
+
+func printText(out io.Writer, text string) error {
+	_, err := io.WriteString(out, text)
+
+	return err //nolint:wrapcheck // a closed stdout
+}
+
+// declared is the declaration that a command is about.
+type declared struct {
+	Domain string `arg:"" help:"Path of a YAML file with a source. Default: ALFRED_DOMAIN." optional:""`
+}
+
+func (d *declared) load(e settings.Env) (*domain.Declaration, error) {
+	files, file := domain.Find(cmp.Or(d.Domain, settings.Domain(e)))
+	decl, err := domain.Load(files, file)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the domain's own words
+	}
+	if decl.Source.Schema == "" {
+		return nil, fmt.Errorf("%s has no source: it takes tables as they are, and there are no views", file)
+	}
+
+	return decl, nil
+}
+
+type domainViewsCommand struct{ declared }
+
+// Run prints the SQL; notes go to stderr.
+func (c *domainViewsCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return withViews(ctx, e, &c.declared, func(_ *pgxpool.Pool, _ *domain.Declaration, sql string, notes []string) error {
+		if err := printText(console.Errs, noteLines(notes)); err != nil {
+			return err
+		}
+
+		return printText(console.Out, sql)
+	})
+}
+
+func withViews(ctx context.Context, e settings.Env, d *declared, work func(pool *pgxpool.Pool, decl *domain.Declaration, sql string, notes []string) error) error {
+	decl, err := d.load(e)
+	if err != nil {
+		return err
+	}
+
+	return program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
+		sql, notes, err := domain.Views(ctx, pool, decl)
+		if err != nil {
+			return err //nolint:wrapcheck // the domain's own words
+		}
+
+		return work(pool, decl, sql, notes)
+	})
+}
+
+type domainAttachCommand struct{ declared }
+
+// Run makes the views in place of those that stand, in one transaction.
+func (c *domainAttachCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return withViews(ctx, e, &c.declared, func(pool *pgxpool.Pool, decl *domain.Declaration, sql string, notes []string) error {
+		if err := domain.Attach(ctx, pool, decl, sql); err != nil {
+			return err //nolint:wrapcheck // the domain's own words
+		}
+
+		return printText(console.Out, noteLines(notes)+"Attached "+decl.Schema+". Prove it: worker domain check --probe\n")
+	})
+}
+
+type domainDetachCommand struct{ declared }
+
+// Run takes the views away and leaves who is whose account.
+func (c *domainDetachCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return c.change(ctx, e, console, domain.Detach, "Detached %s. Change the tables, then: worker domain attach\n")
+}
+
+type domainDropCommand struct {
+	declared
+
+	Yes bool `help:"Do it: the map of users to accounts is lost."`
+}
+
+// Run takes away all that was made.
+func (c *domainDropCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	if !c.Yes {
+		return errors.New("this loses which user is which account; say --yes")
+	}
+
+	return c.change(ctx, e, console, domain.Drop, "Dropped %s: its views, functions, grants and role are gone.\n")
+}
+
+func (d *declared) change(ctx context.Context, e settings.Env, console *program.Console, change func(context.Context, domain.DB, *domain.Declaration) error, text string) error {
+	decl, err := d.load(e)
+	if err != nil {
+		return err
+	}
+	err = program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
+		return change(ctx, pool, decl)
+	})
+	if err != nil {
+		return err
+	}
+
+	return printText(console.Out, fmt.Sprintf(text, decl.Schema))
+}

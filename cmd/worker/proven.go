@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+	"alfred/domain"
+)
+
+// proven refuses a domain of which nobody has tried whether it keeps users apart, or not since
+// declaration, tables or rights changed. Those that come with the program are tried with it.
+func proven(ctx context.Context, pool *pgxpool.Pool, name string) error {
+	if domain.BuiltIn(name) {
+		return nil
+	}
+	files, file := domain.Find(name)
+	decl, err := domain.Load(files, file)
+	if err != nil {
+		return err //nolint:wrapcheck // the domain's own words
+	}
+	tx, err := pool.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("look for the domain's proof: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was changed
+	hash, err := domain.Hash(ctx, tx, decl)
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was
+	}
+	known, err := db.New().DomainProofGet(ctx, tx, decl.Name)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return fmt.Errorf("nobody has tried whether domain %s keeps users apart: run worker domain check --probe %s", decl.Name, name)
+	case err != nil:
+		return fmt.Errorf("look for the domain's proof: %w", err)
+	case known != hash:
+		return fmt.Errorf("the declaration, tables or rights of domain %s have changed since it was tried: run worker domain check --probe %s", decl.Name, name)
+	}
+
+	return nil
+}

@@ -1,0 +1,451 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"alfred/domain"
+	"alfred/registry"
+)
+
+// operateOp calls a function of the owner's.
+type operateOp struct {
+	declared *domain.Operation
+	args     map[string]any // refs in place of keys
+	keys     map[string]any // keys in place of refs
+	step     *step
+	before   map[*domain.Entity]map[string]string // versions by key
+	told     []string
+	changed  []registry.Result
+	this     string
+}
+
+// operationTimeout bounds a function: one that loops must not hold a turn and the rows
+// that it has locked.
+const operationTimeout = "10s"
+
+func newOperation(s *step, o *domain.Operation) (*operateOp, *Error) {
+	op := &operateOp{declared: o, step: s, before: map[*domain.Entity]map[string]string{}}
+	s.entity = o.On
+	if err := parse(s.call, &op.args); err != nil {
+		return nil, err
+	}
+	for _, name := range sortedNames(op.args) {
+		if o.Args.Column(name) == nil {
+			return nil, fail(CodeBadArgument, "%s has no argument %s; it has %s.", o.Name, registry.Scrub(name), strings.Join(visibleNames(o.Args), ", "))
+		}
+	}
+	for _, c := range o.Args.Columns {
+		if op.args[c.Name] == nil && !c.HasDefault {
+			return nil, failColumn(CodeBadArgument, c.Name, "%s needs %s.", o.Name, c.Name)
+		}
+	}
+
+	return op, nil
+}
+
+func (op *operateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	var err error
+	if op.keys, err = d.registry.TranslatePayload(ctx, op.declared.Args, op.args); err != nil {
+		return err
+	}
+
+	return op.carryOut(ctx, d, tx)
+}
+
+// carryOut is run with keys in place of refs.
+func (op *operateOp) carryOut(ctx context.Context, d *decision, tx pgx.Tx) error {
+	for _, c := range op.declared.Args.Columns {
+		value, fault := stored(c, op.keys[c.Name])
+		if fault != nil {
+			return fault
+		}
+		op.keys[c.Name] = value
+	}
+	op.this = fmt.Sprint(op.keys[op.declared.This])
+	if err := op.lock(ctx, d, tx); err != nil {
+		return err
+	}
+	ask, err := op.mustAsk(ctx, d, tx)
+	if err != nil || ask {
+		return err
+	}
+	for _, e := range op.declared.Changes {
+		if op.before[e], err = d.tools.versions(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	if op.told, err = op.call(ctx, tx, op.declared.Call); err != nil {
+		return err
+	}
+
+	return op.compare(ctx, d, tx)
+}
+
+// lock locks the rows that the arguments name. What the user does not see is not there.
+func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
+	for _, c := range op.declared.Args.Columns {
+		value := op.keys[c.Name]
+		if c.FK == nil || value == nil {
+			continue
+		}
+		list, isList := value.([]any)
+		if !isList {
+			list = []any{value}
+		}
+		keys := make([]string, len(list))
+		for i, key := range list {
+			keys[i] = fmt.Sprint(key)
+		}
+		slices.Sort(keys)
+		keys = slices.Compact(keys)
+		e := c.FK.Entity
+		found, err := d.tools.load(ctx, tx, e, &query{sel: ownColumns(e), lock: true, where: func(s *statement) {
+			s.add(qualified(e, e.Key), " = ANY(", s.castList(keys, e.Key.Type), ")")
+		}})
+		if err != nil {
+			return err
+		}
+		if len(found.rows) != len(keys) {
+			return failColumn(CodeNotFound, c.Name, "%s names a %s that does not exist.", c.Name, e.Name)
+		}
+	}
+
+	return nil
+}
+
+// mustAsk keeps the declaration's word on when the user has to agree. What the user agreed
+// to is what was told: if the function would now say something else, it is asked again.
+func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool, error) {
+	needed, err := op.confirmed(ctx, d, tx)
+	if err != nil || !needed {
+		return false, err
+	}
+	preview := []string{op.sentence(ctx, d, tx)}
+	if op.declared.Preview != "" {
+		if preview, err = op.call(ctx, tx, op.declared.Preview); err != nil {
+			return false, err
+		}
+	}
+	text := spoken(preview...)
+	if op.step.approved && op.step.preview == text {
+		return false, nil
+	}
+	if op.step.approved {
+		text = spoken("This has changed since I asked.") + " " + text
+	}
+	op.step.preview = spoken(preview...)
+	if d.approval == nil {
+		d.approval = &Approval{Options: []ApprovalOption{{Label: "Yes"}, {Label: "No"}}}
+	}
+	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text + " Shall I?")
+
+	return true, nil
+}
+
+func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (bool, error) {
+	switch c := op.declared.Confirm; {
+	case c.Never:
+		return false, nil
+	case c.When == "":
+		return true, nil
+	default:
+		e := op.declared.On
+		s := &statement{}
+		s.add("SELECT coalesce((", c.When, "), true) FROM ", table(d.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ", s.cast(op.this, e.Key.Type))
+		var ask bool
+		if err := tx.QueryRow(ctx, s.String(), s.args...).Scan(&ask); err != nil {
+			return true, fmt.Errorf("ask whether %s needs a confirmation: %w", op.declared.Name, err)
+		}
+
+		return ask, nil
+	}
+}
+
+// sentence says what would be done where the owner's function does not.
+func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) string {
+	label := op.declared.On.Name
+	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.rows) == 1 && op.declared.On.Label.Complete(found.rows[0]) {
+		label += " " + op.declared.On.Label.Render(found.rows[0])
+	}
+	var with []string
+	for _, c := range op.declared.Args.Columns[1:] {
+		if c.FK == nil && op.keys[c.Name] != nil {
+			with = append(with, strings.ReplaceAll(c.Name, "_", " ")+" "+fmt.Sprint(op.keys[c.Name]))
+		}
+	}
+
+	return strings.TrimSpace(fmt.Sprintf("This would %s: %s %s", strings.ReplaceAll(op.declared.Name, "_", " "), label, strings.Join(with, ", ")))
+}
+
+// call calls a function with named arguments; what is left out has its default. It returns
+// what the function says, where that is text.
+func (op *operateOp) call(ctx context.Context, tx pgx.Tx, function string) ([]string, error) {
+	s := &statement{}
+	var args []string
+	for _, c := range op.declared.Args.Columns {
+		if op.keys[c.Name] == nil && c.HasDefault {
+			continue
+		}
+		// The function knows its types; the tenant may not be allowed to name them.
+		args = append(args, quoted(c.Name)+" => "+s.value(argument(op.keys[c.Name])))
+	}
+	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '"+operationTimeout+"'"); err != nil {
+		return nil, fmt.Errorf("bound %s: %w", op.declared.Name, err)
+	}
+	rows, err := tx.Query(ctx, "SELECT CASE WHEN jsonb_typeof(to_jsonb(r)) = 'string' THEN to_jsonb(r) #>> '{}' ELSE '' END FROM "+function+"("+strings.Join(args, ", ")+") AS r", s.args...)
+	if err != nil {
+		return nil, op.fault(ctx, err)
+	}
+	said, err := pgx.CollectRows(rows, pgx.RowTo[*string])
+	if err != nil {
+		return nil, op.fault(ctx, err)
+	}
+	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout TO DEFAULT"); err != nil {
+		return nil, fmt.Errorf("unbound %s: %w", op.declared.Name, err)
+	}
+	var sentences []string
+	for _, one := range said {
+		if one != nil && *one != "" {
+			sentences = append(sentences, *one)
+		}
+	}
+
+	return sentences, nil
+}
+
+// fault says what a function that does not work means for who called it.
+func (op *operateOp) fault(ctx context.Context, err error) error {
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case !ok || ctx.Err() != nil:
+	case pgErr.Code == pgerrcode.QueryCanceled:
+		return fail(CodeViolation, "%s took too long and was stopped; nothing was changed.", op.declared.Name)
+	case slices.Contains([]string{pgerrcode.UndefinedFunction, pgerrcode.InvalidSchemaName, pgerrcode.UndefinedTable}, pgErr.Code):
+		return fail(CodeNotAllowed, "%s is not available any more.", op.declared.Name)
+	}
+
+	return fmt.Errorf("call %s: %w", op.declared.Name, err)
+}
+
+// argument is a value in the form that every type of Postgres reads.
+func argument(value any) any {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case []any:
+		parts := make([]string, len(v))
+		for i, item := range v {
+			if item == nil {
+				parts[i] = "NULL"
+
+				continue
+			}
+			parts[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(fmt.Sprint(item)) + `"`
+		}
+
+		return "{" + strings.Join(parts, ",") + "}"
+	case map[string]any:
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil
+		}
+
+		return string(raw)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// maxCompared is how many rows of a type are compared before and after an operation.
+const maxCompared = 5000
+
+// versions are the versions of the user's rows of a type.
+func (t *Tools) versions(ctx context.Context, tx pgx.Tx, e *domain.Entity) (map[string]string, error) {
+	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT %s::text, %s FROM %s WHERE %s ORDER BY %s LIMIT %d", qualified(e, e.Key), e.VersionSQL(), table(t.domain, e), e.Owned(), qualified(e, e.Key), maxCompared))
+	if err != nil {
+		return nil, fmt.Errorf("read versions of %s: %w", e.Table, err)
+	}
+	found := map[string]string{}
+	var key, version string
+	_, err = pgx.ForEachRow(rows, []any{&key, &version}, func() error {
+		found[key] = version
+
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read versions of %s: %w", e.Table, err)
+	}
+
+	return found, nil
+}
+
+// compare finds out what the function did to the rows that the user sees: whatever it
+// returns, these are the rows that have changed.
+func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error {
+	for _, e := range op.declared.Changes {
+		after, err := d.tools.versions(ctx, tx, e)
+		if err != nil {
+			return err
+		}
+		var created, updated, gone []string
+		for key, version := range after {
+			switch was, known := op.before[e][key]; {
+			case !known:
+				created = append(created, key)
+			case was != version:
+				updated = append(updated, key)
+			}
+		}
+		for key := range op.before[e] {
+			if _, there := after[key]; !there {
+				gone = append(gone, key)
+			}
+		}
+		if err := op.keep(ctx, d, tx, e, registry.ActionCreated, created); err != nil {
+			return err
+		}
+		if err := op.keep(ctx, d, tx, e, registry.ActionUpdated, updated); err != nil {
+			return err
+		}
+		slices.Sort(gone)
+		if len(gone) > 0 {
+			rows := make([]map[string]any, len(gone))
+			for i, key := range gone {
+				rows[i] = map[string]any{e.Key.Name: key}
+			}
+			op.changed = append(op.changed, registry.Result{Entity: e, Rows: rows, Action: registry.ActionDeleted})
+		}
+	}
+
+	return nil
+}
+
+func (op *operateOp) keep(ctx context.Context, d *decision, tx pgx.Tx, e *domain.Entity, action string, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	slices.Sort(keys)
+	found, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
+	if err != nil {
+		return err
+	}
+	op.changed = append(op.changed, registry.Result{Entity: e, Rows: found.rows, Action: action, Sets: ownColumns(e).sets, Versions: found.versions})
+
+	return nil
+}
+
+var byUser = map[string]string{
+	registry.ActionCreated: registry.ActionCreatedUser, registry.ActionUpdated: registry.ActionUpdatedUser, registry.ActionDeleted: registry.ActionDeletedUser,
+}
+
+func (op *operateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
+	result := record{notice: spoken(op.told...)}
+	for i := range op.changed {
+		one := &op.changed[i]
+		for _, row := range one.Rows {
+			result.changes = append(result.changes, Change{EntityType: one.Entity.Type, ID: keyText(row, one.Entity), Action: one.Action})
+		}
+		result.total += len(one.Rows)
+		if d.scope.Actor == registry.ActorUser {
+			one.Action = byUser[one.Action]
+		}
+	}
+	translated, err := d.translate(ctx, tx, op.changed...)
+	if err != nil {
+		return record{}, err
+	}
+	for i, part := range translated {
+		result.refs = append(result.refs, part.Refs...)
+		if op.changed[i].Entity == op.declared.On {
+			result.rows = append(result.rows, part.Rows...)
+		}
+	}
+
+	return result, nil
+}
+
+// ErrConfirm asks a person whether an operation shall be carried out: Text says what it would do.
+type ErrConfirm struct{ Text string }
+
+// Error is the question.
+func (e *ErrConfirm) Error() string { return e.Text }
+
+// Operate carries out an operation for a person. Where the declaration has the user agree
+// first, it is *ErrConfirm until told is what that said.
+func (t *Tools) Operate(ctx context.Context, tx pgx.Tx, user User, entityType, id, name string, args json.RawMessage, told string) (Row, error) {
+	e, fault := t.rowType(entityType)
+	if fault != nil {
+		return Row{}, fault
+	}
+	o := t.domain.Operation(name)
+	if o == nil || o.On != e {
+		return Row{}, fail(CodeUnknownTool, "There is no operation %s on %s.", registry.Scrub(name), e.Table)
+	}
+	if !isKeyOf(e, id) {
+		return Row{}, fail(CodeNotFound, "There is no such %s.", e.Name)
+	}
+	object, fault := rowObject(args)
+	if fault != nil {
+		return Row{}, fault
+	}
+	object[o.This] = id
+	raw, err := jsonRows(object)
+	if err != nil {
+		return Row{}, err
+	}
+	s := &step{call: Call{Tool: name, Args: raw}, approved: told != "", preview: told}
+	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
+	op, fault := newOperation(s, o)
+	if fault != nil {
+		return Row{}, fault
+	}
+	op.keys = op.args
+
+	return t.operate(ctx, tx, user, d, op)
+}
+
+func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, op *operateOp) (Row, error) {
+	if user.Session != nil {
+		if err := d.enter(ctx, tx, *user.Session); err != nil {
+			return Row{}, err
+		}
+	}
+	var row Row
+	e := op.declared.On
+	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+		if err := op.carryOut(ctx, d, tenant); err != nil {
+			return err
+		}
+		if d.approval != nil {
+			return fail(CodeApprovalNeeded, "%s", op.step.preview)
+		}
+		if err := t.settle(ctx, tenant, op.declared.Name); err != nil {
+			return err
+		}
+		found, err := t.byKeys(ctx, tenant, e, all(e), []string{op.this})
+		if err == nil && len(found.rows) == 1 {
+			row = found.row(e, 0)
+		}
+
+		return err
+	})
+	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == CodeApprovalNeeded {
+		return Row{}, &ErrConfirm{Text: refused.Message}
+	}
+	if err != nil || user.Session == nil {
+		return row, err
+	}
+	d.registry = registry.New(tx, t.domain, d.scope)
+	_, err = op.record(ctx, d, tx)
+
+	return row, err
+}

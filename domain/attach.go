@@ -1,0 +1,78 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Attach makes a declaration's views by the SQL of Views, in place of those that stand.
+func Attach(ctx context.Context, db DB, decl *Declaration, sql string) error {
+	body := strings.NewReplacer("\nBEGIN;\n", "\n", "\nCOMMIT;\n", "\n").Replace(sql)
+
+	return script(ctx, db, "attach "+decl.Schema, func(tx pgx.Tx) (string, error) {
+		drop, err := detached(ctx, tx, decl)
+
+		return drop + ";\n" + body, err
+	})
+}
+
+// script runs statements in one transaction.
+func script(ctx context.Context, db DB, what string, write func(tx pgx.Tx) (string, error)) error {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	defer rollback(ctx, tx)
+
+	sql, err := write(tx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+
+	if _, err := tx.Conn().PgConn().Exec(ctx, sql).ReadAll(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+
+	return nil
+}
+
+const detachSQL = `
+SELECT coalesce(string_agg(drop, '; '), '') FROM (
+    SELECT format('DROP VIEW IF EXISTS %s CASCADE', c.oid::regclass) AS drop FROM pg_catalog.pg_class AS c
+    WHERE c.relkind = 'v' AND c.relnamespace = to_regnamespace(quote_ident($1))
+    UNION ALL
+    SELECT format('DROP FUNCTION IF EXISTS %s CASCADE', p.oid::regprocedure) FROM pg_catalog.pg_proc AS p
+    WHERE (p.prorettype = 'trigger'::regtype OR p.proname LIKE 'do\_%' OR p.proname LIKE 'preview\_%') AND p.pronamespace = to_regnamespace(quote_ident($1))
+) AS x`
+
+// Detach drops a declaration's views, so that their tables can be changed. Which user is
+// which account stays.
+func Detach(ctx context.Context, db DB, decl *Declaration) error {
+	return script(ctx, db, "detach "+decl.Schema, func(tx pgx.Tx) (string, error) { return detached(ctx, tx, decl) })
+}
+
+func detached(ctx context.Context, tx pgx.Tx, decl *Declaration) (drop string, err error) {
+	err = tx.QueryRow(ctx, detachSQL, decl.Schema).Scan(&drop)
+
+	return drop, err
+}
+
+// Drop takes away all that Views made: the schema, the grants on the owner's objects and
+// the role, which stays where another database still uses it.
+func Drop(ctx context.Context, db DB, decl *Declaration) error {
+	role := pgx.Identifier{ViewRole(decl.Schema)}.Sanitize()
+
+	return script(ctx, db, "drop "+decl.Schema, func(pgx.Tx) (string, error) {
+		return fmt.Sprintf(`DROP SCHEMA IF EXISTS %[1]s CASCADE;
+DO $$ BEGIN IF to_regrole('%[2]s') IS NOT NULL THEN EXECUTE 'DROP OWNED BY %[2]s'; END IF; END $$;
+DO $$ BEGIN DROP ROLE IF EXISTS %[2]s; EXCEPTION WHEN dependent_objects_still_exist THEN NULL; END $$`,
+			pgx.Identifier{decl.Schema}.Sanitize(), role), nil
+	})
+}

@@ -1,0 +1,316 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// origin is where a view's column comes from: a column of a relation.
+type origin struct {
+	relation uint32
+	column   int
+}
+
+// viewDepth bounds how many views may stand on each other.
+const viewDepth = 8
+
+const rulesSQL = `
+SELECT r.ev_class, r.ev_action::text FROM pg_catalog.pg_rewrite AS r
+JOIN pg_catalog.pg_class AS c ON c.oid = r.ev_class AND c.relkind = 'v'
+WHERE r.rulename = '_RETURN' AND (r.ev_class = ANY ($2::oid[]) OR c.relnamespace = to_regnamespace(quote_ident($1)))`
+
+// origins finds the table's column behind each column of the schema's views, through
+// views over views. The catalog keeps it in the rule that is a view.
+func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[origin]origin, error) {
+	direct := map[origin]origin{}
+	asked := map[uint32]bool{}
+	more := []uint32{}
+
+	for range viewDepth {
+		rows, err := tx.Query(ctx, rulesSQL, schema, more)
+		if err != nil {
+			return nil, fmt.Errorf("rules: %w", err)
+		}
+
+		var (
+			view uint32
+			rule string
+		)
+
+		more = []uint32{}
+
+		_, err = pgx.ForEachRow(rows, []any{&view, &rule}, func() error {
+			asked[view] = true
+			for number, from := range targets(rule) {
+				direct[origin{view, number}] = from
+				more = append(more, from.relation)
+			}
+
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("rules: %w", err)
+		}
+
+		schema = ""
+		if more = unasked(more, asked); len(more) == 0 {
+			break
+		}
+	}
+
+	return direct, nil
+}
+
+func unasked(list []uint32, asked map[uint32]bool) []uint32 {
+	var rest []uint32
+	for _, oid := range list {
+		if !asked[oid] {
+			asked[oid] = true
+			rest = append(rest, oid)
+		}
+	}
+
+	return rest
+}
+
+var targetEntry = regexp.MustCompile(`:resno (\d+) .*:resorigtbl (\d+) :resorigcol (\d+) `)
+
+// targets reads a view's own list of columns from its rule, which is Postgres' text
+// form of a query tree: an entry of that list stands one level below the query, those
+// of queries within stand deeper.
+func targets(rule string) map[int]origin {
+	found := map[int]origin{}
+	depth, start := 0, 0
+
+	for i := 0; i < len(rule); i++ {
+		switch rule[i] {
+		case '\\':
+			i++
+		case '{':
+			if depth++; depth == 2 {
+				start = i
+			}
+		case '}':
+			if depth--; depth == 1 && strings.HasPrefix(rule[start:], "{TARGETENTRY") {
+				if number, from, ok := target(outer(rule[start : i+1])); ok {
+					found[number] = from
+				}
+			}
+		}
+	}
+
+	return found
+}
+
+// outer is a node's own fields, without the nodes within it.
+func outer(node string) string {
+	var b strings.Builder
+
+	depth := 0
+
+	for i := 0; i < len(node); i++ {
+		switch {
+		case node[i] == '\\':
+			i++
+
+			continue
+		case node[i] == '{':
+			depth++
+		case node[i] == '}':
+			depth--
+		case depth == 1:
+			b.WriteByte(node[i])
+		}
+	}
+
+	return b.String() + " "
+}
+
+func target(entry string) (int, origin, bool) {
+	parts := targetEntry.FindStringSubmatch(entry)
+	if parts == nil {
+		return 0, origin{}, false
+	}
+
+	number, _ := strconv.Atoi(parts[1])
+	relation, _ := strconv.ParseUint(parts[2], 10, 32)
+	column, _ := strconv.Atoi(parts[3])
+
+	return number, origin{uint32(relation), column}, relation != 0
+}
+
+const baseColumnsSQL = `
+SELECT a.attrelid, a.attnum, a.attname::text, a.attnotnull, a.atthasdef OR a.attidentity <> '',
+       a.attidentity <> '' OR a.attgenerated <> '',
+       coalesce(col_description(a.attrelid, a.attnum), ''), coalesce(obj_description(a.attrelid, 'pg_class'), '')
+FROM pg_catalog.pg_attribute AS a
+WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped`
+
+// readViews gives views what their tables know: whether a column may be null, defaults,
+// comments, and the constraints whose columns the view shows.
+func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error {
+	direct, err := c.origins(ctx, tx, schema)
+	if err != nil {
+		return err
+	}
+
+	bases := []uint32{}
+
+	for _, t := range c.tables {
+		if !t.view {
+			continue
+		}
+
+		for _, col := range t.columns {
+			from, ok := direct[origin{t.oid, t.numbers[col.Name]}]
+			for next, through := direct[from]; ok && through; next, through = direct[from] {
+				from = next
+			}
+
+			if ok {
+				t.from[col.Name] = from
+				bases = append(bases, from.relation)
+			}
+		}
+	}
+
+	rows, err := tx.Query(ctx, baseColumnsSQL, bases)
+	if err != nil {
+		return fmt.Errorf("tables of views: %w", err)
+	}
+
+	var (
+		relation                       uint32
+		number                         int
+		name, comment, relationComment string
+		notNull, hasDefault, generated bool
+	)
+
+	_, err = pgx.ForEachRow(rows, []any{&relation, &number, &name, &notNull, &hasDefault, &generated, &comment, &relationComment}, func() error {
+		c.attributes[origin{relation, number}] = name
+
+		for _, t := range c.tables {
+			for _, col := range t.columns {
+				if t.view && t.from[col.Name] == (origin{relation, number}) {
+					t.inherit(col, notNull, hasDefault, generated, comment, relationComment)
+				}
+			}
+		}
+
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("tables of views: %w", err)
+	}
+
+	return c.readConstraintsOf(ctx, tx, bases)
+}
+
+// inherit takes over what the table says of a column. A view's own comment stands first.
+func (t *catalogTable) inherit(col *Column, notNull, hasDefault, generated bool, comment, relationComment string) {
+	col.Nullable = !notNull
+	col.HasDefault = col.HasDefault || hasDefault
+	col.Generated = generated
+
+	if col.Comment == "" {
+		col.Comment = comment
+	}
+
+	if t.Comment == "" && len(t.base()) == 1 {
+		t.Comment = relationComment
+	}
+}
+
+// base are the tables that a view's columns come from.
+func (t *catalogTable) base() map[uint32]bool {
+	found := map[uint32]bool{}
+	for _, from := range t.from {
+		found[from.relation] = true
+	}
+
+	return found
+}
+
+const constraintsOfSQL = `
+SELECT x.conrelid, x.contype::text, x.columns, x.confrelid, x.targets, x.confdeltype::text, x.expr
+FROM (` + constraintRows + `) AS x WHERE x.conrelid = ANY ($1::oid[]) AND x.columns IS NOT NULL
+ORDER BY x.conrelid, x.contype, x.columns`
+
+// readConstraintsOf notes the constraints of tables at the views that stand on them.
+func (c *catalog) readConstraintsOf(ctx context.Context, tx pgx.Tx, bases []uint32) error {
+	rows, err := tx.Query(ctx, constraintsOfSQL, bases)
+	if err != nil {
+		return fmt.Errorf("constraints of views: %w", err)
+	}
+
+	var (
+		relation, target     uint32
+		kind, onDelete, expr string
+		columns, targets     []string
+	)
+
+	_, err = pgx.ForEachRow(rows, []any{&relation, &kind, &columns, &target, &targets, &onDelete, &expr}, func() error {
+		for _, t := range c.tables {
+			if t.view && t.base()[relation] {
+				c.carry(t, relation, kind, columns, target, targets, onDelete, expr)
+			}
+		}
+
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("constraints of views: %w", err)
+	}
+
+	return nil
+}
+
+// carry notes one constraint of a table at a view, if the view shows all its columns.
+// Where a view joins tables, rows of one may stand in it more than once.
+func (c *catalog) carry(t *catalogTable, relation uint32, kind string, columns []string, target uint32, targets []string, onDelete, expr string) {
+	own, ok := c.shown(t, relation, columns)
+	if !ok {
+		return
+	}
+
+	switch {
+	case kind == "c":
+		t.check(own, expr)
+	case kind == "f":
+		for _, other := range c.tables {
+			if theirs, ok := c.shown(other, target, targets); other.view && ok && len(other.base()) == 1 {
+				t.foreignKeys = append(t.foreignKeys, catalogFK{own, c.schema, other.Name, theirs, deleteAction(onDelete)})
+
+				return
+			}
+		}
+	case len(t.base()) > 1:
+	case kind == "p":
+		t.primary = own
+	case kind == "u":
+		t.uniques = append(t.uniques, own)
+	}
+}
+
+// shown are the view's names of a table's columns, and whether it shows all of them.
+func (c *catalog) shown(t *catalogTable, relation uint32, columns []string) ([]string, bool) {
+	names := make([]string, 0, len(columns))
+
+	for _, column := range columns {
+		for _, col := range t.columns {
+			from := t.from[col.Name]
+			if from.relation == relation && c.attributes[from] == column {
+				names = append(names, col.Name)
+
+				break
+			}
+		}
+	}
+
+	return names, len(names) == len(columns) && len(names) > 0
+}

@@ -1,0 +1,360 @@
+package domain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/jackc/pgx/v5"
+)
+
+// OperationDecl names a function of the owner's as a tool.
+type OperationDecl struct {
+	Name        string            `yaml:"name"`
+	Function    string            `yaml:"function"` // with its schema, else in the source's or the domain's
+	On          string            `yaml:"on"`       // type of the row that its first parameter is the key of
+	Confirm     Confirm           `yaml:"confirm"`
+	Preview     string            `yaml:"preview"`   // a function of the same parameters that returns sentences
+	Changes     []string          `yaml:"changes"`   // further types whose rows it may change
+	Arguments   map[string]string `yaml:"arguments"` // parameter -> type of the row that it is the key of
+	Description string            `yaml:"description"`
+	Trusted     bool              `yaml:"trusted"` // it runs with its owner's rights
+}
+
+// Confirm says when the user has to agree: always, unless the declaration says never or
+// gives a condition.
+type Confirm struct {
+	Never bool
+	When  string // SQL over the row's columns
+}
+
+// UnmarshalYAML reads always, never, or when: <expression>.
+func (c *Confirm) UnmarshalYAML(source []byte) error {
+	var when struct {
+		When string `yaml:"when"`
+	}
+
+	switch word := strings.TrimSpace(string(source)); {
+	case word == "always":
+		return nil
+	case word == "never":
+		c.Never = true
+
+		return nil
+	case strings.HasPrefix(word, "when ") && !strings.Contains(word, ":"):
+		c.When = strings.TrimPrefix(word, "when ")
+
+		return nil
+	}
+
+	if err := yaml.UnmarshalWithOptions(source, &when, yaml.Strict()); err != nil || when.When == "" {
+		return errors.New("confirm is always, never, or when: and an expression")
+	}
+
+	c.When = when.When
+
+	return nil
+}
+
+// Operation is a function of the owner's that models and people may call.
+type Operation struct {
+	Name        string
+	Description string
+	On          *Entity
+	// This is the parameter that takes the key of the row that it is done to.
+	This string
+	// Args are its parameters as the columns of a type that no table has: those that are
+	// keys of rows refer to their types.
+	Args *Entity
+	// Call and Preview are functions as SQL; Preview is "" for none.
+	Call, Preview string
+	// Confirm says when the user has to agree.
+	Confirm Confirm
+	// Changes are the types whose rows it may change, On first.
+	Changes []*Entity
+}
+
+// Operation returns the operation of that name, or nil.
+func (d *Domain) Operation(name string) *Operation {
+	for _, o := range d.Operations {
+		if o.Name == name {
+			return o
+		}
+	}
+
+	return nil
+}
+
+// OperationsOn are the operations on rows of a type.
+func (d *Domain) OperationsOn(e *Entity) []*Operation {
+	return slices.DeleteFunc(slices.Clone(d.Operations), func(o *Operation) bool { return o.On != e })
+}
+
+// wrapper is the name of the function by which a domain of views calls one of the owner's.
+func wrapper(name string) string { return "do_" + name }
+
+func previewWrapper(name string) string { return "preview_" + name }
+
+// catalogFunction is a function as the catalog has it.
+type catalogFunction struct {
+	oid       uint32
+	comment   string
+	owner     string
+	definer   bool
+	callable  bool // by alfred_tenant
+	kind      string
+	names     []string
+	types     []string
+	bases     []string
+	elems     []string
+	enums     []string // labels of an enumeration, joined by NUL
+	defaults  int
+	arguments string
+	result    string
+}
+
+const functionSQL = `
+SELECT p.oid, coalesce(obj_description(p.oid, 'pg_proc'), ''), p.proowner::regrole::text, p.prosecdef,
+       coalesce(has_function_privilege(to_regrole('alfred_tenant')::oid, p.oid, 'EXECUTE')
+            AND has_schema_privilege(to_regrole('alfred_tenant')::oid, p.pronamespace, 'USAGE'), false), p.prokind::text,
+       coalesce(p.proargnames[1:p.pronargs], '{}'),
+       coalesce((SELECT array_agg(format_type(t.oid, NULL) ORDER BY a.n) FROM unnest(p.proargtypes) WITH ORDINALITY AS a (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = a.oid), '{}'),
+       coalesce((SELECT array_agg(CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, NULL) WHEN t.typtype IN ('c', 'p') THEN 'composite' ELSE format_type(t.oid, NULL) END ORDER BY a.n)
+                 FROM unnest(p.proargtypes) WITH ORDINALITY AS a (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = a.oid), '{}'),
+       coalesce((SELECT array_agg(CASE WHEN t.typcategory = 'A' THEN format_type(t.typelem, NULL) ELSE '' END ORDER BY a.n)
+                 FROM unnest(p.proargtypes) WITH ORDINALITY AS a (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = a.oid), '{}'),
+       coalesce((SELECT array_agg(coalesce((SELECT string_agg(e.enumlabel, chr(1) ORDER BY e.enumsortorder) FROM pg_catalog.pg_enum AS e WHERE e.enumtypid IN (a.oid, nullif(t.typelem, 0))), '') ORDER BY a.n)
+                 FROM unnest(p.proargtypes) WITH ORDINALITY AS a (oid, n) JOIN pg_catalog.pg_type AS t ON t.oid = a.oid), '{}'),
+       p.pronargdefaults, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid)
+FROM pg_catalog.pg_proc AS p
+WHERE p.proname = $2 AND p.pronamespace = to_regnamespace(quote_ident($1))`
+
+// functions finds the functions of a name: none, one, or several that are told apart by
+// their parameters.
+func functions(ctx context.Context, tx pgx.Tx, schema, name string) ([]*catalogFunction, error) {
+	rows, err := tx.Query(ctx, functionSQL, schema, name)
+	if err != nil {
+		return nil, fmt.Errorf("read function %s: %w", name, err)
+	}
+
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (*catalogFunction, error) {
+		f := &catalogFunction{}
+
+		return f, row.Scan(&f.oid, &f.comment, &f.owner, &f.definer, &f.callable, &f.kind, &f.names, &f.types, &f.bases, &f.elems, &f.enums,
+			&f.defaults, &f.arguments, &f.result)
+	})
+}
+
+// place is the schema and the name of a function.
+func (d *Declaration) place(function string) (schema, name string) {
+	if schema, name, found := strings.Cut(function, "."); found {
+		return schema, name
+	}
+
+	if d.Source.Schema != "" {
+		return d.Source.Schema, function
+	}
+
+	return d.Schema, function
+}
+
+// bindOperations joins operations to the functions that do them.
+func (b *binder) bindOperations(ctx context.Context, tx pgx.Tx) error {
+	seen := map[string]bool{}
+
+	for i := range b.decl.Operations {
+		decl, at := &b.decl.Operations[i], fmt.Sprintf("$.operations[%d]", i)
+
+		if !isName(decl.Name) || seen[decl.Name] || slices.Contains(takenNames, decl.Name) {
+			b.problemf(at+".name", "operation %q: its name is no lower-case name of its own", decl.Name)
+
+			continue
+		}
+
+		seen[decl.Name] = true
+
+		if err := b.bindOperation(ctx, tx, at, decl); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// takenNames are tools that there are anyway.
+var takenNames = strings.Fields("db_read db_create db_update db_delete db_analyze calculate recall generate step_complete ask_user blocked request_schema undo mention ui_change")
+
+func (b *binder) bindOperation(ctx context.Context, tx pgx.Tx, at string, decl *OperationDecl) error {
+	on := b.byType(decl.On)
+	if on == nil {
+		b.problemf(at+".on", "operation %s: there is no entity type %q", decl.Name, decl.On)
+
+		return nil
+	}
+
+	f, err := b.function(ctx, tx, at+".function", decl.Name, decl.Function)
+	if f == nil {
+		return err
+	}
+
+	o := &Operation{Name: decl.Name, Description: decl.Description, On: on, Confirm: decl.Confirm, Changes: []*Entity{on}}
+	if o.Description == "" {
+		o.Description = f.comment
+	}
+
+	b.bindParameters(at, decl, o, f)
+
+	for _, name := range decl.Changes {
+		if e := b.byType(name); e == nil {
+			b.problemf(at+".changes", "operation %s: there is no entity type %q", decl.Name, name)
+		} else if e != on {
+			o.Changes = append(o.Changes, e)
+		}
+	}
+
+	if o.Call, err = b.callable(ctx, tx, at, decl, f, decl.Function, wrapper(decl.Name)); err != nil {
+		return err
+	}
+
+	if decl.Preview != "" {
+		preview, err := b.function(ctx, tx, at+".preview", decl.Name, decl.Preview)
+		if preview == nil {
+			return err
+		}
+
+		if o.Preview, err = b.callable(ctx, tx, at, decl, preview, decl.Preview, previewWrapper(decl.Name)); err != nil {
+			return err
+		}
+	}
+
+	if decl.Confirm.When != "" {
+		if err := b.checkQuery(ctx, tx, at+".confirm", fmt.Sprintf("SELECT (%s)::text FROM %s", decl.Confirm.When, pgx.Identifier{b.decl.Schema, on.Table}.Sanitize()), 1); err != nil {
+			return err
+		}
+	}
+
+	b.domain.Operations = append(b.domain.Operations, o)
+
+	return nil
+}
+
+// function finds the one function that is named.
+func (b *binder) function(ctx context.Context, tx pgx.Tx, at, operation, named string) (*catalogFunction, error) {
+	schema, name := b.decl.place(named)
+
+	found, err := functions(ctx, tx, schema, name)
+	if err != nil {
+		return nil, err
+	}
+
+	switch {
+	case len(found) == 0:
+		b.problemf(at, "operation %s: function %s.%s does not exist", operation, schema, name)
+	case len(found) > 1:
+		b.problemf(at, "operation %s: there are %d functions %s.%s; give the one that is meant a name of its own", operation, len(found), schema, name)
+	case found[0].kind != "f":
+		b.problemf(at, "operation %s: %s.%s is no plain function", operation, schema, name)
+	default:
+		return found[0], nil
+	}
+
+	return nil, nil //nolint:nilnil // what is wrong is noted
+}
+
+// callable is what alfred_tenant calls: the function itself, or the one of the views' schema
+// that calls it with the rights of its owner.
+func (b *binder) callable(ctx context.Context, tx pgx.Tx, at string, decl *OperationDecl, f *catalogFunction, named, through string) (string, error) {
+	schema, name := b.decl.place(named)
+
+	if b.decl.Source.Schema == "" || f.callable && !decl.Trusted {
+		if !f.callable {
+			b.problemf(at, "operation %s: alfred_tenant may not call %s.%s: GRANT EXECUTE, and USAGE ON SCHEMA", decl.Name, schema, name)
+		} else if f.definer && !decl.Trusted {
+			b.problemf(at, "operation %s: %s.%s is SECURITY DEFINER: it runs with its owner's rights, which trusted: true allows", decl.Name, schema, name)
+		}
+
+		return pgx.Identifier{schema, name}.Sanitize(), nil
+	}
+
+	if !decl.Trusted {
+		b.problemf(at, "operation %s: alfred_tenant may not call %s.%s; with trusted: true it runs with the rights of its owner", decl.Name, schema, name)
+
+		return "", nil
+	}
+
+	made, err := functions(ctx, tx, b.decl.Schema, through)
+	if err != nil {
+		return "", err
+	}
+
+	if len(made) != 1 || !made[0].callable {
+		b.problemf(at, "operation %s: %s.%s does not exist: run worker domain attach", decl.Name, b.decl.Schema, through)
+	}
+
+	return pgx.Identifier{b.decl.Schema, through}.Sanitize(), nil
+}
+
+// bindParameters makes columns of parameters.
+func (b *binder) bindParameters(at string, decl *OperationDecl, o *Operation, f *catalogFunction) {
+	o.Args = &Entity{Type: decl.Name, Table: decl.Name, Name: decl.Name, Key: &Column{Name: "\x00"}}
+
+	if len(f.names) != len(f.types) || slices.Contains(f.names, "") {
+		b.problemf(at+".function", "operation %s: every parameter of the function needs a name", decl.Name)
+
+		return
+	}
+
+	for i, name := range f.names {
+		c := &Column{Name: name, Type: f.types[i], FullType: f.types[i], Nullable: true, Writable: true, HasDefault: i >= len(f.names)-f.defaults}
+		if f.enums[i] != "" {
+			c.Enum = strings.Split(f.enums[i], "\x01")
+		}
+
+		if c.Kind, c.Elem = kindOf(f.bases[i], f.elems[i], len(c.Enum) > 0); c.Kind == KindVector {
+			b.problemf(at+".function", "operation %s: no model can give %s, which is %s; take its parts as parameters", decl.Name, name, f.types[i])
+		}
+
+		c.FK = b.keyOf(at, decl, o, i, c)
+		o.Args.Columns = append(o.Args.Columns, c)
+	}
+
+	if len(f.names) == 0 || o.Args.Columns[0].FK == nil {
+		b.problemf(at+".function", "operation %s: its first parameter has to be the key of a row of %s", decl.Name, o.On.Type)
+
+		return
+	}
+
+	o.This = f.names[0]
+}
+
+// keyOf says of which type's rows a parameter is the key: the first of those it is done
+// to, others as declared, or as their name says.
+func (b *binder) keyOf(at string, decl *OperationDecl, o *Operation, i int, c *Column) *ForeignKey {
+	target := b.byType(decl.Arguments[c.Name])
+
+	switch named, declared := decl.Arguments[c.Name]; {
+	case declared && target == nil:
+		b.problemf(at+".arguments", "operation %s: there is no entity type %q", decl.Name, named)
+	case i == 0:
+		target = o.On
+	case target == nil:
+		target = b.byType(strings.TrimSuffix(c.Name, "_id"))
+	}
+
+	if target == nil || target.Key == nil {
+		return nil
+	}
+
+	if plain := strings.TrimSuffix(c.Type, "[]"); plain != target.Key.Type {
+		if i == 0 || decl.Arguments[c.Name] != "" {
+			b.problemf(at+".arguments", "operation %s: %s is %s, the key of %s is %s", decl.Name, c.Name, c.Type, target.Type, target.Key.Type)
+		}
+
+		return nil
+	}
+
+	return &ForeignKey{Entity: target, Table: target.Table, Column: target.Key.Name}
+}

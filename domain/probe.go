@@ -1,0 +1,360 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Proof is what an experiment on a domain came to.
+type Proof struct {
+	// Broken are what does not hold.
+	Broken []string
+	// Untried are what could not be tried, because there are no rows to try it on.
+	Untried []string
+	// Hash is of the declaration, the catalog and the grants that were tried.
+	Hash string
+}
+
+// Probe tries what a declaration promises, in a transaction that is rolled back: nobody sees
+// rows of others, and nobody can point at them, change them or have an operation done to them.
+func Probe(ctx context.Context, db DB, decl *Declaration) (*Proof, error) {
+	d, err := Bind(ctx, db, decl)
+	if err != nil {
+		return nil, err
+	}
+
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("probe: %w", err)
+	}
+	defer rollback(ctx, tx)
+
+	p := &prober{domain: d, decl: decl, tx: tx, proof: &Proof{}}
+	if p.proof.Hash, err = Hash(ctx, tx, decl); err != nil {
+		return nil, err
+	}
+
+	if err := p.people(ctx); err != nil {
+		return nil, err
+	}
+
+	for _, e := range d.Entities {
+		if e.Reference {
+			continue
+		}
+
+		if err := p.isolation(ctx, e); err != nil {
+			return nil, err
+		}
+	}
+
+	for _, o := range d.Operations {
+		if err := p.operation(ctx, o); err != nil {
+			return nil, err
+		}
+	}
+
+	return p.proof, nil
+}
+
+// prober is one experiment.
+type prober struct {
+	domain *Domain
+	decl   *Declaration
+	tx     pgx.Tx
+	proof  *Proof
+	users  []string // of Alfred's, two or more of whom have rows if anybody has
+}
+
+// mostPeople is how many users are tried.
+const mostPeople = 40
+
+// people finds users to try: those there are, and those that own rows. Where accounts are
+// mapped by the table that init writes, accounts with rows get a user each.
+func (p *prober) people(ctx context.Context) error {
+	rows, err := p.tx.Query(ctx, `SELECT id::text FROM alfred.users ORDER BY id LIMIT $1`, mostPeople)
+	if err != nil {
+		return fmt.Errorf("probe: users: %w", err)
+	}
+
+	if p.users, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return fmt.Errorf("probe: users: %w", err)
+	}
+
+	if p.decl.Source.Schema != "" {
+		return p.mapped(ctx)
+	}
+
+	for _, e := range p.domain.Entities {
+		if e.Owner == nil || e.Owner.Kind != KindUUID {
+			continue
+		}
+
+		found, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %s::text FROM %s LIMIT %d", quote(e.Owner.Name), p.table(e), mostPeople))
+		if err != nil {
+			return err
+		}
+
+		p.users = appendNew(p.users, found...)
+	}
+
+	return nil
+}
+
+// mapped gives accounts users for the length of the experiment.
+func (p *prober) mapped(ctx context.Context) error {
+	s, err := readSource(ctx, p.tx, p.decl)
+	if err != nil || s.account == nil {
+		return err
+	}
+
+	for _, t := range s.cat.tables {
+		owner := s.ownerColumn(t)
+		if owner == "" || s.entities[t.Name] == nil {
+			continue
+		}
+
+		accounts, err := p.texts(ctx, "", fmt.Sprintf("SELECT DISTINCT %s::text FROM %s LIMIT %d", quote(owner), s.relation(t), mostPeople))
+		if err != nil {
+			return err
+		}
+
+		for _, account := range accounts {
+			user := uuid.NewString()
+			if _, err := p.texts(ctx, "", fmt.Sprintf("INSERT INTO %s (alfred_user, account) VALUES ('%s', %s) ON CONFLICT DO NOTHING RETURNING alfred_user::text",
+				s.function("alfred_accounts"), user, literalSQL(account))); err != nil {
+				return err
+			}
+
+			p.users = append(p.users, user)
+		}
+
+		if len(p.users) > mostPeople*2 {
+			break
+		}
+	}
+
+	return nil
+}
+
+func literalSQL(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+func (p *prober) table(e *Entity) string {
+	return pgx.Identifier{p.domain.Schema, e.Table}.Sanitize()
+}
+
+// texts runs a query of one text, as a user or, without one, as who asks. What it changed
+// stays for the length of the experiment only where nobody is named.
+func (p *prober) texts(ctx context.Context, user, sql string) ([]string, error) {
+	inner, err := p.tx.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("probe: %w", err)
+	}
+	defer rollback(ctx, inner)
+
+	if user != "" {
+		if _, err := inner.Exec(ctx, `SELECT set_config('role', 'alfred_tenant', true), set_config('alfred.user_id', $1, true)`, user); err != nil {
+			return nil, fmt.Errorf("probe: %w", err)
+		}
+	}
+
+	rows, err := inner.Query(ctx, sql)
+	if err != nil {
+		return nil, fmt.Errorf("probe: %w", err)
+	}
+
+	found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("probe: %w", err)
+	}
+
+	if user == "" {
+		if err := inner.Commit(ctx); err != nil {
+			return nil, fmt.Errorf("probe: %w", err)
+		}
+	}
+
+	return found, nil
+}
+
+func (p *prober) brokenf(format string, args ...any) {
+	p.proof.Broken = append(p.proof.Broken, fmt.Sprintf(format, args...))
+}
+
+// isolation proves that a stranger sees nothing and two users no row in common, and that
+// keys tell rows apart.
+func (p *prober) isolation(ctx context.Context, e *Entity) error {
+	count := "SELECT count(*)::text FROM " + p.table(e)
+
+	seen, err := p.texts(ctx, uuid.NewString(), count)
+	if err != nil {
+		p.brokenf("%s: a user without rows cannot read it: %s", e.Type, err)
+
+		return nil
+	}
+
+	if seen[0] != "0" {
+		p.brokenf("%s: a user who owns nothing sees %s rows", e.Type, seen[0])
+
+		return nil
+	}
+
+	keys := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1000", quote(e.Key.Name), p.table(e))
+	owner, holders := map[string]string{}, []string{}
+
+	for _, user := range p.users {
+		found, err := p.texts(ctx, user, keys)
+		if err != nil {
+			return err
+		}
+
+		for _, key := range found {
+			if other, taken := owner[key]; taken && other != user {
+				p.brokenf("%s: two users see the same row", e.Type)
+
+				return nil
+			} else if taken {
+				p.brokenf("%s: key %s does not tell rows apart", e.Type, e.Key.Name)
+
+				return nil
+			}
+
+			owner[key] = user
+		}
+
+		if len(found) > 0 {
+			holders = append(holders, user)
+		}
+	}
+
+	if len(holders) < 2 {
+		p.proof.Untried = append(p.proof.Untried, fmt.Sprintf("%s: fewer than two users have rows, so that they could not be compared", e.Type))
+
+		return nil
+	}
+
+	return p.pointing(ctx, e, holders)
+}
+
+// pointing proves that a row cannot be made to point at another's.
+func (p *prober) pointing(ctx context.Context, e *Entity, holders []string) error {
+	for _, c := range e.Columns {
+		if !c.Writable || !e.May(Update) || c.FK == nil || c.FK.Entity == nil || c.FK.Entity.Reference || c.Kind == KindArray {
+			continue
+		}
+
+		target := c.FK.Entity
+		theirs := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1", quote(target.Key.Name), p.table(target))
+		tried := false
+
+		for _, other := range p.users {
+			if other == holders[0] {
+				continue
+			}
+
+			keys, err := p.texts(ctx, other, theirs)
+			if err != nil {
+				return err
+			}
+
+			if len(keys) == 0 {
+				continue
+			}
+
+			tried = true
+			done, err := p.texts(ctx, holders[0], fmt.Sprintf("UPDATE %s SET %s = %s WHERE %[4]s = (SELECT %[4]s FROM %[1]s LIMIT 1) RETURNING 'done'",
+				p.table(e), quote(c.Name), literalSQL(keys[0]), quote(e.Key.Name)))
+
+			if err == nil && len(done) > 0 {
+				p.brokenf("%s: %s can be made to point at another user's %s", e.Type, c.Name, target.Type)
+			}
+
+			break
+		}
+
+		if !tried {
+			p.proof.Untried = append(p.proof.Untried, fmt.Sprintf("%s: nobody else has a %s that %s could point at", e.Type, target.Type, c.Name))
+		}
+	}
+
+	return nil
+}
+
+// operation proves that nothing can be done to another's row.
+func (p *prober) operation(ctx context.Context, o *Operation) error {
+	theirs := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1", quote(o.On.Key.Name), p.table(o.On))
+
+	for _, owner := range p.users {
+		keys, err := p.texts(ctx, owner, theirs)
+		if err != nil || len(keys) == 0 {
+			continue
+		}
+
+		args := []string{quote(o.This) + " => " + literalSQL(keys[0])}
+		for _, c := range o.Args.Columns[1:] {
+			if !c.HasDefault {
+				args = append(args, quote(c.Name)+" => NULL")
+			}
+		}
+
+		if _, err := p.texts(ctx, uuid.NewString(), fmt.Sprintf("SELECT 'done' FROM %s(%s)", o.Call, strings.Join(args, ", "))); err == nil {
+			p.brokenf("operation %s: it takes the key of another user's %s", o.Name, o.On.Type)
+		}
+
+		return nil
+	}
+
+	p.proof.Untried = append(p.proof.Untried, fmt.Sprintf("operation %s: nobody has a %s", o.Name, o.On.Type))
+
+	return nil
+}
+
+const hashSQL = `
+SELECT coalesce(md5(string_agg(line, E'\n' ORDER BY line COLLATE "C")), '') FROM (
+    SELECT concat_ws('|', c.oid::regclass, c.relkind, c.relowner::regrole, c.relrowsecurity, c.relforcerowsecurity, c.reloptions, c.relacl,
+        a.attname, a.atttypid::regtype, a.atttypmod, a.attnotnull, a.attacl, pg_get_expr(d.adbin, d.adrelid)) AS line
+    FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
+    WHERE c.relkind IN ('r', 'p', 'v') AND c.relnamespace = ANY ($1::regnamespace[])
+    UNION ALL
+    SELECT pg_get_viewdef(c.oid) FROM pg_catalog.pg_class AS c WHERE c.relkind = 'v' AND c.relnamespace = ANY ($1::regnamespace[])
+    UNION ALL
+    SELECT concat_ws('|', p.polrelid::regclass, p.polname, p.polcmd, p.polpermissive, p.polroles::regrole[], pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
+    FROM pg_catalog.pg_policy AS p JOIN pg_catalog.pg_class AS c ON c.oid = p.polrelid WHERE c.relnamespace = ANY ($1::regnamespace[])
+    UNION ALL
+    SELECT concat_ws('|', conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_catalog.pg_constraint WHERE connamespace = ANY ($1::regnamespace[])
+    UNION ALL
+    SELECT concat_ws('|', pg_get_functiondef(oid), proowner::regrole, proacl) FROM pg_catalog.pg_proc WHERE prokind = 'f' AND pronamespace = ANY ($1::regnamespace[])
+    UNION ALL
+    SELECT pg_get_triggerdef(t.oid) FROM pg_catalog.pg_trigger AS t JOIN pg_catalog.pg_class AS c ON c.oid = t.tgrelid
+    WHERE NOT t.tgisinternal AND c.relnamespace = ANY ($1::regnamespace[])
+    UNION ALL
+    SELECT concat_ws('|', nspname, nspacl) FROM pg_catalog.pg_namespace WHERE oid = ANY ($1::regnamespace[])
+) AS facts`
+
+// Hash is of a declaration and of all that Postgres knows of the schemas it is about: tables,
+// views, policies, constraints, functions and rights.
+func Hash(ctx context.Context, tx pgx.Tx, decl *Declaration) (string, error) {
+	schemas := []string{quote(decl.Schema)}
+	if decl.Source.Schema != "" {
+		schemas = append(schemas, quote(decl.Source.Schema))
+	}
+
+	for _, o := range decl.Operations {
+		if schema, _ := decl.place(o.Function); !slices.Contains(schemas, quote(schema)) {
+			schemas = append(schemas, quote(schema))
+		}
+	}
+
+	var catalog string
+	if err := tx.QueryRow(ctx, hashSQL, schemas).Scan(&catalog); err != nil {
+		return "", fmt.Errorf("hash the catalog: %w", err)
+	}
+
+	return decl.hash() + catalog, nil
+}

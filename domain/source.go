@@ -1,0 +1,333 @@
+package domain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// SourceDecl says where the rows behind the views of a domain are: tables of somebody
+// else's, of which nothing is altered.
+type SourceDecl struct {
+	// Schema of the tables.
+	Schema string `yaml:"schema"`
+	// Accounts is the table of the people, "" where rows only carry a key of theirs.
+	Accounts string `yaml:"accounts"`
+}
+
+// source is the tables of another schema, and whose their rows are.
+type source struct {
+	decl     *Declaration
+	cat      *catalog
+	facts    map[string]*tableFacts // by table
+	accounts *catalogTable          // nil where there is no such table
+	account  *Column                // the key of a person
+	entities map[string]*EntityDecl // by table
+	notes    []string
+}
+
+// tableFacts are what decides how a table can be written through a view.
+type tableFacts struct {
+	kind     string // r, p, v
+	owner    string
+	rls      bool
+	triggers bool
+	defaults map[string]string // column -> SQL
+	identity []string          // columns that the table numbers, or computes
+}
+
+const factsOfSQL = `
+SELECT c.relname::text, c.relkind::text, c.relowner::regrole::text, c.relrowsecurity,
+       EXISTS (SELECT FROM pg_catalog.pg_trigger AS t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal),
+       coalesce((SELECT jsonb_object_agg(a.attname, pg_get_expr(d.adbin, d.adrelid)) FROM pg_catalog.pg_attrdef AS d
+                 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+                 WHERE d.adrelid = c.oid AND a.attgenerated = ''), '{}'),
+       coalesce((SELECT array_agg(a.attname::text) FROM pg_catalog.pg_attribute AS a
+                 WHERE a.attrelid = c.oid AND NOT a.attisdropped AND (a.attidentity <> '' OR a.attgenerated <> '')), '{}')
+FROM pg_catalog.pg_class AS c
+WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition`
+
+// readSource reads the tables of a schema as they are.
+func readSource(ctx context.Context, tx pgx.Tx, decl *Declaration) (*source, error) {
+	cat, err := readCatalog(ctx, tx, decl.Source.Schema)
+	if err != nil {
+		return nil, err
+	}
+
+	if len(cat.tables) == 0 {
+		return nil, fmt.Errorf("schema %q does not exist or has no tables", decl.Source.Schema)
+	}
+
+	s := &source{decl: decl, cat: cat, facts: map[string]*tableFacts{}, entities: map[string]*EntityDecl{}}
+	for i := range decl.Entities {
+		s.entities[decl.Entities[i].Table] = &decl.Entities[i]
+	}
+
+	rows, err := tx.Query(ctx, factsOfSQL, decl.Source.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("read tables: %w", err)
+	}
+
+	var (
+		name string
+		f    tableFacts
+	)
+
+	_, err = pgx.ForEachRow(rows, []any{&name, &f.kind, &f.owner, &f.rls, &f.triggers, &f.defaults, &f.identity}, func() error {
+		one := f
+		s.facts[name] = &one
+		f = tableFacts{}
+
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read tables: %w", err)
+	}
+
+	return s, s.findAccounts()
+}
+
+func (s *source) findAccounts() error {
+	if name := s.decl.Source.Accounts; name != "" {
+		if s.accounts = s.cat.table(name); s.accounts == nil {
+			return fmt.Errorf("accounts: table %s.%s does not exist", s.decl.Source.Schema, name)
+		}
+
+		if len(s.accounts.primary) != 1 {
+			return fmt.Errorf("accounts: %s has no key of one column", name)
+		}
+
+		s.account = s.accounts.column(s.accounts.primary[0])
+
+		return nil
+	}
+
+	for _, t := range s.cat.tables {
+		if c := t.column(s.decl.Owner); c != nil && s.decl.Owner != "" {
+			s.account = c
+
+			return nil
+		}
+	}
+
+	for _, e := range s.decl.Entities {
+		if !e.Reference {
+			return errors.New("no owner and no accounts: every type is reference: true then")
+		}
+	}
+
+	return nil
+}
+
+// relation is a table with its schema, as SQL.
+func (s *source) relation(t *catalogTable) string {
+	return pgx.Identifier{s.decl.Source.Schema, t.Name}.Sanitize()
+}
+
+// belongs is the condition, as SQL, under which a row of the table is the user's. alias
+// names the row. It follows foreign keys up to a table that carries the owner.
+func (s *source) belongs(t *catalogTable, alias string, depth int) (string, error) {
+	if fk, ok := s.ownedBy(t); ok {
+		parent := s.cat.table(fk.table)
+		above := fmt.Sprintf("p%d", depth)
+
+		inner, err := s.belongs(parent, above, depth+1)
+		if err != nil {
+			return "", err
+		}
+
+		return fmt.Sprintf("%s IN (SELECT %s FROM %s AS %s WHERE %s)", tuple(alias, fk.columns), bare(tuple(above, fk.targets)), s.relation(parent), above, inner), nil
+	}
+
+	if c := s.ownerColumn(t); c != "" {
+		return fmt.Sprintf("%s.%s = (SELECT %s())", alias, quote(c), s.function("account")), nil
+	}
+
+	return "", fmt.Errorf("%s: no way leads to %s, so that nobody owns its rows; say owned_by, or reference: true", t.Name, s.ownerWord())
+}
+
+func (s *source) ownerWord() string {
+	if s.accounts != nil {
+		return s.accounts.Name
+	}
+
+	return "a column " + s.decl.Owner
+}
+
+// tuple is columns of a row as one value.
+func tuple(alias string, columns []string) string {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = alias + "." + quote(c)
+	}
+
+	if len(parts) == 1 {
+		return parts[0]
+	}
+
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+func bare(list string) string { return strings.Trim(list, "()") }
+
+func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+// ownerColumn is the column that holds the person's key, "" where the table has none.
+func (s *source) ownerColumn(t *catalogTable) string {
+	if t == s.accounts {
+		return s.account.Name
+	}
+
+	name := s.decl.Owner
+	if e := s.entities[t.Name]; e != nil && e.Owner != "" {
+		name = e.Owner
+	}
+
+	if s.accounts != nil {
+		for _, fk := range t.foreignKeys {
+			toAccounts := fk.schema == s.decl.Source.Schema && fk.table == s.accounts.Name && len(fk.columns) == 1 && fk.targets[0] == s.account.Name
+			if toAccounts && (name == "" || fk.columns[0] == name || t.column(name) == nil) {
+				return fk.columns[0]
+			}
+		}
+	}
+
+	if c := t.column(name); c != nil && name != "" {
+		return name
+	}
+
+	return ""
+}
+
+// ownedBy is the foreign key by which the table's rows belong to those of another, as
+// declared, or else the shortest way up.
+func (s *source) ownedBy(t *catalogTable) (catalogFK, bool) {
+	if e := s.entities[t.Name]; e != nil && len(e.OwnedBy) > 0 {
+		for _, fk := range t.foreignKeys {
+			if slices.Equal(fk.columns, e.OwnedBy) && s.cat.table(fk.table) != nil {
+				return fk, true
+			}
+		}
+	}
+
+	if t == s.accounts || s.ownerColumn(t) != "" {
+		return catalogFK{}, false
+	}
+
+	var best catalogFK
+
+	distance := 0
+
+	for _, fk := range t.foreignKeys {
+		if fk.schema != s.decl.Source.Schema || fk.table == t.Name || slices.ContainsFunc(fk.columns, func(name string) bool { return t.column(name).Nullable }) {
+			continue
+		}
+
+		if far := s.distance(s.cat.table(fk.table), map[*catalogTable]bool{t: true}); far > 0 && (distance == 0 || far < distance) {
+			best, distance = fk, far
+		}
+	}
+
+	return best, distance > 0
+}
+
+// distance is how many tables up an owner is found, counted from 1; 0 for nowhere.
+func (s *source) distance(t *catalogTable, seen map[*catalogTable]bool) int {
+	if t == nil || seen[t] || s.entities[t.Name] != nil && s.entities[t.Name].Reference {
+		return 0
+	}
+
+	if t == s.accounts || s.ownerColumn(t) != "" {
+		return 1
+	}
+
+	seen[t] = true
+	defer delete(seen, t)
+
+	best := 0
+
+	for _, fk := range t.foreignKeys {
+		if fk.schema != s.decl.Source.Schema || slices.ContainsFunc(fk.columns, func(name string) bool { return t.column(name).Nullable }) {
+			continue
+		}
+
+		if far := s.distance(s.cat.table(fk.table), seen); far > 0 && (best == 0 || far+1 < best) {
+			best = far + 1
+		}
+	}
+
+	return best
+}
+
+// owned says whether rows of the table belong to a person.
+func (s *source) owned(t *catalogTable) bool {
+	if e := s.entities[t.Name]; e != nil {
+		return !e.Reference
+	}
+
+	return s.distance(t, map[*catalogTable]bool{}) > 0
+}
+
+func (s *source) function(name string) string { return pgx.Identifier{s.decl.Schema, name}.Sanitize() }
+
+// key is the view's key: the table's own, or one put together of several columns.
+func (s *source) key(t *catalogTable) []string {
+	if e := s.entities[t.Name]; e != nil && e.Key != "" && t.column(e.Key) != nil {
+		return []string{e.Key}
+	}
+
+	if len(t.primary) > 0 {
+		return t.primary
+	}
+
+	for _, set := range t.uniques {
+		if !slices.ContainsFunc(set, func(name string) bool { return t.column(name).Nullable }) {
+			return set
+		}
+	}
+
+	return nil
+}
+
+// folded says that the key is put together: of several columns, or of one whose type no
+// key has.
+func (s *source) folded(t *catalogTable) bool {
+	key := s.key(t)
+
+	return len(key) > 1 || len(key) == 1 && !keyKind(t.column(key[0]))
+}
+
+// foldedKey is the name of a key that a view puts together.
+const foldedKey = "key"
+
+// keyColumn is the name of the view's key.
+func (s *source) keyColumn(t *catalogTable) string {
+	if !s.folded(t) {
+		return s.key(t)[0]
+	}
+
+	name := foldedKey
+	for t.column(name) != nil {
+		name = "view_" + name
+	}
+
+	return name
+}
+
+// fold is several columns as one text from which they can be told again.
+func fold(alias string, t *catalogTable, columns []string, of []string) string {
+	parts := make([]string, len(columns))
+
+	for i, name := range columns {
+		parts[i] = alias + "." + quote(name) + "::text"
+		if c := t.column(of[i]); c == nil || c.Kind == KindText {
+			parts[i] = fmt.Sprintf(`replace(replace(%s, '\', '\\'), ':', '\:')`, parts[i])
+		}
+	}
+
+	return strings.Join(parts, " || ':' || ")
+}

@@ -1,0 +1,264 @@
+package domain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// writing lets a type be written as far as its declaration says: by grants where Postgres
+// can write through the view itself, else by a function that repeats the view's condition.
+func (w *viewWriter) writing(e *EntityDecl) error {
+	t := w.cat.table(e.Table)
+	view := w.view(t)
+
+	// Who may update some column may lock rows; the version is one that nobody can write.
+	if w.facts[t.Name].kind != "v" && !e.Reference {
+		w.linef("\nGRANT UPDATE (%s) ON %s TO alfred_tenant; -- to lock rows of %s, no more", versionColumn, view, e.Type)
+		w.linef("GRANT UPDATE (%s) ON %s TO %s; -- likewise", quote(w.key(t)[0]), w.relation(t), w.role())
+	}
+
+	if len(e.Writes) == 0 {
+		return nil
+	}
+
+	for _, verb := range e.Writes {
+		if right := map[Verb]string{Create: "INSERT", Update: "UPDATE", Delete: "DELETE"}[verb]; verb == Delete {
+			w.linef("GRANT DELETE ON %s TO alfred_tenant;", view)
+		} else {
+			w.linef("GRANT %s (%s) ON %s TO alfred_tenant;", right, quoteAll(e.Columns), view)
+		}
+	}
+
+	if why := w.triggered(t, e); why != "" {
+		if w.facts[t.Name].kind == "v" {
+			w.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", t.Name, e.Type)
+
+			return nil
+		}
+
+		return w.trigger(t, e, why)
+	}
+
+	return w.plain(t, e)
+}
+
+func quoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = quote(name)
+	}
+
+	return strings.Join(quoted, ", ")
+}
+
+// plain lets Postgres write through the view.
+func (w *viewWriter) plain(t *catalogTable, e *EntityDecl) error {
+	owner := w.ownerColumn(t)
+
+	if slices.Contains(e.Writes, Create) {
+		w.linef("ALTER VIEW %s ALTER COLUMN %s SET DEFAULT %s();", w.view(t), quote(owner), w.function("account"))
+		w.linef("GRANT INSERT (%s) ON %s TO %s;", quoteAll(appendNew(slices.Clone(e.Columns), owner)), w.relation(t), w.role())
+	}
+
+	if slices.Contains(e.Writes, Update) {
+		w.linef("GRANT UPDATE (%s) ON %s TO %s;", quoteAll(e.Columns), w.relation(t), w.role())
+	}
+
+	if slices.Contains(e.Writes, Delete) {
+		w.linef("GRANT DELETE ON %s TO %s;", w.relation(t), w.role())
+	}
+
+	return nil
+}
+
+// trigger writes the function that inserts, updates and deletes for a view. It belongs to
+// the table's owner, so that triggers, sequences and rules work as in the owner's own
+// program, and repeats the view's condition, because nothing else limits it.
+func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
+	condition, err := w.belongs(t, "t", 1)
+	if err != nil {
+		return err
+	}
+
+	name, owner := w.function(t.Name+"_write"), w.facts[t.Name].owner
+
+	w.linef("-- Rows of %s are written by a function, because %s.", t.Name, why)
+	w.linef("CREATE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$", name)
+	w.linef("BEGIN")
+	w.guards(t, e)
+
+	if slices.Contains(e.Writes, Create) {
+		w.insert(t, e)
+	}
+
+	if slices.Contains(e.Writes, Update) {
+		w.update(t, e, condition)
+	}
+
+	if slices.Contains(e.Writes, Delete) {
+		w.linef("    IF TG_OP = 'DELETE' THEN")
+		w.linef("        DELETE FROM %s AS t WHERE %s AND %s;", w.relation(t), w.same(t, "OLD"), condition)
+		w.linef("        RETURN CASE WHEN FOUND THEN OLD END;")
+		w.linef("    END IF;")
+	}
+
+	w.linef("    RAISE EXCEPTION 'This is not possible for %s.';", strings.ReplaceAll(t.Name, "'", "''"))
+	w.linef("END $$;")
+	w.linef("REVOKE ALL ON FUNCTION %s() FROM PUBLIC;", name)
+	w.linef("GRANT CREATE, USAGE ON SCHEMA %s TO %s;", quote(w.decl.Schema), owner)
+	w.linef("GRANT SELECT ON ALL TABLES IN SCHEMA %s TO %s;", quote(w.decl.Schema), owner)
+	w.linef("GRANT EXECUTE ON FUNCTION %s() TO %s;", w.function("account"), owner)
+	w.linef("CREATE TRIGGER write INSTEAD OF INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %s();", w.view(t), name)
+	w.linef("ALTER FUNCTION %s() OWNER TO %s;", name, owner)
+	w.linef("REVOKE CREATE ON SCHEMA %s FROM %s;", quote(w.decl.Schema), owner)
+
+	return nil
+}
+
+// guards refuse keys of rows that the user does not see, which a foreign key accepts, and
+// take keys of several columns apart.
+func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) {
+	for _, fk := range w.guarded(t, e) {
+		target := w.cat.table(fk.table)
+
+		if w.entities[fk.table] != nil && w.folded(target) {
+			w.unfold(t, e, fk, target)
+
+			continue
+		}
+
+		row := make([]string, len(fk.columns))
+		for i, name := range fk.columns {
+			row[i] = "NEW." + quote(name)
+		}
+
+		where := w.view(target)
+		if w.entities[fk.table] == nil {
+			condition, err := w.belongs(target, "p", 1)
+			if err != nil {
+				continue
+			}
+
+			where = fmt.Sprintf("%s AS p WHERE %s", w.relation(target), condition)
+		}
+
+		w.linef("    IF TG_OP <> 'DELETE' AND num_nulls(%s) = 0 AND (%s) NOT IN (SELECT %s FROM %s) THEN",
+			strings.Join(row, ", "), strings.Join(row, ", "), quoteAll(fk.targets), where)
+		w.linef("        RAISE EXCEPTION 'There is no such row of %s.' USING ERRCODE = 'foreign_key_violation';", strings.ReplaceAll(target.Name, "'", "''"))
+		w.linef("    END IF;")
+	}
+}
+
+func (w *viewWriter) unfold(t *catalogTable, e *EntityDecl, fk catalogFK, target *catalogTable) {
+	name := w.foldedName(t, fk)
+
+	if !slices.Contains(e.Columns, name) {
+		return
+	}
+
+	into := make([]string, len(fk.columns))
+	for i, column := range fk.columns {
+		into[i] = "NEW." + quote(column)
+	}
+
+	w.linef("    IF TG_OP <> 'DELETE' AND NEW.%s IS NOT NULL THEN", quote(name))
+	w.linef("        SELECT %s INTO %s FROM %s AS p WHERE p.%s = NEW.%s;", bare(tuple("p", fk.targets)), strings.Join(into, ", "), w.view(target), quote(w.keyColumn(target)), quote(name))
+	w.linef("        IF NOT FOUND THEN")
+	w.linef("            RAISE EXCEPTION 'There is no such row of %s.' USING ERRCODE = 'foreign_key_violation';", strings.ReplaceAll(target.Name, "'", "''"))
+	w.linef("        END IF;")
+	w.linef("    END IF;")
+}
+
+// set are the table's columns that a writer may set, those behind folded keys included.
+func (w *viewWriter) set(t *catalogTable, e *EntityDecl) []string {
+	var names []string
+
+	for _, name := range e.Columns {
+		if t.column(name) != nil {
+			names = appendNew(names, name)
+		}
+	}
+
+	for _, fk := range w.foldedKeys(t) {
+		if slices.Contains(e.Columns, w.foldedName(t, fk)) {
+			names = appendNew(names, fk.columns...)
+		}
+	}
+
+	return names
+}
+
+func (w *viewWriter) insert(t *catalogTable, e *EntityDecl) {
+	f := w.facts[t.Name]
+
+	var names, values []string
+
+	for _, name := range w.set(t, e) {
+		value := "NEW." + quote(name)
+		if expression := f.defaults[name]; expression != "" {
+			value = fmt.Sprintf("coalesce(%s, %s)", value, expression)
+		}
+
+		names, values = append(names, quote(name)), append(values, value)
+	}
+
+	if owner := w.ownerColumn(t); owner != "" && !slices.Contains(names, quote(owner)) {
+		names, values = append(names, quote(owner)), append(values, w.function("account")+"()")
+	}
+
+	key := w.key(t)
+	returning, into := bare(tuple("t", key)), make([]string, len(key))
+
+	for i, name := range key {
+		into[i] = "NEW." + quote(name)
+	}
+
+	if w.folded(t) {
+		returning += ", " + fold("t", t, key, key)
+		into = append(into, "NEW."+quote(w.keyColumn(t)))
+	}
+
+	w.linef("    IF TG_OP = 'INSERT' THEN")
+	w.linef("        INSERT INTO %s AS t (%s) VALUES (%s)", w.relation(t), strings.Join(names, ", "), strings.Join(values, ", "))
+	w.linef("        RETURNING %s INTO %s;", returning, strings.Join(into, ", "))
+	w.seen(t, "NEW")
+	w.linef("        RETURN NEW;")
+	w.linef("    END IF;")
+}
+
+func (w *viewWriter) update(t *catalogTable, e *EntityDecl, condition string) {
+	var sets []string
+	for _, name := range w.set(t, e) {
+		sets = append(sets, quote(name)+" = NEW."+quote(name))
+	}
+
+	w.linef("    IF TG_OP = 'UPDATE' THEN")
+	w.linef("        UPDATE %s AS t SET %s WHERE %s AND %s;", w.relation(t), strings.Join(sets, ", "), w.same(t, "OLD"), condition)
+	w.linef("        IF NOT FOUND THEN RETURN NULL; END IF;")
+	w.seen(t, "NEW")
+	w.linef("        RETURN NEW;")
+	w.linef("    END IF;")
+}
+
+// same is the condition that t is the row of a trigger.
+func (w *viewWriter) same(t *catalogTable, row string) string {
+	var parts []string
+	for _, name := range w.key(t) {
+		parts = append(parts, fmt.Sprintf("t.%s = %s.%s", quote(name), row, quote(name)))
+	}
+
+	return strings.Join(parts, " AND ")
+}
+
+// seen refuses what its writer would not see, as a view's check option does.
+func (w *viewWriter) seen(t *catalogTable, row string) {
+	var parts []string
+	for _, name := range w.key(t) {
+		parts = append(parts, fmt.Sprintf("v.%s = %s.%s", quote(name), row, quote(name)))
+	}
+
+	w.linef("        IF NOT EXISTS (SELECT FROM %s AS v WHERE %s) THEN", w.view(t), strings.Join(parts, " AND "))
+	w.linef("            RAISE EXCEPTION 'The row would belong to somebody else.' USING ERRCODE = 'with_check_option_violation';")
+	w.linef("        END IF;")
+}
