@@ -1375,7 +1375,10 @@ export interface operations {
                 /** @description Session that learns of the change at its next message. */
                 session?: string;
             };
-            header?: never;
+            header?: {
+                /** @description A second request with the same key within a day makes nothing, and gives what the first one made. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Entity type of the domain. */
                 type: string;
@@ -2295,7 +2298,10 @@ export interface operations {
     "create-session": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A second request with the same key within a day makes nothing, and gives what the first one made. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };

@@ -58,6 +58,9 @@ func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
 // insertGroup names the columns, because a column that is left out gets its
 // default and one that is given as null does not.
 func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
+	if len(rows[0]) == 0 {
+		return d.insertDefaults(ctx, tx, e, rows)
+	}
 	raw, err := jsonRows(rows)
 	if err != nil {
 		return nil, err
@@ -79,6 +82,21 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	keys, err := pgx.CollectRows(found, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
+	}
+
+	return keys, nil
+}
+
+// insertDefaults writes rows of which nothing was said. A statement of its own for each: no other form of INSERT leaves
+// out every column.
+func (d *decision) insertDefaults(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
+	keys := make([]string, len(rows))
+	for i := range rows {
+		s := &statement{}
+		s.add("INSERT INTO ", table(d.tools.domain, e), " DEFAULT VALUES RETURNING ", qualified(e, e.Key), "::text")
+		if err := tx.QueryRow(ctx, s.String()).Scan(&keys[i]); err != nil {
+			return nil, fmt.Errorf("insert into %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
+		}
 	}
 
 	return keys, nil

@@ -18,6 +18,7 @@ import (
 // Row is one row for a user interface, keys included. Version changes with every
 // write and serves as an entity tag.
 type Row struct {
+	Key     string
 	Data    map[string]any
 	Version string
 }
@@ -93,7 +94,9 @@ func listQuery(e *domain.Entity, params ListParams) (*query, *Error) {
 }
 
 func (l *loaded) row(e *domain.Entity, i int) Row {
-	return Row{Data: l.rows[i], Version: l.versions[keyText(l.rows[i], e)]}
+	key := keyText(l.rows[i], e)
+
+	return Row{Key: key, Data: l.rows[i], Version: l.versions[key]}
 }
 
 // Get returns one row with its children, or an *Error with CodeNotFound.

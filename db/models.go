@@ -446,6 +446,20 @@ type HistorySummaries struct {
 	CreatedAt time.Time
 }
 
+// Requests of the last day that named themselves, so that sending one again makes nothing twice. Turns keep their own.
+type IdempotencyKeys struct {
+	// Who sent the request.
+	UserID uuid.UUID
+	// Its Idempotency-Key.
+	Key string
+	// SHA-256 of the request, to notice a key that is used for another one.
+	Digest []byte
+	// Key of the row that it made.
+	Made string
+	// When it was sent first.
+	CreatedAt time.Time
+}
+
 // Every call of a model, failed ones included: what it was asked, what it answered, what it cost.
 type LlmCalls struct {
 	// UUID v7: decides the monthly partition, and the order of a sessions calls.

@@ -39,6 +39,11 @@ func (a *api) asUser(ctx context.Context, sessionID string, change func(*registr
 		return failed(ctx, err)
 	}
 	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		// It may have been deleted since; from here on it stays.
+		if _, err := a.q.SessionLock(ctx, tx, row.ID); err != nil {
+			return err //nolint:wrapcheck // wrapped below
+		}
+
 		return change(registry.New(tx, a.Domain, registry.Scope{
 			SessionID: row.ID, UserID: userOf(ctx), Turn: int(row.LastTurn) + 1, Actor: registry.ActorUser,
 		}))

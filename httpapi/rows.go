@@ -53,6 +53,7 @@ type rowOut struct {
 
 type rowCreateIn struct {
 	RowsPath
+	IdempotencyHeader
 
 	Body map[string]json.RawMessage
 }
@@ -153,7 +154,17 @@ func (a *api) rowCreate(ctx context.Context, in *rowCreateIn) (*rowOut, error) {
 			return crud.Row{}, fmt.Errorf("encode row: %w", err)
 		}
 
-		return a.Rows.Create(ctx, tx, user, in.Type, data)
+		var row crud.Row
+		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-row", in.RowsPath, in.Body}, func() (string, error) {
+			row, err = a.Rows.Create(ctx, tx, user, in.Type, data)
+
+			return row.Key, err //nolint:wrapcheck // mapped by the caller
+		})
+		if again {
+			row, err = a.Rows.Get(ctx, tx, user, in.Type, made)
+		}
+
+		return row, err
 	})
 }
 

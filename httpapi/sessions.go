@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/pg"
 )
 
 // session is one conversation. Status is computed from the last activity: active,
@@ -60,6 +61,8 @@ type sessionOut struct {
 }
 
 type sessionCreateIn struct {
+	IdempotencyHeader
+
 	Body *newSession // a pointer: it may be left out
 }
 
@@ -96,14 +99,30 @@ func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (*sessionO
 	if body.Mode == "" {
 		body.Mode = "plan"
 	}
-	row, err := a.q.SessionInsert(ctx, a.Pool, &db.SessionInsertParams{
-		UserID: userOf(ctx), Domain: a.Domain.Name, Title: strings.TrimSpace(body.Title), Mode: body.Mode,
+	var row *db.SessionGetRow
+	err := pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-session", body}, func() (string, error) {
+			inserted, err := a.q.SessionInsert(ctx, tx, &db.SessionInsertParams{
+				UserID: userOf(ctx), Domain: a.Domain.Name, Title: strings.TrimSpace(body.Title), Mode: body.Mode,
+			})
+			if err != nil {
+				return "", fmt.Errorf("create session: %w", err)
+			}
+			row = (*db.SessionGetRow)(inserted)
+
+			return row.ID.String(), nil
+		})
+		if again {
+			row, err = a.q.SessionGet(ctx, tx, uuid.MustParse(made))
+		}
+
+		return err //nolint:wrapcheck // says what it was
 	})
 	if err != nil {
-		return nil, failed(ctx, fmt.Errorf("create session: %w", err))
+		return nil, failed(ctx, err)
 	}
 
-	return &sessionOut{Body: sessionOf((*db.SessionGetRow)(row), time.Now())}, nil
+	return &sessionOut{Body: sessionOf(row, time.Now())}, nil
 }
 
 func (a *api) sessionGet(ctx context.Context, in *SessionPath) (*sessionOut, error) {

@@ -129,7 +129,25 @@ COMMENT ON COLUMN api_keys.created_at IS 'When the key was made.';
 COMMENT ON COLUMN api_keys.last_used_at IS 'Last request with this key, to the minute.';
 COMMENT ON COLUMN api_keys.revoked_at IS 'From this moment the key is refused.';
 
+CREATE TABLE idempotency_keys (
+    user_id    uuid        NOT NULL,
+    key        text        NOT NULL,
+    digest     bytea       NOT NULL,
+    made       text        NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT idempotency_keys_pkey PRIMARY KEY (user_id, key),
+    CONSTRAINT idempotency_keys_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT idempotency_keys_key_length CHECK (char_length(key) BETWEEN 1 AND 255)
+);
+COMMENT ON TABLE idempotency_keys IS 'Requests of the last day that named themselves, so that sending one again makes nothing twice. Turns keep their own.';
+COMMENT ON COLUMN idempotency_keys.user_id IS 'Who sent the request.';
+COMMENT ON COLUMN idempotency_keys.key IS 'Its Idempotency-Key.';
+COMMENT ON COLUMN idempotency_keys.digest IS 'SHA-256 of the request, to notice a key that is used for another one.';
+COMMENT ON COLUMN idempotency_keys.made IS 'Key of the row that it made.';
+COMMENT ON COLUMN idempotency_keys.created_at IS 'When it was sent first.';
+
 -- +goose Down
+DROP TABLE idempotency_keys;
 DROP TABLE api_keys;
 DROP TABLE users;
 DROP FUNCTION is_timezone(text);

@@ -20,7 +20,7 @@ BEGIN
                              'turn_step_results', 'turn_events'] LOOP
         EXECUTE format('CREATE POLICY %I ON %I TO alfred_tenant USING (user_id = (SELECT tenant_id()))', t || '_tenant', t);
     END LOOP;
-    FOREACH t IN ARRAY ARRAY['users', 'api_keys', 'workers', 'embeddings', 'sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters',
+    FOREACH t IN ARRAY ARRAY['users', 'api_keys', 'idempotency_keys', 'workers', 'embeddings', 'sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters',
                              'entity_events', 'artifacts', 'decisions', 'questions', 'turn_summaries', 'history_summaries', 'llm_calls',
                              'node_runs', 'turn_steps', 'turn_step_results', 'turn_events'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
@@ -79,7 +79,7 @@ DO $$
 DECLARE
     t text;
 BEGIN
-    FOREACH t IN ARRAY ARRAY['users', 'api_keys', 'workers', 'embeddings', 'sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters',
+    FOREACH t IN ARRAY ARRAY['users', 'api_keys', 'idempotency_keys', 'workers', 'embeddings', 'sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters',
                              'entity_events', 'artifacts', 'decisions', 'questions', 'turn_summaries', 'history_summaries', 'llm_calls',
                              'node_runs', 'turn_steps', 'turn_step_results', 'turn_events'] LOOP
         EXECUTE format('DROP POLICY IF EXISTS %I ON %I', t || '_tenant', t);
