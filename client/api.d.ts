@@ -460,6 +460,10 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Answer: {
+            option_id: string;
+            question_id: string;
+        };
         Artifact: {
             /** @description Columns by name, children under the child table's name, foreign keys as refs. */
             content: {
@@ -589,7 +593,7 @@ export interface components {
         };
         Decision: {
             /** @enum {string} */
-            action: "retain" | "demote" | "drop" | "exclude" | "clear_all" | "expire";
+            action: "retain" | "demote" | "forget" | "exclude" | "clear_all" | "expire";
             /** @enum {string} */
             actor: "assistant" | "user" | "system";
             /** Format: date-time */
@@ -731,6 +735,8 @@ export interface components {
             title?: string;
         };
         NewTurn: {
+            /** @description The option of an open question that was clicked. */
+            answer?: components["schemas"]["Answer"];
             /** @description enqueue, reject or interrupt */
             if_busy?: string;
             mentioned_entities?: components["schemas"]["MentionedEntity"][] | null;
@@ -739,6 +745,8 @@ export interface components {
             ui_changes?: components["schemas"]["UIChange"][] | null;
         };
         Option: {
+            /** @description What answer.option_id says. */
+            id: string;
             label: string;
             ref?: string;
         };
@@ -1050,6 +1058,7 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type Answer = components['schemas']['Answer'];
 export type Artifact = components['schemas']['Artifact'];
 export type ArtifactChanges = components['schemas']['ArtifactChanges'];
 export type ArtifactVersion = components['schemas']['ArtifactVersion'];

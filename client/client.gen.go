@@ -140,9 +140,9 @@ func (e ConstraintScope) Valid() bool {
 const (
 	DecisionActionClearAll DecisionAction = "clear_all"
 	DecisionActionDemote   DecisionAction = "demote"
-	DecisionActionDrop     DecisionAction = "drop"
 	DecisionActionExclude  DecisionAction = "exclude"
 	DecisionActionExpire   DecisionAction = "expire"
+	DecisionActionForget   DecisionAction = "forget"
 	DecisionActionRetain   DecisionAction = "retain"
 )
 
@@ -153,11 +153,11 @@ func (e DecisionAction) Valid() bool {
 		return true
 	case DecisionActionDemote:
 		return true
-	case DecisionActionDrop:
-		return true
 	case DecisionActionExclude:
 		return true
 	case DecisionActionExpire:
+		return true
+	case DecisionActionForget:
 		return true
 	case DecisionActionRetain:
 		return true
@@ -649,6 +649,12 @@ func (e GetTurnParamsUntil) Valid() bool {
 	}
 }
 
+// Answer defines model for Answer.
+type Answer struct {
+	OptionID   string `json:"option_id"`
+	QuestionID string `json:"question_id"`
+}
+
 // Artifact defines model for Artifact.
 type Artifact struct {
 	// Content Columns by name, children under the child table's name, foreign keys as refs.
@@ -937,6 +943,8 @@ type NewSessionMode string
 
 // NewTurn defines model for NewTurn.
 type NewTurn struct {
+	Answer *Answer `json:"answer,omitempty"`
+
 	// IfBusy enqueue, reject or interrupt
 	IfBusy            *string            `json:"if_busy,omitempty"`
 	MentionedEntities *[]MentionedEntity `json:"mentioned_entities,omitempty"`
@@ -947,6 +955,8 @@ type NewTurn struct {
 
 // Option defines model for Option.
 type Option struct {
+	// ID What answer.option_id says.
+	ID    string  `json:"id"`
 	Label string  `json:"label"`
 	Ref   *string `json:"ref,omitempty"`
 }

@@ -1,13 +1,11 @@
 package crud
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 
 	"alfred/domain"
+	"alfred/internal/answer"
 	"alfred/registry"
 )
 
@@ -73,14 +71,14 @@ type generateArgs struct {
 }
 
 type generateCreate struct {
-	rowArgs
+	changeArgs
 
 	Type    string         `json:"type"`
 	Content map[string]any `json:"content"`
 }
 
 type generateUpdate struct {
-	rowArgs
+	changeArgs
 
 	Ref     string         `json:"ref"`
 	Content map[string]any `json:"content"`
@@ -96,45 +94,14 @@ type recallArgs struct {
 }
 
 // parse decodes a call's arguments strictly: an unknown argument is an error,
-// because leaving out what a model asked for would widen its query.
+// because leaving out what a model asked for would widen its query. All that is
+// wrong with them is told at once.
 func parse(call Call, into any) *Error {
-	var tree any
-	if err := decode(call.Args, &tree); err != nil {
-		return fail(CodeBadArgument, "The arguments of %s are not valid JSON.", call.Tool)
-	}
-	clean, err := json.Marshal(withoutNUL(tree))
-	if err != nil {
-		return fail(CodeBadArgument, "The arguments of %s are not valid JSON.", call.Tool)
-	}
-	err = decode(clean, into)
-	if err == nil {
-		return nil
-	}
-	if errors.Is(err, io.EOF) {
-		return fail(CodeBadArgument, "%s needs arguments.", call.Tool)
-	}
-	if typeErr, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fail(CodeBadArgument, "Argument %s of %s has the wrong form: %s where %s is needed.",
-			orWord(typeErr.Field, "list"), call.Tool, typeErr.Value, jsonForm(typeErr.Type.Kind().String()))
-	}
-	if _, field, found := strings.Cut(err.Error(), "unknown field "); found {
-		return fail(CodeBadArgument, "%s has no argument %s.", call.Tool, strings.Trim(field, `"`))
+	if err := answer.Decode(call.Args, into); err != nil {
+		return fail(CodeBadArgument, "The arguments of %s cannot be used: %s.", call.Tool, registry.Scrub(err.Error()))
 	}
 
-	return fail(CodeBadArgument, "The arguments of %s have the wrong form.", call.Tool)
-}
-
-func jsonForm(kind string) string {
-	switch kind {
-	case "slice":
-		return "a list"
-	case "map", "struct":
-		return "an object"
-	case "int":
-		return "a whole number"
-	default:
-		return "a text"
-	}
+	return nil
 }
 
 // searchTexts are the texts that a call will search for by meaning. Arguments

@@ -60,7 +60,7 @@ func (t *Tools) DropDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 		return err
 	}
 
-	return d.registry.Drop(ctx, ref, "discarded by the user")
+	return d.registry.Forget(ctx, ref, "discarded by the user")
 }
 
 // SaveDraft writes a draft's rows as db_create with from_ref does, on the user's

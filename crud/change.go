@@ -2,6 +2,7 @@ package crud
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"alfred/domain"
@@ -26,6 +27,8 @@ type rowArgs struct {
 type childArgs struct {
 	Table string       `json:"table"`
 	Set   []assignment `json:"set"`
+	// Position is which of a draft's child rows is changed, from 1; nil where all are given.
+	Position *int `json:"position"`
 }
 
 type assignment struct {
@@ -66,12 +69,46 @@ func (r *rowArgs) object(e *domain.Entity) (map[string]any, *Error) {
 		if err != nil {
 			return nil, err
 		}
-		rows, _ := row[given.Table].([]any)
-		row[given.Table] = append(rows, one)
+		if given.Position == nil {
+			if at, byPosition := row[given.Table].(map[string]any); byPosition {
+				at[strconv.Itoa(afterAll+len(at))] = one
+
+				continue
+			}
+			rows, _ := row[given.Table].([]any)
+			row[given.Table] = append(rows, one)
+
+			continue
+		}
+		if at := placed(row, given.Table); len(one) > 0 {
+			at[strconv.Itoa(*given.Position)] = one
+		} else {
+			at[strconv.Itoa(*given.Position)] = nil
+		}
 	}
 
 	return row, nil
 }
+
+// placed is the object of child rows by position. Rows without one are added then.
+func placed(row map[string]any, table string) map[string]any {
+	at, ok := row[table].(map[string]any)
+	if ok {
+		return at
+	}
+	at = map[string]any{}
+	if rows, isList := row[table].([]any); isList {
+		for i, one := range rows {
+			at[strconv.Itoa(afterAll+i)] = one
+		}
+	}
+	row[table] = at
+
+	return at
+}
+
+// afterAll is a position that no list of a draft reaches.
+const afterAll = 1_000_000
 
 func assigned(e *domain.Entity, set []assignment) (map[string]any, *Error) {
 	row := map[string]any{}
@@ -149,8 +186,8 @@ func (a *updateArgs) build(e *domain.Entity) *Error {
 }
 
 // contentOf is a draft's content, whichever form it came in.
-func contentOf(e *domain.Entity, content map[string]any, row *rowArgs) (map[string]any, *Error) {
-	if len(row.Set)+len(row.Children) == 0 {
+func contentOf(e *domain.Entity, content map[string]any, row *changeArgs) (map[string]any, *Error) {
+	if row.empty() {
 		return content, nil
 	}
 	if len(content) > 0 {

@@ -112,14 +112,16 @@ func TestDelete(t *testing.T) {
 		b.refused("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_2"}]}`, crud.CodeUnknownRef)
 	})
 
-	t.Run("RowsWithoutRefGetNone", func(t *testing.T) {
+	t.Run("V16: RowsWithoutRefGetOneAndAnEvent", func(t *testing.T) {
 		t.Parallel()
 
 		b := setup(t)
 		result := b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "Cod"}]}`)
 		require.Equal(t, 1, result.RowCount)
-		require.Empty(t, result.Refs)
-		require.Zero(t, query[int](b, `SELECT count(*)::int FROM entity_refs WHERE session_id = $1 AND entity_type = 'inv'`, b.scope.SessionID))
+		require.Equal(t, []string{"inv_1"}, result.Refs)
+		require.Equal(t, "deleted Cod assistant", query[string](b, `SELECT v.action || ' ' || (v.data ->> 'label') || ' ' || v.actor FROM entity_events AS v
+			WHERE v.session_id = $1 AND v.data ->> 'entity_id' IS NOT NULL AND v.ref = 'inv_1'`, b.scope.SessionID))
+		require.Equal(t, "hidden", query[string](b, `SELECT tier FROM v_entities WHERE session_id = $1 AND ref = 'inv_1'`, b.scope.SessionID))
 	})
 
 	t.Run("NothingMatches", func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/domain"
@@ -20,12 +19,13 @@ const maxBatch = 200
 
 // createOp is db_create: rows as given, or a draft saved as it is.
 type createOp struct {
-	args   createArgs
-	entity *domain.Entity
-	rows   []map[string]any
-	stored json.RawMessage // the draft as it was read
-	saved  *saved
-	found  *loaded
+	args    createArgs
+	entity  *domain.Entity
+	rows    []map[string]any
+	stored  json.RawMessage // the draft as it was read
+	removed string          // what the patch takes away, in words
+	saved   *saved
+	found   *loaded
 }
 
 func (d *decision) newCreate(s *step) (operation, *Error) {
@@ -95,6 +95,9 @@ var verbNouns = map[domain.Verb]string{domain.Create: "Creating rows", domain.Up
 
 // rowList reads one row or a list of them.
 func rowList(data any) ([]map[string]any, *Error) {
+	if text, ok := data.(string); ok { // JSON within JSON
+		_ = decode([]byte(text), &data)
+	}
 	list, isList := data.([]any)
 	if !isList {
 		list = []any{data}
@@ -115,6 +118,9 @@ func rowList(data any) ([]map[string]any, *Error) {
 }
 
 func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
+	if err := d.plainTexts(ctx, op.entity, append(op.rows, op.args.Patch)...); err != nil {
+		return err
+	}
 	if op.args.FromRef != "" {
 		if err := op.compile(ctx, d); err != nil {
 			return err
@@ -143,11 +149,13 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 // payloads puts keys in place of refs, by one look-up for all rows, and checks the rows.
 func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[string]any) ([]*payload, error) {
 	nested := make([]any, len(rows))
+	var unknown faults
 	for i, row := range rows {
-		if fault := knownNames(e, row); fault != nil {
-			return nil, rowFault(fault, i, len(rows))
-		}
+		unknown.add(rowFault(knownNames(e, row), i, len(rows)))
 		nested[i] = row
+	}
+	if fault := unknown.one(); fault != nil {
+		return nil, fault
 	}
 	translated, err := d.registry.TranslatePayload(ctx, e, map[string]any{e.Table: nested})
 	if err != nil {
@@ -158,13 +166,15 @@ func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[st
 		return nil, fail(CodeBadArgument, "rows has to be a list of rows.")
 	}
 	payloads := make([]*payload, len(list))
+	var wrong faults
 	for i, item := range list {
 		row, _ := item.(map[string]any)
 		one, fault := newPayload(e, row, nil)
-		if fault != nil {
-			return nil, rowFault(fault, i, len(list))
-		}
+		wrong.add(rowFault(fault, i, len(list)))
 		payloads[i] = one
+	}
+	if fault := wrong.one(); fault != nil {
+		return nil, fault
 	}
 
 	return payloads, nil
@@ -172,7 +182,7 @@ func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[st
 
 // rowFault says which of several rows is meant.
 func rowFault(fault *Error, i, rows int) *Error {
-	if rows == 1 {
+	if rows == 1 || fault == nil {
 		return fault
 	}
 
@@ -194,21 +204,15 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 		return err
 	}
 	op.stored = contents[op.args.FromRef]
-	content := []byte(op.stored)
-	if op.args.Patch != nil {
-		patch, err := json.Marshal(op.args.Patch)
-		if err != nil {
-			return fmt.Errorf("encode patch: %w", err)
-		}
-		if content, err = jsonpatch.MergePatch(content, patch); err != nil {
-			return fmt.Errorf("patch draft: %w", err)
-		}
-	}
 	var row map[string]any
-	if err := decode(content, &row); err != nil {
+	if err := decode(op.stored, &row); err != nil {
 		return fmt.Errorf("read draft: %w", err)
 	}
-	op.rows = []map[string]any{row}
+	patched, removed, fault := patchDraft(op.entity, row, op.args.Patch)
+	if fault != nil {
+		return fault
+	}
+	op.rows, op.removed = []map[string]any{patched}, removed
 
 	return nil
 }
@@ -249,7 +253,7 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 		result.rows = append(result.rows, part.Rows...)
 		result.refs = append(result.refs, part.Refs...)
 	}
-	result.total = len(result.rows)
+	result.total, result.notice = len(result.rows), op.removed
 
 	return result, nil
 }

@@ -119,8 +119,15 @@ type Approval struct {
 
 // ApprovalOption is one answer the user may give.
 type ApprovalOption struct {
+	ID    string `json:"id"`
 	Label string `json:"label"`
 }
+
+// The options of a question that is answered by yes or no.
+const (
+	OptionNo  = "no"
+	OptionYes = "yes"
+)
 
 // ApprovedCall is one call and exactly the rows it may change.
 type ApprovedCall struct {

@@ -62,6 +62,40 @@ func failColumn(code Code, column, format string, args ...any) *Error {
 	return &Error{Code: code, Column: column, Message: fmt.Sprintf(format, args...)}
 }
 
+// faults collects what is wrong with an input, so that a model mends all of it in
+// one answer.
+type faults []*Error
+
+// maxFaults is how many are told; more of the same helps nobody.
+const maxFaults = 12
+
+func (f *faults) add(fault *Error) {
+	if fault != nil {
+		*f = append(*f, fault)
+	}
+}
+
+// one is all of them as one error, under the code of the first; nil for none.
+func (f faults) one() *Error {
+	switch len(f) {
+	case 0:
+		return nil
+	case 1:
+		return f[0]
+	}
+	messages := make([]string, 0, maxFaults)
+	for _, fault := range f[:min(len(f), maxFaults)] {
+		if !slices.Contains(messages, fault.Message) {
+			messages = append(messages, fault.Message)
+		}
+	}
+	if more := len(f) - maxFaults; more > 0 {
+		messages = append(messages, fmt.Sprintf("%d more like these.", more))
+	}
+
+	return failColumn(f[0].Code, f[0].Column, "%s", strings.Join(messages, " "))
+}
+
 // callError says which call of a decision failed, and on which type.
 type callError struct {
 	index  int

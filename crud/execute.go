@@ -128,12 +128,19 @@ func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	d.registry = registry.New(tx, d.tools.domain, d.scope)
 	operations := make([]operation, len(d.steps))
+	var first error
 	for i, s := range d.steps {
 		op, err := d.operation(s)
-		if err != nil {
-			return &callError{index: i, entity: s.entity, err: err}
+		if fault, ok := errors.AsType[*Error](err); ok {
+			s.fault = fault // all calls are looked at, so that their faults are told together
+		}
+		if err != nil && first == nil {
+			first = &callError{index: i, entity: s.entity, err: err}
 		}
 		operations[i] = op
+	}
+	if first != nil {
+		return first
 	}
 	err := pg.AsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
 		for i, op := range operations {
@@ -208,6 +215,9 @@ func (d *decision) operation(s *step) (operation, error) {
 		return op, nil
 	}
 	allowed := StepTools(d.bounds.StepType)
+	if !slices.Contains(slices.Concat(toolsOf["read"], toolsOf["analyze"], toolsOf["generate"], toolsOf["write"]), s.call.Tool) {
+		return nil, fail(CodeUnknownTool, "There is no tool %s; this step may use %s.", registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
+	}
 	if !slices.Contains(allowed, s.call.Tool) {
 		return nil, fail(CodeNotAllowed, "A %s step may not use %s; it may use %s.", d.bounds.StepType, registry.Scrub(s.call.Tool), strings.Join(allowed, ", "))
 	}
@@ -246,9 +256,11 @@ func (d *decision) blame(ctx context.Context, tx pgx.Tx, err error) error {
 	}
 	for i, s := range d.steps {
 		s.record = record{}
-		s.fault = fail(CodeNotExecuted, "Nothing was changed, because another call of the same decision failed.")
-		if i == at.index {
+		switch {
+		case i == at.index:
 			s.fault = fault
+		case s.fault == nil:
+			s.fault = fail(CodeNotExecuted, "Nothing was changed, because another call of the same decision failed.")
 		}
 	}
 

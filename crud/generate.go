@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,38 +23,39 @@ type generateOp struct {
 	number  int
 	creates []registry.Draft
 	updates []generateUpdate
+	removed string          // what the updates take away, in words
+	had     map[string]bool // refs that the drafts pointed at before
 }
 
 func (d *decision) newGenerate(s *step) (operation, *Error) {
-	op := &generateOp{number: s.number}
+	op := &generateOp{number: s.number, had: map[string]bool{}}
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
 	if n := len(op.args.Creates) + len(op.args.Updates); n == 0 || n > maxDrafts {
 		return nil, fail(CodeBadArgument, "generate needs creates or updates, %d at most.", maxDrafts)
 	}
-	for _, create := range op.args.Creates {
+	var wrong faults
+	for i, create := range op.args.Creates {
 		e := d.tools.domain.Entity(create.Type)
 		if e == nil || !e.May(domain.Create) {
-			return nil, fail(CodeUnknownTable, "There is no type %q to generate.", registry.Scrub(create.Type))
+			wrong.add(fail(CodeUnknownTable, "There is no type %q to generate.", registry.Scrub(create.Type)))
+
+			continue
 		}
 		s.entity = e
-		given, err := contentOf(e, create.Content, &create.rowArgs)
-		if err != nil {
-			return nil, err
-		}
+		given, err := contentOf(e, create.Content, &create.changeArgs)
+		wrong.add(rowFault(err, i, len(op.args.Creates)))
 		content, err := draftContent(e, given)
-		if err != nil {
-			return nil, err
-		}
+		wrong.add(rowFault(err, i, len(op.args.Creates)))
 		raw, encodeErr := json.Marshal(content)
 		if encodeErr != nil {
-			return nil, fail(CodeBadArgument, "The content of a %s cannot be stored.", e.Name)
+			wrong.add(fail(CodeBadArgument, "The content of a %s cannot be stored.", e.Name))
 		}
 		op.creates = append(op.creates, registry.Draft{Type: e.Type, Content: raw})
 	}
 
-	return op, nil
+	return op, wrong.one()
 }
 
 // draftContent checks content as a row of the type would be checked, refs in
@@ -85,12 +87,21 @@ func (p *payload) content() map[string]any {
 // a draft may point at a draft.
 func (op *generateOp) run(ctx context.Context, d *decision, _ pgx.Tx) error {
 	refs := map[*domain.Entity][]string{}
-	for _, create := range op.creates {
+	for i, create := range op.creates {
+		e := d.tools.domain.ByType(create.Type)
 		var content map[string]any
 		if err := decode(create.Content, &content); err != nil {
 			return fmt.Errorf("read draft: %w", err)
 		}
-		gatherRefs(refs, d.tools.domain.ByType(create.Type), content)
+		if err := d.plainTexts(ctx, e, content); err != nil {
+			return err
+		}
+		raw, err := jsonRows(content)
+		if err != nil {
+			return err
+		}
+		op.creates[i].Content = raw
+		gatherRefs(refs, e, content)
 	}
 	if err := op.checkUpdates(ctx, d, refs); err != nil {
 		return err
@@ -100,7 +111,7 @@ func (op *generateOp) run(ctx context.Context, d *decision, _ pgx.Tx) error {
 		return err
 	}
 
-	return notExcluded(entries)
+	return notExcluded(slices.DeleteFunc(entries, func(e registry.Entry) bool { return op.had[e.Ref] }))
 }
 
 // resolveRefs looks up refs by the type that their places need.
@@ -143,24 +154,72 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 	if err != nil {
 		return err
 	}
+	stored, err := d.registry.GetEntityData(ctx, names)
+	if err != nil {
+		return err
+	}
+	var wrong faults
 	for i, entry := range entries {
-		if !entry.Pending() {
-			return fail(CodeTypeMismatch, "%s is not a draft: change saved rows with db_update.", entry.Ref)
-		}
 		e := d.tools.domain.ByType(entry.Type)
-		given, fault := contentOf(e, op.args.Updates[i].Content, &op.args.Updates[i].rowArgs)
+		patch, fault := contentOf(e, op.args.Updates[i].Content, &op.args.Updates[i].changeArgs)
 		if fault != nil {
 			return fault
 		}
-		content, fault := draftContent(e, given)
-		if fault != nil {
-			return fault
+		if err := d.plainTexts(ctx, e, patch); err != nil {
+			return err
 		}
+		content, fault := op.patched(entry, e, stored[entry.Ref], patch)
+		wrong.add(fault)
 		op.updates = append(op.updates, generateUpdate{Ref: entry.Ref, Content: content})
 		gatherRefs(refs, e, content)
 	}
+	if fault := wrong.one(); fault != nil {
+		return fault
+	}
 
 	return nil
+}
+
+// patched is a draft's content with the changes of an update in it.
+func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, stored json.RawMessage, patch map[string]any) (map[string]any, *Error) {
+	if !entry.Pending() {
+		return nil, fail(CodeTypeMismatch, "%s is not a draft: change saved rows with db_update.", entry.Ref)
+	}
+	var was map[string]any
+	if err := decode(stored, &was); err != nil {
+		return nil, fail(CodeBadValue, "%s cannot be read.", entry.Ref)
+	}
+	if len(op.args.Updates) > 1 && slices.ContainsFunc(op.updates, func(u generateUpdate) bool { return u.Ref == entry.Ref }) {
+		return nil, fail(CodeBadArgument, "%s is updated twice in one call; give its changes together.", entry.Ref)
+	}
+	before := map[*domain.Entity][]string{}
+	gatherRefs(before, e, was)
+	for _, refs := range before {
+		for _, ref := range refs {
+			op.had[ref] = patch == nil || !names(patch, ref)
+		}
+	}
+	whole, removed, fault := patchDraft(e, was, patch)
+	if fault != nil {
+		return nil, fault
+	}
+	op.removed = strings.TrimSpace(op.removed + " " + removed)
+
+	return draftContent(e, whole)
+}
+
+// names says whether a value holds the text anywhere.
+func names(value any, text string) bool {
+	switch v := value.(type) {
+	case string:
+		return v == text
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { return names(one, text) })
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), func(one any) bool { return names(one, text) })
+	default:
+		return false
+	}
 }
 
 // gatherRefs collects the refs in a content by the type that their places need.
@@ -216,7 +275,10 @@ func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (recor
 		entries, contents = append(entries, entry), append(contents, content)
 	}
 
-	return d.draftRecord(ctx, entries, contents)
+	result, err := d.draftRecord(ctx, entries, contents)
+	result.notice = op.removed
+
+	return result, err
 }
 
 func (d *decision) draftRecord(ctx context.Context, entries []registry.Entry, contents []map[string]any) (record, error) {

@@ -51,7 +51,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	if fault := missed(s.entity, found, list); fault != nil {
 		return nil, fault
 	}
-	ask, err := d.mustAsk(ctx, s.entity, found, list)
+	ask, err := d.mustAsk(ctx, s, found, list)
 	if err != nil {
 		return nil, err
 	}
@@ -122,14 +122,18 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 	return nil
 }
 
-// mustAsk says whether the user has to agree: without a filter, for many rows,
-// and for a set (not a name or a ref) of which nothing was shown in this session.
-func (d *decision) mustAsk(ctx context.Context, e *domain.Entity, found *loaded, list []condition) (bool, error) {
+// mustAsk says whether the user has to agree: without a filter, for many rows, to
+// delete more rows than were named, and for a set (not a name or a ref) of which
+// nothing was shown in this session.
+func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []condition) (bool, error) {
+	e := s.entity
 	restricting := slices.ContainsFunc(list, func(c condition) bool { return !c.all })
 	switch {
 	case len(found.rows) == 0:
 		return false, nil
 	case !restricting, len(found.rows) > maxUnasked:
+		return true, nil
+	case s.call.Tool == ToolDelete && moreThanNamed(e, found, list):
 		return true, nil
 	case slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) || c.column == e.Key && (c.op == opEqual || c.op == opIn) }):
 		return false, nil
@@ -147,6 +151,18 @@ func (d *decision) mustAsk(ctx context.Context, e *domain.Entity, found *loaded,
 	return true, nil
 }
 
+// moreThanNamed says that a name finds more rows than one: which is meant, only the
+// user can say.
+func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
+	for i := range list {
+		if list[i].isLookup(e) && len(found.rows) > len(list[i].texts) {
+			return true
+		}
+	}
+
+	return false
+}
+
 // note keeps the rows for the question, should any call of the decision need one.
 func (d *decision) note(s *step, found *loaded, ask bool) {
 	s.keys = found.keys(s.entity)
@@ -154,7 +170,7 @@ func (d *decision) note(s *step, found *loaded, ask bool) {
 		return
 	}
 	if d.approval == nil {
-		d.approval = &Approval{Options: []ApprovalOption{{Label: "Yes"}, {Label: "No"}}}
+		d.approval = &Approval{Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}}}
 	}
 	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + question(s, found))
 }
@@ -169,12 +185,29 @@ func question(s *step, found *loaded) string {
 	for _, row := range found.rows[:min(len(found.rows), namedInQuestion)] {
 		labels = append(labels, registry.Scrub(s.entity.Label.Render(row)))
 	}
+	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels) { // what tells equal names apart
+		for i := range labels {
+			labels[i] = registry.Scrub(s.entity.Display.Render(withoutKeys(s.entity, found.rows[i])))
+		}
+	}
 	more := ""
 	if rest := len(found.rows) - len(labels); rest > 0 {
 		more = fmt.Sprintf(" and %d more", rest)
 	}
 
 	return fmt.Sprintf("This would %s %d %s: %s%s. Shall I?", verb, len(found.rows), noun, strings.Join(labels, ", "), more)
+}
+
+// withoutKeys is a row without what is a key of any row.
+func withoutKeys(e *domain.Entity, row map[string]any) map[string]any {
+	plain := map[string]any{}
+	for name, value := range row {
+		if c := e.Column(name); c != nil && c != e.Key && c.FK == nil && !c.Hidden {
+			plain[name] = value
+		}
+	}
+
+	return plain
 }
 
 // approvedCalls are all calls of a decision that waits for the user, with the rows

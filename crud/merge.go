@@ -81,6 +81,9 @@ func unite(e *domain.Entity, rows []map[string]any) ([]map[string]any, []int) {
 			unique = append(unique, row)
 		} else {
 			unique[n][e.Merge.Sum] = sum(unique[n][e.Merge.Sum], row[e.Merge.Sum])
+			for _, name := range e.Merge.Join {
+				unique[n][name] = joined(unique[n][name], row[name])
+			}
 		}
 		at[i] = n
 	}
@@ -134,6 +137,20 @@ func sum(a, b any) any {
 	}
 
 	return json.Number(strings.TrimRight(total.FloatString(20), "0"))
+}
+
+// joined keeps both texts, the second unless the first has it.
+func joined(a, b any) any {
+	x, _ := a.(string)
+	y, _ := b.(string)
+	switch {
+	case x == "":
+		return b
+	case y == "" || strings.Contains(strings.ToLower(x), strings.ToLower(y)):
+		return a
+	default:
+		return x + ", " + y
+	}
 }
 
 // sameAs reads and locks the rows that any of the given ones may be the same as.
@@ -198,6 +215,9 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 		switch {
 		case name == e.Merge.Sum:
 			sets = append(sets, fmt.Sprintf("%s = coalesce(%s + r.%s, %s, r.%s)", quoted(name), own(name), quoted(name), own(name), quoted(name)))
+		case slices.Contains(e.Merge.Join, name):
+			sets = append(sets, fmt.Sprintf("%[1]s = CASE WHEN coalesce(%[2]s, '') = '' THEN r.%[1]s WHEN coalesce(r.%[1]s, '') = '' OR strpos(lower(%[2]s), lower(r.%[1]s)) > 0 THEN %[2]s ELSE %[2]s || ', ' || r.%[1]s END",
+				quoted(name), own(name)))
 		case name != e.Key.Name && name != e.Merge.Unless:
 			sets = append(sets, fmt.Sprintf("%s = coalesce(%s, r.%s)", quoted(name), own(name), quoted(name)))
 		}

@@ -20,16 +20,16 @@ type payload struct {
 // newPayload checks a row to be created. Refs have been replaced by keys.
 func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*payload, *Error) {
 	p := &payload{columns: map[string]any{}, children: map[*domain.Child][]*payload{}}
+	var wrong faults
+	bad := map[string]bool{}
 	for _, name := range sortedNames(data) {
 		if child := childNamed(e, name); child != nil {
 			if err := allowed(child.Entity, domain.Create); err != nil {
 				return nil, err
 			}
 			rows, err := childPayloads(child, data[name])
-			if err != nil {
-				return nil, err
-			}
 			p.children[child] = rows
+			wrong.add(err)
 
 			continue
 		}
@@ -37,19 +37,27 @@ func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*p
 			continue
 		}
 		c, value, err := writable(e, name, data[name])
-		if err != nil {
-			return nil, err
+		if err == nil && parent != nil && c == parent.FK {
+			err = failColumn(CodeBadValue, name, "%s is set by the row above; leave it out.", name)
 		}
-		if parent != nil && c == parent.FK {
-			return nil, failColumn(CodeBadValue, name, "%s is set by the row above; leave it out.", name)
+		if err != nil {
+			wrong.add(err)
+			bad[name] = true
+
+			continue
 		}
 		if value == nil && c.HasDefault {
 			continue // left out, so that the default applies
 		}
 		p.columns[c.Name] = value
 	}
+	for _, c := range missing(e, p, parent) {
+		if !bad[c.Name] {
+			wrong.add(failColumn(CodeViolation, c.Name, "%s needs a value.", c.Name))
+		}
+	}
 
-	return p, missing(e, p, parent)
+	return p, wrong.one()
 }
 
 func childNamed(e *domain.Entity, name string) *domain.Child {
@@ -68,48 +76,49 @@ func childPayloads(child *domain.Child, value any) ([]*payload, *Error) {
 		return nil, failColumn(CodeBadArgument, child.Entity.Table, "%s has to be a list of rows.", child.Entity.Table)
 	}
 	rows := make([]*payload, 0, len(list))
+	var wrong faults
 	for i, item := range list {
 		object, ok := item.(map[string]any)
 		if !ok {
-			return nil, failColumn(CodeBadArgument, child.Entity.Table, "Row %d of %s has to be an object.", i+1, child.Entity.Table)
+			wrong.add(failColumn(CodeBadArgument, child.Entity.Table, "Row %d of %s has to be an object.", i+1, child.Entity.Table))
+
+			continue
 		}
 		row, err := newPayload(child.Entity, object, child)
 		if err != nil {
-			return nil, failColumn(err.Code, err.Column, "Row %d of %s: %s", i+1, child.Entity.Table, err.Message)
+			wrong.add(failColumn(err.Code, err.Column, "Row %d of %s: %s", i+1, child.Entity.Table, err.Message))
 		}
 		rows = append(rows, row)
 	}
 
-	return rows, nil
+	return rows, wrong.one()
 }
 
 // knownNames checks that every name in a row is a column or a child that may be
 // written. It comes before refs are looked up, which would take an owner's id for
 // an unknown ref.
 func knownNames(e *domain.Entity, data map[string]any) *Error {
+	var wrong faults
 	for _, name := range sortedNames(data) {
 		if isAnnotation(e, name) {
 			continue
 		}
 		child := childNamed(e, name)
 		if child == nil {
-			if _, err := writableColumn(e, name); err != nil {
-				return err
-			}
+			_, err := writableColumn(e, name)
+			wrong.add(err)
 
 			continue
 		}
 		rows, _ := data[name].([]any)
 		for _, row := range rows {
 			if row, ok := row.(map[string]any); ok {
-				if err := knownNames(child.Entity, row); err != nil {
-					return err
-				}
+				wrong.add(knownNames(child.Entity, row))
 			}
 		}
 	}
 
-	return nil
+	return wrong.one()
 }
 
 // isAnnotation says that a name is one that reads add beside the columns, such as
@@ -167,16 +176,17 @@ func writableNames(e *domain.Entity) []string {
 	return names
 }
 
-// missing names the first column that has to have a value and has none.
-func missing(e *domain.Entity, p *payload, parent *domain.Child) *Error {
+// missing are the columns that have to have a value and have none.
+func missing(e *domain.Entity, p *payload, parent *domain.Child) []*domain.Column {
+	var columns []*domain.Column
 	for _, c := range e.Columns {
 		needed := !c.Nullable && !c.HasDefault && !c.Generated && c != e.Key && c != e.Owner && (parent == nil || c != parent.FK)
 		if needed && p.columns[c.Name] == nil {
-			return failColumn(CodeViolation, c.Name, "%s needs a value.", c.Name)
+			columns = append(columns, c)
 		}
 	}
 
-	return nil
+	return columns
 }
 
 func sortedNames(data map[string]any) []string {

@@ -74,7 +74,7 @@ func TestRead(t *testing.T) {
 		for args, code := range map[string]crud.Code{
 			`{"table": "spaceships"}`:                                                                            crud.CodeUnknownTable,
 			`{"table": "recipes", "filter": []}`:                                                                 crud.CodeBadArgument,
-			`{"table": "recipes", "filters": {}}`:                                                                crud.CodeBadArgument,
+			`{"table": "recipes", "filters": {}}`:                                                                crud.CodeBadFilter,
 			`{"table": "recipes", "limit": 0}`:                                                                   crud.CodeBadArgument,
 			`{"table": "recipes", "columns": ["user_id"]}`:                                                       crud.CodeUnknownColumn,
 			`{"table": "recipes", "filters": [{"field": "limit", "op": "=", "value": 3}]}`:                       crud.CodeUnknownColumn,

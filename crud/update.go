@@ -47,6 +47,9 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if fault := knownNames(op.entity, op.args.Data); fault != nil {
 		return fault
 	}
+	if err := d.plainTexts(ctx, op.entity, op.args.Data); err != nil {
+		return err
+	}
 	data, err := d.registry.TranslatePayload(ctx, op.entity, op.args.Data)
 	if err != nil {
 		return err
@@ -67,30 +70,35 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 // changes checks the columns of an update; null clears one.
 func changes(e *domain.Entity, data map[string]any) (map[string]any, *Error) {
 	written := map[string]any{}
+	var wrong faults
 	for _, name := range sortedNames(data) {
 		if childNamed(e, name) != nil {
-			return nil, failColumn(CodeBadArgument, name, "Rows of %s are changed one by one: use db_update, db_create or db_delete on %s.", name, name)
+			wrong.add(failColumn(CodeBadArgument, name, "Rows of %s are changed one by one: use db_update, db_create or db_delete on %s.", name, name))
+
+			continue
 		}
 		if isAnnotation(e, name) {
 			continue
 		}
 		c, value, err := writable(e, name, data[name])
+		if err == nil && value == nil && !c.Nullable && c.Kind != domain.KindArray {
+			err = failColumn(CodeViolation, name, "%s cannot be empty.", name)
+		}
 		if err != nil {
-			return nil, err
+			wrong.add(err)
+
+			continue
 		}
 		if value == nil && !c.Nullable {
-			if c.Kind != domain.KindArray {
-				return nil, failColumn(CodeViolation, name, "%s cannot be empty.", name)
-			}
 			value = []any{}
 		}
 		written[c.Name] = value
 	}
-	if len(written) == 0 {
-		return nil, fail(CodeBadArgument, "set or clear has to name at least one column.")
+	if len(written) == 0 && len(wrong) == 0 {
+		wrong.add(fail(CodeBadArgument, "set or clear has to name at least one column."))
 	}
 
-	return written, nil
+	return written, wrong.one()
 }
 
 // update writes the same columns to the rows and reads them back. A new name is

@@ -255,7 +255,7 @@ func (q *Queries) TurnEnd(ctx context.Context, db DBTX, arg *TurnEndParams) (boo
 const TurnEnqueue = `-- name: TurnEnqueue :one
 SELECT e.turn_id::uuid AS turn_id, e.number::int AS number, e.status::turn_status AS status, e.existing::boolean AS existing
 FROM turn_enqueue($1::uuid, $2::text, $3::text, $4::text, $5::text,
-                  $6::jsonb, $7::jsonb) AS e
+                  $6::jsonb, $7::jsonb, $8::jsonb) AS e
 `
 
 type TurnEnqueueParams struct {
@@ -266,6 +266,7 @@ type TurnEnqueueParams struct {
 	IfBusy            string
 	UiChanges         json.RawMessage
 	MentionedEntities json.RawMessage
+	Answer            json.RawMessage
 }
 
 type TurnEnqueueRow struct {
@@ -285,6 +286,7 @@ func (q *Queries) TurnEnqueue(ctx context.Context, db DBTX, arg *TurnEnqueuePara
 		arg.IfBusy,
 		arg.UiChanges,
 		arg.MentionedEntities,
+		arg.Answer,
 	)
 	var i TurnEnqueueRow
 	err := row.Scan(

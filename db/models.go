@@ -296,7 +296,7 @@ type Decisions struct {
 	TurnID *uuid.UUID
 	// Number of that turn.
 	TurnNumber int32
-	// retain, demote, drop, exclude, clear_all or expire.
+	// retain, demote, forget, exclude, clear_all or expire.
 	Action string
 	// The entity; null for clear_all.
 	Ref *string
@@ -732,6 +732,8 @@ type Turns struct {
 	UiChanges json.RawMessage
 	// Rows the user pointed at: [{ref_type, uuid, label, data?}].
 	MentionedEntities json.RawMessage
+	// The option that the user clicked: {question_id, option_id}; null for an answer in words or none.
+	Answer json.RawMessage
 	// quick, plan or create.
 	Mode string
 	// Where the turn stands; succeeded as soon as the reply is committed.

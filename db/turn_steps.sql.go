@@ -169,10 +169,17 @@ func (q *Queries) TurnStepSchemaAdd(ctx context.Context, db DBTX, arg *TurnStepS
 }
 
 const TurnStepSkipRest = `-- name: TurnStepSkipRest :exec
-UPDATE turn_steps SET outcome = 'skipped' WHERE turn_id = $1 AND outcome IS NULL
+UPDATE turn_steps SET outcome = 'skipped'
+WHERE turn_id = $1 AND outcome IS NULL AND NOT step = ANY ($2::int[])
 `
 
-func (q *Queries) TurnStepSkipRest(ctx context.Context, db DBTX, turnID uuid.UUID) error {
-	_, err := db.Exec(ctx, TurnStepSkipRest, turnID)
+type TurnStepSkipRestParams struct {
+	TurnID uuid.UUID
+	Keep   []int32
+}
+
+// TurnStepSkipRest ends the steps that have not begun, but for those to keep.
+func (q *Queries) TurnStepSkipRest(ctx context.Context, db DBTX, arg *TurnStepSkipRestParams) error {
+	_, err := db.Exec(ctx, TurnStepSkipRest, arg.TurnID, arg.Keep)
 	return err
 }

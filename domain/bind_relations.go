@@ -261,7 +261,7 @@ func (b *binder) bindRelations(i int, e *Entity) {
 	}
 
 	if m := decl.Merge; m != nil {
-		named := append(slices.Clone(m.By), m.Sum)
+		named := append(slices.Concat(m.By, m.Join), m.Sum)
 		if m.Unless != "" {
 			named = append(named, m.Unless)
 		}
@@ -281,7 +281,13 @@ func (b *binder) bindMerge(i int, e *Entity, m *MergeDecl) {
 		b.entityProblemf(i, "merge.unless", "merge: %s is not a boolean", m.Unless)
 	}
 
-	e.Merge = &Merge{By: m.By, Sum: m.Sum, Unless: m.Unless}
+	for _, name := range m.Join {
+		if e.Column(name).Kind != KindText {
+			b.entityProblemf(i, "merge.join", "merge: %s is not a text", name)
+		}
+	}
+
+	e.Merge = &Merge{By: m.By, Sum: m.Sum, Join: m.Join, Unless: m.Unless}
 }
 
 func (b *binder) bindChild(i int, field string, e *Entity, decl ChildDecl) {

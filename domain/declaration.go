@@ -94,6 +94,7 @@ type MatchDecl struct {
 type MergeDecl struct {
 	By     []string `yaml:"by"`
 	Sum    string   `yaml:"sum"`
+	Join   []string `yaml:"join"`
 	Unless string   `yaml:"unless"`
 }
 

@@ -146,6 +146,8 @@ type Match struct {
 type Merge struct {
 	By  []string
 	Sum string
+	// Join are text columns of which both rows' values are kept (why it is on the list).
+	Join []string
 	// Unless is a bool column, or "": rows where it is true take no part.
 	Unless string
 }

@@ -122,7 +122,7 @@ func TestDraftDiscarded(t *testing.T) {
 	require.Equal(t, "dropped", b.call(t, http.MethodGet, path, nil).text("state"), "what was discarded can be looked at")
 	log := b.call(t, http.MethodGet, "/v1/sessions/"+session+"/decisions", nil).items()
 	require.Len(t, log, 1)
-	require.Equal(t, "drop", log[0]["action"])
+	require.Equal(t, "forget", log[0]["action"])
 	require.Equal(t, "user", log[0]["actor"])
 
 	b.call(t, http.MethodDelete, path, nil).requireProblem(t, http.StatusNotFound, "not_found")

@@ -21,7 +21,7 @@ type sessionPageIn struct {
 // decision is one line of the log of what was kept in view or taken out of it.
 type decision struct {
 	TurnNumber int32     `json:"turn_number"`
-	Action     string    `enum:"retain,demote,drop,exclude,clear_all,expire" json:"action"`
+	Action     string    `enum:"retain,demote,forget,exclude,clear_all,expire" json:"action"`
 	Ref        *string   `doc:"None for clear_all." json:"ref"`
 	Reason     string    `json:"reason"`
 	Actor      string    `enum:"assistant,user,system" json:"actor"`

@@ -70,6 +70,10 @@ func invalid(detail string) *problem {
 	return newCode(http.StatusBadRequest, "invalid_request", detail)
 }
 
+func unprocessable(detail string) *problem {
+	return newCode(http.StatusUnprocessableEntity, "invalid_request", detail)
+}
+
 // newProblem is how Huma makes errors: of validation, of bodies it cannot read.
 func newProblem(status int, message string, errs ...error) huma.StatusError {
 	code := map[int]string{
@@ -123,6 +127,8 @@ func problemOf(err error) *problem {
 		return errNotFound
 	case errors.Is(err, jobs.ErrSessionArchived):
 		return newCode(http.StatusConflict, "session_archived", "The session is archived: reopen it to go on.")
+	case errors.Is(err, jobs.ErrQuestionClosed):
+		return newCode(http.StatusConflict, "question_closed", "The question was answered, has expired or gave way to another.")
 	case errors.Is(err, jobs.ErrMessageTooLarge):
 		return newCode(http.StatusRequestEntityTooLarge, "message_too_large", "A message has at most 32 KiB.")
 	case errors.Is(err, jobs.ErrLimit):

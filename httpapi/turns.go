@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type newTurn struct {
 	IfBusy            string                 `doc:"enqueue, reject or interrupt" json:"if_busy,omitempty"`
 	UIChanges         []jobs.UIChange        `json:"ui_changes,omitempty" nullable:"true"`
 	MentionedEntities []jobs.MentionedEntity `json:"mentioned_entities,omitempty" nullable:"true"`
+	Answer            *jobs.Answer           `doc:"The option of an open question that was clicked." json:"answer,omitempty"`
 }
 
 type enqueueIn struct {
@@ -87,6 +89,7 @@ type question struct {
 }
 
 type option struct {
+	ID    string `doc:"What answer.option_id says." json:"id"`
 	Label string `json:"label"`
 	Ref   string `json:"ref,omitempty"`
 }
@@ -151,7 +154,7 @@ type cancelOut struct {
 
 func (a *api) registerTurns() {
 	enqueue := operation(http.MethodPost, "/v1/sessions/{id}/turns", "enqueue-turn", "Send a message", http.StatusAccepted,
-		http.StatusConflict, http.StatusRequestEntityTooLarge)
+		http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity)
 	enqueue.Responses = map[string]*huma.Response{"200": {
 		Description: "The Idempotency-Key was seen before: its turn.",
 		Content: map[string]*huma.MediaType{"application/json": {
@@ -172,11 +175,15 @@ func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, erro
 	if strings.TrimSpace(in.Body.Message) == "" {
 		return nil, failed(ctx, invalid("The message is empty."))
 	}
+	if err := a.checkInputs(in.Body); err != nil {
+		return nil, failed(ctx, err)
+	}
 	var made *jobs.Enqueued
 	err = a.write(ctx, func(tx pgx.Tx) error {
 		made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{
 			SessionID: sessionID, Message: in.Body.Message, Mode: in.Body.Mode, IfBusy: in.Body.IfBusy,
 			IdempotencyKey: in.IdempotencyKey, UIChanges: in.Body.UIChanges, MentionedEntities: in.Body.MentionedEntities,
+			Answer: in.Body.Answer,
 			Limits: a.Limits,
 		})
 
@@ -193,6 +200,19 @@ func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, erro
 	out.Body.ID, out.Body.SessionID, out.Body.Number, out.Body.Status = made.TurnID, sessionID, made.Number, made.Status
 
 	return out, nil
+}
+
+// checkInputs refuses what no turn could apply, while its sender still listens.
+func (a *api) checkInputs(in newTurn) error {
+	for _, c := range in.UIChanges {
+		if !slices.Contains([]string{"created", "updated", "deleted"}, strings.TrimSuffix(c.Action, ":user")) {
+			return unprocessable(fmt.Sprintf("ui_changes: there is no action %q; use created:user, updated:user or deleted:user.", c.Action))
+		}
+		if a.Domain.Entity(c.EntityType) == nil {
+			return unprocessable(fmt.Sprintf("ui_changes: there is no type %q.", c.EntityType))
+		}
+	}
+	return nil
 }
 
 func (a *api) turnList(ctx context.Context, in *sessionPageIn) (*turnListOut, error) {

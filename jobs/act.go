@@ -32,9 +32,14 @@ func (a *act) prepare(s *state) error {
 	}
 	a.asker = a.runner.asker(s)
 	in, err := s.prompts.Act(s.View, int(step.Step))
+	if err != nil {
+		return err //nolint:wrapcheck // prompt says what it was
+	}
 	a.in = in
+	made, err := s.acted(&nodes.ActOutput{}, a.runner.depends)
+	a.in.Changed = made.rows > 0
 
-	return err //nolint:wrapcheck // prompt says what it was
+	return err
 }
 
 func (a *act) frame() *nodes.Frame {
@@ -72,10 +77,15 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if a.approved != nil {
 		return a.carryOut(ctx, c)
 	}
-	in, err := c.s.acted(a.out)
+	in, err := c.s.acted(a.out, a.runner.depends)
 	if err != nil {
 		return move{}, err
 	}
+	permission, err := c.s.permission()
+	if err != nil {
+		return move{}, err
+	}
+	c.permitted = permission.Allowed
 	var outcome crud.Outcome
 	if m := beforeAct(a.out, in); m != nil {
 		c.output = newActMade(a.out, &outcome)

@@ -82,7 +82,6 @@ func TestFailingCallsLeaveNothing(t *testing.T) {
 
 	create := `{calls: [{tool: db_create, args: {table: recipes, data: {name: x}}}, {tool: db_create, args: {table: recipes, data: {name: y}}}]}`
 	h := setup(t, actScript(planWrite, create, create, create))
-	h.prompts.writeAllowed = true
 	h.exec(`CREATE TABLE public.marks (name text)`)
 	h.tools.execute = func(ctx context.Context, tx pgx.Tx, _ registry.Scope, calls []crud.Call) (crud.Outcome, error) {
 		savepoint, err := tx.Begin(ctx)
@@ -162,7 +161,6 @@ func TestAskUserOpensAQuestion(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, actScript(planWrite, `{calls: [{tool: ask_user, args: {question: "How many?"}}]}`))
-	h.prompts.writeAllowed = true
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"1 write partial", "2 read skipped"}, h.outcomes(turn))
@@ -194,7 +192,6 @@ func TestApprovalIsCarriedOutByCode(t *testing.T) {
 	h := setup(t, `turns: [
 		{understand: {intent: write}, think: {goal: g, decision: plan, steps: [{type: write, subdomain: recipes, description: delete}]}, act: [`+remove+`], reply: "Really?"},
 		{understand: {intent: confirm, answers_question: true}, reply: done}]`)
-	h.prompts.writeAllowed = true
 	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
 		return crud.Outcome{Approval: &crud.Approval{Text: "Delete all 11?", Options: []crud.ApprovalOption{{Label: "Yes"}}, Calls: []crud.ApprovedCall{{Tool: "db_delete", EntityType: "recipe", Keys: []string{"k"}}}}}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,8 @@ type commit struct {
 	goal   *string
 	// wrote: rows of the domain changed, and their vectors with them.
 	wrote bool
+	// permitted: the turn may write, and so may one that answers what it asks.
+	permitted bool
 	// wake: a job waits that this worker does not go on with.
 	wake bool
 }
@@ -128,12 +131,19 @@ func (c *commit) apply(ctx context.Context, m move, took time.Duration) error {
 		return err
 	}
 	if m.skip {
-		if err := c.q.TurnStepSkipRest(ctx, c.tx, c.d.TurnID); err != nil {
+		keep := make([]int32, 0, len(m.keep))
+		for _, step := range m.keep {
+			keep = append(keep, int32(step))
+		}
+		if err := c.q.TurnStepSkipRest(ctx, c.tx, &db.TurnStepSkipRestParams{TurnID: c.d.TurnID, Keep: keep}); err != nil {
 			return fmt.Errorf("skip steps: %w", err)
 		}
 	}
 	first, err := c.appendSteps(ctx, m.plan)
 	if err != nil {
+		return err
+	}
+	if err := c.appendLeft(ctx, len(m.plan), m.left); err != nil {
 		return err
 	}
 	if err := c.openQuestion(ctx, m.ask); err != nil {
@@ -175,7 +185,7 @@ func (c *commit) announce(m move, firstNew *db.TurnSteps) {
 // nextStep is the step that the next act works on.
 func (c *commit) nextStep(m move) *db.TurnSteps {
 	for _, step := range c.s.Steps {
-		if step.Outcome == nil && (m.end == nil || int(step.Step) != c.at.Step) {
+		if step.Outcome == nil && (m.end == nil || int(step.Step) != c.at.Step) && (!m.skip || slices.Contains(m.keep, int(step.Step))) {
 			return step
 		}
 	}
@@ -239,19 +249,35 @@ func (c *commit) appendSteps(ctx context.Context, plan []nodes.Step) (*db.TurnSt
 	return &db.TurnSteps{Step: first.Step, StepType: first.StepType, Description: first.Description}, nil
 }
 
+// appendLeft writes the steps for which a plan had no room, as not done, so that the
+// reply and the memory of the turn say so.
+func (c *commit) appendLeft(ctx context.Context, planned int, left []nodes.Step) error {
+	for i, step := range left {
+		number := int32(len(c.s.Steps) + planned + i + 1)
+		err := c.q.TurnStepInsert(ctx, c.tx, &db.TurnStepInsertParams{
+			TurnID: c.d.TurnID, Step: number, StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
+			Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs,
+		})
+		if err != nil {
+			return fmt.Errorf("insert step: %w", err)
+		}
+		err = c.q.TurnStepEnd(ctx, c.tx, &db.TurnStepEndParams{
+			TurnID: c.d.TurnID, Step: number, Outcome: db.StepOutcomeSkipped, Summary: "Not done: the plan was too long for one turn.",
+		})
+		if err != nil {
+			return fmt.Errorf("end step: %w", err)
+		}
+	}
+
+	return nil
+}
+
 // openQuestion asks. A session has one open question, so that an older one gives way.
 func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	if ask == nil {
 		return nil
 	}
-	if ask.options == nil {
-		ask.options = []option{}
-	}
-	var payload any = map[string]any{"text": ask.text, "options": ask.options}
-	if ask.payload != nil {
-		payload = ask.payload
-	}
-	encoded, err := storable(payload)
+	encoded, err := storable(ask.payload(c.permitted))
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
 	}
@@ -264,7 +290,7 @@ func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	if err != nil {
 		return fmt.Errorf("insert question: %w", err)
 	}
-	c.events.add("question", map[string]any{"id": id, "kind": ask.kind, "text": ask.text, "options": ask.options})
+	c.events.add("question", map[string]any{"id": id, "kind": ask.kind, "text": ask.text, "options": ask.shown()})
 
 	return nil
 }

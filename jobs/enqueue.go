@@ -27,12 +27,19 @@ type EnqueueParams struct {
 	SessionID uuid.UUID
 	Message   string // the text as typed, at most 32 KiB
 
-	IdempotencyKey    string // a second message with the same key gives the first one's turn
-	IfBusy            string // one of the IfBusy constants; "" is IfBusyEnqueue
-	Limits            Limits // what the user may use in a day; the zero value: anything
+	Answer            *Answer // the option of an open question that the user clicked; nil for none
+	IdempotencyKey    string  // a second message with the same key gives the first one's turn
+	IfBusy            string  // one of the IfBusy constants; "" is IfBusyEnqueue
+	Limits            Limits  // what the user may use in a day; the zero value: anything
 	MentionedEntities []MentionedEntity
 	Mode              string     // quick, plan or create; "" is the session's
 	UIChanges         []UIChange // what the user changed outside the chat since the last message
+}
+
+// Answer is a click on an option of a question.
+type Answer struct {
+	QuestionID string `json:"question_id"`
+	OptionID   string `json:"option_id"`
 }
 
 // MentionedEntity is a row that the user pointed at.
@@ -65,7 +72,7 @@ type Enqueued struct {
 // transaction: the turn starts when that commits and never was when it does not.
 // Until then the session's row is locked, so the transaction should be short.
 //
-// Errors: [ErrSessionNotFound], [ErrSessionArchived], [TurnRunningError],
+// Errors: [ErrSessionNotFound], [ErrSessionArchived], [ErrQuestionClosed], [TurnRunningError],
 // [ErrLimit], [LimitError], [ErrMessageTooLarge], [InvalidError]. As with any error of
 // Postgres, the transaction can only be rolled back then.
 func EnqueueTurn(ctx context.Context, tx pgx.Tx, params EnqueueParams) (*Enqueued, error) {
@@ -98,6 +105,11 @@ func (p EnqueueParams) row() (*db.TurnEnqueueParams, error) {
 	arg := &db.TurnEnqueueParams{
 		SessionID: p.SessionID, Message: p.Message, IdempotencyKey: orNil(p.IdempotencyKey), Mode: orNil(p.Mode),
 		IfBusy: p.IfBusy, UiChanges: changes, MentionedEntities: mentioned,
+	}
+	if p.Answer != nil {
+		if arg.Answer, err = json.Marshal(p.Answer); err != nil {
+			return nil, fmt.Errorf("encode answer: %w", err)
+		}
 	}
 	if arg.IfBusy == "" {
 		arg.IfBusy = IfBusyEnqueue

@@ -17,6 +17,10 @@ var (
 	// ErrMessageTooLarge says that the message exceeds 32 KiB.
 	ErrMessageTooLarge = errors.New("the message is larger than 32 KiB")
 
+	// ErrQuestionClosed says that the question was answered, has expired or gave way to
+	// another before the click arrived.
+	ErrQuestionClosed = errors.New("the question can no longer be answered")
+
 	// ErrSessionArchived says that the session takes no more turns.
 	ErrSessionArchived = errors.New("the session is archived")
 
@@ -51,6 +55,7 @@ const (
 	codeLimit           = "AL004"
 	codeInvalid         = "AL005"
 	codeMessageTooLarge = "AL006"
+	codeQuestionClosed  = "AL008"
 	codeTakenOver       = "AL007" // of a job: a commit that meets it is refused
 )
 
@@ -65,6 +70,8 @@ func typed(err error) error {
 		return ErrSessionNotFound
 	case raised.Code == codeSessionArchived:
 		return ErrSessionArchived
+	case raised.Code == codeQuestionClosed:
+		return ErrQuestionClosed
 	case raised.Code == codeTurnRunning:
 		return turnRunning(raised.Detail)
 	case raised.Code == codeLimit:

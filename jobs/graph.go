@@ -32,8 +32,10 @@ type move struct {
 	next string       // node of the next job
 	ask  *question    // opened with this commit
 	plan []nodes.Step // appended to the turn's steps
+	left []nodes.Step // appended too, as not done: the plan had no room for them
 	end  *ending      // of the step that was worked on; nil: it goes on
 	skip bool         // the steps that have not ended are skipped
+	keep []int        // of these, the steps that are not: they need nothing of what failed
 }
 
 // ending is how a step ends.
@@ -45,17 +47,32 @@ type ending struct {
 	note        string
 }
 
-// question is what the user is asked. Payload, if set, is stored instead of text and options.
+// question is what the user is asked. Approval, if set, is what a yes carries out by
+// code.
 type question struct {
-	kind    string
-	text    string
-	options []option
-	payload any
+	kind     string
+	text     string
+	options  []option
+	writes   []offer
+	approval *crud.Approval
 }
 
+// option is one answer to a question. A click sends its id.
 type option struct {
+	ID    string `json:"id"`
 	Label string `json:"label"`
 	Ref   string `json:"ref,omitempty"`
+}
+
+// offer is a write that a question proposes: what a yes permits.
+type offer struct {
+	Description string   `json:"description"`
+	Refs        []string `json:"refs"`
+}
+
+// yesNo are the options of a question that proposes something.
+func yesNo() []option {
+	return []option{{ID: crud.OptionYes, Label: "Yes"}, {ID: crud.OptionNo, Label: "No"}}
 }
 
 // understood is what the edge after Understand depends on besides its output.
@@ -94,7 +111,7 @@ func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
 		if label == "" {
 			label = ref
 		}
-		q.options = append(q.options, option{Label: label, Ref: ref})
+		q.options = append(q.options, option{ID: ref, Label: label, Ref: ref})
 	}
 
 	return q
@@ -112,25 +129,28 @@ func afterThink(out *nodes.ThinkOutput, in thought) move {
 	writes := slices.ContainsFunc(out.Steps, func(s nodes.Step) bool { return s.Type == "write" })
 	switch {
 	case out.Decision == "propose":
-		return move{next: nodeReply, ask: &question{kind: askPropose, text: out.Proposal}, skip: true}
+		return move{next: nodeReply, ask: &question{kind: askPropose, text: out.Proposal, options: yesNo(), writes: offers(out.Steps)}, skip: true}
 	case out.Decision == "clarify":
 		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Questions, " ")}, skip: true}
 	case len(out.Steps) == 0:
 		return move{next: nodeReply, skip: true}
 	case writes && !in.writeAllowed:
-		return move{next: nodeReply, ask: &question{kind: askPropose, text: proposal(out.Steps)}, skip: true}
+		return move{next: nodeReply, ask: &question{kind: askPropose, text: nodes.Proposal(out.Steps), options: yesNo(), writes: offers(out.Steps)}, skip: true}
 	default:
-		return move{next: nodeAct, plan: withReads(out.Steps, in), skip: true}
+		return move{next: nodeAct, plan: withReads(out.Steps, in), left: out.Left, skip: true}
 	}
 }
 
-func proposal(steps []nodes.Step) string {
-	parts := make([]string, 0, len(steps))
+// offers are the writes of a plan that waits for the user's word.
+func offers(steps []nodes.Step) []offer {
+	var list []offer
 	for _, s := range steps {
-		parts = append(parts, strings.TrimRight(s.Description, "."))
+		if s.Type == "write" {
+			list = append(list, offer{Description: s.Description, Refs: append([]string{}, s.Refs...)})
+		}
 	}
 
-	return "I would do this: " + strings.Join(parts, "; ") + ". Shall I?"
+	return list
 }
 
 // withReads puts a read step before each step that needs rows which are not
@@ -190,16 +210,23 @@ func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
 type acted struct {
 	stepType    string
 	description string
+	refs        []string // of the step
 	calls       int      // decisions of this step that called tools
 	failures    int      // of these, that failed
 	failing     bool     // the last of these failed
 	requests    int      // schema requests of this step
 	rows        int      // rows that its calls found, wrote or drafted
 	done        []string // what succeeded, for a summary by code
-	more        bool     // steps remain after this one
+	later       []later  // the steps that remain after this one
 	replans     int
 	repeats     bool // the decision only asks again for what this step has read
 	quick       bool
+}
+
+// later is a step that has not begun.
+type later struct {
+	step  int
+	needs bool // something that this step, or one that falls with it, would have done
 }
 
 // beforeAct ends the step instead of executing the decision, when a limit is
@@ -221,7 +248,7 @@ func beforeAct(out *nodes.ActOutput, in acted) *move {
 func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil:
-		return move{next: nodeReply, skip: true, ask: &question{kind: askApprove, text: outcome.Approval.Text, payload: outcome.Approval},
+		return move{next: nodeReply, skip: true, ask: &question{kind: askApprove, text: outcome.Approval.Text, options: yesNo(), approval: outcome.Approval},
 			end: &ending{outcome: db.StepOutcomePartial, summary: "Nothing was changed: the user has to approve it first."}}
 	case len(out.Calls) > 0 && outcome.Failed():
 		if in.failures >= maxStepRepairs {
@@ -230,7 +257,7 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 
 		return move{next: nodeAct}
 	case out.AskUser != nil:
-		return move{next: nodeReply, skip: true, ask: &question{kind: askUser, text: out.AskUser.Question},
+		return move{next: nodeReply, skip: true, ask: askedBy(out.AskUser, in),
 			end: &ending{outcome: db.StepOutcomePartial, summary: "Waits for an answer of the user."}}
 	case out.Blocked != nil:
 		return blocked(out.Blocked, in)
@@ -243,13 +270,28 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	}
 }
 
+// askedBy is a question of Act. In a write step what it proposes is the step.
+func askedBy(ask *nodes.AskUser, in acted) *question {
+	q := &question{kind: askUser, text: ask.Question}
+	for _, label := range ask.Options {
+		q.options = append(q.options, option{ID: fmt.Sprint(len(q.options) + 1), Label: label})
+	}
+	if ask.WouldWrite || in.stepType == "write" {
+		q.writes = []offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}
+	}
+
+	return q
+}
+
 func blocked(b *nodes.Blocked, in acted) move {
 	m := move{next: nodeReply, skip: true, end: &ending{outcome: db.StepOutcomeFailed, summary: b.Details}}
 	switch {
 	case b.Next == "replan" && in.replans < maxReplans:
 		m.next = nodeThink
 	case b.Next == "ask_user":
-		m.ask = &question{kind: askUser, text: b.Details}
+		m.ask = askedBy(&nodes.AskUser{Question: b.Details}, in)
+	case b.Next == "fail":
+		return in.ended(m.end)
 	}
 
 	return m
@@ -265,6 +307,8 @@ func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 		end.outcome, end.summary = db.StepOutcomePartial, in.tell("The last call failed and was not repeated.")
 	case !executed && in.failing:
 		end.outcome, end.summary = db.StepOutcomeFailed, in.tell("The calls failed; nothing was done.")
+	case rows == 0 && in.stepType == "write": // no words of a model stand beside a write that did not happen
+		end = &ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}
 	case rows == 0 && in.stepType != "analyze":
 		end.outcome = db.StepOutcomeEmpty
 	}
@@ -283,15 +327,21 @@ func (in acted) stop(why string) *move {
 	return &m
 }
 
-// ended goes on with the next step. What follows a failure, or a write that is
-// half done, was planned for a success and is dropped.
+// ended goes on with the next step. What needs a step that failed, or a write that
+// is half done, was planned for a success and is dropped.
 func (in acted) ended(end *ending) move {
 	dropped := end.outcome == db.StepOutcomeFailed || end.outcome == db.StepOutcomePartial && in.stepType == "write"
-	if in.more && !dropped {
-		return move{next: nodeAct, end: end}
+	m := move{next: nodeReply, end: end, skip: dropped}
+	for _, s := range in.later {
+		if dropped && !s.needs {
+			m.keep = append(m.keep, s.step)
+		}
+	}
+	if len(in.later) > 0 && (!dropped || len(m.keep) > 0) {
+		m.next = nodeAct
 	}
 
-	return move{next: nodeReply, end: end, skip: dropped}
+	return m
 }
 
 // tell says why a step stopped, what it has done and what is left.

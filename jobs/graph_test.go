@@ -113,15 +113,15 @@ func TestAfterAct(t *testing.T) {
 		skip    bool
 	}{
 		"approval":          {nodes.ActOutput{Calls: call}, crud.Outcome{Approval: &crud.Approval{Text: "Sure?"}}, acted{stepType: "write"}, nodeReply, "partial", true},
-		"ask user":          {nodes.ActOutput{AskUser: &nodes.AskUser{Question: "?"}}, crud.Outcome{}, acted{more: true}, nodeReply, "partial", true},
-		"blocked":           {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "fail"}}, crud.Outcome{}, acted{more: true}, nodeReply, "failed", true},
+		"ask user":          {nodes.ActOutput{AskUser: &nodes.AskUser{Question: "?"}}, crud.Outcome{}, acted{later: []later{{step: 2, needs: true}}}, nodeReply, "partial", true},
+		"blocked":           {nodes.ActOutput{Blocked: &nodes.Blocked{Next: "fail"}}, crud.Outcome{}, acted{later: []later{{step: 2, needs: true}}}, nodeReply, "failed", true},
 		"call":              {nodes.ActOutput{Calls: call}, ok("db_read", 2), acted{stepType: "read"}, nodeAct, "", false},
-		"call and complete": {nodes.ActOutput{Calls: call, StepComplete: complete}, ok("db_create", 1), acted{stepType: "write", more: true}, nodeAct, "ok", false},
+		"call and complete": {nodes.ActOutput{Calls: call, StepComplete: complete}, ok("db_create", 1), acted{stepType: "write", later: []later{{step: 2, needs: true}}}, nodeAct, "ok", false},
 		// A completion counts only if the calls beside it succeeded.
 		"complete, call failed":         {nodes.ActOutput{Calls: call, StepComplete: complete}, bad, acted{stepType: "write"}, nodeAct, "", false},
-		"complete after a failure":      {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "write", failing: true, more: true}, nodeReply, "failed", true},
-		"complete after half a success": {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "write", failing: true, rows: 2, done: []string{"x"}, more: true}, nodeReply, "partial", true},
-		"empty read":                    {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "read", more: true}, nodeAct, "empty", false},
+		"complete after a failure":      {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "write", failing: true, later: []later{{step: 2, needs: true}}}, nodeReply, "failed", true},
+		"complete after half a success": {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "write", failing: true, rows: 2, done: []string{"x"}, later: []later{{step: 2, needs: true}}}, nodeReply, "partial", true},
+		"empty read":                    {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "read", later: []later{{step: 2, needs: true}}}, nodeAct, "empty", false},
 		"empty write":                   {nodes.ActOutput{Calls: call, StepComplete: complete}, ok("db_read", 3), acted{stepType: "write"}, nodeReply, "empty", false},
 		"failed too often":              {nodes.ActOutput{Calls: call}, bad, acted{stepType: "write", failures: 2}, nodeReply, "failed", true},
 		"last step":                     {nodes.ActOutput{StepComplete: complete}, crud.Outcome{}, acted{stepType: "analyze"}, nodeReply, "ok", false},
@@ -146,6 +146,31 @@ func TestAfterAct(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestV11AStepThatNeedsNothingOfAFailedOneStillRuns(t *testing.T) {
+	t.Parallel()
+
+	in := acted{stepType: "write", later: []later{{step: 2, needs: true}, {step: 3}}}
+	got := afterAct(&nodes.ActOutput{Blocked: &nodes.Blocked{Next: "fail"}}, &crud.Outcome{}, in)
+	require.Equal(t, nodeAct, got.next)
+	require.True(t, got.skip)
+	require.Equal(t, []int{3}, got.keep)
+}
+
+func TestV03AWriteThatChangedNothingEndsWithoutTheModelsWords(t *testing.T) {
+	t.Parallel()
+
+	got := afterAct(&nodes.ActOutput{StepComplete: &nodes.StepComplete{Summary: "Saved five dinners", Conclusions: "all saved", Note: "done"}}, &crud.Outcome{}, acted{stepType: "write"})
+	require.Equal(t, ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}, *got.end)
+}
+
+func TestV37StepsWithoutRoomAreKeptAsNotDone(t *testing.T) {
+	t.Parallel()
+
+	left := []nodes.Step{{Type: "read", Description: "the ninth"}}
+	got := afterThink(&nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{{Type: "read"}}, Left: left}, thought{})
+	require.Equal(t, left, got.left)
 }
 
 // A limit is never a success.

@@ -219,11 +219,10 @@ func (m *countingModel) count(node string) int {
 
 // fakePrompts gives every node a prompt with the message alone.
 type fakePrompts struct {
-	mu           sync.Mutex
-	writeAllowed bool
-	hasQuestion  bool
-	refs         nodes.Refs
-	panics       bool
+	mu          sync.Mutex
+	hasQuestion bool
+	refs        nodes.Refs
+	panics      bool
 }
 
 func (m *fakePrompts) frame(v *view.View) nodes.Frame {
@@ -244,7 +243,7 @@ func (m *fakePrompts) Understand(v *view.View) nodes.UnderstandInput {
 }
 
 func (m *fakePrompts) Think(v *view.View) nodes.ThinkInput {
-	return nodes.ThinkInput{Frame: m.frame(v), Refs: m.refs, Subdomains: []string{"recipes", "inventory"}, MaxSteps: 8, WriteAllowed: m.writeAllowed}
+	return nodes.ThinkInput{Frame: m.frame(v), Refs: m.refs, Subdomains: []string{"recipes", "inventory"}, MaxSteps: 8}
 }
 
 func (m *fakePrompts) Act(v *view.View, step int) (nodes.ActInput, error) {

@@ -19,6 +19,7 @@ type reply struct {
 	quick  bool
 	in     nodes.ReplyInput
 	out    *nodes.ReplyOutput
+	offer  *question // to save what was drafted in this turn; nil for none
 }
 
 func (r *reply) prepare(s *state) error {
@@ -29,6 +30,22 @@ func (r *reply) prepare(s *state) error {
 		return nil
 	}
 	r.in = s.prompts.Reply(s.View)
+	var err error
+	if r.in.Done, err = s.done(); err != nil {
+		return err
+	}
+	asked, err := s.asked()
+	switch {
+	case err != nil:
+		return err
+	case asked != nil:
+		r.in.Ask = asked.Text
+	case r.in.Done.Drafted:
+		r.offer = s.offer()
+	}
+	if r.offer != nil {
+		r.in.Ask = r.offer.text
+	}
 
 	return nil
 }
@@ -87,6 +104,9 @@ func (r *reply) fence(ctx context.Context, c *commit) (bool, error) {
 
 func (r *reply) effects(ctx context.Context, c *commit) (move, error) {
 	c.output = r.out
+	if err := c.openQuestion(ctx, r.offer); err != nil {
+		return move{}, err
+	}
 	c.events.add("node.finished", nodeData(nodeReply, c.at, nil))
 	c.events.add("reply", map[string]any{"text": r.out.Text})
 	c.events.add("turn.finished", map[string]any{"status": db.TurnStatusSucceeded})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"alfred/crud"
@@ -68,16 +69,23 @@ func (s *state) step() *db.TurnSteps {
 	return nil
 }
 
-// more says whether steps remain after the one to work on.
-func (s *state) more() bool {
-	open := 0
+// later are the steps that remain after the one to work on. depends says whether one
+// needs what another does; what needs a step that falls, falls with it.
+func (s *state) later(depends func(earlier, later *db.TurnSteps) bool) []later {
+	var rest []later
+	fallen := []*db.TurnSteps{s.step()}
 	for _, step := range s.Steps {
-		if step.Outcome == nil {
-			open++
+		if step.Outcome != nil || step == fallen[0] {
+			continue
 		}
+		needs := slices.ContainsFunc(fallen, func(earlier *db.TurnSteps) bool { return depends(earlier, step) })
+		if needs {
+			fallen = append(fallen, step)
+		}
+		rest = append(rest, later{step: int(step.Step), needs: needs})
 	}
 
-	return open > 1
+	return rest
 }
 
 // count counts the turn's decisions of a node.
@@ -154,10 +162,10 @@ func (s *state) stuck() bool {
 }
 
 // acted derives what the edge after Act depends on.
-func (s *state) acted(out *nodes.ActOutput) (acted, error) {
+func (s *state) acted(out *nodes.ActOutput, depends func(earlier, later *db.TurnSteps) bool) (acted, error) {
 	step := s.step()
 	in := acted{
-		stepType: string(step.StepType), description: step.Description, more: s.more(),
+		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.later(depends),
 		replans: max(s.count(nodeThink)-1, 0), quick: s.quick(),
 	}
 	seen := map[string]bool{}

@@ -15,10 +15,11 @@ type think struct {
 	out    *nodes.ThinkOutput
 }
 
-func (t *think) prepare(s *state) error {
+func (t *think) prepare(s *state) (err error) {
 	t.in = s.prompts.Think(s.View)
+	t.in.Permission, err = s.permission()
 
-	return nil
+	return err
 }
 
 func (t *think) frame() *nodes.Frame { return &t.in.Frame }
@@ -33,7 +34,7 @@ func (t *think) run(ctx context.Context, model llm.Model) error {
 func (t *think) fence(ctx context.Context, c *commit) (bool, error) { return c.fence(ctx) }
 
 func (t *think) effects(ctx context.Context, c *commit) (move, error) {
-	c.output = t.out
+	c.output, c.permitted = t.out, t.in.Permission.Allowed
 	if t.out.Goal != "" {
 		c.goal = &t.out.Goal
 	}
@@ -45,7 +46,7 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 		return move{}, err //nolint:wrapcheck // the registry says what it was
 	}
 
-	return afterThink(t.out, thought{writeAllowed: t.in.WriteAllowed, refs: t.in.Refs, home: t.runner.home}), nil
+	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, refs: t.in.Refs, home: t.runner.home}), nil
 }
 
 // home is the subdomain in which refs of a type are read for a step: the step's own, where it can see their table.

@@ -26,6 +26,7 @@ type understand struct {
 	out      *nodes.UnderstandOutput
 	location *time.Location
 	asker    crud.Asker
+	clicked  *answered     // the open question and the option that the user clicked; nil for an answer in words
 	recall   crud.Prepared // the search of the past that the message asks for; no calls for none
 }
 
@@ -88,11 +89,12 @@ func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) 
 	return nil
 }
 
-func (u *understand) prepare(s *state) error {
+func (u *understand) prepare(s *state) (err error) {
 	u.in, u.location = s.prompts.Understand(s.View), s.Before.Location()
 	u.asker = u.runner.asker(s)
+	u.clicked, err = s.click()
 
-	return nil
+	return err
 }
 
 func (u *understand) frame() *nodes.Frame { return &u.in.Frame }
@@ -103,6 +105,7 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 		return err //nolint:wrapcheck // judged by kind
 	}
 	u.out = out
+	u.clicked.settle(out)
 	if out.Recall == nil || out.Recall.Query == "" {
 		return nil
 	}
@@ -125,10 +128,14 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 		if err != nil {
 			return move{}, err
 		}
-		if answered != nil && answered.Kind == askApprove && u.out.Intent == "confirm" {
-			after.approve = questionText(answered.Payload)
-			after.subdomain = u.runner.approvedSubdomain(answered.Payload)
+		if answered != nil {
+			if err := u.consent(c, &after, answered); err != nil {
+				return move{}, err
+			}
 		}
+	}
+	if permit(u.out.Intent, nil).Allowed {
+		c.permitted = true
 	}
 	if err := u.curate(ctx, c); err != nil {
 		return move{}, err
@@ -141,6 +148,21 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	}
 
 	return afterUnderstand(u.out, after), nil
+}
+
+// consent weighs the answer to a question. What the user has approved is carried out
+// by code.
+func (u *understand) consent(c *commit, after *understood, q *db.QuestionAnswerRow) error {
+	a, err := newAnswered(q.Kind, q.Payload, u.clicked.option())
+	if err != nil {
+		return err
+	}
+	c.permitted = permit(u.out.Intent, a).Allowed
+	if a.kind == askApprove && c.permitted && u.out.Intent == "confirm" {
+		after.approve, after.subdomain = a.payload.Text, u.runner.approvedSubdomain(a.payload.Calls)
+	}
+
+	return nil
 }
 
 // search looks the past up for Think, as a call of step 0. What is wrong with the search stands in its result.
@@ -200,8 +222,8 @@ func (u *understand) curate(ctx context.Context, c *commit) error {
 			return err
 		}
 	}
-	for _, ref := range curation.Drop {
-		if err := lenient(reg.Drop(ctx, ref, u.out.CurationSummary)); err != nil {
+	for _, ref := range curation.Forget {
+		if err := lenient(reg.Forget(ctx, ref, u.out.CurationSummary)); err != nil {
 			return err
 		}
 	}
@@ -288,17 +310,6 @@ func confidence(c *float64) *float32 {
 	return &clamped
 }
 
-func questionText(payload json.RawMessage) string {
-	var q struct {
-		Text string `json:"text"`
-	}
-	if err := json.Unmarshal(payload, &q); err != nil || q.Text == "" {
-		return "the question"
-	}
-
-	return q.Text
-}
-
 // quick is where rows of a type are read, and how people call them.
 func (r *Runner) quick(entityType string) (subdomain, plural string) {
 	entity := r.Domain.Entity(entityType)
@@ -313,14 +324,9 @@ func (r *Runner) quick(entityType string) (subdomain, plural string) {
 }
 
 // approvedSubdomain is that of the first call that was approved.
-func (r *Runner) approvedSubdomain(payload json.RawMessage) string {
-	var approval struct {
-		Calls []struct {
-			EntityType string `json:"entity_type"`
-		} `json:"calls"`
-	}
-	if err := json.Unmarshal(payload, &approval); err == nil && len(approval.Calls) > 0 {
-		if subdomain, _ := r.quick(approval.Calls[0].EntityType); subdomain != "" {
+func (r *Runner) approvedSubdomain(calls []crud.ApprovedCall) string {
+	if len(calls) > 0 {
+		if subdomain, _ := r.quick(calls[0].EntityType); subdomain != "" {
 			return subdomain
 		}
 	}

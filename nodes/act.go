@@ -3,7 +3,6 @@ package nodes
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"alfred/llm"
@@ -13,19 +12,39 @@ import (
 const maxCalls = 20
 
 // Act makes one decision of one step: tool calls, the step's end, a question, or
-// why it cannot go on. Which tools exist is decided by the step's type.
+// why it cannot go on. Which tools exist is decided by the step's type; a call of
+// another is passed on, to fail as a call. Answers that stay unusable end the step,
+// not the turn.
 func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) {
 	tools, err := in.tools()
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, model, question[ActOutput]{
+	told := false
+	out, err := ask(ctx, model, question[ActOutput]{
 		node: "act", frame: in.Frame, input: in, tools: tools,
-		read: func(resp *llm.Response) (*ActOutput, error) { return readAct(resp, in) },
+		read: func(resp *llm.Response) (*ActOutput, error) {
+			out, err := readAct(resp)
+			if err == nil && !told && in.claimsNothing(out) {
+				told = true
+				return out, complainf("step_complete ends a write step in which nothing was saved, changed or deleted; call the tool that does it, or say with blocked what is in the way")
+			}
+			return out, err
+		},
 	})
+	if llm.KindOf(err) == llm.KindInvalidOutput {
+		return &ActOutput{Blocked: &Blocked{Code: "tool_failure", Details: "No usable decision was made for this step.", Next: "fail"}}, nil
+	}
+	return out, err
 }
 
-func readAct(resp *llm.Response, in ActInput) (*ActOutput, error) {
+// claimsNothing says that a write step is to end though none of its calls has
+// changed anything.
+func (in *ActInput) claimsNothing(o *ActOutput) bool {
+	return in.StepType == "write" && !in.Changed && o.StepComplete != nil && len(o.Calls) == 0
+}
+
+func readAct(resp *llm.Response) (*ActOutput, error) {
 	if len(resp.ToolCalls) == 0 {
 		return nil, complainf("no tool was called; call one, or step_complete when the step is done")
 	}
@@ -33,14 +52,12 @@ func readAct(resp *llm.Response, in ActInput) (*ActOutput, error) {
 		return nil, complainf("%d calls at once; at most %d are taken", len(resp.ToolCalls), maxCalls)
 	}
 	out := &ActOutput{}
-	offered := in.offered()
+	var f faults
 	for _, call := range resp.ToolCalls {
-		if !slices.Contains(offered, call.Name) {
-			return nil, complainf("a %s step has no tool %q; it has %s", in.StepType, call.Name, strings.Join(offered, ", "))
-		}
-		if err := out.add(call); err != nil {
-			return nil, err
-		}
+		f.check(out.add(call))
+	}
+	if err := f.err(); err != nil {
+		return nil, err
 	}
 	return out, out.check()
 }
@@ -54,19 +71,21 @@ func (o *ActOutput) add(call llm.ToolCall) error {
 	switch call.Name {
 	case ToolStepComplete:
 		o.StepComplete = &StepComplete{}
-		err = decodeStrict(args, o.StepComplete)
+		err = decode(args, o.StepComplete)
 	case ToolAskUser:
 		o.AskUser = &AskUser{}
-		err = decodeStrict(args, o.AskUser)
+		err = decode(args, o.AskUser)
 	case ToolBlocked:
 		o.Blocked = &Blocked{}
-		err = decodeStrict(args, o.Blocked)
+		err = decode(args, o.Blocked)
 	case ToolRequestSchema:
 		o.RequestSchema = &RequestSchema{}
-		err = decodeStrict(args, o.RequestSchema)
+		err = decode(args, o.RequestSchema)
 	default:
-		if err = decodeStrict(args, &map[string]any{}); err == nil {
-			o.Calls = append(o.Calls, Call{Tool: call.Name, Args: unfence(args)})
+		object := map[string]any{}
+		if err = decode(args, &object); err == nil {
+			args, err = json.Marshal(object)
+			o.Calls = append(o.Calls, Call{Tool: call.Name, Args: args})
 		}
 	}
 	if err != nil {

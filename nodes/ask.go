@@ -1,15 +1,13 @@
 package nodes
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
+	"alfred/internal/answer"
 	"alfred/llm"
 )
 
@@ -117,68 +115,67 @@ func withComplaint(req *llm.Request, resp *llm.Response, problem error) *llm.Req
 	if resp == nil {
 		resp = &llm.Response{}
 	}
-	next.Messages = slices.Concat(req.Messages, []llm.Message{
-		{Role: llm.RoleAssistant, Content: quoteAnswer(resp)},
-		{Role: llm.RoleUser, Content: "That answer cannot be used: " + problem.Error() + ". Answer again, mended."},
+	next.Messages = slices.Clone(req.Messages)
+	if text := clipAnswer(resp.Text); text != "" {
+		next.Messages = append(next.Messages, llm.Message{Role: llm.RoleAssistant, Content: text})
+	}
+	next.Messages = append(next.Messages, llm.Message{
+		Role: llm.RoleUser, Content: calledText(resp) + "That answer cannot be used: " + problem.Error() + ". Answer again, mended.",
 	})
 	return &next
 }
 
-func quoteAnswer(resp *llm.Response) string {
-	const shown = 4000
+// calledText quotes calls to their model. They stand in the user's words, because a
+// model copies as text what it finds as text among its own.
+func calledText(resp *llm.Response) string {
+	if len(resp.ToolCalls) == 0 {
+		if clipAnswer(resp.Text) == "" {
+			return "Your answer was empty. "
+		}
+		return ""
+	}
 	var b strings.Builder
-	b.WriteString(resp.Text)
-	for _, c := range resp.ToolCalls {
-		fmt.Fprintf(&b, "\n[called %s with %s]", c.Name, c.Args)
+	b.WriteString("These were the tools you called, with what arguments:\n")
+	for i, c := range resp.ToolCalls {
+		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, c.Name, clipAnswer(string(c.Args)))
 	}
-	text := strings.TrimSpace(strings.ToValidUTF8(b.String(), ""))
-	if text == "" {
-		return "(empty)"
-	}
+	return b.String()
+}
+
+func clipAnswer(text string) string {
+	const shown = 4000
+	text = strings.TrimSpace(strings.ToValidUTF8(text, ""))
 	if len(text) > shown {
 		text = strings.ToValidUTF8(text[:shown], "") + " ..."
 	}
 	return text
 }
 
-// decodeStrict reads one JSON object into out. Unknown fields, wrong types and
-// anything after the object are complaints; missing fields keep their zero value.
-func decodeStrict(data []byte, out any) error {
-	data = unfence(data)
-	if len(bytes.TrimSpace(data)) == 0 {
-		return complainf("the answer is empty; answer with one JSON object")
+// faults collects what is wrong with an answer, so that it is told all at once and
+// costs one repair round.
+type faults []string
+
+func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+
+func (f *faults) check(err error) {
+	if err != nil {
+		*f = append(*f, err.Error())
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(out); err != nil {
-		return complainf("it is not the JSON object that was asked for (%s)", jsonProblem(err))
+}
+
+func (f *faults) err() error {
+	if len(*f) == 0 {
+		return nil
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return complainf("there is text after the JSON object")
+	return &complaint{text: strings.Join(*f, "; ")}
+}
+
+// decode reads one JSON object into out, putting right what can only mean one thing.
+func decode(data []byte, out any) error {
+	if err := answer.Decode(data, out); err != nil {
+		return complainf("%s", err.Error())
 	}
 	return nil
-}
-
-// unfence takes the JSON out of a Markdown code fence: models without native
-// structured output like to add one.
-func unfence(data []byte) []byte {
-	data = bytes.TrimSpace(data)
-	rest, ok := bytes.CutPrefix(data, []byte("```"))
-	if !ok {
-		return data
-	}
-	rest = bytes.TrimPrefix(rest, []byte("json"))
-	return bytes.TrimSpace(bytes.TrimSuffix(rest, []byte("```")))
-}
-
-func jsonProblem(err error) string {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Sprintf("field %q must not be a %s", wrong.Field, wrong.Value)
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return "it is cut off"
-	}
-	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // oneOf completes an empty value with fallback and complains about one that is
@@ -187,7 +184,9 @@ func oneOf(field string, value *string, fallback string, allowed ...string) erro
 	if *value == "" {
 		*value = fallback
 	}
-	if slices.Contains(allowed, *value) {
+	at := slices.IndexFunc(allowed, func(one string) bool { return strings.EqualFold(one, strings.TrimSpace(*value)) })
+	if at >= 0 {
+		*value = allowed[at]
 		return nil
 	}
 	return complainf("%s is %q; it must be one of %s", field, *value, strings.Join(allowed, ", "))

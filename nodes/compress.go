@@ -30,7 +30,7 @@ func Compress(ctx context.Context, model llm.Model, in CompressInput) (*Compress
 
 func readCompress(resp *llm.Response) (*CompressOutput, error) {
 	out := &CompressOutput{}
-	if err := decodeStrict([]byte(resp.Text), out); err != nil {
+	if err := decode([]byte(resp.Text), out); err != nil {
 		return nil, err
 	}
 	if out.Text = strings.TrimSpace(out.Text); out.Text == "" {

@@ -59,6 +59,8 @@ type UnderstandInput struct {
 	Facts       Facts
 	Refs        Refs
 	EntityTypes []string
+	// EntityAliases maps further names of types, in lower case, to types.
+	EntityAliases map[string]string
 	// HasQuestion: a question is open, so answers_question may be true.
 	HasQuestion bool
 }
@@ -72,8 +74,21 @@ type ThinkInput struct {
 	// SubdomainAliases maps further names, in lower case, to subdomains.
 	SubdomainAliases map[string]string
 	MaxSteps         int
-	// WriteAllowed: Understand saw the intent write, or the user confirmed.
-	WriteAllowed bool
+	// Permission says whether write steps are allowed; the prompt tells it below the task.
+	Permission Permission
+}
+
+// Permission is whether a turn may save, change or delete, and why.
+type Permission struct {
+	Allowed bool
+	Why     string  // for the planner, without a full stop
+	Writes  []Offer // what the question that was answered proposes; empty where the message itself asks
+}
+
+// Offer is one write that a question proposes.
+type Offer struct {
+	Description string
+	Refs        []string
 }
 
 // ActInput is the input of Act: one decision of one step.
@@ -94,6 +109,8 @@ type ActInput struct {
 	EntityTypes []string
 	// SchemaRequestsLeft is 0 when request_schema is no longer offered.
 	SchemaRequestsLeft int
+	// Changed: a call of this step has changed rows, so that step_complete may say so.
+	Changed bool
 }
 
 // Operation is a tool that a domain declares.
@@ -115,8 +132,20 @@ type ReplyInput struct {
 	Notices []string
 	// Fallback is the reply made from facts alone, used when the model fails.
 	Fallback string
+	// Ask is the question that the reply has to ask, or the offer it has to make; ""
+	// for none. It is appended when the model leaves it out.
+	Ask string
+	// Done is what the turn did, against which the reply's claims are held.
+	Done Done
 	// OnDelta receives the reply while it is written; nil for no streaming.
 	OnDelta func(text string)
+}
+
+// Done is what a turn did. A reply may claim no more.
+type Done struct {
+	Wrote   bool // rows were saved, changed or deleted
+	Drafted bool // drafts were made or changed
+	Curated bool // something was excluded, forgotten, kept or noted
 }
 
 // SummarizeInput is the input of Summarize.

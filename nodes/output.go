@@ -33,7 +33,7 @@ type Mention struct {
 type Curation struct {
 	Retain   []Retain  `json:"retain"`
 	Demote   []string  `json:"demote"`
-	Drop     []string  `json:"drop"`
+	Forget   []string  `json:"forget" alias:"drop"`
 	Exclude  []Exclude `json:"exclude"`
 	ClearAll bool      `json:"clear_all"`
 }
@@ -83,13 +83,17 @@ type RecallQuery struct {
 	Query string `json:"query"`
 }
 
-// ThinkOutput is the plan of a turn.
+// ThinkOutput is the plan of a turn. The steps of a proposal are what would be done.
 type ThinkOutput struct {
 	Goal      string   `json:"goal"`
 	Decision  string   `json:"decision"` // plan, propose, clarify
 	Steps     []Step   `json:"steps"`
 	Proposal  string   `json:"proposal,omitempty"`
 	Questions []string `json:"questions"`
+
+	// Left are the steps of a plan that is longer than it may be; code sets them, and
+	// the reply says that they were not done.
+	Left []Step `json:"-"`
 }
 
 // Step is one step of a plan.
@@ -124,9 +128,12 @@ type StepComplete struct {
 	Note        string `json:"note,omitempty"`
 }
 
-// AskUser ends the turn with a question.
+// AskUser ends the turn with a question. WouldWrite: saying yes to it asks for
+// something to be saved, changed or deleted.
 type AskUser struct {
-	Question string `json:"question"`
+	Question   string   `json:"question"`
+	Options    []string `json:"options,omitempty"`
+	WouldWrite bool     `json:"would_write,omitempty"`
 }
 
 // Blocked ends the step without success. Next is ask_user, replan or fail.

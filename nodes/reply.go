@@ -2,7 +2,10 @@ package nodes
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"strings"
+	"unicode"
 
 	"alfred/llm"
 )
@@ -11,25 +14,81 @@ import (
 // is replaced by the reply made from facts; only errors worth a retry, and a
 // script's end, are returned.
 func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, error) {
+	told := false
 	out, err := ask(ctx, streaming(model, in.OnDelta), question[ReplyOutput]{
-		node: "reply", frame: in.Frame, input: in, read: readReply,
+		node: "reply", frame: in.Frame, input: in,
+		read: func(resp *llm.Response) (*ReplyOutput, error) {
+			out, err := in.read(resp)
+			if err != nil || in.Done.unborne(out.Text) == "" {
+				return out, err
+			}
+			if told {
+				return &ReplyOutput{Text: in.Fallback, Fallback: true}, nil
+			}
+			told = true
+			return nil, complainf("it says %q, but %s; say what is so", in.Done.unborne(out.Text), in.Done.words())
+		},
 	})
 	switch kind := llm.KindOf(err); {
 	case err == nil:
+		out.Text = in.asking(out.Text)
 		return out, nil
 	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindScriptExhausted:
 		return nil, err
 	default:
-		return &ReplyOutput{Text: in.Fallback, Fallback: true}, nil
+		return &ReplyOutput{Text: in.asking(in.Fallback), Fallback: true}, nil
 	}
 }
 
-func readReply(resp *llm.Response) (*ReplyOutput, error) {
+func (in *ReplyInput) read(resp *llm.Response) (*ReplyOutput, error) {
 	text := strings.TrimSpace(resp.Text)
-	if text == "" {
+	switch {
+	case text == "":
 		return nil, complainf("the answer is empty; write the reply")
+	case isJSON(text):
+		return nil, complainf("it is JSON; write the reply as a person would say it")
 	}
 	return &ReplyOutput{Text: text}, nil
+}
+
+// asking adds the question that has to be asked to a text that does not ask it.
+func (in *ReplyInput) asking(text string) string {
+	if in.Ask == "" || asks(text, in.Ask) {
+		return text
+	}
+	return strings.TrimSpace(text + "\n\n" + in.Ask)
+}
+
+// asks says whether a text asks the question, in these words or nearly: it has a
+// question mark and most of the question's words.
+func asks(text, question string) bool {
+	if !strings.ContainsAny(text, "?？؟") {
+		return false
+	}
+	said := map[string]bool{}
+	for _, word := range wordsOf(text) {
+		said[word] = true
+	}
+	words, found := wordsOf(question), 0
+	for _, word := range words {
+		if said[word] {
+			found++
+		}
+	}
+	return found*3 >= len(words)*2
+}
+
+// wordsOf are the words of a text worth comparing, in lower case.
+func wordsOf(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return slices.DeleteFunc(words, func(word string) bool { return len(word) < 3 })
+}
+
+// isJSON says that a text is data and no sentence, in a code fence too.
+func isJSON(text string) bool {
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "```"), "json"), "```"))
+	return strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") ||
+		strings.HasPrefix(text, "[") && json.Valid([]byte(text))
 }
 
 // modelFunc lets a function be a model.

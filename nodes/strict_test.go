@@ -37,7 +37,7 @@ func TestSchemasAreStrict(t *testing.T) {
 			m := &scripted{answers: []llm.Response{{ToolCalls: []llm.ToolCall{calls("step_complete", `{"summary":"ok","conclusions":"","note":""}`)}}}}
 			_, err := nodes.Act(t.Context(), m, nodes.ActInput{
 				Frame: frame(), StepType: stepType, Tables: []string{"vases"}, Writable: map[string][]string{nodes.ToolCreate: {"vases"}, nodes.ToolUpdate: {"vases"}, nodes.ToolDelete: {"vases"}},
-				EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1,
+				EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1, Changed: true,
 			})
 			require.NoError(t, err)
 			var schemas []json.RawMessage
@@ -52,7 +52,7 @@ func TestSchemasAreStrict(t *testing.T) {
 	_, err := nodes.Understand(t.Context(), m, nodes.UnderstandInput{Frame: frame(), EntityTypes: []string{"vase"}})
 	require.NoError(t, err)
 	think := thinkInput()
-	think.WriteAllowed = true
+	think.Permission.Allowed = true
 	_, err = nodes.Think(t.Context(), m, think)
 	require.NoError(t, err)
 	_, err = nodes.Summarize(t.Context(), m, nodes.SummarizeInput{Frame: frame()})
@@ -111,8 +111,8 @@ func TestConstraintValue(t *testing.T) {
 		`{"from":null,"items":["cod"],"number":null,"to":null}`:            `"cod"`,
 		`{"from":null,"items":["cod","eel"],"number":null,"to":null}`:      `["cod","eel"]`,
 		`{"from":"2026-01-01","items":[],"number":null,"to":"2026-01-31"}`: `{"from":"2026-01-01","to":"2026-01-31"}`,
-		`"nuts"`:                `"nuts"`,
-		`{"max": 20, "per": 1}`: `{"max": 20, "per": 1}`,
+		`"nuts"`:             `"nuts"`,
+		`{"max":20,"per":1}`: `{"max":20,"per":1}`,
 	} {
 		out, err := nodes.Understand(t.Context(), says(`{"constraints":[{"text":"x","kind":"other","scope":"session","value":`+given+`}]}`), nodes.UnderstandInput{Frame: frame()})
 		require.NoError(t, err)

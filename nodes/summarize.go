@@ -36,7 +36,7 @@ func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*Summar
 
 func readSummarize(resp *llm.Response, fallback SummarizeOutput) (*SummarizeOutput, error) {
 	out := &SummarizeOutput{}
-	if err := decodeStrict([]byte(resp.Text), out); err != nil {
+	if err := decode([]byte(resp.Text), out); err != nil {
 		return nil, err
 	}
 	if out.ResponseSummary == "" {

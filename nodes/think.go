@@ -26,10 +26,10 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 	}
 	told := false
 	out, err := ask(ctx, model, question[ThinkOutput]{
-		node: "think", frame: in.Frame, input: in, schema: s,
+		node: "think", frame: in.told(), input: in, schema: s,
 		read: func(resp *llm.Response) (*ThinkOutput, error) {
 			out, err := readThink(resp, in)
-			if err == nil && out.writes() && !in.WriteAllowed {
+			if err == nil && out.writes() && !in.Permission.Allowed {
 				if told {
 					return out.asProposal(), nil
 				}
@@ -45,58 +45,89 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 	return out, err
 }
 
+// told is the frame with what may be written below the task.
+func (in *ThinkInput) told() Frame {
+	f := in.Frame
+	f.Blocks = slices.Clone(f.Blocks)
+	for i := range f.Blocks {
+		f.Blocks[i].Sections = slices.Clone(f.Blocks[i].Sections)
+		for j := range f.Blocks[i].Sections {
+			if s := &f.Blocks[i].Sections[j]; s.Heading == headingTask {
+				s.Body = strings.TrimSpace(s.Body) + "\n" + in.Permission.words()
+			}
+		}
+	}
+	return f
+}
+
+const headingTask = "## Current Task"
+
+// words is the permission as the planner reads it.
+func (p *Permission) words() string {
+	why := strings.Join(strings.Fields(p.Why), " ")
+	if why != "" {
+		why = ", " + why
+	}
+	if !p.Allowed {
+		return "Write steps: not allowed" + why + "; propose instead"
+	}
+	lines := []string{"Write steps: allowed" + why}
+	for _, w := range p.Writes {
+		line := "- " + strings.Join(strings.Fields(w.Description), " ")
+		if len(w.Refs) > 0 {
+			line += " (" + strings.Join(w.Refs, ", ") + ")"
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // readThink returns the output beside the complaint when only a limit is broken
 // that code can enforce.
 func readThink(resp *llm.Response, in ThinkInput) (*ThinkOutput, error) {
 	out := &ThinkOutput{}
-	if err := decodeStrict([]byte(resp.Text), out); err != nil {
+	if err := decode([]byte(resp.Text), out); err != nil {
 		return nil, err
 	}
-	if err := out.checkValues(in); err != nil {
+	var f faults
+	out.checkValues(&f, in)
+	if err := f.err(); err != nil {
 		return nil, err
 	}
-	return out, out.checkLimits(in)
+	out.checkLimits(&f, in)
+	return out, f.err()
 }
 
-func (o *ThinkOutput) checkValues(in ThinkInput) error {
-	if err := oneOf("decision", &o.Decision, "plan", decisions...); err != nil {
-		return err
-	}
+func (o *ThinkOutput) checkValues(f *faults, in ThinkInput) {
+	f.check(oneOf("decision", &o.Decision, "plan", decisions...))
 	if o.Decision == "plan" && len(o.Steps) == 0 && o.Proposal != "" {
 		o.Decision = "propose"
 	}
 	if o.Decision == "propose" && o.Proposal == "" {
-		return complainf("decision propose needs a proposal")
+		f.add("decision propose needs a proposal")
 	}
 	if o.Decision == "clarify" && len(o.Questions) == 0 {
-		return complainf("decision clarify needs questions")
+		f.add("decision clarify needs questions")
 	}
 	for i := range o.Steps {
-		if err := o.Steps[i].check(in); err != nil {
-			return err
-		}
+		o.Steps[i].Refs = in.Refs.expand(o.Steps[i].Refs)
+		o.Steps[i].check(f, i+1, in)
 	}
-	return nil
 }
 
-func (s *Step) check(in ThinkInput) error {
-	if err := oneOf("type", &s.Type, "", stepTypes...); err != nil {
-		return err
-	}
-	if err := oneOf("needs", &s.Needs, "refs", needs...); err != nil {
-		return err
-	}
+func (s *Step) check(f *faults, number int, in ThinkInput) {
+	f.check(oneOf("type", &s.Type, "", stepTypes...))
+	f.check(oneOf("needs", &s.Needs, "refs", needs...))
 	if s.Type == "analyze" {
 		s.Needs = "rows"
 	}
 	s.Subdomain = in.subdomain(s.Subdomain)
 	if !slices.Contains(in.Subdomains, s.Subdomain) {
-		return complainf("there is no subdomain %q; use one of %s", s.Subdomain, strings.Join(in.Subdomains, ", "))
+		f.add("step %d: there is no subdomain %q; use one of %s", number, s.Subdomain, strings.Join(in.Subdomains, ", "))
 	}
 	if strings.TrimSpace(s.Description) == "" {
-		return complainf("a step has no description")
+		f.add("step %d has no description", number)
 	}
-	return nil
 }
 
 // subdomain normalises a name as people write it: case, blanks and the domain's
@@ -109,18 +140,17 @@ func (in *ThinkInput) subdomain(name string) string {
 	return name
 }
 
-func (o *ThinkOutput) checkLimits(in ThinkInput) error {
+func (o *ThinkOutput) checkLimits(f *faults, in ThinkInput) {
 	for _, s := range o.Steps {
 		for _, ref := range s.Refs {
 			if _, ok := in.Refs[ref]; !ok {
-				return complainf("there is no %s in this conversation; find what has no ref by name", ref)
+				f.add("there is no %s in this conversation; find what has no ref by name", ref)
 			}
 		}
 	}
 	if len(o.Steps) > in.MaxSteps {
-		return complainf("the plan has %d steps, at most %d are allowed; combine them or propose a first part", len(o.Steps), in.MaxSteps)
+		f.add("the plan has %d steps, at most %d are allowed; combine them or propose a first part", len(o.Steps), in.MaxSteps)
 	}
-	return nil
 }
 
 func (o *ThinkOutput) writes() bool {
@@ -132,19 +162,26 @@ func (o *ThinkOutput) enforce(in ThinkInput) *ThinkOutput {
 	for i := range o.Steps {
 		o.Steps[i].Refs = slices.DeleteFunc(o.Steps[i].Refs, func(ref string) bool { _, ok := in.Refs[ref]; return !ok })
 	}
-	if o.writes() && !in.WriteAllowed {
+	if o.writes() && !in.Permission.Allowed {
 		return o.asProposal()
 	}
 	if len(o.Steps) > in.MaxSteps {
+		o.Left = o.Steps[in.MaxSteps:]
 		o.Steps = o.Steps[:in.MaxSteps]
 	}
 	return o
 }
 
+// asProposal keeps the steps: they are what is proposed.
 func (o *ThinkOutput) asProposal() *ThinkOutput {
-	parts := make([]string, 0, len(o.Steps))
-	for _, s := range o.Steps {
+	return &ThinkOutput{Goal: o.Goal, Decision: "propose", Proposal: Proposal(o.Steps), Steps: o.Steps}
+}
+
+// Proposal words a plan that waits for the user's word.
+func Proposal(steps []Step) string {
+	parts := make([]string, 0, len(steps))
+	for _, s := range steps {
 		parts = append(parts, strings.TrimRight(s.Description, "."))
 	}
-	return &ThinkOutput{Goal: o.Goal, Decision: "propose", Proposal: "I would do this: " + strings.Join(parts, "; ") + ". Shall I?"}
+	return "I would do this: " + strings.Join(parts, "; ") + ". Shall I?"
 }

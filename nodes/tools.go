@@ -100,7 +100,7 @@ var toolSpecs = map[string]toolSpec{
 				"order_by": optional(text("A column.")), "order_dir": enum("", "asc", "desc"),
 			})
 		}},
-	ToolCreate: {"Save new rows, each with its children; or from_ref, which saves a draft exactly as it is. set, clear and children change that draft first, and are empty otherwise; children then replace all that it has of their table.",
+	ToolCreate: {"Save new rows, each with its children; or from_ref, which saves a draft exactly as it is. set, clear and children change that draft first, as in generate, and are empty otherwise.",
 		func(in *ActInput) *jsonschema.Schema {
 			change := row(fields{"table": in.writable(ToolCreate), "from_ref": optional(text("A draft: gen_...")), "clear": list("Columns of the draft to empty.", text(""))})
 			change.Properties["rows"] = list("New rows.", row(fields{}))
@@ -124,11 +124,11 @@ var toolSpecs = map[string]toolSpec{
 				})),
 			})
 		}},
-	ToolGenerate: {"Draft content that is not saved. creates: one entry per new draft. updates: the whole new content of a draft.",
+	ToolGenerate: {"Draft content that is not saved. creates: one entry per new draft. updates: only what changes of a draft. Its children: with a position (from 1) that one changes, with an empty set it is removed, the position after the last adds one; without positions they are all there are.",
 		func(in *ActInput) *jsonschema.Schema {
 			return object(fields{
 				"creates": list("", row(fields{"type": enum("", in.EntityTypes...)})),
-				"updates": list("", row(fields{"ref": text("A draft: gen_...")})),
+				"updates": list("", row(fields{"ref": text("A draft: gen_..."), "clear": list("Columns to empty.", text(""))})),
 			})
 		}},
 	ToolCalculate: {"Exact arithmetic: each expression is evaluated, e.g. \"2.5 * 4\".",
@@ -143,13 +143,18 @@ var toolSpecs = map[string]toolSpec{
 		func(*ActInput) *jsonschema.Schema {
 			return object(fields{"summary": text(""), "conclusions": text("Empty for none."), "note": text("Empty for none.")})
 		}},
-	ToolAskUser: {"Ask the user something that only they can decide; ends the turn.",
-		func(*ActInput) *jsonschema.Schema { return object(fields{"question": text("")}) }},
-	ToolBlocked: {"Say that the step cannot be done and what should happen next.",
+	ToolAskUser: {"Ask the user something that only they can decide; ends the turn. Stands alone, without other calls.",
+		func(*ActInput) *jsonschema.Schema {
+			return object(fields{
+				"question": text(""), "options": list("Answers to choose from, a few words each; empty for an open question.", text("")),
+				"would_write": {Type: "boolean", Description: "True when a yes asks for something to be saved, changed or deleted."},
+			})
+		}},
+	ToolBlocked: {"Say that the step cannot be done and what should happen next. Stands alone, without other calls.",
 		func(*ActInput) *jsonschema.Schema {
 			return object(fields{"code": enum("", blockedCodes...), "details": text(""), "next": enum("", blockedNexts...)})
 		}},
-	ToolRequestSchema: {"See the columns of another table.",
+	ToolRequestSchema: {"See the columns of another table. Stands alone, without other calls.",
 		func(*ActInput) *jsonschema.Schema { return object(fields{"table": text("")}) }},
 }
 
@@ -173,7 +178,9 @@ func filters() *jsonschema.Schema {
 // row is what a row is made of, beside what else stands with it.
 func row(beside fields) *jsonschema.Schema {
 	beside["set"] = set()
-	beside["children"] = list("Child rows, one entry each.", object(fields{"table": text("A child table."), "set": set()}))
+	beside["children"] = list("Child rows, one entry each.", object(fields{
+		"table": text("A child table."), "set": set(), "position": optional(integer("Which one of a draft, from 1; null in new content.")),
+	}))
 	return object(beside)
 }
 

@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"alfred/llm"
 )
@@ -17,6 +18,7 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 		"mentions.resolution": resolutions,
 		"constraints.kind":    constraintKinds,
 		"constraints.scope":   scopes,
+		"quick.entity_type":   in.EntityTypes,
 	})
 	if err != nil {
 		return nil, err
@@ -45,64 +47,115 @@ var (
 
 func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, error) {
 	out := &UnderstandOutput{}
-	if err := decodeStrict([]byte(resp.Text), out); err != nil {
+	if err := decode([]byte(resp.Text), out); err != nil {
 		return nil, err
 	}
-	if err := out.checkValues(in); err != nil {
-		return nil, err
-	}
+	out.eachRefs(in.Refs.expand)
+	var f faults
+	out.checkValues(&f, in)
+	out.checkRefs(&f, in.Refs)
 	if !in.HasQuestion {
 		out.AnswersQuestion = false
 	}
-	return out, out.checkRefs(in.Refs)
+	out.keepWhatIsToBeDeleted(in.Refs)
+	out.notQuick(in.Refs)
+	return out, f.err()
 }
 
-func (o *UnderstandOutput) checkValues(in UnderstandInput) error {
-	if err := oneOf("intent", &o.Intent, "explore", intents...); err != nil {
-		return err
-	}
+func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
+	f.check(oneOf("intent", &o.Intent, "explore", intents...))
 	for i := range o.Mentions {
-		if err := oneOf("resolution", &o.Mentions[i].Resolution, "unknown", resolutions...); err != nil {
-			return err
-		}
+		f.check(oneOf("resolution", &o.Mentions[i].Resolution, "unknown", resolutions...))
 	}
 	for i := range o.Constraints {
 		c := &o.Constraints[i]
 		c.Value = plainValue(c.Value)
 		if c.Text == "" {
-			return complainf("a constraint has no text")
+			f.add("a constraint has no text")
 		}
-		if err := oneOf("kind", &c.Kind, "other", constraintKinds...); err != nil {
-			return err
-		}
-		if err := oneOf("scope", &c.Scope, "session", scopes...); err != nil {
-			return err
-		}
+		f.check(oneOf("kind", &c.Kind, "other", constraintKinds...))
+		f.check(oneOf("scope", &c.Scope, "session", scopes...))
 	}
-	if o.Quick != nil && !slices.Contains(in.EntityTypes, o.Quick.EntityType) {
-		return complainf("quick names the type %q, which does not exist", o.Quick.EntityType)
+	if o.Quick != nil {
+		if known, ok := in.EntityAliases[strings.ToLower(strings.TrimSpace(o.Quick.EntityType))]; ok {
+			o.Quick.EntityType = known
+		}
+		f.check(oneOf("quick.entity_type", &o.Quick.EntityType, "", in.EntityTypes...))
 	}
 	if o.Disambiguation != nil && (o.Disambiguation.Question == "" || len(o.Disambiguation.Options) < 2) {
-		return complainf("a disambiguation needs a question and at least two options")
+		f.add("a disambiguation needs a question and at least two options")
 	}
 	if o.Clarification != nil && len(o.Clarification.Questions) == 0 {
-		return complainf("a clarification needs a question")
+		f.add("a clarification needs a question")
 	}
-	return nil
 }
 
-func (o *UnderstandOutput) checkRefs(known Refs) error {
+func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {
+	told := map[string]bool{}
 	for _, ref := range o.refs() {
-		if _, ok := known[ref]; !ok {
-			return complainf("there is no %s in this conversation; use refs exactly as listed", ref)
+		if _, ok := known[ref]; !ok && !told[ref] {
+			told[ref] = true
+			f.add("there is no %s in this conversation; use refs exactly as listed", ref)
 		}
 	}
 	for _, ref := range o.Curation.Demote {
 		if known[ref].Pending {
-			return complainf("%s is a draft and cannot be demoted; drop or exclude it", ref)
+			f.add("%s is a draft and cannot be demoted; forget or exclude it", ref)
 		}
 	}
-	return nil
+}
+
+// eachRefs replaces every list of refs that the output holds.
+func (o *UnderstandOutput) eachRefs(with func([]string) []string) {
+	c := &o.Curation
+	c.Demote, c.Forget = with(c.Demote), with(c.Forget)
+	for i := range o.Mentions {
+		o.Mentions[i].Candidates = with(o.Mentions[i].Candidates)
+	}
+	if o.Disambiguation != nil {
+		o.Disambiguation.Options = with(o.Disambiguation.Options)
+	}
+	var retain []Retain
+	for _, r := range c.Retain {
+		for _, ref := range with([]string{r.Ref}) {
+			retain = append(retain, Retain{Ref: ref, Reason: r.Reason, Confidence: r.Confidence})
+		}
+	}
+	var exclude []Exclude
+	for _, e := range c.Exclude {
+		for _, ref := range with([]string{e.Ref}) {
+			exclude = append(exclude, Exclude{Ref: ref, Reason: e.Reason})
+		}
+	}
+	c.Retain, c.Exclude = retain, exclude
+	for i := range o.Mentions {
+		if one := with([]string{o.Mentions[i].Ref}); o.Mentions[i].Ref != "" && len(one) == 1 {
+			o.Mentions[i].Ref = one[0]
+		}
+	}
+}
+
+// keepWhatIsToBeDeleted leaves saved rows in view when the message asks to change
+// or delete: "drop those two" then means the rows, and a ref that is forgotten
+// cannot be deleted by it any more.
+func (o *UnderstandOutput) keepWhatIsToBeDeleted(known Refs) {
+	if o.Intent == "write" {
+		o.Curation.Forget = slices.DeleteFunc(o.Curation.Forget, func(ref string) bool { return !known[ref].Pending })
+	}
+}
+
+// notQuick takes the short way back from all but a plain look-up in one table.
+func (o *UnderstandOutput) notQuick(known Refs) {
+	if o.Quick == nil {
+		return
+	}
+	plain := o.Intent == "read" && !o.AnswersQuestion && o.Recall == nil
+	for _, m := range o.Mentions {
+		plain = plain && (m.Ref == "" || known[m.Ref].Type == o.Quick.EntityType && !known[m.Ref].Pending)
+	}
+	if !plain {
+		o.Quick = nil
+	}
 }
 
 // refs are all refs the output names.
@@ -121,7 +174,7 @@ func (o *UnderstandOutput) refs() []string {
 		refs = append(refs, e.Ref)
 	}
 	refs = append(refs, o.Curation.Demote...)
-	refs = append(refs, o.Curation.Drop...)
+	refs = append(refs, o.Curation.Forget...)
 	if o.Disambiguation != nil {
 		refs = append(refs, o.Disambiguation.Options...)
 	}
@@ -142,7 +195,7 @@ func (o *UnderstandOutput) keepKnownRefs(known Refs) {
 	c.Retain = slices.DeleteFunc(c.Retain, func(r Retain) bool { return unknown(r.Ref) })
 	c.Exclude = slices.DeleteFunc(c.Exclude, func(e Exclude) bool { return unknown(e.Ref) })
 	c.Demote = slices.DeleteFunc(c.Demote, func(ref string) bool { return unknown(ref) || known[ref].Pending })
-	c.Drop = slices.DeleteFunc(c.Drop, unknown)
+	c.Forget = slices.DeleteFunc(c.Forget, unknown)
 	if d := o.Disambiguation; d != nil {
 		d.Options = slices.DeleteFunc(d.Options, unknown)
 		if len(d.Options) < 2 {

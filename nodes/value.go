@@ -29,7 +29,7 @@ func constraintValue() *jsonschema.Schema {
 // same form however it was written.
 func plainValue(given json.RawMessage) json.RawMessage {
 	var form constraintForm
-	if len(given) == 0 || decodeStrict(given, &form) != nil {
+	if len(given) == 0 || decode(given, &form) != nil {
 		return given
 	}
 	dated := form.From != "" || form.To != ""

@@ -20,7 +20,7 @@ var functionCalls = []string{ //nolint:gochecknoglobals // a table
 	`alfred.entity_state(NULL)`,
 	`alfred.entity_tier('stored', 'read', NULL, NULL, 1, NULL, 2, 2)`,
 	`kitchen.seed_demo((SELECT user_id FROM alfred.sessions WHERE id = ':session'))`,
-	`alfred.turn_enqueue(':session', 'a second message', NULL, NULL, 'enqueue', '[]', '[]')`,
+	`alfred.turn_enqueue(':session', 'a second message', NULL, NULL, 'enqueue', '[]', '[]', NULL)`,
 	`alfred.turn_start_next(':session')`,
 	`alfred.turn_event_append(':turn', 'plan')`,
 	`alfred.turn_events_append(':turn', '[{"type": "plan", "data": {}}]')`,

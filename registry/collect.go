@@ -24,8 +24,16 @@ type collected struct {
 	nested []*sighted
 	linked []*sighted
 	loose  []string // UUIDs where no column says whose they are
-	// deleted are the keys of rows that a statement deleted, by type.
-	deleted map[string][]string
+	// deleted are the rows that a statement deleted, by type.
+	deleted map[string][]gone
+}
+
+// gone is a row that was deleted. One without a ref gets one, so that the log can
+// name it, unless it went as a part of another or nothing but its key is known.
+type gone struct {
+	id    string
+	label string
+	part  bool
 }
 
 // sighted is a sighting and the row that it was seen in, nil where only a foreign
@@ -37,7 +45,7 @@ type sighted struct {
 }
 
 func collect(d *domain.Domain, results []Result) *collected {
-	c := &collected{deleted: map[string][]string{}}
+	c := &collected{deleted: map[string][]gone{}}
 
 	for _, result := range results {
 		for _, row := range result.Rows {
@@ -55,7 +63,7 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 	switch id := keyText(row[e.Key.Name]); {
 	case id == "":
 	case of.Action == ActionDeleted || of.Action == ActionDeletedUser:
-		c.deleted[e.Type] = append(c.deleted[e.Type], id)
+		c.deleted[e.Type] = append(c.deleted[e.Type], gone{id, labelOf(e, row), nested})
 	default:
 		s := Sighting{Type: e.Type, ID: id, Label: labelOf(e, row), Action: of.Action, RowVersion: of.Versions[id]}
 

@@ -27,11 +27,11 @@ func (r *Registry) Retain(ctx context.Context, ref, reason string, confidence *f
 }
 
 // Demote takes a ref out of view until it is touched again. Drafts are refused
-// (ErrRefused): those are dropped or excluded.
+// (ErrRefused): those are forgotten or excluded.
 func (r *Registry) Demote(ctx context.Context, ref, reason string) error {
 	return r.curate(ctx, curation{"demote", "demoted", ref, reason}, func(e *Entry) error {
 		if e.Pending() {
-			return fmt.Errorf("%s is a draft and cannot be demoted; drop or exclude it: %w", ref, ErrRefused)
+			return fmt.Errorf("%s is a draft and cannot be demoted; forget or exclude it: %w", ref, ErrRefused)
 		}
 
 		e.demote(r.scope.Turn)
@@ -40,10 +40,10 @@ func (r *Registry) Demote(ctx context.Context, ref, reason string) error {
 	})
 }
 
-// Drop discards a ref: no tier, not resolvable. The row stays; read again, it
+// Forget discards a ref: no tier, not resolvable. The row stays; read again, it
 // gets its old ref back.
-func (r *Registry) Drop(ctx context.Context, ref, reason string) error {
-	return r.curate(ctx, curation{"drop", "dropped", ref, reason}, func(e *Entry) error {
+func (r *Registry) Forget(ctx context.Context, ref, reason string) error {
+	return r.curate(ctx, curation{"forget", "dropped", ref, reason}, func(e *Entry) error {
 		e.drop()
 
 		return nil
@@ -84,7 +84,7 @@ func (r *Registry) Unpin(ctx context.Context, ref string) error {
 	})
 }
 
-// Restore undoes a demotion, an exclusion or a drop; the log of decisions keeps
+// Restore undoes a demotion, an exclusion or a Forget; the log of decisions keeps
 // what was decided before.
 func (r *Registry) Restore(ctx context.Context, ref string) error {
 	if err := r.lock(ctx); err != nil {
@@ -246,7 +246,7 @@ func (r *Registry) dropDrafts(ctx context.Context, reason string) ([]Entry, erro
 		return nil, err
 	}
 
-	return dropped, r.decide(ctx, "drop", refs, reason)
+	return dropped, r.decide(ctx, "forget", refs, reason)
 }
 
 // ExpireRetentions ends retentions neither renewed nor touched for decayTurns

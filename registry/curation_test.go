@@ -31,8 +31,8 @@ func TestTiersInDisplayOrder(t *testing.T) {
 	require.InDelta(t, 0.2, float64(*active[4].Confidence), 1e-6)
 }
 
-// A demoted ref leaves the lists at once and comes back by being
-// named, not by standing in a result.
+// A demoted ref leaves the lists at once and comes back by being named or, V28, read
+// again.
 func TestDemote(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -43,7 +43,8 @@ func TestDemote(t *testing.T) {
 	require.NoError(t, b.at(1).Demote(ctx, "recipe_1", "off topic"))
 	require.Empty(t, b.tiers(t, 1))
 	b.read(t, 2, "recipe", "Soup")
-	require.Empty(t, b.tiers(t, 2))
+	require.Equal(t, map[string]string{"recipe_1": TierRecent}, b.tiers(t, 2))
+	require.NoError(t, b.at(2).Demote(ctx, "recipe_1", "off topic"))
 
 	_, err := b.at(2).Touch(ctx, []string{"recipe_1", "recipe_1", "recipe_7"})
 	require.NoError(t, err)
@@ -59,7 +60,7 @@ func TestDemote(t *testing.T) {
 	_, err = b.at(5).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{}`)}})
 	require.NoError(t, err)
 	require.ErrorIs(t, b.at(5).Demote(ctx, "gen_recipe_1", ""), ErrRefused)
-	require.Equal(t, []string{"retain", "demote", "demote", "demote", "demote"}, b.decisions(t))
+	require.Equal(t, []string{"retain", "demote", "demote", "demote", "demote", "demote"}, b.decisions(t))
 }
 
 func TestDropAndRestore(t *testing.T) {
@@ -70,8 +71,8 @@ func TestDropAndRestore(t *testing.T) {
 	b.read(t, 1, "recipe", "Soup")
 	_, err := b.at(1).Generate(ctx, []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
 	require.NoError(t, err)
-	require.NoError(t, b.at(1).Drop(ctx, "recipe_1", "no"))
-	require.NoError(t, b.at(1).Drop(ctx, "gen_recipe_1", "no"))
+	require.NoError(t, b.at(1).Forget(ctx, "recipe_1", "no"))
+	require.NoError(t, b.at(1).Forget(ctx, "gen_recipe_1", "no"))
 	require.Empty(t, b.tiers(t, 1))
 
 	found, err := b.at(1).Lookup(ctx, []string{"recipe_1", "gen_recipe_1"})
@@ -195,7 +196,7 @@ func TestClearAll(t *testing.T) {
 	require.Zero(t, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1
 		AND (active_reason IS NOT NULL OR excluded_reason IS NOT NULL OR pinned OR active_turn IS NOT NULL)`))
 	require.Equal(t, []string{"recipe_4"}, refsOf(b.read(t, 2, "recipe", "New")), "counters stay")
-	require.Equal(t, []string{"drop", "clear_all"}, b.decisions(t)[3:])
+	require.Equal(t, []string{"forget", "clear_all"}, b.decisions(t)[3:])
 }
 
 // Retentions decay by the system's hand; pins do not.

@@ -54,7 +54,7 @@ func (b *bundle) play(t *testing.T, rng *rand.Rand, turn int) {
 		case 8:
 			allow([]func() error{
 				func() error { return r.Demote(ctx, ref, "") },
-				func() error { return r.Drop(ctx, ref, "") },
+				func() error { return r.Forget(ctx, ref, "") },
 				func() error { return r.Restore(ctx, ref) },
 			}[rng.IntN(3)]())
 		case 9:

@@ -2,7 +2,9 @@ package registry
 
 import (
 	"context"
+	"regexp"
 	"slices"
+	"strconv"
 
 	"alfred/domain"
 )
@@ -29,6 +31,11 @@ const keyField = "id"
 func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
 	s := &substitution{domain: r.domain}
 
+	filters, err := r.expandRanges(ctx, e, filters)
+	if err != nil {
+		return nil, err
+	}
+
 	for _, f := range filters {
 		if target := s.filterTarget(e, f); target != nil {
 			s.gather(f.Value, Want{Type: target.Type, Stored: true, Deleted: true})
@@ -52,6 +59,91 @@ func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filte
 	}
 
 	return out, nil
+}
+
+// refRange is how prompts show many refs on one line: inv_1..inv_12.
+var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z_]*)_(\d{1,6})\s*\.{2,3}\s*(?:((?:gen_)?[a-z][a-z_]*)_)?(\d{1,6})$`)
+
+// maxRange bounds how many refs a range may stand for.
+const maxRange = 1000
+
+// expandRanges writes the ranges in places of refs out as the refs there are.
+func (r *Registry) expandRanges(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
+	s := &substitution{domain: r.domain}
+	out := slices.Clone(filters)
+
+	for i, f := range filters {
+		if s.filterTarget(e, f) == nil {
+			continue
+		}
+
+		values, isList := asList(f.Value)
+		if !isList {
+			values = []any{f.Value}
+		}
+
+		expanded, changed, err := r.expand(ctx, values)
+		if err != nil {
+			return nil, err
+		}
+
+		if changed {
+			out[i].Value = expanded
+			out[i].Op = map[string]string{"=": "in", "!=": "not_in"}[f.Op]
+
+			if out[i].Op == "" {
+				out[i].Op = f.Op
+			}
+		}
+	}
+
+	return out, nil
+}
+
+func (r *Registry) expand(ctx context.Context, values []any) ([]any, bool, error) {
+	var out []any
+
+	changed := false
+
+	for _, value := range values {
+		text, _ := value.(string)
+
+		parts := refRange.FindStringSubmatch(text)
+		if parts == nil || parts[3] != "" && parts[3] != parts[1] {
+			out = append(out, value)
+
+			continue
+		}
+
+		from, _ := strconv.Atoi(parts[2])
+		to, _ := strconv.Atoi(parts[4])
+
+		var names []string
+		for n := from; n <= to && n-from < maxRange; n++ {
+			names = append(names, parts[1]+"_"+strconv.Itoa(n))
+		}
+
+		known, err := r.Lookup(ctx, names)
+		if err != nil {
+			return nil, false, err
+		}
+
+		found := false
+
+		for _, name := range names {
+			if _, ok := known[name]; ok {
+				out, found = append(out, name), true
+			}
+		}
+
+		if !found {
+			out = append(out, value) // to be named in the error
+		}
+
+		changed = changed || found
+	}
+
+	return out, changed, nil
 }
 
 // TranslatePayload returns a copy of the payload with refs replaced by keys in

@@ -207,11 +207,17 @@ func newEntry(s *Sighting, ref string, turn int) *Entry {
 // this turn ends, the ref never reused. Rows without a ref get none. The action
 // is ActionDeletedUser when the scope's actor is the user.
 func (r *Registry) Tombstone(ctx context.Context, entityType string, ids []string) ([]Entry, error) {
-	keys := make([]key, len(ids))
+	rows := make([]gone, len(ids))
 	for i, id := range ids {
-		keys[i] = key{entityType, id}
+		rows[i] = gone{id: id, part: true}
 	}
 
+	return r.bury(ctx, entityType, rows)
+}
+
+// bury is Tombstone of rows that were seen as they went: those with a label get a
+// ref if they had none, because "who deleted that row?" needs an answer.
+func (r *Registry) bury(ctx context.Context, entityType string, rows []gone) ([]Entry, error) {
 	action := ActionDeleted
 	if r.scope.Actor == ActorUser {
 		action = ActionDeletedUser
@@ -221,16 +227,57 @@ func (r *Registry) Tombstone(ctx context.Context, entityType string, ids []strin
 		return nil, err
 	}
 
+	keys := make([]key, len(rows))
+	for i, row := range rows {
+		keys[i] = key{entityType, row.id}
+	}
+
 	known, err := r.loadKeys(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
 
-	return r.apply(ctx, refOrder(slices.Collect(maps.Values(known))), action, func(e *Entry) {
+	buried, err := r.apply(ctx, refOrder(slices.Collect(maps.Values(known))), action, func(e *Entry) {
 		if e.State != StateDropped && e.State != StateDeleted {
 			e.bury(r.scope.Turn, action)
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
+
+	unseen, err := r.buryUnseen(ctx, entityType, rows, known, action)
+
+	return append(buried, unseen...), err
+}
+
+func (r *Registry) buryUnseen(ctx context.Context, entityType string, rows []gone, known map[key]*Entry, action string) ([]Entry, error) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row gone) bool {
+		return row.part || row.label == "" || known[key{entityType, row.id}] != nil
+	})
+	if len(rows) == 0 {
+		return nil, nil
+	}
+
+	keys := make([]key, len(rows))
+	for i, row := range rows {
+		keys[i] = key{entityType, row.id}
+	}
+
+	fresh, err := r.mint(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+
+	entries, changes := make([]Entry, len(rows)), make([]change, len(rows))
+
+	for i, row := range rows {
+		entries[i] = *newEntry(&Sighting{Type: entityType, ID: row.id, Label: row.label, Action: action}, fresh[keys[i]], r.scope.Turn)
+		entries[i].bury(r.scope.Turn, action)
+		changes[i] = change{&entries[i], action}
+	}
+
+	return entries, r.write(ctx, changes)
 }
 
 // Relabel sets labels (ref -> label) and records it; an empty label changes

@@ -133,7 +133,7 @@ func TestTouchText(t *testing.T) {
 	_, err := b.at(1).Generate(t.Context(), []Draft{{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}})
 	require.NoError(t, err)
 
-	touched, err := b.at(5).TouchText(t.Context(), `{"use": ["recipe_3", "gen_recipe_1"], "not": "xrecipe_1 recipe_2x recipe_01 step_2 recipe_99"}`)
+	touched, err := b.at(5).Touch(t.Context(), RefsIn(b.at(1).domain, `{"use": ["recipe_3", "gen_recipe_1"], "not": "xrecipe_1 recipe_2x recipe_01 step_2 recipe_99"}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{"recipe_3", "gen_recipe_1"}, refsOf(touched))
 	require.Equal(t, map[string]string{"recipe_3": TierRecent, "gen_recipe_1": TierGenerated}, b.tiers(t, 5))

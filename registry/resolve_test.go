@@ -36,8 +36,8 @@ func TestResolveRefuses(t *testing.T) {
 		{Type: "recipe", Content: json.RawMessage(`{"name": "Pie"}`)}, {Type: "recipe", Content: json.RawMessage(`{"name": "Cake"}`)},
 	})
 	require.NoError(t, err)
-	require.NoError(t, b.at(1).Drop(t.Context(), "recipe_3", "no"))
-	require.NoError(t, b.at(1).Drop(t.Context(), "gen_recipe_2", "no"))
+	require.NoError(t, b.at(1).Forget(t.Context(), "recipe_3", "no"))
+	require.NoError(t, b.at(1).Forget(t.Context(), "gen_recipe_2", "no"))
 
 	stored := Want{Type: "recipe", Stored: true}
 

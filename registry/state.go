@@ -34,11 +34,9 @@ func (e *Entry) see(s *Sighting, turn int) {
 	e.Action = s.Action
 	e.TurnLastRef = max(e.TurnLastRef, turn)
 
-	// Standing in a list that was read does not bring a demoted ref back; a write
-	// or the user's hand does.
-	if s.Action != ActionRead {
-		e.DemotedAtTurn = nil
-	}
+	// What is read or written again is in use again: hidden for good, "show the second
+	// one" would find nothing.
+	e.DemotedAtTurn = nil
 
 	if s.Action == ActionMentionedUser {
 		e.include()

@@ -43,10 +43,9 @@ func (r *Registry) Touch(ctx context.Context, refs []string) ([]Entry, error) {
 	return r.apply(ctx, live, "touched", func(e *Entry) { e.touch(r.scope.Turn) })
 }
 
-// TouchText touches every ref that stands in the text as a whole token.
-func (r *Registry) TouchText(ctx context.Context, text string) ([]Entry, error) {
-	return r.Touch(ctx, refsIn(r.domain, text))
-}
+// RefsIn lists the tokens of a text that have the form of a ref of one of the
+// domain's types, each once, whether or not there is such a ref.
+func RefsIn(d *domain.Domain, text string) []string { return refsIn(d, text) }
 
 // refsIn lists the tokens of a text that have the form of a ref, each once.
 func refsIn(d *domain.Domain, text string) []string {

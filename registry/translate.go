@@ -55,9 +55,8 @@ func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels L
 	return translated, nil
 }
 
-// registerAll records what was found. A deleted row becomes a tombstone, and
-// gets no ref if it had none; deletions come last, since a row that one decision
-// changed and deleted is gone.
+// registerAll records what was found. A deleted row becomes a tombstone; deletions
+// come last, since a row that one decision changed and deleted is gone.
 func (r *Registry) registerAll(ctx context.Context, t *translation, found *collected, read LabelReader) error {
 	entries, err := r.register(ctx, found.sightings(), func(b *book) error {
 		return found.label(ctx, r.domain, b, read)
@@ -73,7 +72,7 @@ func (r *Registry) registerAll(ctx context.Context, t *translation, found *colle
 			continue
 		}
 
-		if entries, err = r.Tombstone(ctx, e.Type, found.deleted[e.Type]); err != nil {
+		if entries, err = r.bury(ctx, e.Type, found.deleted[e.Type]); err != nil {
 			return err
 		}
 

@@ -122,8 +122,8 @@ func TestTranslateDeletedChildren(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND action = 'linked'`), "the row that is shown points to it")
 }
 
-// Deleted rows become tombstones, whichever filter found them; those never
-// seen get no ref.
+// V16: deleted rows become tombstones, whichever filter found them, those never
+// seen before too.
 func TestTranslateDeletedRows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -134,8 +134,8 @@ func TestTranslateDeletedRows(t *testing.T) {
 		Rows: []map[string]any{{"id": idOf("Milk"), "name": "Milk"}, {"id": idOf("Tea"), "name": "Tea"}},
 	}}, nil)
 	require.NoError(t, err)
-	require.JSONEq(t, `[{"id":"inv_2","name":"Milk"},{"name":"Tea"}]`, encode(t, results[0].Rows))
-	require.Equal(t, []string{"inv_2"}, results[0].Refs)
+	require.JSONEq(t, `[{"id":"inv_2","name":"Milk"},{"id":"inv_3","name":"Tea"}]`, encode(t, results[0].Rows))
+	require.Equal(t, []string{"inv_2", "inv_3"}, results[0].Refs)
 	require.Equal(t, map[string]string{"inv_1": TierRecent}, b.tiers(t, 2))
 
 	// One decision that changes a row and deletes it leaves it deleted.

@@ -47,7 +47,7 @@ func output(req *llm.Request) any {
 	case "understand":
 		return nodes.UnderstandOutput{
 			Intent: "write", CurationSummary: "Nothing to curate.", Mentions: []nodes.Mention{}, Constraints: []nodes.Constraint{},
-			Curation: nodes.Curation{Retain: []nodes.Retain{}, Demote: []string{}, Drop: []string{}, Exclude: []nodes.Exclude{}},
+			Curation: nodes.Curation{Retain: []nodes.Retain{}, Demote: []string{}, Forget: []string{}, Exclude: []nodes.Exclude{}},
 		}
 	case "think":
 		return nodes.ThinkOutput{

@@ -52,7 +52,7 @@ func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 // Think is what the planner sees, in a replan too.
 func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	t := p.page(v, false)
-	in := nodes.ThinkInput{Facts: t.nodeFacts(), Refs: t.Refs(), MaxSteps: p.config.MaxSteps[t.Mode], WriteAllowed: t.WriteAllowed(), SubdomainAliases: map[string]string{}}
+	in := nodes.ThinkInput{Facts: t.nodeFacts(), Refs: t.Refs(), MaxSteps: p.config.MaxSteps[t.Mode], SubdomainAliases: map[string]string{}}
 	for _, sub := range p.domain.Subdomains {
 		in.Subdomains = append(in.Subdomains, sub.Name)
 		for _, alias := range sub.Aliases {

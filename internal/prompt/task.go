@@ -49,11 +49,6 @@ func (t *page) currentTask(s *section) {
 	if t.Understood.Intent != "" {
 		s.line("Intent: ", clean.Inline(t.Understood.Intent, say.ShortLine))
 	}
-	if t.WriteAllowed() {
-		s.line("Write steps: allowed, the user asked for it")
-	} else {
-		s.line("Write steps: not allowed, the user has not asked to save, change or delete anything; propose instead")
-	}
 	t.replan(s)
 	s.because("current", "", t.Number, message)
 }

@@ -184,40 +184,6 @@ func TestTodayIsTheUsersDay(t *testing.T) {
 	}
 }
 
-// Writing needs the wish to write, a proposal that was confirmed, or the answer
-// to a question that stood in the way of a write.
-func TestWritePermission(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		understood, asked, kind string
-		allowed                 bool
-	}{
-		"asked for":                {understood: `{"intent": "write"}`, allowed: true},
-		"exploring":                {understood: `{"intent": "explore"}`},
-		"confirmed":                {understood: `{"intent": "confirm", "answers_question": true}`, kind: "propose", asked: "explore", allowed: true},
-		"yes to nothing":           {understood: `{"intent": "confirm", "answers_question": true}`},
-		"something else":           {understood: `{"intent": "read"}`, kind: "propose", asked: "write"},
-		"no to a proposal":         {understood: `{"intent": "answer", "answers_question": true}`, kind: "propose", asked: "explore"},
-		"answered about a write":   {understood: `{"intent": "answer", "answers_question": true}`, kind: "clarify", asked: "write", allowed: true},
-		"answered about a reading": {understood: `{"intent": "answer", "answers_question": true}`, kind: "clarify", asked: "read"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := setup(t)
-			past := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1})
-			if c.kind != "" {
-				testfactory.Run(t, b.tx, past, 1, "understand", 0, `{"intent": "`+c.asked+`"}`)
-				b.exec(t, `INSERT INTO questions (session_id, turn_id, kind, payload) VALUES ($1, $2, $3, '{"text": "Shall I?"}')`, b.session, past.ID, c.kind)
-			}
-			turn := b.running(t, 2, "yes", db.StepTypeWrite)
-			testfactory.Run(t, b.tx, turn, 1, "understand", 0, c.understood)
-			in := b.think(t, turn)
-			require.Equal(t, c.allowed, in.WriteAllowed)
-			require.Equal(t, c.allowed, strings.Contains(body(in.Frame, "## Current Task"), "Write steps: allowed"))
-		})
-	}
-}
-
 // Whoever asked, Understand and Think see the question; Think sees it answered.
 func TestOpenQuestion(t *testing.T) {
 	t.Parallel()

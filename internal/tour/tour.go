@@ -64,6 +64,9 @@ func (t *Tour) Play(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
+// Session is the id of the conversation that was played.
+func (t *Tour) Session() string { return t.session }
+
 // signUp makes a user of its own, so that the tour can be repeated on any database
 // and leaves the user demo alone.
 func (t *Tour) signUp(ctx context.Context) error {

@@ -42,25 +42,6 @@ func (t *Scene) Replanned() bool {
 	return false
 }
 
-// WriteAllowed is the permission to write: the user asked for it in this
-// message, said yes to a proposal, or answered a question that stood in the way
-// of a write that was asked for.
-func (t *Scene) WriteAllowed() bool {
-	u := &t.Understood
-	if u.Intent == "write" {
-		return true
-	}
-	if t.Question == nil || !u.AnswersQuestion {
-		return false
-	}
-	switch t.Question.Kind {
-	case "propose", "approve":
-		return u.Intent == "confirm"
-	default:
-		return (u.Intent == "confirm" || u.Intent == "answer") && t.Question.AskedIntent == "write"
-	}
-}
-
 // QuestionPayload is what every question's payload has.
 type QuestionPayload struct {
 	Text    string           `json:"text"`
@@ -152,7 +133,7 @@ func (t *Scene) WroteNothing() []*db.TurnSteps {
 func (t *Scene) DroppedNow() []string {
 	var labels []string
 	for _, d := range t.Decided() {
-		if !d.ThisTurn || d.Action != "drop" {
+		if !d.ThisTurn || d.Action != "forget" {
 			continue
 		}
 		for _, e := range t.Dropped {

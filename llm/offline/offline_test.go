@@ -45,7 +45,7 @@ func refs(known []nodes.Entity) nodes.Refs {
 func plan(t *testing.T, message string, known ...nodes.Entity) []string {
 	t.Helper()
 	out, err := nodes.Think(t.Context(), offline.New(garage()), nodes.ThinkInput{
-		Facts: facts(message, known...), Refs: refs(known), Subdomains: []string{"tools", "orders"}, MaxSteps: 8, WriteAllowed: true,
+		Facts: facts(message, known...), Refs: refs(known), Subdomains: []string{"tools", "orders"}, MaxSteps: 8, Permission: nodes.Permission{Allowed: true},
 	})
 	require.NoError(t, err)
 	steps := []string{}

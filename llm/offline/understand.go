@@ -23,7 +23,7 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 	c := s.read()
 	out := &nodes.UnderstandOutput{
 		Mentions: []nodes.Mention{}, Constraints: []nodes.Constraint{}, Intent: cmp.Or(intents[c.verb], "chat"), AnswersQuestion: c.answers,
-		Curation: nodes.Curation{Retain: []nodes.Retain{}, Demote: []string{}, Drop: []string{}, Exclude: []nodes.Exclude{}},
+		Curation: nodes.Curation{Retain: []nodes.Retain{}, Demote: []string{}, Forget: []string{}, Exclude: []nodes.Exclude{}},
 	}
 	if c.answers && c.agreed {
 		out.Intent = "confirm"
@@ -110,7 +110,7 @@ func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
 		if c.kind != nil && len(about) == 0 {
 			about = s.which(func(e *nodes.Entity) bool { return e.Type == c.kind.Type && !e.Deleted })
 		}
-		cur.Drop = refsOf(filtered(about, isPending))
+		cur.Forget = refsOf(filtered(about, isPending))
 		cur.Demote = refsOf(filtered(about, func(e *nodes.Entity) bool { return !e.Pending }))
 		out.CurationSummary = "The user wants " + trimName(c.object) + " out of mind; no row was deleted."
 	case verbReject:

@@ -55,7 +55,7 @@ SELECT turn_end(@turn_id::uuid, @status::turn_status, @code::text, @message::tex
 -- name: TurnEnqueue :one
 SELECT e.turn_id::uuid AS turn_id, e.number::int AS number, e.status::turn_status AS status, e.existing::boolean AS existing
 FROM turn_enqueue(@session_id::uuid, @message::text, sqlc.narg(idempotency_key)::text, sqlc.narg(mode)::text, @if_busy::text,
-                  @ui_changes::jsonb, @mentioned_entities::jsonb) AS e;
+                  @ui_changes::jsonb, @mentioned_entities::jsonb, sqlc.narg(answer)::jsonb) AS e;
 
 -- name: TurnEventsAppend :exec
 SELECT turn_events_append(@turn_id::uuid, @events::jsonb);

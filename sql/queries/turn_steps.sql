@@ -21,5 +21,7 @@ ORDER BY step;
 UPDATE turn_steps SET schema_tables = array_append(schema_tables, @table_name::text)
 WHERE turn_id = @turn_id AND step = @step AND NOT @table_name::text = ANY (schema_tables);
 
+-- TurnStepSkipRest ends the steps that have not begun, but for those to keep.
 -- name: TurnStepSkipRest :exec
-UPDATE turn_steps SET outcome = 'skipped' WHERE turn_id = @turn_id AND outcome IS NULL;
+UPDATE turn_steps SET outcome = 'skipped'
+WHERE turn_id = @turn_id AND outcome IS NULL AND NOT step = ANY (@keep::int[]);

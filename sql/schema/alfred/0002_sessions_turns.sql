@@ -50,6 +50,7 @@ CREATE TABLE turns (
     message            text        NOT NULL,
     ui_changes         jsonb       NOT NULL DEFAULT '[]',
     mentioned_entities jsonb       NOT NULL DEFAULT '[]',
+    answer             jsonb,
     mode               text        NOT NULL,
     status             turn_status NOT NULL DEFAULT 'queued',
     interrupts         boolean     NOT NULL DEFAULT false,
@@ -73,6 +74,7 @@ CREATE TABLE turns (
     CONSTRAINT turns_idempotency_key_length CHECK (char_length(idempotency_key) BETWEEN 1 AND 255),
     CONSTRAINT turns_message_length CHECK (octet_length(message) BETWEEN 1 AND 32768),
     CONSTRAINT turns_inputs_are_lists CHECK (jsonb_typeof(ui_changes) = 'array' AND jsonb_typeof(mentioned_entities) = 'array'),
+    CONSTRAINT turns_answer_names_option CHECK (answer ?& ARRAY['question_id', 'option_id']),
     CONSTRAINT turns_mode_known CHECK (mode IN ('quick', 'plan', 'create')),
     CONSTRAINT turns_current_node_known CHECK (current_node IN ('understand', 'think', 'act', 'reply', 'summarize')),
     CONSTRAINT turns_position_positive CHECK (position >= 1),
@@ -96,6 +98,7 @@ COMMENT ON COLUMN turns.idempotency_key IS 'A second enqueue with the same key r
 COMMENT ON COLUMN turns.message IS 'The user''s text as typed.';
 COMMENT ON COLUMN turns.ui_changes IS 'What the user changed outside the chat before this message: [{action, entity_type, entity_id, label, data?}].';
 COMMENT ON COLUMN turns.mentioned_entities IS 'Rows the user pointed at: [{ref_type, uuid, label, data?}].';
+COMMENT ON COLUMN turns.answer IS 'The option that the user clicked: {question_id, option_id}; null for an answer in words or none.';
 COMMENT ON COLUMN turns.mode IS 'quick, plan or create.';
 COMMENT ON COLUMN turns.status IS 'Where the turn stands; succeeded as soon as the reply is committed.';
 COMMENT ON COLUMN turns.interrupts IS 'Goes before other queued turns, because it was sent with if_busy = interrupt.';

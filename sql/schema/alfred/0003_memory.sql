@@ -16,7 +16,7 @@ CREATE TABLE decisions (
     CONSTRAINT decisions_pkey PRIMARY KEY (id, user_id),
     CONSTRAINT decisions_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
     CONSTRAINT decisions_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
-    CONSTRAINT decisions_action_known CHECK (action IN ('retain', 'demote', 'drop', 'exclude', 'clear_all', 'expire')),
+    CONSTRAINT decisions_action_known CHECK (action IN ('retain', 'demote', 'forget', 'exclude', 'clear_all', 'expire')),
     CONSTRAINT decisions_actor_known CHECK (actor IN ('assistant', 'user', 'system')),
     CONSTRAINT decisions_reason_length CHECK (char_length(reason) <= 1000),
     CONSTRAINT decisions_ref_unless_clear_all CHECK ((action = 'clear_all') = (ref IS NULL))
@@ -29,7 +29,7 @@ COMMENT ON COLUMN decisions.session_id IS 'The conversation whose view of things
 COMMENT ON COLUMN decisions.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN decisions.turn_id IS 'The turn that decided; null when the user did it outside a turn.';
 COMMENT ON COLUMN decisions.turn_number IS 'Number of that turn.';
-COMMENT ON COLUMN decisions.action IS 'retain, demote, drop, exclude, clear_all or expire.';
+COMMENT ON COLUMN decisions.action IS 'retain, demote, forget, exclude, clear_all or expire.';
 COMMENT ON COLUMN decisions.ref IS 'The entity; null for clear_all.';
 COMMENT ON COLUMN decisions.reason IS 'Why, in the words of whoever decided.';
 COMMENT ON COLUMN decisions.actor IS 'assistant, user or system.';

@@ -257,6 +257,7 @@ COMMENT ON FUNCTION title_of IS 'A conversation''s title from what was said or d
 -- +goose StatementBegin
 CREATE FUNCTION turn_enqueue(
     session uuid, message text, idempotency_key text, mode text, if_busy text, ui_changes jsonb, mentioned_entities jsonb,
+    answer jsonb,
     OUT turn_id uuid, OUT number integer, OUT status turn_status, OUT existing boolean
 )
 LANGUAGE plpgsql SECURITY DEFINER
@@ -265,6 +266,7 @@ AS $$
 DECLARE
     the_session sessions;
     busy        uuid;
+    asked       questions;
 BEGIN
     existing := false;
     IF coalesce(turn_enqueue.message, '') !~ '\S' THEN
@@ -299,6 +301,23 @@ BEGIN
         RAISE EXCEPTION 'the session is archived: reopen it to go on' USING ERRCODE = 'AL002';
     END IF;
 
+    IF turn_enqueue.answer IS NOT NULL THEN
+        IF NOT coalesce(turn_enqueue.answer ?& ARRAY['question_id', 'option_id'], false) THEN
+            RAISE EXCEPTION 'answer is {question_id, option_id}' USING ERRCODE = 'AL005';
+        END IF;
+        SELECT * INTO asked FROM questions AS q
+        WHERE q.session_id = the_session.id AND q.id::text = lower(turn_enqueue.answer ->> 'question_id');
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'there is no such question in this session' USING ERRCODE = 'AL005';
+        END IF;
+        IF NOT EXISTS (SELECT FROM jsonb_array_elements(asked.payload -> 'options') AS o
+                       WHERE o ->> 'id' = turn_enqueue.answer ->> 'option_id') THEN
+            RAISE EXCEPTION 'the question has no such option' USING ERRCODE = 'AL005';
+        END IF;
+        IF asked.status <> 'open' THEN
+            RAISE EXCEPTION 'the question is % and can no longer be answered', asked.status USING ERRCODE = 'AL008';
+        END IF;
+    END IF;
     SELECT t.id INTO busy FROM turns AS t
     WHERE t.session_id = the_session.id AND t.status IN ('running', 'queued')
     ORDER BY t.status = 'running' DESC, t.number LIMIT 1;
@@ -309,9 +328,9 @@ BEGIN
         RAISE EXCEPTION 'this session has 20 messages waiting: wait for an answer' USING ERRCODE = 'AL004';
     END IF;
 
-    INSERT INTO turns (session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, mode, interrupts)
+    INSERT INTO turns (session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, answer, mode, interrupts)
     VALUES (the_session.id, the_session.user_id, the_session.last_turn + 1, turn_enqueue.idempotency_key, turn_enqueue.message,
-            turn_enqueue.ui_changes, turn_enqueue.mentioned_entities, coalesce(turn_enqueue.mode, the_session.mode),
+            turn_enqueue.ui_changes, turn_enqueue.mentioned_entities, turn_enqueue.answer, coalesce(turn_enqueue.mode, the_session.mode),
             turn_enqueue.if_busy = 'interrupt')
     RETURNING id INTO turn_id;
     UPDATE sessions AS s
@@ -335,14 +354,15 @@ COMMENT ON FUNCTION turn_enqueue IS 'enqueue_turn for callers who want to know w
 -- +goose StatementBegin
 CREATE FUNCTION enqueue_turn(
     session uuid, message text, idempotency_key text DEFAULT NULL, mode text DEFAULT NULL,
-    if_busy text DEFAULT 'enqueue', ui_changes jsonb DEFAULT '[]', mentioned_entities jsonb DEFAULT '[]'
+    if_busy text DEFAULT 'enqueue', ui_changes jsonb DEFAULT '[]', mentioned_entities jsonb DEFAULT '[]',
+    answer jsonb DEFAULT NULL
 ) RETURNS uuid
 LANGUAGE sql SECURITY DEFINER
 SET search_path = alfred, public, pg_temp
 AS $$
     SELECT e.turn_id
     FROM turn_enqueue(enqueue_turn.session, enqueue_turn.message, enqueue_turn.idempotency_key, enqueue_turn.mode,
-                      enqueue_turn.if_busy, enqueue_turn.ui_changes, enqueue_turn.mentioned_entities) AS e
+                      enqueue_turn.if_busy, enqueue_turn.ui_changes, enqueue_turn.mentioned_entities, enqueue_turn.answer) AS e
 $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION enqueue_turn IS 'Public API. Enqueues a message in the caller''s transaction; the turn starts when that commits. Returns the turn''s id; the same idempotency_key returns the first one. if_busy: enqueue, reject (SQLSTATE AL003, detail = the running turn) or interrupt.';
@@ -382,8 +402,8 @@ COMMENT ON FUNCTION forget_session IS 'Public API. Deletes a session and everyth
 
 -- +goose Down
 DROP FUNCTION forget_session(uuid);
-DROP FUNCTION enqueue_turn(uuid, text, text, text, text, jsonb, jsonb);
-DROP FUNCTION turn_enqueue(uuid, text, text, text, text, jsonb, jsonb);
+DROP FUNCTION enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb);
+DROP FUNCTION turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb);
 DROP FUNCTION title_of(text);
 DROP FUNCTION start_session(text, text);
 DROP FUNCTION cancel_turn(uuid);

@@ -68,8 +68,8 @@ GRANT SELECT ON users, sessions, turns, constraints, embeddings, entity_refs, re
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
-    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb),
-    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid), usage_today(uuid, timestamptz),
+    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb),
+    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid), usage_today(uuid, timestamptz),
     recall_found(text, text[], timestamptz[], timestamptz[], uuid, integer, text[], text[], text[], text[], text[], text, text, integer, integer, double precision, double precision, double precision, integer),
     recall_order(text, text, boolean, text, text, integer, double precision, integer) TO alfred_tenant;
 
@@ -94,8 +94,8 @@ DROP FUNCTION row_owner();
 REVOKE ALL ON context_items, v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue FROM alfred_tenant;
 REVOKE EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
-    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb),
-    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid), usage_today(uuid, timestamptz),
+    queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb),
+    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb), cancel_turn(uuid), forget_session(uuid), usage_today(uuid, timestamptz),
     recall_found(text, text[], timestamptz[], timestamptz[], uuid, integer, text[], text[], text[], text[], text[], text, text, integer, integer, double precision, double precision, double precision, integer),
     recall_order(text, text, boolean, text, text, integer, double precision, integer) FROM alfred_tenant;
 REVOKE USAGE ON SCHEMA alfred FROM alfred_tenant;

@@ -28,7 +28,7 @@ CREATE TABLE kitchen.ingredients (
     tier smallint NOT NULL DEFAULT 2 CONSTRAINT ingredients_tier_known CHECK (tier BETWEEN 1 AND 3),
     default_unit text,
     is_system boolean NOT NULL DEFAULT true,
-    created_at timestamptz NOT NULL DEFAULT now()
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 CREATE INDEX ingredients_name_trgm ON kitchen.ingredients USING gin (name gin_trgm_ops);
 CREATE INDEX ingredients_aliases ON kitchen.ingredients USING gin (aliases);
@@ -66,7 +66,7 @@ CREATE TABLE kitchen.recipes (
     equipment_tags text[] NOT NULL DEFAULT '{}',
     source_url text,
     parent_recipe_id uuid,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (user_id, id),
     FOREIGN KEY (user_id, parent_recipe_id) REFERENCES kitchen.recipes (user_id, id) ON DELETE SET NULL (parent_recipe_id)
@@ -115,7 +115,7 @@ CREATE TABLE kitchen.recipe_ingredients (
     notes text,
     category text,
     is_optional boolean NOT NULL DEFAULT false,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (user_id, id),
     FOREIGN KEY (user_id, recipe_id) REFERENCES kitchen.recipes (user_id, id) ON DELETE CASCADE
@@ -158,7 +158,7 @@ CREATE TABLE kitchen.inventory (
     expiry_date date,
     purchase_date date,
     notes text,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (user_id, id)
 );
@@ -200,7 +200,7 @@ CREATE TABLE kitchen.shopping_list (
     is_purchased boolean NOT NULL DEFAULT false,
     source text,
     notes text,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (user_id, id)
 );
@@ -237,7 +237,7 @@ CREATE TABLE kitchen.meal_plans (
     recipe_id uuid,
     servings integer NOT NULL DEFAULT 1 CONSTRAINT meal_plans_servings_positive CHECK (servings > 0),
     notes text,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (user_id, id),
     FOREIGN KEY (user_id, recipe_id) REFERENCES kitchen.recipes (user_id, id) ON DELETE SET NULL (recipe_id)
@@ -272,7 +272,7 @@ CREATE TABLE kitchen.tasks (
     completed boolean NOT NULL DEFAULT false,
     recipe_id uuid,
     meal_plan_id uuid,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (user_id, id),
     FOREIGN KEY (user_id, recipe_id) REFERENCES kitchen.recipes (user_id, id) ON DELETE SET NULL (recipe_id),
@@ -321,7 +321,7 @@ CREATE TABLE kitchen.preferences (
     current_vibes text[] NOT NULL DEFAULT '{}',
     subdomain_guidance jsonb NOT NULL DEFAULT '{}' CONSTRAINT preferences_guidance_object CHECK (jsonb_typeof(subdomain_guidance) = 'object'),
     assumed_staples uuid[] NOT NULL DEFAULT '{}',
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (user_id, id),
     UNIQUE (user_id)
@@ -366,7 +366,7 @@ CREATE TABLE kitchen.cooking_log (
     rating smallint CONSTRAINT cooking_log_rating_known CHECK (rating BETWEEN 1 AND 5),
     notes text,
     from_meal_plan_id uuid,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (user_id, id),
     FOREIGN KEY (user_id, recipe_id) REFERENCES kitchen.recipes (user_id, id) ON DELETE SET NULL (recipe_id),

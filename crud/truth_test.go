@@ -1,0 +1,157 @@
+package crud_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+)
+
+func (b *bundle) draft(ref string) map[string]any {
+	b.t.Helper()
+
+	return b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "`+ref+`"}]}`))[0]
+}
+
+func change(content string) string {
+	return `{"updates": [{"ref": "gen_recipe_1", "content": ` + content + `}]}`
+}
+
+func TestV01AnUpdateOfADraftIsAMergePatch(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("generate", crud.ToolGenerate, curry)
+	before := b.draft("gen_recipe_1")
+
+	b.ok("generate", crud.ToolGenerate, change(`{"name": "Tuna Spaghetti"}`))
+	after := b.draft("gen_recipe_1")
+	require.Equal(t, "Tuna Spaghetti", after["name"])
+	require.Equal(t, before["instructions"], after["instructions"])
+	require.Equal(t, before["recipe_ingredients"], after["recipe_ingredients"])
+
+	names := column[string](rowsIn(before), "name")
+	b.ok("generate", crud.ToolGenerate, change(`{"recipe_ingredients": {"2": {"quantity": 7}, "gen_ri_4": {"name": "Lime"}}}`))
+	rows := rowsIn(b.draft("gen_recipe_1"))
+	require.Equal(t, append(append([]string{}, names...), "Lime"), column[string](rows, "name"))
+	require.InDelta(t, 7, rows[1]["quantity"], 0)
+
+	message := b.refused("generate", crud.ToolGenerate, change(`{"recipe_ingredients": [{"name": "Lime"}]}`), crud.CodeBadArgument)
+	require.Contains(t, message, "has 4 entries and this would leave 1")
+	require.Len(t, rowsIn(b.draft("gen_recipe_1")), 4, "nothing is lost by naming what is new")
+
+	result := b.ok("generate", crud.ToolGenerate, change(`{"recipe_ingredients": {"4": null}}`))
+	require.Contains(t, result.Notice, "lime", "what is taken out is told")
+	require.Len(t, rowsIn(b.draft("gen_recipe_1")), 3)
+	b.ok("generate", crud.ToolGenerate, change(`{"recipe_ingredients": []}`))
+	require.Empty(t, rowsIn(b.draft("gen_recipe_1")))
+}
+
+func rowsIn(draft map[string]any) []map[string]any {
+	list, _ := draft["recipe_ingredients"].([]any)
+	rows := make([]map[string]any, 0, len(list))
+	for _, one := range list {
+		if row, ok := one.(map[string]any); ok {
+			rows = append(rows, row)
+		}
+	}
+
+	return rows
+}
+
+func TestV01ADraftPatchedIntoWhatTheTypeRefusesStaysAsItWas(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("generate", crud.ToolGenerate, curry)
+	before := b.draft("gen_recipe_1")
+	b.refused("generate", crud.ToolGenerate, change(`{"name": null}`), crud.CodeViolation)
+	b.refused("generate", crud.ToolGenerate, change(`{"servings": "many", "instructions": "Boil."}`), crud.CodeBadArgument)
+	require.Equal(t, before, b.draft("gen_recipe_1"))
+}
+
+func TestV01SavingWithAPatchMeansTheSame(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("generate", crud.ToolGenerate, curry)
+	result := b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1", "patch": {"recipe_ingredients": {"1": {"notes": "fresh"}}}}`)
+	rows := rowsIn(b.rows(result)[0])
+	require.Len(t, rows, 3)
+	require.Equal(t, "fresh", rows[0]["notes"])
+}
+
+func TestV09ARangeOfRefsIsAFilter(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+	result := b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1..recipe_2"}]}`)
+	require.Equal(t, []string{"recipe_1", "recipe_2"}, result.Refs)
+}
+
+func TestV11AllFaultsOfADecisionAreToldAtOnceAndPlainOnesPutRight(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	message := b.refused("write", crud.ToolCreate, `{"table": "tasks", "data": [{"due_date": "soon", "completed": "perhaps"}, {"title": "x", "due_date": "never"}]}`, crud.CodeBadValue)
+	for _, fault := range []string{"due_date", "completed", "title", "Row 2"} {
+		require.Contains(t, message, fault)
+	}
+	outcome := b.decide("write",
+		call(crud.ToolCreate, `{"table": "tasks", "date": {}}`), call(crud.ToolDelete, `{"table": "nowhere", "filters": []}`))
+	require.Equal(t, crud.CodeBadArgument, outcome.Results[0].ErrorCode)
+	require.Equal(t, crud.CodeUnknownTable, outcome.Results[1].ErrorCode)
+
+	b.ok("read", crud.ToolRead, `{"table": "recipes", "limit": "2", "columns": "name", "filters": {"field": "servings", "op": ">", "value": "1"}}`)
+	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": "{\"title\": \"call\"}"}`)
+}
+
+func TestV15ARefIsNoText(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("read", crud.ToolRead, `{"table": "recipes"}`)
+	label := query[string](b, `SELECT label FROM entity_refs WHERE ref = 'recipe_1' AND session_id = $1`, b.scope.SessionID)
+	result := b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Cook recipe_1 tonight: `+label+` (recipe_1), not recipe_99"}}`)
+	row := b.rows(result)[0]
+	require.Equal(t, "Cook "+label+" tonight: "+label+", not recipe_99", row["title"], "what is no ref is a text")
+	b.refused("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "recipe_1"}}`, crud.CodeBadValue)
+	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "task", "content": {"title": "Cook recipe_1"}}]}`)
+	require.Contains(t, query[string](b, `SELECT content ->> 'title' FROM artifacts WHERE session_id = $1`, b.scope.SessionID), label)
+}
+
+func TestV18MoreRowsThanWereNamedAreNotDeletedUnasked(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": [{"title": "Call mum", "due_date": "2027-01-01"}, {"title": "Call mum", "due_date": "2027-01-02"}]}`)
+	outcome := b.decide("write", call(crud.ToolDelete, `{"table": "tasks", "filters": [{"field": "title", "op": "similar", "value": "Call mum"}]}`))
+	require.NotNil(t, outcome.Approval)
+	require.Contains(t, outcome.Approval.Text, "2027-01-02", "what tells them apart is said")
+	require.Equal(t, crud.OptionYes, outcome.Approval.Options[0].ID)
+	require.Equal(t, 2, query[int](b, `SELECT count(*)::int FROM kitchen.tasks WHERE title = 'Call mum'`))
+}
+
+func TestV22ChildRowsComeInTheOrderInWhichTheyWereMade(t *testing.T) {
+	t.Parallel()
+	var first []string
+	for range 3 {
+		b := setupAlone(t)
+		for _, name := range []string{"Soup", "Stew", "Salad"} {
+			b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "`+name+`", "recipe_ingredients": [{"name": "`+name+` one"}, {"name": "`+name+` two"}]}}`)
+		}
+		b.nextTurn()
+		names := column[string](b.rows(b.ok("read", crud.ToolRead, `{"table": "recipe_ingredients"}`)), "name")
+		if first == nil {
+			first = names
+		}
+		require.Equal(t, first, names)
+	}
+	require.Equal(t, "Soup one Soup two Stew one Stew two Salad one Salad two", strings.Join(first, " "))
+}
+
+func TestV24AMergedItemKeepsAllItsSources(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "Leeks", "quantity": 1, "source": "Soup"}, {"name": "Leeks", "quantity": 1, "source": "Stew"}]}`)
+	result := b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "Leeks", "quantity": 2, "source": "Quiche"}}`)
+	row := b.rows(result)[0]
+	require.Equal(t, "Soup, Stew, Quiche", row["source"])
+	require.InDelta(t, 4, row["quantity"], 0)
+}

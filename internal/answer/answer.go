@@ -1,0 +1,340 @@
+package answer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Faults is everything that is wrong with an answer, each part a sentence without
+// its full stop that names the field.
+type Faults []string
+
+// Error is all of them in one text.
+func (f Faults) Error() string { return strings.Join(f, "; ") }
+
+// Decode reads one JSON object into a pointer to a struct or map. What a number in
+// quotes, a single value for a list and the like can only mean is put right; unknown
+// fields, wrong types and several objects are Faults. Missing fields keep their zero
+// value, NUL characters are left out.
+func Decode(data []byte, into any) error {
+	tree, err := parse(unwrap(data))
+	if err != nil {
+		return err
+	}
+	w := &walk{}
+	fitted := w.fit("", tree, reflect.TypeOf(into).Elem())
+	if len(w.faults) > 0 {
+		return w.faults
+	}
+	clean, err := json.Marshal(fitted)
+	if err != nil {
+		return Faults{"it is not the JSON object that was asked for"}
+	}
+	dec := json.NewDecoder(bytes.NewReader(clean))
+	dec.UseNumber()
+	if err := dec.Decode(into); err != nil {
+		return Faults{"it is not the JSON object that was asked for (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
+	}
+
+	return nil
+}
+
+// parse reads exactly one JSON object.
+func parse(data []byte) (any, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, Faults{"it is empty; one JSON object is needed"}
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var tree any
+	err := dec.Decode(&tree)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, Faults{"it is cut off; write the whole JSON object"}
+	}
+	if err != nil {
+		return nil, Faults{"it is not valid JSON (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, Faults{"there is more after the JSON object; write one object and nothing else"}
+	}
+
+	return tree, nil
+}
+
+// unwrap takes the object out of what models without native structured output put
+// around it. What has no braces is left for parse to tell.
+func unwrap(data []byte) []byte {
+	data = bytes.TrimSpace(data)
+	from, to := bytes.IndexByte(data, '{'), bytes.LastIndexByte(data, '}')
+	if from <= 0 && to == len(data)-1 || from < 0 || to < from {
+		return data
+	}
+	if data[0] == '[' || data[0] == '"' {
+		return data // JSON of another kind
+	}
+
+	return data[from : to+1]
+}
+
+// walk fits a tree to a type and collects what does not fit.
+type walk struct{ faults Faults }
+
+var raw = reflect.TypeFor[json.RawMessage]() //nolint:gochecknoglobals // a constant that Go has no form for
+
+func (w *walk) fit(path string, value any, t reflect.Type) any {
+	switch {
+	case t == raw || t.Kind() == reflect.Interface:
+		return withoutNUL(value)
+	case t.Kind() == reflect.Pointer:
+		if value == nil {
+			return nil
+		}
+
+		return w.fit(path, value, t.Elem())
+	case value == nil:
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return w.object(path, value, t)
+	case reflect.Map:
+		if object, ok := asObject(value); ok {
+			return withoutNUL(object)
+		}
+
+		return w.wrong(path, "an object", value)
+	case reflect.Slice:
+		return w.list(path, value, t)
+	default:
+		return w.scalar(path, value, t)
+	}
+}
+
+func (w *walk) object(path string, value any, t reflect.Type) any {
+	object, ok := asObject(value)
+	if !ok {
+		return w.wrong(path, "an object", value)
+	}
+	fields, aliases := fieldsOf(t)
+	fitted := make(map[string]any, len(object))
+	for _, given := range sortedNames(object) {
+		name := given
+		if now, old := aliases[given]; old {
+			name = now
+		}
+		field, known := fields[name]
+		if !known {
+			w.faults = append(w.faults, fmt.Sprintf("there is no field %q; there are %s", join(path, clipped(name)), strings.Join(sortedNames(fields), ", ")))
+
+			continue
+		}
+		if fit := w.fit(join(path, name), object[given], field); fit != nil || fitted[name] == nil {
+			fitted[name] = fit
+		}
+	}
+
+	return fitted
+}
+
+func (w *walk) list(path string, value any, t reflect.Type) any {
+	items, ok := value.([]any)
+	if !ok {
+		items = []any{value} // one value where a list is needed
+		if text, isText := value.(string); isText && strings.HasPrefix(strings.TrimSpace(text), "[") {
+			if err := decodeText(text, &items); err != nil {
+				items = []any{value}
+			}
+		}
+	}
+	fitted := make([]any, 0, len(items))
+	for i, item := range items {
+		if item == nil {
+			continue
+		}
+		fitted = append(fitted, w.fit(fmt.Sprintf("%s[%d]", path, i+1), item, t.Elem()))
+	}
+
+	return fitted
+}
+
+func (w *walk) scalar(path string, value any, t reflect.Type) any {
+	switch t.Kind() {
+	case reflect.Bool:
+		switch v := value.(type) {
+		case bool:
+			return v
+		case string:
+			if b, err := strconv.ParseBool(strings.ToLower(strings.TrimSpace(v))); err == nil {
+				return b
+			}
+		}
+
+		return w.wrong(path, "true or false", value)
+	case reflect.String:
+		switch v := value.(type) {
+		case string:
+			return withoutNUL(v)
+		case json.Number:
+			return v.String()
+		}
+
+		return w.wrong(path, "a text", value)
+	default:
+		return w.number(path, value, t)
+	}
+}
+
+func (w *walk) number(path string, value any, t reflect.Type) any {
+	text := ""
+	switch v := value.(type) {
+	case json.Number:
+		text = v.String()
+	case string:
+		text = strings.TrimSpace(v)
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	whole := t.Kind() != reflect.Float32 && t.Kind() != reflect.Float64
+	switch {
+	case text == "" || err != nil:
+		if whole {
+			return w.wrong(path, "a whole number", value)
+		}
+
+		return w.wrong(path, "a number", value)
+	case whole && (n != float64(int64(n)) || n > 1<<53 || n < -(1<<53)):
+		return w.wrong(path, "a whole number", value)
+	case whole:
+		return int64(n)
+	default:
+		return n
+	}
+}
+
+func (w *walk) wrong(path, needed string, value any) any {
+	if path == "" {
+		path = "the answer"
+	}
+	w.faults = append(w.faults, fmt.Sprintf("%s has to be %s, not %s", path, needed, kind(value)))
+
+	return nil
+}
+
+func kind(value any) string {
+	switch v := value.(type) {
+	case bool:
+		return "true or false"
+	case json.Number:
+		return "the number " + clipped(v.String())
+	case string:
+		return "the text " + strconv.Quote(clipped(v))
+	case []any:
+		return "a list"
+	default:
+		return "an object"
+	}
+}
+
+func clipped(text string) string {
+	const most = 40
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+
+	return text
+}
+
+// asObject takes an object that was written as text for one.
+func asObject(value any) (map[string]any, bool) {
+	if text, ok := value.(string); ok && strings.HasPrefix(strings.TrimSpace(text), "{") {
+		var object map[string]any
+
+		return object, decodeText(text, &object) == nil
+	}
+	object, ok := value.(map[string]any)
+
+	return object, ok
+}
+
+func decodeText(text string, into any) error {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("decode text: %w", err)
+	}
+	if dec.More() {
+		return errors.New("decode text: more than one value")
+	}
+
+	return nil
+}
+
+// fieldsOf are a struct's fields by their JSON names, embedded ones included, and
+// the fields' former names, from the tag alias.
+func fieldsOf(t reflect.Type) (fields map[string]reflect.Type, aliases map[string]string) {
+	fields, aliases = map[string]reflect.Type{}, map[string]string{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "": // of an unexported type too
+			inner, further := fieldsOf(f.Type)
+			maps.Copy(fields, inner)
+			maps.Copy(aliases, further)
+		case name == "-" || !f.IsExported():
+		case name == "":
+			fields[f.Name] = f.Type
+		default:
+			fields[name] = f.Type
+			if alias := f.Tag.Get("alias"); alias != "" {
+				aliases[alias] = name
+			}
+		}
+	}
+
+	return fields, aliases
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+
+	return path + "." + name
+}
+
+func sortedNames[T any](fields map[string]T) []string {
+	names := make([]string, 0, len(fields))
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+
+	return names
+}
+
+func withoutNUL(value any) any {
+	switch v := value.(type) {
+	case string:
+		return strings.ReplaceAll(v, "\x00", "")
+	case []any:
+		for i := range v {
+			v[i] = withoutNUL(v[i])
+		}
+	case map[string]any:
+		for _, name := range sortedNames(v) {
+			inner := withoutNUL(v[name])
+			delete(v, name)
+			v[strings.ReplaceAll(name, "\x00", "")] = inner
+		}
+	}
+
+	return value
+}

@@ -1,0 +1,305 @@
+package jobs
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/nodes"
+)
+
+// Consent is one thing, whoever asks for it: a question names what would be written,
+// and saying yes to it permits exactly a turn that does so. What a model makes of the
+// message is weighed here and nowhere else.
+
+// questionPayload is what a question's row holds.
+type questionPayload struct {
+	Text    string   `json:"text"`
+	Options []option `json:"options"`
+	// Writes is what a yes permits.
+	Writes []offer `json:"writes,omitempty"`
+	// Permitted: the turn that asked might write, so the one that answers may.
+	Permitted bool `json:"permitted,omitempty"`
+	// Calls are run by code when an approval is given.
+	Calls []crud.ApprovedCall `json:"calls,omitempty"`
+}
+
+func (q *question) payload(permitted bool) questionPayload {
+	p := questionPayload{Text: q.text, Options: q.shown(), Writes: q.writes, Permitted: permitted}
+	if q.approval != nil {
+		p.Calls = q.approval.Calls
+	}
+
+	return p
+}
+
+// shown are the options as they are stored and sent; equal labels get what tells them
+// apart.
+func (q *question) shown() []option {
+	options := append([]option{}, q.options...)
+	for i := range options {
+		same := func(o option) bool { return o.ID != options[i].ID && o.Label == q.options[i].Label }
+		if slices.ContainsFunc(q.options, same) {
+			options[i].Label = fmt.Sprintf("%s (%d)", q.options[i].Label, i+1)
+		}
+	}
+
+	return options
+}
+
+// answered is a question as the message that answers it finds it.
+type answered struct {
+	kind    string
+	payload questionPayload
+	// chosen is the id of the option that was clicked, "" for an answer in words.
+	chosen string
+}
+
+func newAnswered(kind string, payload json.RawMessage, chosen string) (*answered, error) {
+	a := &answered{kind: kind, chosen: chosen}
+	if err := json.Unmarshal(payload, &a.payload); err != nil {
+		return nil, fmt.Errorf("read question: %w", err)
+	}
+
+	return a, nil
+}
+
+// click is the option that the user clicked, with the question that it belongs to; nil
+// for an answer in words, and for a click on a question that has been closed since.
+func (s *state) click() (*answered, error) {
+	chosen := answerOf(s.Turn)
+	for _, q := range s.Questions {
+		if chosen != nil && q.Status == "open" && strings.EqualFold(q.ID.String(), chosen.QuestionID) {
+			return newAnswered(q.Kind, q.Payload, chosen.OptionID)
+		}
+	}
+
+	return nil, nil //nolint:nilnil // the message stands for itself
+}
+
+// asked is the question that this turn asks, or nil.
+func (s *state) asked() (*questionPayload, error) {
+	for _, q := range s.Questions {
+		if q.TurnID == s.Turn.ID && q.Status == "open" {
+			asked := &questionPayload{}
+
+			return asked, wrap("read question", json.Unmarshal(q.Payload, asked))
+		}
+	}
+
+	return nil, nil //nolint:nilnil // it asks none
+}
+
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+func answerOf(t *db.Turns) *Answer {
+	var chosen Answer
+	if len(t.Answer) == 0 || json.Unmarshal(t.Answer, &chosen) != nil {
+		return nil
+	}
+
+	return &chosen
+}
+
+// option is the id of the option that was clicked, "" for none.
+func (a *answered) option() string {
+	if a == nil {
+		return ""
+	}
+
+	return a.chosen
+}
+
+// label is what the option that was clicked says.
+func (a *answered) label() option {
+	for _, o := range a.payload.Options {
+		if o.ID == a.chosen {
+			return o
+		}
+	}
+
+	return option{}
+}
+
+// settle makes what a click means stand in what Understand found, whatever its model
+// made of the label.
+func (a *answered) settle(out *nodes.UnderstandOutput) {
+	if a == nil {
+		return
+	}
+	out.AnswersQuestion, out.Disambiguation, out.Clarification, out.Quick = true, nil, nil, nil
+	out.Curation = nodes.Curation{Retain: out.Curation.Retain}
+	out.Intent = "answer"
+	if a.chosen == crud.OptionYes {
+		out.Intent = "confirm"
+	}
+	if chosen := a.label(); chosen.Ref != "" {
+		out.Mentions = []nodes.Mention{{Text: chosen.Label, Ref: chosen.Ref, Resolution: "exact", Candidates: []string{}, Reason: "the user chose it"}}
+	}
+}
+
+// permit decides whether a turn may write, from what the message wants and the
+// question that it answers, nil for none.
+//
+//   - Asking for a write is permission.
+//   - Yes to any question is permission for what the question proposes.
+//   - An answer in other words ("yes, but call it X") to a question that proposes a
+//     write, or that stood in the way of one, is permission too.
+//   - A click on No is none, whatever a model makes of it.
+func permit(intent string, a *answered) nodes.Permission {
+	switch {
+	case a != nil && a.chosen == crud.OptionNo:
+		return nodes.Permission{Why: "the user said no to: " + a.payload.Text}
+	case intent == "write":
+		return nodes.Permission{Allowed: true, Why: "the user asked for it"}
+	case a == nil:
+		return nodes.Permission{Why: "the user has not asked to save, change or delete anything"}
+	case intent == "confirm" || a.chosen == crud.OptionYes:
+		return a.permission("the user said yes to: ")
+	case intent == "answer" && a.proposes():
+		return a.permission("the user answered, and the answer may change what is written: ")
+	default:
+		return nodes.Permission{Why: "the user has not said yes to: " + a.payload.Text}
+	}
+}
+
+// proposes says that the question is about a write.
+func (a *answered) proposes() bool {
+	return a.payload.Permitted || len(a.payload.Writes) > 0 || a.kind == askPropose || a.kind == askApprove
+}
+
+func (a *answered) permission(why string) nodes.Permission {
+	p := nodes.Permission{Allowed: true, Why: why + a.payload.Text}
+	if chosen := a.label(); chosen.Ref != "" {
+		p.Why += " (chosen: " + chosen.Label + ", " + chosen.Ref + ")"
+	}
+	for _, w := range a.payload.Writes {
+		p.Writes = append(p.Writes, nodes.Offer{Description: w.Description, Refs: w.Refs})
+	}
+
+	return p
+}
+
+// chosen is the option that this turn's click chose of the question it answered.
+func (s *state) chosen() string {
+	a, q := answerOf(s.Turn), s.Answered()
+	if a == nil || q == nil || !strings.EqualFold(q.ID.String(), a.QuestionID) {
+		return ""
+	}
+
+	return a.OptionID
+}
+
+// understood is what Understand made of the message, or nothing yet.
+func (s *state) understood() (nodes.UnderstandOutput, error) {
+	var out nodes.UnderstandOutput
+	for _, run := range s.Runs {
+		if run.Node == nodeUnderstand {
+			if err := json.Unmarshal(run.Output, &out); err != nil {
+				return out, fmt.Errorf("read understand's output: %w", err)
+			}
+		}
+	}
+
+	return out, nil
+}
+
+// permission is whether this turn may write.
+func (s *state) permission() (nodes.Permission, error) {
+	out, err := s.understood()
+	if err != nil {
+		return nodes.Permission{}, err
+	}
+	q := s.Answered()
+	if q == nil {
+		return permit(out.Intent, nil), nil
+	}
+	a, err := newAnswered(q.Kind, q.Payload, s.chosen())
+
+	return permit(out.Intent, a), err
+}
+
+// done is what this turn did so far, for a reply that may claim no more.
+func (s *state) done() (nodes.Done, error) {
+	out, err := s.understood()
+	if err != nil {
+		return nodes.Done{}, err
+	}
+	c := out.Curation
+	done := nodes.Done{Curated: c.ClearAll || len(c.Retain)+len(c.Demote)+len(c.Forget)+len(c.Exclude)+len(out.Constraints) > 0}
+	for _, run := range s.Runs {
+		var made actMade
+		if run.Node != nodeAct {
+			continue
+		}
+		if err := json.Unmarshal(run.Output, &made); err != nil {
+			return nodes.Done{}, fmt.Errorf("read act's output: %w", err)
+		}
+		if made.failed() {
+			continue
+		}
+		for _, r := range made.Results {
+			changed := r.RowCount > 0
+			done.Drafted = done.Drafted || changed && r.Tool == crud.ToolGenerate
+			done.Wrote = done.Wrote || changed && slices.Contains([]string{crud.ToolCreate, crud.ToolUpdate, crud.ToolDelete}, r.Tool)
+		}
+	}
+
+	return done, nil
+}
+
+// offer is the question whether to save what this turn drafted or redrafted: once
+// per draft and change, by code, so that a yes to it is a yes to something.
+func (s *state) offer() *question {
+	drafted := map[string]bool{}
+	for _, r := range s.Results {
+		for _, ref := range r.Refs {
+			drafted[ref] = drafted[ref] || r.TurnID == s.Turn.ID && r.Tool == crud.ToolGenerate && r.ErrorCode == nil
+		}
+	}
+	var refs, labels []string
+	for _, e := range s.Registry {
+		if !drafted[e.Ref] || e.State != db.RefStatePending {
+			continue
+		}
+		refs = append(refs, e.Ref)
+		if !e.LabelIsPlaceholder {
+			labels = append(labels, e.Label)
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+
+	return &question{
+		kind: askPropose, text: "Shall I save " + named(labels, len(refs)) + "?", options: yesNo(),
+		writes: []offer{{Description: "Save " + named(labels, len(refs)), Refs: refs}},
+	}
+}
+
+// named names a few things and counts the rest.
+func named(labels []string, all int) string {
+	const most = 3
+	shown := labels[:min(len(labels), most)]
+	switch more := all - len(shown); {
+	case len(shown) == 0 && all == 1:
+		return "the draft"
+	case len(shown) == 0:
+		return fmt.Sprintf("the %d drafts", all)
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
+	case len(shown) == 1:
+		return shown[0]
+	default:
+		return strings.Join(shown[:len(shown)-1], ", ") + " and " + shown[len(shown)-1]
+	}
+}

@@ -1,0 +1,53 @@
+package nodes
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A claim is a sentence that says that something was done. Models write them whether
+// it was or not, so code holds the common forms against what the turn did. Sentences
+// that deny, ask, offer or look back are none. Other languages pass: below every reply
+// to a turn that wrote, the rows themselves are shown.
+
+var (
+	sentences = regexp.MustCompile(`[^.!?\n]+[.!?\n]?`)
+	noClaim   = regexp.MustCompile(`(?i)\b(not|no|nothing|none|never|n't|can't|couldn't|unable|without|if|once|when|would|could|can|shall|should|will|want|like me|let me|ready to|to be|already|earlier|before|previously|last time|yet|still|failed|instead of|until|by you|ago|yesterday|last|since|on (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)\w*|in \d{4}|on \d)\b|n't\b|n’t\b|\?`)
+	heading   = regexp.MustCompile(`(?i)^\W*\w+(?: \w+){1,3}:`) // "Saved recipes: ..."
+	saved     = regexp.MustCompile(`(?i)(?:\b(?:i|we)(?:'ve|’ve| have)?(?: now| just| also)? |\b(?:is|are|was|were|has been|have been|been)(?: now| just| also| all)? |^\W*(?:(?:done|all set|great|ok(?:ay)?)\W+)?)(saved|deleted|removed|stored|scheduled|booked|marked|renamed|created|added|updated|changed)\b`)
+)
+
+// drafting are the claims that a draft or a decision may bear out as well.
+func (d Done) bears(verb string) bool {
+	switch strings.ToLower(verb) {
+	case "created", "added", "updated", "changed", "renamed":
+		return d.Wrote || d.Drafted || d.Curated
+	case "removed", "marked", "scheduled":
+		return d.Wrote || d.Drafted || d.Curated
+	default:
+		return d.Wrote
+	}
+}
+
+// unborne is the first sentence that claims what was not done, "" for none.
+func (d Done) unborne(text string) string {
+	if d.Wrote {
+		return ""
+	}
+	for _, sentence := range sentences.FindAllString(text, -1) {
+		sentence = strings.TrimSpace(sentence)
+		for _, found := range saved.FindAllStringSubmatch(sentence, -1) {
+			if !d.bears(found[1]) && !heading.MatchString(sentence) && !noClaim.MatchString(sentence) {
+				return sentence
+			}
+		}
+	}
+	return ""
+}
+
+func (d Done) words() string {
+	if d.Drafted {
+		return "in this turn drafts were made and nothing was saved, changed or deleted"
+	}
+	return "nothing was saved, changed or deleted in this turn"
+}

@@ -1,0 +1,66 @@
+package nodes
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// refRange is how prompts show many refs on one line, and how models answer:
+// inv_1..inv_12.
+var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z_]*)_(\d{1,9})\s*(?:\.{2,3}|…|–|-)\s*(?:((?:gen_)?[a-z][a-z_]*)_)?(\d{1,9})$`)
+
+// expand writes ranges out as the refs there are in them and brings names to the
+// form in which refs are listed. What is none stays, to be complained about.
+func (known Refs) expand(refs []string) []string {
+	var out []string
+	for _, ref := range refs {
+		name := known.spelled(ref)
+		if _, ok := known[name]; ok {
+			out = append(out, name)
+			continue
+		}
+		within := known.within(name)
+		if len(within) == 0 {
+			within = []string{ref}
+		}
+		out = append(out, within...)
+	}
+	return out
+}
+
+func (known Refs) spelled(ref string) string {
+	if _, ok := known[ref]; ok {
+		return ref
+	}
+	return strings.ToLower(strings.Trim(ref, " `\"'()[]"))
+}
+
+// within are the refs of a range, in order; none for what is no range.
+func (known Refs) within(text string) []string {
+	parts := refRange.FindStringSubmatch(text)
+	if parts == nil || parts[3] != "" && parts[3] != parts[1] {
+		return nil
+	}
+	from, _ := strconv.Atoi(parts[2])
+	to, _ := strconv.Atoi(parts[4])
+	type numbered struct {
+		ref string
+		n   int
+	}
+	var found []numbered
+	for ref := range known {
+		digits, ok := strings.CutPrefix(ref, parts[1]+"_")
+		if n, err := strconv.Atoi(digits); ok && err == nil && n >= from && n <= to {
+			found = append(found, numbered{ref, n})
+		}
+	}
+	slices.SortFunc(found, func(a, b numbered) int { return cmp.Compare(a.n, b.n) })
+	refs := make([]string, len(found))
+	for i, one := range found {
+		refs[i] = one.ref
+	}
+	return refs
+}

@@ -1,0 +1,133 @@
+package nodes_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/nodes"
+)
+
+func understandInput() nodes.UnderstandInput {
+	known := nodes.Refs{"gen_vase_1": {Type: "vase", Pending: true}, "room_1": {Type: "room"}}
+	for _, ref := range []string{"vase_1", "vase_2", "vase_3", "vase_10"} {
+		known[ref] = nodes.Ref{Type: "vase"}
+	}
+	return nodes.UnderstandInput{Frame: frame(), Refs: known, EntityTypes: []string{"vase", "room"}, EntityAliases: map[string]string{"vases": "vase"}}
+}
+
+func understood(t *testing.T, answer string) *nodes.UnderstandOutput {
+	t.Helper()
+	out, err := nodes.Understand(t.Context(), says(answer), understandInput())
+	require.NoError(t, err)
+	require.Empty(t, out.Degraded)
+	return out
+}
+
+func TestV08QuickTakesAnAliasAndTheSchemaListsTheTypes(t *testing.T) {
+	t.Parallel()
+	m := says(`{"intent":"read","quick":{"entity_type":"Vases","why":"a list"}}`)
+	out, err := nodes.Understand(t.Context(), m, understandInput())
+	require.NoError(t, err)
+	require.Equal(t, "vase", out.Quick.EntityType)
+	require.Contains(t, string(m.requests[0].Schema), `"enum":["vase","room"]`)
+}
+
+func TestV09RangesOfRefsAreExpanded(t *testing.T) {
+	t.Parallel()
+	out := understood(t, `{"intent":"chat","curation":{"demote":["vase_1..vase_10"],"retain":[{"ref":"vase_2..3","reason":"kept"}],"exclude":[]}}`)
+	require.Equal(t, []string{"vase_1", "vase_2", "vase_3", "vase_10"}, out.Curation.Demote)
+	require.Len(t, out.Curation.Retain, 2)
+
+	plan, err := nodes.Think(t.Context(), says(`{"goal":"g","steps":[{"type":"read","subdomain":"vases","description":"look","refs":["vase_1..vase_1"]}]}`), thinkInput())
+	require.NoError(t, err)
+	require.Equal(t, []string{"vase_1"}, plan.Steps[0].Refs)
+}
+
+func TestV10ForgetKeepsSavedRowsThatAreToBeDeleted(t *testing.T) {
+	t.Parallel()
+	out := understood(t, `{"intent":"write","curation":{"forget":["vase_1","gen_vase_1"]}}`)
+	require.Equal(t, []string{"gen_vase_1"}, out.Curation.Forget)
+	out = understood(t, `{"intent":"chat","curation":{"drop":["vase_1"]}}`)
+	require.Equal(t, []string{"vase_1"}, out.Curation.Forget, "the former word is taken")
+}
+
+func TestV11AnAnswersFaultsAreToldAtOnceAndWhatIsPlainIsPutRight(t *testing.T) {
+	t.Parallel()
+	m := says(`{"intent":"maybe","mentions":[{"text":"x","ref":"vase_77","resolution":"sure"}]}`, `{}`)
+	_, err := nodes.Understand(t.Context(), m, understandInput())
+	require.NoError(t, err)
+	told := m.requests[1].Messages[2].Content
+	for _, fault := range []string{"maybe", "vase_77", "sure"} {
+		require.Contains(t, told, fault)
+	}
+	out := understood(t, "Here you are:\n```json\n"+`{"intent":"Read","answers_question":"false","curation":{"demote":"vase_1"}}`+"\n```\nAnything else?")
+	require.Equal(t, "read", out.Intent)
+	require.Equal(t, []string{"vase_1"}, out.Curation.Demote)
+}
+
+func TestV34QuickIsAPlainReadOfOneTable(t *testing.T) {
+	t.Parallel()
+	quick := `"quick":{"entity_type":"vase","why":""}`
+	require.NotNil(t, understood(t, `{"intent":"read",`+quick+`}`).Quick)
+	require.Nil(t, understood(t, `{"intent":"write",`+quick+`}`).Quick)
+	require.Nil(t, understood(t, `{"intent":"read","mentions":[{"text":"the hall","ref":"room_1","resolution":"exact"}],`+quick+`}`).Quick)
+}
+
+func TestV37StepsBeyondTheLimitAreLeftAndNamed(t *testing.T) {
+	t.Parallel()
+	step := `{"type":"read","subdomain":"vases","description":"%"}`
+	long := `{"goal":"g","steps":[` + strings.Join([]string{step, step, strings.Replace(step, "%", "the third", 1)}, ",") + `]}`
+	m := says(long, long, long)
+	out, err := nodes.Think(t.Context(), m, thinkInput())
+	require.NoError(t, err)
+	require.Len(t, m.requests, 3, "the model is asked again first")
+	require.Len(t, out.Steps, 2)
+	require.Equal(t, "the third", out.Left[0].Description)
+}
+
+func replied(t *testing.T, in nodes.ReplyInput, texts ...string) (*scripted, *nodes.ReplyOutput) {
+	t.Helper()
+	m := says(texts...)
+	in.Frame, in.Fallback = frame(), "Nothing was changed."
+	out, err := nodes.Reply(t.Context(), m, in)
+	require.NoError(t, err)
+	return m, out
+}
+
+func TestV03AReplyThatClaimsWhatWasNotDoneIsSentBackThenReplaced(t *testing.T) {
+	t.Parallel()
+	for _, claim := range []string{
+		"Saved five dinners.", "I've saved your plan.", "Done! Added milk to the list.", "Your plan has been saved.", "All set, deleted both.",
+		"I have now updated the recipe.", "The three rows were deleted.",
+	} {
+		m, out := replied(t, nodes.ReplyInput{}, claim, claim)
+		require.Equal(t, "Nothing was changed.", out.Text, claim)
+		require.True(t, out.Fallback)
+		require.Len(t, m.requests, 2, claim)
+	}
+	for _, fine := range []string{
+		"Nothing was saved yet.", "I have not saved it.", "Shall I save it?", "Saved recipes: Butter Chicken, Shakshuka.",
+		"I could not delete it, so nothing is changed.", "You added it earlier.", "The task was created on Monday.", "Here are your saved recipes.",
+		"Once you agree, it will be deleted.",
+	} {
+		_, out := replied(t, nodes.ReplyInput{}, fine)
+		require.Equal(t, fine, out.Text)
+	}
+	_, out := replied(t, nodes.ReplyInput{Done: nodes.Done{Drafted: true}}, "I've added lime to the draft; it is not saved.")
+	require.False(t, out.Fallback)
+	_, out = replied(t, nodes.ReplyInput{Done: nodes.Done{Drafted: true}}, "I've added lime. Saved it for you.", "Lime is in the draft.")
+	require.Equal(t, "Lime is in the draft.", out.Text)
+}
+
+func TestV04AReplyIsNoJSONAndAsksWhatItHasToAsk(t *testing.T) {
+	t.Parallel()
+	_, out := replied(t, nodes.ReplyInput{}, `{"reply":"Here it is."}`, "Here it is.")
+	require.Equal(t, "Here it is.", out.Text)
+	in := nodes.ReplyInput{Ask: "Which one do you mean: Blue Vase or Blue Bowl?"}
+	_, out = replied(t, in, "There are two.")
+	require.Equal(t, "There are two.\n\n"+in.Ask, out.Text)
+	_, out = replied(t, in, "Do you mean the Blue Vase or the Blue Bowl? Which one?")
+	require.NotContains(t, out.Text, in.Ask, "asked already")
+}
