@@ -9,18 +9,18 @@ import (
 	"context"
 )
 
-const domainProofGet = `-- name: DomainProofGet :one
+const DomainProofGet = `-- name: DomainProofGet :one
 SELECT hash FROM domain_proofs WHERE name = $1
 `
 
 func (q *Queries) DomainProofGet(ctx context.Context, db DBTX, name string) (string, error) {
-	row := db.QueryRow(ctx, domainProofGet, name)
+	row := db.QueryRow(ctx, DomainProofGet, name)
 	var hash string
 	err := row.Scan(&hash)
 	return hash, err
 }
 
-const domainProofUpsert = `-- name: DomainProofUpsert :exec
+const DomainProofUpsert = `-- name: DomainProofUpsert :exec
 INSERT INTO domain_proofs (name, hash) VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, proven_at = now()
 `
@@ -31,6 +31,6 @@ type DomainProofUpsertParams struct {
 }
 
 func (q *Queries) DomainProofUpsert(ctx context.Context, db DBTX, arg *DomainProofUpsertParams) error {
-	_, err := db.Exec(ctx, domainProofUpsert, arg.Name, arg.Hash)
+	_, err := db.Exec(ctx, DomainProofUpsert, arg.Name, arg.Hash)
 	return err
 }
