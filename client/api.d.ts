@@ -100,7 +100,7 @@ export interface paths {
             cookie?: never;
         };
         /** The events of several sessions in one stream */
-        get: operations["watch-sessions"];
+        get: operations["watch-events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1952,7 +1952,7 @@ export interface operations {
             };
         };
     };
-    "watch-sessions": {
+    "watch-events": {
         parameters: {
             query: {
                 /** @description Session to tell of: ID, or ID.number.seq to go on after that event. One may stand there several times. */

@@ -1382,8 +1382,8 @@ type OperateRowParams struct {
 	Confirm *string `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
-// WatchSessionsParams defines parameters for WatchSessions.
-type WatchSessionsParams struct {
+// WatchEventsParams defines parameters for WatchEvents.
+type WatchEventsParams struct {
 	// Session Session to tell of: ID, or ID.number.seq to go on after that event. One may stand there several times.
 	Session []string `form:"session" json:"session"`
 }
@@ -1732,10 +1732,10 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/data/{type}/{id}/{operation} (the `OperateRow` operationId).
 	OperateRow(ctx context.Context, pType string, id string, operation string, params *OperateRowParams, body OperateRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// WatchSessions The events of several sessions in one stream
+	// WatchEvents The events of several sessions in one stream
 	//
-	// Corresponds with GET /v1/events (the `WatchSessions` operationId).
-	WatchSessions(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	// Corresponds with GET /v1/events (the `WatchEvents` operationId).
+	WatchEvents(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMentions Rows to mention, by part of their name
 	//
@@ -2086,11 +2086,11 @@ func (c *Client) OperateRow(ctx context.Context, pType string, id string, operat
 	return c.Client.Do(req)
 }
 
-// WatchSessions The events of several sessions in one stream
+// WatchEvents The events of several sessions in one stream
 //
-// Corresponds with GET /v1/events (the `WatchSessions` operationId).
-func (c *Client) WatchSessions(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewWatchSessionsRequest(c.Server, params)
+// Corresponds with GET /v1/events (the `WatchEvents` operationId).
+func (c *Client) WatchEvents(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWatchEventsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3176,8 +3176,8 @@ func NewOperateRowRequestWithBody(server string, pType string, id string, operat
 	return req, nil
 }
 
-// NewWatchSessionsRequest constructs an http.Request for the WatchSessions method
-func NewWatchSessionsRequest(server string, params *WatchSessionsParams) (*http.Request, error) {
+// NewWatchEventsRequest constructs an http.Request for the WatchEvents method
+func NewWatchEventsRequest(server string, params *WatchEventsParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -5036,12 +5036,12 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/data/{type}/{id}/{operation} (the `OperateRow` operationId).
 	OperateRowWithResponse(ctx context.Context, pType string, id string, operation string, params *OperateRowParams, body OperateRowJSONRequestBody, reqEditors ...RequestEditorFn) (*OperateRowResponse, error)
 
-	// WatchSessionsWithResponse The events of several sessions in one stream
+	// WatchEventsWithResponse The events of several sessions in one stream
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
-	// Corresponds with GET /v1/events (the `WatchSessions` operationId).
-	WatchSessionsWithResponse(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*WatchSessionsResponse, error)
+	// Corresponds with GET /v1/events (the `WatchEvents` operationId).
+	WatchEventsWithResponse(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*WatchEventsResponse, error)
 
 	// ListMentionsWithResponse Rows to mention, by part of their name
 	//
@@ -5610,18 +5610,18 @@ func (r OperateRowResponse) ContentType() string {
 	return ""
 }
 
-type WatchSessionsResponse struct {
+type WatchEventsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 }
 
 // GetBody returns the raw response body bytes
-func (r WatchSessionsResponse) GetBody() []byte {
+func (r WatchEventsResponse) GetBody() []byte {
 	return r.Body
 }
 
 // Status returns HTTPResponse.Status
-func (r WatchSessionsResponse) Status() string {
+func (r WatchEventsResponse) Status() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Status
 	}
@@ -5629,7 +5629,7 @@ func (r WatchSessionsResponse) Status() string {
 }
 
 // StatusCode returns HTTPResponse.StatusCode
-func (r WatchSessionsResponse) StatusCode() int {
+func (r WatchEventsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -5637,7 +5637,7 @@ func (r WatchSessionsResponse) StatusCode() int {
 }
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
-func (r WatchSessionsResponse) ContentType() string {
+func (r WatchEventsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6880,17 +6880,17 @@ func (c *ClientWithResponses) OperateRowWithResponse(ctx context.Context, pType 
 	return ParseOperateRowResponse(rsp)
 }
 
-// WatchSessionsWithResponse The events of several sessions in one stream
+// WatchEventsWithResponse The events of several sessions in one stream
 //
 // Returns a wrapper object for the known response body format(s).
 //
-// Corresponds with GET /v1/events (the `WatchSessions` operationId).
-func (c *ClientWithResponses) WatchSessionsWithResponse(ctx context.Context, params *WatchSessionsParams, reqEditors ...RequestEditorFn) (*WatchSessionsResponse, error) {
-	rsp, err := c.WatchSessions(ctx, params, reqEditors...)
+// Corresponds with GET /v1/events (the `WatchEvents` operationId).
+func (c *ClientWithResponses) WatchEventsWithResponse(ctx context.Context, params *WatchEventsParams, reqEditors ...RequestEditorFn) (*WatchEventsResponse, error) {
+	rsp, err := c.WatchEvents(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseWatchSessionsResponse(rsp)
+	return ParseWatchEventsResponse(rsp)
 }
 
 // ListMentionsWithResponse Rows to mention, by part of their name
@@ -7546,15 +7546,15 @@ func ParseOperateRowResponse(rsp *http.Response) (*OperateRowResponse, error) {
 	return response, nil
 }
 
-// ParseWatchSessionsResponse parses an HTTP response from a WatchSessionsWithResponse call
-func ParseWatchSessionsResponse(rsp *http.Response) (*WatchSessionsResponse, error) {
+// ParseWatchEventsResponse parses an HTTP response from a WatchEventsWithResponse call
+func ParseWatchEventsResponse(rsp *http.Response) (*WatchEventsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
 	defer func() { _ = rsp.Body.Close() }()
 	if err != nil {
 		return nil, err
 	}
 
-	response := &WatchSessionsResponse{
+	response := &WatchEventsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
 	}

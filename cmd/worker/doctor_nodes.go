@@ -69,7 +69,7 @@ func questions() []question {
 			return err //nolint:wrapcheck // says which node
 		}},
 		{"think", "think", func(ctx context.Context, m llm.Model) error {
-			_, err := nodes.Think(ctx, m, nodes.ThinkInput{Frame: small(message), Subdomains: []string{"lists"}, MaxSteps: 3, WriteAllowed: true})
+			_, err := nodes.Think(ctx, m, nodes.ThinkInput{Frame: small(message), Subdomains: []string{"lists"}, MaxSteps: 3, Permission: nodes.Permission{Allowed: true, Why: "the message asks for it"}})
 
 			return err //nolint:wrapcheck // says which node
 		}},

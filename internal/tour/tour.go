@@ -47,7 +47,7 @@ func (t *Tour) Play(ctx context.Context) error {
 		return err
 	}
 	title := "The README's conversation"
-	session, err := t.client.CreateSessionWithResponse(ctx, client.NewSession{Title: &title})
+	session, err := t.client.CreateSessionWithResponse(ctx, nil, client.NewSession{Title: &title})
 	if err != nil {
 		return fmt.Errorf("start a conversation: %w", err)
 	}
