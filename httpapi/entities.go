@@ -30,7 +30,7 @@ type entity struct {
 	Reason      *string     `json:"reason"`
 	TurnCreated int32       `json:"turn_created"`
 	TurnLastRef int32       `json:"turn_last_ref"`
-	Key         string      `doc:"Of its row, as in /v1/data/{type}; none for drafts and what is gone." json:"key,omitempty"`
+	Key         string      `doc:"Of its row, as in /v1/data/{type}; only if asked for by keys, none for drafts and what is gone." json:"key,omitempty"`
 }
 
 // entityPage is the registry, a page of it.
@@ -48,6 +48,7 @@ type entitiesIn struct {
 	SessionPath
 
 	Turn   int32  `doc:"As it was when that turn ended; now if left out." minimum:"1" query:"turn"`
+	Keys   bool   `doc:"Name each row's key too." query:"keys"`
 	Limit  int    `default:"1000" doc:"Items per page." maximum:"1000" minimum:"1" query:"limit"`
 	Cursor string `doc:"next_cursor of the page before." query:"cursor"`
 }
@@ -136,7 +137,14 @@ func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, err
 		return nil, failed(ctx, fmt.Errorf("list entities: %w", err))
 	}
 	out.Body.Page = pageOf(refs, in.Limit,
-		func(r *db.EntityListRow) entity { return entity(*r) },
+		func(r *db.EntityListRow) entity {
+			e := entity(*r)
+			if !in.Keys {
+				e.Key = ""
+			}
+
+			return e
+		},
 		func(r *db.EntityListRow) string {
 			return entityCursor{Turn: in.Turn, Tier: r.Tier, Type: r.EntityType, TurnCreated: r.TurnCreated, Ref: r.Ref}.String()
 		})

@@ -40,7 +40,7 @@ func TestK04RetriesMakeOneRow(t *testing.T) {
 
 	// What was refused has made nothing, so its key is free; a key is its user's own.
 	refused := header{"Idempotency-Key": "refused"}
-	b.call(t, http.MethodPost, "/v1/data/task", map[string]any{"title": nil}, refused).requireProblem(t, http.StatusUnprocessableEntity, "rule_violation")
+	b.call(t, http.MethodPost, "/v1/data/task", map[string]any{"title": nil}, refused).requireProblem(t, http.StatusBadRequest, "invalid_request")
 	require.Equal(t, http.StatusCreated, b.call(t, http.MethodPost, "/v1/data/task", map[string]any{"title": "Dust"}, refused).status)
 	_, other := b.newUser(t, "eve", "chat", "read")
 	theirs := b.call(t, http.MethodPost, "/v1/data/task", map[string]any{"title": "Sweep"}, header{"Idempotency-Key": "one", "Authorization": "Bearer " + other})
@@ -81,5 +81,5 @@ func TestK10NothingIsInternal(t *testing.T) {
 	made := b.call(t, http.MethodPost, "/v1/data/pref", map[string]any{})
 	require.Equal(t, http.StatusCreated, made.status, made.raw)
 	require.Equal(t, "intermediate", made.text("cooking_skill_level"))
-	b.call(t, http.MethodPost, "/v1/data/task", map[string]any{}).requireProblem(t, http.StatusUnprocessableEntity, "rule_violation")
+	b.call(t, http.MethodPost, "/v1/data/task", map[string]any{}).requireProblem(t, http.StatusBadRequest, "invalid_request")
 }

@@ -82,6 +82,7 @@ func (a *api) registerRows() {
 
 type operationIn struct {
 	RowPath
+	IdempotencyHeader
 
 	Operation string `doc:"Name of an operation of the type." path:"operation"`
 	Confirm   string `doc:"What the 409 confirmation_needed said would be done: carries it out if that still holds." query:"confirm"`
@@ -95,7 +96,18 @@ func (a *api) rowOperate(ctx context.Context, in *operationIn) (*rowOut, error) 
 			return crud.Row{}, fmt.Errorf("encode arguments: %w", err)
 		}
 
-		return a.Rows.Operate(ctx, tx, user, in.Type, in.ID, in.Operation, args, in.Confirm)
+		var row crud.Row
+		request := []any{"operate-row", in.RowPath, in.Operation, in.Confirm, in.Body}
+		_, again, err := a.once(ctx, tx, in.IdempotencyKey, request, func() (string, error) {
+			row, err = a.Rows.Operate(ctx, tx, user, in.Type, in.ID, in.Operation, args, in.Confirm)
+
+			return in.ID, err //nolint:wrapcheck // mapped by the caller
+		})
+		if again {
+			row, err = a.Rows.Get(ctx, tx, user, in.Type, in.ID)
+		}
+
+		return row, err
 	})
 }
 

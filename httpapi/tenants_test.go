@@ -199,6 +199,8 @@ func (e *estate) rowProbes(t *testing.T, all map[string][]probe) {
 		probe{method: "POST", path: "/v1/data/recipe", body: `{"name": "Mine", "user_id": "{session}"}`})
 	all["patch-row"] = append(all["patch-row"], probe{method: "PATCH", path: "/v1/data/recipe/{own_recipe}?session={session}", body: `{"name": "Mine"}`})
 	all["delete-row"] = append(all["delete-row"], probe{method: "DELETE", path: "/v1/data/recipe/{own_recipe}?session={session}"})
+	all["operate-row"] = append(all["operate-row"], probe{method: "POST", path: "/v1/data/recipe/{recipes}/cook", body: `{}`},
+		probe{method: "POST", path: "/v1/data/recipe/{own_recipe}/cook?session={session}", body: `{}`})
 
 	rows, err := e.pool.Query(t.Context(), `
 		SELECT k.conrelid::regclass::text, a.attname::text, k.confrelid::regclass::text FROM pg_constraint AS k

@@ -89,7 +89,7 @@ type question struct {
 }
 
 type option struct {
-	ID    string `doc:"What answer.option_id says." json:"id"`
+	ID    string `doc:"What answer.option_id says." json:"id,omitempty"`
 	Label string `json:"label"`
 	Ref   string `json:"ref,omitempty"`
 }

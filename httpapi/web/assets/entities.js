@@ -31,7 +31,7 @@ on("session", () => { known = null; asOf = 0; against = 0; });
 export async function showEntities(session, redraw) {
   const ended = turns().filter((t) => !["queued", "running"].includes(t.status));
   /** @type {Entity[]} */
-  const items = asOf ? await whole(`/v1/sessions/${session.id}/entities?turn=${asOf}`) : known?.items ?? [];
+  const items = asOf ? await whole(`/v1/sessions/${session.id}/entities?keys=true&turn=${asOf}`) : known?.items ?? [];
   const turnOption = (t, chosen) => h("option", { value: t.number, selected: t.number === chosen }, `turn ${t.number}: ${plain(t.message).slice(0, 40)}`);
   const compare = ended.length > 1 && h("p", { class: "pick" }, h("label", { for: "against" }, "Changed since"), h("select", { id: "against", onchange: (event) => { against = Number(event.target.value); redraw(); } },
     h("option", { value: 0 }, "—"), [...ended].reverse().map((t) => turnOption(t, against))));

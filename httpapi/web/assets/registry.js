@@ -28,7 +28,7 @@ function tell(known) {
 async function read() {
   const { id } = session;
   /** @type {EntityPage} */
-  const known = await guarded(() => get(`/v1/sessions/${id}/entities`).catch((error) => {
+  const known = await guarded(() => get(`/v1/sessions/${id}/entities?keys=true`).catch((error) => {
     if (error instanceof ApiError && error.status === 404) return null; // deleted: the conversation says so
     throw error;
   }));

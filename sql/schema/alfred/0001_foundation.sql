@@ -64,7 +64,7 @@ COMMENT ON FUNCTION tenant_id IS 'The user this transaction acts for (setting al
 -- +goose StatementBegin
 CREATE FUNCTION acts_for(owner uuid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = alfred, pg_catalog, pg_temp
+SET search_path = alfred, public, pg_temp
 AS $$
     SELECT CASE WHEN tenant_id() IS NOT NULL THEN tenant_id() = acts_for.owner
                 ELSE current_setting('role') <> 'alfred_tenant' AND session_user <> 'alfred_tenant' END
