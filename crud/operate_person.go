@@ -10,14 +10,14 @@ import (
 	"alfred/registry"
 )
 
-// ErrConfirm asks a person whether an operation shall be carried out: Text says what it would do.
-type ErrConfirm struct{ Text string }
+// ConfirmError asks a person whether an operation shall be carried out: Text says what it would do.
+type ConfirmError struct{ Text string }
 
 // Error is the question.
-func (e *ErrConfirm) Error() string { return e.Text }
+func (e *ConfirmError) Error() string { return e.Text }
 
 // Operate carries out an operation for a person. Where the declaration has the user agree
-// first, it is *ErrConfirm until told is what that said.
+// first, it is *ConfirmError until told is what that said.
 func (t *Tools) Operate(ctx context.Context, tx pgx.Tx, user User, entityType, id, name string, args json.RawMessage, told string) (Row, error) {
 	e, fault := t.rowType(entityType)
 	if fault != nil {
@@ -76,7 +76,7 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, 
 		return err
 	})
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == CodeApprovalNeeded {
-		return Row{}, &ErrConfirm{Text: refused.Message}
+		return Row{}, &ConfirmError{Text: refused.Message}
 	}
 	if err != nil || user.Session == nil {
 		return row, err

@@ -68,8 +68,8 @@ func (t *Tools) look(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, in
 	switch call.Tool {
 	case ToolRecall:
 		var args recallArgs
-		if parse(call, &args) != nil || strings.TrimSpace(args.Query) == "" {
-			return nil
+		if bad := parse(call, &args); bad != nil || strings.TrimSpace(args.Query) == "" {
+			return nil //nolint:nilerr // the call itself tells of it
 		}
 		key := recallKey{args.Query, args.limit()}
 		hits, err := t.search.Search(ctx, tx, &recall.Query{
@@ -88,8 +88,8 @@ func (t *Tools) look(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, in
 
 func (t *Tools) lookRead(ctx context.Context, tx pgx.Tx, call Call, into *Prepared) error {
 	var args readArgs
-	if parse(call, &args) != nil {
-		return nil
+	if bad := parse(call, &args); bad != nil {
+		return nil //nolint:nilerr // the call itself tells of it
 	}
 	var e *domain.Entity
 	if e = t.domain.Entity(args.Table); e == nil || e.Semantic.IsZero() {

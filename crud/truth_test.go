@@ -9,10 +9,10 @@ import (
 	"alfred/crud"
 )
 
-func (b *bundle) draft(ref string) map[string]any {
+func (b *bundle) draft() map[string]any {
 	b.t.Helper()
 
-	return b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "`+ref+`"}]}`))[0]
+	return b.rows(b.ok("read", crud.ToolRead, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "gen_recipe_1"}]}`))[0]
 }
 
 func change(content string) string {
@@ -23,29 +23,29 @@ func TestV01AnUpdateOfADraftIsAMergePatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ok("generate", crud.ToolGenerate, curry)
-	before := b.draft("gen_recipe_1")
+	before := b.draft()
 
 	b.ok("generate", crud.ToolGenerate, change(`{"name": "Tuna Spaghetti"}`))
-	after := b.draft("gen_recipe_1")
+	after := b.draft()
 	require.Equal(t, "Tuna Spaghetti", after["name"])
 	require.Equal(t, before["instructions"], after["instructions"])
 	require.Equal(t, before["recipe_ingredients"], after["recipe_ingredients"])
 
 	names := column[string](rowsIn(before), "name")
 	b.ok("generate", crud.ToolGenerate, change(`{"recipe_ingredients": {"2": {"quantity": 7}, "gen_ri_4": {"name": "Lime"}}}`))
-	rows := rowsIn(b.draft("gen_recipe_1"))
+	rows := rowsIn(b.draft())
 	require.Equal(t, append(append([]string{}, names...), "Lime"), column[string](rows, "name"))
 	require.InDelta(t, 7, rows[1]["quantity"], 0)
 
 	message := b.refused("generate", crud.ToolGenerate, change(`{"recipe_ingredients": [{"name": "Lime"}]}`), crud.CodeBadArgument)
 	require.Contains(t, message, "has 4 entries and this would leave 1")
-	require.Len(t, rowsIn(b.draft("gen_recipe_1")), 4, "nothing is lost by naming what is new")
+	require.Len(t, rowsIn(b.draft()), 4, "nothing is lost by naming what is new")
 
 	result := b.ok("generate", crud.ToolGenerate, change(`{"recipe_ingredients": {"4": null}}`))
 	require.Contains(t, result.Notice, "lime", "what is taken out is told")
-	require.Len(t, rowsIn(b.draft("gen_recipe_1")), 3)
+	require.Len(t, rowsIn(b.draft()), 3)
 	b.ok("generate", crud.ToolGenerate, change(`{"recipe_ingredients": []}`))
-	require.Empty(t, rowsIn(b.draft("gen_recipe_1")))
+	require.Empty(t, rowsIn(b.draft()))
 }
 
 func rowsIn(draft map[string]any) []map[string]any {
@@ -64,10 +64,10 @@ func TestV01ADraftPatchedIntoWhatTheTypeRefusesStaysAsItWas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ok("generate", crud.ToolGenerate, curry)
-	before := b.draft("gen_recipe_1")
+	before := b.draft()
 	b.refused("generate", crud.ToolGenerate, change(`{"name": null}`), crud.CodeViolation)
 	b.refused("generate", crud.ToolGenerate, change(`{"servings": "many", "instructions": "Boil."}`), crud.CodeBadArgument)
-	require.Equal(t, before, b.draft("gen_recipe_1"))
+	require.Equal(t, before, b.draft())
 }
 
 func TestV01SavingWithAPatchMeansTheSame(t *testing.T) {

@@ -54,9 +54,7 @@ func Probe(ctx context.Context, db DB, decl *Declaration) (*Proof, error) {
 	}
 
 	for _, o := range d.Operations {
-		if err := p.operation(ctx, o); err != nil {
-			return nil, err
-		}
+		p.operation(ctx, o)
 	}
 
 	return p.proof, nil
@@ -233,7 +231,7 @@ func (p *prober) isolation(ctx context.Context, e *Entity) error {
 	}
 
 	if len(holders) < 2 {
-		p.proof.Untried = append(p.proof.Untried, fmt.Sprintf("%s: fewer than two users have rows, so that they could not be compared", e.Type))
+		p.proof.Untried = append(p.proof.Untried, e.Type+": fewer than two users have rows, so that they could not be compared")
 
 		return nil
 	}
@@ -286,7 +284,7 @@ func (p *prober) pointing(ctx context.Context, e *Entity, holders []string) erro
 }
 
 // operation proves that nothing can be done to another's row.
-func (p *prober) operation(ctx context.Context, o *Operation) error {
+func (p *prober) operation(ctx context.Context, o *Operation) {
 	theirs := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1", quote(o.On.Key.Name), p.table(o.On))
 
 	for _, owner := range p.users {
@@ -306,12 +304,10 @@ func (p *prober) operation(ctx context.Context, o *Operation) error {
 			p.brokenf("operation %s: it takes the key of another user's %s", o.Name, o.On.Type)
 		}
 
-		return nil
+		return
 	}
 
 	p.proof.Untried = append(p.proof.Untried, fmt.Sprintf("operation %s: nobody has a %s", o.Name, o.On.Type))
-
-	return nil
 }
 
 const hashSQL = `

@@ -160,7 +160,7 @@ func (w *viewWriter) entity(e *EntityDecl) error {
 	}
 
 	w.linef("CREATE VIEW %s WITH (security_barrier = true) AS\nSELECT %s\nFROM %s AS t%s%s;",
-		w.view(t), strings.Join(w.columns(t, e), ", "), w.relation(t), condition, w.checkOption(t, e))
+		w.view(t), strings.Join(w.columns(t), ", "), w.relation(t), condition, w.checkOption(t, e))
 	w.linef("ALTER VIEW %s OWNER TO %s;", w.view(t), w.role())
 	w.linef("GRANT SELECT ON %s TO alfred_tenant;", w.view(t))
 	w.remark(t)
@@ -201,7 +201,7 @@ func (w *viewWriter) parents(t *catalogTable, e *EntityDecl) []*catalogTable {
 
 // columns are what a view shows: the table's, keys of several columns in one, and the
 // row's version.
-func (w *viewWriter) columns(t *catalogTable, e *EntityDecl) []string {
+func (w *viewWriter) columns(t *catalogTable) []string {
 	columns := make([]string, 0, len(t.columns)+1)
 	for _, c := range t.columns {
 		columns = append(columns, "t."+quote(c.Name))

@@ -208,10 +208,10 @@ func (w *viewWriter) insert(t *catalogTable, e *EntityDecl) {
 	}
 
 	key := w.key(t)
-	returning, into := bare(tuple("t", key)), make([]string, len(key))
+	returning, into := bare(tuple("t", key)), make([]string, 0, len(key)+1)
 
-	for i, name := range key {
-		into[i] = "NEW." + quote(name)
+	for _, name := range key {
+		into = append(into, "NEW."+quote(name))
 	}
 
 	if w.folded(t) {

@@ -235,7 +235,7 @@ func versionOf(etag string) string {
 
 // rowProblem maps what the data tools refuse; other errors pass.
 func rowProblem(err error) error {
-	if ask, ok := errors.AsType[*crud.ErrConfirm](err); ok {
+	if ask, ok := errors.AsType[*crud.ConfirmError](err); ok {
 		return newCode(http.StatusConflict, "confirmation_needed", ask.Text)
 	}
 	refused, ok := errors.AsType[*crud.Error](err)

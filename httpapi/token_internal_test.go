@@ -182,7 +182,7 @@ func TestK12LookAlikesAndWeakKeys(t *testing.T) {
 
 	i := newIssuer(t)
 	key := newRSA(t, "good")
-	short, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // too short on purpose
+	short, err := rsa.GenerateKey(rand.Reader, 1024)
 	require.NoError(t, err)
 	i.publish(key, jose.JSONWebKey{Key: short, KeyID: "short", Use: "sig", Algorithm: string(jose.RS256)})
 	verify := func(user string) (string, error) {

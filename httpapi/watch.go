@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -101,5 +102,5 @@ func (w *watched) tell(r *db.TurnEventListSessionsRow) *event {
 	w.gone[i] = true
 	w.left--
 
-	return &event{id: fmt.Sprint(r.N), name: "session.deleted", data: []byte(`{"type":"session.deleted"}`)}
+	return &event{id: strconv.Itoa(int(r.N)), name: "session.deleted", data: []byte(`{"type":"session.deleted"}`)}
 }

@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"alfred/crud"
@@ -274,7 +275,7 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 func askedBy(ask *nodes.AskUser, in acted) *question {
 	q := &question{kind: askUser, text: ask.Question}
 	for _, label := range ask.Options {
-		q.options = append(q.options, option{ID: fmt.Sprint(len(q.options) + 1), Label: label})
+		q.options = append(q.options, option{ID: strconv.Itoa(len(q.options) + 1), Label: label})
 	}
 	if ask.WouldWrite || in.stepType == "write" {
 		q.writes = []offer{{Description: in.description, Refs: append([]string{}, in.refs...)}}

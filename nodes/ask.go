@@ -155,7 +155,7 @@ func clipAnswer(text string) string {
 // costs one repair round.
 type faults []string
 
-func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+func (f *faults) addf(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
 
 func (f *faults) check(err error) {
 	if err != nil {

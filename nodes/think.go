@@ -104,10 +104,10 @@ func (o *ThinkOutput) checkValues(f *faults, in ThinkInput) {
 		o.Decision = "propose"
 	}
 	if o.Decision == "propose" && o.Proposal == "" {
-		f.add("decision propose needs a proposal")
+		f.addf("decision propose needs a proposal")
 	}
 	if o.Decision == "clarify" && len(o.Questions) == 0 {
-		f.add("decision clarify needs questions")
+		f.addf("decision clarify needs questions")
 	}
 	for i := range o.Steps {
 		o.Steps[i].Refs = in.Refs.expand(o.Steps[i].Refs)
@@ -123,10 +123,10 @@ func (s *Step) check(f *faults, number int, in ThinkInput) {
 	}
 	s.Subdomain = in.subdomain(s.Subdomain)
 	if !slices.Contains(in.Subdomains, s.Subdomain) {
-		f.add("step %d: there is no subdomain %q; use one of %s", number, s.Subdomain, strings.Join(in.Subdomains, ", "))
+		f.addf("step %d: there is no subdomain %q; use one of %s", number, s.Subdomain, strings.Join(in.Subdomains, ", "))
 	}
 	if strings.TrimSpace(s.Description) == "" {
-		f.add("step %d has no description", number)
+		f.addf("step %d has no description", number)
 	}
 }
 
@@ -144,12 +144,12 @@ func (o *ThinkOutput) checkLimits(f *faults, in ThinkInput) {
 	for _, s := range o.Steps {
 		for _, ref := range s.Refs {
 			if _, ok := in.Refs[ref]; !ok {
-				f.add("there is no %s in this conversation; find what has no ref by name", ref)
+				f.addf("there is no %s in this conversation; find what has no ref by name", ref)
 			}
 		}
 	}
 	if len(o.Steps) > in.MaxSteps {
-		f.add("the plan has %d steps, at most %d are allowed; combine them or propose a first part", len(o.Steps), in.MaxSteps)
+		f.addf("the plan has %d steps, at most %d are allowed; combine them or propose a first part", len(o.Steps), in.MaxSteps)
 	}
 }
 

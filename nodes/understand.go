@@ -71,7 +71,7 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 		c := &o.Constraints[i]
 		c.Value = plainValue(c.Value)
 		if c.Text == "" {
-			f.add("a constraint has no text")
+			f.addf("a constraint has no text")
 		}
 		f.check(oneOf("kind", &c.Kind, "other", constraintKinds...))
 		f.check(oneOf("scope", &c.Scope, "session", scopes...))
@@ -83,10 +83,10 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 		f.check(oneOf("quick.entity_type", &o.Quick.EntityType, "", in.EntityTypes...))
 	}
 	if o.Disambiguation != nil && (o.Disambiguation.Question == "" || len(o.Disambiguation.Options) < 2) {
-		f.add("a disambiguation needs a question and at least two options")
+		f.addf("a disambiguation needs a question and at least two options")
 	}
 	if o.Clarification != nil && len(o.Clarification.Questions) == 0 {
-		f.add("a clarification needs a question")
+		f.addf("a clarification needs a question")
 	}
 }
 
@@ -95,12 +95,12 @@ func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {
 	for _, ref := range o.refs() {
 		if _, ok := known[ref]; !ok && !told[ref] {
 			told[ref] = true
-			f.add("there is no %s in this conversation; use refs exactly as listed", ref)
+			f.addf("there is no %s in this conversation; use refs exactly as listed", ref)
 		}
 	}
 	for _, ref := range o.Curation.Demote {
 		if known[ref].Pending {
-			f.add("%s is a draft and cannot be demoted; forget or exclude it", ref)
+			f.addf("%s is a draft and cannot be demoted; forget or exclude it", ref)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type mark struct {
 // comes after it. It asks Postgres for the tables' counters of changes, one statement for all, and reads of a table that
 // has changed the rows alone that transactions since then wrote. While another process sweeps it does nothing.
 func (x *Index) SweepChanged(ctx context.Context) error {
-	_, err := alone(ctx, x.pool, func(*pgxpool.Conn) error {
+	return alone(ctx, x.pool, func(*pgxpool.Conn) error {
 		entities, marks, err := x.look(ctx)
 		if err != nil {
 			return err
@@ -51,8 +51,6 @@ func (x *Index) SweepChanged(ctx context.Context) error {
 
 		return refused
 	})
-
-	return err
 }
 
 // look reads the marks of the tables that are searched.

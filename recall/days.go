@@ -110,7 +110,7 @@ func named(year, month, day int) []days {
 
 // number of digits; 0 for none.
 func number(digits string) int {
-	n, _ := strconv.Atoi(digits) //nolint:errcheck // the pattern lets nothing else in
+	n, _ := strconv.Atoi(digits)
 
 	return n
 }

@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,10 +88,8 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 // among fills in what is searched: turns, and rows of types that are the user's own; shared rows are no memory of hers.
 func (s *Searcher) among(params *db.RecallSearchParams, kinds []string) {
 	wanted := func(kind string) bool {
-		for _, one := range kinds {
-			if one == kind {
-				return true
-			}
+		if slices.Contains(kinds, kind) {
+			return true
 		}
 
 		return kinds == nil

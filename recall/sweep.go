@@ -25,7 +25,7 @@ const sweepPage = 500
 // [ErrVector] says that some texts have no vector because the embedder's was refused;
 // the others have theirs.
 func (x *Index) Sweep(ctx context.Context) error {
-	_, err := alone(ctx, x.pool, func(conn *pgxpool.Conn) error {
+	return alone(ctx, x.pool, func(conn *pgxpool.Conn) error {
 		refused, err := x.sweepAll(ctx)
 		if err != nil {
 			return err
@@ -37,8 +37,6 @@ func (x *Index) Sweep(ctx context.Context) error {
 
 		return errors.Join(refused, err)
 	})
-
-	return err
 }
 
 // sweepAll returns apart what the embedder did wrong for single texts.

@@ -50,18 +50,18 @@ type question struct {
 	ask        func(ctx context.Context, model llm.Model) error
 }
 
-func small(message string) nodes.Frame {
+// small is a prompt that costs next to nothing.
+func small() nodes.Frame {
 	return nodes.Frame{
 		Persona: "You keep lists.", At: nodes.At{Turn: 1, Step: 1, Call: 1},
-		Blocks: []nodes.Block{{Tag: "current_task", Sections: []nodes.Section{{Heading: "## Current Message", Body: message}}}},
+		Blocks: []nodes.Block{{Tag: "current_task", Sections: []nodes.Section{{Heading: "## Current Message", Body: "Put milk on my list."}}}},
 	}
 }
 
 func questions() []question {
-	const message = "Put milk on my list."
 	all := []question{
 		{"understand", "understand", func(ctx context.Context, m llm.Model) error {
-			out, err := nodes.Understand(ctx, m, nodes.UnderstandInput{Frame: small(message), EntityTypes: []string{"item"}})
+			out, err := nodes.Understand(ctx, m, nodes.UnderstandInput{Frame: small(), EntityTypes: []string{"item"}})
 			if err == nil && out.Degraded != "" {
 				err = errors.New(out.Degraded)
 			}
@@ -69,22 +69,22 @@ func questions() []question {
 			return err //nolint:wrapcheck // says which node
 		}},
 		{"think", "think", func(ctx context.Context, m llm.Model) error {
-			_, err := nodes.Think(ctx, m, nodes.ThinkInput{Frame: small(message), Subdomains: []string{"lists"}, MaxSteps: 3, Permission: nodes.Permission{Allowed: true, Why: "the message asks for it"}})
+			_, err := nodes.Think(ctx, m, nodes.ThinkInput{Frame: small(), Subdomains: []string{"lists"}, MaxSteps: 3, Permission: nodes.Permission{Allowed: true, Why: "the message asks for it"}})
 
 			return err //nolint:wrapcheck // says which node
 		}},
 		{"reply", "reply", func(ctx context.Context, m llm.Model) error {
-			_, err := nodes.Reply(ctx, m, nodes.ReplyInput{Frame: small(message), OnDelta: func(string) {}})
+			_, err := nodes.Reply(ctx, m, nodes.ReplyInput{Frame: small(), OnDelta: func(string) {}})
 
 			return err //nolint:wrapcheck // says which node
 		}},
 		{"summarize", "summarize", func(ctx context.Context, m llm.Model) error {
-			_, err := nodes.Summarize(ctx, m, nodes.SummarizeInput{Frame: small(message)})
+			_, err := nodes.Summarize(ctx, m, nodes.SummarizeInput{Frame: small()})
 
 			return err //nolint:wrapcheck // says which node
 		}},
 		{"compress", "compress", func(ctx context.Context, m llm.Model) error {
-			_, err := nodes.Compress(ctx, m, nodes.CompressInput{Frame: small(message)})
+			_, err := nodes.Compress(ctx, m, nodes.CompressInput{Frame: small()})
 
 			return err //nolint:wrapcheck // says which node
 		}},
@@ -93,7 +93,7 @@ func questions() []question {
 		all = append(all, question{"act, " + stepType, "act", func(ctx context.Context, m llm.Model) error {
 			tables := []string{"items"}
 			_, err := nodes.Act(ctx, m, nodes.ActInput{
-				Frame: small(message), StepType: stepType, Tables: tables, EntityTypes: []string{"item"}, SchemaRequestsLeft: 1,
+				Frame: small(), StepType: stepType, Tables: tables, EntityTypes: []string{"item"}, SchemaRequestsLeft: 1,
 				Writable: map[string][]string{nodes.ToolCreate: tables, nodes.ToolUpdate: tables, nodes.ToolDelete: tables},
 			})
 

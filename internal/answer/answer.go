@@ -13,16 +13,16 @@ import (
 	"strings"
 )
 
-// Faults is everything that is wrong with an answer, each part a sentence without
+// FaultErrors is everything that is wrong with an answer, each part a sentence without
 // its full stop that names the field.
-type Faults []string
+type FaultErrors []string
 
 // Error is all of them in one text.
-func (f Faults) Error() string { return strings.Join(f, "; ") }
+func (f FaultErrors) Error() string { return strings.Join(f, "; ") }
 
 // Decode reads one JSON object into a pointer to a struct or map. What a number in
 // quotes, a single value for a list and the like can only mean is put right; unknown
-// fields, wrong types and several objects are Faults. Missing fields keep their zero
+// fields, wrong types and several objects are FaultErrors. Missing fields keep their zero
 // value, NUL characters are left out.
 func Decode(data []byte, into any) error {
 	tree, err := parse(unwrap(data))
@@ -36,12 +36,12 @@ func Decode(data []byte, into any) error {
 	}
 	clean, err := json.Marshal(fitted)
 	if err != nil {
-		return Faults{"it is not the JSON object that was asked for"}
+		return FaultErrors{"it is not the JSON object that was asked for"}
 	}
 	dec := json.NewDecoder(bytes.NewReader(clean))
 	dec.UseNumber()
 	if err := dec.Decode(into); err != nil {
-		return Faults{"it is not the JSON object that was asked for (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
+		return FaultErrors{"it is not the JSON object that was asked for (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
 	}
 
 	return nil
@@ -50,20 +50,20 @@ func Decode(data []byte, into any) error {
 // parse reads exactly one JSON object.
 func parse(data []byte) (any, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, Faults{"it is empty; one JSON object is needed"}
+		return nil, FaultErrors{"it is empty; one JSON object is needed"}
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var tree any
 	err := dec.Decode(&tree)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, Faults{"it is cut off; write the whole JSON object"}
+		return nil, FaultErrors{"it is cut off; write the whole JSON object"}
 	}
 	if err != nil {
-		return nil, Faults{"it is not valid JSON (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
+		return nil, FaultErrors{"it is not valid JSON (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, Faults{"there is more after the JSON object; write one object and nothing else"}
+		return nil, FaultErrors{"there is more after the JSON object; write one object and nothing else"}
 	}
 
 	return tree, nil
@@ -85,7 +85,7 @@ func unwrap(data []byte) []byte {
 }
 
 // walk fits a tree to a type and collects what does not fit.
-type walk struct{ faults Faults }
+type walk struct{ faults FaultErrors }
 
 var raw = reflect.TypeFor[json.RawMessage]() //nolint:gochecknoglobals // a constant that Go has no form for
 
@@ -280,8 +280,8 @@ func decodeText(text string, into any) error {
 // the fields' former names, from the tag alias.
 func fieldsOf(t reflect.Type) (fields map[string]reflect.Type, aliases map[string]string) {
 	fields, aliases = map[string]reflect.Type{}, map[string]string{}
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
+		f := f
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "": // of an unexported type too

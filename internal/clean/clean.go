@@ -17,6 +17,8 @@ var (
 	headingPattern = regexp.MustCompile(`(?m)^(\s*)(#+(?:\s|$)|<)`)
 	speakerPattern = regexp.MustCompile(`(?im)^(\s*)([*_>\s]*(?:(?:\[?turn \d+\]?[^:\n]*?\s+)?(?:user|alfred|assistant|you|reply|system|human|tool)(?: \([^)\n]*\))?[*_]*\s*:|entities this turn))`)
 	refLinePattern = regexp.MustCompile(`(?m)^(\s*)([-|]\s*(?:gen_)?[a-z][a-z_]*_\d+(?:\.\.[a-z_]+\d+)?\s*[:|])`)
+
+	// MentionPattern is a mention as the page writes it: its label, its type and its key.
 	MentionPattern = regexp.MustCompile(`@\[([^\]\n]*)\]\(([A-Za-z_]+):([^)\s]+)\)`)
 )
 
@@ -115,7 +117,7 @@ const RunesPerToken = 4
 
 var unbracketed = strings.NewReplacer("<", `\u003c`, "|", `\u007c`)
 
-// jsonText prints a value on one line. No bracket of it can be taken for a tag,
+// JSON prints a value on one line. No bracket of it can be taken for a tag,
 // no bar for a column of a table.
 func JSON(value any) string {
 	var b bytes.Buffer

@@ -12,6 +12,7 @@ var (
 	refPattern    = regexp.MustCompile(`\b(?:gen_)?[a-z][a-z_]*_\d+\b`)
 )
 
+// Unref words the refs in a text: a known one by its label, a range by how many there are and what they are.
 func Unref(text string, labels map[string]string, plural func(string) string) string {
 	text = rangePattern.ReplaceAllStringFunc(text, func(match string) string {
 		parts := rangePattern.FindStringSubmatch(match)

@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// IsEmpty reports whether a value says nothing: null, an empty text, list or object.
 func IsEmpty(value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -20,6 +21,7 @@ func IsEmpty(value any) bool {
 	}
 }
 
+// Value is a value as a person reads it.
 func Value(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -40,7 +42,7 @@ func Value(value any) string {
 	}
 }
 
-// draftText is a draft's content on one line, without what could pose as structure.
+// Content is a draft's content on one line, without what could pose as structure.
 func Content(content []byte) string {
 	var value any
 	if err := Decode(content, &value); err != nil {
@@ -50,6 +52,7 @@ func Content(content []byte) string {
 	return JSON(value)
 }
 
+// Quote is a text on one line in quotation marks, cut to so many characters.
 func Quote(text string, most int) string { return `"` + Inline(text, most) + `"` }
 
 // Text is a nullable column's text.

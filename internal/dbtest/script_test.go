@@ -47,9 +47,9 @@ func TestK13AnUpgradedServerIsStartedAgain(t *testing.T) {
 func openDir(t *testing.T) string {
 	t.Helper()
 
-	dir, err := os.MkdirTemp("", "alfred-script-")
+	dir, err := os.MkdirTemp("", "alfred-script-") //nolint:usetesting // the server's user cannot enter a test's folder
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // that is its purpose
+	require.NoError(t, os.Chmod(dir, 0o755))
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 
 	return dir
@@ -80,7 +80,7 @@ func standIn(t *testing.T, config, bin string) string {
 		"postgres":  "#!/bin/sh\ncat '" + bin + "/version'\n",
 		"pg_config": "#!/bin/sh\ncase $1 in --bindir) echo '" + bin + "' ;; *) exec '" + config + "' \"$@\" ;; esac\n",
 	} {
-		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755)) //nolint:gosec // the server's user runs them
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755))
 	}
 
 	return string(version)

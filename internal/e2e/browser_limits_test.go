@@ -1,8 +1,8 @@
 package e2e_test
 
 import (
-	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -43,7 +43,7 @@ func TestY01TwentyTabs(t *testing.T) {
 	first.fill("#message", "Show my tasks")
 	first.eval(`document.querySelector("#composer").requestSubmit()`)
 	first.lastReply(2)
-	h.requireRows(t, fmt.Sprint(tabs), `SELECT count(*) FROM sessions`)
+	h.requireRows(t, strconv.Itoa(tabs), `SELECT count(*) FROM sessions`)
 }
 
 // Y02: a conversation shows its end, however it grows, until the reader scrolls up.

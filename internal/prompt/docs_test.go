@@ -73,7 +73,7 @@ func everySection(t *testing.T) []string {
 	rows = append(rows, sectionRows("reply", b.reply(t, turn).Frame)...)
 	rows = append(rows, sectionRows("summarize", summarize.Frame)...)
 	for _, kind := range []string{"conversation", "narrative"} {
-		in := b.compress(t, kind, 1, 2)
+		in := b.compress(t, kind, 2)
 		rows = append(rows, sectionRows("compress", in.Frame)...)
 	}
 

@@ -86,7 +86,7 @@ func prompts(t *testing.T, attack string) map[string]nodes.Frame {
 		"reply": b.reply(t, turn).Frame, "summarize": summarize.Frame,
 	}
 	for _, kind := range []string{"conversation", "narrative"} {
-		compress := b.compress(t, kind, 1, 1)
+		compress := b.compress(t, kind, 1)
 		all["compress "+kind] = compress.Frame
 	}
 

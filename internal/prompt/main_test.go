@@ -100,9 +100,9 @@ func (b *testBundle) summarize(t *testing.T, turn *db.Turns) nodes.SummarizeInpu
 	return b.prompts.Summarize(b.view(t, b.tx, turn))
 }
 
-func (b *testBundle) compress(t *testing.T, kind string, from, to int) nodes.CompressInput {
+func (b *testBundle) compress(t *testing.T, kind string, to int) nodes.CompressInput {
 	t.Helper()
-	v, err := b.loader.Range(t.Context(), b.tx, b.session, kind, from, to)
+	v, err := b.loader.Range(t.Context(), b.tx, b.session, kind, 1, to)
 	require.NoError(t, err)
 
 	return b.prompts.Compress(v, kind)

@@ -126,21 +126,21 @@ func (m *measuring) turn(n int) {
 	message := fmt.Sprintf("message %d: %s", n, strings.Repeat("tell me what there is and what I could make of it; ", 1+n%5))
 	turn := testfactory.Turn(t, m.tx, m.session, testfactory.TurnOpts{Number: n, Message: message, Status: db.TurnStatusRunning, Goal: fmt.Sprintf("Goal of turn %d", n)})
 	m.prompt(n, "understand", "understand", func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		in := m.prompts.Understand(m.view(t, tx, turn))
+		in := m.prompts.Understand(m.view(t, tx, turn)) //nolint:contextcheck // the test's own
 		_, _ = nodes.Understand(ctx, model, in)
 
 		return in.Frame, nil
 	})
 	testfactory.Run(t, m.tx, turn, 1, "understand", 0, `{"intent": "read", "curation_summary": "nothing changed"}`)
 	m.prompt(n, "think", "think", func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		in := m.prompts.Think(m.view(t, tx, turn))
+		in := m.prompts.Think(m.view(t, tx, turn)) //nolint:contextcheck // the test's own
 		_, _ = nodes.Think(ctx, model, in)
 
 		return in.Frame, nil
 	})
 	testfactory.Step(t, m.tx, turn, testfactory.StepOpts{Subdomain: "inventory", Description: "Read what is at home"})
 	act := func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		in, err := m.prompts.Act(m.view(t, tx, turn), 1)
+		in, err := m.prompts.Act(m.view(t, tx, turn), 1) //nolint:contextcheck // the test's own
 		_, _ = nodes.Act(ctx, model, in)
 
 		return in.Frame, err
@@ -150,7 +150,7 @@ func (m *measuring) turn(n int) {
 	m.prompt(n, "act", "act", act)
 	m.exec(t, `UPDATE turn_steps SET outcome = 'ok', summary = $2 WHERE turn_id = $1`, turn.ID, fmt.Sprintf("Found %d rows.", readSizes[n%len(readSizes)]))
 	m.prompt(n, "reply", "reply", func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		in := m.prompts.Reply(m.view(t, tx, turn))
+		in := m.prompts.Reply(m.view(t, tx, turn)) //nolint:contextcheck // the test's own
 		_, _ = nodes.Reply(ctx, model, in)
 
 		return in.Frame, nil
@@ -159,7 +159,7 @@ func (m *measuring) turn(n int) {
 	m.exec(t, `UPDATE turns SET reply = $2 WHERE id = $1`, turn.ID, reply)
 	turn.Reply = &reply
 	m.prompt(n, "summarize", "summarize", func(tx pgx.Tx, model llm.Model) (nodes.Frame, error) {
-		in := m.prompts.Summarize(m.view(t, tx, turn))
+		in := m.prompts.Summarize(m.view(t, tx, turn)) //nolint:contextcheck // the test's own
 		_, _ = nodes.Summarize(ctx, model, in)
 
 		return in.Frame, nil
@@ -213,7 +213,7 @@ func (m *measuring) compress(n int) {
 		if n <= window {
 			continue
 		}
-		in := m.testBundle.compress(m.t, kind, 1, n-window)
+		in := m.testBundle.compress(m.t, kind, n-window)
 		m.exec(m.t, `INSERT INTO history_summaries (session_id, kind, from_turn, to_turn, text, model, prompt_version, created_at) VALUES ($1, $2, 1, $3, $4, 'none', '1', $5)`,
 			m.session, kind, n-window, in.Fallback, testfactory.Epoch())
 	}

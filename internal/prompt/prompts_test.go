@@ -113,9 +113,9 @@ func TestPromptsOfMealPlanning(t *testing.T) {
 	golden(t, "summarize", summarize.Frame)
 	require.Equal(t, "narrowing", summarize.Fallback.ConversationPhase)
 
-	compress := b.compress(t, "conversation", 1, 2)
+	compress := b.compress(t, "conversation", 2)
 	golden(t, "compress_conversation", compress.Frame)
-	compress = b.compress(t, "narrative", 1, 2)
+	compress = b.compress(t, "narrative", 2)
 	golden(t, "compress_narrative", compress.Frame)
 	require.Contains(t, compress.Fallback, "Find recipes without cod")
 }

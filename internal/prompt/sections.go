@@ -40,6 +40,8 @@ func compresses(kind string) func(t *page) bool {
 
 // table is every section of every node, in order: from stable to volatile, so that providers' prompt caches hit.
 // docs/prompts.md is printed from it.
+//
+//nolint:funlen // a table
 func table() []rule {
 	return []rule{
 		{node: "understand", tag: "entity_context", heading: "",

@@ -36,6 +36,7 @@ func shorten(reply string) string {
 	return clean.Clip(reply, cutReply)
 }
 
+// EarlierLine is a turn outside the windows in one line: what was said, and what came of it.
 func (t *Teller) EarlierLine(p *db.TurnListPastRow) string {
 	line := "Turn " + strconv.Itoa(int(p.Number)) + ": \"" + clean.Inline(t.WithLabels(p.Message), ShortLine) + "\" → "
 	switch p.Status {
@@ -67,6 +68,7 @@ func (t *Teller) WithLabels(text string) string {
 // MaxFact bounds a sentence of the narrative, in characters.
 const MaxFact = 500
 
+// OrWord is a text, or a word where it is empty.
 func OrWord(text, word string) string {
 	if text == "" {
 		return word

@@ -124,6 +124,7 @@ func ColumnOrder(def *domain.Entity, columns map[string]any) []string {
 	return append(names, others...)
 }
 
+// IsLong reports whether a value is too long for a line of its row.
 func IsLong(value any) bool {
 	switch v := value.(type) {
 	case string:
@@ -179,7 +180,7 @@ func (t *Teller) Outcome() string {
 	}
 }
 
-// verbs say in the past what a tool did.
+// Verb says in the past what a tool did.
 func Verb(tool string) string {
 	switch tool {
 	case "db_create":
@@ -207,6 +208,7 @@ func (t *Teller) Nothing(d *view.Deed) string {
 	return "no " + d.Kind.Plural + " that fit"
 }
 
+// HowMany rows of a kind were concerned, and of how many where not all are shown.
 func (t *Teller) HowMany(d *view.Deed) string {
 	if n := int(d.Result.RowCount); n > len(d.Result.Rows) {
 		return strconv.Itoa(len(d.Refs)) + " of " + strconv.Itoa(n) + " " + d.Kind.Plural

@@ -49,6 +49,7 @@ func (t *Teller) LabelsOf(tool string) []string {
 	return labels
 }
 
+// OutcomeWords are a step's outcome and its summary.
 func OutcomeWords(step *db.TurnSteps) string {
 	outcome := "open"
 	if step.Outcome != nil {
@@ -74,6 +75,7 @@ func (t *Teller) BlockedBy() string {
 	return details
 }
 
+// OptionWords are an option of a question with what it stands for.
 func (t *Teller) OptionWords(option view.QuestionOption) string {
 	label := clean.Inline(option.Label, view.MaxLabel)
 	e := t.ByRef[option.Ref]

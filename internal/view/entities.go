@@ -20,15 +20,17 @@ type Entity struct {
 	Stale  string // as in View
 }
 
+// Pending: generated and not saved.
 func (e *Entity) Pending() bool { return e.State == db.RefStatePending }
 
-// Number and stem are a ref's parts: inv_7 is 7 and inv.
+// Number and Stem are a ref's parts: inv_7 is 7 and inv.
 func (e *Entity) Number() int {
 	n, _ := strconv.Atoi(e.Ref[strings.LastIndexByte(e.Ref, '_')+1:])
 
 	return n
 }
 
+// Stem is a ref without its number.
 func (e *Entity) Stem() string { return e.Ref[:max(0, strings.LastIndexByte(e.Ref, '_'))] }
 
 // MaxCounted bounds how many refs are counted; the prompt says when there are more.
@@ -52,6 +54,7 @@ func (t *Scene) Refs() nodes.Refs {
 	return refs
 }
 
+// Tier is the entities of a tier, in display order.
 func (t *Scene) Tier(name string) []*Entity {
 	var in []*Entity
 	for _, e := range t.Entities {
@@ -73,6 +76,7 @@ func (e *Entity) DraftReason() string {
 	return ""
 }
 
+// Plural is the word for several rows of a type, or the type itself where the domain has no such type.
 func (v *View) Plural(entityType string) string {
 	if def := v.Domain.ByType(entityType); def != nil {
 		return def.Plural
@@ -89,6 +93,7 @@ func (t *Scene) ByNumber() []*Entity {
 	return sorted
 }
 
+// Singular is the word for one row of a type, or the type itself where the domain has no such type.
 func (v *View) Singular(entityType string) string {
 	if def := v.Domain.ByType(entityType); def != nil {
 		return def.Name

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -37,11 +38,13 @@ func queueLine(b *pgx.Batch, query domain.Query, lines *[]string) {
 		if err != nil {
 			return fmt.Errorf("read %s: %w", query.Label, err)
 		}
+		var lineSb40 strings.Builder
 		for _, value := range values {
 			if word := clean.Inline(clean.Text(value), 0); word != "" {
-				line += "; " + word
+				lineSb40.WriteString("; " + word)
 			}
 		}
+		line += lineSb40.String()
 		if line != "" {
 			*lines = append(*lines, "**"+query.Label+":** "+line[len("; "):])
 		}

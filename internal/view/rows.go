@@ -19,6 +19,7 @@ type Result struct {
 	Rows []map[string]any
 }
 
+// Failed: the call was refused or went wrong.
 func (r *Result) Failed() bool { return r.ErrorCode != nil }
 
 // Row is what is known of one entity, merged by column, newest value first.
@@ -125,6 +126,7 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 	return r
 }
 
+// ChildOf is the child of a type whose table has this name, or nil.
 func ChildOf(def *domain.Entity, name string) *domain.Child {
 	for _, child := range def.Children {
 		if child.Entity.Table == name {
@@ -183,6 +185,7 @@ func (t *Scene) attachChildren() {
 	}
 }
 
+// Gone: the ref is unknown here, or its row was deleted.
 func (t *Scene) Gone(ref string) bool {
 	e := t.ByRef[ref]
 

@@ -23,6 +23,7 @@ func (t *Scene) DecisionsOf(node string) int {
 	return n
 }
 
+// SubdomainName is the name of the subdomain that a word or alias means, or the word.
 func (t *Scene) SubdomainName(word string) string {
 	if sub := t.Domain.Subdomain(word); sub != nil {
 		return sub.Name
@@ -48,6 +49,7 @@ type QuestionPayload struct {
 	Options []QuestionOption `json:"options"`
 }
 
+// QuestionOption is one answer that a question offers.
 type QuestionOption struct {
 	Label string `json:"label"`
 	Ref   string `json:"ref"`
@@ -130,6 +132,7 @@ func (t *Scene) WroteNothing() []*db.TurnSteps {
 	return steps
 }
 
+// DroppedNow are the labels of what this turn has forgotten.
 func (t *Scene) DroppedNow() []string {
 	var labels []string
 	for _, d := range t.Decided() {
@@ -146,6 +149,7 @@ func (t *Scene) DroppedNow() []string {
 	return labels
 }
 
+// IsChild reports whether rows of a type are parts of another type's rows.
 func (t *Scene) IsChild(def *domain.Entity) bool {
 	for _, parent := range t.Domain.Entities {
 		if ChildOf(parent, def.Table) != nil {
@@ -172,6 +176,7 @@ func (t *Scene) Place(step int32) (position, total int) {
 	return position, total
 }
 
+// RefsOf are the refs of calls, each once, in order.
 func RefsOf(calls []*Result) []string {
 	var refs []string
 	for _, r := range calls {
@@ -204,12 +209,15 @@ func (t *Scene) Guarded(r *Result) []map[string]any {
 	return rows
 }
 
+// IsJustSaved: a draft that this turn saved.
 func (t *Scene) IsJustSaved(e *Entity) bool {
 	return e.TurnPromoted != nil && *e.TurnPromoted == t.Turn.Number && e.State != db.RefStateDeleted
 }
 
+// IsNew: first seen in this turn.
 func (t *Scene) IsNew(e *Entity) bool { return e.TurnCreated == t.Turn.Number && !t.IsJustSaved(e) }
 
+// IsNotice: what the user changed or pointed at could not be applied.
 func (r *Result) IsNotice() bool { return r.Step == 0 && r.Failed() }
 
 // Asked is the question that this turn ends with, or nil.

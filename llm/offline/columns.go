@@ -43,14 +43,6 @@ func labelColumn(e *domain.Entity) *domain.Column {
 	})
 }
 
-// single reports whether a user has one row of e at most (a profile): it has lists
-// but no name and points at nothing.
-func single(e *domain.Entity) bool {
-	list := firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindArray })
-	link := firstColumn(e, func(c *domain.Column) bool { return c.FK != nil && c.FK.Entity != nil && c != e.Owner })
-	return labelColumn(e) == nil && !e.Reference && (e.Singleton || list != nil && link == nil)
-}
-
 // columnIn is the column of e that a text names: its name, or a word that begins
 // like one of it ("expires" for expiry_date).
 func columnIn(text string, e *domain.Entity) *domain.Column {

@@ -116,7 +116,7 @@ func (s *scene) applyChanges(content map[string]any, text string) {
 		for column, v := range ch.Set {
 			if _, isList := v.([]any); isList { // lists grow
 				have := texts(content[column])
-				v = append(have, filtered(texts(v), func(w string) bool { return !slices.Contains(have, w) })...)
+				v = slices.Concat(have, filtered(texts(v), func(w string) bool { return !slices.Contains(have, w) }))
 			}
 			content[column] = v
 		}

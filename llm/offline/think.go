@@ -141,7 +141,7 @@ func (s *scene) valueFilters(values []value) []filter {
 			if !ok {
 				before = []any{out[i].Value}
 			}
-			out[i].Op, out[i].Value = "in", append(before, typed(v.column, v.value, s.Today))
+			out[i].Op, out[i].Value = "in", slices.Concat(before, []any{typed(v.column, v.value, s.Today)})
 		}
 	}
 	return out
@@ -262,11 +262,13 @@ func slotText(e *domain.Entity, day *domain.Column, row map[string]any) string {
 	if at, err := time.Parse(dayFormat, text); err == nil {
 		text = at.Format("Monday, Jan 2")
 	}
+	var textSb265 strings.Builder
 	for _, c := range e.Columns {
 		if v := asText(row[c.Name]); len(c.Enum) > 0 && v != "" {
-			text += " (" + v + ")"
+			textSb265.WriteString(" (" + v + ")")
 		}
 	}
+	text += textSb265.String()
 	return text
 }
 

@@ -77,7 +77,8 @@ func orList(items []string) string { return list(items, "or") }
 
 // ask asks for what is missing.
 func (s *scene) ask(c *command, out *nodes.UnderstandOutput) {
-	question := ""
+	var question string
+
 	switch {
 	case c.verb == verbAdd && c.kind == nil:
 		question = "Where shall I add " + trimName(c.object) + ": " + orList(s.addable()) + "?"

@@ -173,13 +173,17 @@ func behaviours(streamed bool, answer string) map[string]behaviour {
 		"RateLimitUnreadable": {serve: status(429, "Retry-After", "soon", "<html>"), kind: llm.KindRateLimit},
 		"ErrorWithoutBody":    {serve: status(500, "", "", ""), kind: llm.KindOverloaded},
 		"ErrorOf300MB": {serve: func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(500)
+			w.WriteHeader(http.StatusInternalServerError)
 			flood(strings.Repeat("x", 1<<16))(w, r)
 		}, kind: "any"},
-		"ErrorThatHangs": {serve: func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500); write(w, "{"); hangUp(r) }, kind: llm.KindOverloaded, limit: silent},
-		"ErrorWithNUL":   {serve: status(400, "", "", "{\"error\":{\"message\":\"a\\u0000b\"}}"), kind: llm.KindInvalidRequest},
-		"Unauthorized":   {serve: status(401, "", "", "{}"), kind: llm.KindAuth},
-		"ClosesAtOnce":   {serve: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, kind: llm.KindOverloaded},
+		"ErrorThatHangs": {serve: func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			write(w, "{")
+			hangUp(r)
+		}, kind: llm.KindOverloaded, limit: silent},
+		"ErrorWithNUL": {serve: status(400, "", "", "{\"error\":{\"message\":\"a\\u0000b\"}}"), kind: llm.KindInvalidRequest},
+		"Unauthorized": {serve: status(401, "", "", "{}"), kind: llm.KindAuth},
+		"ClosesAtOnce": {serve: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, kind: llm.KindOverloaded},
 		"ClosesInTheMiddle": {serve: func(w http.ResponseWriter, _ *http.Request) {
 			write(w, answer[:len(answer)/3])
 			panic(http.ErrAbortHandler)
@@ -255,7 +259,7 @@ func asking(streamed bool) *llm.Request {
 
 // K02, K05, K07: whatever a server does, a call ends in time, in bounded memory and with an error that
 // says what happened.
-func TestHostileServers(t *testing.T) { //nolint:paralleltest // it measures memory
+func TestHostileServers(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	t.Run("Behaviours", func(t *testing.T) {

@@ -84,7 +84,7 @@ func (d *Disturbed) dice(req *llm.Request) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprint(h, d.seed.Load(), req.Node, req.Turn, req.Step, req.Call, req.Attempt)
 
-	return rand.New(rand.NewPCG(d.seed.Load(), h.Sum64()))
+	return rand.New(rand.NewPCG(d.seed.Load(), h.Sum64())) //nolint:gosec // the same errors for the same seed are wanted
 }
 
 // mistake is one kind of error. make returns false where the answer has no place

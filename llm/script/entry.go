@@ -29,7 +29,7 @@ type failure struct {
 func (f *failure) check() error {
 	switch f.Kind {
 	case llm.KindAuth, llm.KindContextOverflow, llm.KindInvalidOutput, llm.KindInvalidRequest,
-		llm.KindOverloaded, llm.KindRateLimit, llm.KindRefusal, llm.KindScriptExhausted:
+		llm.KindOverloaded, llm.KindRateLimit, llm.KindRefusal, llm.KindScriptExhausted, llm.KindTooLarge:
 		return nil
 	}
 	return fmt.Errorf("%w: error kind %q", errForm, f.Kind)

@@ -90,7 +90,7 @@ func failure(err error) Reply {
 		reply.Status, reply.Code = http.StatusTooManyRequests, "rate_limit_error"
 	case llm.KindRefusal:
 		return Reply{Text: "I can't help with that.", End: EndRefused}
-	case llm.KindInvalidRequest, llm.KindScriptExhausted:
+	case llm.KindInvalidRequest, llm.KindScriptExhausted, llm.KindTooLarge:
 	}
 	return reply
 }

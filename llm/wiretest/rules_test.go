@@ -34,11 +34,15 @@ func TestRules(t *testing.T) {
 	}
 	unions := `{"type": "object", "additionalProperties": false, "required": [], "properties": {`
 	many := `{"type": "object", "additionalProperties": false, "required": [], "properties": {`
+	var manySb37 strings.Builder
+	var unionsSb37 strings.Builder
 	for i := range 25 {
 		comma := map[bool]string{true: ", ", false: ""}[i > 0]
-		unions += fmt.Sprintf(`%s"p%d": {"type": ["string", "null"]}`, comma, i)
-		many += fmt.Sprintf(`%s"p%d": {"type": "string"}`, comma, i)
+		unionsSb37.WriteString(fmt.Sprintf(`%s"p%d": {"type": ["string", "null"]}`, comma, i))
+		manySb37.WriteString(fmt.Sprintf(`%s"p%d": {"type": "string"}`, comma, i))
 	}
+	many += manySb37.String()
+	unions += unionsSb37.String()
 	unions, many = strings.Replace(unions, `"required": []`, `"required": [`+names(25)+`]`, 1)+"}}", many+"}}"
 	deep := `{"type": "string"}`
 	for range 6 {
@@ -128,7 +132,7 @@ func post(t *testing.T, server *wiretest.Server, protocol wiretest.Protocol, bod
 	request.Header.Set("Anthropic-Version", "2023-06-01")
 	response, err := server.Client().Do(request)
 	require.NoError(t, err)
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // it was only read
 	text, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 	return response.StatusCode, string(text)

@@ -3,6 +3,7 @@ package program
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,7 +38,7 @@ type visibleWriter struct {
 
 // Write implements io.Writer.
 func (w *visibleWriter) Write(p []byte) (int, error) {
-	text := append(w.rest, p...)
+	text := slices.Concat(w.rest, p)
 	whole := len(text)
 	for whole > 0 && len(text)-whole < utf8.UTFMax && !utf8.RuneStart(text[whole-1]) {
 		whole--

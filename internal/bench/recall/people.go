@@ -53,7 +53,7 @@ func sets(dir string) ([]set, error) {
 		}
 		read := set{name: one.name}
 		for _, name := range names {
-			raw, err := os.ReadFile(name) //nolint:gosec // named on the command line
+			raw, err := os.ReadFile(name)
 			if err != nil {
 				return nil, err //nolint:wrapcheck // names the file
 			}
@@ -146,8 +146,8 @@ func sessions(file map[string]json.RawMessage, questions []asked) talk {
 		}
 		var evidence []int
 		for _, m := range lineID.FindAllStringSubmatch(fmt.Sprint(q.Evidence...), -1) {
-			session, _ := strconv.Atoi(m[1]) //nolint:errcheck // digits
-			number, _ := strconv.Atoi(m[2])  //nolint:errcheck // digits
+			session, _ := strconv.Atoi(m[1])
+			number, _ := strconv.Atoi(m[2])
 			if turn, known := place[fmt.Sprintf("D%d:%d", session, number)]; known {
 				evidence = append(evidence, turn)
 			}
@@ -173,8 +173,10 @@ func when(text string) time.Time {
 
 func qmsum(raw []byte) ([]talk, error) {
 	var file struct {
-		Transcript []struct{ Content string } `json:"meeting_transcripts"`
-		Queries    []struct {
+		Transcript []struct {
+			Content string `json:"content"`
+		} `json:"meeting_transcripts"`
+		Queries []struct {
 			Query string     `json:"query"`
 			Spans [][]string `json:"relevant_text_span"`
 		} `json:"specific_query_list"`
@@ -193,8 +195,8 @@ func qmsum(raw []byte) ([]talk, error) {
 	for _, q := range file.Queries {
 		var evidence []int
 		for _, span := range q.Spans {
-			from, _ := strconv.Atoi(strings.TrimSpace(span[0])) //nolint:errcheck // the set's own numbers
-			to, _ := strconv.Atoi(strings.TrimSpace(span[1]))   //nolint:errcheck // the set's own numbers
+			from, _ := strconv.Atoi(strings.TrimSpace(span[0]))
+			to, _ := strconv.Atoi(strings.TrimSpace(span[1]))
 			for n := from / 2; n <= to/2 && n < len(t.turns); n++ {
 				evidence = append(evidence, n)
 			}
