@@ -614,7 +614,7 @@ export interface components {
         };
         Entity: {
             action: string;
-            /** @description Of its row, as in /v1/data/{type}; none for drafts and what is gone. */
+            /** @description Of its row, as in /v1/data/{type}; only if asked for by keys, none for drafts and what is gone. */
             key?: string;
             label: string;
             reason: string | null;
@@ -746,7 +746,7 @@ export interface components {
         };
         Option: {
             /** @description What answer.option_id says. */
-            id: string;
+            id?: string;
             label: string;
             ref?: string;
         };
@@ -1838,7 +1838,10 @@ export interface operations {
                 /** @description Session that learns of the change at its next message. */
                 session?: string;
             };
-            header?: never;
+            header?: {
+                /** @description A second request with the same key within a day makes nothing, and gives what the first one made. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Key of the row. */
                 id: string;
@@ -3381,6 +3384,8 @@ export interface operations {
             query?: {
                 /** @description next_cursor of the page before. */
                 cursor?: string;
+                /** @description Name each row's key too. */
+                keys?: boolean;
                 /** @description Items per page. */
                 limit?: number;
                 /** @description As it was when that turn ended; now if left out. */

@@ -814,7 +814,7 @@ type EnqueuedTurnStatus string
 type Entity struct {
 	Action string `json:"action"`
 
-	// Key Of its row, as in /v1/data/{type}; none for drafts and what is gone.
+	// Key Of its row, as in /v1/data/{type}; only if asked for by keys, none for drafts and what is gone.
 	Key         *string     `json:"key,omitempty"`
 	Label       string      `json:"label"`
 	Reason      *string     `json:"reason"`
@@ -956,7 +956,7 @@ type NewTurn struct {
 // Option defines model for Option.
 type Option struct {
 	// ID What answer.option_id says.
-	ID    string  `json:"id"`
+	ID    *string `json:"id,omitempty"`
 	Label string  `json:"label"`
 	Ref   *string `json:"ref,omitempty"`
 }
@@ -1380,6 +1380,9 @@ type OperateRowParams struct {
 
 	// Confirm What the 409 confirmation_needed said would be done: carries it out if that still holds.
 	Confirm *string `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IdempotencyKey A second request with the same key within a day makes nothing, and gives what the first one made.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // WatchEventsParams defines parameters for WatchEvents.
@@ -1481,6 +1484,9 @@ type ListDecisionsParams struct {
 type ListEntitiesParams struct {
 	// Turn As it was when that turn ended; now if left out.
 	Turn *int32 `form:"turn,omitempty" json:"turn,omitempty"`
+
+	// Keys Name each row's key too.
+	Keys *bool `form:"keys,omitempty" json:"keys,omitempty"`
 
 	// Limit Items per page.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -3173,6 +3179,21 @@ func NewOperateRowRequestWithBody(server string, pType string, id string, operat
 
 	req.Header.Add("Content-Type", contentType)
 
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
@@ -4100,6 +4121,18 @@ func NewListEntitiesRequest(server string, id string, params *ListEntitiesParams
 		if params.Turn != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "turn", *params.Turn, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Keys != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "keys", *params.Keys, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -303,13 +303,13 @@ var (
 func (b *bundle) vocabulary() *vocabulary {
 	b.t.Helper()
 
-	v := &vocabulary{identifiers: map[string]bool{"things": true, "_version": true, "_total": true, "C": true}, words: map[string]bool{}}
+	v := &vocabulary{identifiers: map[string]bool{"things": true, "_version": true, "_total": true, "C": true}, words: map[string]bool{"xmin": true}} // of a row's version, from package domain
 	for _, c := range b.kit.ByTable("things").Columns {
 		v.identifiers[c.Name] = true
 	}
 	files, err := filepath.Glob("*.go")
 	require.NoError(b.t, err)
-	more := query[string](b, `SELECT string_agg(format_type(t.oid, NULL), ' ') FROM pg_type AS t WHERE t.typnamespace = 'pg_catalog'::regnamespace`)
+	more := query[string](b, `SELECT string_agg(format_type(t.oid, NULL), ' ') || (SELECT string_agg(pg_get_expr(d.adbin, d.adrelid), ' ') FROM pg_attrdef AS d) FROM pg_type AS t WHERE t.typnamespace = 'pg_catalog'::regnamespace`)
 	for _, file := range append(files, "") {
 		source := []byte(more)
 		if file != "" && !strings.HasSuffix(file, "_test.go") {

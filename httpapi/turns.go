@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -355,38 +354,6 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 	}
 
 	return t, nil
-}
-
-func questionOf(row *db.TurnDetailRow) (*question, error) {
-	if row.QuestionID == nil {
-		return nil, nil //nolint:nilnil // a turn without a question
-	}
-	q := &question{ID: *row.QuestionID, Kind: *row.QuestionKind, Status: *row.QuestionStatus}
-	var payload struct {
-		Text    string   `json:"text"`
-		Options []option `json:"options"`
-	}
-	if err := json.Unmarshal(row.QuestionPayload, &payload); err != nil {
-		return nil, fmt.Errorf("read question: %w", err)
-	}
-	q.Text, q.Options = payload.Text, payload.Options
-	if q.Options == nil {
-		q.Options = []option{}
-	}
-
-	return q, nil
-}
-
-func errorOf(code, message *string) *turnError {
-	if code == nil {
-		return nil
-	}
-	e := &turnError{Code: *code}
-	if message != nil {
-		e.Message = *message
-	}
-
-	return e
 }
 
 func (a *api) turnCancel(ctx context.Context, in *TurnPath) (*cancelOut, error) {

@@ -51,7 +51,7 @@ func (m model) indexName() string {
 func ensureIndex(ctx context.Context, conn *pgxpool.Conn, m model) (bool, error) {
 	name := pgx.Identifier{m.indexName()}.Sanitize()
 	var valid bool
-	err := conn.QueryRow(ctx, `SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('alfred.' || $1)`, name).Scan(&valid)
+	err := conn.QueryRow(ctx, `SELECT indisvalid AND obj_description(indexrelid, 'pg_class') IS NOT NULL FROM pg_index WHERE indexrelid = to_regclass('alfred.' || $1)`, name).Scan(&valid)
 	switch {
 	case err == nil && valid:
 		return true, nil

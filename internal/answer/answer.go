@@ -281,7 +281,6 @@ func decodeText(text string, into any) error {
 func fieldsOf(t reflect.Type) (fields map[string]reflect.Type, aliases map[string]string) {
 	fields, aliases = map[string]reflect.Type{}, map[string]string{}
 	for f := range t.Fields() {
-		f := f
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "": // of an unexported type too

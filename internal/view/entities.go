@@ -20,7 +20,7 @@ type Entity struct {
 	Stale  string // as in View
 }
 
-// Pending: generated and not saved.
+// Pending reports whether it is generated and not saved.
 func (e *Entity) Pending() bool { return e.State == db.RefStatePending }
 
 // Number and Stem are a ref's parts: inv_7 is 7 and inv.

@@ -19,7 +19,7 @@ type Result struct {
 	Rows []map[string]any
 }
 
-// Failed: the call was refused or went wrong.
+// Failed reports whether the call was refused or went wrong.
 func (r *Result) Failed() bool { return r.ErrorCode != nil }
 
 // Row is what is known of one entity, merged by column, newest value first.
@@ -185,7 +185,7 @@ func (t *Scene) attachChildren() {
 	}
 }
 
-// Gone: the ref is unknown here, or its row was deleted.
+// Gone reports whether the ref is unknown here or its row was deleted.
 func (t *Scene) Gone(ref string) bool {
 	e := t.ByRef[ref]
 

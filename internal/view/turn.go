@@ -209,15 +209,15 @@ func (t *Scene) Guarded(r *Result) []map[string]any {
 	return rows
 }
 
-// IsJustSaved: a draft that this turn saved.
+// IsJustSaved reports whether it is a draft that this turn saved.
 func (t *Scene) IsJustSaved(e *Entity) bool {
 	return e.TurnPromoted != nil && *e.TurnPromoted == t.Turn.Number && e.State != db.RefStateDeleted
 }
 
-// IsNew: first seen in this turn.
+// IsNew reports whether it was first seen in this turn.
 func (t *Scene) IsNew(e *Entity) bool { return e.TurnCreated == t.Turn.Number && !t.IsJustSaved(e) }
 
-// IsNotice: what the user changed or pointed at could not be applied.
+// IsNotice reports whether it says that what the user changed or pointed at could not be applied.
 func (r *Result) IsNotice() bool { return r.Step == 0 && r.Failed() }
 
 // Asked is the question that this turn ends with, or nil.

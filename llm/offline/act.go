@@ -135,11 +135,9 @@ func (a *actor) count() {
 		parts = append(parts, strings.TrimPrefix(asText(row[a.op.By])+": "+asText(row["count"]), ": "))
 	}
 	where := ""
-	var whereSb138 strings.Builder
 	for _, f := range a.op.Where {
-		whereSb138.WriteString(" (" + human(f.Field) + ": " + asText(f.Value) + ")")
+		where += " (" + human(f.Field) + ": " + asText(f.Value) + ")"
 	}
-	where += whereSb138.String()
 	text := capitalize(a.kind.Plural) + " by " + human(a.op.By) + ": " + strings.Join(parts, ", ") + "."
 	if a.op.By == "" {
 		text = "There are " + strings.Join(parts, "") + " " + a.kind.Plural + where + "."
@@ -160,11 +158,9 @@ func (a *actor) match() {
 	text := ""
 	for _, e := range a.which(func(e *nodes.Entity) bool { return e.Type == a.kind.Type && !e.Deleted && !e.Pending }) {
 		for _, child := range a.kind.Children {
-			var textSb161 strings.Builder
 			for _, row := range filtered(e.Children[child.Entity.Table], func(row map[string]any) bool { return isThing(child.Entity, row) }) {
-				textSb161.WriteString("\n- " + e.Label + ": " + a.line(child.Entity, row))
+				text += "\n- " + e.Label + ": " + a.line(child.Entity, row)
 			}
-			text += textSb161.String()
 		}
 	}
 	if text == "" {
@@ -172,7 +168,6 @@ func (a *actor) match() {
 	} else {
 		text = capitalize(a.kind.Plural) + " with " + a.op.About + ":" + text
 	}
-	var textSb171 strings.Builder
 	for _, r := range a.Results {
 		if stock := a.lex.stock(); r.Current && stock != nil && r.Type == stock.Type && r.Tool == nodes.ToolRead {
 			held := filtered(r.Rows, func(row map[string]any) bool { return isThing(stock, row) })
@@ -180,10 +175,9 @@ func (a *actor) match() {
 			if len(have) == 0 {
 				have = []string{"no " + a.op.About}
 			}
-			textSb171.WriteString("\nAt home: " + list(have, "and") + ".")
+			text += "\nAt home: " + list(have, "and") + "."
 		}
 	}
-	text += textSb171.String()
 	a.conclude("Looked for "+a.op.About+" in the "+a.kind.Plural+".", text)
 }
 

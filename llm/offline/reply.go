@@ -165,18 +165,15 @@ func (s *scene) rows(kind *domain.Entity, r nodes.Result) string {
 	if r.Count > len(rows) {
 		text = fmt.Sprintf("%d of %d %s:", len(rows), r.Count, kind.Plural)
 	}
-	var textSb168 strings.Builder
 	for i, e := range rows {
-		textSb168.WriteString(fmt.Sprintf("\n%d. %s", i+1, s.line(kind, content(e))))
+		text += fmt.Sprintf("\n%d. %s", i+1, s.line(kind, content(e)))
 	}
-	text += textSb168.String()
 	return text
 }
 
 // recalled words what a search of the past has found.
 func recalled(r nodes.Result) string {
 	text := "This is what I found:"
-	var textSb177 strings.Builder
 	for _, row := range r.Rows {
 		var said []string
 		for _, key := range []string{"message", "reply", "label", "text"} {
@@ -185,10 +182,9 @@ func recalled(r nodes.Result) string {
 			}
 		}
 		if len(said) > 0 {
-			textSb177.WriteString("\n- " + strings.Join(said, ", "))
+			text += "\n- " + strings.Join(said, ", ")
 		}
 	}
-	text += textSb177.String()
 	if !strings.Contains(text, "\n") {
 		return "I found nothing about that in what we said."
 	}
@@ -279,42 +275,32 @@ func (s *scene) page(kind *domain.Entity, e *nodes.Entity) string {
 	if e.Pending {
 		text += " (draft)"
 	}
-	var textSb278 strings.Builder
 	for _, prose := range filtered(facts, isProse) {
-		textSb278.WriteString("\n" + strings.TrimSpace(prose[strings.Index(prose, ":")+1:]))
+		text += "\n" + strings.TrimSpace(prose[strings.Index(prose, ":")+1:])
 	}
-	text += textSb278.String()
 	if numbers := filtered(facts, func(fact string) bool { return !isProse(fact) }); len(numbers) > 0 {
 		text += "\n" + capitalize(strings.Join(numbers, ", ")) + "."
 	}
-	var textSb284 strings.Builder
 	for _, child := range kind.Children {
 		rows := e.Children[child.Entity.Table]
 		if e.Pending {
 			rows = objects(e.Draft[child.Entity.Table])
 		}
 		if len(rows) > 0 {
-			textSb284.WriteString("\n\n" + capitalize(trimName(cutWords(child.Entity.Plural, stems(kind.Name)))))
+			text += "\n\n" + capitalize(trimName(cutWords(child.Entity.Plural, stems(kind.Name))))
 		}
-		var textSb292 strings.Builder
 		for _, row := range rows {
-			textSb292.WriteString("\n- " + s.line(child.Entity, row))
+			text += "\n- " + s.line(child.Entity, row)
 		}
-		text += textSb292.String()
 	}
-	text += textSb284.String()
-	var textSb296 strings.Builder
 	for _, c := range kind.Columns {
 		if steps := texts(data[c.Name]); len(steps) > 0 && isProse(steps[0]) {
-			textSb296.WriteString("\n\n" + capitalize(human(c.Name)))
-			var textSb299 strings.Builder
+			text += "\n\n" + capitalize(human(c.Name))
 			for i, step := range steps {
-				textSb299.WriteString(fmt.Sprintf("\n%d. %s", i+1, step))
+				text += fmt.Sprintf("\n%d. %s", i+1, step)
 			}
-			text += textSb299.String()
 		}
 	}
-	text += textSb296.String()
 	return text
 }
 

@@ -42,7 +42,8 @@ AS $$
     FROM pg_index AS i
     JOIN pg_class AS c ON c.oid = i.indexrelid
     CROSS JOIN LATERAL (SELECT obj_description(c.oid, 'pg_class')::jsonb AS named) AS d
-    WHERE i.indrelid = 'embeddings'::regclass AND i.indisvalid AND c.relname LIKE 'embeddings\_hnsw\_%'
+    -- One that a crash left without its comment names no model; the next sweep makes it anew.
+    WHERE i.indrelid = 'embeddings'::regclass AND i.indisvalid AND c.relname LIKE 'embeddings\_hnsw\_%' AND d.named ? 'model'
     ORDER BY c.oid DESC
 $$;
 -- +goose StatementEnd
