@@ -1,0 +1,76 @@
+package jobs
+
+import (
+	"fmt"
+	"strings"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/nodes"
+)
+
+func lastError(outcome *crud.Outcome) string {
+	for i := range outcome.Results {
+		if r := outcome.Results[i]; r.ErrorCode != "" && r.ErrorCode != crud.CodeNotExecuted {
+			return r.ErrorMessage
+		}
+	}
+
+	return "the calls were refused."
+}
+
+// results words what calls returned: "db_read recipe: 3 rows".
+func results(outcome *crud.Outcome) string {
+	parts := make([]string, 0, len(outcome.Results))
+	for i := range outcome.Results {
+		parts = append(parts, result(outcome.Results[i].Tool, outcome.Results[i].EntityType, outcome.Results[i].RowCount))
+	}
+
+	return strings.Join(parts, ", ")
+}
+
+func result(tool, entityType string, rows int) string {
+	if entityType != "" {
+		tool += " " + entityType
+	}
+
+	return fmt.Sprintf("%s: %d rows", tool, rows)
+}
+
+// rowsOf counts what a step's calls came to. In a write step a read is no result.
+func rowsOf(stepType string, outcome *crud.Outcome) int {
+	rows := 0
+	for i := range outcome.Results {
+		rows += weight(stepType, outcome.Results[i].Tool, outcome.Results[i].RowCount)
+	}
+
+	return rows
+}
+
+func weight(stepType, tool string, rows int) int {
+	reading := tool == crud.ToolRead || tool == crud.ToolRecall
+	switch {
+	case tool == crud.ToolCalculate:
+		return 1
+	case stepType == "write" && reading:
+		return 0
+	default:
+		return rows
+	}
+}
+
+// afterApproved is the edge after code carried out what the user had approved.
+func afterApproved(outcome *crud.Outcome) move {
+	end := &ending{outcome: db.StepOutcomeOk, summary: results(outcome)}
+	if outcome.Approval != nil { // what it would do is no longer what was shown
+		return afterAct(&nodes.ActOutput{}, outcome, acted{})
+	}
+	switch {
+	case outcome.Failed():
+		end.outcome, end.summary = db.StepOutcomeFailed, "Nothing was changed: "+lastError(outcome)
+	case rowsOf("write", outcome) == 0:
+		end.outcome = db.StepOutcomeEmpty
+	}
+
+	return move{next: nodeReply, end: end, skip: true}
+}
