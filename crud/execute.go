@@ -17,6 +17,7 @@ import (
 
 	"alfred/db"
 	"alfred/domain"
+	"alfred/internal/answer"
 	"alfred/pg"
 	"alfred/recall"
 	"alfred/registry"
@@ -358,7 +359,7 @@ func storedArgs(args json.RawMessage) json.RawMessage {
 	if err := decode(args, &tree); err != nil {
 		return json.RawMessage("{}")
 	}
-	clean, err := json.Marshal(withoutNUL(tree))
+	clean, err := json.Marshal(answer.WithoutNUL(tree))
 	if err != nil {
 		return json.RawMessage("{}")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"alfred/db"
 	"alfred/domain"
+	"alfred/internal/answer"
 	"alfred/pg"
 	"alfred/registry"
 )
@@ -199,7 +200,7 @@ func rowObject(data json.RawMessage) (map[string]any, *Error) {
 	if err := decode(data, &object); err != nil || object == nil {
 		return nil, fail(CodeBadArgument, "The row has to be a JSON object.")
 	}
-	withoutNUL(object)
+	answer.WithoutNUL(object)
 
 	return object, nil
 }

@@ -13,8 +13,7 @@ import (
 	"alfred/domain"
 )
 
-// decode reads JSON keeping numbers exact and without NUL characters, which
-// Postgres cannot hold.
+// decode reads JSON keeping numbers exact.
 func decode(raw []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -27,25 +26,6 @@ func decode(raw []byte, into any) error {
 	}
 
 	return nil
-}
-
-func withoutNUL(value any) any {
-	switch v := value.(type) {
-	case string:
-		return strings.ReplaceAll(v, "\x00", "")
-	case []any:
-		for i := range v {
-			v[i] = withoutNUL(v[i])
-		}
-	case map[string]any:
-		for _, key := range sortedNames(v) {
-			value := withoutNUL(v[key])
-			delete(v, key)
-			v[strings.ReplaceAll(key, "\x00", "")] = value
-		}
-	}
-
-	return value
 }
 
 // emptyIsNull says that "" in such a column means no value: it cannot be one.

@@ -92,7 +92,7 @@ var raw = reflect.TypeFor[json.RawMessage]() //nolint:gochecknoglobals // a cons
 func (w *walk) fit(path string, value any, t reflect.Type) any {
 	switch {
 	case t == raw || t.Kind() == reflect.Interface:
-		return withoutNUL(value)
+		return WithoutNUL(value)
 	case t.Kind() == reflect.Pointer:
 		if value == nil {
 			return nil
@@ -107,7 +107,7 @@ func (w *walk) fit(path string, value any, t reflect.Type) any {
 		return w.object(path, value, t)
 	case reflect.Map:
 		if object, ok := asObject(value); ok {
-			return withoutNUL(object)
+			return WithoutNUL(object)
 		}
 
 		return w.wrong(path, "an object", value)
@@ -181,7 +181,7 @@ func (w *walk) scalar(path string, value any, t reflect.Type) any {
 	case reflect.String:
 		switch v := value.(type) {
 		case string:
-			return withoutNUL(v)
+			return WithoutNUL(v)
 		case json.Number:
 			return v.String()
 		}
@@ -319,17 +319,18 @@ func sortedNames[T any](fields map[string]T) []string {
 	return names
 }
 
-func withoutNUL(value any) any {
+// WithoutNUL is a decoded JSON value without NUL characters, which Postgres cannot hold. It changes lists and objects in place.
+func WithoutNUL(value any) any {
 	switch v := value.(type) {
 	case string:
 		return strings.ReplaceAll(v, "\x00", "")
 	case []any:
 		for i := range v {
-			v[i] = withoutNUL(v[i])
+			v[i] = WithoutNUL(v[i])
 		}
 	case map[string]any:
 		for _, name := range sortedNames(v) {
-			inner := withoutNUL(v[name])
+			inner := WithoutNUL(v[name])
 			delete(v, name)
 			v[strings.ReplaceAll(name, "\x00", "")] = inner
 		}
