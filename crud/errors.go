@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"alfred/domain"
+	"alfred/pg"
 	"alfred/registry"
 )
 
@@ -29,6 +30,7 @@ const (
 	CodeNotExecuted    Code = "not_executed"    // another call of the decision failed
 	CodeNotFound       Code = "not_found"       // no such row for this user
 	CodePendingRef     Code = "pending_ref"     // a draft where a saved row is needed
+	CodeSchemaChanged  Code = "schema_changed"  // the table is not what it was when this program started
 	CodeStale          Code = "stale"           // changed by somebody else since it was seen
 	CodeTypeMismatch   Code = "type_mismatch"   // a ref of another type
 	CodeUnknownColumn  Code = "unknown_column"  // no such column
@@ -105,6 +107,22 @@ type callError struct {
 
 func (e *callError) Error() string { return e.err.Error() }
 func (e *callError) Unwrap() error { return e.err }
+
+// changed explains an error by what has changed of the tables since this program was started, if anything that the call
+// is about has: the first difference of its own table, else of another. Nil without one.
+func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) (*Error, error) {
+	if !pg.IsSchemaChange(err) {
+		return nil, nil
+	}
+	differences, lookupErr := domain.Drift(ctx, tx, t.domain)
+	if lookupErr != nil || len(differences) == 0 {
+		return nil, lookupErr
+	}
+	at := slices.IndexFunc(differences, func(d domain.Difference) bool { return e != nil && d.Table == e.Table })
+	d := differences[max(at, 0)]
+
+	return failColumn(CodeSchemaChanged, d.Column, "The tables were changed while this program runs: %s. What does not need it still works.", d), nil
+}
 
 // explain turns an error of the database that the data caused into an *Error and
 // leaves every other error as it is. It must run outside the savepoint that the

@@ -274,6 +274,9 @@ func (t *Tools) fault(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.
 	if suspect, ok := errors.AsType[*valueError](err); ok {
 		err = t.culprit(ctx, tx, user, suspect)
 	}
+	if fault, err := t.changed(ctx, tx, e, err); fault != nil || err != nil {
+		return fault, err
+	}
 	_, refused := errors.AsType[*pgconn.PgError](err)
 	err = explain(ctx, tx, t.domain.Schema, e, err)
 	if fault, ok := errors.AsType[*Error](err); ok {
@@ -307,7 +310,7 @@ func refCode(reason registry.Reason) Code {
 
 // store writes the results' rows and sums them up.
 func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
-	outcome := Outcome{Approval: d.approval}
+	outcome, rows := Outcome{Approval: d.approval}, &pg.Batch{}
 	for _, s := range d.steps {
 		result := Result{Call: s.number, Tool: s.call.Tool, RowCount: s.record.total, Shown: len(s.record.rows), Refs: s.record.refs, Changes: s.record.changes, Notice: s.record.notice}
 		if s.entity != nil {
@@ -316,18 +319,18 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		if s.fault != nil {
 			result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
 		}
-		if err := storeResult(ctx, tx, d.scope.TurnID, d.scope.Step, &result, s.call.Args, s.record.rows); err != nil {
+		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, &result, s.call.Args, s.record.rows); err != nil {
 			return Outcome{}, err
 		}
 		outcome.Results = append(outcome.Results, result)
 	}
 
-	return outcome, nil
+	return outcome, rows.Send(ctx, tx) //nolint:wrapcheck // it says what it was
 }
 
-// storeResult writes a result's row. A notice stands in the first row, for there
+// storeResult queues a result's row. A notice stands in the first row, for there
 // is where a model reads, and in an empty result as the message.
-func storeResult(ctx context.Context, tx pgx.Tx, turn uuid.UUID, step int, result *Result, args json.RawMessage, rows []map[string]any) error {
+func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args json.RawMessage, rows []map[string]any) error {
 	if rows == nil {
 		rows = []map[string]any{}
 	}
@@ -341,14 +344,11 @@ func storeResult(ctx context.Context, tx pgx.Tx, turn uuid.UUID, step int, resul
 	if err != nil {
 		return err
 	}
-	err = db.New().TurnStepResultInsert(ctx, tx, &db.TurnStepResultInsertParams{
+	queue.Exec("store result", db.TurnStepResultInsert, &db.TurnStepResultInsertParams{
 		TurnID: turn, Step: int32(step), Call: int32(result.Call), Tool: result.Tool,
 		EntityType: textOrNil(result.EntityType), Params: storedArgs(args), Rows: raw, RowCount: int32(result.RowCount),
 		Refs: append([]string{}, result.Refs...), ErrorCode: textOrNil(string(result.ErrorCode)), ErrorMessage: textOrNil(message),
 	})
-	if err != nil {
-		return fmt.Errorf("store result: %w", err)
-	}
 
 	return nil
 }

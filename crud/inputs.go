@@ -263,6 +263,7 @@ func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scop
 	if err != nil {
 		return err
 	}
+	queue := &pg.Batch{}
 	for i, in := range inputs {
 		rows := translated[i].Rows
 		if in.action == registry.ActionDeletedUser {
@@ -275,10 +276,10 @@ func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scop
 		if err != nil {
 			return err
 		}
-		if err := storeResult(ctx, tx, scope.TurnID, 0, &result, args, rows); err != nil {
+		if err := storeResult(queue, scope.TurnID, 0, &result, args, rows); err != nil {
 			return err
 		}
 	}
 
-	return nil
+	return queue.Send(ctx, tx) //nolint:wrapcheck // it says what it was
 }

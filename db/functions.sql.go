@@ -39,6 +39,32 @@ func (q *Queries) JobComplete(ctx context.Context, db DBTX, arg *JobCompletePara
 	return err
 }
 
+const JobHandOff = `-- name: JobHandOff :one
+SELECT job_hand_off($1::bigint, $2::int, $3::text, $4::text, $5::jsonb)::bigint AS next_id
+`
+
+type JobHandOffParams struct {
+	JobID   int64
+	Attempt int32
+	Client  string
+	Kind    string
+	Args    json.RawMessage
+}
+
+// JobHandOff is the last statement of a decision that goes on.
+func (q *Queries) JobHandOff(ctx context.Context, db DBTX, arg *JobHandOffParams) (int64, error) {
+	row := db.QueryRow(ctx, JobHandOff,
+		arg.JobID,
+		arg.Attempt,
+		arg.Client,
+		arg.Kind,
+		arg.Args,
+	)
+	var next_id int64
+	err := row.Scan(&next_id)
+	return next_id, err
+}
+
 const JobInsert = `-- name: JobInsert :exec
 SELECT job_insert($1::text, $2::jsonb, $3::text, wake => false)
 `

@@ -184,18 +184,20 @@ func (q *Queries) MetricsTurns(ctx context.Context, db DBTX, lately pgtype.Inter
 
 const MetricsWorkers = `-- name: MetricsWorkers :one
 SELECT count(*)::bigint AS alive,
-       coalesce(max(abs(extract(epoch FROM clock_skew))), 0)::double precision AS clock_skew
+       coalesce(max(abs(extract(epoch FROM clock_skew))), 0)::double precision AS clock_skew,
+       coalesce(max(cardinality(differences)), 0)::bigint AS differences
 FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds'
 `
 
 type MetricsWorkersRow struct {
-	Alive     int64
-	ClockSkew float64
+	Alive       int64
+	ClockSkew   float64
+	Differences int64
 }
 
 func (q *Queries) MetricsWorkers(ctx context.Context, db DBTX) (*MetricsWorkersRow, error) {
 	row := db.QueryRow(ctx, MetricsWorkers)
 	var i MetricsWorkersRow
-	err := row.Scan(&i.Alive, &i.ClockSkew)
+	err := row.Scan(&i.Alive, &i.ClockSkew, &i.Differences)
 	return &i, err
 }

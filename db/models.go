@@ -990,4 +990,6 @@ type Workers struct {
 	StartedAt time.Time
 	// How far the clock of its machine was ahead of the database's at the last beat. Nothing is scheduled by it.
 	ClockSkew pgtype.Interval
+	// What of the domain's tables has changed since this worker was started, in words: calls that need it fail until a worker that knows it is started.
+	Differences []string
 }

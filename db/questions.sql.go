@@ -64,13 +64,13 @@ func (q *Queries) QuestionExpire(ctx context.Context, db DBTX, arg *QuestionExpi
 	return result.RowsAffected(), nil
 }
 
-const QuestionInsert = `-- name: QuestionInsert :one
-INSERT INTO questions (session_id, user_id, turn_id, kind, payload)
-VALUES ($1, (SELECT s.user_id FROM sessions AS s WHERE s.id = $1), $2, $3, $4)
-RETURNING id
+const QuestionInsert = `-- name: QuestionInsert :exec
+INSERT INTO questions (id, session_id, user_id, turn_id, kind, payload)
+VALUES ($1, $2, (SELECT s.user_id FROM sessions AS s WHERE s.id = $2), $3, $4, $5)
 `
 
 type QuestionInsertParams struct {
+	ID        uuid.UUID
 	SessionID uuid.UUID
 	TurnID    uuid.UUID
 	Kind      string
@@ -78,16 +78,15 @@ type QuestionInsertParams struct {
 }
 
 // QuestionInsert asks; supersede the open question first.
-func (q *Queries) QuestionInsert(ctx context.Context, db DBTX, arg *QuestionInsertParams) (uuid.UUID, error) {
-	row := db.QueryRow(ctx, QuestionInsert,
+func (q *Queries) QuestionInsert(ctx context.Context, db DBTX, arg *QuestionInsertParams) error {
+	_, err := db.Exec(ctx, QuestionInsert,
+		arg.ID,
 		arg.SessionID,
 		arg.TurnID,
 		arg.Kind,
 		arg.Payload,
 	)
-	var id uuid.UUID
-	err := row.Scan(&id)
-	return id, err
+	return err
 }
 
 const QuestionListTurn = `-- name: QuestionListTurn :many

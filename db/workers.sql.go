@@ -87,6 +87,21 @@ func (q *Queries) WorkerDelete(ctx context.Context, db DBTX, id string) error {
 	return err
 }
 
+const WorkerDiffers = `-- name: WorkerDiffers :exec
+UPDATE workers SET differences = $1::text[] WHERE id = $2 AND differences <> $1::text[]
+`
+
+type WorkerDiffersParams struct {
+	Differences []string
+	ID          string
+}
+
+// WorkerDiffers notes what this worker does not know of the domain's tables.
+func (q *Queries) WorkerDiffers(ctx context.Context, db DBTX, arg *WorkerDiffersParams) error {
+	_, err := db.Exec(ctx, WorkerDiffers, arg.Differences, arg.ID)
+	return err
+}
+
 const WorkerPrune = `-- name: WorkerPrune :exec
 DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes'
 `

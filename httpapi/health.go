@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"alfred/domain"
 )
 
 // noWorker is what readyz says while nobody works; the page looks for its beginning.
 const noWorker = `no worker is answering: start one with "worker run"`
 
 // registerHealth serves the probes: healthz says that the process lives, readyz
-// that it can do its work.
+// that it can do its work: the database answers, and the tables are those that it knows.
 func (a *api) registerHealth(mux *http.ServeMux) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { probe(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
@@ -34,6 +36,13 @@ func (a *api) ready(ctx context.Context) (status int, text string, err error) {
 	}
 	if readOnly {
 		return http.StatusServiceUnavailable, "the database may only be read: nothing new is taken", nil
+	}
+	differences, err := domain.Drift(ctx, a.Pool, a.Domain)
+	if err != nil {
+		return http.StatusServiceUnavailable, "the database cannot be read", fmt.Errorf("compare tables: %w", err)
+	}
+	if len(differences) > 0 {
+		return http.StatusServiceUnavailable, "the tables are not what they were when this program started: " + differences[0].String(), nil
 	}
 	alive, err := a.q.WorkerAlive(ctx, a.Pool)
 	if err != nil {

@@ -26,14 +26,14 @@ const (
 
 // gauges are the figures that stand in rows: what all workers do, told by any API process.
 type gauges struct {
-	workers, jobs, turns, nodes, calls, callErrors, tokens metric.Int64ObservableGauge
-	age, skew, turnSeconds, nodeSeconds, cost              metric.Float64ObservableGauge
+	workers, jobs, turns, nodes, calls, callErrors, tokens, differences metric.Int64ObservableGauge
+	age, skew, turnSeconds, nodeSeconds, cost                           metric.Float64ObservableGauge
 }
 
 // ObserveRows adds to the metrics what stands in rows, read whenever the metrics are asked for.
 func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *slog.Logger) error {
 	meter, g := meters.Meter(telemetry.Scope), &gauges{}
-	all := make([]metric.Observable, 0, 12) //nolint:mnd // those below
+	all := make([]metric.Observable, 0, 14) //nolint:mnd // those below
 	var errs []error
 	count := func(into *metric.Int64ObservableGauge, name, text string) {
 		gauge, err := meter.Int64ObservableGauge(name, metric.WithDescription(text))
@@ -44,6 +44,7 @@ func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *sl
 		*into, all, errs = gauge, append(all, gauge), append(errs, err)
 	}
 	count(&g.workers, "alfred.workers", "Workers whose lease stands.")
+	count(&g.differences, "alfred.domain.differences", "Tables and columns that changed since a live worker was started, at most.")
 	number(&g.skew, "alfred.worker.clock_skew", "s", "How far the clock of a live worker's machine is from the database's, at most.")
 	count(&g.jobs, "alfred.queue.jobs", "Jobs that wait or run, by queue and state.")
 	number(&g.age, "alfred.queue.age", "s", "How long the oldest job that could run has waited, by queue.")
@@ -83,6 +84,7 @@ func (g *gauges) observe(ctx context.Context, tx pgx.Tx, o metric.Observer) erro
 	}
 	o.ObserveInt64(g.workers, workers.Alive)
 	o.ObserveFloat64(g.skew, workers.ClockSkew)
+	o.ObserveInt64(g.differences, workers.Differences)
 
 	return errors.Join(g.observeQueue(ctx, tx, o, q), g.observeTurns(ctx, tx, o, q), g.observeCalls(ctx, tx, o, q))
 }

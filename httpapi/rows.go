@@ -255,6 +255,8 @@ func rowProblem(err error) error {
 		}
 
 		return newCode(http.StatusBadRequest, string(refused.Code), refused.Message)
+	case crud.CodeSchemaChanged:
+		return newCode(http.StatusServiceUnavailable, string(refused.Code), refused.Message)
 	case crud.CodeNotAllowed:
 		return newCode(http.StatusForbidden, "forbidden", refused.Message)
 	default:

@@ -9,6 +9,7 @@ import (
 	"alfred/db"
 	"alfred/llm"
 	"alfred/nodes"
+	"alfred/pg"
 )
 
 // act is one decision of one step: it runs the decision's tool calls within its
@@ -71,7 +72,7 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 	return err //nolint:wrapcheck // only that ctx is over
 }
 
-func (a *act) fence(ctx context.Context, c *commit) (bool, error) { return c.fence(ctx) }
+func (a *act) fence(first *pg.Batch, c *commit) { c.fence(first) }
 
 func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if a.approved != nil {
@@ -135,10 +136,7 @@ func (a *act) carryOut(ctx context.Context, c *commit) (move, error) {
 func (a *act) remember(ctx context.Context, c *commit, outcome *crud.Outcome) error {
 	c.output = newActMade(a.out, outcome)
 	if r := a.out.RequestSchema; r != nil {
-		err := c.q.TurnStepSchemaAdd(ctx, c.tx, &db.TurnStepSchemaAddParams{TurnID: c.d.TurnID, Step: int32(c.at.Step), TableName: r.Table})
-		if err != nil {
-			return fmt.Errorf("add table to step: %w", err)
-		}
+		c.last.Exec("add table to step", db.TurnStepSchemaAdd, &db.TurnStepSchemaAddParams{TurnID: c.d.TurnID, Step: int32(c.at.Step), TableName: r.Table})
 	}
 	refs := []string{}
 	for i := range outcome.Results {

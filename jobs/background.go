@@ -62,7 +62,7 @@ func (w *compressWorker) compress(ctx context.Context, b background, args Compre
 	if err != nil {
 		return errors.Join(err, rec.save(ctx))
 	}
-	err = pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error { return w.keep(ctx, tx, args, out, rec) })
+	err = keep(args, out, rec).InTx(ctx, r.Pool)
 	if pg.IsForeignKey(err, "history_summaries_session_fkey") || pg.IsForeignKey(err, "llm_calls_session_fkey") {
 		return nil // forgotten meanwhile
 	}
@@ -75,22 +75,24 @@ func (w *compressWorker) compress(ctx context.Context, b background, args Compre
 }
 
 // keep stores the text and the answer that it is. Should the server lose them, the next turn's job makes them again.
-func (w *compressWorker) keep(ctx context.Context, tx pgx.Tx, args CompressArgs, out *nodes.CompressOutput, rec *recorder) error {
-	if err := lazily(ctx, tx); err != nil {
-		return err
-	}
-	if err := rec.add(ctx, tx); err != nil || out.Text == "" {
-		return err // without a text nothing was said in these turns
+func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) *pg.Batch {
+	queue := &pg.Batch{}
+	lazily(queue)
+	rec.add(queue)
+	if out.Text == "" {
+		return queue // nothing was said in these turns
 	}
 	model := rec.modelName
 	if out.Fallback {
 		model = noModel
 	}
 
-	return db.New().HistorySummaryInsert(ctx, tx, &db.HistorySummaryInsertParams{ //nolint:wrapcheck // wrapped by the caller
+	queue.Exec("insert history summary", db.HistorySummaryInsert, &db.HistorySummaryInsertParams{
 		SessionID: args.SessionID, Kind: args.What, FromTurn: int32(args.FromTurn), ToTurn: int32(args.ToTurn),
 		Text: out.Text, Model: model, PromptVersion: nodes.PromptVersion,
 	})
+
+	return queue
 }
 
 // write returns the text and the recorder of its call. With an error of the model

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
@@ -23,9 +24,13 @@ type commit struct {
 	runner *Runner
 	tx     pgx.Tx
 	q      *db.Queries
-	d      delivery
-	s      *state
-	at     nodes.At
+	// passed is 1 once the fence has been passed.
+	passed int64
+	// last are the statements that nothing waits for: they are sent with the commit.
+	last pg.Batch
+	d    delivery
+	s    *state
+	at   nodes.At
 	// output is what node_runs keeps of the decision.
 	output any
 	events events
@@ -39,15 +44,13 @@ type commit struct {
 }
 
 func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision, rec *recorder, report *report) (next *delivery, err error) {
-	wake := false
-	err = pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
-		c := &commit{runner: r, tx: tx, q: db.New(), d: d, s: s}
-		c.at, _ = s.at(d.node)
-		passed, err := dec.fence(ctx, c)
-		if err != nil {
-			return fmt.Errorf("fence: %w", err)
-		}
-		if !passed {
+	c := &commit{runner: r, q: db.New(), d: d, s: s}
+	c.at, _ = s.at(d.node)
+	fence := &pg.Batch{}
+	dec.fence(fence, c)
+	err = pg.InTxWith(ctx, r.Pool, fence, func(tx pgx.Tx) error {
+		c.tx = tx
+		if c.passed != 1 {
 			return errStale
 		}
 		m, err := dec.effects(ctx, c)
@@ -55,7 +58,6 @@ func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision,
 			return fmt.Errorf("effects: %w", err)
 		}
 		next, err = c.finish(ctx, m, rec, time.Since(report.started))
-		wake = c.wake
 
 		return err
 	})
@@ -67,7 +69,7 @@ func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision,
 	}
 	rec.stored()
 	r.notifier.Notify(d.TurnID)
-	if wake {
+	if c.wake {
 		r.wake(ctx)
 	}
 
@@ -75,21 +77,14 @@ func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision,
 }
 
 // fence is that of a decision in the midst of a turn.
-func (c *commit) fence(ctx context.Context) (bool, error) {
-	n, err := c.q.TurnFence(ctx, c.tx, &db.TurnFenceParams{ID: c.d.TurnID, Position: int32(c.d.Position)})
-
-	return n == 1, err //nolint:wrapcheck // wrapped by the caller
+func (c *commit) fence(first *pg.Batch) {
+	first.Count("fence", db.TurnFence, &db.TurnFenceParams{ID: c.d.TurnID, Position: int32(c.d.Position)}, &c.passed)
 }
 
 // lockSession comes before the fence in a commit that ends a turn or starts one. A session that was forgotten
-// meanwhile has no turn to go on with.
-func (c *commit) lockSession(ctx context.Context) error {
-	_, err := c.q.SessionLock(ctx, c.tx, c.s.Turn.SessionID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return errStale
-	}
-
-	return err //nolint:wrapcheck // wrapped by the caller
+// meanwhile has no turn that could pass it.
+func (c *commit) lockSession(first *pg.Batch) {
+	first.Exec("lock session", db.SessionLock, c.s.Turn.SessionID)
 }
 
 func (c *commit) registry() *registry.Registry {
@@ -102,22 +97,17 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if err != nil {
 		return nil, fmt.Errorf("encode output: %w", err)
 	}
-	if err := rec.add(ctx, c.tx); err != nil {
-		return nil, err
-	}
-	err = c.q.NodeRunInsert(ctx, c.tx, &db.NodeRunInsertParams{
+	rec.add(&c.last)
+	c.last.Exec("insert node run", db.NodeRunInsert, &db.NodeRunInsertParams{
 		TurnID: c.d.TurnID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
 		Output: output, RiverJobID: &c.d.jobID, LlmCallID: rec.lastCall, DurationMs: int32(took.Milliseconds()),
 	})
-	if err != nil {
-		return nil, fmt.Errorf("insert node run: %w", err)
-	}
-	if err := c.apply(ctx, m, took); err != nil {
+	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
 	if c.wrote && c.runner.Index != nil {
 		args := TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}
-		if err := c.insertJob(ctx, kindEmbed, queueBackground, args); err != nil {
+		if err := c.insertJob(kindEmbed, queueBackground, args); err != nil {
 			return nil, err
 		}
 	}
@@ -126,27 +116,18 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 }
 
 // apply writes a move: the step's end, the plan, the question, the events.
-func (c *commit) apply(ctx context.Context, m move, took time.Duration) error {
-	if err := c.endStep(ctx, m.end); err != nil {
-		return err
-	}
+func (c *commit) apply(m move, took time.Duration) error {
+	c.endStep(m.end)
 	if m.skip {
 		keep := make([]int32, 0, len(m.keep))
 		for _, step := range m.keep {
 			keep = append(keep, int32(step))
 		}
-		if err := c.q.TurnStepSkipRest(ctx, c.tx, &db.TurnStepSkipRestParams{TurnID: c.d.TurnID, Keep: keep}); err != nil {
-			return fmt.Errorf("skip steps: %w", err)
-		}
+		c.last.Exec("skip steps", db.TurnStepSkipRest, &db.TurnStepSkipRestParams{TurnID: c.d.TurnID, Keep: keep})
 	}
-	first, err := c.appendSteps(ctx, m.plan)
-	if err != nil {
-		return err
-	}
-	if err := c.appendLeft(ctx, len(m.plan), m.left); err != nil {
-		return err
-	}
-	if err := c.openQuestion(ctx, m.ask); err != nil {
+	first := c.appendSteps(m.plan)
+	c.appendLeft(len(m.plan), m.left)
+	if err := c.openQuestion(m.ask); err != nil {
 		return err
 	}
 	if c.d.node == nodeReply || c.d.node == nodeSummarize {
@@ -154,12 +135,10 @@ func (c *commit) apply(ctx context.Context, m move, took time.Duration) error {
 	}
 	c.events.add("node.finished", nodeData(c.d.node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
 	c.announce(m, first)
-	if err := c.events.append(ctx, c.tx, c.d.TurnID); err != nil {
+	if err := c.events.append(&c.last, c.d.TurnID); err != nil {
 		return err
 	}
-	if err := c.q.TurnAdvance(ctx, c.tx, &db.TurnAdvanceParams{ID: c.d.TurnID, CurrentNode: m.next, Goal: c.goal}); err != nil {
-		return fmt.Errorf("advance turn: %w", err)
-	}
+	c.last.Exec("advance turn", db.TurnAdvance, &db.TurnAdvanceParams{ID: c.d.TurnID, CurrentNode: m.next, Goal: c.goal})
 
 	return nil
 }
@@ -203,26 +182,21 @@ func nodeData(node string, at nodes.At, more map[string]any) map[string]any {
 	return data
 }
 
-func (c *commit) endStep(ctx context.Context, end *ending) error {
+func (c *commit) endStep(end *ending) {
 	if end == nil {
-		return nil
+		return
 	}
-	err := c.q.TurnStepEnd(ctx, c.tx, &db.TurnStepEndParams{
+	c.last.Exec("end step", db.TurnStepEnd, &db.TurnStepEndParams{
 		TurnID: c.d.TurnID, Step: int32(c.at.Step), Outcome: end.outcome, Summary: end.summary,
 		Conclusions: orNil(end.conclusions), Note: orNil(end.note),
 	})
-	if err != nil {
-		return fmt.Errorf("end step: %w", err)
-	}
 	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
-
-	return nil
 }
 
 // appendSteps writes a plan after the steps there are, and returns its first step, or nil.
-func (c *commit) appendSteps(ctx context.Context, plan []nodes.Step) (*db.TurnSteps, error) {
+func (c *commit) appendSteps(plan []nodes.Step) *db.TurnSteps {
 	if len(plan) == 0 {
-		return nil, nil
+		return nil
 	}
 	rows := make([]*db.TurnStepInsertParams, 0, len(plan))
 	shown := make([]map[string]any, 0, len(plan))
@@ -231,9 +205,7 @@ func (c *commit) appendSteps(ctx context.Context, plan []nodes.Step) (*db.TurnSt
 			TurnID: c.d.TurnID, Step: int32(len(c.s.Steps) + i + 1), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
 			Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs,
 		}
-		if err := c.q.TurnStepInsert(ctx, c.tx, row); err != nil {
-			return nil, fmt.Errorf("insert step: %w", err)
-		}
+		c.last.Exec("insert step", db.TurnStepInsert, row)
 		rows = append(rows, row)
 		shown = append(shown, map[string]any{
 			"step": row.Step, "step_type": row.StepType, "subdomain": row.Subdomain, "description": row.Description,
@@ -246,34 +218,26 @@ func (c *commit) appendSteps(ctx context.Context, plan []nodes.Step) (*db.TurnSt
 	c.events.add("plan", data)
 	first := rows[0]
 
-	return &db.TurnSteps{Step: first.Step, StepType: first.StepType, Description: first.Description}, nil
+	return &db.TurnSteps{Step: first.Step, StepType: first.StepType, Description: first.Description}
 }
 
 // appendLeft writes the steps for which a plan had no room, as not done, so that the
 // reply and the memory of the turn say so.
-func (c *commit) appendLeft(ctx context.Context, planned int, left []nodes.Step) error {
+func (c *commit) appendLeft(planned int, left []nodes.Step) {
 	for i, step := range left {
 		number := int32(len(c.s.Steps) + planned + i + 1)
-		err := c.q.TurnStepInsert(ctx, c.tx, &db.TurnStepInsertParams{
+		c.last.Exec("insert step", db.TurnStepInsert, &db.TurnStepInsertParams{
 			TurnID: c.d.TurnID, Step: number, StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
 			Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs,
 		})
-		if err != nil {
-			return fmt.Errorf("insert step: %w", err)
-		}
-		err = c.q.TurnStepEnd(ctx, c.tx, &db.TurnStepEndParams{
+		c.last.Exec("end step", db.TurnStepEnd, &db.TurnStepEndParams{
 			TurnID: c.d.TurnID, Step: number, Outcome: db.StepOutcomeSkipped, Summary: "Not done: the plan was too long for one turn.",
 		})
-		if err != nil {
-			return fmt.Errorf("end step: %w", err)
-		}
 	}
-
-	return nil
 }
 
 // openQuestion asks. A session has one open question, so that an older one gives way.
-func (c *commit) openQuestion(ctx context.Context, ask *question) error {
+func (c *commit) openQuestion(ask *question) error {
 	if ask == nil {
 		return nil
 	}
@@ -281,29 +245,26 @@ func (c *commit) openQuestion(ctx context.Context, ask *question) error {
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
 	}
-	if _, err := c.q.QuestionSupersede(ctx, c.tx, c.s.Turn.SessionID); err != nil {
-		return fmt.Errorf("supersede question: %w", err)
-	}
-	id, err := c.q.QuestionInsert(ctx, c.tx, &db.QuestionInsertParams{
-		SessionID: c.s.Turn.SessionID, TurnID: c.d.TurnID, Kind: ask.kind, Payload: encoded,
-	})
+	id, err := uuid.NewV7()
 	if err != nil {
-		return fmt.Errorf("insert question: %w", err)
+		return fmt.Errorf("make an id: %w", err)
 	}
+	c.last.Exec("supersede question", db.QuestionSupersede, c.s.Turn.SessionID)
+	c.last.Exec("insert question", db.QuestionInsert, &db.QuestionInsertParams{
+		ID: id, SessionID: c.s.Turn.SessionID, TurnID: c.d.TurnID, Kind: ask.kind, Payload: encoded,
+	})
 	c.events.add("question", map[string]any{"id": id, "kind": ask.kind, "text": ask.text, "options": ask.shown()})
 
 	return nil
 }
 
 // insertJob wakes nobody: nobody waits for the background, and for a turn's job the commit is followed by a wake.
-func (c *commit) insertJob(ctx context.Context, kind, queue string, args any) error {
+func (c *commit) insertJob(kind, queue string, args any) error {
 	encoded, err := json.Marshal(args)
 	if err != nil {
 		return fmt.Errorf("encode arguments: %w", err)
 	}
-	if err := c.q.JobInsert(ctx, c.tx, &db.JobInsertParams{Kind: kind, Args: encoded, Queue: queue}); err != nil {
-		return fmt.Errorf("insert %s job: %w", kind, err)
-	}
+	c.last.Exec("insert "+kind+" job", db.JobInsert, &db.JobInsertParams{Kind: kind, Args: encoded, Queue: queue})
 
 	return nil
 }

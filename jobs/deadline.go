@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/pg"
 )
 
 // errDeadline says that a decision could not be made in the time that a turn may try.
@@ -58,18 +57,12 @@ func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
 	told := make(chan struct{})
 	timer := time.AfterFunc(r.SlowAfter, func() {
 		defer close(told)
-		err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
-			if _, err := db.New().TurnHold(ctx, tx, &db.TurnHoldParams{ID: d.TurnID, Position: int32(d.Position)}); err != nil {
-				return fmt.Errorf("hold turn: %w", err)
-			}
-			var slow events
-			slow.add("node.waiting", map[string]any{"node": d.node, "seconds": int(r.SlowAfter.Seconds()), "attempt": d.attempt})
-
-			return slow.append(ctx, tx, d.TurnID)
-		})
+		var slow events
+		slow.add("node.waiting", map[string]any{"node": d.node, "seconds": int(r.SlowAfter.Seconds()), "attempt": d.attempt})
+		err := slow.appendAlone(ctx, r.Pool, d.TurnID, d.Position)
 		if err == nil {
 			r.notifier.Notify(d.TurnID)
-		} else if !errors.Is(err, pgx.ErrNoRows) && ctx.Err() == nil {
+		} else if !errors.Is(err, errStale) && ctx.Err() == nil {
 			r.Logger.WarnContext(ctx, "slow model not told", slog.Any("error", err))
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/pg"
 )
 
 // event is one entry of a turn's stream; the database adds seq, turn, number and time.
@@ -21,8 +22,8 @@ type events []event
 
 func (e *events) add(kind string, data any) { *e = append(*e, event{Type: kind, Data: data}) }
 
-// append writes them. The caller holds the turn's row lock.
-func (e events) append(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) error {
+// append queues what writes them, in one statement. The transaction holds the turn's row lock.
+func (e events) append(queue *pg.Batch, turnID uuid.UUID) error {
 	if len(e) == 0 {
 		return nil
 	}
@@ -30,9 +31,26 @@ func (e events) append(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) error {
 	if err != nil {
 		return fmt.Errorf("encode events: %w", err)
 	}
-	if err := db.New().TurnEventsAppend(ctx, tx, &db.TurnEventsAppendParams{TurnID: turnID, Events: encoded}); err != nil {
-		return fmt.Errorf("append events: %w", err)
-	}
+	queue.Exec("append events", db.TurnEventsAppend, &db.TurnEventsAppendParams{TurnID: turnID, Events: encoded})
 
 	return nil
+}
+
+// appendAlone writes them in a transaction of their own, beside the decision that is being made; errStale when the turn
+// does not wait for it any more. Nothing is lost with them, so the commit returns before it is on disk.
+func (e events) appendAlone(ctx context.Context, pool pg.Beginner, turnID uuid.UUID, position int) error {
+	first, last, held := &pg.Batch{}, &pg.Batch{}, int64(0)
+	lazily(first)
+	first.Count("hold turn", db.TurnHold, &db.TurnHoldParams{ID: turnID, Position: int32(position)}, &held)
+	if err := e.append(last, turnID); err != nil {
+		return err
+	}
+
+	return pg.InTxWith(ctx, pool, first, func(tx pgx.Tx) error { //nolint:wrapcheck // it says what it was
+		if held == 0 {
+			return errStale
+		}
+
+		return pg.CommitWith(ctx, tx, last) //nolint:wrapcheck // it says what it was
+	})
 }

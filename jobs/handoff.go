@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,33 +15,32 @@ import (
 // is done here and elsewhere: ending it without a commit (release), stopping between two decisions (handOn), its time
 // limit and panics (worker.go), cancelling (runs.go), jobs that got lost (strays.go, recover.go).
 
-// handOn is the last statement of a decision's transaction, and travels with its commit. It returns the next job, or nil
+// handOn ends a decision's transaction: what it leaves behind, the hand-over and the commit are one round trip. It returns the next job, or nil
 // when there is none or another worker shall have it, because this one is about to stop.
 func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 	next := delivery{
 		TurnArgs: TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}, node: m.next, attempt: 1, handedOn: true,
 	}
 	if m.next == "" || c.runner.Stopping() {
-		if err := c.q.JobComplete(ctx, c.tx, &db.JobCompleteParams{JobID: c.d.jobID, Attempt: int32(c.d.attempt)}); err != nil {
-			return nil, fmt.Errorf("complete job: %w", err)
+		c.last.Exec("complete job", db.JobComplete, &db.JobCompleteParams{JobID: c.d.jobID, Attempt: int32(c.d.attempt)})
+		if m.next != "" {
+			if err := c.insertJob(m.next, queueTurns, next.TurnArgs); err != nil {
+				return nil, err
+			}
+			c.wake = true
 		}
-		if m.next == "" {
-			return nil, nil
-		}
-		c.wake = true
 
-		return nil, c.insertJob(ctx, m.next, queueTurns, next.TurnArgs)
+		return nil, pg.CommitWith(ctx, c.tx, &c.last) //nolint:wrapcheck // it says what it was
 	}
 	args, err := json.Marshal(next.TurnArgs)
 	if err != nil {
 		return nil, fmt.Errorf("encode arguments: %w", err)
 	}
-	last := c.q.JobHandOff(ctx, pg.WithCommit(c.tx), []*db.JobHandOffParams{{
+	c.last.Scan("hand the turn on", db.JobHandOff, &db.JobHandOffParams{
 		JobID: c.d.jobID, Attempt: int32(c.d.attempt), Client: c.runner.id, Kind: m.next, Args: args,
-	}})
-	last.QueryRow(func(_ int, id int64, failed error) { next.jobID, err = id, failed })
-	if err = errors.Join(err, last.Close()); err != nil {
-		return nil, fmt.Errorf("hand the turn on: %w", err)
+	}, &next.jobID)
+	if err := pg.CommitWith(ctx, c.tx, &c.last); err != nil {
+		return nil, err //nolint:wrapcheck // it says what it was
 	}
 
 	return &next, nil

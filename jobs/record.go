@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
@@ -194,19 +193,17 @@ func (r *recorder) refuse() {
 	r.kept = &refused
 }
 
-// add stores the kept answer in the transaction of its decision.
-func (r *recorder) add(ctx context.Context, tx pgx.Tx) error {
+// add queues the kept answer for the transaction of its decision.
+func (r *recorder) add(queue *pg.Batch) {
 	r.mu.Lock()
 	call := r.kept
 	if call != nil {
 		r.keeping.Reset(keepSent)
 	}
 	r.mu.Unlock()
-	if call == nil {
-		return nil
+	if call != nil {
+		queue.Exec("insert call", db.LlmCallInsert, call)
 	}
-
-	return r.insert(ctx, tx, call)
 }
 
 // stored says that the transaction has committed.
@@ -247,13 +244,10 @@ func (r *recorder) store(ctx context.Context, call *db.LlmCallInsertParams) erro
 	ctx, cancel := outlive(ctx, recordTimeout)
 	defer cancel()
 	for {
-		err := pg.InTx(ctx, r.pool, func(tx pgx.Tx) error {
-			if err := lazily(ctx, tx); err != nil {
-				return err
-			}
-
-			return r.insert(ctx, tx, call)
-		})
+		queue := &pg.Batch{}
+		lazily(queue)
+		queue.Exec("insert call", db.LlmCallInsert, call)
+		err := queue.InTx(ctx, r.pool)
 		if err == nil {
 			return nil
 		}
@@ -322,16 +316,6 @@ func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took
 	return call, nil
 }
 
-// insert does nothing for a call that is stored already.
-func (r *recorder) insert(ctx context.Context, tx pgx.Tx, call *db.LlmCallInsertParams) error {
-	q := db.New()
-	if err := q.LlmCallInsert(ctx, tx, call); err != nil {
-		return fmt.Errorf("insert call: %w", err)
-	}
-
-	return nil
-}
-
 // itemsText is what llm_calls.context holds of the items of a prompt.
 func itemsText(items []nodes.Item) (json.RawMessage, error) {
 	rows := make([][]any, len(items))
@@ -357,12 +341,8 @@ func nullable[T comparable](value T) any {
 
 // lazily lets the commit return before it is on disk: what the transaction
 // writes can be made again.
-func lazily(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, `SET LOCAL synchronous_commit = off`); err != nil {
-		return fmt.Errorf("relax the commit: %w", err)
-	}
-
-	return nil
+func lazily(queue *pg.Batch) {
+	queue.Exec("relax the commit", `SET LOCAL synchronous_commit = off`, nil)
 }
 
 func errorCode(err error) *string {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/domain"
 	"alfred/pg"
 )
 
@@ -30,6 +32,52 @@ func (r *Runner) recoverLoop(ctx context.Context) {
 			r.Logger.WarnContext(ctx, "recovery scan failed", slog.Any("error", err))
 		}
 	}
+}
+
+// compareInterval is how often a worker asks whether the tables are still those that it knows.
+const compareInterval = 5 * time.Second
+
+// compareLoop notices that somebody changes the domain's tables under a running worker. Calls that need what has changed
+// fail by themselves; here it is said, in the log and in the lease, so that whoever operates this knows why.
+func (r *Runner) compareLoop(ctx context.Context) {
+	ticker := time.NewTicker(compareInterval)
+	defer ticker.Stop()
+	var known []string
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		found, err := r.compare(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				r.Logger.WarnContext(ctx, "tables not compared", slog.Any("error", err))
+			}
+
+			continue
+		}
+		if !slices.Equal(found, known) {
+			r.Logger.WarnContext(ctx, "tables differ from what this worker knows", slog.Any("differences", found))
+		}
+		known = found
+	}
+}
+
+func (r *Runner) compare(ctx context.Context) ([]string, error) {
+	differences, err := domain.Drift(ctx, r.Pool, r.Domain)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what it was
+	}
+	words := make([]string, len(differences))
+	for i, d := range differences {
+		words[i] = d.String()
+	}
+	if err := db.New().WorkerDiffers(ctx, r.Pool, &db.WorkerDiffersParams{ID: r.id, Differences: words}); err != nil {
+		return nil, fmt.Errorf("note differences: %w", err)
+	}
+
+	return words, nil
 }
 
 func (r *Runner) scan(ctx context.Context) error {

@@ -3,11 +3,11 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"alfred/db"
 	"alfred/llm"
 	"alfred/nodes"
+	"alfred/pg"
 )
 
 // reply words the answer and ends the turn for its user. The reply to a quick
@@ -93,32 +93,24 @@ func (r *reply) clean(ctx context.Context) error {
 }
 
 // fence ends the turn, with its session locked before.
-func (r *reply) fence(ctx context.Context, c *commit) (bool, error) {
-	if err := c.lockSession(ctx); err != nil {
-		return false, fmt.Errorf("lock session: %w", err)
-	}
-	n, err := c.q.TurnReply(ctx, c.tx, &db.TurnReplyParams{ID: r.d.TurnID, Position: int32(r.d.Position), Reply: r.out.Text})
-
-	return n == 1, err //nolint:wrapcheck // wrapped by the caller
+func (r *reply) fence(first *pg.Batch, c *commit) {
+	c.lockSession(first)
+	first.Count("reply", db.TurnReply, &db.TurnReplyParams{ID: r.d.TurnID, Position: int32(r.d.Position), Reply: r.out.Text}, &c.passed)
 }
 
-func (r *reply) effects(ctx context.Context, c *commit) (move, error) {
+func (r *reply) effects(_ context.Context, c *commit) (move, error) {
 	c.output = r.out
-	if err := c.openQuestion(ctx, r.offer); err != nil {
+	if err := c.openQuestion(r.offer); err != nil {
 		return move{}, err
 	}
 	c.events.add("node.finished", nodeData(nodeReply, c.at, nil))
 	c.events.add("reply", map[string]any{"text": r.out.Text})
 	c.events.add("turn.finished", map[string]any{"status": db.TurnStatusSucceeded})
-	if err := c.events.append(ctx, c.tx, r.d.TurnID); err != nil {
+	if err := c.events.append(&c.last, r.d.TurnID); err != nil {
 		return move{}, err
 	}
-	if err := c.q.TurnEventPrune(ctx, c.tx, r.d.TurnID); err != nil {
-		return move{}, fmt.Errorf("prune deltas: %w", err)
-	}
-	if err := c.q.SessionTouch(ctx, c.tx, c.s.Turn.SessionID); err != nil {
-		return move{}, fmt.Errorf("touch session: %w", err)
-	}
+	c.last.Exec("prune deltas", db.TurnEventPrune, r.d.TurnID)
+	c.last.Exec("touch session", db.SessionTouch, c.s.Turn.SessionID)
 
 	return move{next: nodeSummarize}, nil
 }

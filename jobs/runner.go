@@ -258,6 +258,7 @@ func (r *Runner) Start(ctx context.Context) error {
 	}
 	r.loop(func() { r.lease.keep(loops) })
 	r.loop(func() { r.lease.hold(loops) })
+	r.loop(func() { r.compareLoop(loops) })
 	r.loop(func() { r.recoverLoop(loops) })
 	r.loop(func() { r.dailyLoop(loops) })
 	r.loop(func() {

@@ -2,16 +2,12 @@ package jobs
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
-	"alfred/db"
 	"alfred/pg"
 )
 
@@ -98,23 +94,8 @@ func (s *stream) flush(end bool) {
 	all.add("reply.delta", map[string]any{"text": text, "attempt": s.attempt})
 	ctx, cancel := context.WithTimeout(s.ctx, deltaTimeout)
 	defer cancel()
-	if s.lost = pg.InTx(ctx, s.pool, func(tx pgx.Tx) error { return s.write(ctx, tx, all) }); s.lost == nil {
+	if s.lost = all.appendAlone(ctx, s.pool, s.turnID, s.position); s.lost == nil {
 		s.begun = true
 		s.notifier.Notify(s.turnID)
 	}
-}
-
-func (s *stream) write(ctx context.Context, tx pgx.Tx, all events) error {
-	if err := lazily(ctx, tx); err != nil {
-		return err
-	}
-	if _, err := db.New().TurnHold(ctx, tx, &db.TurnHoldParams{ID: s.turnID, Position: int32(s.position)}); err != nil {
-		if errors.Is(err, pgx.ErrNoRows) {
-			return errStale
-		}
-
-		return fmt.Errorf("hold turn: %w", err)
-	}
-
-	return all.append(ctx, tx, s.turnID)
 }

@@ -8,6 +8,7 @@ import (
 	"alfred/db"
 	"alfred/llm"
 	"alfred/nodes"
+	"alfred/pg"
 )
 
 // openTurns is how many turns a question waits for its answer.
@@ -60,53 +61,36 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 }
 
 // fence asks for the position alone: the turn has succeeded. The session comes first, because the next turn is started.
-func (s *summarize) fence(ctx context.Context, c *commit) (bool, error) {
-	if err := c.lockSession(ctx); err != nil {
-		return false, fmt.Errorf("lock session: %w", err)
-	}
-	n, err := c.q.TurnSummarized(ctx, c.tx, &db.TurnSummarizedParams{ID: c.d.TurnID, Position: int32(c.d.Position)})
-
-	return n == 1, err //nolint:wrapcheck // wrapped by the caller
+func (s *summarize) fence(first *pg.Batch, c *commit) {
+	c.lockSession(first)
+	first.Count("end summary", db.TurnSummarized, &db.TurnSummarizedParams{ID: c.d.TurnID, Position: int32(c.d.Position)}, &c.passed)
 }
 
 func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 	c.output = s.out
-	if err := s.write(ctx, c); err != nil {
-		return move{}, err
-	}
+	s.write(c)
 	if err := s.cleanUp(ctx, c); err != nil {
 		return move{}, err
 	}
-	if err := s.compress(ctx, c); err != nil {
+	if err := s.compress(c); err != nil {
 		return move{}, err
 	}
 	c.wrote = true // the turn itself can be recalled from now on
-	started, err := c.q.TurnStartNext(ctx, c.tx, &db.TurnStartNextParams{SessionID: c.s.Turn.SessionID})
-	if err != nil {
-		return move{}, fmt.Errorf("start next turn: %w", err)
-	}
-	c.wake = started
+	c.last.Scan("start next turn", db.TurnStartNext, &db.TurnStartNextParams{SessionID: c.s.Turn.SessionID}, &c.wake)
 
 	return move{}, nil
 }
 
-func (s *summarize) write(ctx context.Context, c *commit) error {
-	if err := c.q.TurnSummaryFacts(ctx, c.tx, c.d.TurnID); err != nil {
-		return fmt.Errorf("write facts: %w", err)
-	}
+func (s *summarize) write(c *commit) {
+	c.last.Exec("write facts", db.TurnSummaryFacts, c.d.TurnID)
 	model := s.model
 	if s.out.Fallback || model == "" {
 		model = noModel
 	}
-	err := c.q.TurnSummaryWord(ctx, c.tx, &db.TurnSummaryWordParams{
+	c.last.Exec("word summary", db.TurnSummaryWord, &db.TurnSummaryWordParams{
 		TurnID: c.d.TurnID, ResponseSummary: s.out.ResponseSummary, ConversationPhase: s.out.ConversationPhase, Tone: s.out.Tone,
 		WhatUserExpressed: s.out.WhatUserExpressed, WhatWeAcknowledged: s.out.WhatWeAcknowledged, NaturalNext: s.out.NaturalNext, Model: model,
 	})
-	if err != nil {
-		return fmt.Errorf("word summary: %w", err)
-	}
-
-	return nil
 }
 
 // cleanUp ends what has run its time: retentions, constraints, an unanswered question.
@@ -118,18 +102,15 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 	if _, err := reg.ExpireConstraints(ctx, s.runner.clock.Now()); err != nil {
 		return fmt.Errorf("expire constraints: %w", err)
 	}
-	_, err := c.q.QuestionExpire(ctx, c.tx, &db.QuestionExpireParams{
+	c.last.Exec("expire question", db.QuestionExpire, &db.QuestionExpireParams{
 		SessionID: c.s.Turn.SessionID, OpenTurns: openTurns, TurnNumber: c.s.Turn.Number + 1,
 	})
-	if err != nil {
-		return fmt.Errorf("expire question: %w", err)
-	}
 
 	return nil
 }
 
 // compress asks for the texts that stand for what leaves the windows with this turn.
-func (s *summarize) compress(ctx context.Context, c *commit) error {
+func (s *summarize) compress(c *commit) error {
 	if !s.runner.Windows.CompressOlder {
 		return nil
 	}
@@ -138,7 +119,7 @@ func (s *summarize) compress(ctx context.Context, c *commit) error {
 		if to < 1 {
 			continue
 		}
-		err := c.insertJob(ctx, nodeCompress, queueBackground, CompressArgs{SessionID: c.s.Turn.SessionID, What: kind, FromTurn: 1, ToTurn: to})
+		err := c.insertJob(nodeCompress, queueBackground, CompressArgs{SessionID: c.s.Turn.SessionID, What: kind, FromTurn: 1, ToTurn: to})
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"alfred/llm"
 	"alfred/nodes"
+	"alfred/pg"
 )
 
 // think plans the turn, or proposes, or asks.
@@ -31,7 +32,7 @@ func (t *think) run(ctx context.Context, model llm.Model) error {
 	return err //nolint:wrapcheck // judged by kind
 }
 
-func (t *think) fence(ctx context.Context, c *commit) (bool, error) { return c.fence(ctx) }
+func (t *think) fence(first *pg.Batch, c *commit) { c.fence(first) }
 
 func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 	c.output, c.permitted = t.out, t.in.Permission.Allowed

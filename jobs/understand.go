@@ -118,7 +118,7 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 	return err //nolint:wrapcheck // only that ctx is over
 }
 
-func (u *understand) fence(ctx context.Context, c *commit) (bool, error) { return c.fence(ctx) }
+func (u *understand) fence(first *pg.Batch, c *commit) { c.fence(first) }
 
 func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	c.output = u.out

@@ -63,8 +63,8 @@ type decision interface {
 	frame() *nodes.Frame
 	// run makes the decision. No transaction is open.
 	run(ctx context.Context, model llm.Model) error
-	// fence begins the commit; false when the turn has moved on.
-	fence(ctx context.Context, c *commit) (bool, error)
+	// fence queues the statements that begin the commit. They set c.passed, unless the turn has moved on.
+	fence(first *pg.Batch, c *commit)
 	// effects writes what the decision causes and says what follows. It sets c.output.
 	effects(ctx context.Context, c *commit) (move, error)
 }
@@ -200,13 +200,10 @@ func unlessGone(err error) error {
 
 // inLoadTx is for what is read for a prompt.
 func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error { //nolint:wrapcheck // the caller's work says what it was
-		if err := db.New().LoadPlans(ctx, tx); err != nil {
-			return fmt.Errorf("keep plans: %w", err)
-		}
+	first := &pg.Batch{}
+	first.Exec("keep plans", db.LoadPlans, nil)
 
-		return work(tx)
-	})
+	return pg.InReadTxWith(ctx, r.Pool, first, work) //nolint:wrapcheck // it and the caller's work say what it was
 }
 
 // current says whether the turn still waits for this decision.

@@ -74,6 +74,22 @@ func Hint(err error) string {
 	return ""
 }
 
+// IsSchemaChange reports whether a statement that was right when it was made may have failed because a table is no longer
+// what it was: a column or table is gone, has another type, or may not be reached any more.
+func IsSchemaChange(err error) bool {
+	switch Code(err) {
+	case pgerrcode.UndefinedColumn, pgerrcode.UndefinedTable, pgerrcode.UndefinedObject, pgerrcode.UndefinedFunction, pgerrcode.InvalidSchemaName,
+		pgerrcode.DatatypeMismatch, pgerrcode.CannotCoerce, pgerrcode.FeatureNotSupported:
+		return true
+	case pgerrcode.InsufficientPrivilege:
+		pgErr, _ := errors.AsType[*pgconn.PgError](err)
+
+		return pgErr.Routine == "aclcheck_error" // not the refusal of a policy, which is about a row
+	}
+
+	return false
+}
+
 // IsTransient reports whether the same statement may succeed later: the server is away or starting, is short of
 // something, may only be read for now (a standby before its promotion), kept us waiting for too long, or resolved a conflict against us.
 func IsTransient(err error) bool {

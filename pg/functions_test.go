@@ -16,6 +16,7 @@ var functionCalls = []string{ //nolint:gochecknoglobals // a table
 	`alfred.uuid_v7()`,
 	`alfred.uuid_v7_floor(now())`,
 	`alfred.tenant_id()`,
+	`alfred.acts_for(NULL)`,
 	`alfred.tier_rank('recent')`,
 	`alfred.entity_state(NULL)`,
 	`alfred.entity_tier('stored', 'read', NULL, NULL, 1, NULL, 2, 2)`,

@@ -18,8 +18,15 @@ func Queue[Row any](b *pgx.Batch, query string, params any, rows *[]*Row) {
 	})
 }
 
-// arguments are the fields of sqlc's struct of parameters, which stand in the order of their numbers.
+// arguments are the fields of sqlc's struct of parameters, which stand in the order of their numbers. A []any is the
+// parameters themselves, nil none.
 func arguments(params any) []any {
+	if params == nil {
+		return nil
+	}
+	if list, ok := params.([]any); ok {
+		return list
+	}
 	of := reflect.ValueOf(params)
 	if of.Kind() != reflect.Pointer || of.Elem().Kind() != reflect.Struct {
 		return []any{params}

@@ -2,6 +2,7 @@ package pg
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -14,67 +15,53 @@ const TenantRole = "alfred_tenant"
 // AsTenant runs work under the tenant's role and as the given user, inside a savepoint of tx. Afterwards role and
 // user are as they were, whatever work did: on an error the savepoint is rolled back and tx stays usable.
 //
-// The settings are made after the savepoint, because only then does rolling back to it undo them.
-func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) error {
-	return InTx(ctx, tx, func(savepoint pgx.Tx) error {
-		leave, err := enter(ctx, savepoint, userID)
-		if err != nil {
-			return fmt.Errorf("act as tenant: %w", err)
-		}
-		if err := work(savepoint); err != nil {
-			return err
-		}
-		if err := leave(ctx); err != nil {
-			return fmt.Errorf("leave tenant: %w", err)
-		}
-
-		return nil
-	})
-}
-
-const actAs = `SELECT set_config('role', $1, true), set_config('alfred.user_id', $2, true)`
-
-// enter makes the settings; leave makes those that were in force before.
-func enter(ctx context.Context, tx pgx.Tx, userID uuid.UUID) (leave func(context.Context) error, err error) {
-	if s, ok := tx.(*savepoint); ok {
-		return s.enter(userID), nil
-	}
+// The settings are made after the savepoint, because only then does rolling back to it undo them. Both have been carried
+// out when work begins, so that whatever fails in it, a statement that cannot be parsed included, fails within.
+func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) (err error) {
 	var role, user string
-	if err := tx.QueryRow(ctx, `SELECT current_setting('role'), coalesce(current_setting('alfred.user_id', true), '')`).Scan(&role, &user); err != nil {
-		return nil, fmt.Errorf("read role: %w", err)
+	first := &Batch{}
+	first.Exec("begin savepoint", "savepoint as_tenant", nil)
+	first.Scan("act as tenant", actAs, []any{TenantRole, userID.String()}, &role, &user, nil, nil)
+	if err := first.Send(ctx, tx); err != nil {
+		return err
 	}
-	if _, err := tx.Exec(ctx, actAs, TenantRole, userID.String()); err != nil {
-		return nil, err //nolint:wrapcheck // wrapped by the caller
+	left := false
+	defer func() {
+		if !left {
+			err = errors.Join(err, undo(ctx, tx))
+		}
+	}()
+	if err := work(tx); err != nil {
+		return err
 	}
+	last := &Batch{}
+	last.Exec("leave tenant", actAs, []any{role, user})
+	last.Exec("release savepoint", "release savepoint as_tenant", nil)
+	if err := last.Send(ctx, tx); err != nil {
+		return err
+	}
+	left = true
 
-	return func(ctx context.Context) error {
-		_, err := tx.Exec(ctx, actAs, role, user)
-
-		return err //nolint:wrapcheck // wrapped by the caller
-	}, nil
+	return nil
 }
 
-// enter costs no round trip: a pipe knows which settings it has made.
-func (s *savepoint) enter(userID uuid.UUID) (leave func(context.Context) error) {
-	before := s.pipe.actor
-	s.pipe.actor = []string{TenantRole, userID.String()}
-	s.control(actAs, TenantRole, userID.String())
-
-	return func(ctx context.Context) error {
-		if s.pipe.work > 0 { // what the tenant wrote must be found wanting as the tenant's
-			if err := s.flush(ctx, nil).Close(); err != nil {
-				return err
-			}
-		}
-		s.pipe.actor = before
-		if before != nil {
-			s.control(actAs, before[0], before[1])
-
-			return nil
-		}
-		s.control("SET LOCAL role TO DEFAULT")
-		s.control("SET LOCAL alfred.user_id TO DEFAULT")
-
+// undo rolls the savepoint back, even when the caller's context is over: else it would stay open in the caller's
+// transaction. Where the connection is gone the transaction has ended as well.
+func undo(ctx context.Context, tx pgx.Tx) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	if tx.Conn().IsClosed() {
 		return nil
 	}
+	// In the simple protocol, because nothing can be prepared before the rollback has been carried out.
+	_, err := tx.Exec(ctx, "rollback to savepoint as_tenant; release savepoint as_tenant", pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		return fmt.Errorf("roll back to savepoint: %w", err)
+	}
+
+	return nil
 }
+
+// actAs returns the settings in force and makes others. An output list is evaluated from left to right.
+const actAs = `SELECT current_setting('role'), coalesce(current_setting('alfred.user_id', true), ''),
+	set_config('role', $1, true), set_config('alfred.user_id', $2, true)`

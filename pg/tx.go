@@ -24,21 +24,36 @@ type OptionBeginner interface {
 
 // InTx runs work in a transaction of its own and commits it; an error or a panic of work rolls it back.
 // The errors of work come back as they are.
-//
-// On a pool, statements whose answers nobody reads (sqlc's :exec queries among them) travel with the next one, so their
-// errors come back from that one or from the commit.
 func InTx(ctx context.Context, beginner Beginner, work func(tx pgx.Tx) error) error {
-	tx, err := begin(ctx, beginner)
+	return InTxWith(ctx, beginner, &Batch{}, work)
+}
+
+// InTxWith is InTx for a transaction whose first statements are known: on a pool they are sent with its begin. They have
+// been answered when work runs; an error of theirs comes back instead.
+func InTxWith(ctx context.Context, beginner Beginner, first *Batch, work func(tx pgx.Tx) error) error {
+	if pool, ok := beginner.(*pgxpool.Pool); ok {
+		return beginWith(ctx, pool, beginWrite, first, work)
+	}
+	tx, err := beginner.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
 
-	return finish(ctx, tx, work)
+	return finish(ctx, tx, func(tx pgx.Tx) error {
+		if err := first.Send(ctx, tx); err != nil {
+			return err
+		}
+
+		return work(tx)
+	})
 }
 
 // InReadTx runs work in a read-only transaction in which every statement sees the same moment (repeatable read).
 func InReadTx(ctx context.Context, beginner OptionBeginner, work func(tx pgx.Tx) error) error {
-	tx, err := beginRead(ctx, beginner)
+	if pool, ok := beginner.(*pgxpool.Pool); ok {
+		return InReadTxWith(ctx, pool, &Batch{}, work)
+	}
+	tx, err := beginner.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead})
 	if err != nil {
 		return fmt.Errorf("begin read transaction: %w", err)
 	}
@@ -46,20 +61,25 @@ func InReadTx(ctx context.Context, beginner OptionBeginner, work func(tx pgx.Tx)
 	return finish(ctx, tx, work)
 }
 
-func begin(ctx context.Context, beginner Beginner) (pgx.Tx, error) {
-	if pool, ok := beginner.(*pgxpool.Pool); ok {
-		return openPipe(ctx, pool, "begin")
-	}
-
-	return beginner.Begin(ctx) //nolint:wrapcheck // wrapped by the caller
+// InReadTxWith is InReadTx with first statements, as InTxWith.
+func InReadTxWith(ctx context.Context, pool *pgxpool.Pool, first *Batch, work func(tx pgx.Tx) error) error {
+	return beginWith(ctx, pool, beginRead, first, work)
 }
 
-func beginRead(ctx context.Context, beginner OptionBeginner) (pgx.Tx, error) {
-	if pool, ok := beginner.(*pgxpool.Pool); ok {
-		return openPipe(ctx, pool, "begin isolation level repeatable read read only")
+func beginWith(ctx context.Context, pool *pgxpool.Pool, begin string, first *Batch, work func(tx pgx.Tx) error) error {
+	tx, err := open(ctx, pool)
+	if err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
 	}
 
-	return beginner.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}) //nolint:wrapcheck // wrapped by the caller
+	return finish(ctx, tx, func(pgx.Tx) error {
+		first.batch.QueuedQueries = append([]*pgx.QueuedQuery{{SQL: begin}}, first.batch.QueuedQueries...)
+		if err := first.sent(tx.SendBatch(ctx, &first.batch).Close()); err != nil {
+			return err
+		}
+
+		return work(tx)
+	})
 }
 
 // finish ends a transaction that this package began. Committing a transaction or releasing a savepoint
@@ -69,6 +89,9 @@ func finish(ctx context.Context, tx pgx.Tx, work func(tx pgx.Tx) error) error {
 
 	if err := work(tx); err != nil {
 		return err
+	}
+	if t, ok := tx.(*transaction); ok && t.closed {
+		return nil // by CommitWith
 	}
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("commit transaction: %w", err)

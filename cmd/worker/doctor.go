@@ -30,6 +30,9 @@ var health = []struct{ name, sql string }{
 		'the clocks of workers are up to ' || coalesce(round(max(abs(extract(epoch FROM clock_skew))), 1), 0) || ' s from the database''s' ||
 		CASE WHEN max(abs(extract(epoch FROM clock_skew))) >= 5 THEN '; turns do not mind, logs do: synchronise them' ELSE '' END
 		FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds'`},
+	{"tables", `SELECT count(*) = 0, CASE WHEN count(*) = 0 THEN 'the tables are those that the workers know'
+		ELSE 'changed since workers were started: ' || string_agg(DISTINCT d, ', ') || '; start the workers again with a declaration that fits' END
+		FROM workers, unnest(differences) AS d WHERE beat_at > clock_timestamp() - interval '3 seconds'`},
 	{"queue", `SELECT coalesce(max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available') < interval '1 minute', true),
 		count(*) || ' jobs wait or run, the oldest waits for ' ||
 		coalesce(round(extract(epoch FROM max(clock_timestamp() - scheduled_at) FILTER (WHERE state = 'available' AND scheduled_at < clock_timestamp()))), 0) || ' s' FROM v_queue`},

@@ -6,7 +6,7 @@ SELECT current_setting('transaction_read_only')::boolean AS read_only;
 SELECT job_complete(@job_id::bigint, @attempt::int);
 
 -- JobHandOff is the last statement of a decision that goes on.
--- name: JobHandOff :batchone
+-- name: JobHandOff :one
 SELECT job_hand_off(@job_id::bigint, @attempt::int, @client::text, @kind::text, @args::jsonb)::bigint AS next_id;
 
 -- JobInsert wakes nobody: QueueWake does, after the commit.

@@ -31,5 +31,6 @@ GROUP BY status;
 
 -- name: MetricsWorkers :one
 SELECT count(*)::bigint AS alive,
-       coalesce(max(abs(extract(epoch FROM clock_skew))), 0)::double precision AS clock_skew
+       coalesce(max(abs(extract(epoch FROM clock_skew))), 0)::double precision AS clock_skew,
+       coalesce(max(cardinality(differences)), 0)::bigint AS differences
 FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds';

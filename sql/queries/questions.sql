@@ -11,10 +11,9 @@ FROM turns AS t
 WHERE q.session_id = @session_id AND q.status = 'open' AND t.id = q.turn_id AND t.number + @open_turns::int < @turn_number::int;
 
 -- QuestionInsert asks; supersede the open question first.
--- name: QuestionInsert :one
-INSERT INTO questions (session_id, user_id, turn_id, kind, payload)
-VALUES (@session_id, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id), @turn_id, @kind, @payload)
-RETURNING id;
+-- name: QuestionInsert :exec
+INSERT INTO questions (id, session_id, user_id, turn_id, kind, payload)
+VALUES (@id, @session_id, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id), @turn_id, @kind, @payload);
 
 -- QuestionListTurn are the questions that a turn has to do with: the one it asked, the one it answered, the open one. asked_intent is what
 -- Understand made of the turn that asked.

@@ -24,3 +24,7 @@ DELETE FROM workers WHERE id = @id;
 -- goes on may have fetched jobs after it was declared dead.
 -- name: WorkerPrune :exec
 DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes';
+
+-- WorkerDiffers notes what this worker does not know of the domain's tables.
+-- name: WorkerDiffers :exec
+UPDATE workers SET differences = @differences::text[] WHERE id = @id AND differences <> @differences::text[];

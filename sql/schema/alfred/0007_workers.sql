@@ -9,6 +9,7 @@ CREATE TABLE workers (
     host       text        NOT NULL,
     started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     clock_skew interval    NOT NULL DEFAULT '0',
+    differences text[]     NOT NULL DEFAULT '{}',
     CONSTRAINT workers_pkey PRIMARY KEY (id),
     CONSTRAINT workers_id_length CHECK (char_length(id) BETWEEN 1 AND 100)
 );
@@ -19,6 +20,7 @@ COMMENT ON COLUMN workers.version IS 'Version of the binary.';
 COMMENT ON COLUMN workers.host IS 'Where it runs.';
 COMMENT ON COLUMN workers.started_at IS 'When it started.';
 COMMENT ON COLUMN workers.clock_skew IS 'How far the clock of its machine was ahead of the database''s at the last beat. Nothing is scheduled by it.';
+COMMENT ON COLUMN workers.differences IS 'What of the domain''s tables has changed since this worker was started, in words: calls that need it fail until a worker that knows it is started.';
 
 CREATE TABLE domain_proofs (
     name      text        NOT NULL,

@@ -1,0 +1,77 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Difference is a table or column that is no longer what it was when the domain was bound to it.
+type Difference struct {
+	Table  string
+	Column string // "" for the table itself
+	Change string // "is gone", "is integer now, it was text"
+}
+
+// String names the place and what has changed there.
+func (d Difference) String() string {
+	if d.Column == "" {
+		return d.Table + " " + d.Change
+	}
+
+	return d.Table + "." + d.Column + " " + d.Change
+}
+
+// Drift says where the tables differ by now from what d was bound to, in as far as statements made from d would fail:
+// what is gone, has another type or may not be reached by the tenant any more. What has been added is no difference.
+func Drift(ctx context.Context, db DB, d *Domain) ([]Difference, error) {
+	tx, err := db.Begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("compare the tables with the domain: %w", err)
+	}
+	defer rollback(ctx, tx)
+	cat, err := readCatalog(ctx, tx, d.Schema)
+	if err != nil {
+		return nil, err
+	}
+	var found []Difference
+	for _, e := range d.Entities {
+		found = append(found, e.drift(cat.table(e.Table))...)
+	}
+
+	return found, nil
+}
+
+func (e *Entity) drift(t *catalogTable) []Difference {
+	switch {
+	case t == nil:
+		return []Difference{{Table: e.Table, Change: "is gone"}}
+	case !t.TenantSelect:
+		return []Difference{{Table: e.Table, Change: "may not be read any more"}}
+	}
+	var found []Difference
+	for _, c := range e.Columns {
+		if c.Expr != "" {
+			continue
+		}
+		if change := c.drift(t); change != "" {
+			found = append(found, Difference{Table: e.Table, Column: c.Name, Change: change})
+		}
+	}
+
+	return found
+}
+
+func (c *Column) drift(t *catalogTable) string {
+	at := slices.IndexFunc(t.columns, func(now *Column) bool { return now.Name == c.Name })
+	switch {
+	case at < 0:
+		return "is gone"
+	case t.columns[at].Type != c.Type:
+		return "is " + t.columns[at].Type + " now, it was " + c.Type
+	case c.Writable && !slices.Contains(t.insertable, c.Name) && !slices.Contains(t.updatable, c.Name):
+		return "may not be written any more"
+	}
+
+	return ""
+}

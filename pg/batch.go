@@ -1,0 +1,143 @@
+package pg
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Batch is statements that belong together. They are sent in one round trip and run in their order; the first that fails
+// ends the transaction, and its error names it. Nothing is sent, and nothing has happened, before the queue is.
+//
+// Queries are those that package db exports; params is a query's parameters' struct, the value itself where there is one
+// parameter, nil for none; of SQL of one's own a []any.
+type Batch struct {
+	batch pgx.Batch
+	names []string
+	done  int
+}
+
+// Exec adds a statement of which only its failure matters; what says in an error what was attempted.
+func (q *Batch) Exec(what, query string, params any) {
+	q.add(what, query, params).Exec(func(pgconn.CommandTag) error {
+		q.done++
+
+		return nil
+	})
+}
+
+// Count adds a statement and stores in n how many rows it touched.
+func (q *Batch) Count(what, query string, params any, n *int64) {
+	q.add(what, query, params).Exec(func(tag pgconn.CommandTag) error {
+		*n = tag.RowsAffected()
+		q.done++
+
+		return nil
+	})
+}
+
+// Scan adds a statement whose one row is stored in dest.
+func (q *Batch) Scan(what, query string, params any, dest ...any) {
+	q.add(what, query, params).QueryRow(func(row pgx.Row) error {
+		if err := row.Scan(dest...); err != nil {
+			return err //nolint:wrapcheck // wrapped by sent
+		}
+		q.done++
+
+		return nil
+	})
+}
+
+// Send runs the statements in tx.
+func (q *Batch) Send(ctx context.Context, tx batcher) error {
+	if len(q.names) == 0 {
+		return nil
+	}
+
+	return q.sent(tx.SendBatch(ctx, &q.batch).Close())
+}
+
+// InTx runs the statements as a transaction of their own, all of it in one round trip.
+func (q *Batch) InTx(ctx context.Context, pool *pgxpool.Pool) error {
+	tx, err := open(ctx, pool)
+	if err != nil {
+		return fmt.Errorf("begin transaction: %w", err)
+	}
+	defer rollback(ctx, tx)
+	q.batch.QueuedQueries = append([]*pgx.QueuedQuery{{SQL: beginWrite}}, q.batch.QueuedQueries...)
+
+	return CommitWith(ctx, tx, q)
+}
+
+func (q *Batch) add(what, query string, params any) *pgx.QueuedQuery {
+	q.names = append(q.names, what)
+
+	return q.batch.Queue(query, arguments(params)...)
+}
+
+// sent names the statement that failed. One that cannot be parsed fails before the first of them has run, whichever it is.
+func (q *Batch) sent(err error) error {
+	if err == nil {
+		return nil
+	}
+	what := "commit transaction"
+	switch {
+	case q.done == 0 && strings.HasPrefix(Code(err), "42"):
+		what = strings.Join(q.names, ", ")
+	case q.done < len(q.names):
+		what = q.names[q.done]
+	}
+
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// CommitWith sends the last statements of a transaction of [InTx] on a pool together with its commit. Once it has
+// returned, nothing more can be asked of tx. In a transaction of another kind the statements are run, and whoever began
+// it commits.
+func CommitWith(ctx context.Context, tx pgx.Tx, last *Batch) error {
+	t, ok := tx.(*transaction)
+	if !ok {
+		return last.Send(ctx, tx)
+	}
+	if t.closed {
+		return pgx.ErrTxClosed
+	}
+	ended := false
+	last.batch.Queue("commit").Exec(func(tag pgconn.CommandTag) error {
+		ended = true
+
+		return committed(tag)
+	})
+	err := last.sent(t.conn.SendBatch(ctx, &last.batch).Close())
+	if ended {
+		t.release()
+	}
+
+	return err
+}
+
+// committed is an error if Postgres answered a commit with a rollback, because a statement before had failed.
+func committed(tag pgconn.CommandTag) error {
+	if tag.String() == "ROLLBACK" {
+		return pgx.ErrTxCommitRollback
+	}
+
+	return nil
+}
+
+// Querier runs statements: a pool or a transaction.
+type Querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// batcher sends batches: a pool, a connection, a transaction.
+type batcher interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}

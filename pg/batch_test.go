@@ -1,0 +1,183 @@
+package pg_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
+	"alfred/pg"
+)
+
+// roundTrips counts what a pool's connections wait for.
+type roundTrips struct{ n int }
+
+func (r *roundTrips) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	r.n++
+
+	return ctx
+}
+
+func (r *roundTrips) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (r *roundTrips) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	r.n++
+
+	return ctx
+}
+
+func (r *roundTrips) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+func (r *roundTrips) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+func counted(t *testing.T) (*pgxpool.Pool, *roundTrips) {
+	t.Helper()
+
+	config := dbtest.Pool(t).Config()
+	trips := &roundTrips{}
+	config.ConnConfig.Tracer = trips
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+
+	return pool, trips
+}
+
+const insertUser = `INSERT INTO users (name) VALUES ($1)`
+
+func userNames(t *testing.T, conn pg.Querier) []string {
+	t.Helper()
+
+	rows, err := conn.Query(t.Context(), `SELECT name FROM users WHERE name LIKE 'queue %' ORDER BY 1`)
+	require.NoError(t, err)
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+
+	return list
+}
+
+// Statements that belong together, the begin before them and the commit after them are one round trip, and each answers.
+func TestQueuesTravelTogether(t *testing.T) {
+	t.Parallel()
+
+	pool, trips := counted(t)
+	var (
+		touched int64
+		name    string
+	)
+	first, last := &pg.Batch{}, &pg.Batch{}
+	first.Exec("insert", insertUser, []any{"queue 1"})
+	first.Count("count", `UPDATE users SET timezone = 'UTC' WHERE name = $1`, "queue 1", &touched)
+	last.Scan("insert", insertUser+` RETURNING name`, "queue 2", &name)
+	require.NoError(t, pg.InTxWith(t.Context(), pool, first, func(tx pgx.Tx) error {
+		require.EqualValues(t, 1, touched)
+		require.Equal(t, 1, trips.n)
+		require.NoError(t, pg.CommitWith(t.Context(), tx, last))
+		_, err := tx.Exec(t.Context(), insertUser, "queue 3")
+		require.ErrorIs(t, err, pgx.ErrTxClosed)
+
+		return nil
+	}))
+	require.Equal(t, 2, trips.n)
+	require.Equal(t, "queue 2", name)
+	alone := &pg.Batch{}
+	alone.Exec("insert", insertUser, "queue 4")
+	require.NoError(t, alone.InTx(t.Context(), pool))
+	require.Equal(t, 3, trips.n)
+	require.Equal(t, []string{"queue 1", "queue 2", "queue 4"}, userNames(t, pool))
+}
+
+// A statement that fails says so where it was sent, by its name, and nothing of its transaction stays.
+func TestQueuesFailByName(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	twice := func() *pg.Batch {
+		q := &pg.Batch{}
+		q.Exec("insert one", insertUser, "queue 1")
+		q.Exec("insert another", insertUser, "queue 1")
+		q.Exec("insert a third", insertUser, "queue 3")
+
+		return q
+	}
+	for name, err := range map[string]error{
+		"first": pg.InTxWith(t.Context(), pool, twice(), func(pgx.Tx) error { panic("is not reached") }),
+		"last":  pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return pg.CommitWith(t.Context(), tx, twice()) }),
+		"alone": twice().InTx(t.Context(), pool),
+		"sent":  pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return twice().Send(t.Context(), tx) }),
+		"of another's": pg.InTx(t.Context(), dbtest.Tx(t), func(tx pgx.Tx) error {
+			return pg.CommitWith(t.Context(), tx, twice())
+		}),
+	} {
+		require.Equal(t, "23505", pg.Code(err), name)
+		require.ErrorContains(t, err, "insert another: ", name)
+	}
+	require.Empty(t, userNames(t, pool))
+	unread := &pg.Batch{}
+	unread.Exec("insert", insertUser, "queue 5")
+	unread.Exec("misspell", `INSERT INTO users (nam) VALUES ($1)`, "queue 6")
+	require.ErrorContains(t, unread.InTx(t.Context(), pool), "insert, misspell: ")
+	require.Empty(t, userNames(t, pool))
+}
+
+// K01: a statement that cannot even be parsed fails within the savepoint that it stands in, whatever was asked before it.
+func TestK01ParseErrorsStayInTheirSavepoint(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	user := uuid.New()
+	broken := func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), `SELECT no_such_column FROM users`)
+
+		return err
+	}
+	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), insertUser, "queue 1")
+		require.NoError(t, err)
+		require.Equal(t, "42703", pg.Code(pg.InTx(t.Context(), tx, broken)))
+		require.Equal(t, "42703", pg.Code(pg.AsTenant(t.Context(), tx, user, broken)))
+		_, err = tx.Exec(t.Context(), insertUser, "queue 2")
+
+		return err
+	}))
+	require.Equal(t, []string{"queue 1", "queue 2"}, userNames(t, pool))
+}
+
+// An error that is swallowed within a savepoint does not let the savepoint pass.
+func TestSwallowedErrorsEndTheirSavepoint(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		require.Error(t, pg.AsTenant(t.Context(), tx, uuid.New(), func(tx pgx.Tx) error {
+			_, _ = tx.Exec(t.Context(), `SELECT no_such_column FROM users`)
+
+			return nil
+		}))
+		var role string
+		require.NoError(t, tx.QueryRow(t.Context(), `SELECT current_setting('role')`).Scan(&role))
+		require.Equal(t, "none", role)
+		_, err := tx.Exec(t.Context(), insertUser, "queue 1")
+
+		return err
+	}))
+	require.Equal(t, []string{"queue 1"}, userNames(t, pool))
+}
+
+// A transaction whose statement failed and was swallowed is no success.
+func TestSwallowedErrorsEndTheirTransaction(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	err := pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		_, _ = tx.Exec(t.Context(), `SELECT no_such_column FROM users`)
+
+		return nil
+	})
+	require.ErrorIs(t, err, pgx.ErrTxCommitRollback)
+	require.NoError(t, pg.InTx(t.Context(), pool, func(pgx.Tx) error { return nil }))
+}

@@ -1,0 +1,215 @@
+package pg
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	beginWrite = "begin"
+	beginRead  = "begin isolation level repeatable read read only"
+)
+
+// transaction is one on a connection of its own. What it adds to pgx's is that it may begin and commit in the round trip
+// of other statements (a [Batch]); every statement is sent when it is asked for and answers for itself.
+type transaction struct {
+	conn   *pgxpool.Conn
+	points int  // savepoints so far, for their names
+	closed bool // committed or rolled back, and the connection given back
+}
+
+// open takes a connection, which is given back by Commit or Rollback. The caller begins.
+func open(ctx context.Context, pool *pgxpool.Pool) (*transaction, error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // wrapped by the caller
+	}
+
+	return &transaction{conn: conn}, nil
+}
+
+func (t *transaction) release() {
+	t.closed = true
+	t.conn.Release()
+}
+
+// Begin starts a savepoint.
+func (t *transaction) Begin(ctx context.Context) (pgx.Tx, error) {
+	t.points++
+	name := "sp_" + strconv.Itoa(t.points)
+	if _, err := t.Exec(ctx, "savepoint "+name); err != nil {
+		return nil, err
+	}
+
+	return &savepoint{transaction: t, name: name}, nil
+}
+
+// Commit implements pgx.Tx.
+func (t *transaction) Commit(ctx context.Context) error {
+	if t.closed {
+		return pgx.ErrTxClosed
+	}
+	defer t.release()
+	tag, err := t.conn.Exec(ctx, "commit")
+	if err == nil {
+		err = committed(tag)
+	}
+	if err != nil && t.conn.Conn().PgConn().TxStatus() != 'I' {
+		_ = t.conn.Conn().Close(ctx) // or the pool would hand it out in the midst of a transaction
+	}
+
+	return err //nolint:wrapcheck // as pgx returns it
+}
+
+// Rollback implements pgx.Tx.
+func (t *transaction) Rollback(ctx context.Context) error {
+	if t.closed {
+		return pgx.ErrTxClosed
+	}
+	defer t.release()
+	if t.conn.Conn().IsClosed() || t.conn.Conn().PgConn().TxStatus() == 'I' {
+		return nil
+	}
+	_, err := t.conn.Exec(ctx, "rollback")
+	if err != nil {
+		_ = t.conn.Conn().Close(ctx) // or the pool would hand it out in the midst of a transaction
+	}
+
+	return err //nolint:wrapcheck // as pgx returns it
+}
+
+// Exec implements pgx.Tx.
+func (t *transaction) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	if t.closed {
+		return pgconn.CommandTag{}, pgx.ErrTxClosed
+	}
+
+	return t.conn.Exec(ctx, sql, args...) //nolint:wrapcheck // as pgx returns it
+}
+
+// Query implements pgx.Tx.
+func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	if t.closed {
+		return nil, pgx.ErrTxClosed
+	}
+
+	return t.conn.Query(ctx, sql, args...) //nolint:wrapcheck // as pgx returns it
+}
+
+// QueryRow implements pgx.Tx.
+func (t *transaction) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	if t.closed {
+		return oneRow{err: pgx.ErrTxClosed}
+	}
+
+	return t.conn.QueryRow(ctx, sql, args...)
+}
+
+// SendBatch implements pgx.Tx.
+func (t *transaction) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	if t.closed {
+		return &refused{err: pgx.ErrTxClosed}
+	}
+
+	return t.conn.SendBatch(ctx, b)
+}
+
+// CopyFrom implements pgx.Tx.
+func (t *transaction) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, source pgx.CopyFromSource) (int64, error) {
+	if t.closed {
+		return 0, pgx.ErrTxClosed
+	}
+
+	return t.conn.CopyFrom(ctx, table, columns, source) //nolint:wrapcheck // as pgx returns it
+}
+
+// LargeObjects implements pgx.Tx. There are none here.
+func (t *transaction) LargeObjects() pgx.LargeObjects { return pgx.LargeObjects{} }
+
+// Prepare implements pgx.Tx.
+func (t *transaction) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
+	return t.conn.Conn().Prepare(ctx, name, sql) //nolint:wrapcheck // as pgx returns it
+}
+
+// Conn implements pgx.Tx.
+func (t *transaction) Conn() *pgx.Conn { return t.conn.Conn() }
+
+// savepoint is a transaction within one.
+type savepoint struct {
+	*transaction
+
+	name  string
+	ended bool
+}
+
+// Commit releases the savepoint. What failed can still be rolled back.
+func (s *savepoint) Commit(ctx context.Context) error {
+	if s.ended {
+		return pgx.ErrTxClosed
+	}
+	_, err := s.Exec(ctx, "release savepoint "+s.name)
+	s.ended = err == nil
+
+	return err
+}
+
+// Rollback undoes what was done since the savepoint.
+func (s *savepoint) Rollback(ctx context.Context) error {
+	if s.ended {
+		return pgx.ErrTxClosed
+	}
+	s.ended = true
+	_, err := s.Exec(ctx, "rollback to savepoint "+s.name)
+
+	return err
+}
+
+// refused are the results of a batch that was not sent.
+type refused struct {
+	pgx.BatchResults
+
+	err error
+}
+
+// Exec implements pgx.BatchResults.
+func (r *refused) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}, r.err }
+
+// Query implements pgx.BatchResults.
+func (r *refused) Query() (pgx.Rows, error) { return nil, r.err }
+
+// QueryRow implements pgx.BatchResults.
+func (r *refused) QueryRow() pgx.Row { return oneRow{err: r.err} }
+
+// Close implements pgx.BatchResults.
+func (r *refused) Close() error { return r.err }
+
+// oneRow is the first of some rows.
+type oneRow struct {
+	rows pgx.Rows
+	err  error
+}
+
+// Scan implements pgx.Row.
+func (r oneRow) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		if err := r.rows.Err(); err != nil {
+			return err //nolint:wrapcheck // as pgx returns it
+		}
+
+		return pgx.ErrNoRows
+	}
+	if err := r.rows.Scan(dest...); err != nil {
+		return err //nolint:wrapcheck // as pgx returns it
+	}
+	r.rows.Close()
+
+	return r.rows.Err() //nolint:wrapcheck // as pgx returns it
+}
