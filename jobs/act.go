@@ -99,9 +99,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 			return move{}, err //nolint:wrapcheck // crud says what it was
 		}
 	}
-	if err := a.remember(ctx, c, &outcome); err != nil {
-		return move{}, err
-	}
+	a.remember(c, &outcome)
 
 	return afterAct(a.out, &outcome, in), nil
 }
@@ -125,15 +123,13 @@ func (a *act) carryOut(ctx context.Context, c *commit) (move, error) {
 	if err != nil {
 		return move{}, err //nolint:wrapcheck // crud says what it was
 	}
-	if err := a.remember(ctx, c, &outcome); err != nil {
-		return move{}, err
-	}
+	a.remember(c, &outcome)
 
 	return afterApproved(&outcome), nil
 }
 
 // remember keeps the decision and tells what its calls came to.
-func (a *act) remember(ctx context.Context, c *commit, outcome *crud.Outcome) error {
+func (a *act) remember(c *commit, outcome *crud.Outcome) {
 	c.output = newActMade(a.out, outcome)
 	if r := a.out.RequestSchema; r != nil {
 		c.last.Exec("add table to step", db.TurnStepSchemaAdd, &db.TurnStepSchemaAddParams{TurnID: c.d.TurnID, Step: int32(c.at.Step), TableName: r.Table})
@@ -155,6 +151,4 @@ func (a *act) remember(ctx context.Context, c *commit, outcome *crud.Outcome) er
 	if len(refs) > 0 {
 		c.events.add("entities", map[string]any{"refs": refs})
 	}
-
-	return nil
 }
