@@ -37,8 +37,8 @@ func TestY01TwentyTabs(t *testing.T) {
 		b.requireNoTrouble()
 	}
 	// Who leaves and comes back quickly goes on.
-	first.do(chromedp.Navigate("about:blank"))
-	first.eval(`history.back()`)
+	place := first.eval(`location.href`)
+	first.do(chromedp.Navigate("about:blank"), chromedp.Navigate(place))
 	first.lastReply(1)
 	first.fill("#message", "Show my tasks")
 	first.eval(`document.querySelector("#composer").requestSubmit()`)

@@ -175,7 +175,9 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 // until waits for a condition in the page's own language. What is not there yet is not an error.
 func (b *tab) until(condition string) {
 	b.t.Helper()
-	_, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void]("(() => { try { return "+condition+" } catch { return false } })()",
+	ctx, cancel := context.WithTimeout(b.ctx, pageDeadline+time.Second) // a page that goes takes its own timeout along
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("(() => { try { return "+condition+" } catch { return false } })()",
 		chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(pageDeadline)))
 	if err != nil {
 		b.screenshot("failed")

@@ -51,6 +51,14 @@ for (const name of Object.keys(parts)) {
   });
 }
 $("close-inspector").addEventListener("click", () => show("inspector", false));
+
+// Notices cover nothing that somebody may be about to press, and move it as little as there is room for.
+function placeNotices() {
+  if (phone.matches) $("top").after($("notices"));
+  else $("stored-title").before($("notices"));
+}
+placeNotices();
+phone.addEventListener("change", placeNotices);
 phone.addEventListener("change", () => { for (const name of Object.keys(parts)) show(name, name === "inspector" && !phone.matches && isOpen(name), false); });
 
 document.addEventListener("click", (event) => {

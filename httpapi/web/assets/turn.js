@@ -186,25 +186,36 @@ export function turnView(turn, on) {
   return view;
 }
 
-// The end stays in view, whatever grows or shrinks, unless the reader has scrolled up.
+// The end stays in view, whatever grows or shrinks, unless the reader has scrolled up. What shrinks scrolls too, and may have
+// grown again before that is heard: only what happens at one size, or under the reader's hand, is the reader's doing.
 const list = $("scroll");
+const touched = 500; // ms; scrolling goes on for a while after a hand
 let atEnd = true;
 let top = 0;
+let size = "";
+let handAt = -Infinity;
 
-function follow() {
-  if (atEnd) list.scrollTop = list.scrollHeight;
+const sizeNow = () => `${list.scrollHeight} ${list.clientHeight}`;
+
+function settle() {
   top = list.scrollTop;
+  size = sizeNow();
   $("newest").hidden = atEnd;
 }
 
-// Only a reader scrolls up. What grows above or below moves nothing that they did not move.
+function follow() {
+  if (atEnd) list.scrollTop = list.scrollHeight;
+  settle();
+}
+
 list.addEventListener("scroll", () => {
-  const below = list.scrollHeight - list.scrollTop - list.clientHeight;
-  if (below < 40) atEnd = true;
-  else if (list.scrollTop < top - 2) atEnd = false;
-  top = list.scrollTop;
-  $("newest").hidden = atEnd;
+  const isReader = size === sizeNow() || performance.now() - handAt < touched;
+  if (list.scrollHeight - list.scrollTop - list.clientHeight < 40) atEnd = true;
+  else if (isReader && list.scrollTop < top - 2) atEnd = false;
+  if (atEnd && !isReader) follow();
+  else settle();
 });
+for (const hand of ["wheel", "touchmove", "pointerdown", "keydown"]) list.addEventListener(hand, () => { handAt = performance.now(); }, { passive: true });
 const sizes = new ResizeObserver(follow);
 for (const part of [list, $("turns"), $("outbox"), $("empty")]) sizes.observe(part);
 $("newest").addEventListener("click", toEnd);
