@@ -7,12 +7,13 @@ package db
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 )
 
 const EmbeddingChangedRows = `-- name: EmbeddingChangedRows :many
-SELECT DISTINCT r.entity_type, r.entity_id::text AS entity_id
+SELECT DISTINCT t.user_id, r.entity_type, r.entity_id::text AS entity_id
 FROM turns AS t
 CROSS JOIN LATERAL (
     SELECT v.ref FROM entity_events AS v
@@ -21,10 +22,11 @@ CROSS JOIN LATERAL (
     OFFSET 0) AS e
 CROSS JOIN LATERAL (SELECT f.entity_type, f.entity_id FROM entity_refs AS f WHERE f.session_id = t.session_id AND f.ref = e.ref LIMIT 1) AS r
 WHERE t.id = $1 AND r.entity_id IS NOT NULL
-ORDER BY 1, 2
+ORDER BY 2, 3
 `
 
 type EmbeddingChangedRowsRow struct {
+	UserID     uuid.UUID
 	EntityType string
 	EntityID   string
 }
@@ -39,7 +41,7 @@ func (q *Queries) EmbeddingChangedRows(ctx context.Context, db DBTX, turnID uuid
 	var items []*EmbeddingChangedRowsRow
 	for rows.Next() {
 		var i EmbeddingChangedRowsRow
-		if err := rows.Scan(&i.EntityType, &i.EntityID); err != nil {
+		if err := rows.Scan(&i.UserID, &i.EntityType, &i.EntityID); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)
@@ -74,21 +76,25 @@ func (q *Queries) EmbeddingCount(ctx context.Context, db DBTX, arg *EmbeddingCou
 }
 
 const EmbeddingDelete = `-- name: EmbeddingDelete :exec
-DELETE FROM embeddings WHERE owner_kind = $1 AND owner_id = ANY ($2::text[])
+DELETE FROM embeddings
+WHERE owner_kind = $1 AND owner_id = ANY ($2::text[])
+  AND ($3::uuid IS NULL OR user_id = $3::uuid)
 `
 
 type EmbeddingDeleteParams struct {
 	OwnerKind string
 	OwnerIds  []string
+	UserID    *uuid.UUID
 }
 
+// EmbeddingDelete drops the vectors of rows; one user's alone, if one is named.
 func (q *Queries) EmbeddingDelete(ctx context.Context, db DBTX, arg *EmbeddingDeleteParams) error {
-	_, err := db.Exec(ctx, EmbeddingDelete, arg.OwnerKind, arg.OwnerIds)
+	_, err := db.Exec(ctx, EmbeddingDelete, arg.OwnerKind, arg.OwnerIds, arg.UserID)
 	return err
 }
 
 const EmbeddingHashes = `-- name: EmbeddingHashes :many
-SELECT owner_id, content_hash FROM embeddings
+SELECT coalesce(user_id::text, '')::text AS user_id, owner_id, content_hash FROM embeddings
 WHERE owner_kind = $1 AND model = $2 AND dimensions = $3 AND owner_id = ANY ($4::text[])
 `
 
@@ -100,11 +106,12 @@ type EmbeddingHashesParams struct {
 }
 
 type EmbeddingHashesRow struct {
+	UserID      string
 	OwnerID     string
 	ContentHash []byte
 }
 
-// EmbeddingHashes is of which texts there are vectors.
+// EmbeddingHashes are the hashes of the texts that have vectors, with whose they are; "" for what all share.
 func (q *Queries) EmbeddingHashes(ctx context.Context, db DBTX, arg *EmbeddingHashesParams) ([]*EmbeddingHashesRow, error) {
 	rows, err := db.Query(ctx, EmbeddingHashes,
 		arg.OwnerKind,
@@ -119,7 +126,7 @@ func (q *Queries) EmbeddingHashes(ctx context.Context, db DBTX, arg *EmbeddingHa
 	var items []*EmbeddingHashesRow
 	for rows.Next() {
 		var i EmbeddingHashesRow
-		if err := rows.Scan(&i.OwnerID, &i.ContentHash); err != nil {
+		if err := rows.Scan(&i.UserID, &i.OwnerID, &i.ContentHash); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)
@@ -326,6 +333,7 @@ WITH new AS (
 ), moved AS ( -- to another owner
     DELETE FROM embeddings AS e USING new
     WHERE e.owner_kind = $1 AND e.owner_id = new.owner_id AND e.model = $2 AND e.user_id IS DISTINCT FROM new.user_id
+      AND NOT $9::boolean
 )
 INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding, search)
 SELECT $1, new.owner_id, $2, new.user_id, $3, new.content_hash, new.embedding::vector,
@@ -345,9 +353,11 @@ type EmbeddingUpsertParams struct {
 	ContentHashes [][]byte
 	Vectors       []string
 	Contents      []string
+	Several       bool
 }
 
-// EmbeddingUpsert stores vectors, given as pgvector writes them.
+// EmbeddingUpsert stores vectors, given as pgvector writes them. Rows that several users may see have one for each; others
+// lose that of an earlier owner.
 func (q *Queries) EmbeddingUpsert(ctx context.Context, db DBTX, arg *EmbeddingUpsertParams) error {
 	_, err := db.Exec(ctx, EmbeddingUpsert,
 		arg.OwnerKind,
@@ -358,6 +368,43 @@ func (q *Queries) EmbeddingUpsert(ctx context.Context, db DBTX, arg *EmbeddingUp
 		arg.ContentHashes,
 		arg.Vectors,
 		arg.Contents,
+		arg.Several,
 	)
 	return err
+}
+
+const EmbeddingUsers = `-- name: EmbeddingUsers :many
+SELECT u.id FROM users AS u
+WHERE u.id > $1
+  AND ($2::timestamptz IS NULL
+       OR EXISTS (SELECT FROM sessions AS s WHERE s.user_id = u.id AND s.last_activity_at >= $2::timestamptz))
+ORDER BY u.id
+LIMIT $3
+`
+
+type EmbeddingUsersParams struct {
+	After uuid.UUID
+	Since *time.Time
+	Lim   int32
+}
+
+// EmbeddingUsers are users in the order of their ids; those alone who have said something since a time, if one is given.
+func (q *Queries) EmbeddingUsers(ctx context.Context, db DBTX, arg *EmbeddingUsersParams) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, EmbeddingUsers, arg.After, arg.Since, arg.Lim)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []uuid.UUID
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

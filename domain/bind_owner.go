@@ -6,6 +6,7 @@ func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 	}
 
 	if table.view {
+		e.Viewed = true
 		b.bindViewOwner(i, e, table)
 
 		return

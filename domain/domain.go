@@ -96,6 +96,9 @@ type Entity struct {
 	Singleton bool
 	// Empty is the sentence for a list without rows.
 	Empty string
+	// Viewed: a view keeps the users' rows apart, whose condition asks for whom the transaction acts. It shows nobody's
+	// to nobody, and may show a row to several users.
+	Viewed bool
 
 	versioned bool // a view with a column for the version
 }
@@ -258,6 +261,17 @@ func (e *Entity) VersionSQL() string {
 	}
 
 	return pgx.Identifier{e.Table}.Sanitize() + ".xmin::text"
+}
+
+// WrittenSinceSQL is the condition that a transaction from a horizon on (a parameter's text form of an xid) may have
+// written a row, where the table stands in FROM. Of rows whose version does not tell it is true.
+func (e *Entity) WrittenSinceSQL(horizon string) string {
+	if !e.Viewed {
+		return "age(" + pgx.Identifier{e.Table}.Sanitize() + ".xmin) <= age(" + horizon + "::xid)"
+	}
+	version := e.VersionSQL()
+
+	return "CASE WHEN " + version + " ~ '^[0-9]+$' THEN age(" + version + "::xid) <= age(" + horizon + "::xid) ELSE true END"
 }
 
 // Verb is a way of writing rows.

@@ -42,7 +42,7 @@ func (x *Index) SweepChanged(ctx context.Context) error {
 				continue
 			}
 			if known {
-				if refused, err = settle(refused, x.sweepRows(ctx, e, before.horizon)); err != nil {
+				if refused, err = settle(refused, x.sweepType(ctx, e, before.horizon)); err != nil {
 					return err
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"alfred/db"
 	"alfred/domain"
 	"alfred/llm"
+	"alfred/pg"
 )
 
 const (
@@ -56,12 +57,14 @@ func (x *Index) EmbedTurn(ctx context.Context, turnID uuid.UUID) error {
 	if err != nil {
 		return fmt.Errorf("list changed rows: %w", err)
 	}
+	var userID uuid.UUID
 	byType := map[string][]string{}
 	for _, row := range changed {
+		userID = row.UserID
 		byType[row.EntityType] = append(byType[row.EntityType], row.EntityID)
 	}
 	for _, e := range x.searcher.domain.Entities {
-		if err := x.EmbedRows(ctx, e.Type, byType[e.Type]); err != nil {
+		if err := x.EmbedRows(ctx, userID, e.Type, byType[e.Type]); err != nil {
 			return err
 		}
 	}
@@ -78,13 +81,13 @@ func (x *Index) EmbedTurn(ctx context.Context, turnID uuid.UUID) error {
 }
 
 // EmbedRows embeds rows of a type by key and drops the vectors of those that are
-// gone. Types that are not searched have none.
-func (x *Index) EmbedRows(ctx context.Context, entityType string, ids []string) error {
+// gone. Types that are not searched have none. The user is whose view they are read through, if there is one.
+func (x *Index) EmbedRows(ctx context.Context, userID uuid.UUID, entityType string, ids []string) error {
 	e := x.searcher.domain.ByType(entityType)
 	if e == nil || !searched(e) || len(ids) == 0 {
 		return nil
 	}
-	texts, err := x.rowTexts(ctx, e, `WHERE `+key(e)+` = ANY($1::text[]::`+e.Key.Type+`[])`, ids)
+	texts, err := x.rowTexts(ctx, userID, e, `WHERE `+key(e)+` = ANY($1::text[]::`+e.Key.Type+`[])`, ids)
 	if err != nil {
 		return err
 	}
@@ -104,26 +107,48 @@ func (x *Index) EmbedRows(ctx context.Context, entityType string, ids []string) 
 	if len(gone) == 0 {
 		return nil
 	}
-	if err := x.q.EmbeddingDelete(ctx, x.pool, &db.EmbeddingDeleteParams{OwnerKind: e.Type, OwnerIds: gone}); err != nil {
+	params := &db.EmbeddingDeleteParams{OwnerKind: e.Type, OwnerIds: gone}
+	if e.Viewed {
+		params.UserID = &userID
+	}
+	if err := x.q.EmbeddingDelete(ctx, x.pool, params); err != nil {
 		return fmt.Errorf("drop vectors: %w", err)
 	}
 
 	return nil
 }
 
-// searched says that rows of the type have vectors: it has a text to embed, and its
-// owner, if it has one, is a user's id.
+// searched says that rows of the type have vectors: it has a text to embed, and all share
+// its rows, its owner is a user's id, or its view knows whose they are.
 func searched(e *domain.Entity) bool {
-	return !e.Semantic.IsZero() && (e.Owner == nil || e.Owner.Kind == domain.KindUUID)
+	return !e.Semantic.IsZero() && (e.Viewed || e.Owner == nil || e.Owner.Kind == domain.KindUUID)
 }
 
 func key(e *domain.Entity) string { return pgx.Identifier{e.Table, e.Key.Name}.Sanitize() }
 
-// rowTexts renders rows by the type's template.
-func (x *Index) rowTexts(ctx context.Context, e *domain.Entity, where string, arg any) ([]text, error) {
+// rowTexts renders rows by the type's template; those that the user sees, where a view keeps them apart.
+func (x *Index) rowTexts(ctx context.Context, userID uuid.UUID, e *domain.Entity, where string, args ...any) (texts []text, err error) {
+	if !e.Viewed {
+		return x.textsOf(ctx, x.pool, e, where, args...)
+	}
+	err = pgx.BeginFunc(ctx, x.pool, func(tx pgx.Tx) error {
+		return pg.AsTenant(ctx, tx, userID, func(tx pgx.Tx) error {
+			texts, err = x.textsOf(ctx, tx, e, where, args...)
+
+			return err
+		})
+	})
+	for i := range texts {
+		texts[i].user = userID.String()
+	}
+
+	return texts, err //nolint:wrapcheck // textsOf and pg say what it was
+}
+
+func (x *Index) textsOf(ctx context.Context, conn db.DBTX, e *domain.Entity, where string, args ...any) ([]text, error) {
 	d := x.searcher.domain
 	columns := []string{key(e) + `::text AS _id`, `'' AS _user`}
-	if e.Owner != nil {
+	if e.Owner != nil && !e.Viewed {
 		columns[1] = pgx.Identifier{e.Table, e.Owner.Name}.Sanitize() + `::text AS _user`
 	}
 	for _, name := range e.Semantic.Columns() {
@@ -133,7 +158,7 @@ func (x *Index) rowTexts(ctx context.Context, e *domain.Entity, where string, ar
 	}
 	sql := `SELECT r._id, r._user, to_jsonb(r) FROM (SELECT ` + strings.Join(columns, ", ") + ` FROM ` +
 		pgx.Identifier{d.Schema, e.Table}.Sanitize() + ` ` + where + `) AS r`
-	rows, err := x.pool.Query(ctx, sql, arg)
+	rows, err := conn.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read texts of %s: %w", e.Table, err)
 	}
@@ -214,6 +239,9 @@ func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind strin
 		return fmt.Errorf("%w: %s gave %d for %d texts", ErrVector, embedder.Model(), len(vectors), len(texts))
 	}
 	params := &db.EmbeddingUpsertParams{OwnerKind: kind, Model: embedder.Model(), Dimensions: int32(embedder.Dimensions())}
+	if e := x.searcher.domain.ByType(kind); e != nil {
+		params.Several = e.Viewed
+	}
 	var refused error
 	for i, vector := range vectors {
 		if err := check(embedder, vector); err != nil {
@@ -252,7 +280,7 @@ func (x *Index) changed(ctx context.Context, embedder llm.Embedder, kind string,
 	}
 	known := map[string]string{}
 	for _, row := range stored {
-		known[row.OwnerID] = string(row.ContentHash)
+		known[row.UserID+" "+row.OwnerID] = string(row.ContentHash)
 	}
 	var (
 		changed []text
@@ -260,7 +288,7 @@ func (x *Index) changed(ctx context.Context, embedder llm.Embedder, kind string,
 	)
 	for _, one := range texts {
 		hash := sha256.Sum256([]byte(one.content))
-		if strings.TrimSpace(one.content) != "" && known[one.id] != string(hash[:]) {
+		if strings.TrimSpace(one.content) != "" && known[one.user+" "+one.id] != string(hash[:]) {
 			changed, hashes = append(changed, one), append(hashes, hash[:])
 		}
 	}

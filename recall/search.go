@@ -154,7 +154,7 @@ func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text 
 		return nil, nil
 	}
 	keys, err := db.New().RecallOrder(ctx, tx, &db.RecallOrderParams{
-		Query: text, Kind: e.Type, Shared: e.Owner == nil, Vector: literalOrNil(vectors, text), Model: s.modelFor(vectors),
+		Query: text, Kind: e.Type, Shared: e.Reference, Vector: literalOrNil(vectors, text), Model: s.modelFor(vectors),
 		Dimensions: int32(s.dimensionsFor(vectors)), Weight: s.weights(vectors.Model).Meaning, Lim: maxOrdered,
 	})
 	if err != nil {
@@ -216,7 +216,7 @@ func literalOrNil(v *Vectors, text string) *string {
 // label, if an index on it can be searched for the tenant.
 func nameColumn(e *domain.Entity) *domain.Column {
 	names := e.Label.Columns()
-	if len(names) != 1 || e.Owner == nil || e.Owner.Kind != domain.KindUUID {
+	if len(names) != 1 || e.Viewed || e.Owner == nil || e.Owner.Kind != domain.KindUUID {
 		return nil
 	}
 	if c := e.Column(names[0]); c != nil && c.Kind == domain.KindText && c.Expr == "" && len(c.Enum) == 0 {

@@ -271,7 +271,7 @@ func TestModelChange(t *testing.T) {
 	var recipe string
 	require.NoError(t, pool.QueryRow(t.Context(), `INSERT INTO kitchen.recipes (user_id, name) VALUES ($1, 'Lemon Curd') RETURNING id::text`, demoUser).Scan(&recipe))
 	index := recall.NewIndex(searcher, pool)
-	require.NoError(t, index.EmbedRows(t.Context(), "recipe", []string{recipe}))
+	require.NoError(t, index.EmbedRows(t.Context(), uuid.Nil, "recipe", []string{recipe}))
 	count := func() (n int) {
 		require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM embeddings WHERE owner_id = $1`, recipe).Scan(&n))
 

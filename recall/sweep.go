@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
@@ -15,6 +15,10 @@ import (
 
 // sweepPage is how many texts a sweep looks at at once.
 const sweepPage = 500
+
+// soonFor is how long after a user's last message what other programs write of hers gets its vectors within seconds,
+// where a view keeps users apart; afterwards the sweep comes by.
+const soonFor = 12 * time.Hour
 
 // Sweep embeds what no job has: rows written by other programs, rows and turns
 // from before the embedder was chosen. When nothing is left it makes the model's
@@ -45,7 +49,7 @@ func (x *Index) sweepAll(ctx context.Context) (refused, err error) {
 		if !searched(e) {
 			continue
 		}
-		if refused, err = settle(refused, x.sweepRows(ctx, e, "")); err != nil {
+		if refused, err = settle(refused, x.sweepType(ctx, e, "")); err != nil {
 			return nil, err
 		}
 	}
@@ -62,16 +66,44 @@ func settle(refused, err error) (error, error) {
 	return refused, err
 }
 
-// sweepRows embeds a type's rows; those alone that a transaction from the horizon on wrote, if one is given.
-func (x *Index) sweepRows(ctx context.Context, e *domain.Entity, horizon string) error {
-	changed := ""
+// sweepType embeds a type's rows; those alone that a transaction from the horizon on wrote, if one is given. Where a
+// view keeps users apart they are read for one user after the other: with a horizon for those of the last hours, because
+// every row that any user's program writes leads here.
+func (x *Index) sweepType(ctx context.Context, e *domain.Entity, horizon string) error {
+	if !e.Viewed {
+		return x.sweepRows(ctx, uuid.Nil, e, horizon)
+	}
+	params := &db.EmbeddingUsersParams{Lim: sweepPage}
 	if horizon != "" {
-		changed = ` AND age(` + pgx.Identifier{e.Table}.Sanitize() + `.xmin) <= age(` + literal(horizon) + `::xid)`
+		since := time.Now().Add(-soonFor)
+		params.Since = &since
 	}
 	var refused error
-	for last := ""; ; {
-		where := `WHERE ($1 = '' OR ` + key(e) + ` > nullif($1, '')::` + e.Key.Type + `)` + changed
-		texts, err := x.rowTexts(ctx, e, where+` ORDER BY `+key(e)+fmt.Sprintf(` LIMIT %d`, sweepPage), last)
+	for {
+		users, err := x.q.EmbeddingUsers(ctx, x.pool, params)
+		if err != nil {
+			return fmt.Errorf("list users: %w", err)
+		}
+		for _, params.After = range users {
+			if refused, err = settle(refused, x.sweepRows(ctx, params.After, e, horizon)); err != nil {
+				return err
+			}
+		}
+		if len(users) < sweepPage {
+			return refused
+		}
+	}
+}
+
+func (x *Index) sweepRows(ctx context.Context, userID uuid.UUID, e *domain.Entity, horizon string) error {
+	where := `WHERE ($1 = '' OR ` + key(e) + ` > nullif($1, '')::` + e.Key.Type + `)`
+	args := []any{""}
+	if horizon != "" {
+		where, args = where+` AND `+e.WrittenSinceSQL("$2::text"), append(args, horizon)
+	}
+	var refused error
+	for {
+		texts, err := x.rowTexts(ctx, userID, e, where+` ORDER BY `+key(e)+fmt.Sprintf(` LIMIT %d`, sweepPage), args...)
 		if err != nil {
 			return err
 		}
@@ -85,7 +117,7 @@ func (x *Index) sweepRows(ctx context.Context, e *domain.Entity, horizon string)
 		if len(texts) < sweepPage {
 			return refused
 		}
-		last = texts[len(texts)-1].id
+		args[0] = texts[len(texts)-1].id
 	}
 }
 

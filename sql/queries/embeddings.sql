@@ -1,6 +1,6 @@
 -- EmbeddingChangedRows are the rows that a turn wrote, its UI changes included.
 -- name: EmbeddingChangedRows :many
-SELECT DISTINCT r.entity_type, r.entity_id::text AS entity_id
+SELECT DISTINCT t.user_id, r.entity_type, r.entity_id::text AS entity_id
 FROM turns AS t
 CROSS JOIN LATERAL (
     SELECT v.ref FROM entity_events AS v
@@ -9,19 +9,22 @@ CROSS JOIN LATERAL (
     OFFSET 0) AS e
 CROSS JOIN LATERAL (SELECT f.entity_type, f.entity_id FROM entity_refs AS f WHERE f.session_id = t.session_id AND f.ref = e.ref LIMIT 1) AS r
 WHERE t.id = @turn_id AND r.entity_id IS NOT NULL
-ORDER BY 1, 2;
+ORDER BY 2, 3;
 
 -- EmbeddingCount is how many vectors a model has, and how many turns should have one.
 -- name: EmbeddingCount :one
 SELECT (SELECT count(*) FROM embeddings WHERE model = @model AND dimensions = @dimensions)::bigint AS vectors,
        (SELECT count(*) FROM turns WHERE status = 'succeeded')::bigint AS turns;
 
+-- EmbeddingDelete drops the vectors of rows; one user's alone, if one is named.
 -- name: EmbeddingDelete :exec
-DELETE FROM embeddings WHERE owner_kind = @owner_kind AND owner_id = ANY (@owner_ids::text[]);
+DELETE FROM embeddings
+WHERE owner_kind = @owner_kind AND owner_id = ANY (@owner_ids::text[])
+  AND (sqlc.narg(user_id)::uuid IS NULL OR user_id = sqlc.narg(user_id)::uuid);
 
--- EmbeddingHashes is of which texts there are vectors.
+-- EmbeddingHashes are the hashes of the texts that have vectors, with whose they are; "" for what all share.
 -- name: EmbeddingHashes :many
-SELECT owner_id, content_hash FROM embeddings
+SELECT coalesce(user_id::text, '')::text AS user_id, owner_id, content_hash FROM embeddings
 WHERE owner_kind = @owner_kind AND model = @model AND dimensions = @dimensions AND owner_id = ANY (@owner_ids::text[]);
 
 -- EmbeddingModels are the models that are complete, the newest first: those whose index stands.
@@ -57,7 +60,8 @@ WHERE t.status = 'succeeded' AND t.id > @after
 ORDER BY t.id
 LIMIT @lim;
 
--- EmbeddingUpsert stores vectors, given as pgvector writes them.
+-- EmbeddingUpsert stores vectors, given as pgvector writes them. Rows that several users may see have one for each; others
+-- lose that of an earlier owner.
 -- name: EmbeddingUpsert :exec
 WITH new AS (
     SELECT unnest(@owner_ids::text[]) AS owner_id, nullif(unnest(@user_ids::text[]), '')::uuid AS user_id,
@@ -66,6 +70,7 @@ WITH new AS (
 ), moved AS ( -- to another owner
     DELETE FROM embeddings AS e USING new
     WHERE e.owner_kind = @owner_kind AND e.owner_id = new.owner_id AND e.model = @model AND e.user_id IS DISTINCT FROM new.user_id
+      AND NOT @several::boolean
 )
 INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding, search)
 SELECT @owner_kind, new.owner_id, @model, new.user_id, @dimensions, new.content_hash, new.embedding::vector,
@@ -74,3 +79,12 @@ FROM new
 ON CONFLICT (owner_kind, owner_id, model, user_id) DO UPDATE
 SET dimensions = excluded.dimensions, content_hash = excluded.content_hash,
     embedding = excluded.embedding, search = excluded.search, created_at = clock_timestamp();
+
+-- EmbeddingUsers are users in the order of their ids; those alone who have said something since a time, if one is given.
+-- name: EmbeddingUsers :many
+SELECT u.id FROM users AS u
+WHERE u.id > @after
+  AND (sqlc.narg(since)::timestamptz IS NULL
+       OR EXISTS (SELECT FROM sessions AS s WHERE s.user_id = u.id AND s.last_activity_at >= sqlc.narg(since)::timestamptz))
+ORDER BY u.id
+LIMIT @lim;

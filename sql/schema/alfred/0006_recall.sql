@@ -54,13 +54,24 @@ CREATE FUNCTION recall_changes(tables text[]) RETURNS TABLE (changes bigint, hor
 LANGUAGE sql VOLATILE
 SET search_path = alfred, public, pg_temp
 AS $$
-    SELECT coalesce(s.n_tup_ins + s.n_tup_upd + s.n_tup_del, 0), pg_snapshot_xmin(pg_current_snapshot())::xid::text
-    FROM unnest(recall_changes.tables) WITH ORDINALITY AS t (name, place)
-    LEFT JOIN pg_stat_all_tables AS s ON s.relid = t.name::regclass
-    ORDER BY t.place
+    WITH RECURSIVE below AS (
+        SELECT t.place, t.name::regclass::oid AS relation FROM unnest(recall_changes.tables) WITH ORDINALITY AS t (name, place)
+        UNION
+        SELECT b.place, r.relation
+        FROM below AS b
+        CROSS JOIN LATERAL (
+            SELECT i.inhrelid AS relation FROM pg_inherits AS i WHERE i.inhparent = b.relation
+            UNION ALL
+            SELECT d.refobjid FROM pg_rewrite AS w
+            JOIN pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass
+            WHERE w.ev_class = b.relation) AS r
+    )
+    SELECT sum(pg_stat_get_tuples_inserted(b.relation) + pg_stat_get_tuples_updated(b.relation) + pg_stat_get_tuples_deleted(b.relation))::bigint,
+           pg_snapshot_xmin(pg_current_snapshot())::xid::text
+    FROM below AS b GROUP BY b.place ORDER BY b.place
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION recall_changes IS 'How many changes Postgres has counted of each table, and the oldest transaction under way: rows that are written from now on have its number or a higher one.';
+COMMENT ON FUNCTION recall_changes IS 'How many changes Postgres has counted of each table, of its partitions and of what lies below a view, and the oldest transaction under way: rows that are written from now on have its number or a higher one.';
 
 -- What the ranking rests on, measured in docs/recall.md. Small functions of their own, so that turns and rows are ranked alike;
 -- Postgres writes them into the statements that call them.
