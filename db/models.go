@@ -546,9 +546,9 @@ type Questions struct {
 	TurnID uuid.UUID
 	// clarify, disambiguate, propose, ask_user or approve.
 	Kind string
-	// text and options [{label, ref?}]; for approve also the tool call and the keys of its rows.
+	// text and options [{id, label, ref?}]; writes [{description, refs, save?}] is what a yes permits; for approve also the tool call and the keys of its rows.
 	Payload json.RawMessage
-	// open, answered, expired (3 turns without an answer) or superseded by a later question.
+	// open, answered, expired (3 turns without an answer) or superseded by a later question or because what it offers is done or gone.
 	Status string
 	// Number of the turn that answered.
 	AnsweredByTurn *int32

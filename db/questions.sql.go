@@ -147,6 +147,24 @@ func (q *Queries) QuestionListTurn(ctx context.Context, db DBTX, arg *QuestionLi
 	return items, nil
 }
 
+const QuestionMoot = `-- name: QuestionMoot :exec
+UPDATE questions AS q SET status = 'superseded'
+WHERE q.session_id = $1 AND q.status = 'open' AND jsonb_array_length(coalesce(q.payload -> 'writes', '[]')) > 0
+  AND NOT EXISTS (
+      SELECT FROM jsonb_array_elements(q.payload -> 'writes') AS w (offer)
+      WHERE w.offer -> 'refs' = '[]'
+         OR EXISTS (
+             SELECT FROM entity_refs AS e
+             WHERE e.session_id = q.session_id AND w.offer -> 'refs' ? e.ref AND e.excluded_reason IS NULL
+               AND (e.state IN ('pending', 'stored') OR e.state = 'promoted' AND NOT coalesce((w.offer ->> 'save')::boolean, false))))
+`
+
+// QuestionMoot closes the open question when all that it offers to write is gone: dropped, rejected, deleted, or a draft that is saved by now.
+func (q *Queries) QuestionMoot(ctx context.Context, db DBTX, sessionID uuid.UUID) error {
+	_, err := db.Exec(ctx, QuestionMoot, sessionID)
+	return err
+}
+
 const QuestionOpen = `-- name: QuestionOpen :one
 SELECT id, session_id, user_id, turn_id, kind, payload, status, answered_by_turn, created_at FROM questions WHERE session_id = $1 AND status = 'open'
 `

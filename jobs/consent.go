@@ -282,7 +282,7 @@ func (s *state) offer() *question {
 
 	return &question{
 		kind: askPropose, text: "Shall I save " + named(labels, len(refs)) + "?", options: yesNo(),
-		writes: []offer{{Description: "Save " + named(labels, len(refs)), Refs: refs}},
+		writes: []offer{{Description: "Save " + named(labels, len(refs)), Refs: refs, Save: true}},
 	}
 }
 

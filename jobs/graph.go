@@ -69,6 +69,8 @@ type option struct {
 type offer struct {
 	Description string   `json:"description"`
 	Refs        []string `json:"refs"`
+	// Save: the write is that of drafts and nothing else, so that it is over when they are saved.
+	Save bool `json:"save,omitempty"`
 }
 
 // yesNo are the options of a question that proposes something.

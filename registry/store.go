@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"alfred/db"
@@ -135,6 +136,21 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 		Actor: string(r.scope.Actor), SessionID: r.scope.SessionID, Refs: refs,
 	}); err != nil {
 		return fmt.Errorf("write refs: %w", err)
+	}
+
+	return r.settle(ctx, changes)
+}
+
+// settle closes the open question when these changes leave nothing of what it offers:
+// a yes to it would permit a write that nobody has in mind any more.
+func (r *Registry) settle(ctx context.Context, changes []change) error {
+	ends := []string{"dropped", "excluded", "promoted", ActionDeleted, ActionDeleted + ":user"}
+	if !slices.ContainsFunc(changes, func(c change) bool { return slices.Contains(ends, c.event) }) {
+		return nil
+	}
+
+	if err := r.q.QuestionMoot(ctx, r.tx, r.scope.SessionID); err != nil {
+		return fmt.Errorf("settle the open question: %w", err)
 	}
 
 	return nil

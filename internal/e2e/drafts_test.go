@@ -128,6 +128,7 @@ turns:`+draft(basil)+`
 	c.say("Add lime")
 	c.say("Save it")
 	c.fact("true", savedAsShown)
+	c.fact("0", `SELECT count(*) FROM questions WHERE session_id = $1 AND status = 'open'`)
 	c.fact("1", `SELECT count(*) FROM kitchen.recipe_ingredients WHERE user_id = $2 AND name = 'lime'`)
 }
 
@@ -208,17 +209,20 @@ turns:`+draft(basil)+`
 	c.say("Draft a curry")
 	c.say("Forget that")
 	c.fact("dropped hidden", `SELECT concat_ws(' ', state, tier) FROM v_entities WHERE session_id = $1 AND ref = 'gen_recipe_1'`)
-	require.NotContains(t, c.prompt(2, "think", 1), "Thai Basil Chicken", "what is dropped has no label in any view")
+	c.fact("superseded", `SELECT status FROM questions WHERE session_id = $1`)
+	shown := c.prompt(2, "think", 1)
+	require.NotContains(t, section(shown, "## Generated (NOT YET SAVED)"), "Thai Basil Chicken", "what is dropped has no label in any view")
+	require.NotContains(t, shown, "## Open Question", "nobody waits for an answer about what is dropped")
 	c.say("Another one")
 	c.fact("gen_recipe_2", `SELECT string_agg(ref, ' ') FROM active_entities($1) WHERE tier = 'generated'`)
-	require.NotContains(t, c.prompt(3, "understand", 1), "Thai Basil Chicken")
+	require.NotContains(t, section(c.prompt(3, "understand", 1), "## All Known Entities"), "Thai Basil Chicken")
 	c.say("Start fresh")
 	c.fact("0", `SELECT count(*) FROM active_entities($1)`)
 	c.fact("3", recipes)
 	require.Contains(t, c.prompt(4, "reply", 1), "Thai Basil Chicken", "the reply can name what is gone")
 	c.say("And one more")
 	c.tier("generated", "gen_recipe_3")
-	c.fact("drop clear_all", `SELECT string_agg(DISTINCT action, ' ' ORDER BY action DESC) FROM decisions WHERE session_id = $1`)
+	c.fact("forget clear_all", `SELECT string_agg(DISTINCT action, ' ' ORDER BY action DESC) FROM decisions WHERE session_id = $1`)
 }
 
 // Parent and children are saved together or not at all, and a retry saves once.
@@ -319,7 +323,7 @@ turns:`+draft(basil)+`
 	c.fact("Thai Basil Chicken", `SELECT r.name FROM kitchen.meal_plans m JOIN kitchen.recipes r ON r.id = m.recipe_id WHERE m.user_id = $2`)
 	c.fact("4", recipes)
 	c.fact("1", versions)
-	c.fact("answered", `SELECT string_agg(status::text, ' ') FROM questions WHERE session_id = $1`)
+	c.fact("superseded answered", `SELECT string_agg(status::text, ' ' ORDER BY id) FROM questions WHERE session_id = $1`)
 }
 
 // Within the turn that saves it, a draft's ref names the new row.

@@ -83,10 +83,10 @@ func TestUnusableDecisions(t *testing.T) {
 		{"InventedRef", "write", `[{calls: [{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_77}], data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
 		{"InventedTable", "write", `[{calls: [{tool: db_create, args: {table: users, data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
 		{"InventedUUID", "write", `[{calls: [{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: 01900000-0000-7000-8000-000000000101}], data: {name: x}}}]}, ` + blocked + `]`, "write failed"},
-		{"ForeignTool", "read", `{calls: [{tool: db_delete, args: {table: inventory, filters: []}}], repairs: [{calls: [{tool: db_create, args: {table: inventory, data: {name: x}}}]}, {calls: [{tool: rm, args: {}}]}]}`, ""},
+		{"ForeignTool", "read", `[{calls: [{tool: db_delete, args: {table: inventory, filters: []}}]}, {calls: [{tool: db_create, args: {table: inventory, data: {name: x}}}]}, {calls: [{tool: rm, args: {}}]}]`, "read failed"}, // V31
 		{"HalfOfTwo", "write", `[{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: db_create, args: {table: shopping_list, data: {name: 7, quantity: many}}}, {tool: step_complete, args: {summary: both}}]}, ` + blocked + `]`, "write failed"},
 		{"MendedArguments", "write", `{calls: [{tool: db_create, raw: "{\"table\": "}], repairs: [{calls: [{tool: step_complete, args: {summary: nothing to do}}]}]}`, "write empty"},
-		{"NoCall", "read", `{text: "I looked.", repairs: [{text: "Really."}, {text: "Believe me."}]}`, ""},
+		{"NoCall", "read", `{text: "I looked.", repairs: [{text: "Really."}, {text: "Believe me."}]}`, "read failed"},
 		{"QuestionInWrite", "write", `{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: ask_user, args: {question: "Sure?"}}], repairs: [{calls: [{tool: ask_user, args: {question: "Sure?"}}]}]}`, "write partial"},
 		{"SameCallAgain", "read", `[` + many(8, `{calls: [{tool: db_read, args: {table: inventory}}]}`) + `]`, "read partial"},
 		{"TooManyCalls", "read", `[` + reads(8) + `]`, "read partial"},

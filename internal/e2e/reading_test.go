@@ -170,6 +170,7 @@ turns:
   - understand: {intent: read, quick: {entity_type: shop, why: one table}}
     act:
       - {raw: "I will look it up", repairs: [{raw: "let me see"}, {raw: "one moment"}]}
+    reply: I could not look it up just now.
 `)
 	said := c.say("what's on my list?")
 	require.Equal(t, "Your shopping list is empty.", said.Reply)
@@ -183,10 +184,10 @@ turns:
 	require.Empty(t, said.Steps)
 	c.fact("0", `SELECT count(*) FROM turn_step_results r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1 AND t.number = 3`)
 
-	failed := c.fail("and what's on my list now?")
-	require.Equal(t, "invalid_output", failed.Error.Code)
-	require.NotEmpty(t, failed.Error.Message)
-	c.fact("4", `SELECT last_turn FROM sessions WHERE id = $1`)
+	said = c.say("and what's on my list now?")
+	require.Equal(t, "read failed", said.outcomes(), "V31: the step fails, not the turn")
+	require.Equal(t, "I could not look it up just now.", said.Reply)
+	require.Contains(t, c.prompt(4, "reply", 1), "No usable decision was made for this step.")
 }
 
 // Zero rows is a result: one query, no retry, a friendly text.
@@ -264,7 +265,10 @@ turns:
 	require.Equal(t, "invalid_request", problem.Code)
 	c.fact("0", `SELECT last_turn FROM sessions WHERE id = $1`)
 
-	require.Len(t, c.say("plan everything").Steps, 8)
+	said := c.say("plan everything")
+	require.Equal(t, "read empty, read empty, read empty, read empty, read empty, read empty, read empty, read empty, read skipped", said.outcomes(),
+		"V37: what has no room is named as not done")
+	require.Contains(t, c.prompt(1, "reply", 1), "the plan was too long for one turn")
 	require.Contains(t, c.prompt(1, "think", 1), "Mode: PLAN (max 8 steps)")
 	require.Len(t, c.send(message{"message": "write something", "mode": "create"}).Steps, 4)
 	require.Contains(t, c.prompt(2, "think", 2), "at most 4 are allowed")

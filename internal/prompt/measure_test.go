@@ -185,7 +185,7 @@ func (m *measuring) read(n int, turn *db.Turns) string {
 	require.NoError(m.t, err)
 	m.exec(m.t, `INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
 		SELECT $1, 'inv_' || i, 'inv', 'row' || i, 'stored', 'read', 'Thing ' || i, $2, $2 FROM generate_series($3::int + 1, $3::int + $4::int) AS i
-		ON CONFLICT (session_id, ref) DO UPDATE SET turn_last_ref = excluded.turn_last_ref, active_reason = NULL`, m.session, n, first, size)
+		ON CONFLICT (session_id, ref, user_id) DO UPDATE SET turn_last_ref = excluded.turn_last_ref, active_reason = NULL`, m.session, n, first, size)
 	m.exec(m.t, `INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
 		SELECT $1, 'inv_' || i, $2, 'read', 'assistant', '{}' FROM generate_series($3::int + 1, $3::int + $4::int) AS i`, m.session, n, first, size)
 	testfactory.StepResult(m.t, m.tx, turn, testfactory.ResultOpts{Step: 1, Type: "inv", Params: `{"table": "inventory"}`, Rows: string(data)})
@@ -226,6 +226,7 @@ func TestLongConversationIsFlat(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
 	m := &measuring{testBundle: setup(t), t: t, before: map[string]string{}, history: map[int]int{}}
+	require.NoError(t, db.New().LoadPlans(t.Context(), m.tx), "as a worker loads")
 	turns := measuredTurns / 2
 	if *measure {
 		turns = measuredTurns

@@ -189,7 +189,7 @@ func (a *actor) pick(e *domain.Entity) *nodes.Entity {
 	case 1:
 		return found[0]
 	case 0:
-		a.complete("I found no " + e.Name + " called " + a.op.Name + ".")
+		a.blocked("insufficient_info", "I found no "+e.Name+" called "+a.op.Name+".")
 	default:
 		a.call(nodes.ToolAskUser, args{"question": whichOne(found)})
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"alfred/domain"
@@ -30,7 +31,7 @@ func (a *actor) draft() {
 	a.complete("Drafted " + asText(content[a.lex.Draft.Title]) + ".")
 }
 
-// revise changes a draft by the user's words; the whole new content is written.
+// revise changes a draft by the user's words.
 func (a *actor) revise() {
 	targets := a.these(a.op.Refs)
 	if len(targets) == 0 || len(targets[0].Draft) == 0 {
@@ -50,8 +51,59 @@ func (a *actor) revise() {
 		a.complete("I do not know how to do that to the draft; it is unchanged.")
 		return
 	}
-	a.call(nodes.ToolGenerate, args{"updates": []args{{"ref": targets[0].Ref, "content": content}}})
+	a.call(nodes.ToolGenerate, args{"updates": []args{{"ref": targets[0].Ref, "content": changed(targets[0].Draft, content)}}})
 	a.complete("Changed the draft " + targets[0].Label + ".")
+}
+
+// changed is what turns one content into another, as a merge patch. What stands in a
+// list is changed by position: a shorter list would be taken for a forgetful one.
+func changed(was, now map[string]any) map[string]any {
+	patch := map[string]any{}
+	for name, v := range now {
+		before, isList := was[name].([]any)
+		after, stillList := v.([]any)
+		switch {
+		case flat(was[name]) == flat(v):
+		case isList && stillList && len(after) > 0 && len(after) < len(before):
+			patch[name] = shortened(before, after)
+		default:
+			patch[name] = v
+		}
+	}
+	return patch
+}
+
+// shortened says by position what becomes of each entry of a list: the nearest one
+// that is left takes its place, and what has none is removed.
+func shortened(before, after []any) map[string]any {
+	patch, surplus := map[string]any{}, len(before)-len(after)
+	for i, entry := range before {
+		switch {
+		case len(after) > 0 && flat(entry) == flat(after[0]):
+			after = after[1:]
+		case surplus > 0:
+			patch[strconv.Itoa(i+1)], surplus = nil, surplus-1
+		default:
+			patch[strconv.Itoa(i+1)], after = instead(entry, after[0]), after[1:]
+		}
+	}
+	return patch
+}
+
+// instead is a row in the place of another: what only the other had is emptied.
+func instead(was, now any) any {
+	row, isRow := now.(map[string]any)
+	if !isRow {
+		return now
+	}
+	row = clone(row)
+	before, _ := was.(map[string]any)
+	for name := range before {
+		if _, has := row[name]; !has {
+			row[name] = nil
+		}
+	}
+	return row
 }
 
 // compose fills the template with the longest phrase in the text, else the last one.

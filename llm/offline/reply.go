@@ -62,6 +62,8 @@ func (s *scene) told(p nodes.PlannedStep, blocked string) string {
 		return r.Current && r.Step == p.Number && r.ErrorCode == "" && r.Count > 0 && past[r.Tool] != ""
 	})
 	switch {
+	case p.Outcome == "failed" && strings.HasPrefix(why, "I found no"):
+		return why + ". Nothing was changed."
 	case p.Outcome == "failed":
 		return "That did not work: " + why + "."
 	case p.Outcome == "partial":
@@ -76,8 +78,6 @@ func (s *scene) told(p nodes.PlannedStep, blocked string) string {
 		return p.Summary
 	case wrote:
 		return s.deeds(p.Number) // carried out by code, which has no words
-	case strings.HasPrefix(why, "I found no"): // a summary that claims a deed is not repeated
-		return why + ". Nothing was changed."
 	default:
 		return "There was nothing that fits; nothing was changed."
 	}

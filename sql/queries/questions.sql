@@ -26,6 +26,18 @@ JOIN turns AS t ON t.id = q.turn_id
 WHERE q.session_id = @session_id AND (q.status = 'open' OR q.answered_by_turn = @turn_number::int OR q.turn_id = @turn_id)
 ORDER BY q.turn_id = @turn_id DESC, q.answered_by_turn IS NOT NULL DESC, q.id DESC;
 
+-- QuestionMoot closes the open question when all that it offers to write is gone: dropped, rejected, deleted, or a draft that is saved by now.
+-- name: QuestionMoot :exec
+UPDATE questions AS q SET status = 'superseded'
+WHERE q.session_id = @session_id AND q.status = 'open' AND jsonb_array_length(coalesce(q.payload -> 'writes', '[]')) > 0
+  AND NOT EXISTS (
+      SELECT FROM jsonb_array_elements(q.payload -> 'writes') AS w (offer)
+      WHERE w.offer -> 'refs' = '[]'
+         OR EXISTS (
+             SELECT FROM entity_refs AS e
+             WHERE e.session_id = q.session_id AND w.offer -> 'refs' ? e.ref AND e.excluded_reason IS NULL
+               AND (e.state IN ('pending', 'stored') OR e.state = 'promoted' AND NOT coalesce((w.offer ->> 'save')::boolean, false))));
+
 -- name: QuestionOpen :one
 SELECT * FROM questions WHERE session_id = @session_id AND status = 'open';
 

@@ -97,8 +97,8 @@ COMMENT ON COLUMN questions.session_id IS 'Where it was asked; at most one is op
 COMMENT ON COLUMN questions.user_id IS 'Owner of the session.';
 COMMENT ON COLUMN questions.turn_id IS 'The turn whose reply put the question.';
 COMMENT ON COLUMN questions.kind IS 'clarify, disambiguate, propose, ask_user or approve.';
-COMMENT ON COLUMN questions.payload IS 'text and options [{label, ref?}]; for approve also the tool call and the keys of its rows.';
-COMMENT ON COLUMN questions.status IS 'open, answered, expired (3 turns without an answer) or superseded by a later question.';
+COMMENT ON COLUMN questions.payload IS 'text and options [{id, label, ref?}]; writes [{description, refs, save?}] is what a yes permits; for approve also the tool call and the keys of its rows.';
+COMMENT ON COLUMN questions.status IS 'open, answered, expired (3 turns without an answer) or superseded by a later question or because what it offers is done or gone.';
 COMMENT ON COLUMN questions.answered_by_turn IS 'Number of the turn that answered.';
 COMMENT ON COLUMN questions.created_at IS 'When it was asked.';
 
