@@ -141,6 +141,7 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	}
 	if op.args.FromRef != "" {
 		d.registry.Presume(op.args.FromRef, op.saved.keys[0])
+		d.journal.savedDraft(op.entity, op.saved.keys[0], op.args.FromRef)
 	}
 
 	return nil

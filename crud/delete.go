@@ -57,6 +57,9 @@ func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targ
 			return err
 		}
 	}
+	if err := d.journal.deleting(ctx, tx, e, targets.keys(e)); err != nil {
+		return err
+	}
 	s := &statement{}
 	s.add("DELETE FROM ", table(d.tools.domain, e), " WHERE ", qualified(e, e.Key), " = ANY(", s.castList(targets.keys(e), e.Key.Type),
 		") AND ", e.Owned())

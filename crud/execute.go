@@ -51,6 +51,7 @@ type decision struct {
 	steps    []*step
 	lastCall int
 	approval *Approval
+	journal  *journal // nil outside a turn
 }
 
 // step is one call of the decision.
@@ -127,7 +128,7 @@ func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 
 // run does the work under a savepoint; its error ends all of it.
 func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
-	d.registry = registry.New(tx, d.tools.domain, d.scope)
+	d.registry, d.journal = registry.New(tx, d.tools.domain, d.scope), &journal{tools: d.tools}
 	operations := make([]operation, len(d.steps))
 	var first error
 	for i, s := range d.steps {
@@ -154,7 +155,7 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 			}
 		}
 
-		return nil
+		return d.journal.finish(ctx, tenant)
 	})
 	if err != nil {
 		return err
@@ -241,6 +242,7 @@ func (d *decision) blame(ctx context.Context, tx pgx.Tx, err error) error {
 		return nil
 	}
 	if errors.Is(err, errApproval) {
+		d.journal = nil
 		for _, s := range d.steps {
 			s.fault = fail(CodeApprovalNeeded, "Nothing was changed: the user has to agree first.")
 		}
@@ -255,6 +257,7 @@ func (d *decision) blame(ctx context.Context, tx pgx.Tx, err error) error {
 	if err != nil {
 		return err
 	}
+	d.journal = nil
 	for i, s := range d.steps {
 		s.record = record{}
 		switch {
@@ -323,6 +326,9 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 			return Outcome{}, err
 		}
 		outcome.Results = append(outcome.Results, result)
+	}
+	if err := d.journal.store(rows, d.scope); err != nil {
+		return Outcome{}, err
 	}
 
 	return outcome, rows.Send(ctx, tx) //nolint:wrapcheck // it says what it was

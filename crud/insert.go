@@ -31,6 +31,7 @@ func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 		}
 		keys, from = append(keys, found...), to
 	}
+	d.journal.created(e, keys)
 
 	return keys, nil
 }

@@ -203,6 +203,10 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	if err != nil {
 		return err
 	}
+	keys := make([]string, len(rows))
+	for i, row := range rows {
+		keys[i] = keyText(row, e)
+	}
 	own := func(name string) string { return quoted(e.Table) + "." + quoted(name) }
 	names := map[string]any{}
 	for _, row := range rows {
@@ -226,6 +230,9 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	into := table(d.tools.domain, e)
 	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
 		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r WHERE ", own(e.Key.Name), " = r.", quoted(e.Key.Name), " AND ", e.Owned())
+	if err := d.journal.updating(ctx, tx, e, keys, sortedNames(names)); err != nil {
+		return err
+	}
 	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {
 		return fmt.Errorf("add to %s: %w", e.Table, d.tools.suspectRows(err, e, rows))
 	}

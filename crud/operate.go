@@ -78,6 +78,7 @@ func (op *operateOp) carryOut(ctx context.Context, d *decision, tx pgx.Tx) error
 	if err != nil || ask {
 		return err
 	}
+	d.journal.called(op.declared, op.this, op.keys)
 	for _, e := range op.declared.Changes {
 		if op.before[e], err = d.tools.versions(ctx, tx, e); err != nil {
 			return err

@@ -116,6 +116,9 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	if err != nil {
 		return nil, err
 	}
+	if err := d.journal.updating(ctx, tx, e, keys, sortedNames(row)); err != nil {
+		return nil, err
+	}
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
 	if err != nil {
 		return nil, fmt.Errorf("update %s: %w", e.Table, d.tools.suspectRows(err, e, []map[string]any{row}))

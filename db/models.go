@@ -570,6 +570,36 @@ type RefCounters struct {
 	LastNumber int32
 }
 
+// What a turn did to rows of the domain, with what taking it back needs of the old values and no more. Pruned by month, gone with the session.
+type RowChanges struct {
+	// The turn that wrote; its UUID v7 decides the monthly partition.
+	TurnID uuid.UUID
+	// Owner of the turn.
+	UserID uuid.UUID
+	// Order of the turn's writes, from 1; undo goes through them backwards. What goes with a row by a cascade stands before it.
+	Seq int32
+	// The plan's step that wrote; with call it names the decision, whose writes were committed together.
+	Step int32
+	// Which decision of the step, as in node_runs.
+	Call int32
+	// Type of the row, as the domain declares it.
+	EntityType string
+	// Key of the row, as text.
+	EntityID string
+	// created, updated or deleted; called for an operation of the owner's, whose effects only its inverse takes back.
+	Action string
+	// updated: the old values of the columns that were written and changed. deleted: the row. called: {operation, args}, keys in args. Null for created.
+	Before json.RawMessage
+	// How the decision left the row: a short hash of each column's value, but for columns that the database sets by itself. Null for a row that is gone.
+	After json.RawMessage
+	// The ref of the draft that was saved as this row; null for other rows.
+	Draft *string
+	// What cannot be brought back, as a sentence; null where nothing is lost.
+	Lost *string
+	// By the databases clock, within the commit that wrote.
+	CreatedAt time.Time
+}
+
 // One conversation of one user.
 type Sessions struct {
 	// UUID v7: conversations sort by when they were started.
@@ -758,6 +788,14 @@ type Turns struct {
 	ErrorCode *string
 	// The same as a sentence for the user.
 	ErrorMessage *string
+	// Can what it wrote be taken back? possible, impossible (undo_reason says why) or done; null: it wrote nothing. Whether the rows are still as it left them shows when it is tried.
+	Undo *string
+	// Why it cannot be taken back, as a sentence for the user.
+	UndoReason *string
+	// The turn that this one takes back; null for all others.
+	Undoes *uuid.UUID
+	// The turn that took this one back; null while what it wrote stands.
+	UndoneBy *uuid.UUID
 	// When it was enqueued.
 	CreatedAt time.Time
 	// When it began to run.

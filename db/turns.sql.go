@@ -155,7 +155,7 @@ func (q *Queries) TurnFence(ctx context.Context, db DBTX, arg *TurnFenceParams) 
 }
 
 const TurnGet = `-- name: TurnGet :one
-SELECT id, session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, answer, mode, status, interrupts, current_node, position, goal, reply, inputs_applied_at, replied_at, summarized_at, error_code, error_message, created_at, started_at, finished_at FROM turns WHERE id = $1
+SELECT id, session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, answer, mode, status, interrupts, current_node, position, goal, reply, inputs_applied_at, replied_at, summarized_at, error_code, error_message, undo, undo_reason, undoes, undone_by, created_at, started_at, finished_at FROM turns WHERE id = $1
 `
 
 func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, error) {
@@ -183,6 +183,10 @@ func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, e
 		&i.SummarizedAt,
 		&i.ErrorCode,
 		&i.ErrorMessage,
+		&i.Undo,
+		&i.UndoReason,
+		&i.Undoes,
+		&i.UndoneBy,
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.FinishedAt,

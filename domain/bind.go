@@ -91,6 +91,10 @@ func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 
+	if err := b.bindUnseen(ctx, tx); err != nil {
+		return err
+	}
+
 	if err := b.bindOperations(ctx, tx); err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL), format_t
                 ELSE t.typnamespace END, 'USAGE'), true),
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'INSERT'), false),
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'UPDATE'), false),
-       CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), '') ELSE '' END
+       CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), '') ELSE '' END, a.attgenerated <> ''
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
@@ -210,7 +210,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 	)
 
 	_, err = pgx.ForEachRow(rows, []any{&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault,
-		&col.Generated, &col.Comment, &col.Enum, &elem, &number, &plain, &nameable, &insert, &update, &col.Default},
+		&col.Generated, &col.Comment, &col.Enum, &elem, &number, &plain, &nameable, &insert, &update, &col.Default, &col.Derived},
 		func() error {
 			column := col
 			column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)

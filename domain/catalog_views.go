@@ -145,8 +145,8 @@ func target(entry string) (int, origin, bool) {
 }
 
 const baseColumnsSQL = `
-SELECT a.attrelid, a.attnum, a.attname::text, a.attnotnull, a.atthasdef OR a.attidentity <> '',
-       a.attidentity <> '' OR a.attgenerated <> '',
+SELECT a.attrelid, a.attnum, a.attname::text, NOT a.attnotnull, a.atthasdef OR a.attidentity <> '',
+       a.attidentity <> '' OR a.attgenerated <> '', a.attgenerated <> '',
        coalesce(col_description(a.attrelid, a.attnum), ''), coalesce(obj_description(a.attrelid, 'pg_class'), '')
 FROM pg_catalog.pg_attribute AS a
 WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped`
@@ -188,16 +188,16 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		relation                       uint32
 		number                         int
 		name, comment, relationComment string
-		notNull, hasDefault, generated bool
+		base                           Column
 	)
 
-	_, err = pgx.ForEachRow(rows, []any{&relation, &number, &name, &notNull, &hasDefault, &generated, &comment, &relationComment}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment}, func() error {
 		c.attributes[origin{relation, number}] = name
 
 		for _, t := range c.tables {
 			for _, col := range t.columns {
 				if t.view && t.from[col.Name] == (origin{relation, number}) {
-					t.inherit(col, notNull, hasDefault, generated, comment, relationComment)
+					t.inherit(col, &base, comment, relationComment)
 				}
 			}
 		}
@@ -212,10 +212,10 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 }
 
 // inherit takes over what the table says of a column. A view's own comment stands first.
-func (t *catalogTable) inherit(col *Column, notNull, hasDefault, generated bool, comment, relationComment string) {
-	col.Nullable = !notNull
-	col.HasDefault = col.HasDefault || hasDefault
-	col.Generated = generated
+func (t *catalogTable) inherit(col, base *Column, comment, relationComment string) {
+	col.Nullable = base.Nullable
+	col.HasDefault = col.HasDefault || base.HasDefault
+	col.Generated, col.Derived = base.Generated, base.Derived
 
 	if col.Comment == "" {
 		col.Comment = comment

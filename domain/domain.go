@@ -99,6 +99,8 @@ type Entity struct {
 	// Viewed: a view keeps the users' rows apart, whose condition asks for whom the transaction acts. It shows nobody's
 	// to nobody, and may show a row to several users.
 	Viewed bool
+	// Unseen are tables without a type whose rows go, or change, with a row of this one.
+	Unseen []Unseen
 
 	versioned bool // a view with a column for the version
 }
@@ -180,6 +182,7 @@ type Column struct {
 	HasDefault bool
 	Default    string // its SQL, qualified where the search path is not enough; "" for none
 	Generated  bool   // generated or identity: never written
+	Derived    bool   // generated from other columns: not even a row that is brought back gives it
 	// Writable: the declaration lets rows be created and updated with it.
 	Writable bool
 	Enum     []string

@@ -20,6 +20,7 @@ type OperationDecl struct {
 	Preview     string            `yaml:"preview"`   // a function of the same parameters that returns sentences
 	Changes     []string          `yaml:"changes"`   // further types whose rows it may change
 	Arguments   map[string]string `yaml:"arguments"` // parameter -> type of the row that it is the key of
+	Inverse     string            `yaml:"inverse"`   // the operation of the same parameters that takes this one back
 	Description string            `yaml:"description"`
 	Trusted     bool              `yaml:"trusted"` // it runs with its owner's rights
 }
@@ -73,6 +74,8 @@ type Operation struct {
 	Call, Preview string
 	// Confirm says when the user has to agree.
 	Confirm Confirm
+	// Inverse takes it back, called with the same arguments; nil for none.
+	Inverse *Operation
 	// Changes are the types whose rows it may change, On first.
 	Changes []*Entity
 }
@@ -181,7 +184,36 @@ func (b *binder) bindOperations(ctx context.Context, tx pgx.Tx) error {
 		}
 	}
 
+	for i := range b.decl.Operations {
+		b.bindInverse(fmt.Sprintf("$.operations[%d].inverse", i), &b.decl.Operations[i])
+	}
+
 	return nil
+}
+
+// bindInverse joins an operation to the one that takes it back, which has to take no
+// argument that the first does not.
+func (b *binder) bindInverse(at string, decl *OperationDecl) {
+	o, inverse := b.domain.Operation(decl.Name), b.domain.Operation(decl.Inverse)
+	if decl.Inverse == "" || o == nil {
+		return
+	}
+
+	if inverse == nil || inverse.On != o.On {
+		b.problemf(at, "operation %s: there is no operation %q on %s that could take it back", decl.Name, decl.Inverse, o.On.Type)
+
+		return
+	}
+
+	for _, c := range inverse.Args.Columns {
+		if own := o.Args.Column(c.Name); own == nil && !c.HasDefault && c.Name != inverse.This || own != nil && own.Type != c.Type {
+			b.problemf(at, "operation %s: %s, which is to take it back, needs %s (%s), which %s does not take", decl.Name, decl.Inverse, c.Name, c.Type, decl.Name)
+
+			return
+		}
+	}
+
+	o.Inverse = inverse
 }
 
 // takenNames are tools that there are anyway.

@@ -12,16 +12,34 @@ import (
 // TenantRole is the role under which everything runs that a model or an API read drives; row-level security holds for it.
 const TenantRole = "alfred_tenant"
 
+// UndoRole is the role under which code takes back what a turn did: a member of the tenant's role, which besides may delete
+// what the tenant may create, and insert, keys and all, what it may delete.
+const UndoRole = "alfred_undo"
+
 // AsTenant runs work under the tenant's role and as the given user, inside a savepoint of tx. Afterwards role and
 // user are as they were, whatever work did: on an error the savepoint is rolled back and tx stays usable.
 //
 // The settings are made after the savepoint, because only then does rolling back to it undo them. Both have been carried
 // out when work begins, so that whatever fails in it, a statement that cannot be parsed included, fails within.
 func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) (err error) {
-	var role, user string
+	return as(ctx, tx, TenantRole, userID.String(), work)
+}
+
+// AsUndo is [AsTenant] under the role that may take back what the tenant may do, and sees what the tenant sees.
+func AsUndo(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) error {
+	return as(ctx, tx, UndoRole, userID.String(), work)
+}
+
+// AsEngine runs work under the connection's own role, within work of [AsTenant].
+func AsEngine(ctx context.Context, tx pgx.Tx, work func(tx pgx.Tx) error) error {
+	return as(ctx, tx, "none", "", work)
+}
+
+func as(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx) error) (err error) {
+	var was, user string
 	first := &Batch{}
 	first.Exec("begin savepoint", "savepoint as_tenant", nil)
-	first.Scan("act as tenant", actAs, []any{TenantRole, userID.String()}, &role, &user, nil, nil)
+	first.Scan("act as "+role, actAs, []any{role, userID}, &was, &user, nil, nil)
 	if err := first.Send(ctx, tx); err != nil {
 		return err
 	}
@@ -35,7 +53,7 @@ func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx
 		return err
 	}
 	last := &Batch{}
-	last.Exec("leave tenant", actAs, []any{role, user})
+	last.Exec("leave tenant", actAs, []any{was, user})
 	last.Exec("release savepoint", "release savepoint as_tenant", nil)
 	if err := last.Send(ctx, tx); err != nil {
 		return err

@@ -21,7 +21,7 @@ type pruneCommand struct {
 	DryRun bool           `help:"Say what would be deleted."`
 	JSON   bool           `help:"Print JSON."`
 	Months int            `default:"6" help:"Whole months to keep besides this one, at least 1."`
-	Keep   map[string]int `help:"Another number of months for one of turn_step_results, turn_events, llm_calls, node_runs, api_keys, sessions; 0 is for ever, which sessions are kept for by default. Such as --keep turn_events=1." mapsep:","`
+	Keep   map[string]int `help:"Another number of months for one of turn_step_results, row_changes, turn_events, llm_calls, node_runs, api_keys, sessions; 0 is for ever, which sessions are kept for by default. Such as --keep turn_events=1." mapsep:","`
 }
 
 // retention is what one table's old rows are, and how they go: by the partition, or
@@ -40,6 +40,7 @@ type retention struct {
 //nolint:gochecknoglobals // a constant in all but syntax
 var retentions = []retention{
 	{table: "turn_step_results", partitions: []string{"turn_step_results"}},
+	{table: "row_changes", partitions: []string{"row_changes"}},
 	{table: "turn_events", partitions: []string{"turn_events"}},
 	{table: "llm_calls", partitions: []string{"llm_calls"}},
 	{

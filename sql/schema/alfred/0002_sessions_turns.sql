@@ -63,6 +63,10 @@ CREATE TABLE turns (
     summarized_at      timestamptz,
     error_code         text,
     error_message      text,
+    undo               text,
+    undo_reason        text,
+    undoes             uuid,
+    undone_by          uuid,
     created_at         timestamptz NOT NULL DEFAULT clock_timestamp(),
     started_at         timestamptz,
     finished_at        timestamptz,
@@ -80,6 +84,8 @@ CREATE TABLE turns (
     CONSTRAINT turns_position_positive CHECK (position >= 1),
     CONSTRAINT turns_reply_when_succeeded CHECK (status <> 'succeeded' OR (reply IS NOT NULL AND replied_at IS NOT NULL)),
     CONSTRAINT turns_error_when_failed CHECK (status <> 'failed' OR error_code IS NOT NULL),
+    CONSTRAINT turns_undo_known CHECK (undo IN ('possible', 'impossible', 'done')),
+    CONSTRAINT turns_undo_impossible_for_a_reason CHECK (undo <> 'impossible' OR undo_reason IS NOT NULL),
     CONSTRAINT turns_finished_when_final CHECK ((status IN ('queued', 'running')) = (finished_at IS NULL))
 );
 -- The promise that a session runs one turn at a time is kept here and nowhere else.
@@ -111,6 +117,10 @@ COMMENT ON COLUMN turns.replied_at IS 'When the reply was committed.';
 COMMENT ON COLUMN turns.summarized_at IS 'When Summarize was done with it; the next turn waits for it, 3 s at most.';
 COMMENT ON COLUMN turns.error_code IS 'Why it failed: model_auth, model_unavailable, model_refused, invalid_output, context_overflow, cancelled, script_exhausted, limit_exceeded, timed_out, internal.';
 COMMENT ON COLUMN turns.error_message IS 'The same as a sentence for the user.';
+COMMENT ON COLUMN turns.undo IS 'Can what it wrote be taken back? possible, impossible (undo_reason says why) or done; null: it wrote nothing. Whether the rows are still as it left them shows when it is tried.';
+COMMENT ON COLUMN turns.undo_reason IS 'Why it cannot be taken back, as a sentence for the user.';
+COMMENT ON COLUMN turns.undoes IS 'The turn that this one takes back; null for all others.';
+COMMENT ON COLUMN turns.undone_by IS 'The turn that took this one back; null while what it wrote stands.';
 COMMENT ON COLUMN turns.created_at IS 'When it was enqueued.';
 COMMENT ON COLUMN turns.started_at IS 'When it began to run.';
 COMMENT ON COLUMN turns.finished_at IS 'When status became final.';

@@ -37,6 +37,43 @@ COMMENT ON COLUMN turn_step_results.error_code IS 'Why the call failed; null whe
 COMMENT ON COLUMN turn_step_results.error_message IS 'The sentence the model was told.';
 COMMENT ON COLUMN turn_step_results.created_at IS 'When it ran.';
 
+CREATE TABLE row_changes (
+    turn_id     uuid    NOT NULL,
+    user_id     uuid    NOT NULL,
+    seq         integer NOT NULL,
+    step        integer NOT NULL,
+    call        integer NOT NULL,
+    entity_type text    NOT NULL,
+    entity_id   text    NOT NULL,
+    action      text    NOT NULL,
+    before      jsonb,
+    after       jsonb,
+    draft       text,
+    lost        text,
+    created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT row_changes_pkey PRIMARY KEY (turn_id, seq, user_id),
+    CONSTRAINT row_changes_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
+    CONSTRAINT row_changes_seq_positive CHECK (seq >= 1 AND step >= 0 AND call >= 0),
+    CONSTRAINT row_changes_action_known CHECK (action IN ('created', 'updated', 'deleted', 'called')),
+    CONSTRAINT row_changes_before_when_there CHECK ((action = 'created') = (before IS NULL)),
+    CONSTRAINT row_changes_after_when_there CHECK (action <> 'deleted' OR after IS NULL)
+) PARTITION BY RANGE (turn_id);
+CREATE INDEX row_changes_row_idx ON row_changes (entity_id, entity_type, turn_id);
+COMMENT ON TABLE row_changes IS 'What a turn did to rows of the domain, with what taking it back needs of the old values and no more. Pruned by month, gone with the session.';
+COMMENT ON COLUMN row_changes.turn_id IS 'The turn that wrote; its UUID v7 decides the monthly partition.';
+COMMENT ON COLUMN row_changes.user_id IS 'Owner of the turn.';
+COMMENT ON COLUMN row_changes.seq IS 'Order of the turn''s writes, from 1; undo goes through them backwards. What goes with a row by a cascade stands before it.';
+COMMENT ON COLUMN row_changes.step IS 'The plan''s step that wrote; with call it names the decision, whose writes were committed together.';
+COMMENT ON COLUMN row_changes.call IS 'Which decision of the step, as in node_runs.';
+COMMENT ON COLUMN row_changes.entity_type IS 'Type of the row, as the domain declares it.';
+COMMENT ON COLUMN row_changes.entity_id IS 'Key of the row, as text.';
+COMMENT ON COLUMN row_changes.action IS 'created, updated or deleted; called for an operation of the owner''s, whose effects only its inverse takes back.';
+COMMENT ON COLUMN row_changes.before IS 'updated: the old values of the columns that were written and changed. deleted: the row. called: {operation, args}, keys in args. Null for created.';
+COMMENT ON COLUMN row_changes.after IS 'How the decision left the row: a short hash of each column''s value, but for columns that the database sets by itself. Null for a row that is gone.';
+COMMENT ON COLUMN row_changes.draft IS 'The ref of the draft that was saved as this row; null for other rows.';
+COMMENT ON COLUMN row_changes.lost IS 'What cannot be brought back, as a sentence; null where nothing is lost.';
+COMMENT ON COLUMN row_changes.created_at IS 'By the databases clock, within the commit that wrote.';
+
 CREATE TABLE turn_events (
     turn_id    uuid        NOT NULL,
     user_id    uuid        NOT NULL,
@@ -143,7 +180,7 @@ DECLARE
     made   integer := 0;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('alfred.partitions'));
-    FOREACH parent IN ARRAY ARRAY['turn_step_results', 'turn_events', 'llm_calls'] LOOP
+    FOREACH parent IN ARRAY ARRAY['turn_step_results', 'row_changes', 'turn_events', 'llm_calls'] LOOP
         FOR month IN
             SELECT m AT TIME ZONE 'UTC'
             FROM generate_series(date_trunc('month', now() AT TIME ZONE 'UTC'),
@@ -180,7 +217,7 @@ AS $$
     JOIN pg_class AS p ON p.oid = i.inhparent
     WHERE p.relnamespace = 'alfred'::regnamespace
       AND p.relname = partitions_old.parent
-      AND p.relname IN ('turn_step_results', 'turn_events', 'llm_calls')
+      AND p.relname IN ('turn_step_results', 'row_changes', 'turn_events', 'llm_calls')
       AND c.relname ~ '_y\d{4}m\d{2}$'
       AND right(c.relname, 8) < to_char(partitions_old.before AT TIME ZONE 'UTC', '"y"YYYY"m"MM')
     ORDER BY c.relname
@@ -247,4 +284,5 @@ DROP FUNCTION partitions_ensure(integer);
 DROP VIEW context_items;
 DROP TABLE llm_calls;
 DROP TABLE turn_events;
+DROP TABLE row_changes;
 DROP TABLE turn_step_results;

@@ -17,12 +17,12 @@ DECLARE
 BEGIN
     FOREACH t IN ARRAY ARRAY['sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters', 'entity_events', 'artifacts', 'decisions',
                              'questions', 'turn_summaries', 'history_summaries', 'llm_calls', 'node_runs', 'turn_steps',
-                             'turn_step_results', 'turn_events'] LOOP
+                             'turn_step_results', 'row_changes', 'turn_events'] LOOP
         EXECUTE format('CREATE POLICY %I ON %I TO alfred_tenant USING (user_id = (SELECT tenant_id()))', t || '_tenant', t);
     END LOOP;
     FOREACH t IN ARRAY ARRAY['users', 'api_keys', 'idempotency_keys', 'workers', 'embeddings', 'sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters',
                              'entity_events', 'artifacts', 'decisions', 'questions', 'turn_summaries', 'history_summaries', 'llm_calls',
-                             'node_runs', 'turn_steps', 'turn_step_results', 'turn_events'] LOOP
+                             'node_runs', 'turn_steps', 'turn_step_results', 'row_changes', 'turn_events'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     END LOOP;
 END
@@ -55,7 +55,7 @@ BEGIN
                              'history_summaries', 'llm_calls'] LOOP
         EXECUTE format('CREATE TRIGGER %I BEFORE INSERT ON %I FOR EACH ROW WHEN (NEW.user_id IS NULL) EXECUTE FUNCTION row_owner(''session'')', t || '_owner', t);
     END LOOP;
-    FOREACH t IN ARRAY ARRAY['node_runs', 'turn_steps', 'turn_step_results', 'turn_events'] LOOP
+    FOREACH t IN ARRAY ARRAY['node_runs', 'turn_steps', 'turn_step_results', 'row_changes', 'turn_events'] LOOP
         EXECUTE format('CREATE TRIGGER %I BEFORE INSERT ON %I FOR EACH ROW WHEN (NEW.user_id IS NULL) EXECUTE FUNCTION row_owner(''turn'')', t || '_owner', t);
     END LOOP;
 END
@@ -81,7 +81,7 @@ DECLARE
 BEGIN
     FOREACH t IN ARRAY ARRAY['users', 'api_keys', 'idempotency_keys', 'workers', 'embeddings', 'sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters',
                              'entity_events', 'artifacts', 'decisions', 'questions', 'turn_summaries', 'history_summaries', 'llm_calls',
-                             'node_runs', 'turn_steps', 'turn_step_results', 'turn_events'] LOOP
+                             'node_runs', 'turn_steps', 'turn_step_results', 'row_changes', 'turn_events'] LOOP
         EXECUTE format('DROP POLICY IF EXISTS %I ON %I', t || '_tenant', t);
         EXECUTE format('DROP TRIGGER IF EXISTS %I ON %I', t || '_owner', t);
         EXECUTE format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', t);

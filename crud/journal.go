@@ -1,0 +1,388 @@
+package crud
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/pg"
+	"alfred/registry"
+)
+
+// journal is what a decision of a turn does to rows, with what taking it back needs. Outside a turn there is none: a nil
+// journal notes nothing.
+type journal struct {
+	tools  *Tools
+	writes []*rowChange
+}
+
+// rowChange is one row of row_changes while its decision runs.
+type rowChange struct {
+	EntityType string            `json:"entity_type"`
+	EntityID   string            `json:"entity_id"`
+	Action     string            `json:"action"`
+	Before     any               `json:"before"`
+	After      map[string]string `json:"after"`
+	Draft      *string           `json:"draft"`
+	Lost       *string           `json:"lost"`
+
+	entity *domain.Entity
+	// was is the row before an update, and columns those that the update wrote.
+	was     image
+	columns []string
+}
+
+// Actions of a row that no lifecycle has.
+const actionCalled = "called"
+
+// image is a row as the database holds it, column by column, in the database's own JSON.
+type image map[string]json.RawMessage
+
+// images reads rows whole, hidden columns too, by the column that names them.
+func (t *Tools) images(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string) (map[string]image, error) {
+	found := map[string]image{}
+	if len(keys) == 0 {
+		return found, nil
+	}
+	s := t.imagesSQL(e, by, keys)
+	rows, err := tx.Query(ctx, s.String(), s.args...)
+	if err != nil {
+		return nil, fmt.Errorf("read %s as it is: %w", e.Table, err)
+	}
+
+	return found, collectImages(e, rows, found)
+}
+
+func (t *Tools) imagesSQL(e *domain.Entity, by *domain.Column, keys []string) *statement {
+	s := &statement{}
+	s.add("SELECT ", qualified(e, e.Key), "::text, to_jsonb(", quoted(e.Table), ".*) FROM ", table(t.domain, e),
+		" WHERE ", qualified(e, by), " = ANY(", s.castList(keys, by.Type), ") AND ", e.Owned(), " ORDER BY ", qualified(e, e.Key))
+
+	return s
+}
+
+func collectImages(e *domain.Entity, rows pgx.Rows, into map[string]image) error {
+	var (
+		key string
+		raw []byte
+	)
+	_, err := pgx.ForEachRow(rows, []any{&key, &raw}, func() error {
+		var one image
+		into[key] = nil
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return err //nolint:wrapcheck // wrapped below
+		}
+		delete(one, rowVersion)
+		into[key] = one
+
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read %s as it is: %w", e.Table, err)
+	}
+
+	return nil
+}
+
+// created notes rows that were inserted.
+func (j *journal) created(e *domain.Entity, keys []string) {
+	if j == nil {
+		return
+	}
+	for _, key := range keys {
+		j.writes = append(j.writes, &rowChange{EntityType: e.Type, EntityID: key, Action: registry.ActionCreated, entity: e})
+	}
+}
+
+// savedDraft notes which draft a row is, and is called once the row has been noted.
+func (j *journal) savedDraft(e *domain.Entity, key, ref string) {
+	if j == nil {
+		return
+	}
+	if w := j.noted(e, key); w != nil {
+		w.Draft = &ref
+	}
+}
+
+// updating notes rows that are about to be updated. columns are those that the statement writes.
+func (j *journal) updating(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys, columns []string) error {
+	if j == nil {
+		return nil
+	}
+	were, err := j.tools.images(ctx, tx, e, e.Key, keys)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(were)) {
+		j.update(e, key, were[key], columns)
+	}
+
+	return nil
+}
+
+// noted is the last write of a row in this decision, nil for none.
+func (j *journal) noted(e *domain.Entity, key string) *rowChange {
+	for _, w := range slices.Backward(j.writes) {
+		if w.entity == e && w.EntityID == key {
+			return w
+		}
+	}
+
+	return nil
+}
+
+// update notes one row. Several updates of a row in one decision are one, and one of a row that the decision made is none.
+func (j *journal) update(e *domain.Entity, key string, was image, columns []string) {
+	w := j.noted(e, key)
+	switch {
+	case w == nil || w.Action == actionCalled:
+		j.writes = append(j.writes, &rowChange{
+			EntityType: e.Type, EntityID: key, Action: registry.ActionUpdated, entity: e, was: was, columns: slices.Clone(columns),
+		})
+	case w.Action == registry.ActionUpdated:
+		w.columns = append(w.columns, columns...)
+	}
+}
+
+// deleting notes rows that are about to be deleted, after all that goes or changes with them: taken back in reverse, a
+// row is there before what refers to it.
+func (j *journal) deleting(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
+	if j == nil {
+		return nil
+	}
+
+	return j.goes(ctx, tx, e, e.Key, keys, map[string]bool{})
+}
+
+// goes notes the rows that a column names, deepest first. seen ends circles.
+func (j *journal) goes(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[string]bool) error {
+	were, err := j.tools.images(ctx, tx, e, by, keys)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(were, func(key string, _ image) bool { return seen[e.Type+" "+key] })
+	if len(were) == 0 {
+		return nil
+	}
+	gone := slices.Sorted(maps.Keys(were))
+	for _, key := range gone {
+		seen[e.Type+" "+key] = true
+	}
+	for _, dependent := range j.tools.domain.Dependents(e) {
+		if dependent.Cascade {
+			err = j.goes(ctx, tx, dependent.Entity, dependent.Column, gone, seen)
+		} else {
+			err = j.released(ctx, tx, dependent, gone, seen)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	lost, err := j.tools.lost(ctx, tx, e, gone)
+	if err != nil {
+		return err
+	}
+	for _, key := range gone {
+		j.writes = append(j.writes, &rowChange{EntityType: e.Type, EntityID: key, Action: registry.ActionDeleted, Before: given(e, were[key]), Lost: lost, entity: e})
+	}
+
+	return nil
+}
+
+// released notes rows whose reference is emptied with the row that it names.
+func (j *journal) released(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[string]bool) error {
+	e := dependent.Entity
+	were, err := j.tools.images(ctx, tx, e, dependent.Column, keys)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(were)) {
+		if !seen[e.Type+" "+key] {
+			j.update(e, key, were[key], []string{dependent.Column.Name})
+		}
+	}
+
+	return nil
+}
+
+// lost says what goes with rows and is not seen, nil for nothing. The tables have no type, so that the engine looks
+// instead of the tenant; where it may not, there may be rows.
+func (t *Tools) lost(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*string, error) {
+	for _, unseen := range e.Unseen {
+		there, err := t.dependsUnseen(ctx, tx, e, unseen, keys)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			text := fmt.Sprintf("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, strings.ReplaceAll(unseen.Name, "_", " "))
+
+			return &text, nil
+		}
+	}
+
+	return nil, nil //nolint:nilnil // nothing is lost
+}
+
+func (t *Tools) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
+	err = pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
+		var may bool
+		if err := engine.QueryRow(ctx, `SELECT coalesce(has_table_privilege(to_regclass($1), 'SELECT'), false) AND has_schema_privilege(split_part($1, '.', 1), 'USAGE')`, unseen.Table).Scan(&may); err != nil {
+			return err //nolint:wrapcheck // wrapped below
+		}
+		if there = true; !may || unseen.Column == "" {
+			return nil
+		}
+		s := &statement{}
+		s.add("SELECT EXISTS (SELECT FROM ", unseen.Table, " WHERE ", quoted(unseen.Column), " = ANY(", s.castList(keys, e.Key.Type), "))")
+
+		return engine.QueryRow(ctx, s.String(), s.args...).Scan(&there) //nolint:wrapcheck // wrapped below
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for rows of %s: %w", unseen.Name, err)
+	}
+
+	return there, nil
+}
+
+// called notes an operation of the owner's. What it does to rows only its inverse takes back.
+func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
+	if j == nil {
+		return
+	}
+	w := &rowChange{
+		EntityType: o.On.Type, EntityID: key, Action: actionCalled, Before: map[string]any{"operation": o.Name, "args": args}, entity: o.On,
+	}
+	if o.Inverse == nil {
+		text := capital(strings.ReplaceAll(o.Name, "_", " ")) + " cannot be taken back."
+		w.Lost = &text
+	}
+	j.writes = append(j.writes, w)
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// given is a row as an insert may give it.
+func given(e *domain.Entity, row image) image {
+	whole := image{}
+	for _, c := range e.Columns {
+		if value, ok := row[c.Name]; ok && !c.Derived && c.Expr == "" {
+			whole[c.Name] = value
+		}
+	}
+
+	return whole
+}
+
+// finish looks at how the decision has left its rows: one query for each type. An update that changed nothing is no write.
+func (j *journal) finish(ctx context.Context, tx pgx.Tx) error {
+	if j == nil || len(j.writes) == 0 {
+		return nil
+	}
+	left, err := j.left(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, w := range j.writes {
+		now := left[w.entity][w.EntityID]
+		if w.Action == registry.ActionUpdated {
+			w.Before = replaced(w.was, now, w.columns)
+		}
+		if w.Action != registry.ActionDeleted && now != nil {
+			w.After = fingerprint(w.entity, now, w.was, w.columns)
+		}
+	}
+	j.writes = slices.DeleteFunc(j.writes, func(w *rowChange) bool {
+		was, isUpdate := w.Before.(image)
+
+		return w.Action == registry.ActionUpdated && isUpdate && len(was) == 0
+	})
+
+	return nil
+}
+
+func (j *journal) left(ctx context.Context, tx pgx.Tx) (map[*domain.Entity]map[string]image, error) {
+	keys := map[*domain.Entity][]string{}
+	for _, w := range j.writes {
+		keys[w.entity] = append(keys[w.entity], w.EntityID)
+	}
+	batch, left := &pgx.Batch{}, map[*domain.Entity]map[string]image{}
+	for _, e := range j.tools.domain.Entities {
+		if len(keys[e]) == 0 {
+			continue
+		}
+		left[e] = map[string]image{}
+		s := j.tools.imagesSQL(e, e.Key, keys[e])
+		batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error { return collectImages(e, rows, left[e]) })
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("read rows as they were left: %w", err)
+	}
+
+	return left, nil
+}
+
+// replaced is what of the columns was otherwise before. now is nil for a row that a later write of the decision deleted.
+func replaced(was, now image, columns []string) image {
+	old := image{}
+	for _, name := range columns {
+		if value, ok := was[name]; ok && (now == nil || string(value) != string(now[name])) {
+			old[name] = value
+		}
+	}
+
+	return old
+}
+
+// fingerprint is a short hash of each column's value. Columns that the database sets by itself are left out: those that
+// are known for it, and those that an update changed without naming them.
+func fingerprint(e *domain.Entity, now, was image, written []string) map[string]string {
+	marks := map[string]string{}
+	for _, c := range e.Columns {
+		value, ok := now[c.Name]
+		bySelf := was != nil && !slices.Contains(written, c.Name) && string(was[c.Name]) != string(value)
+		if ok && !c.Automatic() && !bySelf {
+			marks[c.Name] = mark(c, value)
+		}
+	}
+
+	return marks
+}
+
+// mark hashes one value. A moment is the same moment in whatever time zone a connection shows it.
+func mark(c *domain.Column, value json.RawMessage) string {
+	var text string
+	if c.Kind == domain.KindTimestamp && json.Unmarshal(value, &text) == nil {
+		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			value = json.RawMessage(at.UTC().Format(time.RFC3339Nano))
+		}
+	}
+	sum := sha256.Sum256(value)
+
+	return hex.EncodeToString(sum[:6])
+}
+
+// store queues what was noted.
+func (j *journal) store(queue *pg.Batch, scope registry.Scope) error {
+	if j == nil || len(j.writes) == 0 {
+		return nil
+	}
+	changes, err := jsonRows(j.writes)
+	if err != nil {
+		return err
+	}
+	queue.Exec("keep what was written", db.RowChangeInsert, &db.RowChangeInsertParams{
+		Step: int32(scope.Step), Call: int32(scope.Call), Changes: changes, TurnID: scope.TurnID,
+	})
+
+	return nil
+}

@@ -1,0 +1,118 @@
+package domain
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Dependent is a foreign key whose rows go, or change, with a row of another type.
+type Dependent struct {
+	Entity  *Entity
+	Column  *Column
+	Cascade bool // the rows go; else the column is emptied or gets its default
+}
+
+// Dependents are the foreign keys by which deleting a row of e reaches rows of types of the domain.
+func (d *Domain) Dependents(e *Entity) []Dependent {
+	var found []Dependent
+
+	for _, other := range d.Entities {
+		for _, c := range other.Columns {
+			if c.FK != nil && c.FK.Entity == e && slices.Contains([]string{"cascade", "set null", "set default"}, strings.ToLower(c.FK.OnDelete)) {
+				found = append(found, Dependent{other, c, strings.EqualFold(c.FK.OnDelete, "cascade")})
+			}
+		}
+	}
+
+	return found
+}
+
+// Unseen is a foreign key of a table that has no type in the domain.
+type Unseen struct {
+	Table  string // qualified, for SQL
+	Name   string // for people
+	Column string // holds the key of the row, "" where no single column does
+}
+
+// Automatic says that the database sets the column by itself, so that another value is no
+// change that anybody made: what is computed, stamps of time, search vectors.
+func (c *Column) Automatic() bool {
+	switch {
+	case c.Derived || c.Expr != "":
+		return true
+	case c.Writable:
+		return false
+	case c.Kind == KindVector || stampName.MatchString(c.Name):
+		return true
+	case c.Kind == KindTimestamp || c.Kind == KindDate || c.Kind == KindTime:
+		return c.HasDefault
+	default:
+		return timeDefault.MatchString(c.Default)
+	}
+}
+
+var (
+	stampName   = regexp.MustCompile(`^(created|updated|modified|changed)(_at|_on)?$|^last_(updated|modified|changed)$`)
+	timeDefault = regexp.MustCompile(`(?i)\b(now|clock_timestamp|statement_timestamp|transaction_timestamp)\(|\b(current|local)_?(timestamp|date|time)\b`)
+)
+
+const unseenSQL = `
+SELECT k.confrelid, format('%I.%I', n.nspname, c.relname), c.relname::text,
+       ARRAY(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY AS u (num, n) JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = u.num ORDER BY u.n),
+       ARRAY(SELECT a.attname::text FROM unnest(k.confkey) WITH ORDINALITY AS u (num, n) JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.confrelid AND a.attnum = u.num ORDER BY u.n)
+FROM pg_catalog.pg_constraint AS k
+JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid
+JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE k.contype = 'f' AND k.confdeltype IN ('c', 'n', 'd') AND k.conparentid = 0
+  AND k.confrelid = ANY ($1::oid[]) AND k.conrelid <> ALL ($1::oid[])
+ORDER BY 2`
+
+// bindUnseen finds what deleting a row would take along unseen.
+func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
+	bases, of := []uint32{}, map[uint32]*Entity{}
+
+	for _, e := range b.domain.Entities {
+		table := b.tables[e.Type]
+		if !table.view {
+			bases, of[table.oid] = append(bases, table.oid), e
+		}
+
+		for oid := range table.base() {
+			bases, of[oid] = append(bases, oid), e
+		}
+	}
+
+	rows, err := tx.Query(ctx, unseenSQL, bases)
+	if err != nil {
+		return fmt.Errorf("read what depends on rows: %w", err)
+	}
+
+	var (
+		target           uint32
+		one              Unseen
+		columns, targets []string
+	)
+
+	_, err = pgx.ForEachRow(rows, []any{&target, &one.Table, &one.Name, &columns, &targets}, func() error {
+		e := of[target]
+		one.Column = ""
+
+		if at := slices.Index(targets, keyName(e)); at >= 0 {
+			one.Column = columns[at]
+		}
+
+		e.Unseen = append(e.Unseen, one)
+
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read what depends on rows: %w", err)
+	}
+
+	return nil
+}
