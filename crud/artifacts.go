@@ -145,11 +145,11 @@ func (d *decision) newestIs(ctx context.Context, ref string, version int) error 
 	if version == AnyVersion {
 		return nil
 	}
-	newest, err := d.registry.NewestVersion(ctx, ref)
+	newest, err := d.registry.NewestVersions(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if newest != version {
+	if newest[ref] != version {
 		return fail(CodeStale, "%s was changed in the meantime: look at it again.", ref)
 	}
 

@@ -221,7 +221,7 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
 	if op.args.FromRef != "" && len(op.found.rows) == 1 {
 		key := op.saved.keys[0] // its label comes with the row, below
-		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.versions[key])
+		err := d.registry.Promote(ctx, op.args.FromRef, key, "", op.found.versions[op.entity.Type][key])
 		if err != nil {
 			return record{}, err
 		}
@@ -262,12 +262,17 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 // unchanged refuses a save of what is no longer the draft: its user may change it
 // while it is being saved. The promotion before holds the registry's lock.
 func (op *createOp) unchanged(ctx context.Context, d *decision) error {
-	contents, err := d.registry.GetEntityData(ctx, []string{op.args.FromRef})
+	ref := op.args.FromRef
+	contents, err := d.registry.GetEntityData(ctx, []string{ref})
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(contents[op.args.FromRef], op.stored) {
-		return fail(CodeStale, "%s was changed in the meantime: look at it again.", op.args.FromRef)
+	versions, err := d.registry.NewestVersions(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(contents[ref], op.stored) || versions[ref] != d.expected(ref, versions[ref]) {
+		return fail(CodeStale, "%s was changed in the meantime: look at it again.", ref)
 	}
 
 	return nil

@@ -70,7 +70,8 @@ func (p Prepared) Calls() []Call { return p.calls }
 
 // Outcome is what became of one decision.
 type Outcome struct {
-	// Results has one entry per call, in order.
+	// Results has one entry per call, in order, and then what somebody else has made of
+	// the rows meanwhile, as reads.
 	Results []Result
 	// Approval is set when the user has to agree first; nothing was changed then.
 	Approval *Approval
@@ -139,6 +140,8 @@ type ApprovedCall struct {
 	// Keys are row keys as text. They stay in the database: a question's payload
 	// is not shown beyond text and options.
 	Keys []string `json:"keys,omitempty"`
+	// Versions are those of the rows when the user was asked, by key.
+	Versions map[string]string `json:"versions,omitempty"`
 }
 
 // User is who a user interface acts for.

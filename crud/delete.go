@@ -53,7 +53,7 @@ func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targ
 		if !cascades(child) {
 			continue
 		}
-		if err := d.tools.loadChildren(ctx, tx, e, child, targets.rows); err != nil {
+		if err := d.tools.loadChildren(ctx, tx, e, child, targets); err != nil {
 			return err
 		}
 	}

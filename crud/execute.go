@@ -52,6 +52,10 @@ type decision struct {
 	lastCall int
 	approval *Approval
 	journal  *journal // nil outside a turn
+	// drafted are the versions of drafts that this decision has made, by ref.
+	drafted map[string]int
+	// newer are rows that are no longer what the decision was made on, to be shown.
+	newer *newer
 }
 
 // step is one call of the decision.
@@ -60,6 +64,8 @@ type step struct {
 	number int // of the call in the plan's step
 	entity *domain.Entity
 	keys   []string // rows that the user approved; nil where nothing was asked
+	// versions are those of the keys.
+	versions map[string]string
 	// approved says that the user agreed to an operation after being told preview.
 	approved bool
 	preview  string
@@ -74,6 +80,8 @@ type Bounds struct {
 	Writable map[string][]string // of these, those that each tool for writing may name; nil: any
 	// Operations that a write step may do; nil: any.
 	Operations []string
+	// Seen is what the decision was made on.
+	Seen Seen
 }
 
 // Execute runs one decision's calls in the caller's transaction, all or none, and
@@ -103,7 +111,7 @@ func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.S
 		if keys == nil && (approved.Tool == ToolUpdate || approved.Tool == ToolDelete) {
 			keys = []string{} // nothing was approved, which is not the same as everything
 		}
-		d.steps = append(d.steps, &step{call: Call{Tool: approved.Tool, Args: approved.Args}, keys: keys, approved: true, preview: approved.Preview})
+		d.steps = append(d.steps, &step{call: Call{Tool: approved.Tool, Args: approved.Args}, keys: keys, versions: approved.Versions, approved: true, preview: approved.Preview})
 	}
 
 	return d.execute(ctx, tx)
@@ -122,6 +130,9 @@ func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 	if err = d.blame(ctx, tx, err); err != nil {
 		return Outcome{}, err
 	}
+	if err = d.showNewer(ctx, tx); err != nil {
+		return Outcome{}, err
+	}
 
 	return d.store(ctx, tx)
 }
@@ -129,6 +140,7 @@ func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 // run does the work under a savepoint; its error ends all of it.
 func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	d.registry, d.journal = registry.New(tx, d.tools.domain, d.scope), &journal{tools: d.tools}
+	d.drafted = map[string]int{}
 	operations := make([]operation, len(d.steps))
 	var first error
 	for i, s := range d.steps {

@@ -25,6 +25,7 @@ type generateOp struct {
 	updates []generateUpdate
 	removed string          // what the updates take away, in words
 	had     map[string]bool // refs that the drafts pointed at before
+	read    map[string]int  // versions of the drafts that the updates change
 }
 
 func (d *decision) newGenerate(s *step) (operation, *Error) {
@@ -154,10 +155,14 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 	if err != nil {
 		return err
 	}
+	if op.read, err = d.registry.NewestVersions(ctx, names...); err != nil {
+		return err
+	}
 	stored, err := d.registry.GetEntityData(ctx, names)
 	if err != nil {
 		return err
 	}
+	op.updates = nil
 	var wrong faults
 	for i, entry := range entries {
 		e := d.tools.domain.ByType(entry.Type)
@@ -246,10 +251,45 @@ func gatherRefs(refs map[*domain.Entity][]string, e *domain.Entity, content map[
 	}
 }
 
+// hold locks the drafts that are changed, so that nobody else's change is lost under
+// this one. What an earlier call of this decision has made of them is built upon.
+func (op *generateOp) hold(ctx context.Context, d *decision) error {
+	if len(op.updates) == 0 {
+		return nil
+	}
+	built := false
+	for _, update := range op.updates {
+		if err := d.registry.LockDraft(ctx, update.Ref); err != nil {
+			return err
+		}
+		_, own := d.drafted[update.Ref]
+		built = built || own
+	}
+	versions, err := d.registry.NewestVersions(ctx, slices.Collect(maps.Keys(op.read))...)
+	if err != nil {
+		return err
+	}
+	for ref, version := range versions {
+		if version != d.expected(ref, op.read[ref]) {
+			return fail(CodeStale, "%s was changed while you decided: nothing was written. Look at what it is now, and decide again.", ref)
+		}
+		d.drafted[ref] = version
+	}
+	if !built {
+		return nil
+	}
+	op.had, op.removed = map[string]bool{}, ""
+
+	return op.checkUpdates(ctx, d, map[*domain.Entity][]string{})
+}
+
 func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
 	scope := d.scope
 	scope.Call = op.number // drafts of one call belong together
 	drafts := registry.New(tx, d.tools.domain, scope)
+	if err := op.hold(ctx, d); err != nil {
+		return record{}, err
+	}
 	entries := []registry.Entry{}
 	contents := []map[string]any{}
 	for _, update := range op.updates {
@@ -261,6 +301,7 @@ func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (recor
 		if err != nil {
 			return record{}, err
 		}
+		d.drafted[update.Ref]++
 		entries, contents = append(entries, entry), append(contents, update.Content)
 	}
 	made, err := drafts.Generate(ctx, op.creates)

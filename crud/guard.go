@@ -29,8 +29,12 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 		q.where = func(sql *statement) {
 			sql.add(qualified(s.entity, s.entity.Key), " = ANY(", sql.castList(s.keys, s.entity.Key.Type), ")")
 		}
+		found, err := d.tools.load(ctx, tx, s.entity, q)
+		if err != nil {
+			return nil, err
+		}
 
-		return d.tools.load(ctx, tx, s.entity, q)
+		return found, d.askAnew(ctx, tx, s, found)
 	}
 	list, err := d.conditions(ctx, s.entity, filters, nil)
 	if err != nil {
@@ -50,6 +54,9 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	narrow(s.entity, found, list)
 	if fault := missed(s.entity, found, list); fault != nil {
 		return nil, fault
+	}
+	if err := d.asSeen(ctx, tx, s.entity, found); err != nil {
+		return nil, err
 	}
 	ask, err := d.mustAsk(ctx, s, found, list)
 	if err != nil {
@@ -165,7 +172,7 @@ func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 
 // note keeps the rows for the question, should any call of the decision need one.
 func (d *decision) note(s *step, found *loaded, ask bool) {
-	s.keys = found.keys(s.entity)
+	s.keys, s.versions = found.keys(s.entity), found.versions[s.entity.Type]
 	if !ask {
 		return
 	}
@@ -215,7 +222,7 @@ func withoutKeys(e *domain.Entity, row map[string]any) map[string]any {
 func (d *decision) approvedCalls() []ApprovedCall {
 	calls := make([]ApprovedCall, 0, len(d.steps))
 	for _, s := range d.steps {
-		one := ApprovedCall{Tool: s.call.Tool, Args: s.call.Args, Keys: s.keys, Preview: s.preview}
+		one := ApprovedCall{Tool: s.call.Tool, Args: s.call.Args, Keys: s.keys, Versions: s.versions, Preview: s.preview}
 		if s.entity != nil {
 			one.EntityType = s.entity.Type
 		}

@@ -29,6 +29,7 @@ type bundle struct {
 	tools *crud.Tools
 	kit   *domain.Domain
 	scope registry.Scope
+	seen  crud.Seen
 }
 
 func setup(t *testing.T) *bundle {
@@ -101,7 +102,7 @@ func (b *bundle) decide(stepType string, calls ...crud.Call) crud.Outcome {
 
 	prepared, err := b.tools.Prepare(b.t.Context(), b.tx, b.asker(), calls)
 	require.NoError(b.t, err)
-	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.scope, crud.Bounds{StepType: stepType}, prepared)
+	outcome, err := b.tools.Execute(b.t.Context(), b.tx, b.scope, crud.Bounds{StepType: stepType, Seen: b.seen}, prepared)
 	require.NoError(b.t, err)
 	b.noIDs()
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -115,9 +116,9 @@ func wholeSets(e *domain.Entity, columns []*domain.Column, children []*domain.Ch
 // loaded is rows as the database has them, keys and all.
 type loaded struct {
 	rows     []map[string]any
-	versions map[string]string // by key
-	total    int               // rows that matched
-	at       []position        // of each row, for a query with a page
+	versions map[string]map[string]string // of the rows and their children, by type and key
+	total    int                          // rows that matched
+	at       []position                   // of each row, for a query with a page
 }
 
 // keys are the rows' keys as text, in order.
@@ -151,7 +152,8 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", e.Table, err)
 	}
-	result := &loaded{versions: map[string]string{}}
+	versions := map[string]string{}
+	result := &loaded{versions: map[string]map[string]string{e.Type: versions}}
 	var (
 		raw     []byte
 		version string
@@ -163,7 +165,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 			return err
 		}
 		result.rows = append(result.rows, row)
-		result.versions[keyText(row, e)] = version
+		versions[keyText(row, e)] = version
 		result.at = append(result.at, at)
 
 		return nil
@@ -172,7 +174,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 		return nil, fmt.Errorf("read %s: %w", e.Table, err)
 	}
 	for _, child := range q.sel.children {
-		if err := t.loadChildren(ctx, tx, e, child, result.rows); err != nil {
+		if err := t.loadChildren(ctx, tx, e, child, result); err != nil {
 			return nil, err
 		}
 	}
@@ -240,10 +242,10 @@ func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel sel
 }
 
 // loadChildren puts the child rows of all parents under the child table's name.
-func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, e *domain.Entity, child *domain.Child, parents []map[string]any) error {
-	byKey := make(map[string]map[string]any, len(parents))
-	keys := make([]string, 0, len(parents))
-	for _, parent := range parents {
+func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, e *domain.Entity, child *domain.Child, parents *loaded) error {
+	byKey := make(map[string]map[string]any, len(parents.rows))
+	keys := make([]string, 0, len(parents.rows))
+	for _, parent := range parents.rows {
 		parent[child.Entity.Table] = []any{}
 		byKey[keyText(parent, e)] = parent
 		keys = append(keys, keyText(parent, e))
@@ -258,6 +260,7 @@ func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, e *domain.Entity, c
 	if err != nil {
 		return err
 	}
+	maps.Copy(parents.versions, found.versions)
 	for _, row := range found.rows {
 		parent := byKey[fmt.Sprint(row[child.FK.Name])]
 		parent[child.Entity.Table] = append(parent[child.Entity.Table].([]any), row) //nolint:forcetypeassert // set above

@@ -97,7 +97,7 @@ func listQuery(e *domain.Entity, params ListParams) (*query, *Error) {
 func (l *loaded) row(e *domain.Entity, i int) Row {
 	key := keyText(l.rows[i], e)
 
-	return Row{Key: key, Data: l.rows[i], Version: l.versions[key]}
+	return Row{Key: key, Data: l.rows[i], Version: l.versions[e.Type][key]}
 }
 
 // Get returns one row with its children, or an *Error with CodeNotFound.

@@ -125,10 +125,10 @@ func (q *Queries) ArtifactListNewest(ctx context.Context, db DBTX, arg *Artifact
 }
 
 const ArtifactListPending = `-- name: ArtifactListPending :many
-SELECT e.ref, a.content
+SELECT e.ref, a.content, a.version
 FROM entity_refs AS e
 CROSS JOIN LATERAL (
-    SELECT v.content FROM artifacts AS v
+    SELECT v.content, v.version FROM artifacts AS v
     WHERE v.session_id = e.session_id AND v.ref = e.ref
     ORDER BY v.version DESC
     LIMIT 1
@@ -140,6 +140,7 @@ ORDER BY e.ref
 type ArtifactListPendingRow struct {
 	Ref     string
 	Content json.RawMessage
+	Version int32
 }
 
 // ArtifactListPending is the newest content of every draft of a session.
@@ -152,7 +153,7 @@ func (q *Queries) ArtifactListPending(ctx context.Context, db DBTX, sessionID uu
 	var items []*ArtifactListPendingRow
 	for rows.Next() {
 		var i ArtifactListPendingRow
-		if err := rows.Scan(&i.Ref, &i.Content); err != nil {
+		if err := rows.Scan(&i.Ref, &i.Content, &i.Version); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)
@@ -163,20 +164,39 @@ func (q *Queries) ArtifactListPending(ctx context.Context, db DBTX, sessionID uu
 	return items, nil
 }
 
-const ArtifactNewest = `-- name: ArtifactNewest :one
-SELECT coalesce(max(version), 0)::int AS version FROM artifacts WHERE session_id = $1 AND ref = $2
+const ArtifactNewest = `-- name: ArtifactNewest :many
+SELECT ref, max(version)::int AS version FROM artifacts WHERE session_id = $1 AND ref = ANY($2::text[]) GROUP BY ref
 `
 
 type ArtifactNewestParams struct {
 	SessionID uuid.UUID
-	Ref       string
+	Refs      []string
 }
 
-func (q *Queries) ArtifactNewest(ctx context.Context, db DBTX, arg *ArtifactNewestParams) (int32, error) {
-	row := db.QueryRow(ctx, ArtifactNewest, arg.SessionID, arg.Ref)
-	var version int32
-	err := row.Scan(&version)
-	return version, err
+type ArtifactNewestRow struct {
+	Ref     string
+	Version int32
+}
+
+// ArtifactNewest is the number of the newest version of each draft.
+func (q *Queries) ArtifactNewest(ctx context.Context, db DBTX, arg *ArtifactNewestParams) ([]*ArtifactNewestRow, error) {
+	rows, err := db.Query(ctx, ArtifactNewest, arg.SessionID, arg.Refs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*ArtifactNewestRow
+	for rows.Next() {
+		var i ArtifactNewestRow
+		if err := rows.Scan(&i.Ref, &i.Version); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const ArtifactVersions = `-- name: ArtifactVersions :many

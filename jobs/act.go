@@ -7,6 +7,7 @@ import (
 
 	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/view"
 	"alfred/llm"
 	"alfred/nodes"
 	"alfred/pg"
@@ -20,6 +21,7 @@ type act struct {
 	in       nodes.ActInput
 	out      *nodes.ActOutput
 	asker    crud.Asker
+	seen     view.Versions
 	prepared crud.Prepared
 }
 
@@ -31,7 +33,7 @@ func (a *act) prepare(s *state) error {
 	if a.approved = s.approved(); a.approved != nil {
 		return nil
 	}
-	a.asker = a.runner.asker(s)
+	a.asker, a.seen = a.runner.asker(s), s.Versions
 	in, err := s.prompts.Act(s.View, int(step.Step))
 	if err != nil {
 		return err //nolint:wrapcheck // prompt says what it was
@@ -105,7 +107,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 }
 
 func (a *act) bounds() crud.Bounds {
-	return crud.Bounds{StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations)}
+	return crud.Bounds{StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Seen: crud.Seen(a.seen)}
 }
 
 func operationNames(operations []nodes.Operation) []string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -222,13 +223,39 @@ func (u *understand) curate(ctx context.Context, c *commit) error {
 			return err
 		}
 	}
+	kept, err := u.draftsChanged(ctx, c, reg)
+	if err != nil {
+		return err
+	}
 	for _, ref := range curation.Forget {
+		if slices.Contains(kept, ref) {
+			continue
+		}
 		if err := lenient(reg.Forget(ctx, ref, u.out.CurationSummary)); err != nil {
 			return err
 		}
 	}
 
 	return nil
+}
+
+// draftsChanged are the drafts to be forgotten that their user has changed since this was decided.
+func (u *understand) draftsChanged(ctx context.Context, c *commit, reg *registry.Registry) ([]string, error) {
+	if len(u.out.Curation.Forget) == 0 {
+		return nil, nil
+	}
+	versions, err := reg.NewestVersions(ctx, u.out.Curation.Forget...)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the registry says what it was
+	}
+	var changed []string
+	for ref, version := range versions {
+		if seen, ok := c.s.Versions.Drafts[ref]; ok && seen != version {
+			changed = append(changed, ref)
+		}
+	}
+
+	return changed, nil
 }
 
 // mentioned are the refs that the message means without doubt.

@@ -161,14 +161,19 @@ func (r *Registry) LockDraft(ctx context.Context, ref string) error {
 	return err
 }
 
-// NewestVersion is the number of a draft's newest version, 0 if it has none.
-func (r *Registry) NewestVersion(ctx context.Context, ref string) (int, error) {
-	version, err := r.q.ArtifactNewest(ctx, r.tx, &db.ArtifactNewestParams{SessionID: r.scope.SessionID, Ref: ref})
+// NewestVersions are the numbers of drafts' newest versions.
+func (r *Registry) NewestVersions(ctx context.Context, refs ...string) (map[string]int, error) {
+	rows, err := r.q.ArtifactNewest(ctx, r.tx, &db.ArtifactNewestParams{SessionID: r.scope.SessionID, Refs: refs})
 	if err != nil {
-		return 0, fmt.Errorf("read draft's version: %w", err)
+		return nil, fmt.Errorf("read drafts' versions: %w", err)
 	}
 
-	return int(version), nil
+	versions := make(map[string]int, len(rows))
+	for _, row := range rows {
+		versions[row.Ref] = int(row.Version)
+	}
+
+	return versions, nil
 }
 
 // ResolveDraft returns the entry of a draft. Anything else is a *RefError.

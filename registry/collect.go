@@ -65,7 +65,7 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 	case of.Action == ActionDeleted || of.Action == ActionDeletedUser:
 		c.deleted[e.Type] = append(c.deleted[e.Type], gone{id, labelOf(e, row), nested})
 	default:
-		s := Sighting{Type: e.Type, ID: id, Label: labelOf(e, row), Action: of.Action, RowVersion: of.Versions[id]}
+		s := Sighting{Type: e.Type, ID: id, Label: labelOf(e, row), Action: of.Action, RowVersion: of.Versions[e.Type][id]}
 
 		if nested {
 			s.Action, s.Sets = nestedAction(of.Action), []string{"summary"}

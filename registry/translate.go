@@ -19,7 +19,7 @@ type Result struct {
 	Rows     []map[string]any
 	Action   string            // of the rows; those nested in them were created, deleted or else read with them
 	Sets     []string          // column sets read
-	Versions map[string]string // key -> xmin, may be nil
+	Versions map[string]map[string]string // of all rows by type and key, nested ones too; may be nil
 }
 
 // Translated is a result as a model may see it.

@@ -62,7 +62,7 @@ func TestTranslateRows(t *testing.T) {
 
 	results, err := b.at(2).TranslateRows(ctx, []Result{{
 		Entity: b.kitchen.ByType("recipe"), Rows: []map[string]any{row}, Action: ActionRead, Sets: []string{"summary", "rows"},
-		Versions: map[string]string{idOf("Curry"): "12"},
+		Versions: map[string]map[string]string{"recipe": {idOf("Curry"): "12"}},
 	}}, labelReader(map[string]string{idOf("rice"): "Rice", idOf("Parent"): "Parent"}, &asked))
 	require.NoError(t, err)
 	require.Equal(t, []string{"recipe", "ing"}, asked, "one look-up per type")

@@ -30,14 +30,14 @@ func longSession(t *testing.T, b *testBundle, n int) *db.Turns {
 		SELECT id, 1, 'read', 'inventory', repeat('read ', 30), 'ok', repeat('found ', 40) FROM turns WHERE session_id = $1`, b.session)
 	b.exec(t, `SELECT turn_summary_write_facts(id) FROM turns WHERE session_id = $1`, b.session)
 	b.exec(t, `INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
-		SELECT $1, 'inv_' || (n * 40 + i), 'inv', 'row' || (n * 40 + i), 'stored', 'read', 'item ' || (n * 40 + i), n, n
+		SELECT $1, 'inv_' || (n * 40 + i), 'inv', md5('row' || (n * 40 + i))::uuid::text, 'stored', 'read', 'item ' || (n * 40 + i), n, n
 		FROM generate_series(1, $2::int) AS n, LATERAL generate_series(1, CASE WHEN n > $2 - 3 THEN 40 ELSE 5 END) AS i`, b.session, n)
 	b.exec(t, `INSERT INTO entity_refs (session_id, ref, entity_type, state, action, label, turn_created, turn_last_ref)
 		SELECT $1, 'gen_recipe_' || n, 'recipe', 'pending', 'generated', repeat('draft ', 10) || n, n, n FROM generate_series(1, $2::int) AS n`, b.session, n)
 	b.exec(t, `INSERT INTO artifacts (session_id, ref, version, content, turn_number, step)
 		SELECT $1, 'gen_recipe_' || n, 1, jsonb_build_object('name', 'draft', 'instructions', jsonb_build_array(repeat('stir ', 200))), n, 1 FROM generate_series(1, $2::int) AS n`, b.session, n)
 	b.exec(t, `INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref, active_reason, excluded_reason)
-		SELECT $1, 'task_' || n, 'task', 'task' || n, 'stored', 'read', 'task ' || n, n, n, CASE WHEN n % 2 = 0 THEN repeat('kept ', 20) END, CASE WHEN n % 2 = 1 THEN repeat('no ', 20) END
+		SELECT $1, 'task_' || n, 'task', md5('task' || n)::uuid::text, 'stored', 'read', 'task ' || n, n, n, CASE WHEN n % 2 = 0 THEN repeat('kept ', 20) END, CASE WHEN n % 2 = 1 THEN repeat('no ', 20) END
 		FROM generate_series(1, $2::int) AS n`, b.session, n)
 	b.exec(t, `INSERT INTO turn_step_results (turn_id, step, call, tool, entity_type, rows, row_count, refs)
 		SELECT t.id, 1, 1, 'db_read', 'inv', (SELECT jsonb_agg(jsonb_build_object('id', 'inv_' || (t.number * 40 + i), 'name', 'item', 'notes', repeat('note ', 30))) FROM generate_series(1, 40) AS i),

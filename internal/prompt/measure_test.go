@@ -184,7 +184,7 @@ func (m *measuring) read(n int, turn *db.Turns) string {
 	data, err := json.Marshal(rows)
 	require.NoError(m.t, err)
 	m.exec(m.t, `INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
-		SELECT $1, 'inv_' || i, 'inv', 'row' || i, 'stored', 'read', 'Thing ' || i, $2, $2 FROM generate_series($3::int + 1, $3::int + $4::int) AS i
+		SELECT $1, 'inv_' || i, 'inv', md5('row' || i)::uuid::text, 'stored', 'read', 'Thing ' || i, $2, $2 FROM generate_series($3::int + 1, $3::int + $4::int) AS i
 		ON CONFLICT (session_id, ref, user_id) DO UPDATE SET turn_last_ref = excluded.turn_last_ref, active_reason = NULL`, m.session, n, first, size)
 	m.exec(m.t, `INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data)
 		SELECT $1, 'inv_' || i, $2, 'read', 'assistant', '{}' FROM generate_series($3::int + 1, $3::int + $4::int) AS i`, m.session, n, first, size)
@@ -198,7 +198,7 @@ func (m *measuring) read(n int, turn *db.Turns) string {
 	}
 	m.exec(m.t, `INSERT INTO decisions (session_id, turn_number, action, ref, reason, actor) VALUES ($1, $2, 'demote', $3, 'the topic has changed', 'assistant')`, m.session, n, fmt.Sprintf("inv_%d", first+1))
 	if n%10 == 7 {
-		m.exec(m.t, `UPDATE entity_refs SET state = 'promoted', action = 'created', entity_id = ref, turn_promoted = $2, turn_last_ref = $2 WHERE session_id = $1 AND state = 'pending'`, m.session, n)
+		m.exec(m.t, `UPDATE entity_refs SET state = 'promoted', action = 'created', entity_id = md5(ref)::uuid::text, turn_promoted = $2, turn_last_ref = $2 WHERE session_id = $1 AND state = 'pending'`, m.session, n)
 		m.exec(m.t, `UPDATE entity_refs SET active_reason = NULL WHERE session_id = $1 AND turn_last_ref <= $2::int - 20`, m.session, n)
 		m.exec(m.t, `UPDATE entity_refs SET active_reason = 'the plan needs it' WHERE session_id = $1 AND ref = $2`, m.session, fmt.Sprintf("inv_%d", first+1))
 	}

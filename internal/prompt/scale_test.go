@@ -20,14 +20,14 @@ func hugeSession(t *testing.T, b *testBundle, n int) *db.Turns {
 	t.Helper()
 	turn := longSession(t, b, 60)
 	b.exec(t, `INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref, demoted_at_turn, deleted_at_turn)
-		SELECT $1, 'shop_' || n, 'shop', 'shop' || n, CASE n % 4 WHEN 3 THEN 'deleted' ELSE 'stored' END::ref_state,
+		SELECT $1, 'shop_' || n, 'shop', md5('shop' || n)::uuid::text, CASE n % 4 WHEN 3 THEN 'deleted' ELSE 'stored' END::ref_state,
 			CASE n % 4 WHEN 2 THEN 'linked' WHEN 3 THEN 'deleted' ELSE 'read' END, 'thing ' || n, 1, 1 + n % 50,
 			CASE n % 4 WHEN 1 THEN 50 END, CASE n % 4 WHEN 3 THEN 50 END
 		FROM generate_series(1, $2::int) AS n`, b.session, n)
 	// Other sessions stand beside it, or any scan would be one of this session.
 	other := testfactory.Session(t, b.tx, b.user)
 	b.exec(t, `INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
-		SELECT $1, 'shop_' || n, 'shop', 'other' || n, 'stored', 'read', 'thing ' || n, 1, 1 FROM generate_series(1, 20000) AS n`, other)
+		SELECT $1, 'shop_' || n, 'shop', md5('other' || n)::uuid::text, 'stored', 'read', 'thing ' || n, 1, 1 FROM generate_series(1, 20000) AS n`, other)
 	for _, table := range []string{"entity_refs", "entity_events", "turns", "turn_steps", "turn_step_results", "turn_summaries", "artifacts", "decisions", "constraints", "node_runs", "questions", "history_summaries"} {
 		b.exec(t, `ANALYZE `+table)
 	}

@@ -174,9 +174,9 @@ func byKind(rows []*db.HistorySummaryListNewestRow) map[string]*db.HistorySummar
 }
 
 func (v *View) setDrafts(rows []*db.ArtifactListPendingRow) {
-	v.Drafts = make(map[string]json.RawMessage, len(rows))
+	v.Drafts, v.Versions.Drafts = make(map[string]json.RawMessage, len(rows)), make(map[string]int, len(rows))
 	for _, row := range rows {
-		v.Drafts[row.Ref] = row.Content
+		v.Drafts[row.Ref], v.Versions.Drafts[row.Ref] = row.Content, int(row.Version)
 	}
 }
 

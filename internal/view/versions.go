@@ -11,37 +11,39 @@ import (
 	"alfred/pg"
 )
 
-// Probe compares the rows of earlier turns that the view shows with those that there are now, in one round trip: the
-// owner's programs write without us. It returns the view with what it found.
+// changedByUser is what the registry says of a row that its user has changed beside the conversation.
+const changedByUser = "updated:user"
+
+// Probe reads the versions of all rows that the view knows, in one round trip: the owner's programs, and the person
+// beside the conversation, write without us. The view that it returns says which of the rows that it shows are no longer
+// what is shown, and which version a decision on it expects of each row.
 func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
-	stale := map[string]string{}
+	probed := *v
+	probed.Stale, probed.Versions.Rows = map[string]string{}, map[string]map[string]string{}
+	known := v.known()
+	if len(known) == 0 {
+		return &probed, nil
+	}
 	b := &pgx.Batch{}
-	shown := v.shown()
 	pg.QueueAsTenant(b, v.Turn.UserID, func() {
 		for _, def := range v.Domain.Entities {
-			if rows := shown[def.Type]; len(rows) > 0 {
-				queueVersions(b, v.Domain.Schema, def, rows, stale)
+			if rows := known[def.Type]; len(rows) > 0 {
+				probed.queueVersions(b, def, rows)
 			}
 		}
 	})
-	if len(shown) > 0 {
-		if err := tx.SendBatch(ctx, b).Close(); err != nil {
-			return nil, fmt.Errorf("check for changed rows: %w", err)
-		}
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return nil, fmt.Errorf("check for changed rows: %w", err)
 	}
-	probed := *v
-	probed.Stale = stale
 
 	return &probed, nil
 }
 
-// shown are the loaded rows of earlier turns whose version is known, by type.
-func (v *View) shown() map[string][]*Entity {
+// known are the stored rows that the view has, by type.
+func (v *View) known() map[string][]*Entity {
 	byType := map[string][]*Entity{}
-	s := v.Scene(false)
-	for _, e := range s.Entities {
-		row := e.State == db.RefStateStored || e.State == db.RefStatePromoted
-		if row && e.Loaded && e.RowVersion != nil && e.EntityID != nil && s.Rows.ByRef[e.Ref].Turn < s.Number {
+	for _, e := range v.Scene(true).Entities {
+		if (e.State == db.RefStateStored || e.State == db.RefStatePromoted) && e.EntityID != nil {
 			byType[e.EntityType] = append(byType[e.EntityType], e)
 		}
 	}
@@ -50,14 +52,15 @@ func (v *View) shown() map[string][]*Entity {
 }
 
 // queueVersions finds which rows of a type have another version than when they were read, or are no more.
-func queueVersions(b *pgx.Batch, schema string, def *domain.Entity, rows []*Entity, stale map[string]string) {
+func (v *View) queueVersions(b *pgx.Batch, def *domain.Entity, rows []*Entity) {
 	ids, versions := make([]string, len(rows)), map[string]string{}
 	for i, e := range rows {
 		ids[i] = *e.EntityID
 	}
+	v.Versions.Rows[def.Type] = versions
 	key := def.Key.SQL()
 	sql := fmt.Sprintf("SELECT %s::text, %s FROM %s WHERE %s = ANY ($1::text[]::%s[])",
-		key, def.VersionSQL(), pgx.Identifier{schema, def.Table}.Sanitize(), key, def.Key.Type)
+		key, def.VersionSQL(), pgx.Identifier{v.Domain.Schema, def.Table}.Sanitize(), key, def.Key.Type)
 	b.Queue(sql, ids).Query(func(found pgx.Rows) error {
 		var id, version string
 		_, err := pgx.ForEachRow(found, []any{&id, &version}, func() error {
@@ -65,15 +68,27 @@ func queueVersions(b *pgx.Batch, schema string, def *domain.Entity, rows []*Enti
 
 			return nil
 		})
-		for _, e := range rows {
-			switch version, exists := versions[*e.EntityID]; {
-			case !exists:
-				stale[e.Ref] = "gone"
-			case version != *e.RowVersion:
-				stale[e.Ref] = "changed"
-			}
-		}
+		v.compare(rows, versions)
 
 		return err //nolint:wrapcheck // wrapped by the sender
 	})
+}
+
+// compare finds what has changed of the rows that are shown.
+func (v *View) compare(rows []*Entity, now map[string]string) {
+	for _, e := range rows {
+		if !e.Loaded || e.RowVersion == nil {
+			continue
+		}
+		switch version, exists := now[*e.EntityID]; {
+		case !exists:
+			v.Stale[e.Ref] = "gone"
+		case e.Action == changedByUser && e.TurnLastRef > v.Turn.Number: // for the coming turn; this one does not show it
+			v.Stale[e.Ref] = "changed"
+			v.Versions.Rows[e.EntityType][*e.EntityID] = "not seen"
+		case version != *e.RowVersion:
+			v.Stale[e.Ref] = "changed"
+			v.Versions.Rows[e.EntityType][*e.EntityID] = *e.RowVersion
+		}
+	}
 }

@@ -43,11 +43,18 @@ type View struct {
 	Runs        []*db.NodeRunListMadeRow
 	Results     []*Result
 	Drafts      map[string]json.RawMessage
+	Versions    Versions
 	Events      map[int][]*db.EntityEventListWindowRow
 	Profile     Profile
 	Stale       map[string]string // ref -> "changed" or "gone": behind the conversation's back
 
 	spoken *spoken
+}
+
+// Versions are those of what a decision is made on. Who has written something else since is not written over.
+type Versions struct {
+	Drafts map[string]int               // by ref
+	Rows   map[string]map[string]string // by type and key: of the row as it is shown, or as it was when the view was probed
 }
 
 // Profile is what the domain's queries say of the user and of what exists.

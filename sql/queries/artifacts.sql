@@ -27,10 +27,10 @@ ORDER BY a.ref, a.version DESC;
 
 -- ArtifactListPending is the newest content of every draft of a session.
 -- name: ArtifactListPending :many
-SELECT e.ref, a.content
+SELECT e.ref, a.content, a.version
 FROM entity_refs AS e
 CROSS JOIN LATERAL (
-    SELECT v.content FROM artifacts AS v
+    SELECT v.content, v.version FROM artifacts AS v
     WHERE v.session_id = e.session_id AND v.ref = e.ref
     ORDER BY v.version DESC
     LIMIT 1
@@ -38,8 +38,9 @@ CROSS JOIN LATERAL (
 WHERE e.session_id = @session_id AND e.active_turn = 2147483647 AND e.state = 'pending'
 ORDER BY e.ref;
 
--- name: ArtifactNewest :one
-SELECT coalesce(max(version), 0)::int AS version FROM artifacts WHERE session_id = @session_id AND ref = @ref;
+-- ArtifactNewest is the number of the newest version of each draft.
+-- name: ArtifactNewest :many
+SELECT ref, max(version)::int AS version FROM artifacts WHERE session_id = @session_id AND ref = ANY(@refs::text[]) GROUP BY ref;
 
 -- ArtifactVersions are a draft's versions, newest first. What no step made is the user's own.
 -- name: ArtifactVersions :many

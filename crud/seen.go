@@ -1,0 +1,140 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+	"alfred/pg"
+	"alfred/registry"
+)
+
+// Seen is what a decision was made on. A row or a draft that has another version by
+// now was written meanwhile, by its user or by another program: the decision does not
+// write over it, but is made again on what there is.
+type Seen struct {
+	Drafts map[string]int               // versions by ref
+	Rows   map[string]map[string]string // versions by type and key
+}
+
+// newer are rows of one type that are no longer what the decision was made on.
+type newer struct {
+	entity *domain.Entity
+	keys   []string
+}
+
+// asSeen refuses to write to rows that have changed since the decision's prompt was made.
+func (d *decision) asSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity, found *loaded) error {
+	keys, err := d.changedSince(ctx, tx, d.bounds.Seen.Rows[e.Type], found.versions[e.Type])
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	d.newer = &newer{entity: e, keys: keys}
+
+	return fail(CodeStale, "Nothing was written: of these %s, %d changed while you decided. What they are now follows; decide again.", e.Plural, len(keys))
+}
+
+// askAnew asks the user again about rows that changed after the user was asked.
+func (d *decision) askAnew(ctx context.Context, tx pgx.Tx, s *step, found *loaded) error {
+	keys, err := d.changedSince(ctx, tx, s.versions, found.versions[s.entity.Type])
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	d.note(s, found, true)
+	d.approval.Text = spoken("This has changed since I asked.") + " " + d.approval.Text
+
+	return nil
+}
+
+// changedSince are the keys of which there is another version than was seen, not counting
+// what this transaction has written itself, by triggers too.
+func (d *decision) changedSince(ctx context.Context, tx pgx.Tx, seen, now map[string]string) ([]string, error) {
+	var keys, versions []string
+	for key, version := range now {
+		if was, known := seen[key]; known && was != version {
+			keys, versions = append(keys, key), append(versions, version)
+		}
+	}
+	if len(keys) == 0 || len(d.steps) == 1 {
+		return keys, nil
+	}
+	own, err := ownVersions(ctx, tx, versions)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(keys) - 1; i >= 0; i-- {
+		if slices.Contains(own, versions[i]) {
+			keys = slices.Delete(keys, i, i+1)
+		}
+	}
+
+	return keys, nil
+}
+
+// ownSQL picks, of versions of rows that this transaction sees, those that it has made
+// itself: of others' transactions it sees none that began after its snapshot or has not
+// ended. A version is a transaction's number without its epoch, here the nearest one.
+const ownSQL = `
+	SELECT v.version
+	FROM unnest($1::text[]) AS v (version)
+	CROSS JOIN (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next) AS s
+	CROSS JOIN LATERAL (SELECT s.next / 4294967296 * 4294967296 + CASE WHEN v.version ~ '^[0-9]{1,10}$' THEN v.version::bigint ELSE 0 END AS id) AS a
+	CROSS JOIN LATERAL (SELECT a.id + CASE WHEN a.id - s.next > 2147483648 THEN -4294967296 WHEN s.next - a.id > 2147483648 THEN 4294967296 ELSE 0 END AS id) AS x
+	WHERE x.id > 0 AND CASE WHEN x.id >= s.next THEN true ELSE pg_xact_status(x.id::text::xid8) = 'in progress' END`
+
+func ownVersions(ctx context.Context, tx pgx.Tx, versions []string) ([]string, error) {
+	rows, err := tx.Query(ctx, ownSQL, versions)
+	if err != nil {
+		return nil, fmt.Errorf("ask whose versions these are: %w", err)
+	}
+	own, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("ask whose versions these are: %w", err)
+	}
+
+	return own, nil
+}
+
+// showNewer adds a read of what has changed meanwhile to the decision's results, so that
+// the next decision is made on it.
+func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
+	if d.newer == nil {
+		return nil
+	}
+	e := d.newer.entity
+	read := &readOp{entity: e, sel: ownColumns(e)}
+	err := pg.AsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) (err error) {
+		read.found, err = d.tools.byKeys(ctx, tenant, e, read.sel, d.newer.keys)
+
+		return err
+	})
+	if err != nil {
+		return err //nolint:wrapcheck // it says what was read
+	}
+	d.registry = registry.New(tx, d.tools.domain, d.scope)
+	s := &step{call: Call{Tool: ToolRead}, number: d.lastCall + len(d.steps) + 1, entity: e}
+	if s.record, err = read.record(ctx, d, tx); err != nil {
+		return err
+	}
+	s.call.Args, err = json.Marshal(readArgs{Table: e.Table, Filters: []registry.Filter{{Field: keyField, Op: opIn, Value: s.record.refs}}})
+	d.steps = append(d.steps, s)
+
+	return err //nolint:wrapcheck // names encode
+}
+
+// expected is the version that a draft must have to be written over: the one that was
+// seen, or the one that this decision has made of it.
+func (d *decision) expected(ref string, read int) int {
+	if own, ok := d.drafted[ref]; ok {
+		return own
+	}
+	if seen, ok := d.bounds.Seen.Drafts[ref]; ok {
+		return seen
+	}
+
+	return read
+}
