@@ -66,13 +66,14 @@ func (d *decision) changedSince(ctx context.Context, tx pgx.Tx, seen, now map[st
 	if err != nil {
 		return nil, err
 	}
-	for i := len(keys) - 1; i >= 0; i-- {
-		if slices.Contains(own, versions[i]) {
-			keys = slices.Delete(keys, i, i+1)
+	var others []string
+	for i, key := range keys {
+		if !slices.Contains(own, versions[i]) {
+			others = append(others, key)
 		}
 	}
 
-	return keys, nil
+	return others, nil
 }
 
 // ownSQL picks, of versions of rows that this transaction sees, those that it has made

@@ -17,8 +17,8 @@ type LabelReader func(ctx context.Context, e *domain.Entity, ids []string) (map[
 type Result struct {
 	Entity   *domain.Entity
 	Rows     []map[string]any
-	Action   string            // of the rows; those nested in them were created, deleted or else read with them
-	Sets     []string          // column sets read
+	Action   string                       // of the rows; those nested in them were created, deleted or else read with them
+	Sets     []string                     // column sets read
 	Versions map[string]map[string]string // of all rows by type and key, nested ones too; may be nil
 }
 

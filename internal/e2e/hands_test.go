@@ -73,7 +73,7 @@ func TestK03TwoHandsOnOneThing(t *testing.T) {
 				require.Equal(c.t, http.StatusOK, c.call(http.MethodPatch, "/v1/data/inv/"+c.firstItem()+"?session="+c.session.String(), map[string]any{"quantity": 77}, nil))
 			},
 			"AnotherConversation": func(c *talk) {
-				require.Equal(c.t, http.StatusOK, c.call(http.MethodPatch, "/v1/data/inv/"+c.firstItem()+"?session="+c.person.talk().session.String(), map[string]any{"quantity": 77}, nil))
+				require.Equal(c.t, http.StatusOK, c.call(http.MethodPatch, "/v1/data/inv/"+c.firstItem()+"?session="+c.talk().session.String(), map[string]any{"quantity": 77}, nil))
 			},
 			"AnotherProgram": func(c *talk) {
 				c.exec(`UPDATE kitchen.inventory SET quantity = 77 WHERE id::text = '` + c.firstItem() + `' AND user_id = $1`)
