@@ -45,15 +45,16 @@ func (q *Queries) NodeRunInsert(ctx context.Context, db DBTX, arg *NodeRunInsert
 }
 
 const NodeRunListMade = `-- name: NodeRunListMade :many
-SELECT position, node, step, call, output FROM node_runs WHERE turn_id = $1 ORDER BY position
+SELECT position, node, step, call, output, llm_call_id FROM node_runs WHERE turn_id = $1 ORDER BY position
 `
 
 type NodeRunListMadeRow struct {
-	Position int32
-	Node     string
-	Step     *int32
-	Call     int32
-	Output   json.RawMessage
+	Position  int32
+	Node      string
+	Step      *int32
+	Call      int32
+	Output    json.RawMessage
+	LlmCallID *uuid.UUID
 }
 
 // NodeRunListMade are a turn's decisions with all that they said.
@@ -72,6 +73,7 @@ func (q *Queries) NodeRunListMade(ctx context.Context, db DBTX, turnID uuid.UUID
 			&i.Step,
 			&i.Call,
 			&i.Output,
+			&i.LlmCallID,
 		); err != nil {
 			return nil, err
 		}

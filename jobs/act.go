@@ -26,7 +26,7 @@ type act struct {
 }
 
 func (a *act) prepare(s *state) error {
-	step := s.step()
+	step := s.Step()
 	if step == nil {
 		return fmt.Errorf("act: turn %s has no step left: %w", s.Turn.ID, errStale)
 	}

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,8 @@ type commit struct {
 	output any
 	events events
 	goal   *string
+	// call is the model's answer that the decision came with, where that was another's.
+	call *uuid.UUID
 	// wrote: rows of the domain changed, and their vectors with them.
 	wrote bool
 	// permitted: the turn may write, and so may one that answers what it asks.
@@ -100,7 +103,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	rec.add(&c.last)
 	c.last.Exec("insert node run", db.NodeRunInsert, &db.NodeRunInsertParams{
 		TurnID: c.d.TurnID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
-		Output: output, RiverJobID: &c.d.jobID, LlmCallID: rec.lastCall, DurationMs: int32(took.Milliseconds()),
+		Output: output, RiverJobID: &c.d.jobID, LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
 	})
 	if err := c.apply(m, took); err != nil {
 		return nil, err

@@ -232,6 +232,8 @@ func (m *fakePrompts) frame(v *view.View) nodes.Frame {
 	}
 }
 
+func (m *fakePrompts) Need(string, *view.View) view.Need { return view.Need{} }
+
 func (m *fakePrompts) Understand(v *view.View) nodes.UnderstandInput {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -46,6 +46,9 @@ const (
 
 // Prompts shape a view into what each node sees.
 type Prompts interface {
+	// Need is what a node's prompt shows of what not all show.
+	Need(node string, v *view.View) view.Need
+	// Understand may ask for Think's decision in the same answer.
 	Understand(v *view.View) nodes.UnderstandInput
 	Think(v *view.View) nodes.ThinkInput
 	Act(v *view.View, step int) (nodes.ActInput, error)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"alfred/crud"
 	"alfred/db"
 	"alfred/internal/view"
@@ -21,6 +23,7 @@ type state struct {
 	*view.View
 
 	guard   *guard
+	plan    *nodes.ThinkOutput // that came with Understand's answer and fits; nil: Think is asked
 	prompts Prompts
 	until   time.Time // when the turn stops trying for the decision at hand; zero: never
 }
@@ -58,22 +61,20 @@ func (m *actMade) failed() bool {
 	return false
 }
 
-// step is the step to work on: the first that has not ended. Nil when all have.
-func (s *state) step() *db.TurnSteps {
-	for _, step := range s.Steps {
-		if step.Outcome == nil {
-			return step
-		}
+// lastCall is the call of a model that the last decision came from.
+func (s *state) lastCall() *uuid.UUID {
+	if len(s.Runs) == 0 {
+		return nil
 	}
 
-	return nil
+	return s.Runs[len(s.Runs)-1].LlmCallID
 }
 
 // later are the steps that remain after the one to work on. depends says whether one
 // needs what another does; what needs a step that falls, falls with it.
 func (s *state) later(depends func(earlier, later *db.TurnSteps) bool) []later {
 	var rest []later
-	fallen := []*db.TurnSteps{s.step()}
+	fallen := []*db.TurnSteps{s.Step()}
 	for _, step := range s.Steps {
 		if step.Outcome != nil || step == fallen[0] {
 			continue
@@ -104,7 +105,7 @@ func (s *state) count(node string) int {
 func (s *state) at(node string) (at nodes.At, ordinal int) {
 	ordinal = s.count(node) + 1
 	at = nodes.At{Turn: int(s.Turn.Number), Call: ordinal}
-	step := s.step()
+	step := s.Step()
 	if node != nodeAct || step == nil {
 		return at, ordinal
 	}
@@ -163,7 +164,7 @@ func (s *state) stuck() bool {
 
 // acted derives what the edge after Act depends on.
 func (s *state) acted(out *nodes.ActOutput, depends func(earlier, later *db.TurnSteps) bool) (acted, error) {
-	step := s.step()
+	step := s.Step()
 	in := acted{
 		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.later(depends),
 		replans: max(s.count(nodeThink)-1, 0), quick: s.quick(),

@@ -139,25 +139,34 @@ func (r *Runner) ask(ctx context.Context, d delivery, s *state, prompts Prompts,
 
 // load checks the fence before anything else: a stale job must not buy an answer.
 func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
-	v, err := r.loadOnce(ctx, d)
+	v, err := r.loadOnce(ctx, d, false)
 	if errors.Is(err, errInputs) {
 		if err := r.applyInputs(ctx, d); err != nil {
 			return nil, err
 		}
-		v, err = r.loadOnce(ctx, d)
+		v, err = r.loadOnce(ctx, d, false)
 	}
 	if err != nil {
 		return nil, err
 	}
+	s := &state{View: v, guard: r.guard(v.Turn.SessionID)}
+	if d.node != nodeThink || v.Carried() == nil {
+		return s, nil
+	}
+	if s.plan, err = s.carried(r.Prompts); err != nil || s.plan != nil {
+		return s, err
+	}
+	s.View, err = r.loadOnce(ctx, d, true)
 
-	return &state{View: v, guard: r.guard(v.Turn.SessionID)}, nil
+	return s, err
 }
 
-func (r *Runner) loadOnce(ctx context.Context, d delivery) (v *view.View, err error) {
+func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.View, err error) {
 	err = r.inLoadTx(ctx, func(tx pgx.Tx) error {
 		if v, err = r.loader.Open(ctx, tx, d.TurnID, d.Position); err != nil {
 			return unlessGone(err)
 		}
+		v.Void = void
 		switch {
 		case !current(v.Turn, d):
 			return errStale
@@ -170,7 +179,7 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery) (v *view.View, err er
 			}
 		}
 
-		if err := r.loader.Fill(ctx, tx, v, needs(d.node, v)); err != nil || d.node != nodeAct {
+		if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node != nodeAct {
 			return err //nolint:wrapcheck // view says what it was
 		}
 		v, err = view.Probe(ctx, tx, v)
@@ -179,14 +188,6 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery) (v *view.View, err er
 	})
 
 	return v, err
-}
-
-// needs is what a node sees of what not all see.
-func needs(node string, v *view.View) view.Need {
-	step := (&state{View: v}).step()
-	drafts := node == nodeAct && step != nil && step.StepType != db.StepTypeRead
-
-	return view.Need{Profile: node == nodeThink || drafts, Known: node == nodeUnderstand}
 }
 
 // unlessGone takes a turn that is no more, its session forgotten, for one that has moved on.

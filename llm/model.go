@@ -50,6 +50,9 @@ type Request struct {
 	// Node is the node that asks. Together with Turn, Step and Call it lets the
 	// script model find its entry; no provider sends any of them.
 	Node string `json:"-"`
+	// Holds are further nodes whose decisions the answer may hold besides that of Node,
+	// each below its name.
+	Holds []string `json:"-"`
 	// Turn is the number of the turn within its session, from 1.
 	Turn int `json:"-"`
 	// Step is the plan's step, from 1; 0 outside act.

@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,11 +22,15 @@ const maxAnswer = 1 << 20
 // read. read returns a complaint in words the model can act on.
 type question[T any] struct {
 	node   string
+	prompt string   // of the instructions; "" for the node's own
+	holds  []string // further nodes whose decisions the answer may hold
 	frame  Frame
 	input  any // the node's own input, for models in the process
 	schema *schema
 	tools  []llm.Tool
 	read   func(*llm.Response) (*T, error)
+	// shorter, if set, is asked instead when an answer did not arrive whole.
+	shorter *question[T]
 }
 
 // complaint is what is wrong with an answer, told to the model in a repair round.
@@ -64,6 +69,13 @@ func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error)
 		if attempt > maxRepairs {
 			return out, invalidOutput(q.node, err)
 		}
+		if q.shorter != nil && llm.KindOf(err) == llm.KindInvalidOutput {
+			q = *q.shorter
+			if req, err = q.request(); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		req = withComplaint(req, resp, err)
 	}
 }
@@ -85,7 +97,7 @@ func (q *question[T]) check(resp *llm.Response) (*T, error) {
 }
 
 func (q *question[T]) request() (*llm.Request, error) {
-	system, err := systemPrompt(q.node, q.frame.Persona)
+	system, err := systemPrompt(cmp.Or(q.prompt, q.node), q.frame.Persona)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +107,7 @@ func (q *question[T]) request() (*llm.Request, error) {
 		Tools:    q.tools,
 		Input:    q.input,
 		Node:     q.node,
+		Holds:    q.holds,
 		Turn:     q.frame.At.Turn,
 		Step:     q.frame.At.Step,
 		Call:     q.frame.At.Call,

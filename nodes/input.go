@@ -63,6 +63,9 @@ type UnderstandInput struct {
 	EntityAliases map[string]string
 	// HasQuestion: a question is open, so answers_question may be true.
 	HasQuestion bool
+	// Plan, if set, asks for Think's decision in the same answer. Its frame is empty: the
+	// prompt shows what both see. Nil asks for Understand's alone.
+	Plan *ThinkInput
 }
 
 // ThinkInput is the input of Think.

@@ -16,6 +16,9 @@ type UnderstandOutput struct {
 	Quick           *Quick          `json:"quick,omitempty"`
 	Recall          *RecallQuery    `json:"recall,omitempty"`
 
+	// Think is Think's decision where the same answer holds it, as it was written: what
+	// it names is checked when its turn comes. Nil where it has to be asked for.
+	Think *ThinkOutput `json:"-"`
 	// Degraded says why the model's answer could not be used as it was; code sets it.
 	Degraded string `json:"-"`
 }

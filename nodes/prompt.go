@@ -14,16 +14,31 @@ var promptFiles embed.FS
 // compressed summary, so that a new wording makes new ones.
 const PromptVersion = "1"
 
-func systemPrompt(node, persona string) (string, error) {
-	t, err := template.ParseFS(promptFiles, "prompts/"+node+".md")
+func systemPrompt(name, persona string) (string, error) {
+	t, err := template.New(name+".md").Funcs(template.FuncMap{"part": partOf}).ParseFS(promptFiles, "prompts/"+name+".md")
 	if err != nil {
-		return "", fmt.Errorf("parse the %s prompt: %w", node, err)
+		return "", fmt.Errorf("parse the %s prompt: %w", name, err)
 	}
 	var b strings.Builder
 	if err := t.Execute(&b, struct{ Persona string }{strings.TrimSpace(persona)}); err != nil {
-		return "", fmt.Errorf("render the %s prompt: %w", node, err)
+		return "", fmt.Errorf("render the %s prompt: %w", name, err)
 	}
 	return strings.TrimSpace(b.String()), nil
+}
+
+// partOf is what stands below a heading of another prompt, so that a rule that two
+// prompts have is written once.
+func partOf(name, heading string) (string, error) {
+	text, err := promptFiles.ReadFile("prompts/" + name + ".md")
+	if err != nil {
+		return "", err //nolint:wrapcheck // the caller says which prompt it renders
+	}
+	_, rest, found := strings.Cut(string(text), "## "+heading+"\n")
+	if !found {
+		return "", fmt.Errorf("the %s prompt has no %q", name, heading)
+	}
+	part, _, _ := strings.Cut(rest, "\n## ")
+	return strings.TrimSpace(part), nil
 }
 
 // RenderBlocks prints the blocks in order, each tag opened and closed once,

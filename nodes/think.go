@@ -18,9 +18,7 @@ var (
 // plan that stays too long is cut, and one that writes without the user's word
 // becomes a proposal.
 func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, error) {
-	s, err := schemaOf[ThinkOutput]("think", map[string][]string{
-		"decision": decisions, "steps.type": stepTypes, "steps.needs": needs, "steps.subdomain": in.Subdomains,
-	})
+	s, err := schemaOf[ThinkOutput]("think", in.enums(""))
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +41,29 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 		return out.enforce(in), nil
 	}
 	return out, err
+}
+
+// enums are the values that a plan may have, by the path of their field below prefix.
+func (in *ThinkInput) enums(prefix string) map[string][]string {
+	return map[string][]string{
+		prefix + "decision": decisions, prefix + "steps.type": stepTypes, prefix + "steps.needs": needs, prefix + "steps.subdomain": in.Subdomains,
+	}
+}
+
+// Carried is a plan that came with Understand's answer, fit to be followed, or nil: then
+// Think has to be asked. It is held to what is known now, after the message was understood: what was
+// forgotten by it has no ref any more, and what it does not ask for may not be written.
+func (in *ThinkInput) Carried(out *ThinkOutput) *ThinkOutput {
+	if out == nil {
+		return nil
+	}
+	var f faults
+	out.checkValues(&f, *in)
+	out.checkLimits(&f, *in)
+	if len(f) > 0 || out.writes() && !in.Permission.Allowed {
+		return nil
+	}
+	return out
 }
 
 // told is the frame with what may be written below the task.

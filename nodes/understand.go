@@ -2,6 +2,8 @@ package nodes
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,25 +15,28 @@ import (
 // rounds becomes an empty output that allows no write, marked Degraded: a turn
 // does not fail because its memory manager stumbled.
 func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*UnderstandOutput, error) {
-	s, err := schemaOf[UnderstandOutput]("understand", map[string][]string{
-		"intent":              intents,
-		"mentions.resolution": resolutions,
-		"constraints.kind":    constraintKinds,
-		"constraints.scope":   scopes,
-		"quick.entity_type":   in.EntityTypes,
-	})
-	if err != nil {
+	q := question[UnderstandOutput]{
+		node: "understand", frame: in.Frame, input: in,
+		read: func(resp *llm.Response) (*UnderstandOutput, error) { return readUnderstand(resp, in) },
+	}
+	var err error
+	if q.schema, err = schemaOf[UnderstandOutput]("understand", in.enums()); err != nil {
 		return nil, err
 	}
-	out, err := ask(ctx, model, question[UnderstandOutput]{
-		node: "understand", frame: in.Frame, input: in, schema: s,
-		read: func(resp *llm.Response) (*UnderstandOutput, error) { return readUnderstand(resp, in) },
-	})
+	if in.Plan != nil {
+		alone := q // an answer that was cut off is asked for again without the plan
+		alone.prompt = "together"
+		q.prompt, q.holds, q.shorter = "together", []string{"think"}, &alone
+		if q.schema, err = in.together(); err != nil {
+			return nil, err
+		}
+	}
+	out, err := ask(ctx, model, q)
 	if llm.KindOf(err) == llm.KindInvalidOutput {
 		if out == nil {
 			out = &UnderstandOutput{Intent: "explore"}
 		}
-		out.Degraded = err.Error()
+		out.Degraded, out.Think = err.Error(), nil
 		out.keepKnownRefs(in.Refs)
 		return out, nil
 	}
@@ -45,9 +50,55 @@ var (
 	scopes          = []string{"session", "lasting"}
 )
 
-func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, error) {
+func (in *UnderstandInput) enums() map[string][]string {
+	return map[string][]string{
+		"intent":              intents,
+		"mentions.resolution": resolutions,
+		"constraints.kind":    constraintKinds,
+		"constraints.scope":   scopes,
+		"quick.entity_type":   in.EntityTypes,
+	}
+}
+
+// together is the schema of an answer that holds Think's decision too.
+func (in *UnderstandInput) together() (*schema, error) {
+	enums := in.Plan.enums("think.")
+	maps.Copy(enums, in.enums())
+	return schemaOf[struct {
+		UnderstandOutput
+		Plan *ThinkOutput `json:"think,omitempty"`
+	}]("understand", enums)
+}
+
+// decodeUnderstand reads an answer of Understand. A plan that is wrong in itself voids
+// nothing but itself.
+func decodeUnderstand(text string) (*UnderstandOutput, error) {
+	fields := map[string]any{}
+	if err := decode([]byte(text), &fields); err != nil {
+		return nil, err
+	}
+	plan, err := json.Marshal(fields["think"])
+	if err != nil {
+		return nil, complainf("the plan is not JSON")
+	}
+	delete(fields, "think")
+	own, err := json.Marshal(fields)
+	if err != nil {
+		return nil, complainf("it is not JSON")
+	}
 	out := &UnderstandOutput{}
-	if err := decode([]byte(resp.Text), out); err != nil {
+	if err := decode(own, out); err != nil {
+		return nil, err
+	}
+	if think := (&ThinkOutput{}); string(plan) != "null" && decode(plan, think) == nil {
+		out.Think = think
+	}
+	return out, nil
+}
+
+func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, error) {
+	out, err := decodeUnderstand(resp.Text)
+	if err != nil {
 		return nil, err
 	}
 	out.eachRefs(in.Refs.expand)

@@ -198,7 +198,7 @@ turns:
 
 func TestForgetAndFreshStart(t *testing.T) {
 	t.Parallel()
-	c := converse(t, `
+	c := converseApart(t, `
 turns:`+draft(basil)+`
   - understand: {intent: chat, curation: {drop: [gen_recipe_1]}, curation_summary: Dropped the draft}
     think: {goal: forget, decision: plan, steps: []}

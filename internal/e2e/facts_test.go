@@ -67,7 +67,8 @@ func (c *talk) tier(tier string, want ...string) {
 func (c *talk) prompt(number int, node string, n int) string {
 	c.t.Helper()
 	rows, err := c.pool.Query(c.bg(), `SELECT request FROM llm_calls AS l JOIN turns AS t ON t.id = l.turn_id
-		WHERE l.session_id = $1 AND t.number = $2 AND l.node = $3 ORDER BY l.id`, c.session, number, node)
+		WHERE l.session_id = $1 AND t.number = $2
+		  AND (l.node = $3 OR EXISTS (SELECT FROM node_runs AS r WHERE r.turn_id = t.id AND r.node = $3 AND r.llm_call_id = l.id)) ORDER BY l.id`, c.session, number, node)
 	require.NoError(c.t, err)
 	requests, err := pgx.CollectRows(rows, pgx.RowTo[json.RawMessage])
 	require.NoError(c.t, err)

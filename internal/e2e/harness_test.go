@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"io"
 	"log/slog"
 	"net/http"
@@ -50,7 +51,11 @@ type fixtures struct {
 	embedder llm.Embedder
 	model    func(*domain.Domain) llm.Model
 	pool     *pgxpool.Pool // of a migrated database
+	apart    bool          // Understand and Think are asked one after the other
 }
+
+// everyApart lets all conversations be held with a call for each decision.
+var everyApart = flag.Bool("apart", false, "ask Understand and Think one after the other")
 
 // openHouse starts everything on a fresh database and stops it when the test ends.
 func openHouse(t *testing.T, f fixtures) *house {
@@ -69,6 +74,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	}
 	search := recall.New(d, f.embedder)
 	tools, config := crud.New(d, search), prompt.DefaultConfig()
+	config.Apart = f.apart || *everyApart
 	model := wiretest.Checked(t, f.model(d))
 
 	h := &house{t: t, pool: pool, jobs: jobs.Config{
@@ -223,6 +229,15 @@ type talk struct {
 	*person
 
 	session uuid.UUID
+}
+
+// converseApart is converse where what Think sees is what Understand has left.
+func converseApart(t *testing.T, yaml string) *talk {
+	t.Helper()
+	model, err := script.Parse([]byte(yaml))
+	require.NoError(t, err)
+
+	return openHouse(t, fixtures{apart: true, model: func(*domain.Domain) llm.Model { return model }}).resident("ada").talk()
 }
 
 // converse starts a conversation of a resident of a house with a scripted model, and

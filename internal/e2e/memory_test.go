@@ -12,7 +12,7 @@ import (
 // What the user rejects stays out, with its reason, and nothing is read twice for it.
 func TestExclusionNarrowsPlan(t *testing.T) {
 	t.Parallel()
-	c := converse(t, `
+	c := converseApart(t, `
 turns:
   - understand: {intent: explore}
     think: {goal: Plan dinners, decision: propose, proposal: "Shall I look at your recipes for dinners this week?", steps: []}
@@ -124,7 +124,7 @@ turns:
     reply: "Reply %d."
     summarize: {response_summary: "fact %d"}`, n, n, n, n)
 	}
-	c := converse(t, turns.String())
+	c := converseApart(t, turns.String())
 	c.say("What is in the pantry?")
 	c.say("Draft a basil chicken")
 	for n := 3; n <= 11; n++ {

@@ -51,7 +51,7 @@ turns:
 // A pin holds through everything that does not end it.
 func TestPin(t *testing.T) {
 	t.Parallel()
-	c := converse(t, `
+	c := converseApart(t, `
 turns:
   - understand: {intent: read, quick: {entity_type: recipe, why: one}}
     act: {calls: [{tool: db_read, args: {table: recipes}}]}`+chat+chat+chat+chat+chat)

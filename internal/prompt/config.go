@@ -6,6 +6,8 @@ import "alfred/internal/view"
 type Config struct {
 	view.Windows
 
+	// Apart asks Understand and Think one after the other, each in a call of its own.
+	Apart          bool
 	MaxCalls       int            // decisions a step may take
 	SchemaRequests int            // further tables a step may ask for
 	MaxSteps       map[string]int // steps of a plan, by mode

@@ -136,6 +136,14 @@ func (t *page) earlierText(s *section, kind string, turns []*db.TurnListPastRow,
 
 // touched lists the refs of a past turn for Understand.
 func (t *page) touched(p *db.TurnListPastRow) string {
+	if refs := t.touchedBy(p); refs != "" {
+		return "Entities this turn:\n" + refs
+	}
+
+	return ""
+}
+
+func (t *page) touchedBy(p *db.TurnListPastRow) string {
 	events := t.Events[int(p.Number)]
 	if len(events) == 0 {
 		return ""
@@ -170,11 +178,32 @@ func (t *page) touched(p *db.TurnListPastRow) string {
 		run = append(run, e)
 	}
 	flush()
-	if len(lines) == 0 {
-		return ""
-	}
 
-	return "Entities this turn:\n" + strings.Join(lines, "\n")
+	return strings.Join(lines, "\n")
+}
+
+// entitiesByTurn lists the refs that each of the last turns had to do with; over budget the oldest turns give way.
+func (t *page) entitiesByTurn(s *section) {
+	budget := t.config.Budget.Entities
+	turns := t.Window(t.config.UnderstandTurns)
+	from, texts := len(turns), make([]string, len(turns))
+	for from > 0 {
+		if refs := t.touchedBy(turns[from-1]); refs != "" {
+			texts[from-1] = "Turn " + strconv.Itoa(int(turns[from-1].Number)) + "\n" + refs
+		}
+		if budget -= clean.Tokens(texts[from-1]); budget < 0 {
+			break
+		}
+		from--
+	}
+	s.shown(len(turns)-from, len(turns), ", the newest")
+	for i := from; i < len(turns); i++ {
+		if texts[i] == "" {
+			continue
+		}
+		s.line(texts[i])
+		s.because("window", "", int(turns[i].Number), texts[i])
+	}
 }
 
 // risk marks a stored ref that leaves the window after this turn.

@@ -54,12 +54,14 @@ func everySection(t *testing.T) []string {
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "gen_recipe_1", Label: "Draft", Created: 2})
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "gen_recipe_2", Label: "Saved", State: db.RefStatePromoted, Action: "created", Created: 2, LastRef: 3, Promoted: 3})
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_10", Label: "Kept", Retained: "the plan"})
-	b.exec(t, `UPDATE entity_refs SET turn_created = 0, turn_last_ref = 0 WHERE session_id = $1 AND ref = 'recipe_10'`, b.session)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_12", Label: "Old"})
+	b.exec(t, `UPDATE entity_refs SET turn_created = 0, turn_last_ref = 0 WHERE session_id = $1 AND ref IN ('recipe_10', 'recipe_12')`, b.session)
 	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_11", Label: "New", Created: 3})
 	past := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 4})
 	b.exec(t, `UPDATE turns SET finished_at = started_at - interval '2 minutes' WHERE id = $1`, past.ID)
 	b.exec(t, `INSERT INTO questions (session_id, turn_id, kind, payload) VALUES ($1, $2, 'clarify', '{"text": "Which?"}')`, b.session, past.ID)
 	understand, think := b.understand(t, turn).Frame, b.think(t, turn).Frame
+	together := b.together(t, turn).Frame
 	decideRejection(t, b, turn)
 	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 2, Type: db.StepTypeWrite})
 	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "recipe", Rows: `[{"id": "recipe_11", "name": "New"}]`})
@@ -69,6 +71,7 @@ func everySection(t *testing.T) []string {
 
 	rows := sectionRows("understand", understand)
 	rows = append(rows, sectionRows("think", think)...)
+	rows = append(rows, sectionRows("together", together)...)
 	rows = append(rows, sectionRows("act", act)...)
 	rows = append(rows, sectionRows("reply", b.reply(t, turn).Frame)...)
 	rows = append(rows, sectionRows("summarize", summarize.Frame)...)

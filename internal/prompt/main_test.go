@@ -41,6 +41,7 @@ func setup(t *testing.T, change ...func(*prompt.Config)) *testBundle {
 	kitchen, err := domain.Open(t.Context(), tx, fsys, file)
 	require.NoError(t, err)
 	cfg := prompt.DefaultConfig()
+	cfg.Apart = true
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -76,6 +77,13 @@ func (b *testBundle) understand(t *testing.T, turn *db.Turns) nodes.UnderstandIn
 	t.Helper()
 
 	return b.prompts.Understand(b.view(t, b.tx, turn))
+}
+
+// together is what the one sees who understands and plans in one call.
+func (b *testBundle) together(t *testing.T, turn *db.Turns) nodes.UnderstandInput {
+	t.Helper()
+
+	return prompt.New(b.domain, prompt.DefaultConfig()).Understand(b.view(t, b.tx, turn))
 }
 
 func (b *testBundle) act(t *testing.T, turn *db.Turns, step int) nodes.ActInput {

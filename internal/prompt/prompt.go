@@ -44,14 +44,47 @@ func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 	for _, e := range p.domain.Entities {
 		in.EntityTypes = append(in.EntityTypes, e.Type)
 	}
-	in.Frame = t.frame("understand", p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
+	at := nodes.At{Turn: t.Number, Call: 1}
+	if p.config.Apart {
+		in.Frame = t.frame("understand", p.domain.Persona, at)
+
+		return in
+	}
+	plan := p.plan(t)
+	in.Plan, in.Frame = &plan, t.frame("together", t.plannerPersona(), at)
 
 	return in
 }
 
-// Think is what the planner sees, in a replan too.
+// Need is what a node's prompt shows of what not all show.
+func (p *Prompts) Need(node string, v *view.View) view.Need {
+	switch node {
+	case "understand":
+		return view.Need{Known: true, Profile: !p.config.Apart}
+	case "think":
+		return view.Need{Profile: v.Carried() == nil}
+	case "act":
+		step := v.Step()
+
+		return view.Need{Profile: step != nil && step.StepType != db.StepTypeRead}
+	default:
+		return view.Need{}
+	}
+}
+
+// Think is what the planner sees, in a replan too. Of a plan that is made already it has what the plan is held to.
 func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	t := p.page(v, false)
+	in := p.plan(t)
+	if v.Carried() == nil {
+		in.Frame = t.frame("think", t.plannerPersona(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf("think")})
+	}
+
+	return in
+}
+
+// plan is what bounds a plan.
+func (p *Prompts) plan(t *page) nodes.ThinkInput {
 	in := nodes.ThinkInput{Facts: t.nodeFacts(), Refs: t.Refs(), MaxSteps: p.config.MaxSteps[t.Mode], SubdomainAliases: map[string]string{}}
 	for _, sub := range p.domain.Subdomains {
 		in.Subdomains = append(in.Subdomains, sub.Name)
@@ -59,7 +92,6 @@ func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 			in.SubdomainAliases[alias] = sub.Name
 		}
 	}
-	in.Frame = t.frame("think", t.plannerPersona(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf("think")})
 
 	return in
 }

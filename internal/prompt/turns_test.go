@@ -162,7 +162,7 @@ func TestInstructionsNameRealThings(t *testing.T) {
 	require.NoError(t, err)
 	files, err := filepath.Glob("../../nodes/prompts/*.md")
 	require.NoError(t, err)
-	require.Len(t, files, 6)
+	require.Len(t, files, 7)
 	for _, file := range files {
 		instructions, err := os.ReadFile(file)
 		require.NoError(t, err)

@@ -36,6 +36,22 @@ func (t *page) allKnown(s *section) {
 	t.countRest(s, listed)
 }
 
+// otherKnown is what allKnown lists beside the tiers, for a prompt that has those as sections of their own.
+func (t *page) otherKnown(s *section) {
+	budget, lines := t.config.Budget.Entities, newestShown
+	inView := func(e *view.Entity) bool { return e.Tier != "" }
+	listed := map[*view.Entity]bool{}
+	for _, e := range t.Tier("recent") {
+		listed[e] = true
+	}
+	whole, part := t.named()
+	maps.Copy(listed, t.knownList(s, "**Named in the message**", "mentioned", slices.DeleteFunc(whole, inView), &lines, &budget))
+	maps.Copy(listed, t.knownList(s, "**Named in part**", "mentioned", slices.DeleteFunc(part, inView), &lines, &budget))
+	rest := slices.DeleteFunc(t.resting(), func(e *view.Entity) bool { return listed[e] })
+	maps.Copy(listed, t.knownList(s, "**Newest**", "recent", rest, &lines, &budget))
+	t.countRest(s, listed)
+}
+
 func (t *page) knownDrafts(s *section) {
 	if len(t.Tier("generated")) == 0 {
 		return

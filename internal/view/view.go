@@ -30,7 +30,9 @@ type View struct {
 	Before time.Time
 	// HasInputs: the user changed or pointed at something that is not applied yet. Such a view is not filled.
 	HasInputs bool
-	Answers   []*db.LlmCallAnswersRow // bought for the decision to make
+	// Void: the plan that came with Understand's answer does not fit what is known now, and Think has to be asked.
+	Void    bool
+	Answers []*db.LlmCallAnswersRow // bought for the decision to make
 
 	Registry    []*db.EntityRefListInViewRow // in display order
 	OlderCounts []*db.EntityRefCountOlderRow // by type, what has left the window
@@ -83,6 +85,33 @@ func (v *View) Older(kind string, n int) []*db.TurnListPastRow {
 	}
 
 	return slices.DeleteFunc(slices.Clone(older), func(p *db.TurnListPastRow) bool { return p.Number <= covered.ToTurn })
+}
+
+// Carried is the plan that came with the answer in which the message was understood, until it is followed or
+// something else decided; nil if there is none.
+func (v *View) Carried() *nodes.ThinkOutput {
+	if len(v.Runs) == 0 || v.Void {
+		return nil
+	}
+	var made struct {
+		Think *nodes.ThinkOutput `json:"think"`
+	}
+	if last := v.Runs[len(v.Runs)-1]; last.Node != "understand" || json.Unmarshal(last.Output, &made) != nil {
+		return nil
+	}
+
+	return made.Think
+}
+
+// Step is the step to work on: the first that has not ended. Nil when all have.
+func (v *View) Step() *db.TurnSteps {
+	for _, step := range v.Steps {
+		if step.Outcome == nil {
+			return step
+		}
+	}
+
+	return nil
 }
 
 // Calls is how many decisions a step has taken, and how many of them count

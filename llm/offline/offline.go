@@ -46,7 +46,7 @@ func (m *model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 func (m *model) answer(req *llm.Request) (*llm.Response, error) {
 	switch in := req.Input.(type) {
 	case nodes.UnderstandInput:
-		return encoded(m.scene(&in.Facts).understand())
+		return m.understood(&in)
 	case nodes.ThinkInput:
 		return encoded(m.scene(&in.Facts).think(in.MaxSteps))
 	case nodes.ActInput:
@@ -60,6 +60,25 @@ func (m *model) answer(req *llm.Request) (*llm.Response, error) {
 	default:
 		return nil, fmt.Errorf("the offline model decides from the inputs of Alfred's own nodes, and got %T", req.Input)
 	}
+}
+
+// understood is Understand's answer, with the plan where it may hold one and what is
+// known now decides it: what the message takes out of view or brings back shows only later.
+func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
+	var both struct {
+		nodes.UnderstandOutput
+		Plan *nodes.ThinkOutput `json:"think,omitempty"`
+	}
+	out := m.scene(&in.Facts).understand()
+	both.UnderstandOutput = *out
+	cur := out.Curation
+	settled := !cur.ClearAll && len(cur.Forget)+len(cur.Demote)+len(cur.Exclude)+len(cur.Retain)+len(out.Constraints) == 0
+	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil && out.Quick == nil && out.Recall == nil {
+		facts := in.Facts
+		facts.Understood = *out
+		both.Plan = m.scene(&facts).think(in.Plan.MaxSteps)
+	}
+	return encoded(both)
 }
 
 func encoded(v any) (*llm.Response, error) {

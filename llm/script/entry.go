@@ -1,6 +1,7 @@
 package script
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -49,6 +50,11 @@ func (e *entry) attempt(n int) *entry {
 		return e
 	}
 	return e.repairs[repair-1]
+}
+
+// plain says that nothing but the answer itself stands in the entry.
+func (e *entry) plain() bool {
+	return e.failure == nil && e.delay == 0 && len(e.repairs) == 0 && json.Valid([]byte(e.text))
 }
 
 func stepped(list []*entry) bool {

@@ -2,6 +2,7 @@ package script
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -56,7 +57,30 @@ func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	if failure := m.failure(chosen); failure != nil {
 		return nil, failure
 	}
-	return play(req, chosen), nil
+	return play(req, m.with(req, chosen)), nil
+}
+
+// with adds what the turn's first answers of further nodes are to one that may hold them, as
+// a model does that is asked for all at once. An answer that the script disturbs comes
+// by itself when its node asks.
+func (m *Model) with(req *llm.Request, e *entry) *entry {
+	var own map[string]json.RawMessage
+	if len(req.Holds) == 0 || json.Unmarshal([]byte(e.text), &own) != nil {
+		return e
+	}
+	for _, node := range req.Holds {
+		list := m.list(&llm.Request{Node: node, Turn: req.Turn})
+		if len(list) > 0 && list[0].plain() && own[node] == nil {
+			own[node] = json.RawMessage(list[0].text)
+		}
+	}
+	text, err := json.Marshal(own)
+	if err != nil {
+		return e
+	}
+	both := *e
+	both.text = string(text)
+	return &both
 }
 
 func (m *Model) find(req *llm.Request) (*entry, error) {

@@ -4,4 +4,4 @@ VALUES (@turn_id, (SELECT t.user_id FROM turns AS t WHERE t.id = @turn_id), @pos
 
 -- NodeRunListMade are a turn's decisions with all that they said.
 -- name: NodeRunListMade :many
-SELECT position, node, step, call, output FROM node_runs WHERE turn_id = @turn_id ORDER BY position;
+SELECT position, node, step, call, output, llm_call_id FROM node_runs WHERE turn_id = @turn_id ORDER BY position;

@@ -77,6 +77,17 @@ func trueIs(into *bool) setter {
 	}
 }
 
+func apart(into *bool) setter {
+	return func(name, value string, _ Env) error {
+		if value != "together" && value != "apart" {
+			return bad(name, value, "together or apart")
+		}
+		*into = value == "apart"
+
+		return nil
+	}
+}
+
 func offIs(into *bool) setter {
 	return func(name, value string, _ Env) error {
 		if value != "on" && value != "off" {

@@ -45,6 +45,7 @@ func (s *Settings) table() []line {
 		{"ALFRED_STREAMS_PER_KEY", API, "50", count(&s.Budget.Streams), "event streams that it may have open, per process; 0 is no limit", false},
 		{"ALFRED_DOMAIN", both, "kitchen", text(&s.Domain), "a domain that comes with the program, or a YAML file", false},
 		{"ALFRED_LLM", Worker, provider.Offline, text(&s.Model.Name), "who answers: `offline`, `openai`, `anthropic`, `gemini` or `script`", false},
+		{"ALFRED_DECISIONS", both, "together", apart(&s.Windows.Apart), "`together`: what a message means and the plan are one call of a model; `apart`: one call each", false},
 		{"ALFRED_MODEL", Worker, "", text(&s.Model.Model), "the model of all nodes; unset: the provider's default", false},
 		{"ALFRED_MODEL_<NODE>", Worker, "", byNode(&s.Model.Models, word), "the model of one node: " + strings.Join(provider.Nodes(), ", "), false},
 		{"ALFRED_TEMPERATURE_<NODE>", Worker, "", byNode(&s.Model.Temperatures, temperature), "sampling of one node, 0 to 2; unset: low where answers are checked, high where they are prose", false},
