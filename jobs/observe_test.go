@@ -89,7 +89,7 @@ func TestTurnIsOneTrace(t *testing.T) {
 	}
 	require.Regexp(t, `alfred_turn_duration_seconds_count\{status="succeeded"\} 1`, pages.String())
 	require.Regexp(t, `alfred_node_duration_seconds_count\{node="think",outcome="done"\} 1`, pages.String())
-	require.Regexp(t, `alfred_tokens_total\{.*kind="input",model="script",node="think"\}`, pages.String())
+	require.Regexp(t, `alfred_tokens_total\{.*kind="input",model="script",node="understand"\}`, pages.String())
 }
 
 // of maps the names of a turn's spans to their ids, and with " parent" behind it to those of their parents.
