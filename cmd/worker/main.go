@@ -18,6 +18,7 @@ type commands struct {
 	Chat    chatCommand      `cmd:"" help:"Talk to Alfred in the terminal, or from a script."`
 	Doctor  doctorCommand    `cmd:"" help:"Look for what is wrong with the database, the settings and the workers."`
 	Domain  domainCommand    `cmd:"" help:"Check a domain's declaration, or write a first one."`
+	Eval    evalCommand      `cmd:"" help:"Try an assistant on a suite of conversations, each on a scratch database."`
 	Migrate migrateCommand   `cmd:"" help:"Bring the database's schema up, down, or say how far it is."`
 	Prune   pruneCommand     `cmd:"" help:"Delete what is older than it is kept for."`
 	Run     runCommand       `cmd:"" help:"Work jobs until SIGTERM."`

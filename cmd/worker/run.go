@@ -11,6 +11,7 @@ import (
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/crud"
+	"alfred/domain"
 	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
@@ -123,6 +124,12 @@ func (c *runCommand) config(ctx context.Context, s *settings.Settings, pool *pgx
 	if err != nil {
 		return jobs.Config{}, nil, err //nolint:wrapcheck // the domain's own words
 	}
+
+	return c.configOf(s, pool, bound, logger)
+}
+
+// configOf is config for a domain that is open.
+func (c *runCommand) configOf(s *settings.Settings, pool *pgxpool.Pool, bound *domain.Domain, logger *slog.Logger) (jobs.Config, *recall.Index, error) {
 	models, err := openModels(s, bound)
 	if err != nil {
 		return jobs.Config{}, nil, err

@@ -97,7 +97,7 @@ func URL(t testing.TB) string {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
 		defer cancel()
-		require.NoError(t, server.drop(ctx, name))
+		require.NoError(t, server.Drop(ctx, name))
 	})
 
 	return url
@@ -126,7 +126,7 @@ func ExampleURL() (url string, drop func()) {
 		panic(err)
 	}
 
-	return url, func() { _ = server.drop(ctx, name) } // what stays, the next run sweeps
+	return url, func() { _ = server.Drop(ctx, name) } // what stays, the next run sweeps
 }
 
 // EmptyURL returns the address of a database without any migration, for tests of migrating itself.
@@ -135,12 +135,12 @@ func EmptyURL(t testing.TB) string {
 
 	server, err := theSuite.get()
 	require.NoError(t, err)
-	name, url, err := server.create(t.Context(), "template0")
+	name, url, err := server.Create(t.Context(), "template0")
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), cleanupTimeout)
 		defer cancel()
-		require.NoError(t, server.drop(ctx, name))
+		require.NoError(t, server.Drop(ctx, name))
 	})
 
 	return url
@@ -155,10 +155,10 @@ func (s *suite) close() {
 
 	if s.pool != nil {
 		s.pool.Close()
-		_ = s.server.drop(ctx, s.pool.Config().ConnConfig.Database)
+		_ = s.server.Drop(ctx, s.pool.Config().ConnConfig.Database)
 	}
 	if s.server != nil {
-		s.server.admin.Close()
+		s.server.Close()
 	}
 }
 

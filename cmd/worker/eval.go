@@ -1,0 +1,225 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/domain"
+	"alfred/eval"
+	"alfred/jobs"
+	"alfred/llm/provider"
+	"alfred/recall"
+)
+
+type evalCommand struct {
+	Run evalRunCommand `cmd:"" default:"withargs" help:"Try a suite."`
+}
+
+type evalRunCommand struct {
+	Suite    string        `arg:"" help:"A suite that comes with the program (kitchen, shop), or a YAML file."`
+	Model    string        `help:"The model to try: offline, script (what the cases themselves say), or PROVIDER:MODEL. Default: that of the settings."`
+	Against  string        `help:"A second model to try and compare with, or the JSON report of an earlier run."`
+	Domain   string        `help:"Another declaration of the suite's tables to try in place of its own."`
+	User     string        `help:"The model that plays people; without one their cases' written messages are sent."`
+	Judge    string        `help:"The model that judges by rubrics; without one nobody does."`
+	Trials   int           `default:"1"   help:"How often each case is tried."`
+	Parallel int           `default:"2"   help:"Trials at a time."`
+	Timeout  time.Duration `default:"10m" help:"How long a trial may take before it counts as hanging."`
+	Only     string        `help:"A pattern of names: only these cases."`
+	AtLeast  float64       `default:"1"   help:"The share of trials that has to pass (pass^1) for an exit status of 0."`
+	JSON     bool          `help:"Print the report as JSON."`
+	Report   string        `help:"A file to write the JSON report to as well."                                                placeholder:"FILE"`
+	JUnit    string        `help:"A file to write a JUnit report to, for pipelines." name:"junit"                             placeholder:"FILE"`
+	HTML     string        `help:"A file to write a page to, with the timeline and the prompts of what did not pass." name:"html" placeholder:"FILE"`
+}
+
+// suiteStatus is the exit status of a suite that could not be tried at all.
+const suiteStatus = 2
+
+var errWorse = errors.New("not good enough")
+
+// Help says what the exit status means.
+func (c *evalRunCommand) Help() string {
+	return "Exit status: 0 if enough trials passed (--at-least) and none of the share is lost against the other run; 1 if not, or if a case could not be tried; 2 if the suite could not be.\n" +
+		settings.Help(settings.Worker)
+}
+
+// Run tries the suite, with the second model too, and prints what came of it.
+func (c *evalRunCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	report, err := c.try(ctx, e, console)
+	if err != nil {
+		return &program.StatusError{Status: suiteStatus, Err: err}
+	}
+	if err := c.write(console.Out, report); err != nil {
+		return &program.StatusError{Status: suiteStatus, Err: err}
+	}
+	if fault := report.Verdict(c.AtLeast); fault != "" {
+		return fmt.Errorf("%w: %s", errWorse, fault)
+	}
+
+	return nil
+}
+
+func (c *evalRunCommand) try(ctx context.Context, e settings.Env, console *program.Console) (*eval.Report, error) {
+	s, err := settings.Parse(e, settings.Worker)
+	if err != nil {
+		return nil, err
+	}
+	suite, err := eval.Load(c.Suite)
+	if err != nil {
+		return nil, err
+	}
+	if c.Domain != "" {
+		suite.Use(c.Domain)
+	}
+	lab, err := c.lab(s, console)
+	if err != nil {
+		return nil, err
+	}
+	model := cmp.Or(c.Model, modelName(s))
+	report := &eval.Report{}
+	if report.Other, err = c.earlier(); err != nil {
+		return nil, err
+	}
+	if report.Run, err = lab.Run(ctx, suite, model); err != nil {
+		return nil, err
+	}
+	if report.Other == nil && c.Against != "" {
+		report.Other, err = lab.Run(ctx, suite, c.Against)
+	}
+
+	return report, err
+}
+
+// earlier is the run of a report that is compared with.
+func (c *evalRunCommand) earlier() (*eval.Run, error) {
+	if !strings.HasSuffix(c.Against, ".json") {
+		return nil, nil
+	}
+	text, err := os.ReadFile(c.Against)
+	if err != nil {
+		return nil, fmt.Errorf("compare with an earlier run: %w", err)
+	}
+
+	return eval.ReadReport(text)
+}
+
+// lab is where suites are tried with the settings' own worker.
+func (c *evalRunCommand) lab(s *settings.Settings, console *program.Console) (*eval.Lab, error) {
+	lab := &eval.Lab{
+		Address: s.DatabaseURL, Trials: c.Trials, Parallel: c.Parallel, Timeout: c.Timeout, Only: c.Only, Worker: evalWorker(s),
+		Progress: func(name string, trial int, result *eval.Trial) {
+			if c.Trials > 1 {
+				name = fmt.Sprintf("%s (%d)", name, trial)
+			}
+			fmt.Fprintf(console.Errs, "%s %s\n", result.Outcome, name)
+		},
+	}
+	var err error
+	if lab.Person, err = asked(s, c.User); err != nil {
+		return nil, err
+	}
+	lab.Judge, err = asked(s, c.Judge)
+
+	return lab, err
+}
+
+// evalWorker puts a worker together as worker run does, but for the model and the grace that it has in the end.
+func evalWorker(s *settings.Settings) func(context.Context, *pgxpool.Pool, *domain.Domain, string) (jobs.Config, *recall.Index, error) {
+	return func(_ context.Context, pool *pgxpool.Pool, bound *domain.Domain, model string) (jobs.Config, *recall.Index, error) {
+		own := *s
+		own.Model = modelOf(s, model)
+		own.Limits = jobs.Limits{}
+
+		return (&runCommand{Grace: time.Second}).configOf(&own, pool, bound, slog.New(slog.DiscardHandler))
+	}
+}
+
+// asked opens a model that plays a person or judges; nil if none is named.
+func asked(s *settings.Settings, name string) (*eval.Asked, error) {
+	if name == "" {
+		return nil, nil
+	}
+	config := modelOf(s, name)
+	if config.Name == provider.Offline {
+		return nil, fmt.Errorf("%s can neither play a person nor judge: name a model of a provider", name)
+	}
+	models, err := provider.New(&config)
+	if err != nil {
+		return nil, fmt.Errorf("choose a model: %w", err)
+	}
+
+	return &eval.Asked{Model: models["reply"], Prices: s.Prices}, nil
+}
+
+// modelOf is the settings' choice with another model: a provider's name, PROVIDER:MODEL, or a model of the settings' own
+// provider. script is the offline model but in cases that have a script.
+func modelOf(s *settings.Settings, name string) provider.Config {
+	config := s.Model
+	if name == modelName(s) {
+		return config
+	}
+	config.Fallback, config.Models = nil, nil
+	who, model, _ := strings.Cut(name, ":")
+	switch {
+	case who == provider.Script:
+		config.Name, config.Model = provider.Offline, ""
+	case slices.Contains([]string{provider.Anthropic, provider.Gemini, provider.Offline, provider.OpenAI}, who):
+		config.Name, config.Model = who, model
+	default:
+		config.Model = name
+	}
+
+	return config
+}
+
+// modelName is how the settings' model is called in a report.
+func modelName(s *settings.Settings) string {
+	name := cmp.Or(s.Model.Name, provider.Offline)
+	if s.Model.Model != "" {
+		name += ":" + s.Model.Model
+	}
+
+	return name
+}
+
+// write prints the report and writes the files that were asked for.
+func (c *evalRunCommand) write(out io.Writer, report *eval.Report) error {
+	for _, one := range []struct {
+		file  string
+		write func(io.Writer) error
+	}{{c.Report, report.JSON}, {c.JUnit, report.JUnit}, {c.HTML, report.HTML}} {
+		if one.file == "" {
+			continue
+		}
+		if err := writeFile(one.file, one.write); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return report.JSON(out)
+	}
+
+	return report.Text(out)
+}
+
+func writeFile(name string, write func(io.Writer) error) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+
+	return errors.Join(write(file), file.Close())
+}

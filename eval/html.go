@@ -1,0 +1,94 @@
+package eval
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+//go:embed report.html
+var pageText string
+
+// HTML writes a page that needs nothing else: sums, the comparison of two runs, and of each trial that did not pass what was
+// wrong, what happened and what the models were asked and answered.
+func (r *Report) HTML(out io.Writer) error {
+	page, err := template.New("report").Funcs(template.FuncMap{"pretty": pretty, "share": func(part, whole int) string { return fmt.Sprintf("%d/%d", part, whole) }}).Parse(pageText)
+	if err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	if err := page.Execute(out, struct {
+		*Report
+		Rows []row
+	}{r, r.rows()}); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+
+	return nil
+}
+
+// row is a case in both runs.
+type row struct {
+	*Result
+
+	Other *Result
+	Trend string // better, worse or ""
+}
+
+func (r *Report) rows() []row {
+	trends := map[string]string{}
+	for _, d := range r.Differences() {
+		if trends[d.Case] = "worse"; d.Better() {
+			trends[d.Case] = "better"
+		}
+	}
+	rows := make([]row, len(r.Run.Cases))
+	for i := range r.Run.Cases {
+		rows[i] = row{Result: &r.Run.Cases[i], Trend: trends[r.Run.Cases[i].Case]}
+		for n := range len(otherCases(r)) {
+			if other := &r.Other.Cases[n]; other.Case == rows[i].Case {
+				rows[i].Other = other
+			}
+		}
+	}
+
+	return rows
+}
+
+func otherCases(r *Report) []Result {
+	if r.Other == nil {
+		return nil
+	}
+
+	return r.Other.Cases
+}
+
+// pretty is a call's part as people read it: the texts of messages as texts.
+func pretty(raw json.RawMessage) string {
+	var request struct {
+		System   string `json:"system"`
+		Messages []struct {
+			Role    string `json:"role"`
+			Content string `json:"content"`
+		} `json:"messages"`
+	}
+	if json.Unmarshal(raw, &request) == nil && len(request.Messages) > 0 {
+		text := "system\n" + request.System
+		for _, m := range request.Messages {
+			text += "\n\n" + m.Role + "\n" + m.Content
+		}
+
+		return text
+	}
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return string(raw)
+	}
+	indented, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return string(raw)
+	}
+
+	return string(indented)
+}

@@ -1,0 +1,263 @@
+package eval
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Report is a run, and another one that it is compared with.
+type Report struct {
+	Run   *Run `json:"run"`
+	Other *Run `json:"other,omitempty"`
+}
+
+var errNoRun = errors.New("the report holds no run")
+
+// ReadReport reads the run of a report that [Report.JSON] wrote.
+func ReadReport(text []byte) (*Run, error) {
+	report := &Report{}
+	if err := json.Unmarshal(text, report); err != nil {
+		return nil, fmt.Errorf("read a report: %w", err)
+	}
+	if report.Run == nil || len(report.Run.PassHat) == 0 {
+		return nil, errNoRun
+	}
+
+	return report.Run, nil
+}
+
+// Verdict says why a run is not good enough, or "": too few trials passed, fewer than in the other run, or a case is broken.
+func (r *Report) Verdict(atLeast float64) string {
+	switch got := r.Run.PassHat[0]; {
+	case r.Run.Broken > 0:
+		return fmt.Sprintf("%d of %d cases could not be tried", r.Run.Broken, len(r.Run.Cases))
+	case got < atLeast:
+		return fmt.Sprintf("%.1f %% of the trials passed, not %.1f %%", 100*got, 100*atLeast)
+	case r.Other != nil && got < r.Other.PassHat[0]:
+		return fmt.Sprintf("%.1f %% of the trials passed, and %.1f %% of those of %s", 100*got, 100*r.Other.PassHat[0], r.Other.Model)
+	}
+
+	return ""
+}
+
+// Difference is a case of which the two runs say different things.
+type Difference struct {
+	Case      string
+	Was, Is   int // trials that passed in the other run, and in this one
+	Of, OfNow int
+}
+
+// Better says whether a larger share passed.
+func (d Difference) Better() bool { return d.Is*d.Of > d.Was*d.OfNow }
+
+// Differences are the cases of which another share passed than in the other run, in the suite's order.
+func (r *Report) Differences() []Difference {
+	if r.Other == nil {
+		return nil
+	}
+	before := map[string]*Result{}
+	for i := range r.Other.Cases {
+		before[r.Other.Cases[i].Case] = &r.Other.Cases[i]
+	}
+	var found []Difference
+	for i := range r.Run.Cases {
+		now := &r.Run.Cases[i]
+		was := before[now.Case]
+		if was == nil {
+			continue
+		}
+		d := Difference{Case: now.Case, Was: was.Successes(), Of: len(was.Trials), Is: now.Successes(), OfNow: len(now.Trials)}
+		if d.Is*d.Of != d.Was*d.OfNow {
+			found = append(found, d)
+		}
+	}
+
+	return found
+}
+
+// Runs are the one or two runs, this one first.
+func (r *Report) Runs() []*Run {
+	if r.Other == nil {
+		return []*Run{r.Run}
+	}
+
+	return []*Run{r.Run, r.Other}
+}
+
+// JSON writes all of it.
+func (r *Report) JSON(out io.Writer) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(r); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+
+	return nil
+}
+
+// Text writes what did not pass, with what happened in its turns, and the sums.
+func (r *Report) Text(out io.Writer) error {
+	var b strings.Builder
+	for i := range r.Run.Cases {
+		r.Run.Cases[i].text(&b)
+	}
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "MODEL\tPASSED\tFAILED\tBROKEN\tPASS^K\tCALLS\tTOKENS\tUSD\tSECONDS")
+	for _, run := range r.Runs() {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%s\t%d\t%d\t%.4f\t%.1f\n", run.Model, run.Passed, run.Failed, run.Broken, run.Hats(), run.Calls, run.Tokens, run.USD, run.Seconds)
+	}
+	_ = table.Flush() // into memory
+	for _, run := range r.Runs() {
+		if run.OtherTokens > 0 {
+			fmt.Fprintf(&b, "the models that played people and judged %s used %d tokens, %.4f USD\n", run.Model, run.OtherTokens, run.OtherUSD)
+		}
+	}
+	for _, d := range r.Differences() {
+		word := "worse "
+		if d.Better() {
+			word = "better"
+		}
+		fmt.Fprintf(&b, "%s %s: %d of %d, was %d of %d\n", word, d.Case, d.Is, d.OfNow, d.Was, d.Of)
+	}
+	if _, err := io.WriteString(out, b.String()); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+
+	return nil
+}
+
+// Hats are pass^1 to pass^k.
+func (r *Run) Hats() string {
+	hats := make([]string, len(r.PassHat))
+	for k, hat := range r.PassHat {
+		hats[k] = fmt.Sprintf("%.3f", hat)
+	}
+
+	return strings.Join(hats, " ")
+}
+
+// text is a case that did not pass, by its first such trial.
+func (r *Result) text(b *strings.Builder) {
+	for n := range r.Trials {
+		t := &r.Trials[n]
+		if t.Outcome == Passed {
+			continue
+		}
+		fmt.Fprintf(b, "%s %s (%d of %d trials passed)\n%s\n", strings.ToUpper(t.Outcome), r.Case, r.Successes(), len(r.Trials), t.why("  "))
+
+		return
+	}
+}
+
+// why is what went wrong, and what happened.
+func (t *Trial) why(indent string) string {
+	var b strings.Builder
+	if t.Error != "" {
+		fmt.Fprintf(&b, "%s%s\n", indent, t.Error)
+	}
+	for _, f := range t.Faults {
+		fmt.Fprintf(&b, "%s%s\n", indent, f)
+	}
+	for i := range t.Turns {
+		turn := &t.Turns[i]
+		fmt.Fprintf(&b, "%sturn %d: %s\n", indent, turn.Number, oneLine(turn.Message))
+		for _, line := range turn.Timeline {
+			if line.Kind != "message" {
+				fmt.Fprintf(&b, "%s  %-9s %s\n", indent, line.Kind, oneLine(line.Text))
+			}
+		}
+		if len(turn.Timeline) == 0 {
+			fmt.Fprintf(&b, "%s  reply     %s\n", indent, oneLine(turn.Reply))
+		}
+	}
+
+	return b.String()
+}
+
+// junitSuite and below are the form that pipelines read.
+type junitSuite struct {
+	XMLName  xml.Name    `xml:"testsuite"`
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Time     string      `xml:"time,attr"`
+	Stamp    string      `xml:"timestamp,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name    string      `xml:"name,attr"`
+	Class   string      `xml:"classname,attr"`
+	Time    string      `xml:"time,attr"`
+	Failure *junitFault `xml:"failure,omitempty"`
+	Error   *junitFault `xml:"error,omitempty"`
+}
+
+type junitFault struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// JUnit writes each case as a test: failed as a failure, broken as an error.
+func (r *Report) JUnit(out io.Writer) error {
+	run := r.Run
+	suite := junitSuite{
+		Name: run.Suite + " " + run.Model, Tests: len(run.Cases), Failures: run.Failed, Errors: run.Broken,
+		Time: fmt.Sprintf("%.3f", run.Seconds), Stamp: run.Started.Format("2006-01-02T15:04:05"),
+	}
+	for i := range run.Cases {
+		c := &run.Cases[i]
+		test := junitCase{Name: c.Case, Class: run.Suite}
+		seconds := 0.0
+		for n := range c.Trials {
+			t := &c.Trials[n]
+			seconds += t.Seconds
+			fault := &junitFault{Message: clean(t.reason()), Text: clean(t.why(""))}
+			switch {
+			case t.Outcome == Broken && test.Error == nil:
+				test.Error = fault
+			case t.Outcome == Failed && test.Failure == nil:
+				test.Failure = fault
+			}
+		}
+		if test.Error != nil {
+			test.Failure = nil
+		}
+		test.Time = fmt.Sprintf("%.3f", seconds)
+		suite.Cases = append(suite.Cases, test)
+	}
+	text, err := xml.MarshalIndent(suite, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if _, err := fmt.Fprintf(out, "%s%s\n", xml.Header, text); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+
+	return nil
+}
+
+func (t *Trial) reason() string {
+	if len(t.Faults) > 0 {
+		return t.Faults[0].String()
+	}
+
+	return t.Error
+}
+
+// clean leaves out what XML cannot hold.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' {
+			return -1
+		}
+
+		return r
+	}, text)
+}

@@ -1,0 +1,95 @@
+package eval
+
+import "time"
+
+// Run is a suite that was tried with one model.
+type Run struct {
+	Suite   string    `json:"suite"`
+	Model   string    `json:"model"`
+	Trials  int       `json:"trials"` // of each case
+	Started time.Time `json:"started"`
+	Cases   []Result  `json:"cases"`
+
+	// PassHat is pass^k for k = 1 to Trials: the chance that k trials of a case all pass, averaged over the cases.
+	PassHat []float64 `json:"pass_hat"`
+	Passed  int       `json:"passed"` // cases of which every trial passed
+	Failed  int       `json:"failed"`
+	Broken  int       `json:"broken"` // cases with a trial that could not be tried or looked at
+	Calls   int       `json:"calls"`
+	Tokens  int       `json:"tokens"`
+	USD     float64   `json:"cost_usd"`
+	Seconds float64   `json:"seconds"`
+	// OtherTokens and OtherUSD are those of the models that played users and judged.
+	OtherTokens int     `json:"other_tokens"`
+	OtherUSD    float64 `json:"other_cost_usd"`
+}
+
+// Result is what became of a case.
+type Result struct {
+	Case   string  `json:"case"`
+	About  string  `json:"about,omitempty"`
+	Trials []Trial `json:"trials"`
+}
+
+// Outcome is passed if every trial passed, broken if one is, else failed.
+func (r *Result) Outcome() string {
+	result := Passed
+	for i := range r.Trials {
+		switch r.Trials[i].Outcome {
+		case Broken:
+			return Broken
+		case Failed:
+			result = Failed
+		}
+	}
+
+	return result
+}
+
+// Successes is how many of the trials passed.
+func (r *Result) Successes() int {
+	n := 0
+	for i := range r.Trials {
+		if r.Trials[i].Outcome == Passed {
+			n++
+		}
+	}
+
+	return n
+}
+
+// count sums the cases up.
+func (r *Run) count() {
+	r.PassHat = make([]float64, r.Trials)
+	for i := range r.Cases {
+		c := &r.Cases[i]
+		switch c.Outcome() {
+		case Passed:
+			r.Passed++
+		case Failed:
+			r.Failed++
+		default:
+			r.Broken++
+		}
+		for k := range r.PassHat {
+			r.PassHat[k] += passHat(r.Trials, c.Successes(), k+1) / float64(len(r.Cases))
+		}
+		for n := range c.Trials {
+			t := &c.Trials[n]
+			r.Calls, r.Tokens, r.USD, r.Seconds = r.Calls+t.Calls, r.Tokens+t.Tokens, r.USD+t.USD, r.Seconds+t.Seconds
+			r.OtherTokens, r.OtherUSD = r.OtherTokens+t.Others, r.OtherUSD+t.OtherUSD
+		}
+	}
+}
+
+// passHat is the unbiased estimate of the chance that k trials in a row pass, from c of n that did: C(c, k) / C(n, k).
+// It is the pass^k of tau-bench (Yao, Shinn, Razavi, Narasimhan 2024, arXiv 2406.12045, section 3), which falls with k for
+// an assistant that is right only sometimes; pass@k, the chance that one of k passes, would rise.
+func passHat(n, c, k int) float64 {
+	chance := 1.0
+	for i := range k {
+		chance *= float64(max(c-i, 0)) / float64(n-i)
+	}
+
+	return chance
+}

@@ -1,0 +1,446 @@
+package eval
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db"
+	"alfred/domain"
+	"alfred/follow"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/script"
+	"alfred/pg"
+)
+
+// Outcomes of a trial.
+const (
+	Passed = "passed"
+	Failed = "failed" // something is not as it must be
+	Broken = "broken" // it could not be tried or looked at: the case, the server or the time is at fault
+)
+
+// Trial is one conversation that was held, and what came of it.
+type Trial struct {
+	Outcome  string   `json:"outcome"`
+	Faults   []Fault  `json:"faults,omitempty"`
+	Error    string   `json:"error,omitempty"` // why it is broken
+	Turns    []Played `json:"turns"`
+	Calls    int      `json:"calls"`
+	Tokens   int      `json:"tokens"`
+	USD      float64  `json:"cost_usd"`
+	Seconds  float64  `json:"seconds"` // that the turns took
+	Judged   string   `json:"judged,omitempty"`
+	Others   int      `json:"other_tokens,omitempty"` // of the model that plays the user and of the judge
+	OtherUSD float64  `json:"other_cost_usd,omitempty"`
+}
+
+// Played is one turn of a trial.
+type Played struct {
+	Number   int     `json:"number"`
+	Message  string  `json:"message"`
+	Reply    string  `json:"reply"` // with its question and options
+	Status   string  `json:"status"`
+	Error    string  `json:"error,omitempty"`
+	Asks     string  `json:"asks,omitempty"` // kind of the question it ended with
+	Calls    int     `json:"calls"`
+	Tokens   int     `json:"tokens"`
+	USD      float64 `json:"cost_usd"`
+	Seconds  float64 `json:"seconds"`
+	Timeline []Line  `json:"timeline,omitempty"` // of a trial that did not pass
+	Prompts  []Call  `json:"prompts,omitempty"`  // the same
+
+	id     uuid.UUID
+	writes []write
+}
+
+// Line is one thing that happened in a turn.
+type Line struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	MS   *int   `json:"duration_ms,omitempty"`
+}
+
+// Call is one call of a model.
+type Call struct {
+	Node     string          `json:"node"`
+	Attempt  int             `json:"attempt"`
+	Error    string          `json:"error,omitempty"`
+	Request  json.RawMessage `json:"request"`
+	Response json.RawMessage `json:"response,omitempty"`
+}
+
+// trial is one conversation on a database of its own.
+type trial struct {
+	lab   *Lab
+	suite *Suite
+	c     *Case
+	model string
+	said  []llm.Message // as the person sees it
+
+	pool    *pgxpool.Pool
+	user    uuid.UUID
+	session uuid.UUID
+	watch   *watch
+	check   checker
+	result  Trial
+}
+
+// evaluated is who talks, unless a case made of a conversation says otherwise.
+const evaluated = "evaluated"
+
+// run holds the conversation. Whatever goes wrong stands in the result.
+func (t *trial) run(ctx context.Context, address string) Trial {
+	limit := t.lab.Timeout
+	if limit == 0 {
+		limit = usual
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := t.hold(bounded, address)
+	switch {
+	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
+		t.result.Outcome, t.result.Error = Broken, fmt.Sprintf("it hangs: not over after %s, %s", limit, t.where())
+	case err != nil:
+		t.result.Outcome, t.result.Error = Broken, err.Error()
+	default:
+		t.result.Faults = t.check.faults
+		t.result.Outcome = outcome(t.check.faults)
+	}
+
+	return t.result
+}
+
+func outcome(faults []Fault) string {
+	result := Passed
+	for _, f := range faults {
+		if f.Broken {
+			return Broken
+		}
+		result = Failed
+	}
+
+	return result
+}
+
+// where says how far it is.
+func (t *trial) where() string {
+	if len(t.result.Turns) == 0 {
+		return "before the first message was answered"
+	}
+
+	return fmt.Sprintf("after turn %d", len(t.result.Turns))
+}
+
+func (t *trial) hold(ctx context.Context, address string) (err error) {
+	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred eval", MaxConns: trialConns, URL: address})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	t.pool = pool
+	bound, source, err := t.suite.open(ctx, pool)
+	if err != nil {
+		return err
+	}
+	if err := t.seed(ctx, bound.Schema); err != nil {
+		return err
+	}
+	if t.watch, err = startWatch(ctx, pool, bound, source, t.user); err != nil {
+		return err
+	}
+	t.check = checker{pool: pool, user: t.user, session: t.session, schema: bound.Schema}
+	stop, err := t.work(ctx, bound)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	if err := t.talk(ctx); err != nil {
+		return err
+	}
+
+	return t.ending(ctx)
+}
+
+// trialConns is what a trial may hold of the server's connections.
+const trialConns = 6
+
+// seed makes the person, the conversation and the rows.
+func (t *trial) seed(ctx context.Context, schema string) (err error) {
+	if t.user, err = db.New().UserEnsure(ctx, t.pool, evaluated); err != nil {
+		return fmt.Errorf("make the user: %w", err)
+	}
+	if err := t.pool.QueryRow(ctx, `SELECT start_session($1)`, evaluated).Scan(&t.session); err != nil {
+		return fmt.Errorf("start the conversation: %w", err)
+	}
+	for _, sql := range []string{t.suite.Seed, t.c.Seed} {
+		if err := t.owner(ctx, schema, sql); err != nil {
+			return fmt.Errorf("seed: %w", err)
+		}
+	}
+
+	return nil
+}
+
+// owner runs SQL as the database's owner, on behalf of the user.
+func (t *trial) owner(ctx context.Context, schema, sql string) error {
+	if sql == "" {
+		return nil
+	}
+
+	return pg.InTx(ctx, t.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, alsoIn, pgx.Identifier{schema}.Sanitize(), true); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `SELECT set_config('alfred.user_id', $1, true)`, t.user.String()); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+
+		return err
+	})
+}
+
+// work starts a worker; what it returns ends it.
+func (t *trial) work(ctx context.Context, bound *domain.Domain) (stop func() error, err error) {
+	config, index, err := t.lab.Worker(ctx, t.pool, bound, t.model)
+	if err != nil {
+		return nil, err
+	}
+	if t.model == scripted && t.c.Script != "" {
+		played, err := script.Parse([]byte(t.c.Script))
+		if err != nil {
+			return nil, err
+		}
+		config.Models = func(string) llm.Model { return played }
+	}
+	if t.lab.Models != nil {
+		config.Models = t.lab.Models(config.Models)
+	}
+	if err := index.Sweep(ctx); err != nil {
+		return nil, fmt.Errorf("embed the rows: %w", err)
+	}
+	runner, err := jobs.NewRunner(config)
+	if err != nil {
+		return nil, err
+	}
+	if err := runner.Start(ctx); err != nil {
+		return nil, err
+	}
+
+	return func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+
+		return runner.Stop(ctx)
+	}, nil
+}
+
+const (
+	stopTimeout = 10 * time.Second
+
+	// scripted names the model that plays a case's own script, and is the offline one in a case without.
+	scripted = "script"
+
+	// glance is how often a turn that runs is looked at.
+	glance = 10 * time.Millisecond
+)
+
+// talk holds the conversation, as written or as the model says that plays the person.
+func (t *trial) talk(ctx context.Context) error {
+	if t.c.User != nil && t.lab.Person != nil {
+		return t.simulate(ctx)
+	}
+	for i := range t.c.Turns {
+		if err := t.turn(ctx, &t.c.Turns[i]); err != nil {
+			return err
+		}
+	}
+	if len(t.c.Turns) == 0 {
+		t.check.faults = append(t.check.faults, Fault{Check: "the person", Got: "a model has to play it: name one with --user", Broken: true})
+	}
+
+	return nil
+}
+
+// turn plays one message and looks at what came of it.
+func (t *trial) turn(ctx context.Context, turn *Turn) error {
+	number := len(t.result.Turns) + 1
+	if err := t.owner(ctx, t.check.schema, turn.Before); err != nil {
+		return fmt.Errorf("turn %d: before: %w", number, err)
+	}
+	mark, err := t.watch.mark(ctx)
+	if err != nil {
+		return err
+	}
+	played, err := t.send(ctx, turn)
+	if err != nil {
+		return fmt.Errorf("turn %d: %w", number, err)
+	}
+	if played.writes, err = t.watch.since(ctx, mark); err != nil {
+		return err
+	}
+	t.result.Turns = append(t.result.Turns, *played)
+	t.said = append(t.said, llm.Message{Role: llm.RoleUser, Content: turn.Say}, llm.Message{Role: llm.RoleAssistant, Content: played.Reply})
+	t.result.add(played)
+	strays, err := t.watch.outside(ctx, played.writes)
+	if err != nil {
+		return err
+	}
+	for _, stray := range strays {
+		t.check.fault(number, "rows of others", "none written", stray.Op+" in "+stray.Relation+" of a row that is not the user's")
+	}
+
+	return t.check.look(ctx, &turn.Expect, played)
+}
+
+func (r *Trial) add(p *Played) {
+	r.Calls += p.Calls
+	r.Tokens += p.Tokens
+	r.USD += p.USD
+	r.Seconds += p.Seconds
+}
+
+// send enqueues a message and waits for all that follows from it.
+func (t *trial) send(ctx context.Context, turn *Turn) (*Played, error) {
+	params := jobs.EnqueueParams{SessionID: t.session, Message: turn.Say, Mode: turn.Mode}
+	for _, c := range turn.UIChanges {
+		params.UIChanges = append(params.UIChanges, jobs.UIChange{Action: c.Action, EntityType: c.EntityType, EntityID: c.EntityID, Label: c.Label})
+	}
+	for _, m := range turn.Mentions {
+		params.MentionedEntities = append(params.MentionedEntities, jobs.MentionedEntity{RefType: m.EntityType, UUID: m.EntityID, Label: m.Label})
+	}
+	var made *jobs.Enqueued
+	start := time.Now()
+	if err := pg.InTx(ctx, t.pool, func(tx pgx.Tx) (err error) {
+		made, err = jobs.EnqueueTurn(ctx, tx, params)
+
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	took, err := t.wait(ctx, made.TurnID, start)
+	if err != nil {
+		return nil, err
+	}
+	got, err := (&follow.Reader{Pool: t.pool, UserID: t.user}).Turn(ctx, made.TurnID)
+	if err != nil {
+		return nil, err
+	}
+	played := &Played{
+		Number: int(got.Number), Message: turn.Say, Reply: got.Said(), Status: string(got.Status), Seconds: took.Seconds(), id: got.ID,
+		Calls: int(got.Usage.Calls), Tokens: int(got.Usage.InputTokens + got.Usage.OutputTokens), USD: got.Usage.CostUSD,
+	}
+	if got.Error != nil {
+		played.Error = got.Error.Code + ": " + got.Error.Message
+	}
+	if got.Question != nil {
+		played.Asks = got.Question.Kind
+	}
+
+	return played, nil
+}
+
+// wait returns when a turn is over and summarized, and how long it took until its reply.
+func (t *trial) wait(ctx context.Context, turn uuid.UUID, start time.Time) (took time.Duration, err error) {
+	ticker := time.NewTicker(glance)
+	defer ticker.Stop()
+	for {
+		var over, summarized bool
+		if err := t.pool.QueryRow(ctx, `SELECT status IN ('succeeded', 'failed', 'cancelled'), summarized_at IS NOT NULL OR status IN ('failed', 'cancelled')
+			FROM turns WHERE id = $1`, turn).Scan(&over, &summarized); err != nil {
+			return 0, fmt.Errorf("wait for the reply: %w", err)
+		}
+		if over && took == 0 {
+			took = time.Since(start)
+		}
+		if summarized {
+			return took, nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, fmt.Errorf("wait for the reply: %w", ctx.Err())
+		case <-ticker.C:
+		}
+	}
+}
+
+// ending looks at the whole conversation.
+func (t *trial) ending(ctx context.Context) error {
+	whole := &Played{}
+	for i := range t.result.Turns {
+		whole.writes = append(whole.writes, t.result.Turns[i].writes...)
+		whole.Reply += t.result.Turns[i].Reply + "\n"
+		whole.Asks, whole.Status = t.result.Turns[i].Asks, t.result.Turns[i].Status
+	}
+	if err := t.check.look(ctx, &t.c.Expect, whole); err != nil {
+		return err
+	}
+	t.limits()
+	if len(t.check.faults) == 0 {
+		if err := t.judge(ctx); err != nil {
+			return err
+		}
+	}
+	if len(t.check.faults) == 0 {
+		return nil
+	}
+
+	return t.evidence(ctx)
+}
+
+func (t *trial) limits() {
+	for _, one := range []struct {
+		what     string
+		most, is float64
+	}{
+		{"calls", float64(t.c.Limits.Calls), float64(t.result.Calls)},
+		{"tokens", float64(t.c.Limits.Tokens), float64(t.result.Tokens)},
+		{"dollars", t.c.Limits.USD, t.result.USD},
+		{"seconds", t.c.Limits.Seconds, t.result.Seconds},
+	} {
+		if one.most > 0 && one.is > one.most {
+			t.check.fault(0, one.what, fmt.Sprintf("%g at most", one.most), fmt.Sprintf("%g", one.is))
+		}
+	}
+}
+
+// evidence is what shows why it went wrong.
+func (t *trial) evidence(ctx context.Context) error {
+	for i := range t.result.Turns {
+		turn := &t.result.Turns[i]
+		rows, _ := t.pool.Query(ctx, `SELECT kind, coalesce(text, ''), duration_ms FROM v_timeline WHERE turn_id = $1 ORDER BY seq`, turn.id)
+		lines, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Line])
+		if err != nil {
+			return fmt.Errorf("read the timeline: %w", err)
+		}
+		turn.Timeline = lines
+		calls, err := db.New().LlmCallPageTurn(ctx, t.pool, &db.LlmCallPageTurnParams{TurnID: &turn.id, PageSize: mostCalls})
+		if err != nil {
+			return fmt.Errorf("read the calls: %w", err)
+		}
+		for _, call := range calls {
+			whole, err := db.New().LlmCallGet(ctx, t.pool, call.ID)
+			if err != nil {
+				return fmt.Errorf("read a call: %w", err)
+			}
+			made := Call{Node: whole.Node, Attempt: int(whole.Attempt), Request: whole.Request, Response: whole.Response}
+			if whole.ErrorCode != nil {
+				made.Error = *whole.ErrorCode
+			}
+			turn.Prompts = append(turn.Prompts, made)
+		}
+	}
+
+	return nil
+}
+
+// mostCalls is more than a turn makes.
+const mostCalls = 200

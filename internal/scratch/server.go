@@ -1,0 +1,152 @@
+package scratch
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/pg"
+)
+
+// sweepLock is held while old databases are dropped.
+const sweepLock = 0x616c667377
+
+// ErrAddress says that an address has no form in which another database can be named.
+var ErrAddress = errors.New("the database's address must be a postgres:// address")
+
+// Server is a Postgres server as one run sees it that makes databases on it.
+type Server struct {
+	// Admin runs CREATE and DROP DATABASE. Its application name tells other runs that our databases are in use, so
+	// one of its connections stays open until Close.
+	Admin *pgxpool.Pool
+
+	count    atomic.Int64
+	prefix   string // of all runs of this kind
+	run      string // of this one
+	strategy string
+	url      *url.URL
+}
+
+// Open connects to the server of an address. The prefix is what the names of all runs of a kind begin with.
+func Open(ctx context.Context, address, prefix string) (*Server, error) {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Scheme == "" {
+		return nil, ErrAddress
+	}
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, fmt.Errorf("parse the database's address: %w", err)
+	}
+	s := &Server{prefix: prefix, run: prefix + randomName(), url: parsed}
+	config.MaxConns = 4
+	config.MinConns = 1
+	config.MaxConnIdleTime = 0
+	config.ConnConfig.RuntimeParams["application_name"] = s.run
+	if s.Admin, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return nil, fmt.Errorf("connect to the server: %w", err)
+	}
+	if err := s.chooseStrategy(ctx); err != nil {
+		s.Admin.Close()
+
+		return nil, err
+	}
+
+	return s, nil
+}
+
+// Close ends the run: what it has not dropped, the next one sweeps.
+func (s *Server) Close() { s.Admin.Close() }
+
+func randomName() string {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+
+	return hex.EncodeToString(b[:])
+}
+
+// chooseStrategy: copying files is the quicker way unless each copy has to reach the disk.
+func (s *Server) chooseStrategy(ctx context.Context) error {
+	var fsync string
+	if err := s.Admin.QueryRow(ctx, `SHOW fsync`).Scan(&fsync); err != nil {
+		return fmt.Errorf("%w: %w", pg.ErrNoAnswer, err)
+	}
+	s.strategy = "WAL_LOG"
+	if fsync == "off" {
+		s.strategy = "FILE_COPY"
+	}
+
+	return nil
+}
+
+// Create makes a database as a copy of another one, to which nobody may be connected, and returns its name and address.
+func (s *Server) Create(ctx context.Context, template string) (name, address string, err error) {
+	name = fmt.Sprintf("%s_%d", s.run, s.count.Add(1))
+	_, err = s.Admin.Exec(ctx, fmt.Sprintf(`CREATE DATABASE %s TEMPLATE %s STRATEGY %s`, Quote(name), Quote(template), s.strategy))
+	if err != nil {
+		return "", "", fmt.Errorf("make a database from %s: %w", template, err)
+	}
+
+	return name, s.Address(name), nil
+}
+
+// Address is that of another database of the server.
+func (s *Server) Address(database string) string {
+	address := *s.url
+	address.Path = "/" + database
+
+	return address.String()
+}
+
+// Drop drops a database, whoever is connected to it.
+func (s *Server) Drop(ctx context.Context, name string) error {
+	if _, err := s.Admin.Exec(ctx, `DROP DATABASE IF EXISTS `+Quote(name)+` WITH (FORCE)`); err != nil {
+		return fmt.Errorf("drop %s: %w", name, err)
+	}
+
+	return nil
+}
+
+const leftovers = `
+	SELECT datname FROM pg_database AS d
+	WHERE starts_with(datname, $1) AND pg_has_role(current_user, d.datdba, 'USAGE')
+	  AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE starts_with(application_name, $1) AND starts_with(d.datname, application_name))`
+
+// Sweep drops the databases of runs of this kind that are over. One run does it at a time; another one goes on without.
+func (s *Server) Sweep(ctx context.Context) error {
+	conn, err := s.Admin.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connect to the server: %w", err)
+	}
+	defer conn.Release()
+	var mine bool
+	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, sweepLock).Scan(&mine); err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	if !mine {
+		return nil
+	}
+	defer func() { _, _ = conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, sweepLock) }() // ends with the session
+	// A failed query shows when its rows are collected.
+	rows, _ := conn.Query(ctx, leftovers, s.prefix)
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("list old databases: %w", err)
+	}
+	for _, name := range names {
+		if err := s.Drop(ctx, name); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// Quote is a name as SQL has it.
+func Quote(name string) string { return pgx.Identifier{name}.Sanitize() }
