@@ -212,7 +212,7 @@ func equal(want any, got *string) bool {
 	case nil:
 		return got == nil
 	case bool:
-		return got != nil && (*got == "t" || *got == "true") == w && strings.Contains("t f true false", *got)
+		return got != nil && slices.Contains(map[bool][]string{true: {"t", "true"}, false: {"f", "false"}}[w], *got)
 	}
 	if got == nil {
 		return false

@@ -1,6 +1,68 @@
 package eval
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Outcomes of a trial.
+const (
+	Passed = "passed"
+	Failed = "failed" // something is not as it must be
+	Broken = "broken" // it could not be tried or looked at: the case, the server or the time is at fault
+)
+
+// Trial is one conversation that was held, and what came of it.
+type Trial struct {
+	Outcome  string   `json:"outcome"`
+	Faults   []Fault  `json:"faults,omitempty"`
+	Error    string   `json:"error,omitempty"` // why it is broken
+	Turns    []Played `json:"turns"`
+	Calls    int      `json:"calls"`
+	Tokens   int      `json:"tokens"`
+	USD      float64  `json:"cost_usd"`
+	Seconds  float64  `json:"seconds"` // that the turns took
+	Judged   string   `json:"judged,omitempty"`
+	Others   int      `json:"other_tokens,omitempty"` // of the model that plays the user and of the judge
+	OtherUSD float64  `json:"other_cost_usd,omitempty"`
+}
+
+// Played is one turn of a trial.
+type Played struct {
+	Number   int     `json:"number"`
+	Message  string  `json:"message"`
+	Reply    string  `json:"reply"` // with its question and options
+	Status   string  `json:"status"`
+	Error    string  `json:"error,omitempty"`
+	Asks     string  `json:"asks,omitempty"` // kind of the question it ended with
+	Calls    int     `json:"calls"`
+	Tokens   int     `json:"tokens"`
+	USD      float64 `json:"cost_usd"`
+	Seconds  float64 `json:"seconds"`
+	Timeline []Line  `json:"timeline,omitempty"` // of a trial that did not pass
+	Prompts  []Call  `json:"prompts,omitempty"`  // the same
+
+	id     uuid.UUID
+	writes []write
+}
+
+// Line is one thing that happened in a turn.
+type Line struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+	MS   *int   `json:"duration_ms,omitempty"`
+}
+
+// Call is one call of a model.
+type Call struct {
+	Node     string          `json:"node"`
+	Attempt  int             `json:"attempt"`
+	Error    string          `json:"error,omitempty"`
+	Request  json.RawMessage `json:"request"`
+	Response json.RawMessage `json:"response,omitempty"`
+}
 
 // Run is a suite that was tried with one model.
 type Run struct {

@@ -118,7 +118,7 @@ type Limits struct {
 
 // Load reads the suite of that path, or one that comes with the program by its name.
 func Load(nameOrPath string) (*Suite, error) {
-	files, file := fs.FS(os.DirFS(filepath.Dir(nameOrPath))), filepath.Base(nameOrPath)
+	files, file := os.DirFS(filepath.Dir(nameOrPath)), filepath.Base(nameOrPath)
 	if !strings.ContainsAny(nameOrPath, "./\\") {
 		sub, err := fs.Sub(suites, path.Join("suites", nameOrPath))
 		if err != nil {

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -19,63 +18,6 @@ import (
 	"alfred/llm/script"
 	"alfred/pg"
 )
-
-// Outcomes of a trial.
-const (
-	Passed = "passed"
-	Failed = "failed" // something is not as it must be
-	Broken = "broken" // it could not be tried or looked at: the case, the server or the time is at fault
-)
-
-// Trial is one conversation that was held, and what came of it.
-type Trial struct {
-	Outcome  string   `json:"outcome"`
-	Faults   []Fault  `json:"faults,omitempty"`
-	Error    string   `json:"error,omitempty"` // why it is broken
-	Turns    []Played `json:"turns"`
-	Calls    int      `json:"calls"`
-	Tokens   int      `json:"tokens"`
-	USD      float64  `json:"cost_usd"`
-	Seconds  float64  `json:"seconds"` // that the turns took
-	Judged   string   `json:"judged,omitempty"`
-	Others   int      `json:"other_tokens,omitempty"` // of the model that plays the user and of the judge
-	OtherUSD float64  `json:"other_cost_usd,omitempty"`
-}
-
-// Played is one turn of a trial.
-type Played struct {
-	Number   int     `json:"number"`
-	Message  string  `json:"message"`
-	Reply    string  `json:"reply"` // with its question and options
-	Status   string  `json:"status"`
-	Error    string  `json:"error,omitempty"`
-	Asks     string  `json:"asks,omitempty"` // kind of the question it ended with
-	Calls    int     `json:"calls"`
-	Tokens   int     `json:"tokens"`
-	USD      float64 `json:"cost_usd"`
-	Seconds  float64 `json:"seconds"`
-	Timeline []Line  `json:"timeline,omitempty"` // of a trial that did not pass
-	Prompts  []Call  `json:"prompts,omitempty"`  // the same
-
-	id     uuid.UUID
-	writes []write
-}
-
-// Line is one thing that happened in a turn.
-type Line struct {
-	Kind string `json:"kind"`
-	Text string `json:"text"`
-	MS   *int   `json:"duration_ms,omitempty"`
-}
-
-// Call is one call of a model.
-type Call struct {
-	Node     string          `json:"node"`
-	Attempt  int             `json:"attempt"`
-	Error    string          `json:"error,omitempty"`
-	Request  json.RawMessage `json:"request"`
-	Response json.RawMessage `json:"response,omitempty"`
-}
 
 // trial is one conversation on a database of its own.
 type trial struct {
@@ -371,76 +313,3 @@ func (t *trial) wait(ctx context.Context, turn uuid.UUID, start time.Time) (took
 		}
 	}
 }
-
-// ending looks at the whole conversation.
-func (t *trial) ending(ctx context.Context) error {
-	whole := &Played{}
-	for i := range t.result.Turns {
-		whole.writes = append(whole.writes, t.result.Turns[i].writes...)
-		whole.Reply += t.result.Turns[i].Reply + "\n"
-		whole.Asks, whole.Status = t.result.Turns[i].Asks, t.result.Turns[i].Status
-	}
-	if err := t.check.look(ctx, &t.c.Expect, whole); err != nil {
-		return err
-	}
-	t.limits()
-	if len(t.check.faults) == 0 {
-		if err := t.judge(ctx); err != nil {
-			return err
-		}
-	}
-	if len(t.check.faults) == 0 {
-		return nil
-	}
-
-	return t.evidence(ctx)
-}
-
-func (t *trial) limits() {
-	for _, one := range []struct {
-		what     string
-		most, is float64
-	}{
-		{"calls", float64(t.c.Limits.Calls), float64(t.result.Calls)},
-		{"tokens", float64(t.c.Limits.Tokens), float64(t.result.Tokens)},
-		{"dollars", t.c.Limits.USD, t.result.USD},
-		{"seconds", t.c.Limits.Seconds, t.result.Seconds},
-	} {
-		if one.most > 0 && one.is > one.most {
-			t.check.fault(0, one.what, fmt.Sprintf("%g at most", one.most), fmt.Sprintf("%g", one.is))
-		}
-	}
-}
-
-// evidence is what shows why it went wrong.
-func (t *trial) evidence(ctx context.Context) error {
-	for i := range t.result.Turns {
-		turn := &t.result.Turns[i]
-		rows, _ := t.pool.Query(ctx, `SELECT kind, coalesce(text, ''), duration_ms FROM v_timeline WHERE turn_id = $1 ORDER BY seq`, turn.id)
-		lines, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Line])
-		if err != nil {
-			return fmt.Errorf("read the timeline: %w", err)
-		}
-		turn.Timeline = lines
-		calls, err := db.New().LlmCallPageTurn(ctx, t.pool, &db.LlmCallPageTurnParams{TurnID: &turn.id, PageSize: mostCalls})
-		if err != nil {
-			return fmt.Errorf("read the calls: %w", err)
-		}
-		for _, call := range calls {
-			whole, err := db.New().LlmCallGet(ctx, t.pool, call.ID)
-			if err != nil {
-				return fmt.Errorf("read a call: %w", err)
-			}
-			made := Call{Node: whole.Node, Attempt: int(whole.Attempt), Request: whole.Request, Response: whole.Response}
-			if whole.ErrorCode != nil {
-				made.Error = *whole.ErrorCode
-			}
-			turn.Prompts = append(turn.Prompts, made)
-		}
-	}
-
-	return nil
-}
-
-// mostCalls is more than a turn makes.
-const mostCalls = 200

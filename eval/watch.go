@@ -28,7 +28,7 @@ type watch struct {
 	// schema is where the tables are, which may be reached through views in another one.
 	schema string
 	bound  *domain.Domain
-	// own are the keys of the user's rows by relation, as they were before.
+	// own are the keys of the rows that the user has seen so far, by relation.
 	own map[string]map[string]bool
 }
 
@@ -94,7 +94,7 @@ func (w *watch) outside(ctx context.Context, writes []write) ([]write, error) {
 		return nil, err
 	}
 
-	return slices.DeleteFunc(slices.Clone(writes), func(one write) bool {
+	strays := slices.DeleteFunc(slices.Clone(writes), func(one write) bool {
 		entity := w.entity(one.Relation)
 		if entity == nil {
 			return true
@@ -106,7 +106,12 @@ func (w *watch) outside(ctx context.Context, writes []write) ([]write, error) {
 		}
 
 		return true
-	}), nil
+	})
+	for relation, keys := range now {
+		maps.Copy(w.own[relation], keys)
+	}
+
+	return strays, nil
 }
 
 // entity is the type with an owner whose rows a relation holds.

@@ -205,3 +205,13 @@ func (s *suite) sharedPool() (*pgxpool.Pool, error) {
 
 	return s.pool, err
 }
+
+// Server returns the address of the server's own database, for tests of what makes databases by itself.
+func Server(t testing.TB) string {
+	t.Helper()
+
+	server, err := theSuite.get()
+	require.NoError(t, err)
+
+	return server.Address(server.Admin.Config().ConnConfig.Database)
+}

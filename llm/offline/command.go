@@ -170,8 +170,14 @@ func (s *scene) choose(c *command) []*nodes.Entity {
 
 var intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto|for|at)\s+`)
 
+// ownQuestion is what asks instead of answering.
+var ownQuestion = regexp.MustCompile(`(?i)^\s*(?:what|which|how|where|when|who|why|show|list)\b.*\?\s*$`)
+
 // completes fills in what a request lacked when the message gives just that.
 func (s *scene) completes(asked, c *command) bool {
+	if ownQuestion.MatchString(s.Message) {
+		return false
+	}
 	answer := trimName(intoWhat.ReplaceAllString(bare(s.Message), ""))
 	plain := len(words(answer)) <= maxAnswer && slices.Contains([]verb{verbChat, verbList, verbShow, verbSearch}, c.verb)
 	kind, values := s.lex.place(answer)

@@ -228,11 +228,17 @@ func draft(s *scene, c *command, m []string) bool {
 	return ours || lead == "draft" || known && lead != "add" && lead != "new"
 }
 
+// onDay parts a request where its day begins.
+var onDay = regexp.MustCompile(`(?i)^\S+ (.+) (?:to|on|for|in|into|at) (.+)$`)
+
 // schedule: "put it on Friday's dinner", "add this to my meal plan".
 func schedule(s *scene, c *command, m []string) bool {
 	e, _, link := s.lex.schedule()
 	if e == nil {
 		return false
+	}
+	if at := onDay.FindStringSubmatch(c.text); at != nil && len(dates(at[2], s.Today)) > 0 {
+		m = at // the whole name, however many words it has
 	}
 	when := c.text[strings.Index(c.text, m[1])+len(m[1]):]
 	c.verb, c.object, c.kind, c.values = verbSchedule, cutDates(m[1]), e, s.lex.valuesIn(when, e)

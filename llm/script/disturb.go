@@ -31,9 +31,18 @@ func Disturb(model llm.Model, seed uint64, rate float64) *Disturbed {
 	return d
 }
 
+// DisturbAlways wraps a model so that each of its answers in which one error, by its name, has a place gets that error.
+func DisturbAlways(model llm.Model, mistake string) *Disturbed {
+	d := Disturb(model, 0, 1)
+	d.only = mistake
+
+	return d
+}
+
 // Disturbed is a model with errors.
 type Disturbed struct {
 	model  llm.Model
+	only   string // the one error that it makes; "" for all
 	seed   atomic.Uint64
 	rate   float64
 	counts map[string]*atomic.Int64
@@ -67,7 +76,7 @@ func (d *Disturbed) Generate(ctx context.Context, req *llm.Request) (*llm.Respon
 	}
 	spoiled := *resp
 	for _, at := range dice.Perm(len(mistakes)) {
-		if m := mistakes[at]; m.make(dice, req, &spoiled) {
+		if m := mistakes[at]; (d.only == "" || d.only == m.name) && m.make(dice, req, &spoiled) {
 			d.counts[m.name].Add(1)
 
 			break

@@ -1,0 +1,83 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+)
+
+// ending looks at the whole conversation.
+func (t *trial) ending(ctx context.Context) error {
+	whole := &Played{}
+	for i := range t.result.Turns {
+		whole.writes = append(whole.writes, t.result.Turns[i].writes...)
+		whole.Reply += t.result.Turns[i].Reply + "\n"
+		whole.Asks, whole.Status = t.result.Turns[i].Asks, t.result.Turns[i].Status
+	}
+	if err := t.check.look(ctx, &t.c.Expect, whole); err != nil {
+		return err
+	}
+	t.limits()
+	if len(t.check.faults) == 0 {
+		if err := t.judge(ctx); err != nil {
+			return err
+		}
+	}
+	if len(t.check.faults) == 0 {
+		return nil
+	}
+
+	return t.evidence(ctx)
+}
+
+func (t *trial) limits() {
+	for _, one := range []struct {
+		what     string
+		most, is float64
+	}{
+		{"calls", float64(t.c.Limits.Calls), float64(t.result.Calls)},
+		{"tokens", float64(t.c.Limits.Tokens), float64(t.result.Tokens)},
+		{"dollars", t.c.Limits.USD, t.result.USD},
+		{"seconds", t.c.Limits.Seconds, t.result.Seconds},
+	} {
+		if one.most > 0 && one.is > one.most {
+			t.check.fault(0, one.what, fmt.Sprintf("%g at most", one.most), fmt.Sprintf("%g", one.is))
+		}
+	}
+}
+
+// evidence is what shows why it went wrong.
+func (t *trial) evidence(ctx context.Context) error {
+	for i := range t.result.Turns {
+		turn := &t.result.Turns[i]
+		rows, _ := t.pool.Query(ctx, `SELECT kind, coalesce(text, ''), duration_ms FROM v_timeline WHERE turn_id = $1 ORDER BY seq`, turn.id)
+		lines, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Line])
+		if err != nil {
+			return fmt.Errorf("read the timeline: %w", err)
+		}
+		turn.Timeline = lines
+		calls, err := db.New().LlmCallPageTurn(ctx, t.pool, &db.LlmCallPageTurnParams{TurnID: &turn.id, PageSize: mostCalls})
+		if err != nil {
+			return fmt.Errorf("read the calls: %w", err)
+		}
+		for _, call := range calls {
+			whole, err := db.New().LlmCallGet(ctx, t.pool, call.ID)
+			if err != nil {
+				return fmt.Errorf("read a call: %w", err)
+			}
+			made := Call{Node: whole.Node, Attempt: int(whole.Attempt), Request: whole.Request, Response: whole.Response}
+			if whole.ErrorCode != nil {
+				made.Error = *whole.ErrorCode
+			}
+			turn.Prompts = append(turn.Prompts, made)
+		}
+	}
+
+	return nil
+}
+
+// mostCalls is more than a turn makes.
+const mostCalls = 200
