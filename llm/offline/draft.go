@@ -51,7 +51,6 @@ func (a *actor) revise() {
 		a.complete("I do not know how to do that to the draft; it is unchanged.")
 		return
 	}
-<<<<<<< HEAD
 	a.call(nodes.ToolGenerate, args{"updates": []args{{"ref": targets[0].Ref, "content": changed(targets[0].Draft, content)}}})
 	a.complete("Changed the draft " + targets[0].Label + ".")
 }
@@ -105,39 +104,6 @@ func instead(was, now any) any {
 		}
 	}
 	return row
-=======
-	a.call(nodes.ToolGenerate, args{"updates": []args{{"ref": targets[0].Ref, "content": patch(targets[0].Draft, content)}}})
-	a.complete("Changed the draft " + targets[0].Label + ".")
-}
-
-// patch is what makes one content of another: lists that got shorter are told by the places that change, so that none is
-// taken for a part of itself.
-func patch(was, is map[string]any) map[string]any {
-	changes := clone(is)
-	for name, value := range is {
-		list, _ := value.([]any)
-		if before, isList := was[name].([]any); isList && len(list) > 0 && len(list) < len(before) {
-			changes[name] = byPlace(before, list)
-		}
-	}
-	return changes
-}
-
-func byPlace(was, is []any) map[string]any {
-	changes, at := map[string]any{}, 0
-	for i, one := range was {
-		switch left := len(is) - at; {
-		case left > 0 && flat(one) == flat(is[at]):
-			at++
-		case left < len(was)-i:
-			changes[strconv.Itoa(i+1)] = nil
-		default:
-			changes[strconv.Itoa(i+1)] = is[at]
-			at++
-		}
-	}
-	return changes
->>>>>>> 983f8fd (Try an assistant on suites of conversations, each trial on a scratch database)
 }
 
 // compose fills the template with the longest phrase in the text, else the last one.
