@@ -150,7 +150,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List conversations, newest first */
+        /** List conversations, pinned ones first, then the newest */
         get: operations["list-sessions"];
         put?: never;
         /** Start a conversation */
@@ -176,7 +176,7 @@ export interface paths {
         delete: operations["forget-session"];
         options?: never;
         head?: never;
-        /** Rename, archive or reopen a conversation */
+        /** Rename, pin, archive or reopen a conversation */
         patch: operations["patch-session"];
         trace?: never;
     };
@@ -422,6 +422,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/turns/{id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Say what you think of a reply; the last word counts */
+        put: operations["give-feedback"];
+        post?: never;
+        /** Take back what you thought of a reply */
+        delete: operations["take-back-feedback"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/turns/{id}/results": {
         parameters: {
             query?: never;
@@ -638,6 +656,17 @@ export interface components {
             items: components["schemas"]["Entity"][];
             next_cursor: string;
         };
+        Feedback: {
+            /**
+             * Format: date-time
+             * @description Of the last word.
+             */
+            at: string;
+            /** @enum {string} */
+            rating: "up" | "down";
+            /** @description Why. */
+            text: string;
+        };
         Found: {
             /** Format: date-time */
             at?: string;
@@ -656,6 +685,12 @@ export interface components {
             text?: string;
             /** @description Entity type, or turn. */
             type: string;
+        };
+        GivenFeedback: {
+            /** @enum {string} */
+            rating: "up" | "down";
+            /** @description Why, in the user's words. */
+            text?: string;
         };
         LlmAnswer: {
             text: string;
@@ -890,12 +925,15 @@ export interface components {
             /** Format: int32 */
             last_turn: number;
             mode: string;
+            pinned: boolean;
             /** @enum {string} */
             status: "active" | "stale" | "expired";
             title: string;
         };
         SessionChanges: {
             archived?: boolean;
+            /** @description Stands above the others in lists. */
+            pinned?: boolean;
             title?: string;
         };
         Step: {
@@ -991,6 +1029,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             error?: components["schemas"]["TurnError"];
+            feedback?: components["schemas"]["Feedback"];
             goal: string | null;
             id: string;
             message: string;
@@ -1007,6 +1046,8 @@ export interface components {
             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
             steps: components["schemas"]["Step"][];
             usage: components["schemas"]["Usage"];
+            /** @description Rows that the assistant made, changed and deleted in it, in order. */
+            wrote: components["schemas"]["Wrote"][];
         };
         TurnError: {
             code: string;
@@ -1018,6 +1059,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             error?: components["schemas"]["TurnError"];
+            feedback?: components["schemas"]["Feedback"];
             goal: string | null;
             id: string;
             message: string;
@@ -1031,6 +1073,8 @@ export interface components {
             session_id: string;
             /** @enum {string} */
             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            /** @description Rows that the assistant made, changed and deleted in it, in order. */
+            wrote: components["schemas"]["Wrote"][];
         };
         UIChange: {
             action: string;
@@ -1050,6 +1094,13 @@ export interface components {
             input_tokens: number;
             /** Format: int64 */
             output_tokens: number;
+        };
+        Wrote: {
+            /** @enum {string} */
+            action: "created" | "updated" | "deleted";
+            label: string;
+            ref: string;
+            type: string;
         };
     };
     responses: never;
@@ -1071,7 +1122,9 @@ export type Decision = components['schemas']['Decision'];
 export type EnqueuedTurn = components['schemas']['EnqueuedTurn'];
 export type Entity = components['schemas']['Entity'];
 export type EntityPage = components['schemas']['EntityPage'];
+export type Feedback = components['schemas']['Feedback'];
 export type Found = components['schemas']['Found'];
+export type GivenFeedback = components['schemas']['GivenFeedback'];
 export type LlmAnswer = components['schemas']['LlmAnswer'];
 export type LlmCall = components['schemas']['LLMCall'];
 export type Mention = components['schemas']['Mention'];
@@ -1112,6 +1165,7 @@ export type TurnError = components['schemas']['TurnError'];
 export type TurnLine = components['schemas']['TurnLine'];
 export type UiChange = components['schemas']['UIChange'];
 export type Usage = components['schemas']['Usage'];
+export type Wrote = components['schemas']['Wrote'];
 export type $defs = Record<string, never>;
 export interface operations {
     "get-call": {
@@ -4343,6 +4397,189 @@ export interface operations {
                 };
             };
             /** @description Nothing follows that event, now or ever. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "give-feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Turn id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GivenFeedback"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Feedback"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "take-back-feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Turn id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;

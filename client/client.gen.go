@@ -268,6 +268,42 @@ func (e EntityTier) Valid() bool {
 	}
 }
 
+// Defines values for FeedbackRating.
+const (
+	FeedbackRatingDown FeedbackRating = "down"
+	FeedbackRatingUp   FeedbackRating = "up"
+)
+
+// Valid indicates whether the value is a known member of the FeedbackRating enum.
+func (e FeedbackRating) Valid() bool {
+	switch e {
+	case FeedbackRatingDown:
+		return true
+	case FeedbackRatingUp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GivenFeedbackRating.
+const (
+	GivenFeedbackRatingDown GivenFeedbackRating = "down"
+	GivenFeedbackRatingUp   GivenFeedbackRating = "up"
+)
+
+// Valid indicates whether the value is a known member of the GivenFeedbackRating enum.
+func (e GivenFeedbackRating) Valid() bool {
+	switch e {
+	case GivenFeedbackRatingDown:
+		return true
+	case GivenFeedbackRatingUp:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for LLMCallNode.
 const (
 	LLMCallNodeAct        LLMCallNode = "act"
@@ -589,6 +625,27 @@ func (e TurnLineStatus) Valid() bool {
 	}
 }
 
+// Defines values for WroteAction.
+const (
+	WroteActionCreated WroteAction = "created"
+	WroteActionDeleted WroteAction = "deleted"
+	WroteActionUpdated WroteAction = "updated"
+)
+
+// Valid indicates whether the value is a known member of the WroteAction enum.
+func (e WroteAction) Valid() bool {
+	switch e {
+	case WroteActionCreated:
+		return true
+	case WroteActionDeleted:
+		return true
+	case WroteActionUpdated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListSessionsParamsArchived.
 const (
 	False ListSessionsParamsArchived = "false"
@@ -840,6 +897,19 @@ type EntityPage struct {
 	NextCursor  string   `json:"next_cursor"`
 }
 
+// Feedback defines model for Feedback.
+type Feedback struct {
+	// At Of the last word.
+	At     time.Time      `json:"at"`
+	Rating FeedbackRating `json:"rating"`
+
+	// Text Why.
+	Text string `json:"text"`
+}
+
+// FeedbackRating defines model for Feedback.Rating.
+type FeedbackRating string
+
 // Found defines model for Found.
 type Found struct {
 	At *time.Time `json:"at,omitempty"`
@@ -859,6 +929,17 @@ type Found struct {
 	// Type Entity type, or turn.
 	Type string `json:"type"`
 }
+
+// GivenFeedback defines model for GivenFeedback.
+type GivenFeedback struct {
+	Rating GivenFeedbackRating `json:"rating"`
+
+	// Text Why, in the user's words.
+	Text *string `json:"text,omitempty"`
+}
+
+// GivenFeedbackRating defines model for GivenFeedback.Rating.
+type GivenFeedbackRating string
 
 // LLMCall defines model for LLMCall.
 type LLMCall struct {
@@ -1149,6 +1230,7 @@ type Session struct {
 	LastActivityAt time.Time     `json:"last_activity_at"`
 	LastTurn       int32         `json:"last_turn"`
 	Mode           string        `json:"mode"`
+	Pinned         bool          `json:"pinned"`
 	Status         SessionStatus `json:"status"`
 	Title          string        `json:"title"`
 }
@@ -1158,8 +1240,11 @@ type SessionStatus string
 
 // SessionChanges defines model for SessionChanges.
 type SessionChanges struct {
-	Archived *bool   `json:"archived,omitempty"`
-	Title    *string `json:"title,omitempty"`
+	Archived *bool `json:"archived,omitempty"`
+
+	// Pinned Stands above the others in lists.
+	Pinned *bool   `json:"pinned,omitempty"`
+	Title  *string `json:"title,omitempty"`
 }
 
 // Step defines model for Step.
@@ -1254,6 +1339,7 @@ type ToolResult struct {
 type Turn struct {
 	CreatedAt time.Time  `json:"created_at"`
 	Error     *TurnError `json:"error,omitempty"`
+	Feedback  *Feedback  `json:"feedback,omitempty"`
 	Goal      *string    `json:"goal"`
 	ID        string     `json:"id"`
 	Message   string     `json:"message"`
@@ -1268,6 +1354,9 @@ type Turn struct {
 	Status    TurnStatus `json:"status"`
 	Steps     []Step     `json:"steps"`
 	Usage     Usage      `json:"usage"`
+
+	// Wrote Rows that the assistant made, changed and deleted in it, in order.
+	Wrote []Wrote `json:"wrote"`
 }
 
 // TurnStatus defines model for Turn.Status.
@@ -1284,6 +1373,7 @@ type TurnLine struct {
 	CostUsd   float64    `json:"cost_usd"`
 	CreatedAt time.Time  `json:"created_at"`
 	Error     *TurnError `json:"error,omitempty"`
+	Feedback  *Feedback  `json:"feedback,omitempty"`
 	Goal      *string    `json:"goal"`
 	ID        string     `json:"id"`
 	Message   string     `json:"message"`
@@ -1295,6 +1385,9 @@ type TurnLine struct {
 	Reply     *string        `json:"reply"`
 	SessionID string         `json:"session_id"`
 	Status    TurnLineStatus `json:"status"`
+
+	// Wrote Rows that the assistant made, changed and deleted in it, in order.
+	Wrote []Wrote `json:"wrote"`
 }
 
 // TurnLineStatus defines model for TurnLine.Status.
@@ -1317,6 +1410,17 @@ type Usage struct {
 	InputTokens  int64   `json:"input_tokens"`
 	OutputTokens int64   `json:"output_tokens"`
 }
+
+// Wrote defines model for Wrote.
+type Wrote struct {
+	Action WroteAction `json:"action"`
+	Label  string      `json:"label"`
+	Ref    string      `json:"ref"`
+	Type   string      `json:"type"`
+}
+
+// WroteAction defines model for Wrote.Action.
+type WroteAction string
 
 // ListRowsParams defines parameters for ListRows.
 type ListRowsParams struct {
@@ -1597,6 +1701,9 @@ type PatchArtifactJSONRequestBody = ArtifactChanges
 // EnqueueTurnJSONRequestBody defines body for EnqueueTurn for application/json ContentType.
 type EnqueueTurnJSONRequestBody = NewTurn
 
+// GiveFeedbackJSONRequestBody defines body for GiveFeedback for application/json ContentType.
+type GiveFeedbackJSONRequestBody = GivenFeedback
+
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
 
@@ -1753,7 +1860,7 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/search (the `Search` operationId).
 	Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSessions List conversations, newest first
+	// ListSessions List conversations, pinned ones first, then the newest
 	//
 	// Corresponds with GET /v1/sessions (the `ListSessions` operationId).
 	ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1782,14 +1889,14 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/sessions/{id} (the `GetSession` operationId).
 	GetSession(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PatchSessionWithBody Rename, archive or reopen a conversation
+	// PatchSessionWithBody Rename, pin, archive or reopen a conversation
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /v1/sessions/{id} (the `PatchSession` operationId).
 	PatchSessionWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PatchSession Rename, archive or reopen a conversation
+	// PatchSession Rename, pin, archive or reopen a conversation
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1903,6 +2010,25 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/turns/{id}/events (the `TurnEvents` operationId).
 	TurnEvents(ctx context.Context, id string, params *TurnEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TakeBackFeedback Take back what you thought of a reply
+	//
+	// Corresponds with DELETE /v1/turns/{id}/feedback (the `TakeBackFeedback` operationId).
+	TakeBackFeedback(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GiveFeedbackWithBody Say what you think of a reply; the last word counts
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v1/turns/{id}/feedback (the `GiveFeedback` operationId).
+	GiveFeedbackWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GiveFeedback Say what you think of a reply; the last word counts
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v1/turns/{id}/feedback (the `GiveFeedback` operationId).
+	GiveFeedback(ctx context.Context, id string, body GiveFeedbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListResults What a turn's tools were asked and returned
 	//
@@ -2137,7 +2263,7 @@ func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ..
 	return c.Client.Do(req)
 }
 
-// ListSessions List conversations, newest first
+// ListSessions List conversations, pinned ones first, then the newest
 //
 // Corresponds with GET /v1/sessions (the `ListSessions` operationId).
 func (c *Client) ListSessions(ctx context.Context, params *ListSessionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2216,7 +2342,7 @@ func (c *Client) GetSession(ctx context.Context, id string, reqEditors ...Reques
 	return c.Client.Do(req)
 }
 
-// PatchSessionWithBody Rename, archive or reopen a conversation
+// PatchSessionWithBody Rename, pin, archive or reopen a conversation
 //
 // Takes any type of body and a specified content type.
 //
@@ -2233,7 +2359,7 @@ func (c *Client) PatchSessionWithBody(ctx context.Context, id string, contentTyp
 	return c.Client.Do(req)
 }
 
-// PatchSession Rename, archive or reopen a conversation
+// PatchSession Rename, pin, archive or reopen a conversation
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2548,6 +2674,55 @@ func (c *Client) CancelTurn(ctx context.Context, id string, reqEditors ...Reques
 // Corresponds with GET /v1/turns/{id}/events (the `TurnEvents` operationId).
 func (c *Client) TurnEvents(ctx context.Context, id string, params *TurnEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTurnEventsRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TakeBackFeedback Take back what you thought of a reply
+//
+// Corresponds with DELETE /v1/turns/{id}/feedback (the `TakeBackFeedback` operationId).
+func (c *Client) TakeBackFeedback(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTakeBackFeedbackRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GiveFeedbackWithBody Say what you think of a reply; the last word counts
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v1/turns/{id}/feedback (the `GiveFeedback` operationId).
+func (c *Client) GiveFeedbackWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGiveFeedbackRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GiveFeedback Say what you think of a reply; the last word counts
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v1/turns/{id}/feedback (the `GiveFeedback` operationId).
+func (c *Client) GiveFeedback(ctx context.Context, id string, body GiveFeedbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGiveFeedbackRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4802,6 +4977,87 @@ func NewTurnEventsRequest(server string, id string, params *TurnEventsParams) (*
 	return req, nil
 }
 
+// NewTakeBackFeedbackRequest constructs an http.Request for the TakeBackFeedback method
+func NewTakeBackFeedbackRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/turns/%s/feedback", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGiveFeedbackRequest calls the generic GiveFeedback builder with application/json body
+func NewGiveFeedbackRequest(server string, id string, body GiveFeedbackJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewGiveFeedbackRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewGiveFeedbackRequestWithBody constructs an http.Request for the GiveFeedback method, with any body, and a specified content type
+func NewGiveFeedbackRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/turns/%s/feedback", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListResultsRequest constructs an http.Request for the ListResults method
 func NewListResultsRequest(server string, id string, params *ListResultsParams) (*http.Request, error) {
 	var err error
@@ -5090,7 +5346,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/search (the `Search` operationId).
 	SearchWithResponse(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*SearchResponse, error)
 
-	// ListSessionsWithResponse List conversations, newest first
+	// ListSessionsWithResponse List conversations, pinned ones first, then the newest
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5125,14 +5381,14 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/sessions/{id} (the `GetSession` operationId).
 	GetSessionWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetSessionResponse, error)
 
-	// PatchSessionWithBodyWithResponse Rename, archive or reopen a conversation
+	// PatchSessionWithBodyWithResponse Rename, pin, archive or reopen a conversation
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /v1/sessions/{id} (the `PatchSession` operationId).
 	PatchSessionWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PatchSessionResponse, error)
 
-	// PatchSessionWithResponse Rename, archive or reopen a conversation
+	// PatchSessionWithResponse Rename, pin, archive or reopen a conversation
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -5278,6 +5534,27 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/turns/{id}/events (the `TurnEvents` operationId).
 	TurnEventsWithResponse(ctx context.Context, id string, params *TurnEventsParams, reqEditors ...RequestEditorFn) (*TurnEventsResponse, error)
+
+	// TakeBackFeedbackWithResponse Take back what you thought of a reply
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/turns/{id}/feedback (the `TakeBackFeedback` operationId).
+	TakeBackFeedbackWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*TakeBackFeedbackResponse, error)
+
+	// GiveFeedbackWithBodyWithResponse Say what you think of a reply; the last word counts
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/turns/{id}/feedback (the `GiveFeedback` operationId).
+	GiveFeedbackWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*GiveFeedbackResponse, error)
+
+	// GiveFeedbackWithResponse Say what you think of a reply; the last word counts
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v1/turns/{id}/feedback (the `GiveFeedback` operationId).
+	GiveFeedbackWithResponse(ctx context.Context, id string, body GiveFeedbackJSONRequestBody, reqEditors ...RequestEditorFn) (*GiveFeedbackResponse, error)
 
 	// ListResultsWithResponse What a turn's tools were asked and returned
 	//
@@ -6688,6 +6965,81 @@ func (r TurnEventsResponse) ContentType() string {
 	return ""
 }
 
+type TakeBackFeedbackResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// GetBody returns the raw response body bytes
+func (r TakeBackFeedbackResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TakeBackFeedbackResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TakeBackFeedbackResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TakeBackFeedbackResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GiveFeedbackResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Feedback
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GiveFeedbackResponse) GetJSON200() *Feedback {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r GiveFeedbackResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GiveFeedbackResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GiveFeedbackResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GiveFeedbackResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListResultsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -6952,7 +7304,7 @@ func (c *ClientWithResponses) SearchWithResponse(ctx context.Context, params *Se
 	return ParseSearchResponse(rsp)
 }
 
-// ListSessionsWithResponse List conversations, newest first
+// ListSessionsWithResponse List conversations, pinned ones first, then the newest
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -7017,7 +7369,7 @@ func (c *ClientWithResponses) GetSessionWithResponse(ctx context.Context, id str
 	return ParseGetSessionResponse(rsp)
 }
 
-// PatchSessionWithBodyWithResponse Rename, archive or reopen a conversation
+// PatchSessionWithBodyWithResponse Rename, pin, archive or reopen a conversation
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -7030,7 +7382,7 @@ func (c *ClientWithResponses) PatchSessionWithBodyWithResponse(ctx context.Conte
 	return ParsePatchSessionResponse(rsp)
 }
 
-// PatchSessionWithResponse Rename, archive or reopen a conversation
+// PatchSessionWithResponse Rename, pin, archive or reopen a conversation
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -7301,6 +7653,45 @@ func (c *ClientWithResponses) TurnEventsWithResponse(ctx context.Context, id str
 		return nil, err
 	}
 	return ParseTurnEventsResponse(rsp)
+}
+
+// TakeBackFeedbackWithResponse Take back what you thought of a reply
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/turns/{id}/feedback (the `TakeBackFeedback` operationId).
+func (c *ClientWithResponses) TakeBackFeedbackWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*TakeBackFeedbackResponse, error) {
+	rsp, err := c.TakeBackFeedback(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTakeBackFeedbackResponse(rsp)
+}
+
+// GiveFeedbackWithBodyWithResponse Say what you think of a reply; the last word counts
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/turns/{id}/feedback (the `GiveFeedback` operationId).
+func (c *ClientWithResponses) GiveFeedbackWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*GiveFeedbackResponse, error) {
+	rsp, err := c.GiveFeedbackWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGiveFeedbackResponse(rsp)
+}
+
+// GiveFeedbackWithResponse Say what you think of a reply; the last word counts
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v1/turns/{id}/feedback (the `GiveFeedback` operationId).
+func (c *ClientWithResponses) GiveFeedbackWithResponse(ctx context.Context, id string, body GiveFeedbackJSONRequestBody, reqEditors ...RequestEditorFn) (*GiveFeedbackResponse, error) {
+	rsp, err := c.GiveFeedback(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGiveFeedbackResponse(rsp)
 }
 
 // ListResultsWithResponse What a turn's tools were asked and returned
@@ -8226,6 +8617,48 @@ func ParseTurnEventsResponse(rsp *http.Response) (*TurnEventsResponse, error) {
 	response := &TurnEventsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseTakeBackFeedbackResponse parses an HTTP response from a TakeBackFeedbackWithResponse call
+func ParseTakeBackFeedbackResponse(rsp *http.Response) (*TakeBackFeedbackResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TakeBackFeedbackResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseGiveFeedbackResponse parses an HTTP response from a GiveFeedbackWithResponse call
+func ParseGiveFeedbackResponse(rsp *http.Response) (*GiveFeedbackResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GiveFeedbackResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Feedback
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

@@ -194,7 +194,7 @@ func question(s *step, found *loaded) string {
 	}
 	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels) { // what tells equal names apart
 		for i := range labels {
-			labels[i] = registry.Scrub(s.entity.Display.Render(withoutKeys(s.entity, found.rows[i])))
+			labels[i] = registry.Scrub(s.entity.Spoken.Render(withoutKeys(s.entity, found.rows[i])))
 		}
 	}
 	more := ""

@@ -123,7 +123,7 @@ func TestV18MoreRowsThanWereNamedAreNotDeletedUnasked(t *testing.T) {
 	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": [{"title": "Call mum", "due_date": "2027-01-01"}, {"title": "Call mum", "due_date": "2027-01-02"}]}`)
 	outcome := b.decide("write", call(crud.ToolDelete, `{"table": "tasks", "filters": [{"field": "title", "op": "similar", "value": "Call mum"}]}`))
 	require.NotNil(t, outcome.Approval)
-	require.Contains(t, outcome.Approval.Text, "2027-01-02", "what tells them apart is said")
+	require.Contains(t, outcome.Approval.Text, "2 Jan 2027", "what tells them apart is said")
 	require.Equal(t, crud.OptionYes, outcome.Approval.Options[0].ID)
 	require.Equal(t, 2, query[int](b, `SELECT count(*)::int FROM kitchen.tasks WHERE title = 'Call mum'`))
 }

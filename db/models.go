@@ -422,6 +422,24 @@ type EntityRefs struct {
 	ActiveTurn *int32
 }
 
+// What a person thought of a reply. It names the turn, with which message, prompts and rows can be looked at again.
+type Feedback struct {
+	// The turn whose reply it is about; one per turn, the last word counts.
+	TurnID uuid.UUID
+	// Its conversation.
+	SessionID uuid.UUID
+	// Owner of the turn, who gave it.
+	UserID uuid.UUID
+	// up or down.
+	Rating string
+	// Why, in the person's words; empty without.
+	Text string
+	// When it was first given.
+	CreatedAt time.Time
+	// When it was last changed.
+	UpdatedAt time.Time
+}
+
 // Older turns in a few sentences. Insert-only: the newest row with the highest to_turn stands, the originals stay.
 type HistorySummaries struct {
 	// UUID v7; breaks ties between texts that end with the same turn: the newest stands.
@@ -618,6 +636,8 @@ type Sessions struct {
 	LastActivityAt time.Time
 	// Since when it takes no more turns; null while open.
 	ArchivedAt *time.Time
+	// Since when it stands above the others in lists; null for most.
+	PinnedAt *time.Time
 	// When it was started.
 	CreatedAt time.Time
 }
@@ -878,6 +898,36 @@ type VEntities struct {
 	Loaded json.RawMessage
 	// The n of the ref: refs of one type are listed by it.
 	Number int64
+}
+
+// Public API. What people thought of replies, with the message and the reply: cases to evaluate with.
+type VFeedback struct {
+	// turns.id.
+	TurnID uuid.UUID
+	// Its conversation.
+	SessionID uuid.UUID
+	// Who gave it.
+	UserID uuid.UUID
+	// The turn's number there, from 1.
+	Number int32
+	// up or down.
+	Rating string
+	// Why, in their words; empty without.
+	Text string
+	// What the user said, as typed.
+	Message string
+	// What the plan was for.
+	Goal *string
+	// What the user was told.
+	Reply *string
+	// Why the turn failed, if it did.
+	ErrorCode *string
+	// Model of the reply, or of the last call; null where no model was asked.
+	Model string
+	// When it was first given.
+	CreatedAt time.Time
+	// When it was last changed.
+	UpdatedAt time.Time
 }
 
 // Public API. Model calls, tokens and cost per UTC day, user, session, node and model.

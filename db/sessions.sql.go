@@ -48,7 +48,7 @@ func (q *Queries) SessionForget(ctx context.Context, db DBTX, id uuid.UUID) (boo
 }
 
 const SessionGet = `-- name: SessionGet :one
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
 FROM sessions
 WHERE id = $1
 `
@@ -61,6 +61,7 @@ type SessionGetRow struct {
 	LastTurn       int32
 	LastActivityAt time.Time
 	ArchivedAt     *time.Time
+	PinnedAt       *time.Time
 	CreatedAt      time.Time
 }
 
@@ -75,6 +76,7 @@ func (q *Queries) SessionGet(ctx context.Context, db DBTX, id uuid.UUID) (*Sessi
 		&i.LastTurn,
 		&i.LastActivityAt,
 		&i.ArchivedAt,
+		&i.PinnedAt,
 		&i.CreatedAt,
 	)
 	return &i, err
@@ -112,7 +114,7 @@ func (q *Queries) SessionGetContext(ctx context.Context, db DBTX, id uuid.UUID) 
 const SessionInsert = `-- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
 VALUES ($1, $2, $3, $4)
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
 `
 
 type SessionInsertParams struct {
@@ -130,6 +132,7 @@ type SessionInsertRow struct {
 	LastTurn       int32
 	LastActivityAt time.Time
 	ArchivedAt     *time.Time
+	PinnedAt       *time.Time
 	CreatedAt      time.Time
 }
 
@@ -149,6 +152,7 @@ func (q *Queries) SessionInsert(ctx context.Context, db DBTX, arg *SessionInsert
 		&i.LastTurn,
 		&i.LastActivityAt,
 		&i.ArchivedAt,
+		&i.PinnedAt,
 		&i.CreatedAt,
 	)
 	return &i, err
@@ -167,24 +171,25 @@ func (q *Queries) SessionLock(ctx context.Context, db DBTX, id uuid.UUID) (uuid.
 }
 
 const SessionPage = `-- name: SessionPage :many
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
 FROM sessions
 WHERE user_id = $1
   AND ($2::boolean IS NULL OR (archived_at IS NOT NULL) = $2::boolean)
   AND ($3::text IS NULL OR title ILIKE $3::text)
   AND ($4::timestamptz IS NULL
-       OR (last_activity_at, id) < ($4::timestamptz, $5::uuid))
-ORDER BY last_activity_at DESC, id DESC
-LIMIT $6
+       OR ((pinned_at IS NOT NULL), last_activity_at, id) < ($5::boolean, $4::timestamptz, $6::uuid))
+ORDER BY (pinned_at IS NOT NULL) DESC, last_activity_at DESC, id DESC
+LIMIT $7
 `
 
 type SessionPageParams struct {
-	UserID    uuid.UUID
-	Archived  *bool
-	TitleLike *string
-	BeforeAt  *time.Time
-	BeforeID  *uuid.UUID
-	PageSize  int32
+	UserID       uuid.UUID
+	Archived     *bool
+	TitleLike    *string
+	BeforeAt     *time.Time
+	BeforePinned *bool
+	BeforeID     *uuid.UUID
+	PageSize     int32
 }
 
 type SessionPageRow struct {
@@ -195,16 +200,19 @@ type SessionPageRow struct {
 	LastTurn       int32
 	LastActivityAt time.Time
 	ArchivedAt     *time.Time
+	PinnedAt       *time.Time
 	CreatedAt      time.Time
 }
 
-// SessionPage pages backwards from the newest; the cursor is the last row's activity and id. Null filters let all pass.
+// SessionPage pages backwards from the newest, pinned ones before the others; the cursor is the last row's pin, activity and id.
+// Null filters let all pass.
 func (q *Queries) SessionPage(ctx context.Context, db DBTX, arg *SessionPageParams) ([]*SessionPageRow, error) {
 	rows, err := db.Query(ctx, SessionPage,
 		arg.UserID,
 		arg.Archived,
 		arg.TitleLike,
 		arg.BeforeAt,
+		arg.BeforePinned,
 		arg.BeforeID,
 		arg.PageSize,
 	)
@@ -223,6 +231,7 @@ func (q *Queries) SessionPage(ctx context.Context, db DBTX, arg *SessionPagePara
 			&i.LastTurn,
 			&i.LastActivityAt,
 			&i.ArchivedAt,
+			&i.PinnedAt,
 			&i.CreatedAt,
 		); err != nil {
 			return nil, err
@@ -248,14 +257,17 @@ const SessionUpdate = `-- name: SessionUpdate :one
 UPDATE sessions
 SET title = coalesce($1, title),
     archived_at = CASE WHEN $2::boolean IS NULL THEN archived_at
-                       WHEN $2::boolean THEN coalesce(archived_at, clock_timestamp()) END
-WHERE id = $3 AND user_id = $4
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
+                       WHEN $2::boolean THEN coalesce(archived_at, clock_timestamp()) END,
+    pinned_at = CASE WHEN $3::boolean IS NULL THEN pinned_at
+                     WHEN $3::boolean THEN coalesce(pinned_at, clock_timestamp()) END
+WHERE id = $4 AND user_id = $5
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
 `
 
 type SessionUpdateParams struct {
 	Title    *string
 	Archived *bool
+	Pinned   *bool
 	ID       uuid.UUID
 	UserID   uuid.UUID
 }
@@ -268,6 +280,7 @@ type SessionUpdateRow struct {
 	LastTurn       int32
 	LastActivityAt time.Time
 	ArchivedAt     *time.Time
+	PinnedAt       *time.Time
 	CreatedAt      time.Time
 }
 
@@ -275,6 +288,7 @@ func (q *Queries) SessionUpdate(ctx context.Context, db DBTX, arg *SessionUpdate
 	row := db.QueryRow(ctx, SessionUpdate,
 		arg.Title,
 		arg.Archived,
+		arg.Pinned,
 		arg.ID,
 		arg.UserID,
 	)
@@ -287,6 +301,7 @@ func (q *Queries) SessionUpdate(ctx context.Context, db DBTX, arg *SessionUpdate
 		&i.LastTurn,
 		&i.LastActivityAt,
 		&i.ArchivedAt,
+		&i.PinnedAt,
 		&i.CreatedAt,
 	)
 	return &i, err

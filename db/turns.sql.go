@@ -60,7 +60,8 @@ SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode
        q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
        coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
        coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
-       coalesce(u.cost_usd, 0)::double precision AS cost_usd, coalesce(u.model, '')::text AS model
+       coalesce(u.cost_usd, 0)::double precision AS cost_usd, coalesce(u.model, '')::text AS model,
+       f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote
 FROM turns AS t
 LEFT JOIN questions AS q ON q.turn_id = t.id
 LEFT JOIN LATERAL (
@@ -68,6 +69,12 @@ LEFT JOIN LATERAL (
            sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd, (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC))[1] AS model
     FROM llm_calls AS c WHERE c.turn_id = t.id
 ) AS u ON true
+LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
+LEFT JOIN LATERAL (
+    SELECT json_agg(json_build_object('action', e.action, 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
+    FROM entity_events AS e
+    WHERE e.session_id = t.session_id AND e.turn_number = t.number AND e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted')
+) AS w ON true
 WHERE t.id = $1
 ORDER BY q.id DESC
 LIMIT 1
@@ -99,6 +106,10 @@ type TurnDetailRow struct {
 	CachedTokens    int64
 	CostUsd         float64
 	Model           string
+	FeedbackRating  *string
+	FeedbackText    *string
+	FeedbackAt      *time.Time
+	Wrote           json.RawMessage
 }
 
 // TurnDetail is what the API shows of a turn besides its steps.
@@ -131,6 +142,10 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 		&i.CachedTokens,
 		&i.CostUsd,
 		&i.Model,
+		&i.FeedbackRating,
+		&i.FeedbackText,
+		&i.FeedbackAt,
+		&i.Wrote,
 	)
 	return &i, err
 }
@@ -369,11 +384,18 @@ func (q *Queries) TurnListSessions(ctx context.Context, db DBTX, ids []uuid.UUID
 
 const TurnPage = `-- name: TurnPage :many
 SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at,
-       coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd
+       coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd,
+       f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote
 FROM turns AS t
 LEFT JOIN LATERAL (
     SELECT (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC))[1] AS model, sum(c.cost_usd) AS cost_usd FROM llm_calls AS c WHERE c.turn_id = t.id
 ) AS u ON true
+LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
+LEFT JOIN LATERAL (
+    SELECT json_agg(json_build_object('action', e.action, 'type', e.data ->> 'entity_type', 'ref', e.ref, 'label', e.data ->> 'label') ORDER BY e.id) AS rows
+    FROM entity_events AS e
+    WHERE e.session_id = t.session_id AND e.turn_number = t.number AND e.actor = 'assistant' AND e.action IN ('created', 'updated', 'deleted')
+) AS w ON true
 WHERE t.session_id = $1 AND t.number > $2
 ORDER BY t.number
 LIMIT $3
@@ -386,19 +408,23 @@ type TurnPageParams struct {
 }
 
 type TurnPageRow struct {
-	ID           uuid.UUID
-	SessionID    uuid.UUID
-	Number       int32
-	Status       TurnStatus
-	Message      string
-	Goal         *string
-	Reply        *string
-	ErrorCode    *string
-	ErrorMessage *string
-	CreatedAt    time.Time
-	RepliedAt    *time.Time
-	Model        string
-	CostUsd      float64
+	ID             uuid.UUID
+	SessionID      uuid.UUID
+	Number         int32
+	Status         TurnStatus
+	Message        string
+	Goal           *string
+	Reply          *string
+	ErrorCode      *string
+	ErrorMessage   *string
+	CreatedAt      time.Time
+	RepliedAt      *time.Time
+	Model          string
+	CostUsd        float64
+	FeedbackRating *string
+	FeedbackText   *string
+	FeedbackAt     *time.Time
+	Wrote          json.RawMessage
 }
 
 // TurnPage pages forwards; the cursor is the last row's number.
@@ -425,6 +451,10 @@ func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([
 			&i.RepliedAt,
 			&i.Model,
 			&i.CostUsd,
+			&i.FeedbackRating,
+			&i.FeedbackText,
+			&i.FeedbackAt,
+			&i.Wrote,
 		); err != nil {
 			return nil, err
 		}

@@ -143,8 +143,14 @@ func (b *binder) bindTexts(i int, e *Entity) {
 	e.Display = b.template(i, "display", e, decl.Display)
 	e.Semantic = b.template(i, "semantic", e, decl.Semantic)
 
+	e.Spoken = b.template(i, "spoken", e, decl.Spoken)
+
 	if e.Display.IsZero() {
 		e.Display = e.Label
+	}
+
+	if e.Spoken.IsZero() {
+		e.Spoken = e.Display
 	}
 
 	b.checkLabel(i, e)

@@ -53,6 +53,7 @@ type EntityDecl struct {
 	Columns    []string            `yaml:"columns"` // that creating and updating may set
 	Label      string              `yaml:"label"`
 	Display    string              `yaml:"display"`
+	Spoken     string              `yaml:"spoken"`
 	Semantic   string              `yaml:"semantic"`
 	Empty      string              `yaml:"empty"`
 	Order      []string            `yaml:"order"` // "date", or "date desc"

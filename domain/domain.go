@@ -76,8 +76,9 @@ type Entity struct {
 	Children []*Child
 	// Label renders a row's label from its columns ("{name}", "{date:Jan 2} [{meal_type}]").
 	Label Template
-	// Display renders a row's line for prompts and replies, without "- " and id.
-	Display Template
+	// Display renders a row's line for prompts, without "- " and id; Spoken the same
+	// for people.
+	Display, Spoken Template
 	// Semantic renders the text that is embedded; zero when the type is not searched.
 	Semantic Template
 	// Match is the look-up through a canonical table; nil where there is none.

@@ -144,6 +144,30 @@ func TestKitchenDisplay(t *testing.T) {
 	require.Equal(t, "Jan 12 [lunch]", kitchen.ByType("meal").Label.Render(lunch))
 }
 
+// Y07: what people read has no column names in it, and dates as they write them.
+func TestY07KitchenSpoken(t *testing.T) {
+	t.Parallel()
+
+	kitchen := openKitchen(t, dbtest.Tx(t))
+	lunch := map[string]any{"date": "2026-01-12", "meal_type": "lunch", "_recipe_id_label": "Butter Chicken"}
+
+	for _, c := range []struct {
+		entity, want string
+		row          map[string]any
+	}{
+		{"recipe", "Butter Chicken (45 min)", map[string]any{"name": "Butter Chicken", "total_time_minutes": 45}},
+		{"meal", "Mon 12 Jan, lunch: Butter Chicken", lunch},
+		{"meal", "Tue 13 Jan, dinner: no recipe", map[string]any{"date": "2026-01-13", "meal_type": "dinner", "recipe_id": nil, "notes": nil}},
+		{"inv", "Eggs (12 count), fridge, best before 24 Mar 2027", map[string]any{"name": "Eggs", "quantity": 12.0, "unit": "count", "location": "fridge", "expiry_date": "2027-03-24"}},
+		{"task", "Buy groceries (due Thu 15 Jan 2026)", map[string]any{"title": "Buy groceries", "due_date": "2026-01-15", "completed": false}},
+		{"shop", "milk (2 l), dairy", map[string]any{"name": "milk", "quantity": 2, "unit": "l", "category": "dairy", "is_purchased": false}},
+		{"ri", "garlic 4 clove (minced)", map[string]any{"name": "garlic", "quantity": 4, "unit": "clove", "notes": "minced", "is_optional": false}},
+		{"ing", "Garlic (vegetables)", map[string]any{"name": "Garlic", "category": "vegetables"}},
+	} {
+		require.Equal(t, c.want, kitchen.ByType(c.entity).Spoken.Render(c.row))
+	}
+}
+
 func TestKitchenWords(t *testing.T) {
 	t.Parallel()
 

@@ -43,14 +43,16 @@ type Step struct {
 
 // Question is what the assistant asked instead of going on.
 type Question struct {
-	Kind    string   `json:"kind"`
-	Status  string   `json:"status"`
-	Text    string   `json:"text"`
-	Options []Option `json:"options"`
+	ID      uuid.UUID `json:"id"`
+	Kind    string    `json:"kind"`
+	Status  string    `json:"status"`
+	Text    string    `json:"text"`
+	Options []Option  `json:"options"`
 }
 
-// Option is one of a question's answers; its label, sent as a message, chooses it.
+// Option is one of a question's answers: jobs.Answer names it by its id.
 type Option struct {
+	ID    string `json:"id"`
 	Label string `json:"label"`
 	Ref   string `json:"ref,omitempty"`
 }
@@ -155,7 +157,7 @@ func questionOf(row *db.TurnDetailRow) (*Question, error) {
 	if err := json.Unmarshal(row.QuestionPayload, q); err != nil {
 		return nil, fmt.Errorf("read question: %w", err)
 	}
-	q.Kind, q.Status = *row.QuestionKind, *row.QuestionStatus
+	q.ID, q.Kind, q.Status = *row.QuestionID, *row.QuestionKind, *row.QuestionStatus
 	if q.Options == nil {
 		q.Options = []Option{}
 	}

@@ -90,6 +90,7 @@ func (a *api) register(mux *http.ServeMux) {
 	a.registerDecisions()
 	a.registerArtifacts()
 	a.registerPins()
+	a.registerFeedback()
 	a.registerRows()
 	a.registerTypes()
 	a.registerMentions()

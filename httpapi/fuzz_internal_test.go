@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"alfred/db"
 )
 
 // FuzzPositions: what a client sends as cursor, event id or token is read or refused, never more.
@@ -18,11 +20,16 @@ func FuzzPositions(f *testing.F) {
 		if number, seq, err := parseNumberSeq(text); err == nil {
 			require.GreaterOrEqual(t, min(number, seq), int32(0))
 		}
-		if at, id, err := parseSessionCursor(text); err == nil && text != "" {
-			again, sameID, err := parseSessionCursor(sessionCursor(*at, *id))
+		if params, err := (&sessionListIn{PageQuery: PageQuery{Cursor: text}}).after(); err == nil && text != "" {
+			row := &db.SessionPageRow{ID: *params.BeforeID, LastActivityAt: *params.BeforeAt}
+			if *params.BeforePinned {
+				row.PinnedAt = params.BeforeAt
+			}
+			again, err := (&sessionListIn{PageQuery: PageQuery{Cursor: sessionCursor(row)}}).after()
 			require.NoError(t, err)
-			require.True(t, at.Equal(*again))
-			require.Equal(t, id, sameID)
+			require.True(t, params.BeforeAt.Equal(*again.BeforeAt))
+			require.Equal(t, *params.BeforePinned, *again.BeforePinned)
+			require.Equal(t, params.BeforeID, again.BeforeID)
 		}
 		if c, err := parseEntityCursor(text, 0); err == nil && text != "" {
 			again, err := parseEntityCursor(c.String(), 0)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type session struct {
 	LastTurn       int32     `json:"last_turn"`
 	Status         string    `enum:"active,stale,expired" json:"status"`
 	Archived       bool      `json:"archived"`
+	Pinned         bool      `json:"pinned"`
 	LastActivityAt time.Time `json:"last_activity_at"`
 	CreatedAt      time.Time `json:"created_at"`
 }
@@ -47,7 +49,7 @@ func sessionOf(row *db.SessionGetRow, now time.Time) session {
 
 	return session{
 		ID: row.ID, Title: row.Title, Mode: row.Mode, Domain: row.Domain, LastTurn: row.LastTurn, Status: status,
-		Archived: row.ArchivedAt != nil, LastActivityAt: row.LastActivityAt, CreatedAt: row.CreatedAt,
+		Archived: row.ArchivedAt != nil, Pinned: row.PinnedAt != nil, LastActivityAt: row.LastActivityAt, CreatedAt: row.CreatedAt,
 	}
 }
 
@@ -75,6 +77,7 @@ type newSession struct {
 type sessionChanges struct {
 	Title    *string `json:"title,omitempty"    maxLength:"200"`
 	Archived *bool   `json:"archived,omitempty"`
+	Pinned   *bool   `doc:"Stands above the others in lists." json:"pinned,omitempty"`
 }
 
 type sessionPatchIn struct {
@@ -85,9 +88,9 @@ type sessionPatchIn struct {
 
 func (a *api) registerSessions() {
 	huma.Register(a.huma, operation(http.MethodPost, "/v1/sessions", "create-session", "Start a conversation", http.StatusCreated, http.StatusRequestEntityTooLarge), a.sessionCreate)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions", "list-sessions", "List conversations, newest first", http.StatusOK), a.sessionList)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions", "list-sessions", "List conversations, pinned ones first, then the newest", http.StatusOK), a.sessionList)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}", "get-session", "Get a conversation", http.StatusOK), a.sessionGet)
-	huma.Register(a.huma, operation(http.MethodPatch, "/v1/sessions/{id}", "patch-session", "Rename, archive or reopen a conversation", http.StatusOK, http.StatusRequestEntityTooLarge), a.sessionPatch)
+	huma.Register(a.huma, operation(http.MethodPatch, "/v1/sessions/{id}", "patch-session", "Rename, pin, archive or reopen a conversation", http.StatusOK, http.StatusRequestEntityTooLarge), a.sessionPatch)
 	huma.Register(a.huma, operation(http.MethodDelete, "/v1/sessions/{id}", "forget-session", "Delete a conversation and all it left; domain rows stay", http.StatusNoContent), a.sessionForget)
 }
 
@@ -161,7 +164,7 @@ func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (*sessionOut
 		*in.Body.Title = strings.TrimSpace(*in.Body.Title)
 	}
 	row, err := a.q.SessionUpdate(ctx, a.Pool, &db.SessionUpdateParams{
-		ID: id, UserID: userOf(ctx), Title: in.Body.Title, Archived: in.Body.Archived,
+		ID: id, UserID: userOf(ctx), Title: in.Body.Title, Archived: in.Body.Archived, Pinned: in.Body.Pinned,
 	})
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("patch session: %w", err))
@@ -214,11 +217,11 @@ func (in *sessionListIn) filter(params *db.SessionPageParams) {
 }
 
 func (a *api) sessionList(ctx context.Context, in *sessionListIn) (*sessionListOut, error) {
-	beforeAt, beforeID, err := parseSessionCursor(in.Cursor)
+	params, err := in.after()
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	params := &db.SessionPageParams{UserID: userOf(ctx), BeforeAt: beforeAt, BeforeID: beforeID, PageSize: int32(in.Limit)}
+	params.UserID, params.PageSize = userOf(ctx), int32(in.Limit)
 	in.filter(params)
 	var rows []*db.SessionPageRow
 	err = a.read(ctx, func(tx pgx.Tx) error {
@@ -233,24 +236,26 @@ func (a *api) sessionList(ctx context.Context, in *sessionListIn) (*sessionListO
 
 	return &sessionListOut{Body: pageOf(rows, in.Limit,
 		func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r), now) },
-		func(r *db.SessionPageRow) string { return sessionCursor(r.LastActivityAt, r.ID) })}, nil
+		sessionCursor)}, nil
 }
 
-func sessionCursor(at time.Time, id uuid.UUID) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(at.Format(time.RFC3339Nano) + "|" + id.String()))
+func sessionCursor(r *db.SessionPageRow) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%t|%s|%s", r.PinnedAt != nil, r.LastActivityAt.Format(time.RFC3339Nano), r.ID))
 }
 
-func parseSessionCursor(cursor string) (*time.Time, *uuid.UUID, error) {
-	if cursor == "" {
-		return nil, nil, nil
+// after is where SessionPage is to go on.
+func (in *sessionListIn) after() (*db.SessionPageParams, error) {
+	if in.Cursor == "" {
+		return &db.SessionPageParams{}, nil
 	}
-	data, decodeErr := base64.RawURLEncoding.DecodeString(cursor)
-	atText, idText, _ := strings.Cut(string(data), "|")
-	at, timeErr := time.Parse(time.RFC3339Nano, atText)
-	id, idErr := uuid.Parse(idText)
-	if errors.Join(decodeErr, timeErr, idErr) != nil {
-		return nil, nil, errCursor
+	data, decodeErr := base64.RawURLEncoding.DecodeString(in.Cursor)
+	parts := append(strings.Split(string(data), "|"), "", "", "")
+	pinned, pinErr := strconv.ParseBool(parts[0])
+	at, timeErr := time.Parse(time.RFC3339Nano, parts[1])
+	id, idErr := uuid.Parse(parts[2])
+	if errors.Join(decodeErr, pinErr, timeErr, idErr) != nil {
+		return nil, errCursor
 	}
 
-	return &at, &id, nil
+	return &db.SessionPageParams{BeforePinned: &pinned, BeforeAt: &at, BeforeID: &id}, nil
 }

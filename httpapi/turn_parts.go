@@ -38,3 +38,13 @@ func errorOf(code, message *string) *turnError {
 
 	return e
 }
+
+// wroteOf reads what the query made, which no one else writes.
+func wroteOf(data json.RawMessage) []wrote {
+	list := []wrote{}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return []wrote{} // the query makes a list, or the row would not be there
+	}
+
+	return list
+}

@@ -64,8 +64,18 @@ type turn struct {
 	Error     *turnError    `json:"error,omitempty"`
 	Usage     usage         `json:"usage"`
 	Model     string        `doc:"Of the reply, or of the last call." json:"model,omitempty"`
+	Wrote     []wrote       `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
+	Feedback  *feedback     `json:"feedback,omitempty"`
 	CreatedAt time.Time     `json:"created_at"`
 	RepliedAt *time.Time    `json:"replied_at"`
+}
+
+// wrote is a row that a turn made, changed or deleted.
+type wrote struct {
+	Action string `enum:"created,updated,deleted" json:"action"`
+	Type   string `json:"type"`
+	Ref    string `json:"ref"`
+	Label  string `json:"label"`
 }
 
 type step struct {
@@ -134,6 +144,8 @@ type turnLine struct {
 	Error     *turnError    `json:"error,omitempty"`
 	Model     string        `doc:"Of the reply, or of the last call." json:"model,omitempty"`
 	CostUSD   float64       `json:"cost_usd"`
+	Wrote     []wrote       `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
+	Feedback  *feedback     `json:"feedback,omitempty"`
 	CreatedAt time.Time     `json:"created_at"`
 	RepliedAt *time.Time    `json:"replied_at"`
 }
@@ -232,7 +244,8 @@ func (a *api) turnList(ctx context.Context, in *sessionPageIn) (*turnListOut, er
 	return &turnListOut{Body: pageOf(rows, in.Limit, func(r *db.TurnPageRow) turnLine {
 		return turnLine{
 			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply,
-			Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, CostUSD: r.CostUsd, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
+			Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, CostUSD: r.CostUsd, Wrote: wroteOf(r.Wrote), Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
+			CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
 		}
 	}, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) })}, nil
 }
@@ -344,7 +357,8 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens,
 			CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
 		},
-		Model: row.Model, CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
+		Model: row.Model, Wrote: wroteOf(row.Wrote), Feedback: feedbackOf(row.FeedbackRating, row.FeedbackText, row.FeedbackAt),
+		CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
 	}
 	for _, s := range steps {
 		t.Steps = append(t.Steps, step{

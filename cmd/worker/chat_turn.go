@@ -81,22 +81,31 @@ func (t *talk) take(ctx context.Context, line string) error {
 	return t.say(ctx, t.chosen(line))
 }
 
-// chosen is the option that a number means, if the last reply asked to choose.
-func (t *talk) chosen(line string) string {
+// message is what a line says: words, or the option of a question that they are.
+type message struct {
+	text   string
+	answer *jobs.Answer
+}
+
+// chosen is the option that a number or its label means, if the last reply asked to
+// choose.
+func (t *talk) chosen(line string) message {
 	if t.last == nil || t.last.Question == nil || t.last.Question.Status != "open" {
-		return line
+		return message{text: line}
 	}
-	n, err := strconv.Atoi(line)
-	if options := t.last.Question.Options; err == nil && n >= 1 && n <= len(options) {
-		return options[n-1].Label
+	q := t.last.Question
+	for i, option := range q.Options {
+		if line == strconv.Itoa(i+1) || strings.EqualFold(line, option.Label) {
+			return message{text: option.Label, answer: &jobs.Answer{QuestionID: q.ID.String(), OptionID: option.ID}}
+		}
 	}
 
-	return line
+	return message{text: line}
 }
 
 // say sends a message and shows what becomes of it.
-func (t *talk) say(ctx context.Context, message string) error {
-	made, err := t.enqueue(ctx, message)
+func (t *talk) say(ctx context.Context, said message) error {
+	made, err := t.enqueue(ctx, said)
 	if refusal := refusalOf(err); refusal != "" {
 		t.unwell = true
 
@@ -121,14 +130,14 @@ func (t *talk) say(ctx context.Context, message string) error {
 	return nil
 }
 
-func (t *talk) enqueue(ctx context.Context, message string) (made *jobs.Enqueued, err error) {
+func (t *talk) enqueue(ctx context.Context, said message) (made *jobs.Enqueued, err error) {
 	t.sent++
 	key := ""
 	if t.key != "" {
 		key = t.key + "-" + strconv.Itoa(t.sent)
 	}
 	err = t.write(ctx, func(tx pgx.Tx) error {
-		made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: t.session, Message: message, IdempotencyKey: key, Limits: t.settings.Limits})
+		made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: t.session, Message: said.text, Answer: said.answer, IdempotencyKey: key, Limits: t.settings.Limits})
 
 		return err
 	})
@@ -149,6 +158,8 @@ func refusalOf(err error) string {
 		return "message_too_large"
 	case errors.Is(err, jobs.ErrSessionArchived):
 		return "session_archived"
+	case errors.Is(err, jobs.ErrQuestionClosed):
+		return "question_closed"
 	case errors.Is(err, jobs.ErrSessionNotFound):
 		return "not_found"
 	}

@@ -33,6 +33,7 @@ var engineTables = []struct{ name, of string }{
 	{"history_summaries", ofSession},
 	{"turn_events", ofTurn},
 	{"llm_calls", ofSession},
+	{"feedback", ofSession},
 	{"context_items", "x.llm_call_id IN (SELECT c.id FROM llm_calls AS c WHERE c.session_id IN (%s))"},
 }
 

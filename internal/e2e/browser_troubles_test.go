@@ -168,14 +168,14 @@ func TestPageInTwoTabs(t *testing.T) {
 
 	// Archived and found again.
 	one.click("#session-menu summary")
-	one.click("#session-actions button:nth-child(4)")
+	one.click("#session-actions button:nth-child(5)")
 	one.until(`document.querySelectorAll("#sessions li").length === 0`)
 	one.click("#sessions > button") // Archived
 	one.shows("#sessions li", "Show my recipes")
 	two.keys("Half a")
 	two.keys(" thought")
 	one.click("#session-menu summary")
-	one.click("#session-actions button:nth-child(5)")
+	one.click("#session-actions button:nth-child(6)")
 	one.shows("dialog[open]", "Your stored rows stay")
 	one.click("dialog[open] .danger")
 	two.shows("#gone", "This conversation was deleted")

@@ -64,7 +64,7 @@ turns:
 	c.fact("Butter Chicken", `SELECT r.rows -> 0 ->> '_recipe_id_label' FROM turn_step_results r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1`)
 	c.fact("recipe_1", `SELECT r.rows -> 0 ->> 'recipe_id' FROM turn_step_results r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1`)
 	c.tier("recent", "meal_1")
-	require.Contains(t, said.Reply, "2026-01-12 [lunch] → Butter Chicken")
+	require.Contains(t, said.Reply, "Mon 12 Jan, lunch: Butter Chicken")
 	require.NotContains(t, said.Reply, "recipe_1")
 
 	c.say("Open that recipe")

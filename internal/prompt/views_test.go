@@ -324,7 +324,7 @@ func TestReplyTellsFacts(t *testing.T) {
 	require.Contains(t, facts, "Found: There is nothing in your pantry yet.")
 	require.Contains(t, facts, "(1 attempt failed on the way)")
 	require.NotContains(t, text(in.Frame), "SQLSTATE")
-	require.Equal(t, "Saved 1 shopping item:\n- Milk (2 l)\n\nFound 1 planned meal:\n- 2026-01-12 [lunch] → Butter Chicken\n\nThere is nothing in your pantry yet.\n\nThis is done only in part: step 1.", in.Fallback)
+	require.Equal(t, "Saved 1 shopping item:\n- Milk (2 l)\n\nFound 1 planned meal:\n- Mon 12 Jan, lunch: Butter Chicken\n\nThere is nothing in your pantry yet.\n\nThis is done only in part: step 1.", in.Fallback)
 }
 
 // A quick look-up is answered from its rows.
@@ -335,7 +335,7 @@ func TestQuickReply(t *testing.T) {
 	turn := b.running(t, 1, "what is in the fridge", db.StepTypeRead)
 	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "inv", Rows: `[{"id": "inv_1", "name": "Eggs", "quantity": 12, "unit": "count", "location": "fridge"}]`})
 	said := b.prompts.QuickReply(b.view(t, b.tx, turn))
-	require.Equal(t, "Found 1 pantry item:\n- Eggs (12 count) [fridge]", said)
+	require.Equal(t, "Found 1 pantry item:\n- Eggs (12 count), fridge", said)
 }
 
 // insertCall records a model call, so that items have something to belong to.

@@ -83,7 +83,7 @@ func (t *Teller) toldRow(d *view.Deed, ref string) string {
 		return t.shortRowLine(ref)
 	}
 	if len(d.Refs) == 1 && params.Detail != "" && params.Detail != "summary" {
-		return t.PlainRow(ref)
+		return t.wholeRow(ref, forPerson)
 	}
 
 	return t.shortRowLine(ref)
@@ -97,21 +97,21 @@ func (t *Teller) sentence(text string) string {
 	return "I found " + text + "."
 }
 
-// shortRowLine is a row by its display template alone.
+// shortRowLine is a row by its template alone.
 func (t *Teller) shortRowLine(ref string) string {
 	r := t.Rows.ByRef[ref]
 	if r == nil {
 		return "- " + t.ByRef[ref].Label
 	}
 	shown := map[string]any{}
-	used := r.Kind.Display.Columns()
+	used := r.Kind.Spoken.Columns()
 	for name, value := range r.Columns {
 		column := strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_label")
 		if slices.Contains(used, name) || slices.Contains(used, column) {
 			shown[name] = value
 		}
 	}
-	line := t.plainLine(r.Kind, shown)
+	line := t.lineOf(r.Kind, shown, forPerson)
 	if line == "" {
 		line = t.ByRef[ref].Label
 	}

@@ -15,56 +15,74 @@ import (
 // DisplayLine is a row's line with every column that was read, its ref last:
 // "Butter Chicken total_time:45min cuisine:indian id:recipe_1".
 func (t *Teller) DisplayLine(r *view.Row, without ...string) string {
-	return t.lineOf(r.Kind, r.Columns, false, without...) + " id:" + r.Ref
+	return t.lineOf(r.Kind, r.Columns, forModel, without...) + " id:" + r.Ref
 }
 
-// plainLine is the same for people: no refs.
-func (t *Teller) plainLine(def *domain.Entity, columns map[string]any) string {
-	return t.lineOf(def, columns, true)
+// hearer is who a row is put into words for.
+type hearer int
+
+const (
+	forModel  hearer = iota // with refs
+	forReply                // as for a model, without refs: what it words for people
+	forPerson               // as people say it
+)
+
+func (h hearer) template(def *domain.Entity) domain.Template {
+	if h == forPerson {
+		return def.Spoken
+	}
+
+	return def.Display
 }
 
-func (t *Teller) lineOf(def *domain.Entity, columns map[string]any, plain bool, without ...string) string {
+// named is a column with its value.
+func (h hearer) named(column, value string) string {
+	if h == forPerson {
+		return ", " + strings.ReplaceAll(column, "_", " ") + ": " + value
+	}
+
+	return " " + column + ":" + value
+}
+
+func (t *Teller) lineOf(def *domain.Entity, columns map[string]any, to hearer, without ...string) string {
 	shown := map[string]any{}
 	for name, value := range columns {
-		if slices.Contains(without, name) || (plain && isReference(def, name) && value != nil) {
+		if slices.Contains(without, name) || (to != forModel && isReference(def, name) && value != nil) {
 			continue
 		}
 		shown[name] = safe(value)
 	}
-	line := strings.TrimSpace(def.Display.Render(shown))
+	template := to.template(def)
+	line := template.Render(shown)
 	if line == "" {
 		line = clean.Inline(def.Label.Render(shown), view.MaxLabel)
 	}
-	used := append(def.Display.Columns(), def.Label.Columns()...)
-	var more []string
+	used := append(template.Columns(), def.Label.Columns()...)
 	for _, name := range ColumnOrder(def, shown) {
-		if fact := t.fact(def, name, shown, plain); fact != "" && !slices.Contains(used, name) {
-			more = append(more, fact)
+		if fact := t.fact(def, name, shown, to); fact != "" && !slices.Contains(used, name) {
+			line += fact
 		}
-	}
-	if len(more) > 0 {
-		line += " " + strings.Join(more, " ")
 	}
 
 	return clean.Inline(line, 0)
 }
 
 // fact is one further column of a display line, or "".
-func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, plain bool) string {
+func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, to hearer) string {
 	value := columns[name]
 	if name == def.Key.Name || view.ChildOf(def, name) != nil || isCanonical(def, name) || clean.IsEmpty(value) || value == false {
 		return ""
 	}
 	if inner, labels := strings.CutPrefix(name, "_"); labels {
 		column := strings.TrimSuffix(inner, "_label")
-		if !plain || slices.Contains(def.Display.Columns(), column) {
+		if to == forModel || slices.Contains(to.template(def).Columns(), column) {
 			return ""
 		}
 
-		return strings.TrimSuffix(column, "_id") + ":" + clean.Value(value)
+		return to.named(strings.TrimSuffix(column, "_id"), clean.Value(value))
 	}
 
-	return name + ":" + clean.Value(value)
+	return to.named(name, clean.Value(value))
 }
 
 // isCanonical says whether a column points to shared reference data, which the
@@ -220,8 +238,10 @@ func (t *Teller) HowMany(d *view.Deed) string {
 	return strconv.Itoa(len(d.Refs)) + " " + d.Kind.Plural
 }
 
-// PlainRow is a row for people, its long texts and children below it.
-func (t *Teller) PlainRow(ref string) string {
+// PlainRow is a row for a model that words it for people, its long texts and children below it.
+func (t *Teller) PlainRow(ref string) string { return t.wholeRow(ref, forReply) }
+
+func (t *Teller) wholeRow(ref string, to hearer) string {
 	r := t.Rows.ByRef[ref]
 	if r == nil {
 		return "- " + t.ByRef[ref].Label
@@ -232,7 +252,7 @@ func (t *Teller) PlainRow(ref string) string {
 			short[name] = value
 		}
 	}
-	lines := []string{"- " + t.plainLine(r.Kind, short)}
+	lines := []string{"- " + t.lineOf(r.Kind, short, to)}
 	for _, name := range ColumnOrder(r.Kind, r.Columns) {
 		value := r.Columns[name]
 		if prose, ok := value.(string); ok && IsLong(value) {
@@ -244,23 +264,12 @@ func (t *Teller) PlainRow(ref string) string {
 	for _, child := range r.Kind.Children {
 		for _, below := range r.Children[child.Entity.Table] {
 			if row := t.Rows.ByRef[below]; row != nil {
-				lines = append(lines, "  - "+t.plainLine(row.Kind, without(row.Columns, child.FK.Name)))
+				lines = append(lines, "  - "+t.lineOf(row.Kind, row.Columns, to, child.FK.Name, "_"+child.FK.Name+"_label"))
 			}
 		}
 	}
 
 	return strings.Join(lines, "\n")
-}
-
-func without(columns map[string]any, name string) map[string]any {
-	rest := make(map[string]any, len(columns))
-	for key, value := range columns {
-		if key != name && key != "_"+name+"_label" {
-			rest[key] = value
-		}
-	}
-
-	return rest
 }
 
 func indent(text string) string { return "  " + strings.ReplaceAll(text, "\n", "\n  ") }

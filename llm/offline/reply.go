@@ -309,7 +309,7 @@ func (s *scene) facts(kind *domain.Entity, data map[string]any) []string {
 	var out []string
 	for _, c := range kind.Columns {
 		text := asText(data[c.Name])
-		shown := slices.Contains(append(kind.Display.Columns(), kind.Label.Columns()...), c.Name)
+		shown := slices.Contains(append(kind.Spoken.Columns(), kind.Label.Columns()...), c.Name)
 		if text == "" || text == "false" || c.Hidden || c.FK != nil || c == kind.Key || c.Expr != "" || shown || c.Kind == domain.KindArray {
 			continue
 		}
@@ -334,7 +334,7 @@ func (s *scene) line(kind *domain.Entity, data map[string]any) string {
 	if schedule, day, link := s.lex.schedule(); kind == schedule && shown["_"+link.Name+"_label"] != nil {
 		return slotText(kind, day, data) + ": " + asText(shown["_"+link.Name+"_label"])
 	}
-	text := strings.TrimSpace(kind.Display.Render(shown))
+	text := strings.TrimSpace(kind.Spoken.Render(shown))
 	if text == "" {
 		text = kind.Label.Render(shown)
 	}

@@ -5,7 +5,7 @@ VALUES (@id, @user_id, @domain, @title, 'plan')
 ON CONFLICT (id, user_id) DO NOTHING;
 
 -- name: SessionGet :one
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
 FROM sessions
 WHERE id = @id;
 
@@ -19,22 +19,23 @@ WHERE s.id = @id;
 -- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
 VALUES (@user_id, @domain, @title, @mode)
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at;
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at;
 
 -- SessionLock comes first in every transaction that ends or starts a turn.
 -- name: SessionLock :one
 SELECT id FROM sessions WHERE id = @id FOR NO KEY UPDATE;
 
--- SessionPage pages backwards from the newest; the cursor is the last row's activity and id. Null filters let all pass.
+-- SessionPage pages backwards from the newest, pinned ones before the others; the cursor is the last row's pin, activity and id.
+-- Null filters let all pass.
 -- name: SessionPage :many
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
 FROM sessions
 WHERE user_id = @user_id
   AND (sqlc.narg(archived)::boolean IS NULL OR (archived_at IS NOT NULL) = sqlc.narg(archived)::boolean)
   AND (sqlc.narg(title_like)::text IS NULL OR title ILIKE sqlc.narg(title_like)::text)
   AND (sqlc.narg(before_at)::timestamptz IS NULL
-       OR (last_activity_at, id) < (sqlc.narg(before_at)::timestamptz, sqlc.narg(before_id)::uuid))
-ORDER BY last_activity_at DESC, id DESC
+       OR ((pinned_at IS NOT NULL), last_activity_at, id) < (sqlc.narg(before_pinned)::boolean, sqlc.narg(before_at)::timestamptz, sqlc.narg(before_id)::uuid))
+ORDER BY (pinned_at IS NOT NULL) DESC, last_activity_at DESC, id DESC
 LIMIT @page_size;
 
 -- name: SessionTouch :exec
@@ -44,9 +45,11 @@ UPDATE sessions SET last_activity_at = clock_timestamp() WHERE id = @id;
 UPDATE sessions
 SET title = coalesce(sqlc.narg(title), title),
     archived_at = CASE WHEN sqlc.narg(archived)::boolean IS NULL THEN archived_at
-                       WHEN sqlc.narg(archived)::boolean THEN coalesce(archived_at, clock_timestamp()) END
+                       WHEN sqlc.narg(archived)::boolean THEN coalesce(archived_at, clock_timestamp()) END,
+    pinned_at = CASE WHEN sqlc.narg(pinned)::boolean IS NULL THEN pinned_at
+                     WHEN sqlc.narg(pinned)::boolean THEN coalesce(pinned_at, clock_timestamp()) END
 WHERE id = @id AND user_id = @user_id
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, created_at;
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at;
 
 -- name: SessionForget :one
 SELECT forget_session(@id::uuid)::boolean AS forgotten;

@@ -8,7 +8,7 @@
 //   inspect        {id, number}: somebody asks how this turn came about
 //   busy           whether a turn waits or runs
 //   stop           nothing: the turn that runs is to end
-//   say            {text, ref}: the user speaks by a button
+//   say            {text, answer}: the user speaks by a button, which may be an option of a question
 //   edit           {message, number}: what was said is to be said otherwise
 //   began          id: the conversation that a first message waited for is there
 //   saved          labels: drafts were saved by hand
@@ -23,7 +23,7 @@
  * @property {undefined} stale
  * @property {{id: string, number: number, status: string}} turn
  * @property {{id: string, number: number}} inspect
- * @property {{text: string, ref?: string}} say
+ * @property {{text: string, answer?: import("../../../client/api").Answer}} say
  * @property {{message: string, number: number}} edit
  * @property {string} began
  * @property {boolean} busy

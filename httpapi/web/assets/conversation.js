@@ -4,12 +4,12 @@ import { ApiError, get, whole, call } from "./api.js";
 import { emit, on } from "./bus.js";
 import { $, h } from "./dom.js";
 import { guarded, notice } from "./notice.js";
-import { openResults } from "./results.js";
 import { events } from "./stream.js";
+import { prepare } from "./text.js";
 import { toEnd, turnView } from "./turn.js";
 import { isPart } from "./types.js";
 
-/** @import { EnqueuedTurn, Session, Turn, TurnLine } from "../../../client/api" */
+/** @import { Answer, EnqueuedTurn, Session, Turn, TurnLine } from "../../../client/api" */
 /** @typedef {ReturnType<typeof turnView>} View */
 
 const last = 2147483647; // after all of a turn's events
@@ -97,12 +97,12 @@ async function reopenQuestion(id) {
 export function add(turn) {
   if (views.has(turn.id)) return views.get(turn.id);
   const view = turnView(turn, {
-    answer: ({ label, ref }) => emit("say", { text: label, ref }),
+    answer: ({ label, answer }) => emit("say", { text: label, answer }),
     again: () => emit("say", { text: turn.message }),
     edit: () => emit("edit", { message: turn.message, number: turn.number }),
     write: () => $("message").focus(),
     inspect: () => emit("inspect", { id: turn.id, number: turn.number }),
-    results: () => guarded(() => openResults(turn.id)),
+    results: () => guarded(async () => (await import("./more.js")).openResults(turn.id)),
     cancel: () => guarded(() => cancel(turn.id)),
   });
   for (const other of views.values()) other.closeQuestion();
@@ -131,12 +131,14 @@ function ended(view, turn) {
 // spell says at a reply what made it. A turn that ended here is asked for once.
 function spell(view, turn) {
   const seconds = turn.replied_at ? (new Date(turn.replied_at).getTime() - new Date(turn.created_at).getTime()) / 1000 : 0;
+  view.told(turn);
   view.cost({ model: turn.model, seconds, usd: turn.cost_usd ?? turn.usage?.cost_usd });
 }
 
 // attend looks whether anybody works as long as a turn waits without a sign.
 let attending = 0;
 function attend() {
+  prepare();
   heardAt = Date.now();
   emit("busy", true);
   clearInterval(attending);
@@ -248,10 +250,11 @@ function finish(view, data, status) {
   guarded(async () => spell(view, await get(`/v1/turns/${data.turn_id}`)));
 }
 
-// deliver sends a message under a key, so that one sent twice arrives once.
-export async function deliver(id, text, key) {
+// deliver sends a message under a key, so that one sent twice arrives once. answer is the option of a question that it is.
+/** @param {string} id @param {string} text @param {string} key @param {Answer} [answer] */
+export async function deliver(id, text, key, answer) {
   /** @type {EnqueuedTurn} */
-  const turn = await call("POST", `/v1/sessions/${id}/turns`, { message: text }, { "Idempotency-Key": key });
+  const turn = await call("POST", `/v1/sessions/${id}/turns`, { message: text, answer }, { "Idempotency-Key": key });
   if (session?.id !== id) return;
   add(running(turn.status) ? { ...turn, message: text, created_at: new Date().toISOString() } : await get(`/v1/turns/${turn.id}`));
   emit("turn", turn);

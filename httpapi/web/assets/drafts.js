@@ -4,7 +4,6 @@ import { call, request } from "./api.js";
 import { emit, on } from "./bus.js";
 import { confirm } from "./dialog.js";
 import { $, button, h } from "./dom.js";
-import { openDraft } from "./draftform.js";
 import { guarded, notice } from "./notice.js";
 import { typeOf } from "./types.js";
 
@@ -25,6 +24,7 @@ export async function look(draft) {
   const response = await guarded(() => request(path(draft.ref)));
   if (!response) return;
   const asSeen = { "If-Match": response.headers.get("ETag") };
+  const { openDraft } = await import("./more.js");
   await openDraft(draft, await response.json(), known, {
     keep: async (content) => {
       /** @type {Artifact} */

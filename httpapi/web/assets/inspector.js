@@ -3,15 +3,13 @@
 import { on } from "./bus.js";
 import { $, h } from "./dom.js";
 import { showEntities } from "./entities.js";
-import { showMemory } from "./memory.js";
 import { guarded } from "./notice.js";
 import { inspectorOpen, onInspector, openInspector } from "./shell.js";
-import { lookAt, showTimeline } from "./timeline.js";
 
 const tabs = [
   { id: "entities", title: "In view", show: showEntities },
-  { id: "timeline", title: "Turns", show: showTimeline },
-  { id: "memory", title: "Memory", show: showMemory },
+  { id: "timeline", title: "Turns", show: async (session, redraw) => (await import("./more.js")).showTimeline(session, redraw) },
+  { id: "memory", title: "Memory", show: async (session) => (await import("./more.js")).showMemory(session) },
 ];
 
 let chosen = tabs[0];
@@ -70,4 +68,9 @@ on("session", (now) => { session = now; $("panel").replaceChildren(); redraw(); 
 on("registry", () => redraw());
 on("loaded", () => redraw());
 on("turn", () => redraw());
-on("inspect", (turn) => { lookAt(turn.id); choose(tabs[1]); openInspector(); });
+on("inspect", (turn) => guarded(async () => {
+  const { lookAt } = await import("./more.js");
+  lookAt(turn.id);
+  choose(tabs[1]);
+  openInspector();
+}));

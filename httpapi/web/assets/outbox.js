@@ -14,7 +14,8 @@ import { toEnd } from "./turn.js";
 export const fresh = "new";
 
 let session = null;
-let items = []; // {key, text}
+/** @type {{key: string, text: string, answer?: import("../../../client/api").Answer}[]} */
+let items = [];
 let tried = false; // the first has failed once
 /** @type {(text: string, error: Error | null) => void} */
 let refused = () => {};
@@ -41,9 +42,10 @@ export function closeOutbox() {
   draw();
 }
 
-// post sends a text, or keeps it until it can be sent.
-export function post(text) {
-  items.push({ key: newKey(), text });
+// post sends a text, or keeps it until it can be sent. answer is the option of a question that it is.
+/** @param {string} text @param {import("../../../client/api").Answer} [answer] */
+export function post(text, answer) {
+  items.push({ key: newKey(), text, answer });
   keep();
   if (items.length === 1) flush(session);
 }
@@ -71,7 +73,7 @@ async function flush(id) {
     const [first] = items;
     try {
       if (id === fresh) return await move();
-      await deliver(id, first.text, first.key);
+      await deliver(id, first.text, first.key, first.answer);
       done(id, first);
     } catch (error) {
       if (error instanceof Unreachable) {
@@ -119,5 +121,6 @@ function draw() {
 // explain says why a message was refused.
 export function explain(error, reopen) {
   if (error?.code === "session_archived") notice("This conversation is archived.", { bad: true, action: { text: "Reopen it", run: reopen } });
+  else if (error?.code === "question_closed") notice("That question is closed. Say it in words.", { bad: true });
   else if (error) notice(error.message, { bad: true });
 }

@@ -1,4 +1,5 @@
-// The page: it opens what the address names, and brings its parts together.
+// The page: it opens what the address names, and brings its parts together. What the first screen does without is imported where
+// it is asked for.
 
 import { call, get } from "./api.js";
 import { on } from "./bus.js";
@@ -10,8 +11,6 @@ import "./inspector.js";
 import { clearNotices, guarded, notice } from "./notice.js";
 import { closeOutbox, explain, fresh as unsent, openOutbox, post, takeAll } from "./outbox.js";
 import "./registry.js";
-import { openRow } from "./rowform.js";
-import { showRows } from "./rows.js";
 import { add, head, list, listed, reopen } from "./sessions.js";
 import { closeDrawers, startShell } from "./shell.js";
 import "./shortcuts.js";
@@ -94,7 +93,7 @@ async function route() {
   $("chat").hidden = Boolean(type);
   $("rows").hidden = !type;
   markType(type);
-  if (type) return showRows(type);
+  if (type) return (await import("./more.js")).showRows(type);
   const session = name === "new" ? null : name === current()?.id ? current() : await find(name);
   if (!session && name !== "new" && listed().length) return go(listed()[0]);
   if (session && session === current()) head();
@@ -115,13 +114,17 @@ function empty() {
 }
 
 onRecall(() => newest()?.message ?? "");
-on("say", ({ text }) => post(text));
+on("say", ({ text, answer }) => post(text, answer));
 on("edit", ({ message }) => editing(message));
 on("began", (id) => guarded(() => {
   carry(unsent, id);
   return go({ id });
 }));
-on("open", (entity) => guarded(() => entity.state === "pending" ? look(entity) : openRow(typeOf(entity.type), entity.key, () => {})));
+on("open", (entity) => guarded(async () => {
+  if (entity.state === "pending") return look(entity);
+  const { openRow } = await import("./more.js");
+  return openRow(typeOf(entity.type), entity.key, () => {});
+}));
 $("new-session").addEventListener("click", () => guarded(fresh));
 window.addEventListener("hashchange", () => guarded(route));
 

@@ -1,7 +1,7 @@
 // The exact prompt of a call, what was answered, and for each thing in it the reason why it stood there.
 
 import { openDialog } from "./dialog.js";
-import { address, button, h } from "./dom.js";
+import { button, h } from "./dom.js";
 import { count, duration, spent } from "./format.js";
 import { guarded } from "./notice.js";
 
@@ -20,7 +20,7 @@ const context = 3; // lines of what is the same, around what is not
 // compared marks what two prompts differ in.
 /** @param {string} before @param {string} after */
 async function compared(before, after) {
-  const { differences } = await import(address("differences"));
+  const { differences } = await import("./differences.js");
   const parts = differences(before, after);
   const same = (text, first, last) => {
     const lines = text.split("\n");

@@ -5,7 +5,6 @@ import { on } from "./bus.js";
 import { confirm, ask } from "./dialog.js";
 import { $, button, h, icon } from "./dom.js";
 import { when } from "./format.js";
-import { exportSession } from "./exporting.js";
 import { guarded, notice } from "./notice.js";
 import { marked, search } from "./search.js";
 
@@ -76,8 +75,8 @@ const line = (s) => h("a", { href: `#${s.id}`, "aria-current": s.id === shown?.i
 
 // doings are what can be done with a conversation.
 /** @type {(s: Session) => [string, string, () => Promise<void>][]} */
-const doings = (s) => [["edit", "Rename", () => rename(s)],
-  ["save", "Export as Markdown", () => exportSession(s, "md")], ["save", "Export as JSON", () => exportSession(s, "json")],
+const doings = (s) => [["edit", "Rename", () => rename(s)], ["pin", s.pinned ? "Unpin" : "Pin", () => patch(s, { pinned: !s.pinned })],
+  ["save", "Export as Markdown", () => download(s, "md")], ["save", "Export as JSON", () => download(s, "json")],
   s.archived ? ["archive", "Reopen", () => patch(s, { archived: false })] : ["archive", "Archive", () => archive(s)], ["trash", "Delete", () => remove(s)]];
 
 /** @param {Session} s */
@@ -99,6 +98,7 @@ const actions = (s, close) => doings(s).map(([name, text, run]) =>
 /** @param {Session} s */
 function groupOf(s) {
   if (archived) return "Archived";
+  if (s.pinned) return "Pinned";
   const days = (new Date().setHours(24, 0, 0, 0) - new Date(s.last_activity_at).getTime()) / 86400000;
   return days < 1 ? "Today" : days < 2 ? "Yesterday" : days < 8 ? "This week" : "Earlier";
 }
@@ -118,6 +118,12 @@ async function patch(s, change) {
     head();
   }
   await guarded(list);
+}
+
+/** @param {Session} s @param {"md" | "json"} kind */
+async function download(s, kind) {
+  const { exportSession } = await import("./more.js");
+  await exportSession(s, kind);
 }
 
 /** @param {Session} s */

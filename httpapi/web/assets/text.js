@@ -1,10 +1,13 @@
 // Replies as elements: Markdown, with rows that can be opened. What renders Markdown comes after the first screen.
 
-import { address, button } from "./dom.js";
+import { button } from "./dom.js";
 
 /** @type {((text: string) => DocumentFragment) | null} */
 let make = null;
-const loading = () => import(address("markdown")).then(({ fragment }) => { make = fragment; });
+const loading = () => import("./markdown.js").then(({ fragment }) => { make = fragment; });
+
+// prepare fetches what renders Markdown: a reply is on its way. Where it fails it is asked for again when there is something to write.
+export const prepare = () => { loading().catch(() => {}); };
 
 /** @type {WeakMap<Element, string>} */
 const wanted = new WeakMap();

@@ -2,7 +2,9 @@
 
 import { $, announce, button, h, icon, iconButton } from "./dom.js";
 import { capital, duration, money, when } from "./format.js";
+import { thumbs } from "./feedback.js";
 import { dropOptions, link, openMore, write } from "./text.js";
+import { written } from "./written.js";
 
 const doing = { understand: "Reading your message", think: "Planning", act: "Working", reply: "Writing" };
 const ended = { ok: "check", empty: "dash", partial: "dash", failed: "warn", skipped: "dash" };
@@ -23,14 +25,14 @@ function said(message) {
   return h("p", { class: "said", dir: "auto" }, ...parts, message.slice(from));
 }
 
-/** @import { Option, Question, TurnLine } from "../../../client/api" */
+/** @import { Answer, Question, TurnLine } from "../../../client/api" */
 /** @import { Named } from "./text.js" */
 
 // What a turn asks of the page: answer(option) answers its question, again() asks anew, edit() puts the message into the box,
 // write() goes to where an answer in words is written, inspect() shows how it came about, results() what it read.
 /**
  * @param {Pick<TurnLine, "created_at" | "id" | "message" | "number" | "status">} turn
- * @param {{cancel: () => void, answer: (option: Partial<Option> & {label: string}) => void, again: () => void, edit: () => void, write: () => void,
+ * @param {{cancel: () => void, answer: (option: {label: string, answer: Answer}) => void, again: () => void, edit: () => void, write: () => void,
  *   inspect: () => void, results: () => void}} on
  */
 export function turnView(turn, on) {
@@ -44,14 +46,16 @@ export function turnView(turn, on) {
   const note = h("p", { class: "soft stopped", hidden: true });
   const options = h("div", { class: "options", role: "group", "aria-label": "Answers" });
   const about = h("span", { class: "facts-line" });
+  const wrote = h("div", { class: "written" });
+  const feedback = thumbs(turn.id, `The reply of ${name}`);
   const copy = (what, label) => iconButton("copy", label, () => {
     navigator.clipboard?.writeText(what()).then(() => announce("Copied"), () => announce("Copying is not allowed here"));
   });
   const item = h("li", { class: "turn", "data-number": turn.number, "data-id": turn.id }, h("span", { class: "visually-hidden" }, "You said"),
     h("div", { class: "mine" }, said(turn.message), h("div", { class: "doings" }, copy(() => plain(turn.message), `Copy the message of ${name}`),
       iconButton("edit", `Edit the message of ${name}`, on.edit))),
-    h("span", { class: "visually-hidden" }, "Alfred"), plan, progress, trouble, reply, note, options,
-    h("div", { class: "about-turn" }, copy(() => text, `Copy the reply of ${name}`), iconButton("again", `Try ${name} again`, on.again),
+    h("span", { class: "visually-hidden" }, "Alfred"), plan, progress, trouble, reply, note, wrote, options,
+    h("div", { class: "about-turn" }, copy(() => text, `Copy the reply of ${name}`), feedback.buttons, iconButton("again", `Try ${name} again`, on.again),
       button("How it came about", on.inspect, { class: "quiet", "aria-label": `How ${name} came about` }),
       h("time", { datetime: turn.created_at }, when(turn.created_at)), about));
 
@@ -75,7 +79,6 @@ export function turnView(turn, on) {
     line.className = state;
     line.firstChild.replaceWith(symbol ? icon(symbol) : h("span", { class: "icon", "aria-hidden": "true" }));
   };
-  const choose = (option) => { options.replaceChildren(); on.answer(option); };
   const finished = () => write(reply, text, () => {
     link(reply, named);
     openMore(reply, on.results);
@@ -160,10 +163,11 @@ export function turnView(turn, on) {
     },
     /** @param {Question} question */
     ask(question) {
-      const given = question.options?.length ? question.options : ["propose", "approve"].includes(question.kind) ? [{ label: "Yes" }, { label: "No" }] : [];
-      const twice = new Set(given.map((o) => o.label).filter((label, i, all) => all.indexOf(label) !== i));
-      options.replaceChildren(...given.length ? given.map((option) => button(twice.has(option.label) && option.ref ? `${option.label} (${option.ref})` : option.label,
-        () => choose({ ...option, question: question.id }))) : [button("Answer…", on.write)]);
+      const given = question.options ?? [];
+      options.replaceChildren(...given.length ? given.map(({ id, label }) => button(label, () => {
+        options.replaceChildren();
+        on.answer({ label, answer: { question_id: question.id, option_id: id } });
+      })) : [button("Answer…", on.write)]);
       view.labels = given.map((o) => o.label);
       if (text) finished();
     },
@@ -177,6 +181,11 @@ export function turnView(turn, on) {
     known(rows) {
       named = rows;
       if (text && progress.hidden) finished();
+    },
+    // told shows what was done to rows, and what the person thought of the reply.
+    told(turn) {
+      wrote.replaceChildren(...written(turn.wrote ?? [], on.results));
+      feedback.show(turn.feedback);
     },
     // cost says what made the reply, how long it took and what it cost.
     cost({ model, seconds, usd }) {

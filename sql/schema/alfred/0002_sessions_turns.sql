@@ -21,6 +21,7 @@ CREATE TABLE sessions (
     last_turn        integer     NOT NULL DEFAULT 0,
     last_activity_at timestamptz NOT NULL DEFAULT now(),
     archived_at      timestamptz,
+    pinned_at        timestamptz,
     created_at       timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT sessions_pkey PRIMARY KEY (id, user_id),
     CONSTRAINT sessions_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
@@ -29,7 +30,7 @@ CREATE TABLE sessions (
     CONSTRAINT sessions_mode_known CHECK (mode IN ('quick', 'plan', 'create')),
     CONSTRAINT sessions_last_turn_positive CHECK (last_turn >= 0)
 );
-CREATE INDEX sessions_user_activity_idx ON sessions (user_id, last_activity_at DESC, id);
+CREATE INDEX sessions_user_activity_idx ON sessions (user_id, (pinned_at IS NOT NULL) DESC, last_activity_at DESC, id DESC);
 COMMENT ON TABLE sessions IS 'One conversation of one user.';
 COMMENT ON COLUMN sessions.id IS 'UUID v7: conversations sort by when they were started.';
 COMMENT ON COLUMN sessions.user_id IS 'Whose conversation it is.';
@@ -39,6 +40,7 @@ COMMENT ON COLUMN sessions.mode IS 'quick, plan or create: default of its turns,
 COMMENT ON COLUMN sessions.last_turn IS 'Number of its newest turn, 0 before the first.';
 COMMENT ON COLUMN sessions.last_activity_at IS 'When the newest turn was enqueued or replied to.';
 COMMENT ON COLUMN sessions.archived_at IS 'Since when it takes no more turns; null while open.';
+COMMENT ON COLUMN sessions.pinned_at IS 'Since when it stands above the others in lists; null for most.';
 COMMENT ON COLUMN sessions.created_at IS 'When it was started.';
 
 CREATE TABLE turns (
@@ -188,7 +190,32 @@ COMMENT ON COLUMN turn_steps.summary IS 'What came of it, one line.';
 COMMENT ON COLUMN turn_steps.conclusions IS 'What an analyze step found.';
 COMMENT ON COLUMN turn_steps.note IS 'A hint for the next step.';
 
+CREATE TABLE feedback (
+    turn_id    uuid        NOT NULL,
+    session_id uuid        NOT NULL,
+    user_id    uuid        NOT NULL,
+    rating     text        NOT NULL,
+    text       text        NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    CONSTRAINT feedback_pkey PRIMARY KEY (turn_id, user_id),
+    CONSTRAINT feedback_turn_fkey FOREIGN KEY (turn_id, user_id) REFERENCES turns (id, user_id) ON DELETE CASCADE,
+    CONSTRAINT feedback_session_fkey FOREIGN KEY (session_id, user_id) REFERENCES sessions (id, user_id) ON DELETE CASCADE,
+    CONSTRAINT feedback_rating_known CHECK (rating IN ('up', 'down')),
+    CONSTRAINT feedback_text_length CHECK (char_length(text) <= 4000)
+);
+CREATE INDEX feedback_session_idx ON feedback (session_id);
+COMMENT ON TABLE feedback IS 'What a person thought of a reply. It names the turn, with which message, prompts and rows can be looked at again.';
+COMMENT ON COLUMN feedback.turn_id IS 'The turn whose reply it is about; one per turn, the last word counts.';
+COMMENT ON COLUMN feedback.session_id IS 'Its conversation.';
+COMMENT ON COLUMN feedback.user_id IS 'Owner of the turn, who gave it.';
+COMMENT ON COLUMN feedback.rating IS 'up or down.';
+COMMENT ON COLUMN feedback.text IS 'Why, in the person''s words; empty without.';
+COMMENT ON COLUMN feedback.created_at IS 'When it was first given.';
+COMMENT ON COLUMN feedback.updated_at IS 'When it was last changed.';
+
 -- +goose Down
+DROP TABLE feedback;
 DROP TABLE turn_steps;
 DROP TABLE node_runs;
 DROP TABLE turns;

@@ -47,6 +47,27 @@ COMMENT ON COLUMN v_turns.input_tokens IS 'Tokens of all its prompts.';
 COMMENT ON COLUMN v_turns.output_tokens IS 'Tokens of all its answers.';
 COMMENT ON COLUMN v_turns.cost_usd IS 'What its calls cost.';
 
+CREATE VIEW v_feedback WITH (security_invoker = true) AS
+SELECT f.turn_id, f.session_id, f.user_id, t.number, f.rating, f.text, t.message, t.goal, t.reply, t.error_code,
+       (SELECT c.model FROM llm_calls AS c WHERE c.turn_id = t.id ORDER BY c.node = 'reply' DESC, c.id DESC LIMIT 1) AS model,
+       f.created_at, f.updated_at
+FROM feedback AS f
+JOIN turns AS t ON t.id = f.turn_id AND t.user_id = f.user_id;
+COMMENT ON VIEW v_feedback IS 'Public API. What people thought of replies, with the message and the reply: cases to evaluate with.';
+COMMENT ON COLUMN v_feedback.turn_id IS 'turns.id.';
+COMMENT ON COLUMN v_feedback.session_id IS 'Its conversation.';
+COMMENT ON COLUMN v_feedback.user_id IS 'Who gave it.';
+COMMENT ON COLUMN v_feedback.number IS 'The turn''s number there, from 1.';
+COMMENT ON COLUMN v_feedback.rating IS 'up or down.';
+COMMENT ON COLUMN v_feedback.text IS 'Why, in their words; empty without.';
+COMMENT ON COLUMN v_feedback.message IS 'What the user said, as typed.';
+COMMENT ON COLUMN v_feedback.goal IS 'What the plan was for.';
+COMMENT ON COLUMN v_feedback.reply IS 'What the user was told.';
+COMMENT ON COLUMN v_feedback.error_code IS 'Why the turn failed, if it did.';
+COMMENT ON COLUMN v_feedback.model IS 'Model of the reply, or of the last call; null where no model was asked.';
+COMMENT ON COLUMN v_feedback.created_at IS 'When it was first given.';
+COMMENT ON COLUMN v_feedback.updated_at IS 'When it was last changed.';
+
 CREATE VIEW v_timeline WITH (security_invoker = true) AS
 SELECT x.session_id, x.turn_id, x.number, x.at,
        row_number() OVER (PARTITION BY x.session_id, x.turn_id ORDER BY x.at, x.rank, x.tie) AS seq,
@@ -156,5 +177,6 @@ DROP VIEW v_queue;
 DROP VIEW v_llm_costs;
 DROP VIEW v_context;
 DROP VIEW v_timeline;
+DROP VIEW v_feedback;
 DROP VIEW v_turns;
 DROP VIEW v_sessions;

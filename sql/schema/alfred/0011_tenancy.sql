@@ -17,12 +17,12 @@ DECLARE
 BEGIN
     FOREACH t IN ARRAY ARRAY['sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters', 'entity_events', 'artifacts', 'decisions',
                              'questions', 'turn_summaries', 'history_summaries', 'llm_calls', 'node_runs', 'turn_steps',
-                             'turn_step_results', 'row_changes', 'turn_events'] LOOP
+                             'turn_step_results', 'row_changes', 'turn_events', 'feedback'] LOOP
         EXECUTE format('CREATE POLICY %I ON %I TO alfred_tenant USING (user_id = (SELECT tenant_id()))', t || '_tenant', t);
     END LOOP;
     FOREACH t IN ARRAY ARRAY['users', 'api_keys', 'idempotency_keys', 'workers', 'embeddings', 'sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters',
                              'entity_events', 'artifacts', 'decisions', 'questions', 'turn_summaries', 'history_summaries', 'llm_calls',
-                             'node_runs', 'turn_steps', 'turn_step_results', 'row_changes', 'turn_events'] LOOP
+                             'node_runs', 'turn_steps', 'turn_step_results', 'row_changes', 'turn_events', 'feedback'] LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     END LOOP;
 END
@@ -63,8 +63,8 @@ $$;
 -- +goose StatementEnd
 
 GRANT SELECT ON users, sessions, turns, constraints, embeddings, entity_refs, ref_counters, entity_events, artifacts, decisions,
-    questions, turn_summaries, history_summaries, llm_calls, node_runs, turn_steps, turn_step_results, turn_events, context_items,
-    v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue TO alfred_tenant;
+    questions, turn_summaries, history_summaries, llm_calls, node_runs, turn_steps, turn_step_results, turn_events, context_items, feedback,
+    v_sessions, v_turns, v_feedback, v_timeline, v_entities, v_context, v_llm_costs, v_queue TO alfred_tenant;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
@@ -81,7 +81,7 @@ DECLARE
 BEGIN
     FOREACH t IN ARRAY ARRAY['users', 'api_keys', 'idempotency_keys', 'workers', 'embeddings', 'sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters',
                              'entity_events', 'artifacts', 'decisions', 'questions', 'turn_summaries', 'history_summaries', 'llm_calls',
-                             'node_runs', 'turn_steps', 'turn_step_results', 'row_changes', 'turn_events'] LOOP
+                             'node_runs', 'turn_steps', 'turn_step_results', 'row_changes', 'turn_events', 'feedback'] LOOP
         EXECUTE format('DROP POLICY IF EXISTS %I ON %I', t || '_tenant', t);
         EXECUTE format('DROP TRIGGER IF EXISTS %I ON %I', t || '_owner', t);
         EXECUTE format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', t);

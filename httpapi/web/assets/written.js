@@ -1,0 +1,31 @@
+// What a turn did to stored rows, told from the rows and not from what the reply says of them.
+
+import { emit } from "./bus.js";
+import { button, h, icon } from "./dom.js";
+import { known } from "./registry.js";
+import { isPart, typeOf } from "./types.js";
+
+/** @import { Wrote } from "../../../client/api" */
+
+const most = 5; // rows by name
+const verbs = { created: ["plus", "Saved"], updated: ["edit", "Changed"], deleted: ["trash", "Deleted"] };
+
+// written lists rows by what was done to them; more() shows all of them. Parts of rows are told with their rows.
+/** @param {Wrote[]} wrote @param {() => void} more */
+export function written(wrote, more) {
+  const last = new Map(wrote.filter((w) => typeOf(w.type) && !isPart(w.type)).map((w) => [w.ref, w])); // of a row that was saved and changed
+  const saved = new Set(wrote.filter((w) => w.action === "created").map((w) => w.ref));
+  const groups = Map.groupBy(last.values(), (w) => w.action === "updated" && saved.has(w.ref) ? "created" : w.action);
+  return [...groups].map(([action, rows]) => h("p", { class: "wrote" }, icon(verbs[action][0]), h("span", { class: "soft" }, `${verbs[action][1]} `),
+    rows.slice(0, most).flatMap((w, i) => [i > 0 && ", ", named(w, action)]),
+    rows.length > most && [" ", button(`and ${rows.length - most} more`, more, { class: "link" })]));
+}
+
+/** @param {Wrote} w @param {string} action */
+function named(w, action) {
+  if (action === "deleted") return h("s", {}, w.label);
+  return button(w.label, () => {
+    const entity = known().find((e) => e.ref === w.ref && e.key);
+    if (entity) emit("open", entity);
+  }, { class: "link" });
+}

@@ -1,0 +1,9 @@
+-- FeedbackSet keeps what a user thinks of a turn's reply; the last word counts. No row: the user has no such turn.
+-- name: FeedbackSet :one
+INSERT INTO feedback (turn_id, session_id, user_id, rating, text)
+SELECT t.id, t.session_id, t.user_id, @rating, @text FROM turns AS t WHERE t.id = @turn_id AND t.user_id = @user_id
+ON CONFLICT (turn_id, user_id) DO UPDATE SET rating = excluded.rating, text = excluded.text, updated_at = clock_timestamp()
+RETURNING rating, text, updated_at;
+
+-- name: FeedbackDelete :execrows
+DELETE FROM feedback WHERE turn_id = @turn_id AND user_id = @user_id;
