@@ -59,11 +59,6 @@ func IsForeignKey(err error, constraint string) bool {
 	return Code(err) == pgerrcode.ForeignKeyViolation && ConstraintName(err) == constraint
 }
 
-// IsUnique reports whether err is a violation of the named unique constraint or unique index.
-func IsUnique(err error, constraint string) bool {
-	return Code(err) == pgerrcode.UniqueViolation && ConstraintName(err) == constraint
-}
-
 // Hint is what an operator can do about an error whose text does not say it, "" for any other.
 func Hint(err error) string {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
