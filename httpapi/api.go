@@ -60,6 +60,7 @@ type api struct {
 	huma    huma.API
 	budgets *budgets
 	tokens  *tokens // nil: none are taken
+	drift   drift
 }
 
 // New returns the handler of the whole API and the page.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"alfred/domain"
@@ -37,22 +38,56 @@ func (a *api) ready(ctx context.Context) (status int, text string, err error) {
 	if readOnly {
 		return http.StatusServiceUnavailable, "the database may only be read: nothing new is taken", nil
 	}
-	differences, err := domain.Drift(ctx, a.Pool, a.Domain)
-	if err != nil {
-		return http.StatusServiceUnavailable, "the database cannot be read", fmt.Errorf("compare tables: %w", err)
-	}
-	if len(differences) > 0 {
-		return http.StatusServiceUnavailable, "the tables are not what they were when this program started: " + differences[0].String(), nil
-	}
 	alive, err := a.q.WorkerAlive(ctx, a.Pool)
 	if err != nil {
 		return http.StatusServiceUnavailable, "the database cannot be read", fmt.Errorf("look for workers: %w", err)
 	}
+	differences, err := a.drift.look(ctx, a.Pool, a.Domain)
+	if len(differences) > 0 {
+		return http.StatusServiceUnavailable, "the tables are not what they were when this program started: " + differences[0].String(), err
+	}
 	if !alive {
-		return http.StatusOK, noWorker, nil
+		return http.StatusOK, noWorker, err
 	}
 
-	return http.StatusOK, "ok", nil
+	return http.StatusOK, "ok", err
+}
+
+// drift is what is known of how the tables have changed. Comparing reads the whole catalog, which a server under load
+// does slowly: it is done for one probe at a time, every few seconds, and the others take what is known.
+type drift struct {
+	looking sync.Mutex
+
+	mu    sync.Mutex
+	at    time.Time
+	known []domain.Difference
+}
+
+const driftFor = 2 * time.Second
+
+// look returns what is known, with an error when it could not be found out anew.
+func (d *drift) look(ctx context.Context, db domain.DB, bound *domain.Domain) ([]domain.Difference, error) {
+	if known, fresh := d.last(); fresh || !d.looking.TryLock() {
+		return known, nil
+	}
+	defer d.looking.Unlock()
+	found, err := domain.Drift(ctx, db, bound)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.at = time.Now()
+	if err != nil {
+		return d.known, fmt.Errorf("compare tables: %w", err)
+	}
+	d.known = found
+
+	return found, nil
+}
+
+func (d *drift) last() (known []domain.Difference, fresh bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+
+	return d.known, time.Since(d.at) < driftFor
 }
 
 func probe(w http.ResponseWriter, status int, text string) {

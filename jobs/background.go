@@ -189,6 +189,9 @@ func (r *Runner) background(ctx context.Context, b background, work func(context
 		err = work(ctx)
 	}()
 	o := judge(err, b.attempt, b.snoozes)
+	if o.verdict == verdictFail && pg.IsTransient(err) { // nobody waits for it, and the next turn may be long in coming
+		o = outcome{verdict: verdictSnooze, after: longPause}
+	}
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String("node", b.kind), b.attr, slog.Int("attempt", b.attempt), slog.String("outcome", string(o.verdict)),

@@ -67,9 +67,9 @@ func (l *lease) take(ctx context.Context) error {
 func (l *lease) connect(ctx context.Context) error {
 	config := l.runner.Pool.Config().ConnConfig
 	// A host that is gone is noticed in seconds, not after TCP's two hours.
-	config.RuntimeParams["tcp_keepalives_idle"] = "2"
-	config.RuntimeParams["tcp_keepalives_interval"] = "1"
-	config.RuntimeParams["tcp_keepalives_count"] = "3"
+	pg.Set(config, "tcp_keepalives_idle", "2")
+	pg.Set(config, "tcp_keepalives_interval", "1")
+	pg.Set(config, "tcp_keepalives_count", "3")
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return fmt.Errorf("connect for the lease: %w", err)

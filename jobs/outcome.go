@@ -98,6 +98,10 @@ const (
 	maxSnooze  = 2 * time.Minute
 	maxSnoozes = 10
 
+	// maxWaits is how often a job waits for a database that is away, full or read-only before that counts as failed
+	// attempts: for about eight minutes.
+	maxWaits = 20
+
 	// versionPause leaves a job of another version to a worker that knows it.
 	versionPause = 2 * time.Second
 )
@@ -130,6 +134,8 @@ func judge(err error, attempt, snoozes int) outcome {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return retryUntil(maxAttempts, attempt, codeModelUnavail)
+	case pg.IsTransient(err) && snoozes < maxWaits:
+		return outcome{verdict: verdictSnooze, after: pause(snoozes + 1)}
 	case pg.IsTransient(err):
 		return retryUntil(maxAttempts, attempt, codeInternal)
 	default:

@@ -3,6 +3,7 @@ package pg
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,17 @@ const (
 	// Schema holds the engine's tables and River's.
 	Schema = "alfred"
 )
+
+// fixed are settings that Alfred's own SQL relies on, whatever a database or a role has by default.
+//
+//nolint:gochecknoglobals // a constant in all but syntax
+var fixed = map[string]string{
+	"bytea_output": "hex", "DateStyle": "ISO", "extra_float_digits": "1", "IntervalStyle": "postgres", "standard_conforming_strings": "on",
+	// What waits for a lock reads again what it waited for; the locks' order is what keeps commits apart.
+	"default_transaction_isolation": "read committed",
+	// Compiling a look-up takes longer than the look-up.
+	"jit": "off",
+}
 
 // Config says how to reach the database.
 type Config struct {
@@ -47,16 +59,20 @@ func Open(ctx context.Context, config Config) (*pgxpool.Pool, error) {
 		return nil, err
 	}
 	facts, err := readServerFacts(ctx, poolConfig.ConnConfig)
+	if refusesSettings(err) {
+		setByStatements(poolConfig.ConnConfig)
+		facts, err = readServerFacts(ctx, poolConfig.ConnConfig)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if err := facts.check(); err != nil {
 		return nil, err
 	}
-	poolConfig.ConnConfig.RuntimeParams["search_path"] = searchPath(facts.elsewhere)
+	Set(poolConfig.ConnConfig, "search_path", searchPath(facts.elsewhere))
 	if len(facts.elsewhere) > 0 {
 		// A migration makes functions that look into public; the path that they need follows when all are made.
-		poolConfig.ConnConfig.RuntimeParams["check_function_bodies"] = "off"
+		Set(poolConfig.ConnConfig, "check_function_bodies", "off")
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
 	if err != nil {
@@ -79,6 +95,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	}
 	params := poolConfig.ConnConfig.RuntimeParams
 	params["application_name"] = c.AppName
+	maps.Copy(params, fixed)
 	if c.IdleInTxTimeout > 0 {
 		params["idle_in_transaction_session_timeout"] = strconv.FormatInt(c.IdleInTxTimeout.Milliseconds(), 10)
 	}

@@ -26,6 +26,20 @@ func TestOpen(t *testing.T) {
 		require.EqualValues(t, 3, pool.Config().MaxConns)
 	})
 
+	t.Run("ReliesOnNoDefault", func(t *testing.T) { // K11
+		t.Parallel()
+
+		url := dbtest.URL(t)
+		_, err := open(t, url).Exec(t.Context(), `DO $$ BEGIN
+			EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable', current_database());
+			EXECUTE format('ALTER DATABASE %I SET DateStyle = ''SQL, DMY''', current_database());
+			EXECUTE format('ALTER DATABASE %I SET standard_conforming_strings = off', current_database()); END $$`)
+		require.NoError(t, err)
+		var level, date, odd string
+		require.NoError(t, open(t, url).QueryRow(t.Context(), `SELECT current_setting('transaction_isolation'), '2026-12-31'::date::text, '\S'`).Scan(&level, &date, &odd))
+		require.Equal(t, []string{"read committed", "2026-12-31", `\S`}, []string{level, date, odd})
+	})
+
 	t.Run("NothingAnswers", func(t *testing.T) {
 		t.Parallel()
 

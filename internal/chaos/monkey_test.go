@@ -36,6 +36,9 @@ type zoo struct {
 	network *network // of one worker
 	keys    map[uuid.UUID]string
 	apiArgs []string
+	turns   int  // of a conversation
+	plain   bool // all workers are alike
+	standby *server
 
 	mu       sync.Mutex
 	statuses map[int]int // how often the API answered with each
@@ -50,14 +53,23 @@ const zooWorkers = 4
 func openZoo(t *testing.T, l *lab, seed uint64) *zoo {
 	t.Helper()
 
-	z := &zoo{t: t, l: l, script: writeScript(t, 20*time.Millisecond, turns), dice: rand.New(rand.NewPCG(seed, seed)), did: map[string]int{}, keys: map[uuid.UUID]string{}, statuses: map[int]int{}}
+	z := newZoo(t, l, seed)
+	z.network = openNetwork(t, l.server.address())
+	z.revive()
+
+	return z
+}
+
+// newZoo starts nothing yet.
+func newZoo(t *testing.T, l *lab, seed uint64) *zoo {
+	t.Helper()
+
+	z := &zoo{t: t, l: l, script: writeScript(t, 20*time.Millisecond, turns), dice: rand.New(rand.NewPCG(seed, seed)), did: map[string]int{}, keys: map[uuid.UUID]string{}, statuses: map[int]int{}, turns: len(turns)}
 	z.url, z.pool = l.database(t)
 	port, err := freePort(t.Context())
 	require.NoError(t, err)
 	z.addr = fmt.Sprintf("127.0.0.1:%d", port)
-	z.network = openNetwork(t, l.server.address())
 	z.workers = make([]*process, zooWorkers)
-	z.revive()
 
 	return z
 }
@@ -69,10 +81,11 @@ func (z *zoo) revive() {
 	for i, worker := range z.workers {
 		if worker == nil || worker.ended() {
 			url, args := z.url, []string{}
-			switch i {
-			case 0:
+			switch {
+			case z.plain:
+			case i == 0:
 				args = []string{"--conns", "2"} // whose pool is always full
-			case 1:
+			case i == 1:
 				url = z.networkURL()
 			}
 			z.workers[i] = z.l.worker(z.t, url, z.script, args...)
@@ -196,7 +209,7 @@ func (z *zoo) talk(n int) ([]uuid.UUID, *sync.WaitGroup, []error) {
 		sessions[i] = newSession(z.t, z.pool)
 		key := z.newKey(sessions[i])
 		wait.Go(func() {
-			for k := range turns {
+			for k := range z.turns {
 				if errs[i] = z.post(z.t.Context(), sessions[i], key, k+1); errs[i] != nil {
 					return
 				}

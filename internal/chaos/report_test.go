@@ -62,6 +62,13 @@ Two replicas of the API, four workers. What a reader has seen is compared with t
 
 | what | measured | turns |
 |---|---|---|`},
+	{"odd", `## Odd databases
+
+Two workers and an API on a database that is not as one expects. Six sessions of five turns, with replies, writes and a draft; afterwards each holds what it
+holds on a plain database.
+
+| database | turns | outcome |
+|---|---|---|`},
 	{"recovery", `## How long a turn stands still
 
 24 sessions at work on two workers, each answer of the model taking 300 ms; one worker meets with an accident. Measured by the database's clock from the

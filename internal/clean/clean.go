@@ -13,7 +13,8 @@ import (
 var (
 	idPattern      = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b`)
 	cutIDPattern   = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{0,12}){0,3}(\s*…|\s*$)`)
-	tagPattern     = regexp.MustCompile(`<(/?\s*[A-Za-z_!?|]|/)`)
+	tagPattern     = regexp.MustCompile(`<(/?\s*[A-Za-z_!?|｜]|/)`)
+	markerPattern  = regexp.MustCompile(`\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|IMG|gMASK|sMASK))\]`)
 	headingPattern = regexp.MustCompile(`(?m)^(\s*)(#+(?:\s|$)|<)`)
 	speakerPattern = regexp.MustCompile(`(?im)^(\s*)([*_>\s]*(?:(?:\[?turn \d+\]?[^:\n]*?\s+)?(?:user|alfred|assistant|you|reply|system|human|tool)(?: \([^)\n]*\))?[*_]*\s*:|entities this turn))`)
 	refLinePattern = regexp.MustCompile(`(?m)^(\s*)([-|]\s*(?:gen_)?[a-z][a-z_]*_\d+(?:\.\.[a-z_]+\d+)?\s*[:|])`)
@@ -74,7 +75,13 @@ func Inline(text string, most int) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	text, _ = Redact(text)
 
-	return Clip(tagPattern.ReplaceAllString(text, "‹$1"), most)
+	return Clip(defused(text), most)
+}
+
+// defused takes the power from tags and from what models' chat templates are made of: a
+// server whose tokenizer reads them anywhere takes them for the prompt's own.
+func defused(text string) string {
+	return markerPattern.ReplaceAllString(tagPattern.ReplaceAllString(text, "‹$1"), "($1)")
 }
 
 // Block keeps the lines of a text and takes the power from those that look like
@@ -90,7 +97,7 @@ func Block(text string) string {
 			return r
 		}
 	}, text)
-	text = tagPattern.ReplaceAllString(text, "‹$1")
+	text = defused(text)
 	text = headingPattern.ReplaceAllString(text, `$1\$2`)
 	text = speakerPattern.ReplaceAllString(text, `$1\$2`)
 	text = refLinePattern.ReplaceAllString(text, `$1\$2`)
@@ -117,8 +124,8 @@ const RunesPerToken = 4
 
 var unbracketed = strings.NewReplacer("<", `\u003c`, "|", `\u007c`)
 
-// JSON prints a value on one line. No bracket of it can be taken for a tag,
-// no bar for a column of a table.
+// JSON prints a value on one line. No bracket of it can be taken for a tag or a
+// template's marker, no bar for a column of a table.
 func JSON(value any) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -128,7 +135,7 @@ func JSON(value any) string {
 	}
 	text, _ := Redact(strings.TrimSpace(b.String()))
 
-	return unbracketed.Replace(text)
+	return markerPattern.ReplaceAllString(unbracketed.Replace(text), `\u005b$1]`)
 }
 
 // Decode reads JSON and keeps numbers as they are written.

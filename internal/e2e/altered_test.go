@@ -32,10 +32,13 @@ func TestK01ColumnRenamedUnderARunningWorker(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return c.one(`SELECT array_to_string(differences, ', ') FROM workers LIMIT 1`) == "recipes.cuisine is gone"
 	}, 20*time.Second, 100*time.Millisecond)
-	response, err := h.client.Get(h.url + "/readyz")
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
-	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	require.Eventually(t, func() bool {
+		response, err := h.client.Get(h.url + "/readyz")
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+
+		return response.StatusCode == http.StatusServiceUnavailable
+	}, 20*time.Second, 100*time.Millisecond)
 	alter(`ALTER TABLE kitchen.recipes RENAME COLUMN kitchen TO cuisine`)
 	require.Eventually(t, func() bool {
 		return c.one(`SELECT array_to_string(differences, ', ') FROM workers LIMIT 1`) == ""

@@ -124,6 +124,7 @@ func requireUnbroken(t *testing.T, f nodes.Frame) {
 				headings++
 			}
 			require.NotContains(t, section.Body, "</")
+			require.NotRegexp(t, `\[/?(INST|SYSTEM_PROMPT|TOOL_CALLS)\]|<[|｜]`, section.Body, "K12: what a chat template is made of")
 		}
 	}
 	for line := range strings.SplitSeq(text(f), "\n") {

@@ -1,0 +1,254 @@
+package chaos_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"alfred/pg"
+)
+
+// oddity is what is unusual about a database.
+type oddity struct {
+	name string
+	// set are settings of the database.
+	set []string
+	// prepare changes the zoo's address before its programs start.
+	prepare func(t *testing.T, z *zoo)
+	// midway happens in the midst of the conversations.
+	midway func(t *testing.T, z *zoo)
+	// turns are played of the conversation; 0 is all.
+	turns int
+	says  string
+}
+
+func oddities() []oddity {
+	return []oddity{
+		{name: "isolation `serializable` by default", set: []string{"default_transaction_isolation = 'serializable'"}, says: "succeed: Alfred's own connections read committed"},
+		{name: "isolation `repeatable read` by default", set: []string{"default_transaction_isolation = 'repeatable read'"}, says: "succeed: the same"},
+		{name: "`statement_timeout` 1 s, `lock_timeout` 200 ms", set: []string{"statement_timeout = '1s'", "lock_timeout = '200ms'"}, says: "succeed; what took too long is tried again"},
+		{
+			name: "`idle_session_timeout` 1 s, `idle_in_transaction_session_timeout` 1 s",
+			set:  []string{"idle_session_timeout = '1s'", "idle_in_transaction_session_timeout = '1s'"}, says: "succeed; connections are made anew",
+		},
+		{
+			name: "`DateStyle`, `IntervalStyle`, `TimeZone`, `bytea_output`, `standard_conforming_strings`, `extra_float_digits` of another country and age",
+			set: []string{
+				"DateStyle = 'SQL, DMY'", "IntervalStyle = 'sql_standard'", "TimeZone = 'Asia/Kathmandu'", "bytea_output = 'escape'",
+				"standard_conforming_strings = off", "extra_float_digits = -3",
+			},
+			says: "succeed",
+		},
+		{name: "read-only for 3 s", midway: readOnlyForAWhile, says: "wait, then succeed; the API answers 503 meanwhile"},
+		{name: "a role with a connection limit below what is wanted", prepare: fewConnections, says: "wait for a connection, then succeed"},
+		{name: "pgbouncer 1.18, session mode", prepare: bouncing("session"), says: "succeed; nothing has to be set"},
+		{name: "pgbouncer 1.18, transaction mode", prepare: bouncing("transaction"), says: "succeed, with the settings below; what notifications would tell is found by looking, within a second"},
+		{name: "a dump, restored elsewhere while turns ran", midway: restoredDump, turns: 3, says: "succeed: what ran is taken up again; a model is told once that rows seen before have changed"},
+		{name: "a synchronous standby, promoted while turns ran", prepare: pairOfServers, midway: promoted, says: "wait, then succeed; nothing is lost"},
+	}
+}
+
+// K11: whatever is odd about a database, turns succeed or wait.
+func TestK11OddDatabases(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+	l := openLab(t)
+	calm := openZoo(t, l, 1)
+	want := calm.undisturbed()
+	for _, odd := range oddities() {
+		t.Run(odd.name, func(t *testing.T) { //nolint:paralleltest // one after the other
+			z := newZoo(t, l, 1)
+			z.plain, z.workers = true, z.workers[:2]
+			for _, setting := range odd.set {
+				z.alterDatabase(setting)
+			}
+			if odd.turns > 0 {
+				z.turns = odd.turns
+			}
+			if odd.prepare != nil {
+				odd.prepare(t, z)
+			}
+			z.revive()
+			z.awaitAPI()
+			sessions, posting, errs := z.talk(6)
+			if odd.midway != nil {
+				z.awaitDecisions(sessions, 30)
+				odd.midway(t, z)
+			}
+			z.await("everything to be sent", waited(posting))
+			awaitQuietWhile(t, z.pool, z.revive, sessions...)
+			for _, err := range errs {
+				require.NoError(t, err)
+			}
+			var failed int
+			require.NoError(t, z.pool.QueryRow(t.Context(), `SELECT count(*) FROM turns WHERE status <> 'succeeded'`).Scan(&failed))
+			require.Zero(t, failed)
+			for _, session := range sessions {
+				if odd.turns == 0 {
+					requireSame(t, want, state(t, z.pool, session), odd.name)
+				}
+			}
+			requireClean(t, z.pool)
+			report("odd", fmt.Sprintf("| %s | %d | %s |", odd.name, len(sessions)*z.turns, odd.says))
+		})
+	}
+}
+
+// alterDatabase gives the zoo's database a setting for connections to come.
+func (z *zoo) alterDatabase(setting string) {
+	z.t.Helper()
+
+	address, err := url.Parse(z.url)
+	require.NoError(z.t, err)
+	require.NoError(z.t, z.l.server.sql(z.t.Context(), "postgres", "ALTER DATABASE "+strings.TrimPrefix(address.Path, "/")+" SET "+setting))
+}
+
+func readOnlyForAWhile(t *testing.T, z *zoo) {
+	t.Helper()
+
+	readOnly := func(is string) {
+		z.alterDatabase("default_transaction_read_only = " + is)
+		require.NoError(t, z.l.server.sql(t.Context(), "postgres", `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'chaos%'`))
+		z.pool.Reset()
+	}
+	readOnly("on")
+	time.Sleep(3 * time.Second) // so long
+	readOnly("off")
+}
+
+// fewConnections lets the programs have fewer connections than they want.
+func fewConnections(t *testing.T, z *zoo) {
+	t.Helper()
+
+	role := "few_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	_, err := z.pool.Exec(t.Context(), `CREATE ROLE `+role+` LOGIN CONNECTION LIMIT 14; GRANT alfred, alfred_tenant TO `+role)
+	require.NoError(t, err)
+	z.url = strings.Replace(z.url, "alfred@", role+"@", 1)
+}
+
+// bouncing puts a pgbouncer before the server.
+func bouncing(mode string) func(*testing.T, *zoo) {
+	return func(t *testing.T, z *zoo) {
+		t.Helper()
+
+		program, err := exec.LookPath("pgbouncer")
+		if err != nil {
+			program = "/usr/sbin/pgbouncer"
+		}
+		if _, err := os.Stat(program); err != nil {
+			t.Skip("there is no pgbouncer here")
+		}
+		port, err := freePort(t.Context())
+		require.NoError(t, err)
+		address, err := url.Parse(z.url)
+		require.NoError(t, err)
+		address.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		if mode == "transaction" { // as docs/operations.md says
+			z.alterDatabase("search_path = alfred, public")
+			query := address.Query()
+			query.Set("default_query_exec_mode", "cache_describe")
+			address.RawQuery = query.Encode()
+		}
+		path := filepath.Join(z.l.dir, "pgbouncer-"+mode+".ini")
+		require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, `[databases]
+* = host=127.0.0.1 port=%d user=alfred
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %d
+unix_socket_dir =
+auth_type = any
+pool_mode = %s
+default_pool_size = 60
+`, z.l.server.port, port, mode), 0o644))
+		args := []string{path}
+		if os.Getuid() == 0 {
+			args = []string{"-u", "postgres", path}
+		}
+		spawn(t, nil, program, args...)
+		z.url = address.String()
+		require.Eventually(t, func() bool {
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address.Host)
+			if err == nil {
+				_ = conn.Close()
+			}
+
+			return err == nil
+		}, patience, 10*time.Millisecond, "pgbouncer listens")
+	}
+}
+
+// restoredDump moves everything to another database by a dump.
+func restoredDump(t *testing.T, z *zoo) {
+	t.Helper()
+
+	for _, p := range append(z.workers, z.api) {
+		p.kill()
+	}
+	s, name := z.l.server, "chaos_restored_"+strconv.FormatInt(z.l.count.Add(1), 10)
+	require.NoError(t, s.sql(t.Context(), "postgres", `CREATE DATABASE `+name))
+	file := filepath.Join(s.data, name+".dump") // where the server's user may write
+	require.NoError(t, s.run(t.Context(), "pg_dump", "--format", "custom", "--file", file, "--dbname", z.url))
+	require.NoError(t, s.run(t.Context(), "pg_restore", "--exit-on-error", "--dbname", s.url(name), file))
+	z.moveTo(s.url(name))
+	z.revive()
+}
+
+// moveTo has the programs and the test use another address.
+func (z *zoo) moveTo(address string) {
+	z.t.Helper()
+
+	pool, err := pg.Open(z.t.Context(), pg.Config{AppName: "chaos", MaxConns: 16, URL: address})
+	require.NoError(z.t, err)
+	z.t.Cleanup(pool.Close)
+	z.url, z.pool = address, pool
+}
+
+// pairOfServers gives the zoo a server of its own with a synchronous standby.
+func pairOfServers(t *testing.T, z *zoo) {
+	t.Helper()
+
+	dir, err := os.MkdirTemp(z.l.dir, "pair-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o755)) // the server's user has to get in
+	primary, err := newServer(t.Context(), dir, z.l.server.url("postgres"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = primary.crash() })
+	pair := &lab{dir: z.l.dir, programs: z.l.programs, server: primary}
+	require.NoError(t, pair.migrate(t.Context()))
+	require.NoError(t, primary.sql(t.Context(), "postgres", `CREATE DATABASE chaos_pair TEMPLATE template`))
+
+	standby := *primary
+	standby.data = filepath.Join(dir, "standby")
+	require.NoError(t, os.Mkdir(standby.data, 0o700))
+	require.NoError(t, standby.chooseOwner())
+	standby.port, err = freePort(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, standby.run(t.Context(), "pg_basebackup", "--pgdata", standby.data, "--host", "127.0.0.1", "--port", strconv.Itoa(primary.port),
+		"--username", "alfred", "--checkpoint", "fast", "--write-recovery-conf"))
+	require.NoError(t, standby.start(t.Context()))
+	t.Cleanup(func() { _ = standby.crash() })
+	require.NoError(t, primary.sql(t.Context(), "postgres", `ALTER SYSTEM SET synchronous_standby_names = '*'`))
+	require.NoError(t, primary.sql(t.Context(), "postgres", `SELECT pg_reload_conf()`))
+	z.l, z.standby = pair, &standby
+	z.moveTo(fmt.Sprintf("postgres://alfred@127.0.0.1:%d,127.0.0.1:%d/chaos_pair?sslmode=disable&target_session_attrs=read-write&connect_timeout=2", primary.port, standby.port))
+}
+
+// promoted kills the primary and makes its standby one.
+func promoted(t *testing.T, z *zoo) {
+	t.Helper()
+
+	require.NoError(t, z.l.server.crash())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.NoError(t, z.standby.run(ctx, "pg_ctl", "--pgdata", z.standby.data, "--wait", "promote"))
+	z.pool.Reset()
+}
