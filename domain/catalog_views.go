@@ -236,9 +236,10 @@ func (t *catalogTable) base() map[uint32]bool {
 	return found
 }
 
-const constraintsOfSQL = `
+//nolint:gochecknoglobals // a constant in all but syntax
+var constraintsOfSQL = `
 SELECT x.conrelid, x.contype::text, x.columns, x.confrelid, x.targets, x.confdeltype::text, x.expr
-FROM (` + constraintRows + `) AS x WHERE x.conrelid = ANY ($1::oid[]) AND x.columns IS NOT NULL
+FROM (` + constraintRows(`SELECT unnest($1::oid[])`) + `) AS x WHERE x.columns IS NOT NULL
 ORDER BY x.conrelid, x.contype, x.columns`
 
 // readConstraintsOf notes the constraints of tables at the views that stand on them.

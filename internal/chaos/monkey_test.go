@@ -402,11 +402,19 @@ func (z *zoo) awaitAPI() {
 }
 
 func (z *zoo) report(sessions int, took time.Duration) {
-	var lines []string
-	for what, n := range z.did {
+	z.t.Log(z.tally())
+	report("monkey", fmt.Sprintf("| %d turns of %d sessions, %.0f s of disturbance (%s) | 0 lost, 0 doubled; %s |", sessions*len(turns), sessions, took.Seconds(), z.tally(), z.boughtTwice()))
+}
+
+// tally tells how often each accident was.
+func (z *zoo) tally() string { return tally(z.did) }
+
+func tally(did map[string]int) string {
+	lines := make([]string, 0, len(did))
+	for what, n := range did {
 		lines = append(lines, fmt.Sprintf("%s: %d", what, n))
 	}
 	slices.Sort(lines)
-	z.t.Log(lines)
-	report("monkey", fmt.Sprintf("| %d turns of %d sessions, %.0f s of disturbance (%s) | 0 lost, 0 doubled |", sessions*len(turns), sessions, took.Seconds(), lines))
+
+	return strings.Join(lines, ", ")
 }

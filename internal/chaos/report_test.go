@@ -1,7 +1,6 @@
 package chaos_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,21 +81,45 @@ Four workers. While it lasts, a probe looks for a session with two running turns
 
 | what | turns | refused | deadlocks | two running turns |
 |---|---|---|---|---|`},
+	{"soak", `## All of it at once, for long
+
+Written by ` + "`make soak`" + `: half an hour with a fixed seed, for a nightly job. To the accidents above come readers of every stream, a person at the page, another
+program that writes rows and renames a column, a user who fills the queue, and conversations that are forgotten while they run.
+
+| length | conversations | accidents | beside them | outcome | a worker's memory at most |
+|---|---|---|---|---|---|`},
 }
 
-// write writes docs/chaos.md, if all tables have lines.
+// write renews the tables of docs/chaos.md that have lines; the others stay as they were measured.
 func (r *reports) write(path string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	old, err := os.ReadFile(filepath.Clean(path))
+	if err != nil {
+		return err
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What Alfred survives\n\nMeasured by `make chaos` (CHAOS=%d), which writes this page. `go test ./internal/chaos` tries a part of it each time.\n", rounds())
+	b.WriteString("# What Alfred survives\n\nMeasured by `make chaos` and `make soak`, which write this page. `go test ./internal/chaos` tries a part of it each time.\n")
 	for _, table := range tables {
-		lines := slices.Compact(r.lines[table.name])
-		if len(lines) == 0 {
-			return nil
+		switch lines := slices.Compact(r.lines[table.name]); {
+		case len(lines) > 0:
+			b.WriteString("\n" + table.text + "\n" + strings.Join(lines, "\n") + "\n")
+		default:
+			b.WriteString(section(string(old), table.text))
 		}
-		fmt.Fprintf(&b, "\n%s\n%s\n", table.text, strings.Join(lines, "\n"))
 	}
 
 	return os.WriteFile(filepath.Clean(path), []byte(b.String()), 0o644)
+}
+
+// section is the part of a page below the heading that a text begins with, "" if it has none.
+func section(page, text string) string {
+	heading, _, _ := strings.Cut(text, "\n")
+	_, rest, found := strings.Cut(page, "\n"+heading+"\n")
+	if !found {
+		return ""
+	}
+	rest, _, _ = strings.Cut(rest, "\n## ")
+
+	return "\n" + heading + "\n" + strings.TrimRight(rest, "\n") + "\n"
 }

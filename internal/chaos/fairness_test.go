@@ -1,0 +1,57 @@
+package chaos_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// K08: while one user has a thousand turns waiting, another's are answered as if there were none.
+func TestK08OneUserWithAThousandTurns(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+	z := newZoo(t, openLab(t), 1)
+	z.plain, z.workers = true, z.workers[:2]
+	z.script = writeScript(t, 20*time.Millisecond, slices.Repeat(turns[4:], 20))
+	z.revive()
+	z.awaitAPI()
+	calm := z.answerTimes(newSession(t, z.pool), 12)
+	waiting, messages := 100, 4
+	if rounds() > 0 {
+		waiting, messages = 250, 4
+	}
+	busy := newSession(t, z.pool)
+	for range waiting {
+		_, err := z.pool.Exec(t.Context(), `WITH made AS MATERIALIZED (SELECT start_session(u.name) AS id FROM sessions AS s JOIN users AS u ON u.id = s.user_id WHERE s.id = $1)
+			SELECT enqueue_turn(made.id, 'hello', 'm' || n) FROM made, generate_series(1, $2::int) AS n`, busy, messages)
+		require.NoError(t, err)
+	}
+	full := z.answerTimes(newSession(t, z.pool), 12)
+	var left int
+	require.NoError(t, z.pool.QueryRow(t.Context(), `SELECT count(*) FROM turns AS t JOIN sessions AS s ON s.user_id = t.user_id WHERE s.id = $1 AND t.status = 'queued'`, busy).Scan(&left))
+	require.Positive(t, left, "the other user did not have to wait for all of them")
+	report("limits", fmt.Sprintf("| one user with %d waiting turns, of which %d waited still when another had twelve answers | the other's answer took %.2f s (p95) before and %.2f s then | none failed |",
+		waiting*messages, left, calm.Seconds(), full.Seconds()))
+}
+
+// answerTimes is the p95 of how long so many messages of a session wait for their reply, one after the other.
+func (z *zoo) answerTimes(session uuid.UUID, n int) time.Duration {
+	z.t.Helper()
+
+	for i := range n {
+		require.NoError(z.t, say(z.t.Context(), z.pool, session, i+1))
+		z.await("an answer", func() bool {
+			var replied bool
+			err := z.pool.QueryRow(z.t.Context(), `SELECT replied_at IS NOT NULL FROM turns WHERE session_id = $1 AND number = $2`, session, i+1).Scan(&replied)
+
+			return err == nil && replied
+		})
+	}
+	var p95 float64
+	require.NoError(z.t, z.pool.QueryRow(z.t.Context(), `SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM replied_at - created_at))
+		FROM turns WHERE session_id = $1`, session).Scan(&p95))
+
+	return time.Duration(p95 * float64(time.Second))
+}
