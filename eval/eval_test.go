@@ -82,7 +82,7 @@ func text(t *testing.T, report *eval.Report) string {
 func TestSuitesPass(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
-	for name, least := range map[string]int{"kitchen": 60} {
+	for name, least := range map[string]int{"kitchen": 60, "shop": 12} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			suite := load(t, name)
@@ -99,7 +99,7 @@ func TestEachCaseFailsUnderADisturbance(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
 	kit := append([]string{"claim_without_call", "step_complete_too_early", "missing_field"}, script.Errors()...)
-	for _, name := range []string{"kitchen"} {
+	for _, name := range []string{"kitchen", "shop"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			left := load(t, name)

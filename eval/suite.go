@@ -64,10 +64,10 @@ type Turn struct {
 
 // Change is a row that the person changed outside the conversation.
 type Change struct {
-	Action     string `yaml:"action"`
-	EntityType string `yaml:"entity_type"`
-	EntityID   string `yaml:"entity_id"`
-	Label      string `yaml:"label"`
+	Action     string `json:"action" yaml:"action"`
+	EntityType string `json:"entity_type" yaml:"entity_type"`
+	EntityID   string `json:"entity_id" yaml:"entity_id"`
+	Label      string `json:"label" yaml:"label"`
 }
 
 // Mention is a row that the person pointed at.

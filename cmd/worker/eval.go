@@ -24,7 +24,8 @@ import (
 )
 
 type evalCommand struct {
-	Run evalRunCommand `cmd:"" default:"withargs" help:"Try a suite."`
+	Case evalCaseCommand `cmd:"" help:"Print a suite made from a conversation: its rows as they were, its messages, and what happened as what is expected."`
+	Run  evalRunCommand  `cmd:"" default:"withargs" help:"Try a suite."`
 }
 
 type evalRunCommand struct {

@@ -16,7 +16,7 @@ import (
 	"alfred/llm/script"
 )
 
-// reviewed is what an owner adds to the declaration of testdata/retail.sql that init writes: what may be written, and the
+// reviewed is what an owner adds to the declaration of eval/suites/shop/tables.sql that init writes: what may be written, and the
 // shop's own functions as operations.
 var reviewed = strings.NewReplacer(
 	"\n  - type: order\n", "\n  - type: order\n    writes: [update]\n    columns: [address1, address2, city, state, country, zip]\n",
@@ -72,7 +72,7 @@ func shopOf(t *testing.T, pool *pgxpool.Pool) (*domain.Domain, *domain.Declarati
 func TestW03ShopThroughViews(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Pool(t)
-	tables, err := os.ReadFile(filepath.Join("testdata", "retail.sql"))
+	tables, err := os.ReadFile(filepath.Join("..", "..", "eval", "suites", "shop", "tables.sql"))
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), string(tables))
 	require.NoError(t, err)

@@ -1,0 +1,183 @@
+package eval
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/domain"
+	"alfred/pg"
+)
+
+// ErrNoTurns says that a session has nothing to make a case of, or is not there.
+var ErrNoTurns = errors.New("there is no such session, or nothing was said in it")
+
+// held is a turn of a real conversation.
+type held struct {
+	Number    int
+	Message   string
+	Mode      string
+	Status    string
+	CreatedAt time.Time
+	Changes   []byte // of the page
+	Mentions  []byte
+	Asks      string
+	Types     []string // of the rows that it wrote
+	Called    bool     // an operation of the owner's
+}
+
+const heldTurns = `
+SELECT t.number, t.message, t.mode, t.status::text, t.created_at, t.ui_changes, t.mentioned_entities,
+       coalesce((SELECT q.kind FROM questions AS q WHERE q.turn_id = t.id ORDER BY q.id DESC LIMIT 1), ''),
+       ARRAY(SELECT DISTINCT c.entity_type FROM row_changes AS c WHERE c.turn_id = t.id AND c.action <> 'called' ORDER BY 1),
+       EXISTS (SELECT FROM row_changes AS c WHERE c.turn_id = t.id AND c.action = 'called')
+FROM turns AS t WHERE t.session_id = $1 ORDER BY t.number`
+
+// FromSession makes a suite of one case from a conversation: the user's rows as they were before its first message, the
+// messages, and what happened as what is expected, for somebody to correct. source is the schema of the tables where the
+// domain is reached through views. Rows are people's own: whoever keeps the case keeps them.
+func FromSession(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, nameOrPath, source string, session uuid.UUID) (*Suite, []string, error) {
+	suite := &Suite{Suite: bound.Name, Domain: nameOrPath}
+	var notes []string
+	err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
+		var (
+			user  uuid.UUID
+			title string
+		)
+		rows, _ := tx.Query(ctx, heldTurns, session)
+		turns, err := pgx.CollectRows(rows, pgx.RowToStructByPos[held])
+		if err != nil {
+			return fmt.Errorf("read the conversation: %w", err)
+		}
+		if len(turns) == 0 {
+			return ErrNoTurns
+		}
+		if err := tx.QueryRow(ctx, `SELECT user_id, title FROM sessions WHERE id = $1`, session).Scan(&user, &title); err != nil {
+			return fmt.Errorf("read the conversation: %w", err)
+		}
+		c := Case{Case: slug(or(title, turns[0].Message)), About: "Made from a conversation. What is expected is what happened: correct what went wrong."}
+		p := &past{tx: tx, bound: bound, source: source, user: user}
+		if c.Seed, err = p.seed(ctx, turns[0].CreatedAt); err != nil {
+			return err
+		}
+		for i := range turns {
+			turn, err := turns[i].turn(bound)
+			if err != nil {
+				return err
+			}
+			c.Turns = append(c.Turns, turn)
+		}
+		suite.Cases, notes = []Case{c}, p.notes
+
+		return nil
+	})
+
+	return suite, notes, err
+}
+
+// seed is the SQL of the rows as they were, with the shared ones that they refer to.
+func (p *past) seed(ctx context.Context, moment time.Time) (string, error) {
+	tables, err := p.at(ctx, moment)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	if p.source != "" {
+		if err := p.account(ctx, &b); err != nil {
+			return "", err
+		}
+	} else if p.bound.Name == kitchen {
+		b.WriteString("DELETE FROM alfred.users WHERE name = 'demo';\n")
+	}
+	for _, t := range tables {
+		if t.entity.Reference {
+			t.only(tables)
+		}
+		sql, err := t.sql()
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(sql)
+	}
+
+	return b.String(), nil
+}
+
+// kitchen comes with rows of a user of its own, whose names of shared rows would stand in the way.
+const kitchen = "kitchen"
+
+// account maps whoever alfred.user_id names to the account of the conversation's user.
+func (p *past) account(ctx context.Context, b *strings.Builder) error {
+	name := pgx.Identifier{p.bound.Schema, "alfred_accounts"}.Sanitize()
+	var account *string
+	err := p.tx.QueryRow(ctx, "SELECT account::text FROM "+name+" WHERE alfred_user = $1", p.user).Scan(&account)
+	if err != nil || account == nil {
+		return fmt.Errorf("find the user's account in %s: %w", name, err)
+	}
+	fmt.Fprintf(b, "INSERT INTO %s (alfred_user, account) VALUES (current_setting('alfred.user_id')::uuid, '%s');\n", name, strings.ReplaceAll(*account, "'", "''"))
+
+	return nil
+}
+
+// turn is what was said, and what happened as what is expected.
+func (h *held) turn(bound *domain.Domain) (Turn, error) {
+	turn := Turn{Say: h.Message, Mode: h.Mode}
+	var (
+		changes  []Change
+		mentions []struct {
+			RefType string `json:"ref_type"`
+			UUID    string `json:"uuid"`
+			Label   string `json:"label"`
+		}
+	)
+	if err := errors.Join(json.Unmarshal(h.Changes, &changes), json.Unmarshal(h.Mentions, &mentions)); err != nil {
+		return turn, fmt.Errorf("turn %d: read what came with the message: %w", h.Number, err)
+	}
+	turn.UIChanges = changes
+	for _, m := range mentions {
+		turn.Mentions = append(turn.Mentions, Mention{EntityType: m.RefType, EntityID: m.UUID, Label: m.Label})
+	}
+	asks := or(h.Asks, "none")
+	turn.Expect.Asks = &asks
+	if h.Status != "succeeded" {
+		turn.Expect.Status = h.Status
+	}
+	if !h.Called {
+		names := []string{}
+		for _, kind := range h.Types {
+			if e := bound.ByType(kind); e != nil {
+				names = append(names, e.Table)
+			}
+		}
+		slices.Sort(names)
+		turn.Expect.Writes = &names
+	}
+
+	return turn, nil
+}
+
+var notInSlugs = regexp.MustCompile(`[^a-z0-9]+`)
+
+func slug(text string) string {
+	return strings.Trim(notInSlugs.ReplaceAllString(strings.ToLower(text), "-"), "-")
+}
+
+// YAML writes a suite as [Parse] reads it.
+func (s *Suite) YAML(out io.Writer) error {
+	if err := yaml.NewEncoder(out, yaml.UseLiteralStyleIfMultiline(true), yaml.IndentSequence(true)).Encode(s); err != nil {
+		return fmt.Errorf("write the suite: %w", err)
+	}
+
+	return nil
+}
