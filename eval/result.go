@@ -134,13 +134,16 @@ func (r *Run) count() {
 			r.Broken++
 		}
 		for k := range r.PassHat {
-			r.PassHat[k] += passHat(r.Trials, c.Successes(), k+1) / float64(len(r.Cases))
+			r.PassHat[k] += passHat(r.Trials, c.Successes(), k+1)
 		}
 		for n := range c.Trials {
 			t := &c.Trials[n]
 			r.Calls, r.Tokens, r.USD, r.Seconds = r.Calls+t.Calls, r.Tokens+t.Tokens, r.USD+t.USD, r.Seconds+t.Seconds
 			r.OtherTokens, r.OtherUSD = r.OtherTokens+t.Others, r.OtherUSD+t.OtherUSD
 		}
+	}
+	for k := range r.PassHat {
+		r.PassHat[k] /= float64(len(r.Cases))
 	}
 }
 
