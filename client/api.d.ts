@@ -474,6 +474,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/turns/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take back what a turn wrote */
+        post: operations["undo-turn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1045,6 +1062,10 @@ export interface components {
             /** @enum {string} */
             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
             steps: components["schemas"]["Step"][];
+            /** @description Missing where the turn has written nothing. */
+            undo?: components["schemas"]["Undo"];
+            /** @description The turn that this one takes back. */
+            undoes?: string;
             usage: components["schemas"]["Usage"];
             /** @description Rows that the assistant made, changed and deleted in it, in order. */
             wrote: components["schemas"]["Wrote"][];
@@ -1073,6 +1094,10 @@ export interface components {
             session_id: string;
             /** @enum {string} */
             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            /** @description Missing where the turn has written nothing. */
+            undo?: components["schemas"]["Undo"];
+            /** @description The turn that this one takes back. */
+            undoes?: string;
             /** @description Rows that the assistant made, changed and deleted in it, in order. */
             wrote: components["schemas"]["Wrote"][];
         };
@@ -1082,6 +1107,17 @@ export interface components {
             entity_id: string;
             entity_type: string;
             label: string;
+        };
+        Undo: {
+            /** @description Why it is impossible. */
+            reason?: string;
+            /**
+             * @description possible, as far as is known before it is tried.
+             * @enum {string}
+             */
+            status: "possible" | "impossible" | "done";
+            /** @description The turn that took it back. */
+            turn_id?: string;
         };
         Usage: {
             /** Format: int64 */
@@ -1164,6 +1200,7 @@ export type Turn = components['schemas']['Turn'];
 export type TurnError = components['schemas']['TurnError'];
 export type TurnLine = components['schemas']['TurnLine'];
 export type UiChange = components['schemas']['UIChange'];
+export type Undo = components['schemas']['Undo'];
 export type Usage = components['schemas']['Usage'];
 export type Wrote = components['schemas']['Wrote'];
 export type $defs = Record<string, never>;
@@ -4797,6 +4834,107 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "undo-turn": {
+        parameters: {
+            query?: {
+                /** @description What happens if a turn runs: enqueue (default), reject or interrupt. */
+                if_busy?: string;
+            };
+            header?: {
+                /** @description A second request with the same key gives the first one's turn. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Turn id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnqueuedTurn"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -625,6 +625,27 @@ func (e TurnLineStatus) Valid() bool {
 	}
 }
 
+// Defines values for UndoStatus.
+const (
+	Done       UndoStatus = "done"
+	Impossible UndoStatus = "impossible"
+	Possible   UndoStatus = "possible"
+)
+
+// Valid indicates whether the value is a known member of the UndoStatus enum.
+func (e UndoStatus) Valid() bool {
+	switch e {
+	case Done:
+		return true
+	case Impossible:
+		return true
+	case Possible:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WroteAction.
 const (
 	WroteActionCreated WroteAction = "created"
@@ -1353,7 +1374,11 @@ type Turn struct {
 	SessionID string     `json:"session_id"`
 	Status    TurnStatus `json:"status"`
 	Steps     []Step     `json:"steps"`
-	Usage     Usage      `json:"usage"`
+	Undo      *Undo      `json:"undo,omitempty"`
+
+	// Undoes The turn that this one takes back.
+	Undoes *string `json:"undoes,omitempty"`
+	Usage  Usage   `json:"usage"`
 
 	// Wrote Rows that the assistant made, changed and deleted in it, in order.
 	Wrote []Wrote `json:"wrote"`
@@ -1385,6 +1410,10 @@ type TurnLine struct {
 	Reply     *string        `json:"reply"`
 	SessionID string         `json:"session_id"`
 	Status    TurnLineStatus `json:"status"`
+	Undo      *Undo          `json:"undo,omitempty"`
+
+	// Undoes The turn that this one takes back.
+	Undoes *string `json:"undoes,omitempty"`
 
 	// Wrote Rows that the assistant made, changed and deleted in it, in order.
 	Wrote []Wrote `json:"wrote"`
@@ -1401,6 +1430,21 @@ type UIChange struct {
 	EntityType string      `json:"entity_type"`
 	Label      string      `json:"label"`
 }
+
+// Undo defines model for Undo.
+type Undo struct {
+	// Reason Why it is impossible.
+	Reason *string `json:"reason,omitempty"`
+
+	// Status possible, as far as is known before it is tried.
+	Status UndoStatus `json:"status"`
+
+	// TurnID The turn that took it back.
+	TurnID *string `json:"turn_id,omitempty"`
+}
+
+// UndoStatus possible, as far as is known before it is tried.
+type UndoStatus string
 
 // Usage defines model for Usage.
 type Usage struct {
@@ -1678,6 +1722,15 @@ type GetTimelineParams struct {
 
 	// Cursor next_cursor of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// UndoTurnParams defines parameters for UndoTurn.
+type UndoTurnParams struct {
+	// IfBusy What happens if a turn runs: enqueue (default), reject or interrupt.
+	IfBusy *string `form:"if_busy,omitempty" json:"if_busy,omitempty"`
+
+	// IdempotencyKey A second request with the same key gives the first one's turn.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateRowJSONRequestBody defines body for CreateRow for application/json ContentType.
@@ -2039,6 +2092,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/turns/{id}/timeline (the `GetTimeline` operationId).
 	GetTimeline(ctx context.Context, id string, params *GetTimelineParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoTurn Take back what a turn wrote
+	//
+	// Corresponds with POST /v1/turns/{id}/undo (the `UndoTurn` operationId).
+	UndoTurn(ctx context.Context, id string, params *UndoTurnParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetCall One request to a model: what was asked and answered, and why it stood in the prompt
@@ -2753,6 +2811,21 @@ func (c *Client) ListResults(ctx context.Context, id string, params *ListResults
 // Corresponds with GET /v1/turns/{id}/timeline (the `GetTimeline` operationId).
 func (c *Client) GetTimeline(ctx context.Context, id string, params *GetTimelineParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetTimelineRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoTurn Take back what a turn wrote
+//
+// Corresponds with POST /v1/turns/{id}/undo (the `UndoTurn` operationId).
+func (c *Client) UndoTurn(ctx context.Context, id string, params *UndoTurnParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoTurnRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5204,6 +5277,82 @@ func NewGetTimelineRequest(server string, id string, params *GetTimelineParams) 
 	return req, nil
 }
 
+// NewUndoTurnRequest constructs an http.Request for the UndoTurn method
+func NewUndoTurnRequest(server string, id string, params *UndoTurnParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/turns/%s/undo", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.IfBusy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "if_busy", *params.IfBusy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -5569,6 +5718,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/turns/{id}/timeline (the `GetTimeline` operationId).
 	GetTimelineWithResponse(ctx context.Context, id string, params *GetTimelineParams, reqEditors ...RequestEditorFn) (*GetTimelineResponse, error)
+
+	// UndoTurnWithResponse Take back what a turn wrote
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/turns/{id}/undo (the `UndoTurn` operationId).
+	UndoTurnWithResponse(ctx context.Context, id string, params *UndoTurnParams, reqEditors ...RequestEditorFn) (*UndoTurnResponse, error)
 }
 
 type GetCallResponse struct {
@@ -7122,6 +7278,47 @@ func (r GetTimelineResponse) ContentType() string {
 	return ""
 }
 
+type UndoTurnResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *EnqueuedTurn
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UndoTurnResponse) GetJSON202() *EnqueuedTurn {
+	return r.JSON202
+}
+
+// GetBody returns the raw response body bytes
+func (r UndoTurnResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UndoTurnResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UndoTurnResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UndoTurnResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetCallWithResponse One request to a model: what was asked and answered, and why it stood in the prompt
 //
 // Returns a wrapper object for the known response body format(s).
@@ -7718,6 +7915,19 @@ func (c *ClientWithResponses) GetTimelineWithResponse(ctx context.Context, id st
 		return nil, err
 	}
 	return ParseGetTimelineResponse(rsp)
+}
+
+// UndoTurnWithResponse Take back what a turn wrote
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/turns/{id}/undo (the `UndoTurn` operationId).
+func (c *ClientWithResponses) UndoTurnWithResponse(ctx context.Context, id string, params *UndoTurnParams, reqEditors ...RequestEditorFn) (*UndoTurnResponse, error) {
+	rsp, err := c.UndoTurn(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndoTurnResponse(rsp)
 }
 
 // ParseGetCallResponse parses an HTTP response from a GetCallWithResponse call
@@ -8710,6 +8920,32 @@ func ParseGetTimelineResponse(rsp *http.Response) (*GetTimelineResponse, error) 
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUndoTurnResponse parses an HTTP response from a UndoTurnWithResponse call
+func ParseUndoTurnResponse(rsp *http.Response) (*UndoTurnResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UndoTurnResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest EnqueuedTurn
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	}
 

@@ -69,6 +69,7 @@ type step struct {
 	// approved says that the user agreed to an operation after being told preview.
 	approved bool
 	preview  string
+	sure     bool // nobody has to be asked
 	record   record
 	fault    *Error
 }

@@ -126,6 +126,9 @@ func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 // mustAsk keeps the declaration's word on when the user has to agree. What the user agreed
 // to is what was told: if the function would now say something else, it is asked again.
 func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool, error) {
+	if op.step.sure {
+		return false, nil
+	}
 	needed, err := op.confirmed(ctx, d, tx)
 	if err != nil || !needed {
 		return false, err

@@ -47,3 +47,107 @@ func (q *Queries) RowChangeInsert(ctx context.Context, db DBTX, arg *RowChangeIn
 	)
 	return err
 }
+
+const RowChangeLater = `-- name: RowChangeLater :many
+SELECT r.entity_type, r.entity_id,
+       (array_agg(r.action ORDER BY r.created_at DESC, r.seq DESC))[1]::text AS action,
+       coalesce((array_agg(r.after ORDER BY r.created_at DESC, r.seq DESC))[1], 'null')::jsonb AS after,
+       bool_and(t.undone_by IS NOT NULL OR t.undoes IS NOT NULL)::boolean AS cancelled,
+       coalesce((array_agg(t.number ORDER BY r.created_at DESC) FILTER (WHERE t.undone_by IS NULL AND t.undoes IS NULL))[1], 0)::integer AS number,
+       coalesce(((array_agg(t.session_id ORDER BY r.created_at DESC) FILTER (WHERE t.undone_by IS NULL AND t.undoes IS NULL))[1] = mine.session_id), false)::boolean AS same_session
+FROM (SELECT DISTINCT c.entity_type, c.entity_id, c.user_id, o.session_id, max(c.created_at) OVER () AS at
+      FROM row_changes AS c JOIN turns AS o ON o.id = c.turn_id WHERE c.turn_id = $1) AS mine
+JOIN row_changes AS r ON r.entity_id = mine.entity_id AND r.entity_type = mine.entity_type AND r.user_id = mine.user_id
+    AND r.turn_id <> $1 AND r.created_at > mine.at
+JOIN turns AS t ON t.id = r.turn_id
+GROUP BY r.entity_type, r.entity_id, mine.session_id
+`
+
+type RowChangeLaterRow struct {
+	EntityType  string
+	EntityID    string
+	Action      string
+	After       json.RawMessage
+	Cancelled   bool
+	Number      int32
+	SameSession bool
+}
+
+// RowChangeLater is what became of the rows of a turn's writes by later turns of the user, in whatever session: how they were left last, whether all
+// that was done to them has been taken back, and if not, by which turn they were changed last.
+func (q *Queries) RowChangeLater(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*RowChangeLaterRow, error) {
+	rows, err := db.Query(ctx, RowChangeLater, turnID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*RowChangeLaterRow
+	for rows.Next() {
+		var i RowChangeLaterRow
+		if err := rows.Scan(
+			&i.EntityType,
+			&i.EntityID,
+			&i.Action,
+			&i.After,
+			&i.Cancelled,
+			&i.Number,
+			&i.SameSession,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const RowChangeList = `-- name: RowChangeList :many
+SELECT seq, step, call, entity_type, entity_id, action, before, after, draft, lost FROM row_changes WHERE turn_id = $1 ORDER BY seq
+`
+
+type RowChangeListRow struct {
+	Seq        int32
+	Step       int32
+	Call       int32
+	EntityType string
+	EntityID   string
+	Action     string
+	Before     json.RawMessage
+	After      json.RawMessage
+	Draft      *string
+	Lost       *string
+}
+
+// RowChangeList is what a turn wrote, in order.
+func (q *Queries) RowChangeList(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*RowChangeListRow, error) {
+	rows, err := db.Query(ctx, RowChangeList, turnID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*RowChangeListRow
+	for rows.Next() {
+		var i RowChangeListRow
+		if err := rows.Scan(
+			&i.Seq,
+			&i.Step,
+			&i.Call,
+			&i.EntityType,
+			&i.EntityID,
+			&i.Action,
+			&i.Before,
+			&i.After,
+			&i.Draft,
+			&i.Lost,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -56,7 +56,7 @@ func (q *Queries) TurnContext(ctx context.Context, db DBTX, id uuid.UUID) (*Turn
 
 const TurnDetail = `-- name: TurnDetail :one
 SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.error_code, t.error_message,
-       t.created_at, t.replied_at, t.summarized_at, t.finished_at,
+       t.created_at, t.replied_at, t.summarized_at, t.finished_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
        coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
        coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
@@ -96,6 +96,10 @@ type TurnDetailRow struct {
 	RepliedAt       *time.Time
 	SummarizedAt    *time.Time
 	FinishedAt      *time.Time
+	Undo            *string
+	UndoReason      *string
+	Undoes          *uuid.UUID
+	UndoneBy        *uuid.UUID
 	QuestionID      *uuid.UUID
 	QuestionKind    *string
 	QuestionPayload json.RawMessage
@@ -132,6 +136,10 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 		&i.RepliedAt,
 		&i.SummarizedAt,
 		&i.FinishedAt,
+		&i.Undo,
+		&i.UndoReason,
+		&i.Undoes,
+		&i.UndoneBy,
 		&i.QuestionID,
 		&i.QuestionKind,
 		&i.QuestionPayload,
@@ -383,7 +391,7 @@ func (q *Queries) TurnListSessions(ctx context.Context, db DBTX, ids []uuid.UUID
 }
 
 const TurnPage = `-- name: TurnPage :many
-SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at,
+SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd,
        f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote
 FROM turns AS t
@@ -419,6 +427,10 @@ type TurnPageRow struct {
 	ErrorMessage   *string
 	CreatedAt      time.Time
 	RepliedAt      *time.Time
+	Undo           *string
+	UndoReason     *string
+	Undoes         *uuid.UUID
+	UndoneBy       *uuid.UUID
 	Model          string
 	CostUsd        float64
 	FeedbackRating *string
@@ -449,6 +461,10 @@ func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([
 			&i.ErrorMessage,
 			&i.CreatedAt,
 			&i.RepliedAt,
+			&i.Undo,
+			&i.UndoReason,
+			&i.Undoes,
+			&i.UndoneBy,
 			&i.Model,
 			&i.CostUsd,
 			&i.FeedbackRating,
@@ -605,4 +621,129 @@ func (q *Queries) TurnTimeline(ctx context.Context, db DBTX, arg *TurnTimelinePa
 		return nil, err
 	}
 	return items, nil
+}
+
+const TurnUndo = `-- name: TurnUndo :one
+SELECT u.turn_id::uuid AS turn_id, u.session_id::uuid AS session_id, u.number::int AS number, u.status::turn_status AS status, u.existing::boolean AS existing
+FROM turn_undo($1::uuid, $2::text, $3::text) AS u
+`
+
+type TurnUndoParams struct {
+	TurnID         uuid.UUID
+	IdempotencyKey *string
+	IfBusy         string
+}
+
+type TurnUndoRow struct {
+	TurnID    uuid.UUID
+	SessionID uuid.UUID
+	Number    int32
+	Status    TurnStatus
+	Existing  bool
+}
+
+// TurnUndo enqueues a turn that takes back what another one wrote.
+func (q *Queries) TurnUndo(ctx context.Context, db DBTX, arg *TurnUndoParams) (*TurnUndoRow, error) {
+	row := db.QueryRow(ctx, TurnUndo, arg.TurnID, arg.IdempotencyKey, arg.IfBusy)
+	var i TurnUndoRow
+	err := row.Scan(
+		&i.TurnID,
+		&i.SessionID,
+		&i.Number,
+		&i.Status,
+		&i.Existing,
+	)
+	return &i, err
+}
+
+const TurnUndoTarget = `-- name: TurnUndoTarget :one
+SELECT t.id, t.number, t.message, t.status, t.undo, t.undo_reason FROM turns AS t
+WHERE t.session_id = $1 AND t.number < $2::int
+  AND CASE WHEN $3::uuid IS NOT NULL THEN t.id = $3::uuid WHEN $4::int IS NULL THEN t.undo IN ('possible', 'impossible') AND t.undoes IS NULL ELSE t.number = $4::int END
+ORDER BY t.number DESC
+LIMIT 1
+`
+
+type TurnUndoTargetParams struct {
+	SessionID uuid.UUID
+	Before    int32
+	TurnID    *uuid.UUID
+	Number    *int32
+}
+
+type TurnUndoTargetRow struct {
+	ID         uuid.UUID
+	Number     int32
+	Message    string
+	Status     TurnStatus
+	Undo       *string
+	UndoReason *string
+}
+
+// TurnUndoTarget is the turn of a session that an undo means: that turn, or the one of that number, else the newest before this turn that wrote and stands.
+func (q *Queries) TurnUndoTarget(ctx context.Context, db DBTX, arg *TurnUndoTargetParams) (*TurnUndoTargetRow, error) {
+	row := db.QueryRow(ctx, TurnUndoTarget,
+		arg.SessionID,
+		arg.Before,
+		arg.TurnID,
+		arg.Number,
+	)
+	var i TurnUndoTargetRow
+	err := row.Scan(
+		&i.ID,
+		&i.Number,
+		&i.Message,
+		&i.Status,
+		&i.Undo,
+		&i.UndoReason,
+	)
+	return &i, err
+}
+
+const TurnUndoUserChange = `-- name: TurnUndoUserChange :one
+SELECT EXISTS (
+    SELECT FROM entity_refs AS e JOIN entity_events AS v ON v.session_id = e.session_id AND v.ref = e.ref
+    WHERE e.session_id = $1 AND e.entity_type = $2 AND e.entity_id = $3::text
+      AND v.action IN ('created:user', 'updated:user', 'deleted:user')
+      AND v.created_at > (SELECT max(r.created_at) FROM row_changes AS r WHERE r.turn_id = $4))::boolean AS changed
+`
+
+type TurnUndoUserChangeParams struct {
+	SessionID  uuid.UUID
+	EntityType string
+	EntityID   string
+	TurnID     uuid.UUID
+}
+
+// TurnUndoUserChange says whether the user changed a row outside the chat since a moment, as far as a session knows.
+func (q *Queries) TurnUndoUserChange(ctx context.Context, db DBTX, arg *TurnUndoUserChangeParams) (bool, error) {
+	row := db.QueryRow(ctx, TurnUndoUserChange,
+		arg.SessionID,
+		arg.EntityType,
+		arg.EntityID,
+		arg.TurnID,
+	)
+	var changed bool
+	err := row.Scan(&changed)
+	return changed, err
+}
+
+const TurnUndone = `-- name: TurnUndone :exec
+WITH target AS (
+    UPDATE turns AS t SET undo = 'done', undone_by = $2::uuid WHERE t.id = $1::uuid RETURNING t.undoes
+), again AS (
+    UPDATE turns AS t SET undo = 'possible', undone_by = NULL FROM target WHERE t.id = target.undoes
+)
+UPDATE turns AS t SET undoes = $1::uuid WHERE t.id = $2::uuid
+`
+
+type TurnUndoneParams struct {
+	TurnID   uuid.UUID
+	UndoneBy uuid.UUID
+}
+
+// TurnUndone notes that one turn took another one back. What that one had taken back itself stands again.
+func (q *Queries) TurnUndone(ctx context.Context, db DBTX, arg *TurnUndoneParams) error {
+	_, err := db.Exec(ctx, TurnUndone, arg.TurnID, arg.UndoneBy)
+	return err
 }

@@ -112,6 +112,9 @@ func problemOf(err error) *problem {
 	if bad, ok := errors.AsType[*jobs.InvalidError](err); ok {
 		return invalid(bad.Message)
 	}
+	if no, ok := errors.AsType[*jobs.CannotUndoError](err); ok {
+		return newCode(http.StatusConflict, "conflict", no.Message)
+	}
 	if usedUp, ok := errors.AsType[*jobs.LimitError](err); ok {
 		return newCode(http.StatusTooManyRequests, "limit_exceeded", "You have used up what you may use in a day ("+usedUp.What+"). Please come back tomorrow.")
 	}

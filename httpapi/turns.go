@@ -66,6 +66,8 @@ type turn struct {
 	Model     string        `doc:"Of the reply, or of the last call." json:"model,omitempty"`
 	Wrote     []wrote       `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
 	Feedback  *feedback     `json:"feedback,omitempty"`
+	Undo      *undo         `doc:"Missing where the turn has written nothing." json:"undo,omitempty"`
+	Undoes    *uuid.UUID    `doc:"The turn that this one takes back." json:"undoes,omitempty"`
 	CreatedAt time.Time     `json:"created_at"`
 	RepliedAt *time.Time    `json:"replied_at"`
 }
@@ -76,6 +78,25 @@ type wrote struct {
 	Type   string `json:"type"`
 	Ref    string `json:"ref"`
 	Label  string `json:"label"`
+}
+
+// undo says whether what a turn wrote can be taken back.
+type undo struct {
+	Status string     `doc:"possible, as far as is known before it is tried." enum:"possible,impossible,done" json:"status"`
+	Reason string     `doc:"Why it is impossible." json:"reason,omitempty"`
+	TurnID *uuid.UUID `doc:"The turn that took it back." json:"turn_id,omitempty"`
+}
+
+func undoOf(status, reason *string, by *uuid.UUID) *undo {
+	if status == nil {
+		return nil
+	}
+	u := &undo{Status: *status, TurnID: by}
+	if reason != nil {
+		u.Reason = *reason
+	}
+
+	return u
 }
 
 type step struct {
@@ -146,6 +167,8 @@ type turnLine struct {
 	CostUSD   float64       `json:"cost_usd"`
 	Wrote     []wrote       `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
 	Feedback  *feedback     `json:"feedback,omitempty"`
+	Undo      *undo         `doc:"Missing where the turn has written nothing." json:"undo,omitempty"`
+	Undoes    *uuid.UUID    `doc:"The turn that this one takes back." json:"undoes,omitempty"`
 	CreatedAt time.Time     `json:"created_at"`
 	RepliedAt *time.Time    `json:"replied_at"`
 }
@@ -176,6 +199,7 @@ func (a *api) registerTurns() {
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/turns", "list-turns", "List a conversation's turns", http.StatusOK), a.turnList)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}", "get-turn", "Get a turn, and wait for its end if asked to", http.StatusOK), a.turnGet)
 	huma.Register(a.huma, operation(http.MethodPost, "/v1/turns/{id}/cancel", "cancel-turn", "Cancel a turn", http.StatusOK), a.turnCancel)
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/turns/{id}/undo", "undo-turn", "Take back what a turn wrote", http.StatusAccepted, http.StatusConflict), a.turnUndo)
 }
 
 func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, error) {
@@ -245,7 +269,7 @@ func (a *api) turnList(ctx context.Context, in *sessionPageIn) (*turnListOut, er
 		return turnLine{
 			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply,
 			Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, CostUSD: r.CostUsd, Wrote: wroteOf(r.Wrote), Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
-			CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
+			Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
 		}
 	}, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) })}, nil
 }
@@ -358,7 +382,7 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 			CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
 		},
 		Model: row.Model, Wrote: wroteOf(row.Wrote), Feedback: feedbackOf(row.FeedbackRating, row.FeedbackText, row.FeedbackAt),
-		CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
+		Undo: undoOf(row.Undo, row.UndoReason, row.UndoneBy), Undoes: row.Undoes, CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
 	}
 	for _, s := range steps {
 		t.Steps = append(t.Steps, step{

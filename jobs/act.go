@@ -18,6 +18,7 @@ import (
 type act struct {
 	runner   *Runner
 	approved json.RawMessage // payload of the approve question, or nil
+	undo     *undoing        // what the turn takes back, or nil
 	in       nodes.ActInput
 	out      *nodes.ActOutput
 	asker    crud.Asker
@@ -29,6 +30,12 @@ func (a *act) prepare(s *state) error {
 	step := s.Step()
 	if step == nil {
 		return fmt.Errorf("act: turn %s has no step left: %w", s.Turn.ID, errStale)
+	}
+	undo, err := s.undoing()
+	if undo != nil || err != nil {
+		a.undo = undo
+
+		return err
 	}
 	if a.approved = s.approved(); a.approved != nil {
 		return nil
@@ -45,8 +52,11 @@ func (a *act) prepare(s *state) error {
 	return err
 }
 
+// coded says that no model is asked.
+func (a *act) coded() bool { return a.approved != nil || a.undo != nil }
+
 func (a *act) frame() *nodes.Frame {
-	if a.approved != nil {
+	if a.coded() {
 		return nil
 	}
 
@@ -55,7 +65,7 @@ func (a *act) frame() *nodes.Frame {
 
 // run also makes the calls' searches, because the commit must wait neither for an embedder nor for a search.
 func (a *act) run(ctx context.Context, model llm.Model) error {
-	if a.approved != nil {
+	if a.coded() {
 		a.out = &nodes.ActOutput{}
 
 		return nil
@@ -77,6 +87,9 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 func (a *act) fence(first *pg.Batch, c *commit) { c.fence(first) }
 
 func (a *act) effects(ctx context.Context, c *commit) (move, error) {
+	if a.undo != nil {
+		return a.takeBack(ctx, c)
+	}
 	if a.approved != nil {
 		return a.carryOut(ctx, c)
 	}

@@ -47,6 +47,11 @@ func (e *TurnRunningError) Error() string {
 	return fmt.Sprintf("turn %s is running in this session", e.TurnID)
 }
 
+// CannotUndoError is a turn that cannot be taken back; Message says why, in a sentence for its user.
+type CannotUndoError struct{ Message string }
+
+func (e *CannotUndoError) Error() string { return e.Message }
+
 // SQLSTATEs that the SQL functions raise.
 const (
 	codeNotFound        = "AL001"
@@ -56,6 +61,7 @@ const (
 	codeInvalid         = "AL005"
 	codeMessageTooLarge = "AL006"
 	codeQuestionClosed  = "AL008"
+	codeCannotUndo      = "AL009"
 	codeTakenOver       = "AL007" // of a job: a commit that meets it is refused
 )
 
@@ -78,6 +84,8 @@ func typed(err error) error {
 		return ErrLimit
 	case raised.Code == codeInvalid:
 		return &InvalidError{Message: raised.Message}
+	case raised.Code == codeCannotUndo:
+		return &CannotUndoError{Message: raised.Message}
 	case raised.Code == codeMessageTooLarge:
 		return ErrMessageTooLarge
 	case pg.IsCheck(err, "turns_idempotency_key_length"):

@@ -94,6 +94,8 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 		return move{next: nodeReply, ask: disambiguation(out.Disambiguation, in.refs)}
 	case out.Clarification != nil:
 		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Clarification.Questions, " ")}}
+	case out.Undo != nil && in.approve == "":
+		return move{next: nodeAct, plan: []nodes.Step{{Type: "write", Subdomain: "general", Description: "Take back " + out.Undo.Words(), Needs: "refs"}}}
 	case in.approve != "":
 		return move{next: nodeAct, plan: []nodes.Step{{
 			Type: "write", Subdomain: in.subdomain, Description: "Do what the user has approved: " + in.approve, Needs: "refs",

@@ -297,6 +297,10 @@ func (f *fakeTools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope regist
 	return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: crud.ToolDelete, EntityType: "recipe", RowCount: 11}}}, nil
 }
 
+func (f *fakeTools) Undo(context.Context, pgx.Tx, registry.Scope, crud.Undoing) (crud.Outcome, error) {
+	return crud.Outcome{}, nil
+}
+
 func (f *fakeTools) ApplyInputs(context.Context, pgx.Tx, registry.Scope, string, json.RawMessage, json.RawMessage) ([]string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

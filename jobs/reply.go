@@ -24,6 +24,11 @@ type reply struct {
 
 func (r *reply) prepare(s *state) error {
 	r.guard = s.guard
+	if text, ok, err := s.tookBack(); ok || err != nil {
+		r.quick, r.out = true, &nodes.ReplyOutput{Text: text}
+
+		return err
+	}
 	if r.quick = s.quick(); r.quick {
 		r.out = &nodes.ReplyOutput{Text: s.prompts.QuickReply(s.View)}
 

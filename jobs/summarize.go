@@ -25,10 +25,11 @@ type summarize struct {
 }
 
 func (s *summarize) prepare(st *state) error {
-	s.quick = st.quick()
+	undo, err := st.undoing()
+	s.quick = st.quick() || undo != nil
 	s.in = st.prompts.Summarize(st.View)
 
-	return nil
+	return err
 }
 
 func (s *summarize) frame() *nodes.Frame {

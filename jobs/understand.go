@@ -91,6 +91,11 @@ func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) 
 }
 
 func (u *understand) prepare(s *state) (err error) {
+	if s.Turn.Undoes != nil {
+		u.out = &nodes.UnderstandOutput{Intent: "write", Undo: &nodes.UndoRequest{}}
+
+		return nil
+	}
 	u.in, u.location = s.prompts.Understand(s.View), s.Before.Location()
 	u.asker = u.runner.asker(s)
 	u.clicked, err = s.click()
@@ -98,9 +103,18 @@ func (u *understand) prepare(s *state) (err error) {
 	return err
 }
 
-func (u *understand) frame() *nodes.Frame { return &u.in.Frame }
+func (u *understand) frame() *nodes.Frame {
+	if u.out != nil { // what the turn is for is known
+		return nil
+	}
+
+	return &u.in.Frame
+}
 
 func (u *understand) run(ctx context.Context, model llm.Model) error {
+	if u.out != nil {
+		return nil
+	}
 	out, err := nodes.Understand(ctx, model, u.in)
 	if err != nil {
 		return err //nolint:wrapcheck // judged by kind
@@ -123,6 +137,9 @@ func (u *understand) fence(first *pg.Batch, c *commit) { c.fence(first) }
 
 func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	c.output = u.out
+	if u.out.Undo != nil {
+		u.out.Quick, u.out.Recall = nil, nil
+	}
 	after := understood{refs: u.in.Refs}
 	if u.out.AnswersQuestion {
 		answered, err := u.answer(ctx, c)

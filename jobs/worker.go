@@ -173,7 +173,7 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.V
 		case d.node == nodeUnderstand && v.HasInputs:
 			return errInputs
 		}
-		if d.node == nodeUnderstand && len(v.Answers) == 0 { // what has been bought may be used
+		if d.node == nodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // what has been bought may be used
 			if err := r.Limits.check(ctx, tx, v.Turn.SessionID, v.Turn.CreatedAt); err != nil {
 				return err
 			}

@@ -1,6 +1,9 @@
 package nodes
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // UnderstandOutput is what Understand decides: what the message refers to, what
 // stays in view, what the user wants.
@@ -15,12 +18,27 @@ type UnderstandOutput struct {
 	Clarification   *Clarification  `json:"clarification,omitempty"`
 	Quick           *Quick          `json:"quick,omitempty"`
 	Recall          *RecallQuery    `json:"recall,omitempty"`
+	Undo            *UndoRequest    `json:"undo,omitempty"`
 
 	// Think is Think's decision where the same answer holds it, as it was written: what
 	// it names is checked when its turn comes. Nil where it has to be asked for.
 	Think *ThinkOutput `json:"-"`
 	// Degraded says why the model's answer could not be used as it was; code sets it.
 	Degraded string `json:"-"`
+}
+
+// UndoRequest is the user's wish to have taken back what a turn wrote; Turn is 0 for the last one that did.
+type UndoRequest struct {
+	Turn int `json:"turn,omitempty"`
+}
+
+// Words name the turn.
+func (u *UndoRequest) Words() string {
+	if u.Turn > 0 {
+		return fmt.Sprintf("what turn %d wrote", u.Turn)
+	}
+
+	return "what was written"
 }
 
 // Mention is one phrase of the message that means an entity.

@@ -136,6 +136,9 @@ func (o *UnderstandOutput) checkValues(f *faults, in UnderstandInput) {
 	if o.Disambiguation != nil && (o.Disambiguation.Question == "" || len(o.Disambiguation.Options) < 2) {
 		f.addf("a disambiguation needs a question and at least two options")
 	}
+	if o.Undo != nil && o.Undo.Turn < 0 {
+		f.addf("undo.turn is the number of a turn, or 0 for the last that wrote")
+	}
 	if o.Clarification != nil && len(o.Clarification.Questions) == 0 {
 		f.addf("a clarification needs a question")
 	}

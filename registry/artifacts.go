@@ -233,6 +233,55 @@ func (r *Registry) Promote(ctx context.Context, ref, entityID, label, rowVersion
 	return r.write(ctx, []change{{&e, "promoted"}})
 }
 
+// Unsave records that the row which was saved of a draft is gone, and that the draft is one again. False when the ref does
+// not stand for that row.
+func (r *Registry) Unsave(ctx context.Context, ref, entityID string) (bool, error) {
+	return r.resave(ctx, ref, "restored", func(e *Entry) bool {
+		if e.ID != entityID || e.State == StateDropped {
+			return false
+		}
+
+		e.unsave(r.scope.Turn)
+
+		return true
+	})
+}
+
+// SaveAgain takes an Unsave back: the row is there again. False when the ref is no draft any more, or the row has another.
+func (r *Registry) SaveAgain(ctx context.Context, ref, entityType, entityID string) (bool, error) {
+	if known, err := r.LookupKeys(ctx, entityType, []string{entityID}); err != nil || len(known) > 0 {
+		return false, err
+	}
+
+	return r.resave(ctx, ref, "promoted", func(e *Entry) bool {
+		if !e.Pending() {
+			return false
+		}
+
+		e.promote(entityID, "", "", r.scope.Turn)
+
+		return true
+	})
+}
+
+func (r *Registry) resave(ctx context.Context, ref, event string, how func(*Entry) bool) (bool, error) {
+	if err := r.lock(ctx); err != nil {
+		return false, err
+	}
+
+	known, err := r.load(ctx, []string{ref})
+	if err != nil {
+		return false, err
+	}
+
+	e := known[ref]
+	if e == nil || !how(e) {
+		return false, nil
+	}
+
+	return true, r.write(ctx, []change{{e, event}})
+}
+
 // PendingDrafts returns all drafts, oldest first.
 func (r *Registry) PendingDrafts(ctx context.Context) ([]Entry, error) {
 	return r.drafts(ctx, StatePending)

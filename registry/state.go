@@ -156,6 +156,15 @@ func (e *Entry) promote(id, label, rowVersion string, turn int) {
 	e.learn(&Sighting{Label: label, RowVersion: rowVersion}, turn)
 }
 
+// unsave makes it a draft again: the row that was saved of it is gone.
+func (e *Entry) unsave(turn int) {
+	e.State = StatePending
+	e.Action = ActionGenerated
+	e.ID, e.RowVersion, e.Loaded = "", "", map[string]int{}
+	e.TurnPromoted, e.DeletedAtTurn, e.DemotedAtTurn = nil, nil, nil
+	e.TurnLastRef = max(e.TurnLastRef, turn)
+}
+
 // resolves says whether the ref may be used in a turn: a deleted row until the
 // turn that deleted it ends.
 func (e *Entry) resolves(turn int) bool {

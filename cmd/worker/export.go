@@ -22,6 +22,7 @@ var engineTables = []struct{ name, of string }{
 	{"node_runs", ofTurn},
 	{"turn_steps", ofTurn},
 	{"turn_step_results", ofTurn},
+	{"row_changes", ofTurn},
 	{"entity_refs", ofSession},
 	{"ref_counters", ofSession},
 	{"entity_events", ofSession},

@@ -23,6 +23,7 @@ type commands struct {
 	Prune   pruneCommand     `cmd:"" help:"Delete what is older than it is kept for."`
 	Run     runCommand       `cmd:"" help:"Work jobs until SIGTERM."`
 	Session sessionCommand   `cmd:"" help:"Show, export or forget a session."`
+	Turn    turnCommand      `cmd:"" help:"Take back what a turn wrote."`
 	User    userCommand      `cmd:"" help:"Export or erase a user."`
 	Version kong.VersionFlag `help:"Print the version."`
 }

@@ -22,7 +22,10 @@ type sessionCommand struct {
 	Show   sessionShowCommand   `cmd:"" help:"Print what happened in a session, line by line."`
 }
 
-var errNoSession = errors.New("there is no such session")
+var (
+	errNoSession = errors.New("there is no such session")
+	errNotUndone = errors.New("nothing was taken back")
+)
 
 type sessionExportCommand struct {
 	ID   uuid.UUID `arg:"" help:"The session's id."`

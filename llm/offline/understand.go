@@ -30,6 +30,11 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 	} else if c.answers && intents[c.verb] != "write" {
 		out.Intent = "answer"
 	}
+	if out.Undo = wantsUndone(c.text); out.Undo != nil {
+		out.Intent, out.AnswersQuestion = "write", false
+
+		return out
+	}
 	s.mention(c, out)
 	s.ask(c, out)
 	s.curate(c, out)

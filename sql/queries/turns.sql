@@ -5,7 +5,7 @@ UPDATE turns SET current_node = @current_node::text, goal = coalesce(sqlc.narg(g
 -- TurnDetail is what the API shows of a turn besides its steps.
 -- name: TurnDetail :one
 SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.error_code, t.error_message,
-       t.created_at, t.replied_at, t.summarized_at, t.finished_at,
+       t.created_at, t.replied_at, t.summarized_at, t.finished_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
        coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
        coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
@@ -82,7 +82,7 @@ SELECT DISTINCT session_id FROM turns WHERE id = ANY (@ids::uuid[]);
 
 -- TurnPage pages forwards; the cursor is the last row's number.
 -- name: TurnPage :many
-SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at,
+SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd,
        f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote
 FROM turns AS t
@@ -138,3 +138,33 @@ CROSS JOIN LATERAL (
 WHERE v.turn_id = @turn_id AND v.seq > @after_seq::int
 ORDER BY v.seq
 LIMIT @page_size;
+
+-- TurnUndo enqueues a turn that takes back what another one wrote.
+-- name: TurnUndo :one
+SELECT u.turn_id::uuid AS turn_id, u.session_id::uuid AS session_id, u.number::int AS number, u.status::turn_status AS status, u.existing::boolean AS existing
+FROM turn_undo(@turn_id::uuid, sqlc.narg(idempotency_key)::text, @if_busy::text) AS u;
+
+-- TurnUndoTarget is the turn of a session that an undo means: that turn, or the one of that number, else the newest before this turn that wrote and stands.
+-- name: TurnUndoTarget :one
+SELECT t.id, t.number, t.message, t.status, t.undo, t.undo_reason FROM turns AS t
+WHERE t.session_id = @session_id AND t.number < @before::int
+  AND CASE WHEN sqlc.narg(turn_id)::uuid IS NOT NULL THEN t.id = sqlc.narg(turn_id)::uuid WHEN sqlc.narg(number)::int IS NULL THEN t.undo IN ('possible', 'impossible') AND t.undoes IS NULL ELSE t.number = sqlc.narg(number)::int END
+ORDER BY t.number DESC
+LIMIT 1;
+
+-- TurnUndone notes that one turn took another one back. What that one had taken back itself stands again.
+-- name: TurnUndone :exec
+WITH target AS (
+    UPDATE turns AS t SET undo = 'done', undone_by = @undone_by::uuid WHERE t.id = @turn_id::uuid RETURNING t.undoes
+), again AS (
+    UPDATE turns AS t SET undo = 'possible', undone_by = NULL FROM target WHERE t.id = target.undoes
+)
+UPDATE turns AS t SET undoes = @turn_id::uuid WHERE t.id = @undone_by::uuid;
+
+-- TurnUndoUserChange says whether the user changed a row outside the chat since a moment, as far as a session knows.
+-- name: TurnUndoUserChange :one
+SELECT EXISTS (
+    SELECT FROM entity_refs AS e JOIN entity_events AS v ON v.session_id = e.session_id AND v.ref = e.ref
+    WHERE e.session_id = @session_id AND e.entity_type = @entity_type AND e.entity_id = @entity_id::text
+      AND v.action IN ('created:user', 'updated:user', 'deleted:user')
+      AND v.created_at > (SELECT max(r.created_at) FROM row_changes AS r WHERE r.turn_id = @turn_id))::boolean AS changed;

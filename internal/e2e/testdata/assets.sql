@@ -62,6 +62,7 @@ END $$;
 GRANT SELECT, DELETE, INSERT (name, floor), UPDATE (name, floor) ON assets.rooms TO alfred_tenant;
 GRANT SELECT, DELETE, INSERT (tag, name, room_key, vendor_key, part_of_key, condition, value, keywords, bought_on), UPDATE (tag, name, room_key, vendor_key, part_of_key, condition, value, keywords, bought_on) ON assets.assets TO alfred_tenant;
 GRANT SELECT, DELETE, INSERT (asset_key, done_on, work, cost), UPDATE (asset_key, done_on, work, cost) ON assets.services TO alfred_tenant;
+GRANT INSERT ON assets.rooms, assets.assets, assets.services TO alfred_undo;
 GRANT SELECT ON assets.vendors TO alfred_tenant;
 GRANT USAGE ON SEQUENCE assets.ids TO alfred_tenant;
 INSERT INTO assets.vendors (name) VALUES ('Initech'), ('Umbrella Tools');

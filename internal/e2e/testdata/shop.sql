@@ -73,6 +73,7 @@ END $$;
 GRANT SELECT, DELETE, INSERT (label, street, city), UPDATE (label, street, city) ON shop.addresses TO alfred_tenant;
 GRANT SELECT, DELETE, INSERT (address_id, title, status, placed_on), UPDATE (address_id, title, status, placed_on) ON shop.orders TO alfred_tenant;
 GRANT SELECT, DELETE, INSERT (order_id, product_id, pieces, note), UPDATE (order_id, product_id, pieces, note) ON shop.order_lines TO alfred_tenant;
+GRANT INSERT ON shop.addresses, shop.orders, shop.order_lines TO alfred_undo;
 GRANT SELECT ON shop.categories, shop.products TO alfred_tenant;
 
 INSERT INTO shop.categories (name) VALUES ('Coffee'), ('Tea');

@@ -1,4 +1,4 @@
--- The ground: ids, the tenant role, users and their keys.
+-- The ground: ids, the tenants' roles, users and their keys.
 
 -- +goose Up
 
@@ -15,13 +15,24 @@ BEGIN
             WHEN duplicate_object OR unique_violation THEN NULL;
         END;
     END IF;
+    -- What takes back a write needs the opposite right: alfred_undo has those beside the tenant's, and the tenant's policies.
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'alfred_undo') THEN
+        BEGIN
+            CREATE ROLE alfred_undo NOLOGIN NOBYPASSRLS IN ROLE alfred_tenant;
+        EXCEPTION
+            WHEN duplicate_object OR unique_violation THEN NULL;
+        END;
+    END IF;
     -- From Postgres 16 on, who creates a role is a member of it that may not yet act as it.
     IF NOT pg_has_role(current_user, 'alfred_tenant', CASE WHEN current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' END) THEN
         EXECUTE format('GRANT alfred_tenant TO %I', current_user);
     END IF;
+    IF NOT pg_has_role(current_user, 'alfred_undo', CASE WHEN current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' END) THEN
+        EXECUTE format('GRANT alfred_undo TO %I', current_user);
+    END IF;
 EXCEPTION
     WHEN insufficient_privilege THEN
-        RAISE EXCEPTION 'role % may not create or join alfred_tenant: let one that may run CREATE ROLE alfred_tenant NOLOGIN; GRANT alfred_tenant TO %', current_user, quote_ident(current_user)
+        RAISE EXCEPTION 'role % may not create or join alfred_tenant and alfred_undo: let one that may run CREATE ROLE alfred_tenant NOLOGIN; CREATE ROLE alfred_undo NOLOGIN IN ROLE alfred_tenant; GRANT alfred_tenant, alfred_undo TO %', current_user, quote_ident(current_user)
             USING ERRCODE = 'insufficient_privilege';
 END
 $$;
@@ -67,7 +78,7 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = alfred, public, pg_temp
 AS $$
     SELECT CASE WHEN tenant_id() IS NOT NULL THEN tenant_id() = acts_for.owner
-                ELSE current_setting('role') <> 'alfred_tenant' AND session_user <> 'alfred_tenant' END
+                ELSE current_setting('role') NOT IN ('alfred_tenant', 'alfred_undo') AND session_user <> 'alfred_tenant' END
 $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION acts_for IS 'May this transaction act for the owner of a row? A tenant for itself, an operator for everybody, the tenants'' role without a user for nobody.';

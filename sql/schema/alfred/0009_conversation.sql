@@ -1,7 +1,7 @@
 -- What happens to sessions and turns as a whole: start, enqueue, take turns, end, cancel, forget.
 --
 -- Lock order everywhere: session, turn, river_job.
--- Errors a caller decides on carry SQLSTATE AL001..AL007.
+-- Errors a caller decides on carry SQLSTATE AL001..AL009.
 
 -- +goose Up
 
@@ -368,6 +368,54 @@ $$;
 COMMENT ON FUNCTION enqueue_turn IS 'Public API. Enqueues a message in the caller''s transaction; the turn starts when that commits. Returns the turn''s id; the same idempotency_key returns the first one. if_busy: enqueue, reject (SQLSTATE AL003, detail = the running turn) or interrupt.';
 
 -- +goose StatementBegin
+CREATE FUNCTION turn_undo(
+    turn uuid, idempotency_key text, if_busy text,
+    OUT turn_id uuid, OUT session_id uuid, OUT number integer, OUT status turn_status, OUT existing boolean
+)
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    target turns;
+BEGIN
+    SELECT t.* INTO target FROM turns AS t WHERE t.id = turn_undo.turn AND acts_for(t.user_id);
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'turn not found' USING ERRCODE = 'AL001';
+    END IF;
+    IF NOT EXISTS (SELECT FROM turns AS t WHERE t.session_id = target.session_id AND t.idempotency_key = turn_undo.idempotency_key) THEN
+        IF target.status IN ('queued', 'running') THEN
+            RAISE EXCEPTION 'This turn has not ended yet.' USING ERRCODE = 'AL009';
+        ELSIF target.undo IS NULL THEN
+            RAISE EXCEPTION 'This turn has written nothing that could be taken back.' USING ERRCODE = 'AL009';
+        ELSIF target.undo = 'done' THEN
+            RAISE EXCEPTION 'This turn has been taken back already.' USING ERRCODE = 'AL009';
+        ELSIF target.undo = 'impossible' THEN
+            RAISE EXCEPTION '%', target.undo_reason USING ERRCODE = 'AL009';
+        END IF;
+    END IF;
+    SELECT e.turn_id, e.number, e.status, e.existing INTO turn_id, number, status, existing
+    FROM turn_enqueue(target.session_id, 'Undo: ' || coalesce(nullif(title_of(target.message), ''), 'turn ' || target.number),
+                      turn_undo.idempotency_key, 'quick', turn_undo.if_busy, '[]', '[]', NULL) AS e;
+    session_id := target.session_id;
+    IF NOT existing THEN
+        UPDATE turns AS t SET undoes = target.id WHERE t.id = turn_undo.turn_id;
+    END IF;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turn_undo IS 'undo_turn for callers who want to know where the new turn stands.';
+
+-- +goose StatementBegin
+CREATE FUNCTION undo_turn(turn uuid, idempotency_key text DEFAULT NULL, if_busy text DEFAULT 'enqueue') RETURNS uuid
+LANGUAGE sql SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT u.turn_id FROM turn_undo(undo_turn.turn, undo_turn.idempotency_key, undo_turn.if_busy) AS u
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION undo_turn IS 'Public API. Enqueues a turn that takes back what another one wrote, without a model, and returns its id. Whether the rows are still as they were left shows when it runs: its reply says so. SQLSTATE AL009: the turn wrote nothing, has not ended, has been taken back, or cannot be.';
+
+-- +goose StatementBegin
 CREATE FUNCTION forget_session(session uuid) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = alfred, public, pg_temp
@@ -402,6 +450,8 @@ COMMENT ON FUNCTION forget_session IS 'Public API. Deletes a session and everyth
 
 -- +goose Down
 DROP FUNCTION forget_session(uuid);
+DROP FUNCTION undo_turn(uuid, text, text);
+DROP FUNCTION turn_undo(uuid, text, text);
 DROP FUNCTION enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb);
 DROP FUNCTION turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb);
 DROP FUNCTION title_of(text);

@@ -394,6 +394,10 @@ CREATE POLICY tenant ON kitchen.cooking_log TO alfred_tenant
     WITH CHECK (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, DELETE, INSERT (recipe_id, cooked_at, servings, rating, notes, from_meal_plan_id), UPDATE (recipe_id, cooked_at, servings, rating, notes, from_meal_plan_id) ON kitchen.cooking_log TO alfred_tenant;
 
+-- What the tenant may delete, undo may bring back, keys and all; what it may create it may delete anyway.
+GRANT INSERT ON kitchen.recipes, kitchen.recipe_ingredients, kitchen.inventory, kitchen.shopping_list, kitchen.meal_plans, kitchen.tasks,
+    kitchen.preferences, kitchen.cooking_log TO alfred_undo;
+
 -- +goose Down
 DROP TABLE kitchen.cooking_log;
 DROP TABLE kitchen.preferences;

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/jobs"
+	"alfred/pg"
+)
+
+type turnCommand struct {
+	Undo turnUndoCommand `cmd:"" help:"Take back what a turn wrote, in a turn of its own that a running worker carries out."`
+}
+
+type turnUndoCommand struct {
+	ID   uuid.UUID     `arg:"" help:"The turn's id."`
+	JSON bool          `help:"Print JSON."`
+	Wait time.Duration `default:"30s" help:"How long to wait for what comes of it."`
+}
+
+// undoLine is what came of an undo.
+type undoLine struct {
+	TurnID uuid.UUID `json:"turn_id"`
+	Status string    `json:"status"`
+	Undone bool      `json:"undone"`
+	Reply  string    `json:"reply"`
+}
+
+// Run enqueues the turn and waits for its reply.
+func (c *turnUndoCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+		var made *jobs.Undo
+		err := pg.InTx(ctx, pool, func(tx pgx.Tx) (err error) {
+			made, err = jobs.UndoTurn(ctx, tx, jobs.UndoParams{TurnID: c.ID})
+
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("undo: %w", err)
+		}
+		line, err := c.await(ctx, pool, made.TurnID)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return program.PrintJSON(console.Out, line)
+		}
+		if line.Reply == "" {
+			line.Reply = fmt.Sprintf("turn %s is %s: is a worker running?", line.TurnID, line.Status)
+		}
+		if _, err = fmt.Fprintln(console.Out, line.Reply); err != nil || line.Undone {
+			return err //nolint:wrapcheck // a closed stdout
+		}
+
+		return &program.StatusError{Status: 2, Err: errNotUndone}
+	})
+}
+
+// await looks at the turn until it has ended or the time is over.
+func (c *turnUndoCommand) await(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) (*undoLine, error) {
+	deadline := time.Now().Add(c.Wait)
+	for {
+		line := &undoLine{TurnID: id}
+		err := pool.QueryRow(ctx, `SELECT t.status::text, coalesce(t.reply, t.error_message, ''), EXISTS (SELECT FROM turns AS o WHERE o.id = $2 AND o.undone_by = t.id)
+			FROM turns AS t WHERE t.id = $1`, id, c.ID).Scan(&line.Status, &line.Reply, &line.Undone)
+		if err != nil {
+			return nil, fmt.Errorf("look at the turn: %w", err)
+		}
+		if line.Status != "queued" && line.Status != "running" || time.Now().After(deadline) {
+			return line, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err() //nolint:wrapcheck // it was interrupted
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

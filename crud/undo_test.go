@@ -1,0 +1,174 @@
+package crud_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/db"
+)
+
+// state is all rows of the user, but for what the database sets by itself.
+func (b *bundle) state() string {
+	b.t.Helper()
+
+	return query[string](b, `SELECT coalesce(jsonb_agg(to_jsonb(x) ORDER BY x.what, x.row), '[]')::text FROM (
+		SELECT 'recipes' AS what, to_jsonb(r) - 'updated_at' AS row FROM kitchen.recipes AS r WHERE user_id = $1
+		UNION ALL SELECT 'lines', to_jsonb(r) - 'updated_at' FROM kitchen.recipe_ingredients AS r WHERE user_id = $1
+		UNION ALL SELECT 'meals', to_jsonb(r) - 'updated_at' FROM kitchen.meal_plans AS r WHERE user_id = $1
+		UNION ALL SELECT 'tasks', to_jsonb(r) - 'updated_at' FROM kitchen.tasks AS r WHERE user_id = $1
+		UNION ALL SELECT 'shopping', to_jsonb(r) - 'updated_at' FROM kitchen.shopping_list AS r WHERE user_id = $1
+		UNION ALL SELECT 'prefs', to_jsonb(r) - 'updated_at' FROM kitchen.preferences AS r WHERE user_id = $1) AS x`, b.scope.UserID)
+}
+
+// undo takes a turn back in a turn of its own.
+func (b *bundle) undo(turn uuid.UUID, number int) crud.Outcome {
+	b.t.Helper()
+
+	b.nextTurn()
+	outcome, err := b.tools.Undo(b.t.Context(), b.tx, b.scope, crud.Undoing{Turn: turn, Number: number})
+	require.NoError(b.t, err)
+	if !outcome.Failed() {
+		require.NoError(b.t, db.New().TurnUndone(b.t.Context(), b.tx, &db.TurnUndoneParams{TurnID: turn, UndoneBy: b.scope.TurnID}))
+	}
+	b.noIDs()
+
+	return outcome
+}
+
+func (b *bundle) undone(turn uuid.UUID, number int) {
+	b.t.Helper()
+
+	outcome := b.undo(turn, number)
+	for _, r := range outcome.Results {
+		require.Empty(b.t, r.ErrorMessage)
+	}
+}
+
+func (b *bundle) ref(ref string) string {
+	b.t.Helper()
+
+	return query[string](b, `SELECT coalesce(max(state::text || ' ' || action), '') FROM entity_refs WHERE session_id = $1 AND ref = $2`, b.scope.SessionID, ref)
+}
+
+type turnDone struct {
+	id     uuid.UUID
+	number int
+	before string
+}
+
+// Every write of a conversation can be taken back, the last first, and then all of it again by undoing the undos.
+func TestUndoBackwards(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	var turns []turnDone
+	write := func(calls ...crud.Call) {
+		t.Helper()
+		b.nextTurn()
+		turns = append(turns, turnDone{b.scope.TurnID, b.scope.Turn, b.state()})
+		outcome := b.decide("write", calls...)
+		for _, r := range outcome.Results {
+			require.Empty(t, r.ErrorMessage)
+		}
+	}
+	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "recipe", "content": {"name": "Stew", "recipe_ingredients": [{"name": "beef"}]}}]}`)
+	write(call(crud.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "tags": ["quick"], "recipe_ingredients": [{"name": "water"}, {"name": "salt"}]}}`))
+	write(call(crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`))
+	write(call(crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2026-11-02", "meal_type": "dinner", "recipe_id": "recipe_1"}}`),
+		call(crud.ToolCreate, `{"table": "tasks", "data": {"title": "Buy salt", "recipe_id": "recipe_1"}}`))
+	write(call(crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4, "tags": ["slow", "soup"], "description": "Warm."}}`),
+		call(crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 6}}`))
+	write(call(crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "eggs", "quantity": 6, "unit": "piece"}]}`))
+	write(call(crud.ToolCreate, `{"table": "shopping_list", "data": [{"name": "eggs", "quantity": 4, "unit": "piece"}, {"name": "milk"}]}`))
+	write(call(crud.ToolCreate, `{"table": "preferences", "data": {"allergies": ["nuts"]}}`))
+	write(call(crud.ToolCreate, `{"table": "preferences", "data": {"allergies": ["eggs"], "household_adults": 2}}`))
+	write(call(crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}]}`))
+	end := b.state()
+	require.Equal(t, "promoted created", b.ref("gen_recipe_1"))
+
+	var undos []turnDone
+	for _, turn := range slices.Backward(turns) {
+		b.undone(turn.id, turn.number)
+		require.JSONEq(t, turn.before, b.state(), "turn %d", turn.number)
+		undos = append(undos, turnDone{b.scope.TurnID, b.scope.Turn, turn.before})
+		require.Equal(t, "done", query[string](b, `SELECT undo FROM turns WHERE id = $1`, turn.id))
+		require.Equal(t, "possible", query[string](b, `SELECT undo FROM turns WHERE id = $1`, b.scope.TurnID), "an undo can be taken back")
+	}
+	require.Equal(t, "pending generated", b.ref("gen_recipe_1"), "a draft again")
+	require.Equal(t, "deleted deleted:user", b.ref("recipe_1"))
+
+	for _, undo := range slices.Backward(undos) {
+		b.undone(undo.id, undo.number)
+	}
+	require.JSONEq(t, end, b.state())
+	require.Equal(t, "promoted created:user", b.ref("gen_recipe_1"))
+	for _, turn := range turns {
+		require.Equal(t, "possible", query[string](b, `SELECT undo FROM turns WHERE id = $1`, turn.id), "it stands again")
+	}
+}
+
+// A turn is not taken back over what others have done: nothing happens then, and the row and who changed it are named.
+func TestUndoRefuses(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	made := func() (uuid.UUID, int) {
+		b.nextTurn()
+		b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "recipe_ingredients": [{"name": "water"}]}}`)
+
+		return b.scope.TurnID, b.scope.Turn
+	}
+	refused := func(turn uuid.UUID, number int) string {
+		t.Helper()
+		before := b.state()
+		outcome := b.undo(turn, number)
+		require.Len(t, outcome.Results, 1)
+		require.JSONEq(t, before, b.state(), "nothing happened")
+
+		return outcome.Results[0].ErrorMessage
+	}
+
+	turn, number := made()
+	b.nextTurn()
+	b.ok("write", crud.ToolUpdate, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}], "data": {"servings": 4}}`)
+	require.Equal(t, sprintf("The recipe Soup has changed since (servings), by turn %d. Nothing was taken back.", b.scope.Turn), refused(turn, number))
+
+	b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
+	turn, number = made()
+	b.exec(`UPDATE kitchen.recipes SET description = 'mine' WHERE user_id = $1`, b.scope.UserID)
+	require.Equal(t, "The recipe Soup has changed since (description), by another program, or the database itself. Nothing was taken back.", refused(turn, number))
+	b.exec(`UPDATE kitchen.recipes SET description = NULL, created_at = now() - interval '1 day' WHERE user_id = $1`, b.scope.UserID)
+	b.undone(turn, number) // what the database sets by itself does not count
+
+	turn, number = made()
+	b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
+	require.Contains(t, refused(turn, number), "is gone, by another program")
+
+	turn, number = made()
+	b.exec(`INSERT INTO kitchen.recipe_ingredients (user_id, recipe_id, name) SELECT user_id, id, 'pepper' FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
+	require.Contains(t, refused(turn, number), "came later and belongs to it, by another program")
+	b.exec(`DELETE FROM kitchen.recipe_ingredients WHERE name = 'pepper' AND user_id = $1`, b.scope.UserID)
+	b.exec(`INSERT INTO kitchen.meal_plans (user_id, date, meal_type, recipe_id) SELECT user_id, '2026-11-03', 'lunch', id FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID)
+	require.Contains(t, refused(turn, number), "Nothing was taken back.")
+
+	b.nextTurn()
+	require.Contains(t, refused(b.scope.TurnID, b.scope.Turn-1), "no longer kept")
+}
+
+// Schema changes: a new column is no change, one that is gone is named.
+func TestUndoAfterASchemaChange(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada", "category": "other"}}`)
+	b.nextTurn()
+	b.ok("write", crud.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`)
+	turn, number := b.scope.TurnID, b.scope.Turn
+	require.True(t, b.altered(alteration{sql: `ALTER TABLE kitchen.tasks ADD COLUMN mood text DEFAULT 'calm'`}, func(inner *bundle) { inner.undone(turn, number) }))
+	require.True(t, b.altered(alteration{sql: `ALTER TABLE kitchen.tasks DROP COLUMN category CASCADE`}, func(inner *bundle) {
+		result := inner.undo(turn, number).Results[0]
+		require.Equal(t, crud.CodeSchemaChanged, result.ErrorCode, result.ErrorMessage)
+		require.Contains(t, result.ErrorMessage, "category")
+	}))
+}

@@ -1,0 +1,43 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/jobs"
+	"alfred/telemetry"
+)
+
+type undoIn struct {
+	TurnPath
+
+	IdempotencyKey string `doc:"A second request with the same key gives the first one's turn." header:"Idempotency-Key"`
+	IfBusy         string `doc:"What happens if a turn runs: enqueue (default), reject or interrupt." query:"if_busy"`
+}
+
+// turnUndo enqueues a turn that takes another one back. What is in the way shows in that turn's reply.
+func (a *api) turnUndo(ctx context.Context, in *undoIn) (*enqueueOut, error) {
+	id, err := parseID(in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	var made *jobs.Undo
+	err = a.write(ctx, func(tx pgx.Tx) error {
+		made, err = jobs.UndoTurn(ctx, tx, jobs.UndoParams{TurnID: id, IdempotencyKey: in.IdempotencyKey, IfBusy: in.IfBusy})
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	telemetry.LinkTurn(ctx, made.TurnID)
+	out := &enqueueOut{Status: http.StatusAccepted}
+	if made.Existing {
+		out.Status = http.StatusOK
+	}
+	out.Body.ID, out.Body.SessionID, out.Body.Number, out.Body.Status = made.TurnID, made.SessionID, made.Number, made.Status
+
+	return out, nil
+}

@@ -1,0 +1,159 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/tour"
+	"alfred/llm/offline"
+)
+
+// undoable is what the API says of a turn that wrote.
+type undoable struct {
+	turn
+
+	Undo *struct {
+		Status string     `json:"status"`
+		Reason string     `json:"reason"`
+		TurnID *uuid.UUID `json:"turn_id"`
+	} `json:"undo"`
+	Undoes *uuid.UUID `json:"undoes"`
+}
+
+func (c *talk) undoable(id uuid.UUID) *undoable {
+	c.t.Helper()
+	got := &undoable{}
+	require.Equal(c.t, http.StatusOK, c.call(http.MethodGet, "/v1/turns/"+id.String()+"?wait=60s&until=summarized", nil, got))
+
+	return got
+}
+
+// undo takes a turn back by the button.
+func (c *talk) undo(id uuid.UUID) *undoable {
+	c.t.Helper()
+	made := &turn{}
+	require.Equal(c.t, http.StatusAccepted, c.call(http.MethodPost, "/v1/turns/"+id.String()+"/undo", nil, made))
+	got := c.undoable(made.ID)
+	require.Equal(c.t, "succeeded", got.Status, "%+v", got.Error)
+
+	return got
+}
+
+// rowsOf are all rows of the user but for what the database sets by itself.
+const rowsOf = `SELECT coalesce(string_agg(x.row::text, E'\n' ORDER BY x.row::text), '') FROM (
+	SELECT to_jsonb(r) - 'updated_at' AS row FROM kitchen.recipes AS r WHERE user_id = $2
+	UNION ALL SELECT to_jsonb(r) - 'updated_at' FROM kitchen.recipe_ingredients AS r WHERE user_id = $2
+	UNION ALL SELECT to_jsonb(r) - 'updated_at' FROM kitchen.inventory AS r WHERE user_id = $2
+	UNION ALL SELECT to_jsonb(r) - 'updated_at' FROM kitchen.shopping_list AS r WHERE user_id = $2
+	UNION ALL SELECT to_jsonb(r) - 'updated_at' FROM kitchen.meal_plans AS r WHERE user_id = $2
+	UNION ALL SELECT to_jsonb(r) - 'updated_at' FROM kitchen.tasks AS r WHERE user_id = $2) AS x WHERE $1::uuid IS NOT NULL`
+
+// Every turn of the demo that wrote is taken back, the last first: the rows are those of the start again.
+func TestUndoTheDemoBackwards(t *testing.T) {
+	t.Parallel()
+	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
+	start := c.one(rowsOf)
+	var turns []uuid.UUID
+	for _, one := range tour.Conversation() {
+		turns = append(turns, c.say(one.Say).ID)
+	}
+	require.NotEqual(t, start, c.one(rowsOf))
+	undone := 0
+	for _, id := range slices.Backward(turns) {
+		was := c.undoable(id)
+		if was.Undo == nil {
+			require.Equal(t, http.StatusConflict, c.call(http.MethodPost, "/v1/turns/"+id.String()+"/undo", nil, nil), "it wrote nothing")
+
+			continue
+		}
+		require.Equal(t, "possible", was.Undo.Status)
+		got := c.undo(id)
+		require.Regexp(t, "^Took back turn", got.Reply)
+		require.Zero(t, got.Usage.Calls, "no model was asked")
+		require.Equal(t, id, *got.Undoes)
+		after := c.undoable(id)
+		require.Equal(t, "done", after.Undo.Status)
+		require.Equal(t, got.ID, *after.Undo.TurnID)
+		undone++
+	}
+	require.Equal(t, 4, undone)
+	require.Equal(t, start, c.one(rowsOf))
+	c.fact("pending generated", `SELECT concat_ws(' ', state, action) FROM entity_refs WHERE session_id = $1 AND ref = 'gen_recipe_1'`)
+	c.fact("0", `SELECT count(*) FROM entity_events WHERE session_id = $1 AND actor <> 'user' AND turn_number > 13`)
+}
+
+// "Undo that" is understood by the model and done by code; the next turn knows of it, and takes it back in turn.
+func TestUndoInWords(t *testing.T) {
+	t.Parallel()
+	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
+	require.Equal(t, "There is nothing to take back.", c.say("undo that").Reply)
+	c.say("Delete the shakshuka")
+	c.fact("2", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
+	got := c.say("undo that")
+	require.Contains(t, got.Reply, "brought back Shakshuka Classic")
+	require.Equal(t, 1, got.Usage.Calls, "Understand's")
+	c.fact("3", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
+	c.fact("stored created:user", `SELECT concat_ws(' ', state, action) FROM entity_refs WHERE session_id = $1 AND label = 'Shakshuka Classic'`)
+	c.say("Show my recipes")
+	c.fact("true", `SELECT (string_agg(steps::text, ' ') LIKE '%Took back turn 2%')::text FROM turn_summaries WHERE session_id = $1`)
+	again := c.undo(got.ID)
+	require.Contains(t, again.Reply, "deleted Shakshuka Classic")
+	c.fact("2", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
+}
+
+// What is in the way of an undo is told, and nothing happens; what cannot be undone is refused at once.
+func TestUndoThatCannotBe(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, fixtures{model: offline.New})
+	c := h.resident("ada").talk()
+	added := c.say("Add 12 eggs to the fridge")
+	c.exec(`UPDATE kitchen.inventory SET quantity = 3 WHERE user_id = $1 AND name = 'eggs' AND location = 'fridge' AND quantity = 12`)
+	got := c.undo(added.ID)
+	require.Contains(t, got.Reply, "has changed since (quantity), by another program")
+	require.Equal(t, "write failed", got.outcomes())
+	require.Equal(t, "possible", c.undoable(added.ID).Undo.Status)
+	c.exec(`UPDATE kitchen.inventory SET quantity = 12 WHERE user_id = $1 AND name = 'eggs' AND location = 'fridge' AND quantity = 3`)
+	require.Contains(t, c.undo(added.ID).Reply, "Took back turn 1")
+
+	problem := func(p *person, id uuid.UUID) (int, string) {
+		var out struct {
+			Code string `json:"code"`
+		}
+		status := p.call(http.MethodPost, "/v1/turns/"+id.String()+"/undo", nil, &out)
+
+		return status, out.Code
+	}
+	for name, bad := range map[string]struct {
+		who    *person
+		turn   uuid.UUID
+		status int
+		code   string
+	}{
+		"taken back already": {c.person, added.ID, http.StatusConflict, "conflict"},
+		"wrote nothing":      {c.person, c.say("What is in my pantry?").ID, http.StatusConflict, "conflict"},
+		"of another user":    {h.guest("eve"), added.ID, http.StatusNotFound, "not_found"},
+		"there is none":      {c.person, uuid.New(), http.StatusNotFound, "not_found"},
+	} {
+		status, code := problem(bad.who, bad.turn)
+		require.Equal(t, bad.status, status, name)
+		require.Equal(t, bad.code, code, name)
+	}
+
+	// While the next turn runs, the undo waits for it; the same key is the same turn.
+	second := c.say("Add 2 lemons to my shopping list")
+	running := c.enqueue(message{"message": "What is in my pantry?"})
+	first, same := &turn{}, &turn{}
+	require.Equal(t, http.StatusAccepted, c.call(http.MethodPost, "/v1/turns/"+second.ID.String()+"/undo", nil, first, "Idempotency-Key", "k1"))
+	require.Equal(t, http.StatusOK, c.call(http.MethodPost, "/v1/turns/"+second.ID.String()+"/undo", nil, same, "Idempotency-Key", "k1"))
+	require.Equal(t, first.ID, same.ID)
+	c.end(running)
+	require.Contains(t, c.undoable(first.ID).Reply, "Took back turn")
+	raw, err := json.Marshal(c.undoable(first.ID))
+	require.NoError(t, err)
+	require.Contains(t, string(raw), "undo")
+}

@@ -1,0 +1,231 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/domain"
+	"alfred/nodes"
+	"alfred/registry"
+)
+
+// A turn that takes another one back goes its own way through the graph: understand, act, reply, summarize, and code
+// decides in all of them. Where the user asked for it in words, Understand's model has said so, and that is all a model
+// has to do with it.
+
+// UndoParams asks to take back what a turn wrote. Only TurnID is required.
+type UndoParams struct {
+	TurnID         uuid.UUID
+	IdempotencyKey string // a second request with the same key gives the first one's turn
+	IfBusy         string // one of the IfBusy constants; "" is IfBusyEnqueue
+}
+
+// Undo is the turn that takes another one back.
+type Undo struct {
+	Enqueued
+
+	SessionID uuid.UUID
+}
+
+// UndoTurn enqueues a turn that takes another one back, inside the caller's transaction. Whether the rows are still as
+// that one left them shows when it runs; its reply says so.
+//
+// Errors: [ErrTurnNotFound], [CannotUndoError], and those of [EnqueueTurn].
+func UndoTurn(ctx context.Context, tx pgx.Tx, params UndoParams) (*Undo, error) {
+	busy := params.IfBusy
+	if busy == "" {
+		busy = IfBusyEnqueue
+	}
+	row, err := db.New().TurnUndo(ctx, tx, &db.TurnUndoParams{TurnID: params.TurnID, IdempotencyKey: orNil(params.IdempotencyKey), IfBusy: busy})
+	if err = typed(err); errors.Is(err, ErrSessionNotFound) {
+		err = ErrTurnNotFound
+	}
+	if err != nil {
+		return nil, fmt.Errorf("undo turn: %w", err)
+	}
+
+	return &Undo{Enqueued{TurnID: row.TurnID, Number: int(row.Number), Status: row.Status, Existing: row.Existing}, row.SessionID}, nil
+}
+
+// undoing is what a turn takes back.
+type undoing struct {
+	turn   *uuid.UUID // nil where the user said it in words: number, or the last that wrote
+	number *int32
+	agreed bool // to what the assistant may not do unasked
+}
+
+// undoing is what this turn takes back, nil for most.
+func (s *state) undoing() (*undoing, error) {
+	if payload := s.approved(); payload != nil {
+		return undoApproved(payload)
+	}
+	if s.Turn.Undoes != nil {
+		return &undoing{turn: s.Turn.Undoes}, nil
+	}
+	out, err := s.understood()
+	if err != nil || out.Undo == nil {
+		return nil, err
+	}
+	u := &undoing{}
+	if n := int32(out.Undo.Turn); n > 0 {
+		u.number = &n
+	}
+
+	return u, nil
+}
+
+// undoApproved is the undo that an approval's payload is about, nil for another.
+func undoApproved(payload json.RawMessage) (*undoing, error) {
+	var approval crud.Approval
+	if err := json.Unmarshal(payload, &approval); err != nil {
+		return nil, fmt.Errorf("read approval: %w", err)
+	}
+	if len(approval.Calls) != 1 || approval.Calls[0].Tool != crud.ToolUndo || len(approval.Calls[0].Keys) != 1 {
+		return nil, nil //nolint:nilnil // it is about something else
+	}
+	id, err := uuid.Parse(approval.Calls[0].Keys[0])
+	if err != nil {
+		return nil, fmt.Errorf("read approval: %w", err)
+	}
+
+	return &undoing{turn: &id, agreed: true}, nil
+}
+
+// takeBack is the one decision of the step that undoes.
+func (a *act) takeBack(ctx context.Context, c *commit) (move, error) {
+	c.permitted = true
+	target, err := c.q.TurnUndoTarget(ctx, c.tx, &db.TurnUndoTargetParams{
+		SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: a.undo.turn, Number: a.undo.number,
+	})
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return move{}, fmt.Errorf("look for the turn to undo: %w", err)
+	}
+	var outcome crud.Outcome
+	if why := cannotUndo(target); why != "" {
+		a.remember(c, &outcome)
+
+		return move{next: nodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: why}, skip: true}, nil
+	}
+	outcome, err = a.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Agreed: a.undo.agreed})
+	if err != nil {
+		return move{}, err //nolint:wrapcheck // crud says what it was
+	}
+	a.remember(c, &outcome)
+	switch {
+	case outcome.Approval != nil:
+		return afterAct(&nodes.ActOutput{}, &outcome, acted{}), nil
+	case outcome.Failed():
+		return move{next: nodeReply, end: &ending{outcome: db.StepOutcomeFailed, summary: lastError(&outcome)}, skip: true}, nil
+	}
+	c.last.Exec("note what was undone", db.TurnUndone, &db.TurnUndoneParams{TurnID: target.ID, UndoneBy: c.d.TurnID})
+	told, err := a.runner.undone(ctx, c, &outcome)
+
+	return move{
+		next: nodeReply, skip: true,
+		end: &ending{outcome: db.StepOutcomeOk, summary: fmt.Sprintf("Took back turn %d: %s.", target.Number, told)},
+	}, err
+}
+
+// cannotUndo says why a turn cannot be taken back, "" if it may.
+func cannotUndo(target *db.TurnUndoTargetRow) string {
+	switch {
+	case target == nil || target.Undo == nil:
+		return "There is nothing to take back."
+	case *target.Undo == "done":
+		return fmt.Sprintf("Turn %d has been taken back already.", target.Number)
+	case *target.Undo == "impossible" && target.UndoReason != nil:
+		return fmt.Sprintf("Turn %d cannot be taken back. %s", target.Number, *target.UndoReason)
+	default:
+		return ""
+	}
+}
+
+// undone words what an undo came to, by the names of the rows. Rows that belong to others are counted.
+func (r *Runner) undone(ctx context.Context, c *commit, outcome *crud.Outcome) (string, error) {
+	verbs := map[string]string{registry.ActionDeletedUser: "deleted", registry.ActionCreatedUser: "brought back", registry.ActionUpdatedUser: "set back"}
+	var parts []string
+	for i := range outcome.Results {
+		result := &outcome.Results[i]
+		if len(result.Changes) == 0 {
+			continue
+		}
+		entries, err := c.registry().Lookup(ctx, result.Refs)
+		if err != nil {
+			return "", err //nolint:wrapcheck // the registry says what it was
+		}
+		var labels, drafts []string
+		for _, ref := range result.Refs {
+			switch e, ok := entries[ref]; {
+			case !ok || e.LabelIsPlaceholder:
+			case e.Pending():
+				drafts = append(drafts, e.Label)
+			default:
+				labels = append(labels, e.Label)
+			}
+		}
+		action := result.Changes[0].Action
+		verb := verbs[action]
+		if verb == "" {
+			verb = "changed"
+		}
+		e := r.Domain.Entity(result.EntityType)
+		if rows := len(result.Changes) - len(drafts); rows > 0 && (len(labels) == 0 || r.belongs(e, outcome)) {
+			parts = append(parts, fmt.Sprintf("%s %d %s", verb, rows, nounOf(e, rows)))
+		} else if rows > 0 {
+			parts = append(parts, verb+" "+named(labels, rows))
+		}
+		if len(drafts) > 0 {
+			parts = append(parts, named(drafts, len(drafts))+map[bool]string{true: " is a draft again", false: " are drafts again"}[len(drafts) == 1])
+		}
+	}
+
+	return strings.Join(parts, "; "), nil
+}
+
+// belongs says that rows of the type stand in rows of another type that the outcome tells of too.
+func (r *Runner) belongs(e *domain.Entity, outcome *crud.Outcome) bool {
+	return slices.ContainsFunc(outcome.Results, func(other crud.Result) bool {
+		parent := r.Domain.Entity(other.EntityType)
+
+		return parent != nil && slices.ContainsFunc(parent.Children, func(child *domain.Child) bool { return child.Entity == e })
+	})
+}
+
+func nounOf(e *domain.Entity, rows int) string {
+	if rows == 1 {
+		return e.Name
+	}
+
+	return e.Plural
+}
+
+// tookBack is what the reply of such a turn says: what its step came to, or what it has to ask. False for other turns.
+func (s *state) tookBack() (string, bool, error) {
+	u, err := s.undoing()
+	if u == nil || err != nil || len(s.Steps) == 0 {
+		return "", false, err
+	}
+	asked, err := s.asked()
+	if err != nil {
+		return "", false, err
+	}
+	if asked != nil {
+		return asked.Text, true, nil
+	}
+	for _, step := range slices.Backward(s.Steps) {
+		if step.Summary != nil {
+			return *step.Summary, true, nil
+		}
+	}
+
+	return "", false, nil
+}
