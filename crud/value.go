@@ -91,7 +91,7 @@ func numberText(c *domain.Column, value any) (string, *Error) {
 }
 
 var (
-	dateLayouts      = []string{time.DateOnly, time.RFC3339}
+	dateLayouts      = []string{time.DateOnly, time.RFC3339, "2006-01-02 (Mon)", "2006-01-02 (Monday)", "Mon 2006-01-02"} // as prompts print dates
 	timestampLayouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly}
 )
 
@@ -99,7 +99,12 @@ func timeText(c *domain.Column, value any, what, out string, layouts []string) (
 	text, ok := value.(string)
 	if ok {
 		for _, layout := range layouts {
-			if at, err := time.Parse(layout, strings.TrimSpace(text)); err == nil {
+			at, err := time.Parse(layout, strings.TrimSpace(text))
+			switch {
+			case err != nil:
+			case strings.Contains(layout, "Mon") && !strings.EqualFold(at.Format(layout), strings.TrimSpace(text)):
+				return "", failColumn(CodeBadValue, c.Name, "%s: %s is a %s.", c.Name, at.Format(time.DateOnly), at.Weekday())
+			default:
 				return at.Format(out), nil
 			}
 		}

@@ -141,7 +141,7 @@ func TestKitchenDisplay(t *testing.T) {
 		require.Equal(t, c.want, kitchen.ByType(c.entity).Display.Render(c.row))
 	}
 
-	require.Equal(t, "Jan 12 [lunch]", kitchen.ByType("meal").Label.Render(lunch))
+	require.Equal(t, "Mon Jan 12 [lunch] Butter Chicken", kitchen.ByType("meal").Label.Render(lunch))
 }
 
 // Y07: what people read has no column names in it, and dates as they write them.

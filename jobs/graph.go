@@ -158,26 +158,56 @@ func offers(steps []nodes.Step) []offer {
 	return list
 }
 
-// withReads puts a read step before each step that needs rows which are not
-// loaded: a model that is told to compare rows it cannot see invents them.
+// withReads puts a read step before each step that needs rows which are not loaded,
+// not in full, or not as they are now: a model that is told to compare rows it cannot
+// see invents them.
 func withReads(steps []nodes.Step, in thought) []nodes.Step {
 	var (
 		plan  []nodes.Step
 		known = map[string]bool{} // refs that an earlier step reads
 	)
-	for _, s := range steps {
-		if s.Needs == "rows" && s.Type != "read" {
-			plan = append(plan, reads(s, in, known)...)
-		}
-		if s.Type == "read" {
+	for i, s := range steps {
+		switch {
+		case s.Type == "read":
+			if needed := wanted(s, steps[i+1:], in); len(needed) > 0 {
+				s.Description = strings.TrimRight(s.Description, ". ") + " (" + strings.Join(needed, ", ") + " in full, for a later step)"
+			}
 			for _, ref := range s.Refs {
 				known[ref] = true
 			}
+		case s.Needs == "rows":
+			plan = append(plan, reads(s, in, known)...)
 		}
 		plan = append(plan, s)
 	}
 
 	return plan
+}
+
+// wanted are the refs of a planned read that a later step needs and lacks: their
+// summaries would not do.
+func wanted(read nodes.Step, later []nodes.Step, in thought) []string {
+	return slices.DeleteFunc(slices.Clone(read.Refs), func(name string) bool {
+		return !slices.ContainsFunc(later, func(s nodes.Step) bool {
+			return s.Type != "read" && s.Needs == "rows" && slices.Contains(s.Refs, name) && lacks(s, in.refs[name])
+		})
+	})
+}
+
+// manyRows is from how many rows on an analysis is one over many: it gets their
+// summaries. One over few compares them, long texts and parts included.
+const manyRows = 10
+
+// lacks says that a step cannot see of a row what it needs.
+func lacks(s nodes.Step, ref nodes.Ref) bool {
+	if ref.Pending || ref.Deleted || ref.Gone {
+		return false
+	}
+	if s.Type == "analyze" && len(s.Refs) > manyRows {
+		return !ref.Has("summary")
+	}
+
+	return !ref.Has("summary", "text", "rows")
 }
 
 // reads are the steps, one per subdomain, that load what a step lacks.
@@ -188,7 +218,7 @@ func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
 	)
 	for _, name := range s.Refs {
 		ref := in.refs[name]
-		if known[name] || ref.Loaded || ref.Pending || ref.Deleted {
+		if known[name] || !lacks(s, ref) {
 			continue
 		}
 		known[name] = true

@@ -44,7 +44,8 @@ func TestAfterThink(t *testing.T) {
 	t.Parallel()
 
 	refs := nodes.Refs{
-		"gen_recipe_1": {Type: "recipe", Pending: true}, "inv_1": {Type: "inv"}, "recipe_1": {Type: "recipe", Loaded: true}, "recipe_2": {Type: "recipe"},
+		"gen_recipe_1": {Type: "recipe", Pending: true}, "inv_1": {Type: "inv"}, "recipe_1": {Type: "recipe", Loaded: []string{"summary", "text", "rows"}}, "recipe_2": {Type: "recipe"},
+		"recipe_3": {Type: "recipe", Loaded: []string{"summary"}}, "recipe_4": {Type: "recipe", Gone: true},
 	}
 	step := func(kind, needs string, named ...string) nodes.Step {
 		return nodes.Step{Type: kind, Subdomain: "recipes", Description: kind + " it.", Needs: needs, Refs: named}
@@ -59,6 +60,7 @@ func TestAfterThink(t *testing.T) {
 		"clarify":               {nodes.ThinkOutput{Decision: "clarify", Questions: []string{"How many?"}}, false, nodeReply, askClarify, nil},
 		"loaded and drafts":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "gen_recipe_1")}}, false, nodeAct, "", []string{"analyze"}},
 		"missing rows":          {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "recipe_2", "inv_1")}}, false, nodeAct, "", []string{"read", "read", "analyze"}},
+		"V06: only the summary": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("generate", "rows", "recipe_3", "recipe_4")}}, false, nodeAct, "", []string{"read", "generate"}},
 		"missing rows are read": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("read", "refs", "recipe_2"), step("analyze", "rows", "recipe_2")}}, false, nodeAct, "", []string{"read", "analyze"}},
 		"no steps":              {nodes.ThinkOutput{Decision: "plan"}, false, nodeReply, "", nil},
 		"propose":               {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, false, nodeReply, askPropose, nil},

@@ -24,6 +24,7 @@ type reply struct {
 
 func (r *reply) prepare(s *state) error {
 	r.guard = s.guard
+	r.guard.Own = s.Scene(false).Own()
 	if text, ok, err := s.tookBack(); ok || err != nil {
 		r.quick, r.out = true, &nodes.ReplyOutput{Text: text}
 

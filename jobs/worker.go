@@ -179,7 +179,7 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.V
 			}
 		}
 
-		if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node != nodeAct {
+		if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node == nodeSummarize {
 			return err //nolint:wrapcheck // view says what it was
 		}
 		v, err = view.Probe(ctx, tx, v)

@@ -1,6 +1,10 @@
 package nodes
 
-import "github.com/google/jsonschema-go/jsonschema"
+import (
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
 
 // Section is one heading of a prompt and the text below it. A section with an
 // empty body is left out.
@@ -46,8 +50,16 @@ type Ref struct {
 	Type    string
 	Label   string
 	Pending bool // generated, not saved
-	Loaded  bool // its rows stand in this turn's data
 	Deleted bool
+	// Loaded are the column sets of its row that stand in the data of the window as the row
+	// is now: summary, text, rows. A changed row has none.
+	Loaded []string
+	Gone   bool // its row was deleted behind the conversation's back
+}
+
+// Has says whether all of these column sets are loaded.
+func (r *Ref) Has(sets ...string) bool {
+	return !slices.ContainsFunc(sets, func(set string) bool { return !slices.Contains(r.Loaded, set) })
 }
 
 // Refs are the refs that resolve in this session, by name.

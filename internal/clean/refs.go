@@ -7,36 +7,68 @@ import (
 )
 
 var (
-	rangePattern  = regexp.MustCompile(`\b((?:gen_)?[a-z][a-z_]*)_(\d+)\.\.(?:gen_)?[a-z][a-z_]*_(\d+)\b`)
-	behindPattern = regexp.MustCompile(` ?\(((?:gen_)?[a-z][a-z_]*_\d+)\)`)
-	refPattern    = regexp.MustCompile(`\b(?:gen_)?[a-z][a-z_]*_\d+\b`)
+	rangePattern  = regexp.MustCompile(`(?i)\b((?:gen_)?[a-z][a-z_]*)_(\d+)\.\.(?:gen_)?[a-z][a-z_]*_(\d+)\b`)
+	behindPattern = regexp.MustCompile(`(?i) ?\(((?:gen_)?[a-z][a-z_]*_\d+)\)`)
+	refPattern    = regexp.MustCompile(`(?i)\b(?:gen_)?[a-z][a-z_]*_\d+\b`)
 )
 
-// Unref words the refs in a text: a known one by its label, a range by how many there are and what they are.
-func Unref(text string, labels map[string]string, plural func(string) string) string {
+// Names is what the refs in a text stand for.
+type Names struct {
+	Labels map[string]string // by ref
+	// Own are texts of the form of a ref that stand in the user's rows, in lower case:
+	// they mean what the user wrote.
+	Own map[string]bool
+	// Word is a type's name, "" for what is no type; Plural is that of several.
+	Word, Plural func(entityType string) string
+}
+
+// Unref words the refs in a text: a known one by its label, one that does not exist by
+// the name of its type, a range by how many there are and what they are.
+func (n *Names) Unref(text string) string {
 	text = rangePattern.ReplaceAllStringFunc(text, func(match string) string {
 		parts := rangePattern.FindStringSubmatch(match)
-		if _, known := labels[parts[1]+"_"+parts[2]]; !known {
+		stem := strings.ToLower(parts[1])
+		if _, known := n.Labels[stem+"_"+parts[2]]; !known {
 			return match
 		}
 
-		return span(parts[2], parts[3]) + " " + plural(strings.TrimPrefix(parts[1], "gen_"))
+		return span(parts[2], parts[3]) + " " + n.Plural(strings.TrimPrefix(stem, "gen_"))
 	})
 	text = behindPattern.ReplaceAllStringFunc(text, func(match string) string {
-		if _, known := labels[behindPattern.FindStringSubmatch(match)[1]]; known {
+		if name := behindPattern.FindStringSubmatch(match)[1]; n.of(name) != name {
 			return ""
 		}
 
 		return match
 	})
 
-	return refPattern.ReplaceAllStringFunc(text, func(ref string) string {
-		if label, known := labels[ref]; known {
-			return label
-		}
+	return refPattern.ReplaceAllStringFunc(text, n.of)
+}
 
-		return ref
-	})
+// of is what one name stands for, or the name where it is no ref.
+func (n *Names) of(name string) string {
+	ref := strings.ToLower(name)
+	if n.Own[ref] {
+		return name
+	}
+	if label, known := n.Labels[ref]; known {
+		return label
+	}
+	if word := n.Word(strings.TrimPrefix(ref[:strings.LastIndexByte(ref, '_')], "gen_")); word != "" {
+		return word
+	}
+
+	return name
+}
+
+// RefShaped are the parts of a text that have the form of a ref, in lower case.
+func RefShaped(text string) []string {
+	found := refPattern.FindAllString(text, -1)
+	for i := range found {
+		found[i] = strings.ToLower(found[i])
+	}
+
+	return found
 }
 
 // span is how many numbers a range has.

@@ -93,11 +93,19 @@ func (t *page) chooseRows(step []string) []*view.Row {
 }
 
 // fitRows decides what gives way: details of the oldest rows first, then the
-// oldest rows. What this turn read comes before what the window kept.
+// oldest rows. What the step is about comes before all, what this turn read before what the
+// window kept.
 func (t *page) fitRows(chosen []*view.Row, budget int) (lines, details map[*view.Row]string) {
 	lines, details = map[*view.Row]string{}, map[*view.Row]string{}
 	byAge := slices.Clone(chosen)
-	slices.SortStableFunc(byAge, func(a, b *view.Row) int { return cmp.Or(b.Turn-a.Turn, b.Step-a.Step) })
+	own := func(r *view.Row) int {
+		if slices.Contains(t.step.Refs, r.Ref) {
+			return 1
+		}
+
+		return 0
+	}
+	slices.SortStableFunc(byAge, func(a, b *view.Row) int { return cmp.Or(own(b)-own(a), b.Turn-a.Turn, b.Step-a.Step) })
 	for _, r := range byAge {
 		line := t.tableRow(r)
 		cost := clean.Tokens(line)

@@ -19,7 +19,7 @@ func (t *page) tags(e *view.Entity) string {
 	switch {
 	case e.Pending():
 		tag = "[needs save]"
-	case e.Action == "read" && t.hasText(e.EntityType) && e.Full:
+	case e.Action == "read" && t.hasText(e.EntityType) && slices.Contains(e.Loaded, "text"):
 		tag = "[read:full]"
 	case e.Action == "read" && t.hasText(e.EntityType):
 		tag = "[read:summary]"
@@ -47,28 +47,52 @@ func (t *page) line(e *view.Entity, note, reason string) string {
 	return line
 }
 
+// The headings of how much is known of a row.
+const (
+	headLoaded   = "Already loaded. Do NOT re-read them."
+	headPart     = "Loaded in part, only the columns that were asked for:"
+	headUnloaded = "Not loaded: read before analyzing."
+	headGone     = "No longer there, deleted by someone else since they were read:"
+
+	noteSummary = "(Of those with `read:summary` the long texts and parts are not: a step that needs them says `needs: rows` and names the refs, and they are read before it.)"
+)
+
 // recent lists what was touched in the window, loaded rows first. Refs that are
 // listed elsewhere in the same prompt are left out.
 func (t *page) recent(s *section) {
-	elsewhere := func(e *view.Entity) bool { return t.step != nil && (t.IsNew(e) || t.IsJustSaved(e)) }
-	var loaded, unloaded []*view.Entity
+	groups := map[string][]*view.Entity{}
+	summaries := false
 	for _, e := range t.Tier("recent") {
-		switch {
-		case elsewhere(e):
-		case e.Loaded:
-			loaded = append(loaded, e)
-		default:
-			unloaded = append(unloaded, e)
+		if t.step != nil && (t.IsNew(e) || t.IsJustSaved(e)) {
+			continue
 		}
+		head := t.howLoaded(e)
+		groups[head] = append(groups[head], e)
+		summaries = summaries || head == headLoaded && !(e.Has("text") && e.Has("rows"))
 	}
 	budget := t.config.Budget.Entities
-	if len(loaded) > 0 {
-		s.line("Already loaded. Do NOT re-read them.")
-		t.list(s, loaded, "recent", &budget)
+	for _, head := range []string{headLoaded, headPart, headUnloaded, headGone} {
+		if len(groups[head]) == 0 {
+			continue
+		}
+		s.line(head)
+		if head == headLoaded && summaries {
+			s.line(noteSummary)
+		}
+		t.list(s, groups[head], "recent", &budget)
 	}
-	if len(unloaded) > 0 {
-		s.line("Not loaded: read before analyzing.")
-		t.list(s, unloaded, "recent", &budget)
+}
+
+func (t *page) howLoaded(e *view.Entity) string {
+	switch {
+	case e.Stale == view.StaleGone:
+		return headGone
+	case e.Has("summary"):
+		return headLoaded
+	case e.Stale == "" && e.Shown:
+		return headPart
+	default:
+		return headUnloaded
 	}
 }
 
@@ -220,24 +244,6 @@ func (t *page) excluded(s *section) {
 	s.shown(shown, len(out), "")
 }
 
-// viable names what is left of the types of which something is excluded.
-func (t *page) viable(s *section) {
-	types := map[string]bool{}
-	for _, e := range t.Tier("excluded") {
-		types[e.EntityType] = true
-	}
-	var refs []string
-	for _, e := range t.Entities {
-		if types[e.EntityType] && (e.Tier == "generated" || e.Tier == "recent" || e.Tier == "retained") {
-			refs = append(refs, e.Ref)
-		}
-	}
-	if len(refs) > 0 {
-		s.line(strings.Join(refs[:min(len(refs), maxRefsNamed)], ", "))
-		s.shown(min(len(refs), maxRefsNamed), len(refs), "")
-	}
-}
-
 // legend stands above the entities in every prompt that has them, and alone
 // when there are none.
 func (t *page) legend(s *section) {
@@ -246,5 +252,5 @@ func (t *page) legend(s *section) {
 
 		return
 	}
-	s.line("A ref is a handle. In brackets: what last happened to it, `:user` if the user did it; `read:full` has its long texts, `read:summary` not; `needs save` is a draft; `changed` or `gone` since it was read: read it again.")
+	s.line("A ref is a handle. In brackets: what last happened to it, `:user` if the user did it; `read:full` has its long texts, `read:summary` not; `needs save` is a draft; `changed` since it was read: what is shown of it is old, read it again; `gone`: deleted since.")
 }

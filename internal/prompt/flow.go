@@ -10,6 +10,7 @@ import (
 // conversationFlow is where the conversation stands, so that a reply goes on
 // with it and does not begin it anew.
 func (t *page) conversationFlow(s *section) {
+	s.line(t.today())
 	last := t.LastReplied()
 	if last == nil {
 		s.line("This is the first exchange of the conversation.")
@@ -23,9 +24,6 @@ func (t *page) conversationFlow(s *section) {
 		s.line("- The user wanted: ", said)
 	}
 	s.line("- You: ", t.ResponseSummary(last))
-	if next := clean.Inline(last.NaturalNext, say.MaxFact); next != "" && !last.SummaryIsLate {
-		s.line("- Expected next: ", next)
-	}
 	s.line("This exchange:")
 	s.line("- User: ", clean.Quote(t.WithLabels(t.Turn.Message), shortMessage))
 	s.because("summary", "", int(last.Number), s.body.String())
@@ -40,12 +38,19 @@ func (t *page) replyGuidance(s *section) {
 		} else {
 			s.line("- Take up briefly what the user just said.")
 		}
+		if next := clean.Inline(last.NaturalNext, say.MaxFact); next != "" && !last.SummaryIsLate {
+			s.line("- Expected after the last turn: ", next)
+		}
 	}
 	if labels := t.ExcludedNow(); len(labels) > 0 {
 		s.line("- Excluded as the user wished: ", enumerate(labels), ". Name it, so that the user sees it was heard.")
 	}
-	if len(t.Tier("generated")) > 0 && t.Asked() == nil {
-		s.line("- Drafts are waiting: offer once to save them.")
+	if left := t.viableEntities(); len(left) > 0 {
+		var labels []string
+		for _, e := range left {
+			labels = append(labels, e.Label)
+		}
+		s.line("- Not excluded, still to choose from: ", enumerate(labels), ".")
 	}
 	if t.Question != nil && t.Question.TurnID != t.Turn.ID && t.Question.Status == "open" {
 		s.line("- A question of yours is still open; do not press for the answer.")

@@ -28,10 +28,15 @@ func TestGate(t *testing.T) {
 	require.Equal(t, "a [id] b [id]", clean)
 	require.Equal(t, 2, found)
 
-	said, found, err := gate.Reply(t.Context(), "I read recipe_1 and inv_1..inv_59, not step_2 or recipe_99; Curry (recipe_1) has ing_1.")
+	said, found, err := gate.Reply(t.Context(), "I read recipe_1 and inv_1..inv_59, not step_2 or Recipe_99; Curry (recipe_1) has ing_1.")
 	require.NoError(t, err)
 	require.Zero(t, found)
-	require.Equal(t, "I read Butter Chicken and 59 inventory items, not step_2 or recipe_99; Curry has ingredient.", said)
+	require.Equal(t, "I read Butter Chicken and 59 inventory items, not step_2 or recipe; Curry has ingredient.", said)
+
+	gate.Own = map[string]bool{"task_1": true}
+	said, _, err = gate.Reply(t.Context(), "Due: call task_1.")
+	require.NoError(t, err)
+	require.Equal(t, "Due: call task_1.", said, "V14: what the user's own rows say is no ref")
 
 	gate.Strict = true
 	clean, _, err = gate.Check(t.Context(), "01900000-0000-7000-8000-00000000000a")

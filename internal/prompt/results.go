@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"strings"
+
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
@@ -108,6 +110,8 @@ func (t *page) otherResults(s *section, budget *int) {
 		case r.IsNotice():
 		case r.Failed():
 			failed++
+		case r.Tool == view.ToolRecall:
+			t.toldRecall(s, r, budget, told)
 		case view.CarriesRows(r.Tool) || r.Tool == "generate" || len(r.Rows) == 0:
 		default:
 			line := "Computed: " + clean.Clip(clean.JSON(t.Guarded(r)), *budget*clean.RunesPerToken)
@@ -122,5 +126,26 @@ func (t *page) otherResults(s *section, budget *int) {
 	}
 	if failed > 0 {
 		s.line("(", count(failed, "attempt"), " failed on the way)")
+	}
+}
+
+// toldRecall words what a search of the past found, each thing once.
+func (t *page) toldRecall(s *section, r *view.Result, budget *int, told map[string]bool) {
+	if len(r.Rows) == 0 {
+		s.line("Looked back: nothing fits")
+	}
+	for _, found := range r.Rows {
+		line := "Recalled: " + t.recalledLine(found)
+		ref, number := t.recalledWhat(found)
+		if e := t.ByRef[ref]; e != nil {
+			line = "Recalled: " + strings.TrimPrefix(t.PlainRow(ref), "- ") + " (" + t.Singular(e.EntityType) + ")"
+		}
+		if told[line] || clean.Tokens(line) > *budget {
+			continue
+		}
+		told[line] = true
+		*budget -= clean.Tokens(line)
+		s.line(line)
+		s.because("recalled", ref, number, line)
 	}
 }

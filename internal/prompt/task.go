@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,14 +16,51 @@ import (
 // day is a date with its weekday, computed here because models get weekdays wrong.
 func day(at time.Time) string { return at.Format("2006-01-02 (Monday)") }
 
-// today is the user's day and the week from it.
+const (
+	nextDays  = 7
+	maxInSpan = 31 // days of one constraint that are listed
+)
+
+// today is the user's day, the week from it, and the days that constraints name.
 func (t *page) today() string {
-	days := make([]string, 6)
+	const form = "Mon 2006-01-02"
+	days := make([]string, nextDays)
 	for i := range days {
-		days[i] = t.Now.AddDate(0, 0, i+1).Format("Mon 2006-01-02")
+		days[i] = t.Now.AddDate(0, 0, i+1).Format(form)
+	}
+	text := "Today: " + day(t.Now) + "\nNext days: " + strings.Join(days, ", ")
+	var named []string
+	for _, c := range t.Constraints {
+		for _, at := range spanOf(c.Value) {
+			if one := at.Format(form); !slices.Contains(days, one) && !slices.Contains(named, one) {
+				named = append(named, one)
+			}
+		}
+	}
+	if len(named) > 0 {
+		text += "\nDays of the constraints: " + strings.Join(named, ", ")
 	}
 
-	return "Today: " + day(t.Now) + "\nNext days: " + strings.Join(days, ", ")
+	return text
+}
+
+// spanOf are the days from the first to the last that a constraint's value names.
+func spanOf(value json.RawMessage) []time.Time {
+	var span struct{ From, To string }
+	if json.Unmarshal(value, &span) != nil {
+		return nil
+	}
+	from, err := time.Parse(time.DateOnly, span.From)
+	to, toErr := time.Parse(time.DateOnly, span.To)
+	if err != nil || toErr != nil {
+		return nil
+	}
+	var days []time.Time
+	for ; !from.After(to) && len(days) < maxInSpan; from = from.AddDate(0, 0, 1) {
+		days = append(days, from)
+	}
+
+	return days
 }
 
 // currentMessage is what the user wrote, for Understand.

@@ -131,7 +131,7 @@ func TestConstraintsStayExact(t *testing.T) {
 	for _, f := range []nodes.Frame{b.understand(t, turn).Frame, b.think(t, turn).Frame, b.act(t, turn, 1).Frame} {
 		held := body(f, "## Constraints")
 		require.Contains(t, held, "- 8 meals [count: 8] (since turn 2)")
-		require.Contains(t, held, `- January 5 to 10 [date_range: {"from":"2026-01-05","to":"2026-01-10"}] (since turn 2)`)
+		require.Contains(t, held, `- January 5 to 10 [date_range: {"from":"2026-01-05 (Mon)","to":"2026-01-10 (Sat)"}] (since turn 2)`)
 		require.Contains(t, held, `- no nuts, ever [exclude: "nuts"] (lasting)`)
 		require.Contains(t, held, "no cod until then")
 		require.NotContains(t, held, "fish", "it has expired")

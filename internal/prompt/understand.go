@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -66,18 +67,26 @@ func (t *page) knownTier(s *section, heading, tier string, budget *int) {
 		return
 	}
 	s.line(heading)
-	shown := 0
-	for _, e := range entities {
+	ranked := slices.Clone(entities)
+	slices.SortStableFunc(ranked, func(a, b *view.Entity) int {
+		return cmp.Or(compareConfidence(b, a), cmp.Compare(b.TurnLastRef, a.TurnLastRef))
+	})
+	kept := map[*view.Entity]string{}
+	for _, e := range ranked {
 		line := t.knownLine(e)
 		if clean.Tokens(line) > *budget {
 			break
 		}
 		*budget -= clean.Tokens(line)
-		s.line(line)
-		s.because(itemReason(e, tier), e.Ref, int(e.TurnLastRef), line)
-		shown++
+		kept[e] = line
 	}
-	s.shown(shown, len(entities), "")
+	for _, e := range entities {
+		if line, ok := kept[e]; ok {
+			s.line(line)
+			s.because(itemReason(e, tier), e.Ref, int(e.TurnLastRef), line)
+		}
+	}
+	s.shown(len(kept), len(entities), "")
 }
 
 // knownLine is an entity's line with its stamps.
@@ -216,5 +225,26 @@ func (t *page) countRest(s *section, listed map[*view.Entity]bool) {
 	}
 	if len(parts) > 0 {
 		s.line("Also known, not listed: ", strings.Join(parts, ", "))
+	}
+	t.countHidden(s, listed)
+}
+
+// countHidden counts what no tier has: linked by other rows only, or demoted.
+func (t *page) countHidden(s *section, listed map[*view.Entity]bool) {
+	demoted, linked := 0, 0
+	for _, e := range t.Entities {
+		switch {
+		case listed[e] || e.Tier != "" || e.State == "deleted":
+		case e.DemotedAtTurn != nil:
+			demoted++
+		case e.Action == "linked":
+			linked++
+		}
+	}
+	if demoted > 0 {
+		s.line("Demoted, not listed: ", strconv.Itoa(demoted), "; named, they come back")
+	}
+	if linked > 0 {
+		s.line("Known only because other rows point at them: ", strconv.Itoa(linked))
 	}
 }

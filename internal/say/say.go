@@ -15,7 +15,8 @@ type Teller struct{ *view.Scene }
 // MaxReason bounds why something was decided, in characters.
 const MaxReason = 200
 
-// Plain says labels in place of refs. What only looks like a ref stays.
+// Plain says labels in place of refs, and the type's word in place of one that does
+// not exist. What looks like a ref in the user's own rows stays.
 func (t *Teller) Plain(text string) string {
 	labels := make(map[string]string, len(t.Entities)+len(t.Dropped))
 	for _, e := range t.Dropped {
@@ -28,7 +29,7 @@ func (t *Teller) Plain(text string) string {
 		}
 	}
 
-	return clean.Unref(text, labels, t.Plural)
+	return t.Names(labels, t.Own()).Unref(text)
 }
 
 // LabelsOf are the labels of the top-level rows that a tool was the last to touch.

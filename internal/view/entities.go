@@ -14,11 +14,16 @@ import (
 // Entity is a ref with what prompts say of it.
 type Entity struct {
 	*db.EntityRefListInViewRow
-	Label  string // one line, fit for a prompt
-	Loaded bool   // its row stands in the data of the window
-	Full   bool   // with all columns of its text set
-	Stale  string // as in View
+	Label string // one line, fit for a prompt
+	// Loaded are the column sets of its row that stand whole in the data of the window:
+	// summary, text, rows. A set that its type does not have stands with the summary.
+	Loaded []string
+	Shown  bool   // something of its row stands in that data
+	Stale  string // as in View; what is loaded of such a row is no longer so
 }
+
+// Has says whether a column set of its row is loaded and current.
+func (e *Entity) Has(set string) bool { return e.Stale == "" && slices.Contains(e.Loaded, set) }
 
 // Pending reports whether it is generated and not saved.
 func (e *Entity) Pending() bool { return e.State == db.RefStatePending }
@@ -48,7 +53,11 @@ func (t *Scene) Refs() nodes.Refs {
 		if deleted && (e.DeletedAtTurn == nil || *e.DeletedAtTurn != t.Turn.Number) {
 			continue
 		}
-		refs[e.Ref] = nodes.Ref{Type: e.EntityType, Label: e.Label, Pending: e.Pending(), Loaded: e.Loaded, Deleted: deleted}
+		refs[e.Ref] = nodes.Ref{Type: e.EntityType, Label: e.Label, Pending: e.Pending(), Deleted: deleted, Gone: e.Stale == StaleGone}
+		if ref := refs[e.Ref]; e.Stale == "" {
+			ref.Loaded = e.Loaded
+			refs[e.Ref] = ref
+		}
 	}
 
 	return refs

@@ -26,6 +26,9 @@ type Gate struct {
 	// Strict makes a leak an error. Tests are strict; a running program rather
 	// answers with the identifier taken out.
 	Strict bool
+	// Own are texts of the form of a ref that stand in the user's rows, in lower case: a reply
+	// may quote them.
+	Own map[string]bool
 
 	domain  *domain.Domain
 	conn    db.DBTX
@@ -110,7 +113,7 @@ func (g *Gate) Reply(ctx context.Context, text string) (string, int, error) {
 		return "", found, err
 	}
 	v := &View{Domain: g.domain}
-	names := v.namesIn(text)
+	names := v.namesIn(strings.ToLower(text))
 	if len(names) == 0 {
 		return text, found, err
 	}
@@ -126,5 +129,5 @@ func (g *Gate) Reply(ctx context.Context, text string) (string, int, error) {
 		}
 	}
 
-	return clean.Unref(text, labels, v.Plural), found, err
+	return v.Names(labels, g.Own).Unref(text), found, err
 }

@@ -176,3 +176,62 @@ const minLabel = 3
 // older is how many refs that have left the window Understand looks through for
 // what a message names in part.
 const older = 500
+
+// Names are what the refs in a text stand for, with the types' words.
+func (v *View) Names(labels map[string]string, own map[string]bool) *clean.Names {
+	word := func(entityType string) string {
+		if def := v.Domain.ByType(entityType); def != nil {
+			return def.Name
+		}
+
+		return ""
+	}
+
+	return &clean.Names{Labels: labels, Own: own, Word: word, Plural: v.Plural}
+}
+
+// Own are the texts of the form of a ref that stand in the user's rows and drafts, in
+// lower case. They are what the user wrote, not refs.
+func (t *Scene) Own() map[string]bool {
+	own := map[string]bool{}
+	for _, r := range t.Rows.ByRef {
+		for name, value := range r.Columns {
+			t.ownIn(r.Kind, name, value, own)
+		}
+	}
+	for _, e := range t.Entities {
+		var content map[string]any
+		if def := t.Domain.ByType(e.EntityType); def != nil && e.Pending() && clean.Decode(t.Drafts[e.Ref], &content) == nil {
+			t.ownInRow(def, content, own)
+		}
+	}
+
+	return own
+}
+
+func (t *Scene) ownInRow(def *domain.Entity, columns map[string]any, own map[string]bool) {
+	for name, value := range columns {
+		child := ChildOf(def, name)
+		list, isList := value.([]any)
+		if child == nil || !isList {
+			t.ownIn(def, name, value, own)
+
+			continue
+		}
+		for _, item := range list {
+			if row, isRow := item.(map[string]any); isRow {
+				t.ownInRow(child.Entity, row, own)
+			}
+		}
+	}
+}
+
+func (t *Scene) ownIn(def *domain.Entity, name string, value any, own map[string]bool) {
+	column := def.Column(name)
+	if column == nil || column == def.Key || column.FK != nil {
+		return
+	}
+	for _, text := range clean.RefShaped(clean.Value(value)) {
+		own[text] = true
+	}
+}

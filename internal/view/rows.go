@@ -278,17 +278,36 @@ func (t *Scene) guardWas(def *domain.Entity, was map[string]any) map[string]any 
 	return shown
 }
 
-// markLoaded tells the entities how much of them is loaded.
+// markLoaded tells the entities which column sets of them are loaded.
 func (t *Scene) markLoaded() {
 	for ref, r := range t.Rows.ByRef {
-		e := t.ByRef[ref]
-		e.Loaded = !r.Deleted
-		e.Full = true
-		for _, name := range r.Kind.Sets["text"] {
-			_, read := r.Columns[name]
-			if !read && !slices.Contains(r.Kind.Sets["summary"], name) {
-				e.Full = false
-			}
+		if !r.Deleted {
+			t.ByRef[ref].Loaded, t.ByRef[ref].Shown = r.sets(), true
 		}
 	}
+}
+
+// sets are the column sets of which every column is known: summary, what text adds to
+// it, and the children as rows.
+func (r *Row) sets() []string {
+	whole := func(set string, but []string) bool {
+		return !slices.ContainsFunc(r.Kind.Sets[set], func(name string) bool {
+			_, known := r.Columns[name]
+			column := r.Kind.Column(name)
+
+			return !known && name != r.Kind.Key.Name && (column == nil || !column.Hidden) && !slices.Contains(but, name)
+		})
+	}
+	var sets []string
+	if whole("summary", nil) {
+		sets = append(sets, "summary")
+	}
+	if whole("text", r.Kind.Sets["summary"]) {
+		sets = append(sets, "text")
+	}
+	if !slices.ContainsFunc(r.Kind.Children, func(c *domain.Child) bool { _, known := r.Children[c.Entity.Table]; return !known }) {
+		sets = append(sets, "rows")
+	}
+
+	return sets
 }

@@ -14,6 +14,12 @@ import (
 // changedByUser is what the registry says of a row that its user has changed beside the conversation.
 const changedByUser = "updated:user"
 
+// What can be wrong with a row that was loaded.
+const (
+	StaleChanged = "changed"
+	StaleGone    = "gone"
+)
+
 // Probe reads the versions of all rows that the view knows, in one round trip: the owner's programs, and the person
 // beside the conversation, write without us. The view that it returns says which of the rows that it shows are no longer
 // what is shown, and which version a decision on it expects of each row.
@@ -77,17 +83,17 @@ func (v *View) queueVersions(b *pgx.Batch, def *domain.Entity, rows []*Entity) {
 // compare finds what has changed of the rows that are shown.
 func (v *View) compare(rows []*Entity, now map[string]string) {
 	for _, e := range rows {
-		if !e.Loaded || e.RowVersion == nil {
+		if !e.Shown || e.RowVersion == nil {
 			continue
 		}
 		switch version, exists := now[*e.EntityID]; {
 		case !exists:
-			v.Stale[e.Ref] = "gone"
+			v.Stale[e.Ref] = StaleGone
 		case e.Action == changedByUser && e.TurnLastRef > v.Turn.Number: // for the coming turn; this one does not show it
-			v.Stale[e.Ref] = "changed"
+			v.Stale[e.Ref] = StaleChanged
 			v.Versions.Rows[e.EntityType][*e.EntityID] = "not seen"
 		case version != *e.RowVersion:
-			v.Stale[e.Ref] = "changed"
+			v.Stale[e.Ref] = StaleChanged
 			v.Versions.Rows[e.EntityType][*e.EntityID] = *e.RowVersion
 		}
 	}

@@ -1,0 +1,136 @@
+package prompt
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"alfred/internal/clean"
+	"alfred/internal/view"
+)
+
+// whatIsKnown is what a reply may state beside what the turn did: the rows as they are
+// of all that the message or the plan names, what the user did in the page, and what
+// others changed or deleted meanwhile.
+func (t *page) whatIsKnown(s *section) {
+	t.byUser(s)
+	t.behindOurBack(s)
+	budget := t.config.Budget.Results / 2
+	told := t.toldRefs()
+	for _, ref := range t.spokenOf(len(told) == 0) {
+		if told[ref] {
+			continue
+		}
+		told[ref] = true
+		line := t.knownRow(t.ByRef[ref])
+		if line == "" || clean.Tokens(line) > budget {
+			continue
+		}
+		budget -= clean.Tokens(line)
+		s.line(line)
+		s.because("recent", ref, t.Rows.ByRef[ref].Turn, line)
+	}
+}
+
+// knownRow is a row that is loaded and current, "" for any other.
+func (t *page) knownRow(e *view.Entity) string {
+	if r := t.Rows.ByRef[e.Ref]; r == nil || r.Deleted || e.Pending() || e.Stale != "" || t.Gone(e.Ref) {
+		return ""
+	}
+
+	return t.PlainRow(e.Ref)
+}
+
+// toldRefs are those that the execution results show.
+func (t *page) toldRefs() map[string]bool {
+	told := t.NestedRefs()
+	for _, d := range t.Deeds() {
+		for _, ref := range d.Refs {
+			told[ref] = true
+		}
+	}
+
+	return told
+}
+
+// spokenOf are the refs that the message means and the plan names; and, where the turn
+// has shown nothing, what stands in the window, newest first: the message may speak of
+// it without a name.
+func (t *page) spokenOf(window bool) []string {
+	var refs []string
+	for _, m := range t.Understood.Mentions {
+		refs = append(refs, m.Ref)
+	}
+	for _, step := range t.Steps {
+		refs = append(refs, step.Refs...)
+	}
+	if window {
+		recent := t.Tier("recent")
+		slices.SortStableFunc(recent, func(a, b *view.Entity) int { return cmp.Compare(b.TurnLastRef, a.TurnLastRef) })
+		nested := t.NestedRefs()
+		for _, e := range recent {
+			if def := t.Domain.ByType(e.EntityType); !nested[e.Ref] && def != nil && !t.IsChild(def) {
+				refs = append(refs, e.Ref)
+			}
+		}
+	}
+
+	return slices.DeleteFunc(refs, func(ref string) bool { return t.ByRef[ref] == nil })
+}
+
+// byUser says what the user did in the page before this message.
+func (t *page) byUser(s *section) {
+	verbs := map[string]string{"created:user": "created", "updated:user": "changed", "deleted:user": "deleted"}
+	for _, e := range t.Entities {
+		if verb := verbs[e.Action]; verb != "" && e.TurnLastRef == t.Turn.Number {
+			line := "The user has " + verb + " it in the page: " + e.Label + " (" + t.Singular(e.EntityType) + ")"
+			s.line(line)
+			s.because("mentioned", e.Ref, t.Number, line)
+		}
+	}
+}
+
+// behindOurBack names the rows that are no longer as they were read.
+func (t *page) behindOurBack(s *section) {
+	words := map[string]string{
+		view.StaleChanged: "Changed by someone else since it was read, so its values are not known: ",
+		view.StaleGone:    "Deleted by someone else since it was read: ",
+	}
+	for _, stale := range []string{view.StaleChanged, view.StaleGone} {
+		var labels []string
+		for _, e := range t.Entities {
+			if e.Stale == stale {
+				labels = append(labels, e.Label)
+			}
+		}
+		if len(labels) > 0 {
+			s.line(words[stale], enumerate(labels))
+		}
+	}
+}
+
+// viableEntities are what is left of the types of which something is excluded.
+func (t *page) viableEntities() []*view.Entity {
+	types := map[string]bool{}
+	for _, e := range t.Tier("excluded") {
+		types[e.EntityType] = true
+	}
+
+	return slices.DeleteFunc(slices.Clone(t.Entities), func(e *view.Entity) bool {
+		return !types[e.EntityType] || e.Stale == view.StaleGone || !slices.Contains([]string{"generated", "recent", "retained"}, e.Tier)
+	})
+}
+
+// viable names them by their refs.
+func (t *page) viable(s *section) {
+	left := t.viableEntities()
+	if len(left) == 0 {
+		return
+	}
+	refs := make([]string, 0, maxRefsNamed)
+	for _, e := range left[:min(len(left), maxRefsNamed)] {
+		refs = append(refs, e.Ref)
+	}
+	s.line(strings.Join(refs, ", "))
+	s.shown(len(refs), len(left), "")
+}
