@@ -194,16 +194,13 @@ func wanted(read nodes.Step, later []nodes.Step, in thought) []string {
 	})
 }
 
-// manyRows is from how many rows on an analysis is one over many: it gets their
-// summaries. One over few compares them, long texts and parts included.
-const manyRows = 10
-
-// lacks says that a step cannot see of a row what it needs.
+// lacks says that a step cannot see of a row what it needs: an analysis its summary,
+// what writes or drafts from it all of it.
 func lacks(s nodes.Step, ref nodes.Ref) bool {
 	if ref.Pending || ref.Deleted || ref.Gone {
 		return false
 	}
-	if s.Type == "analyze" && len(s.Refs) > manyRows {
+	if s.Type == "analyze" {
 		return !ref.Has("summary")
 	}
 

@@ -54,7 +54,7 @@ const (
 	headUnloaded = "Not loaded: read before analyzing."
 	headGone     = "No longer there, deleted by someone else since they were read:"
 
-	noteSummary = "(Of those with `read:summary` the long texts and parts are not: a step that needs them says `needs: rows` and names the refs, and they are read before it.)"
+	noteSummary = "(Of those with `read:summary` the long texts and parts are not. Before a generate or write step with `needs: rows` they are read for it; an analysis of them needs a read step first.)"
 )
 
 // recent lists what was touched in the window, loaded rows first. Refs that are

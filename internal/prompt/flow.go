@@ -1,10 +1,12 @@
 package prompt
 
 import (
+	"slices"
 	"strconv"
 
 	"alfred/internal/clean"
 	"alfred/internal/say"
+	"alfred/internal/view"
 )
 
 // conversationFlow is where the conversation stands, so that a reply goes on
@@ -45,6 +47,9 @@ func (t *page) replyGuidance(s *section) {
 	if labels := t.ExcludedNow(); len(labels) > 0 {
 		s.line("- Excluded as the user wished: ", enumerate(labels), ". Name it, so that the user sees it was heard.")
 	}
+	if t.draftedNow() && t.Asked() == nil {
+		s.line("- Drafts are waiting: offer once to save them.")
+	}
 	if left := t.viableEntities(); len(left) > 0 {
 		var labels []string
 		for _, e := range left {
@@ -58,4 +63,16 @@ func (t *page) replyGuidance(s *section) {
 	if s.body.Len() > 0 {
 		s.because("current", "", t.Number, s.body.String())
 	}
+}
+
+// draftedNow says whether this turn made or changed a draft that waits. Drafts of
+// earlier turns were offered then.
+func (t *page) draftedNow() bool {
+	return slices.ContainsFunc(t.OwnResults(), func(r *view.Result) bool {
+		return r.Tool == "generate" && !r.Failed() && slices.ContainsFunc(r.Refs, func(ref string) bool {
+			e := t.ByRef[ref]
+
+			return e != nil && e.Pending()
+		})
+	})
 }

@@ -116,7 +116,7 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) nodes.ActInput {
 		Facts: t.nodeFacts(), Step: typedStep(step),
 		StepType: string(step.StepType), Tables: t.tables(step), Writable: t.writable(step), Operations: t.operations(step), EntityTypes: t.draftable(step),
 		SchemaRequestsLeft: max(0, p.config.SchemaRequests-len(step.SchemaTables)),
-		Frame:              t.frame("act", t.stepPersona(step.Subdomain), nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken}),
+		Frame:              t.frame("act", t.stepPersona(step), nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken}),
 	}
 }
 

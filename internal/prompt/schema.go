@@ -137,6 +137,9 @@ func (t *page) plannerPersona() string {
 	b.WriteString("\n\n## Subdomains\n")
 	for _, sub := range t.Domain.Subdomains {
 		b.WriteString("\n**" + sub.Name + "** (" + strings.Join(sub.Tables, ", ") + "): " + sub.Description + "\n" + sub.Guidance + "\n")
+		if sub.Examples != "" {
+			b.WriteString("Plans, by example:\n" + sub.Examples + "\n")
+		}
 	}
 
 	t.plannerOperations(&b)
@@ -210,11 +213,12 @@ func parameter(c *domain.Column) *jsonschema.Schema {
 }
 
 // stepPersona is who the assistant is and what it must know for a step.
-func (t *page) stepPersona(subdomain string) string {
+func (t *page) stepPersona(step *db.TurnSteps) string {
 	parts := []string{t.Domain.Persona}
-	if sub := t.Domain.Subdomain(subdomain); sub != nil {
-		parts = append(parts, sub.Guidance, sub.Examples)
+	if sub := t.Domain.Subdomain(step.Subdomain); sub != nil {
+		parts = append(parts, sub.Guidance)
 	}
+	parts = append(parts, t.callExamples(step))
 
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
 }

@@ -1,0 +1,82 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+
+	"alfred/db"
+	"alfred/domain"
+)
+
+// analysisFramework is how an analyze step comes to a conclusion that the next step
+// and the reply can rely on.
+const analysisFramework = `## How To Analyze
+1. What is asked, and which constraints hold.
+2. Which rows count, and which are ruled out, each with the reason.
+3. Compare exactly, by what stands in the rows; totals with db_analyze or calculate, not in your head.
+4. conclusions: what fits, by ref and name, best first; what was ruled out and why; what is missing to be sure.`
+
+// callExamples are real calls for a type of step, on a table of the step's subdomain:
+// models copy what they see.
+func (t *page) callExamples(step *db.TurnSteps) string {
+	sub := t.Domain.Subdomain(step.Subdomain)
+	if sub == nil || len(sub.Tables) == 0 {
+		return ""
+	}
+	e := t.Domain.Entity(sub.Tables[0])
+	if e == nil || len(e.Label.Columns()) == 0 {
+		return ""
+	}
+	lines := t.callsOf(step.StepType, e)
+	if len(lines) == 0 {
+		return ""
+	}
+	text := "## Examples Of Calls\n- " + strings.Join(lines, "\n- ")
+	if step.StepType == db.StepTypeAnalyze {
+		text = analysisFramework + "\n\n" + text
+	}
+
+	return text
+}
+
+func (t *page) callsOf(kind db.StepType, e *domain.Entity) []string {
+	table, name := e.Table, e.Label.Columns()[0]
+	done := `, with ` + "`step_complete`" + ` {"summary": "...", "conclusions": "", "note": ""} in the same answer`
+	byRef := fmt.Sprintf(`[{"field": "id", "op": "=", "value": "%s_1"}]`, e.Type)
+	set := fmt.Sprintf(`[{"column": "%s", "value": "..."}]`, name)
+	switch kind {
+	case db.StepTypeRead:
+		return []string{
+			fmt.Sprintf(`By ref, in full: db_read {"table": "%s", "filters": %s, "detail": "full"}%s`, table, byRef, done),
+			fmt.Sprintf(`By name: db_read {"table": "%s", "filters": [{"field": "%s", "op": "=", "value": "..."}]}; a part of a name: "op": "ilike", "value": "%%...%%"`, table, name),
+		}
+	case db.StepTypeAnalyze:
+		return []string{fmt.Sprintf(`How many of each: db_analyze {"table": "%s", "aggregates": [{"fn": "count", "as": "n"}], "group_by": ["%s"], "filters": []}`, table, name)}
+	case db.StepTypeGenerate:
+		return []string{
+			fmt.Sprintf(`A new draft: generate {"creates": [{"type": "%s", "set": %s, "children": []}], "updates": []}%s`, e.Type, set, done),
+			fmt.Sprintf(`A change of a draft, only what changes: generate {"creates": [], "updates": [{"ref": "gen_%s_1", "set": %s, "clear": [], "children": []}]}`, e.Type, set),
+		}
+	case db.StepTypeWrite:
+		return writesOf(e, byRef, set, done)
+	default:
+		return nil
+	}
+}
+
+// writesOf are the writes that the declaration allows.
+func writesOf(e *domain.Entity, byRef, set, done string) []string {
+	var lines []string
+	if e.May(domain.Create) {
+		lines = append(lines, fmt.Sprintf(`A draft, exactly as it is: db_create {"table": "%s", "from_ref": "gen_%s_1"}%s`, e.Table, e.Type, done),
+			fmt.Sprintf(`A new row: db_create {"table": "%s", "rows": [{"set": %s, "children": []}]}`, e.Table, set))
+	}
+	if e.May(domain.Update) {
+		lines = append(lines, fmt.Sprintf(`A change: db_update {"table": "%s", "filters": %s, "set": %s, "clear": []}`, e.Table, byRef, set))
+	}
+	if e.May(domain.Delete) {
+		lines = append(lines, fmt.Sprintf(`Away with it: db_delete {"table": "%s", "filters": %s}`, e.Table, byRef))
+	}
+
+	return lines
+}
