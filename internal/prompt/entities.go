@@ -68,7 +68,7 @@ func (t *page) recent(s *section) {
 		}
 		head := t.howLoaded(e)
 		groups[head] = append(groups[head], e)
-		summaries = summaries || head == headLoaded && !(e.Has("text") && e.Has("rows"))
+		summaries = summaries || head == headLoaded && (!e.Has("text") || !e.Has("rows"))
 	}
 	budget := t.config.Budget.Entities
 	for _, head := range []string{headLoaded, headPart, headUnloaded, headGone} {

@@ -46,7 +46,10 @@ func (t *page) today() string {
 
 // spanOf are the days from the first to the last that a constraint's value names.
 func spanOf(value json.RawMessage) []time.Time {
-	var span struct{ From, To string }
+	var span struct {
+		From string `json:"from"`
+		To   string `json:"to"`
+	}
 	if json.Unmarshal(value, &span) != nil {
 		return nil
 	}
