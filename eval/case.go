@@ -48,6 +48,11 @@ FROM turns AS t WHERE t.session_id = $1 ORDER BY t.number`
 // messages, and what happened as what is expected, for somebody to correct. source is the schema of the tables where the
 // domain is reached through views. Rows are people's own: whoever keeps the case keeps them.
 func FromSession(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, nameOrPath, source string, session uuid.UUID) (*Suite, []string, error) {
+	return fromSession(ctx, pool, bound, nameOrPath, source, session, false)
+}
+
+// fromSession brings all shared rows if whole, else those that the user's refer to.
+func fromSession(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, nameOrPath, source string, session uuid.UUID, whole bool) (*Suite, []string, error) {
 	suite := &Suite{Suite: bound.Name, Domain: nameOrPath}
 	var notes []string
 	err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
@@ -67,7 +72,7 @@ func FromSession(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, 
 			return fmt.Errorf("read the conversation: %w", err)
 		}
 		c := Case{Case: slug(or(title, turns[0].Message)), About: "Made from a conversation. What is expected is what happened: correct what went wrong."}
-		p := &past{tx: tx, bound: bound, source: source, user: user}
+		p := &past{tx: tx, bound: bound, source: source, user: user, whole: whole}
 		if c.Seed, err = p.seed(ctx, turns[0].CreatedAt); err != nil {
 			return err
 		}
@@ -100,10 +105,12 @@ func (p *past) seed(ctx context.Context, moment time.Time) (string, error) {
 	} else if p.bound.Name == kitchen {
 		b.WriteString("DELETE FROM alfred.users WHERE name = 'demo';\n")
 	}
-	for _, t := range tables {
-		if t.entity.Reference {
+	for _, t := range slices.Backward(tables) { // those that refer to others before these
+		if t.entity.Reference && !p.whole {
 			t.only(tables)
 		}
+	}
+	for _, t := range tables {
 		sql, err := t.sql()
 		if err != nil {
 			return "", err

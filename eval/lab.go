@@ -155,6 +155,10 @@ func (s *Suite) build(ctx context.Context, address string) error {
 			return fmt.Errorf("schema %s: %w", file, err)
 		}
 	}
+	// What reaches into other databases goes before there are any rows.
+	if _, err := pool.Exec(ctx, s.schema+noServers); err != nil {
+		return fmt.Errorf("schema: %w", err)
+	}
 	if err := s.attach(ctx, pool); err != nil {
 		return err
 	}
@@ -165,6 +169,11 @@ func (s *Suite) build(ctx context.Context, address string) error {
 
 	return nil
 }
+
+const noServers = `
+;DO $$ DECLARE server text; BEGIN
+	FOR server IN SELECT srvname FROM pg_foreign_server LOOP EXECUTE format('DROP SERVER %I CASCADE', server); END LOOP;
+END $$`
 
 // attach makes the views of a domain that is reached through some.
 func (s *Suite) attach(ctx context.Context, pool *pgxpool.Pool) error {
@@ -217,8 +226,9 @@ type overlay struct {
 
 // Open implements fs.FS: the declaration and what it names stand in its own folder.
 func (o overlay) Open(name string) (fs.File, error) {
-	if file, err := o.over.Open(name); err == nil {
-		return file, nil
+	file, err := o.over.Open(name)
+	if err == nil || o.under == nil {
+		return file, err
 	}
 
 	return o.under.Open(name)

@@ -33,6 +33,7 @@ type past struct {
 	bound  *domain.Domain
 	source string // schema of the tables, where they are reached through views
 	user   uuid.UUID
+	whole  bool     // with all rows that users share
 	notes  []string // what could not be wound back
 }
 
@@ -181,7 +182,7 @@ func (t *table) only(tables []*table) {
 	used := map[string]bool{}
 	for _, other := range tables {
 		for _, c := range other.entity.Columns {
-			if c.FK == nil || c.FK.Entity != t.entity || other.entity.Reference {
+			if c.FK == nil || c.FK.Entity != t.entity {
 				continue
 			}
 			for _, row := range other.rows {

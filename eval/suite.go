@@ -31,7 +31,8 @@ type Suite struct {
 	Seed   string   `yaml:"seed,omitempty"`   // SQL that runs before that of each case
 	Cases  []Case   `yaml:"cases"`
 
-	files fs.FS // the folder of the suite
+	files  fs.FS  // the folder of the suite
+	schema string // SQL that makes the domain's tables, besides the files
 }
 
 // Case is one conversation and what must be true after it.

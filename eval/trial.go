@@ -25,7 +25,8 @@ type trial struct {
 	suite *Suite
 	c     *Case
 	model string
-	said  []llm.Message // as the person sees it
+	said  []llm.Message                                        // as the person sees it
+	after func(ctx context.Context, t *trial, p *Played) error // told of each turn that was played; nil: nobody is
 
 	pool    *pgxpool.Pool
 	user    uuid.UUID
@@ -238,6 +239,10 @@ func (t *trial) turn(ctx context.Context, turn *Turn) error {
 	}
 	for _, stray := range strays {
 		t.check.fault(number, "rows of others", "none written", stray.Op+" in "+stray.Relation+" of a row that is not the user's")
+	}
+
+	if t.after != nil {
+		return t.after(ctx, t, played)
 	}
 
 	return t.check.look(ctx, &turn.Expect, played)

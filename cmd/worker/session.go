@@ -19,6 +19,7 @@ import (
 type sessionCommand struct {
 	Export sessionExportCommand `cmd:"" help:"Print all that is kept of a session, as JSON."`
 	Forget sessionForgetCommand `cmd:"" help:"Delete a session and everything it left. Domain rows stay."`
+	Replay sessionReplayCommand `cmd:"" help:"Hold a session again with another model on a scratch database, and print what differs."`
 	Show   sessionShowCommand   `cmd:"" help:"Print what happened in a session, line by line."`
 }
 

@@ -1,0 +1,361 @@
+package eval
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/domain"
+	"alfred/internal/scratch"
+	"alfred/llm"
+	"alfred/pg"
+)
+
+// Replay is a conversation that was held again on a scratch database, turn by turn beside what happened.
+type Replay struct {
+	Session uuid.UUID      `json:"session_id"`
+	Model   string         `json:"model"`
+	From    int            `json:"from"` // the first turn that the model answered; earlier ones have the answers of then
+	Notes   []string       `json:"notes,omitempty"`
+	Turns   []ReplayedTurn `json:"turns"`
+}
+
+// ReplayedTurn is a turn as it was and as it is with the other model.
+type ReplayedTurn struct {
+	Number  int    `json:"number"`
+	Message string `json:"message"`
+	Was     Side   `json:"was"`
+	Is      Side   `json:"is"`
+	Rows    Rows   `json:"rows"`
+	// Answers are the model's, so that a replay that was interrupted goes on without buying them again.
+	Answers []Answer `json:"answers"`
+}
+
+// Side is what one run of a turn came to.
+type Side struct {
+	Status  string   `json:"status"`
+	Intent  string   `json:"intent"`
+	Plan    []string `json:"plan"`
+	Calls   []string `json:"calls"` // of tools
+	Reply   string   `json:"reply"`
+	Models  int      `json:"model_calls"`
+	Tokens  int      `json:"tokens"`
+	USD     float64  `json:"cost_usd"`
+	Seconds float64  `json:"seconds"`
+
+	rows []wrote
+}
+
+// Rows says how many of the rows written are the same on both sides, written on both but with other values, written only
+// then, and only now.
+type Rows struct {
+	Equal     int `json:"equal"`
+	Different int `json:"different"`
+	Missing   int `json:"missing"`
+	Extra     int `json:"extra"`
+}
+
+// wrote is a row written: after is a hash of each column, without those that the database sets.
+type wrote struct{ Kind, ID, Action, After string }
+
+// plain leaves out what no two runs have in common: whose the row is, and the key of a row that was made.
+func (w wrote) plain(bound *domain.Domain) (wrote, error) {
+	entity := bound.ByType(w.Kind)
+	if w.After == "" || entity == nil {
+		return w, nil
+	}
+	columns, err := decode(w.After)
+	if err != nil {
+		return w, fmt.Errorf("read what was written: %w", err)
+	}
+	delete(columns, entity.Key.Name)
+	if entity.Owner != nil {
+		delete(columns, entity.Owner.Name)
+	}
+	text, err := json.Marshal(columns)
+	w.After = string(text)
+
+	return w, err
+}
+
+// Answer is what a model answered to one request.
+type Answer struct {
+	Node     string          `json:"node"`
+	Step     int             `json:"step"`
+	Call     int             `json:"call"`
+	Attempt  int             `json:"attempt"`
+	Response json.RawMessage `json:"response"`
+}
+
+// Source is the database whose conversation is replayed.
+type Source struct {
+	Pool   *pgxpool.Pool
+	Bound  *domain.Domain
+	Domain string // its name or path
+	Views  string // schema of the tables, where they are reached through views
+	Schema string // SQL that makes the domain's tables; "" for one that comes with the program
+}
+
+// Replay holds a conversation again from turn from on, 0 or 1 for all, with a model on a scratch database: the user's rows
+// as they were before the first message, the turns before from with the answers of then. keep is told of all that is
+// done so far after each turn, and before is what it was told last by a run that was interrupted, or nil.
+func (l *Lab) Replay(ctx context.Context, src *Source, session uuid.UUID, model string, from int, use string, before *Replay, keep func(*Replay) error) (*Replay, error) {
+	suite, notes, err := fromSession(ctx, src.Pool, src.Bound, src.Domain, src.Views, session, true)
+	if err != nil {
+		return nil, err
+	}
+	suite.schema = src.Schema
+	if use != "" {
+		suite.Use(use)
+	} else if !domain.BuiltIn(src.Domain) {
+		suite.Use(src.Domain)
+	}
+	r := &replay{live: src.Pool, bound: src.Bound, done: &Replay{Session: session, Model: model, From: max(from, 1), Notes: notes}, keep: keep, answers: map[place]llm.Response{}}
+	if before != nil && (before.Session != session || before.Model != model || before.From != r.done.From) {
+		return nil, errors.New("the replay that was interrupted is of another session, model or turn: name another file")
+	}
+	if err := r.recorded(ctx, before); err != nil {
+		return nil, err
+	}
+
+	return r.done, l.again(ctx, suite, model, r)
+}
+
+// again plays the messages on a scratch database.
+func (l *Lab) again(ctx context.Context, suite *Suite, model string, r *replay) error {
+	server, err := scratch.Open(ctx, l.Address, scratchPrefix)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	if err := server.Sweep(ctx); err != nil {
+		return err
+	}
+	name, drop, err := suite.template(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer drop()
+	own := *l
+	own.Models = func(models func(string) llm.Model) func(string) llm.Model {
+		return func(node string) llm.Model { return &remembering{model: models(node), answers: r.answers} }
+	}
+	c := suite.Cases[0]
+	for i := range c.Turns {
+		c.Turns[i].Expect = Expect{}
+	}
+	t := &trial{lab: &own, suite: suite, c: &c, model: model, after: r.turn}
+
+	return t.hold(ctx, server.Address(name))
+}
+
+// replay is one under way.
+type replay struct {
+	live    *pgxpool.Pool
+	bound   *domain.Domain
+	done    *Replay
+	keep    func(*Replay) error
+	answers map[place]llm.Response
+}
+
+// place is a request's place in a conversation.
+type place struct {
+	turn          int
+	node          string
+	step, call, n int
+}
+
+const answersOf = `
+SELECT t.number, c.node, coalesce(c.step, 0), c.call, c.attempt, c.response
+FROM llm_calls AS c JOIN turns AS t ON t.id = c.turn_id
+WHERE t.session_id = $1 AND t.number BETWEEN $2 AND $3 AND c.response IS NOT NULL AND (c.error_code IS NULL OR c.error_code = 'rejected')
+ORDER BY t.number, c.id`
+
+// recorded takes the answers of then for the turns before the first to play anew, and those of a run that was interrupted.
+func (r *replay) recorded(ctx context.Context, before *Replay) error {
+	if err := r.read(ctx, r.live, r.done.Session, 1, r.done.From-1, func(turn int, a Answer) error { return r.remember(turn, a) }); err != nil {
+		return err
+	}
+	if before == nil {
+		return nil
+	}
+	for i := range before.Turns {
+		for _, a := range before.Turns[i].Answers {
+			if err := r.remember(before.Turns[i].Number, a); err != nil {
+				return err
+			}
+		}
+	}
+
+	return nil
+}
+
+func (r *replay) read(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, first, last int, each func(turn int, a Answer) error) error {
+	rows, _ := pool.Query(ctx, answersOf, session, first, last)
+	var (
+		turn int
+		a    Answer
+	)
+	if _, err := pgx.ForEachRow(rows, []any{&turn, &a.Node, &a.Step, &a.Call, &a.Attempt, &a.Response}, func() error { return each(turn, a) }); err != nil {
+		return fmt.Errorf("read the answers: %w", err)
+	}
+
+	return nil
+}
+
+func (r *replay) remember(turn int, a Answer) error {
+	var response llm.Response
+	if err := json.Unmarshal(a.Response, &response); err != nil {
+		return fmt.Errorf("turn %d: read an answer of %s: %w", turn, a.Node, err)
+	}
+	r.answers[place{turn, a.Node, a.Step, a.Call, a.Attempt}] = response
+
+	return nil
+}
+
+// remembering gives the answer that is known for a request's place, and else asks.
+type remembering struct {
+	model   llm.Model
+	answers map[place]llm.Response
+}
+
+// Prepare fills in what the model is configured with.
+func (m *remembering) Prepare(req *llm.Request) { llm.Prepare(m.model, req) }
+
+// Generate implements llm.Model.
+func (m *remembering) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	known, ok := m.answers[place{req.Turn, req.Node, req.Step, req.Call, max(req.Attempt, 1)}]
+	if !ok {
+		return m.model.Generate(ctx, req)
+	}
+	if req.OnDelta != nil {
+		req.OnDelta(known.Text)
+	}
+
+	return &known, nil
+}
+
+// turn compares a turn that was played, and keeps what is done.
+func (r *replay) turn(ctx context.Context, t *trial, p *Played) error {
+	made := ReplayedTurn{Number: p.Number, Message: p.Message}
+	var err error
+	if made.Was, err = r.side(ctx, r.live, r.done.Session, p.Number); err != nil {
+		return err
+	}
+	if made.Is, err = r.side(ctx, t.pool, t.session, p.Number); err != nil {
+		return err
+	}
+	made.Rows = compare(made.Was.rows, made.Is.rows)
+	if err := r.read(ctx, t.pool, t.session, p.Number, p.Number, func(_ int, a Answer) error {
+		made.Answers = append(made.Answers, a)
+
+		return nil
+	}); err != nil {
+		return err
+	}
+	r.done.Turns = append(r.done.Turns, made)
+
+	return r.keep(r.done)
+}
+
+const sideOf = `
+SELECT t.status::text, coalesce(t.reply, t.error_message, ''),
+       coalesce((SELECT n.output ->> 'intent' FROM node_runs AS n WHERE n.turn_id = t.id AND n.node = 'understand' ORDER BY n.position LIMIT 1), ''),
+       ARRAY(SELECT s.step_type::text || ': ' || s.description FROM turn_steps AS s WHERE s.turn_id = t.id ORDER BY s.step),
+       ARRAY(SELECT r.tool || coalesce(' ' || r.entity_type, '') || coalesce(': ' || r.error_code, '') FROM turn_step_results AS r
+             WHERE r.turn_id = t.id ORDER BY r.step, r.call, r.created_at),
+       (SELECT count(*) FROM llm_calls AS c WHERE c.turn_id = t.id),
+       (SELECT coalesce(sum(c.input_tokens + c.output_tokens), 0) FROM llm_calls AS c WHERE c.turn_id = t.id),
+       (SELECT coalesce(sum(c.cost_usd), 0)::float8 FROM llm_calls AS c WHERE c.turn_id = t.id),
+       coalesce(extract(epoch FROM coalesce(t.replied_at, t.finished_at) - coalesce(t.started_at, t.created_at)), 0)::float8
+FROM turns AS t WHERE t.session_id = $1 AND t.number = $2`
+
+const wroteIn = `
+SELECT c.entity_type, CASE c.action WHEN 'created' THEN '' ELSE c.entity_id END, c.action, coalesce(c.after::text, '')
+FROM row_changes AS c JOIN turns AS t ON t.id = c.turn_id WHERE t.session_id = $1 AND t.number = $2 ORDER BY c.seq`
+
+func (r *replay) side(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, number int) (s Side, err error) {
+	err = pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, sideOf, session, number).Scan(&s.Status, &s.Reply, &s.Intent, &s.Plan, &s.Calls, &s.Models, &s.Tokens, &s.USD, &s.Seconds); err != nil {
+			return fmt.Errorf("read turn %d: %w", number, err)
+		}
+		rows, _ := tx.Query(ctx, wroteIn, session, number)
+		s.rows, err = pgx.CollectRows(rows, pgx.RowToStructByPos[wrote])
+		for i := 0; err == nil && i < len(s.rows); i++ {
+			s.rows[i], err = s.rows[i].plain(r.bound)
+		}
+
+		return err
+	})
+
+	return s, err
+}
+
+// compare pairs rows that are the same, then those of the same row or kind.
+func compare(was, is []wrote) (r Rows) {
+	left := map[wrote]int{}
+	for _, one := range was {
+		left[one]++
+	}
+	var others []wrote
+	for _, one := range is {
+		if left[one] > 0 {
+			left[one]--
+			r.Equal++
+
+			continue
+		}
+		others = append(others, one)
+	}
+	alike := map[wrote]int{}
+	for one, n := range left {
+		alike[wrote{Kind: one.Kind, ID: one.ID, Action: one.Action}] += n
+		r.Missing += n
+	}
+	for _, one := range others {
+		one.After = ""
+		if alike[one] > 0 {
+			alike[one]--
+			r.Missing--
+			r.Different++
+
+			continue
+		}
+		r.Extra++
+	}
+
+	return r
+}
+
+// Text is the comparison for people: what is the same in a word, what is not side by side.
+func (r *Replay) Text() string {
+	var b strings.Builder
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	for i := range r.Turns {
+		t := &r.Turns[i]
+		fmt.Fprintf(&b, "turn %d: %s\n", t.Number, oneLine(t.Message))
+		for _, one := range []struct{ what, was, is string }{
+			{"status", t.Was.Status, t.Is.Status}, {"intent", t.Was.Intent, t.Is.Intent}, {"plan", strings.Join(t.Was.Plan, "; "), strings.Join(t.Is.Plan, "; ")},
+			{"calls", strings.Join(t.Was.Calls, "; "), strings.Join(t.Is.Calls, "; ")}, {"reply", t.Was.Reply, t.Is.Reply},
+		} {
+			if one.was == one.is {
+				fmt.Fprintf(&b, "  %-7s same: %s\n", one.what, or(oneLine(one.is), "nothing"))
+			} else {
+				fmt.Fprintf(&b, "  %-7s was:  %s\n          is:   %s\n", one.what, or(oneLine(one.was), "nothing"), or(oneLine(one.is), "nothing"))
+			}
+		}
+		fmt.Fprintf(&b, "  rows    %d equal, %d different, %d missing, %d more\n", t.Rows.Equal, t.Rows.Different, t.Rows.Missing, t.Rows.Extra)
+		fmt.Fprintf(&b, "  took    %d calls, %d tokens, %.4f USD, %.1f s; was %d calls, %d tokens, %.4f USD, %.1f s\n",
+			t.Is.Models, t.Is.Tokens, t.Is.USD, t.Is.Seconds, t.Was.Models, t.Was.Tokens, t.Was.USD, t.Was.Seconds)
+	}
+
+	return b.String()
+}

@@ -1,0 +1,109 @@
+package eval_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"alfred/domain"
+	"alfred/eval"
+	"alfred/internal/dbtest"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/script"
+	"alfred/recall"
+)
+
+// A conversation that is replayed with the model that held it comes to the same; with another one from a turn on, the
+// turns before are as they were, and what differs is said. The live rows are never touched.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Pool(t)
+	session, bound := hold(t, pool, "Show my recipes", "Add 12 eggs to the fridge", "What is in my pantry?", "Set the milk to 2 litres", "Delete the shakshuka")
+	src := &eval.Source{Pool: pool, Bound: bound, Domain: "kitchen"}
+	live := rowsOf(t, pool)
+	keep := func(*eval.Replay) error { return nil }
+
+	same, err := lab(t).Replay(t.Context(), src, session, "offline", 0, "", nil, keep)
+	require.NoError(t, err)
+	require.Len(t, same.Turns, 5)
+	for _, turn := range same.Turns {
+		require.Equal(t, turn.Was.Reply, turn.Is.Reply, same.Text())
+		require.Equal(t, turn.Was.Calls, turn.Is.Calls)
+		require.Equal(t, eval.Rows{Equal: turn.Rows.Equal}, turn.Rows, same.Text())
+	}
+	require.Positive(t, same.Turns[1].Rows.Equal)
+	require.Positive(t, same.Turns[4].Rows.Equal)
+
+	other := lab(t)
+	asked := spoil(other)
+	differs, err := other.Replay(t.Context(), src, session, "offline", 4, "", nil, keep)
+	require.NoError(t, err)
+	require.Equal(t, 1, differs.Turns[1].Rows.Equal, differs.Text())
+	require.Positive(t, differs.Turns[3].Rows.Missing, differs.Text())
+	require.Contains(t, differs.Text(), "reply   was:")
+	require.Equal(t, live, rowsOf(t, pool))
+
+	// Interrupted after its fourth turn, it goes on without asking for what it was told.
+	halt, kept := errors.New("the power went"), &eval.Replay{}
+	_, err = other.Replay(t.Context(), src, session, "offline", 4, "", nil, func(done *eval.Replay) error {
+		if *kept = *done; len(done.Turns) == 4 {
+			return halt
+		}
+
+		return nil
+	})
+	require.ErrorIs(t, err, halt)
+	require.Len(t, kept.Turns, 4)
+	*asked = nil
+	whole, err := other.Replay(t.Context(), src, session, "offline", 4, "", kept, keep)
+	require.NoError(t, err)
+	require.Equal(t, differs.Turns[3].Is.Reply, whole.Turns[3].Is.Reply)
+	require.Len(t, whole.Turns, 5)
+	require.NotContains(t, *asked, 4)
+	require.Contains(t, *asked, 5)
+	_, err = other.Replay(t.Context(), src, session, "offline", 1, "", kept, keep)
+	require.ErrorContains(t, err, "name another file")
+}
+
+// spoil makes a lab's models claim what they have not done, and notes of which turns they are asked.
+func spoil(l *eval.Lab) *[]int {
+	asked, mu, honest := &[]int{}, &sync.Mutex{}, l.Worker
+	l.Worker = func(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, model string) (jobs.Config, *recall.Index, error) {
+		config, index, err := honest(ctx, pool, bound, model)
+		models := config.Models
+		config.Models = func(node string) llm.Model {
+			return &noting{script.DisturbAlways(models(node), "claim_without_call"), mu, asked}
+		}
+
+		return config, index, err
+	}
+
+	return asked
+}
+
+type noting struct {
+	llm.Model
+
+	mu    *sync.Mutex // background jobs ask too
+	asked *[]int
+}
+
+func (n *noting) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	n.mu.Lock()
+	*n.asked = append(*n.asked, req.Turn)
+	n.mu.Unlock()
+
+	return n.Model.Generate(ctx, req)
+}
+
+func rowsOf(t *testing.T, pool *pgxpool.Pool) (hash string) {
+	t.Helper()
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT md5(string_agg(x::text, '' ORDER BY x::text)) FROM (SELECT r::text AS x FROM kitchen.recipes r UNION ALL SELECT v::text FROM kitchen.inventory v) AS x`).Scan(&hash))
+
+	return hash
+}
