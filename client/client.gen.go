@@ -931,6 +931,19 @@ type Feedback struct {
 // FeedbackRating defines model for Feedback.Rating.
 type FeedbackRating string
 
+// ForkInBody defines model for ForkInBody.
+type ForkInBody struct {
+	// Turn Number of the turn after which it begins; 0 for the beginning.
+	Turn int64 `json:"turn"`
+}
+
+// Forked defines model for Forked.
+type Forked struct {
+	ForkedAtTurn int64  `json:"forked_at_turn"`
+	ID           string `json:"id"`
+	ParentID     string `json:"parent_id"`
+}
+
 // Found defines model for Found.
 type Found struct {
 	At *time.Time `json:"at,omitempty"`
@@ -1751,6 +1764,9 @@ type PatchSessionJSONRequestBody = SessionChanges
 // PatchArtifactJSONRequestBody defines body for PatchArtifact for application/json ContentType.
 type PatchArtifactJSONRequestBody = ArtifactChanges
 
+// ForkSessionJSONRequestBody defines body for ForkSession for application/json ContentType.
+type ForkSessionJSONRequestBody = ForkInBody
+
 // EnqueueTurnJSONRequestBody defines body for EnqueueTurn for application/json ContentType.
 type EnqueueTurnJSONRequestBody = NewTurn
 
@@ -2019,6 +2035,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/events (the `SessionEvents` operationId).
 	SessionEvents(ctx context.Context, id string, params *SessionEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForkSessionWithBody Begin a conversation as another stood after a turn
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
+	ForkSessionWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ForkSession Begin a conversation as another stood after a turn
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
+	ForkSession(ctx context.Context, id string, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSummaries What is remembered of each turn
 	//
@@ -2608,6 +2638,40 @@ func (c *Client) PinEntity(ctx context.Context, id string, ref string, reqEditor
 // Corresponds with GET /v1/sessions/{id}/events (the `SessionEvents` operationId).
 func (c *Client) SessionEvents(ctx context.Context, id string, params *SessionEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSessionEventsRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForkSessionWithBody Begin a conversation as another stood after a turn
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
+func (c *Client) ForkSessionWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForkSessionRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ForkSession Begin a conversation as another stood after a turn
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
+func (c *Client) ForkSession(ctx context.Context, id string, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForkSessionRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4586,6 +4650,53 @@ func NewSessionEventsRequest(server string, id string, params *SessionEventsPara
 	return req, nil
 }
 
+// NewForkSessionRequest calls the generic ForkSession builder with application/json body
+func NewForkSessionRequest(server string, id string, body ForkSessionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewForkSessionRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewForkSessionRequestWithBody constructs an http.Request for the ForkSession method, with any body, and a specified content type
+func NewForkSessionRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/fork", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListSummariesRequest constructs an http.Request for the ListSummaries method
 func NewListSummariesRequest(server string, id string, params *ListSummariesParams) (*http.Request, error) {
 	var err error
@@ -5627,6 +5738,20 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/events (the `SessionEvents` operationId).
 	SessionEventsWithResponse(ctx context.Context, id string, params *SessionEventsParams, reqEditors ...RequestEditorFn) (*SessionEventsResponse, error)
+
+	// ForkSessionWithBodyWithResponse Begin a conversation as another stood after a turn
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
+	ForkSessionWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error)
+
+	// ForkSessionWithResponse Begin a conversation as another stood after a turn
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
+	ForkSessionWithResponse(ctx context.Context, id string, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error)
 
 	// ListSummariesWithResponse What is remembered of each turn
 	//
@@ -6834,6 +6959,47 @@ func (r SessionEventsResponse) ContentType() string {
 	return ""
 }
 
+type ForkSessionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *Forked
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r ForkSessionResponse) GetJSON201() *Forked {
+	return r.JSON201
+}
+
+// GetBody returns the raw response body bytes
+func (r ForkSessionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ForkSessionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ForkSessionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ForkSessionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListSummariesResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -7748,6 +7914,32 @@ func (c *ClientWithResponses) SessionEventsWithResponse(ctx context.Context, id 
 	return ParseSessionEventsResponse(rsp)
 }
 
+// ForkSessionWithBodyWithResponse Begin a conversation as another stood after a turn
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
+func (c *ClientWithResponses) ForkSessionWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error) {
+	rsp, err := c.ForkSessionWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseForkSessionResponse(rsp)
+}
+
+// ForkSessionWithResponse Begin a conversation as another stood after a turn
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
+func (c *ClientWithResponses) ForkSessionWithResponse(ctx context.Context, id string, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error) {
+	rsp, err := c.ForkSession(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseForkSessionResponse(rsp)
+}
+
 // ListSummariesWithResponse What is remembered of each turn
 //
 // Returns a wrapper object for the known response body format(s).
@@ -8648,6 +8840,32 @@ func ParseSessionEventsResponse(rsp *http.Response) (*SessionEventsResponse, err
 	response := &SessionEventsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseForkSessionResponse parses an HTTP response from a ForkSessionWithResponse call
+func ParseForkSessionResponse(rsp *http.Response) (*ForkSessionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ForkSessionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest Forked
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
 	}
 
 	return response, nil

@@ -636,6 +636,10 @@ type Sessions struct {
 	LastActivityAt time.Time
 	// Since when it takes no more turns; null while open.
 	ArchivedAt *time.Time
+	// The session that it was forked from; null for none, and once that is forgotten.
+	ParentID *uuid.UUID
+	// It begins as its parent stood when that turn had ended; null for a session of its own.
+	ForkedAtTurn *int32
 	// Since when it stands above the others in lists; null for most.
 	PinnedAt *time.Time
 	// When it was started.
@@ -772,7 +776,7 @@ type Turns struct {
 	SessionID uuid.UUID
 	// Owner of the session.
 	UserID uuid.UUID
-	// Position in the session, from 1, without gaps.
+	// Position in the session, from 1, without gaps; a fork goes on from the number that it begins at.
 	Number int32
 	// A second enqueue with the same key returns this turn.
 	IdempotencyKey *string

@@ -47,6 +47,23 @@ func (q *Queries) SessionForget(ctx context.Context, db DBTX, id uuid.UUID) (boo
 	return forgotten, err
 }
 
+const SessionFork = `-- name: SessionFork :one
+SELECT fork_session($1::uuid, $2::int)::uuid
+`
+
+type SessionForkParams struct {
+	SessionID uuid.UUID
+	Turn      int32
+}
+
+// SessionFork begins a session as another stood when a turn of it had ended.
+func (q *Queries) SessionFork(ctx context.Context, db DBTX, arg *SessionForkParams) (uuid.UUID, error) {
+	row := db.QueryRow(ctx, SessionFork, arg.SessionID, arg.Turn)
+	var column_1 uuid.UUID
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const SessionGet = `-- name: SessionGet :one
 SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
 FROM sessions

@@ -18,6 +18,7 @@ import (
 
 type sessionCommand struct {
 	Export sessionExportCommand `cmd:"" help:"Print all that is kept of a session, as JSON."`
+	Fork   sessionForkCommand   `cmd:"" help:"Begin a session as another stood when a turn of it had ended."`
 	Forget sessionForgetCommand `cmd:"" help:"Delete a session and everything it left. Domain rows stay."`
 	Replay sessionReplayCommand `cmd:"" help:"Hold a session again with another model on a scratch database, and print what differs."`
 	Show   sessionShowCommand   `cmd:"" help:"Print what happened in a session, line by line."`
@@ -45,6 +46,28 @@ func (c *sessionExportCommand) Run(ctx context.Context, e settings.Env, console 
 
 			return out.end()
 		})
+	})
+}
+
+type sessionForkCommand struct {
+	ID   uuid.UUID `arg:"" help:"The session's id."`
+	Turn int       `help:"Number of the turn, 0 for the beginning." required:""`
+	JSON bool      `help:"Print JSON."`
+}
+
+// Run forks and prints the new session's id.
+func (c *sessionForkCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+		var fork uuid.UUID
+		if err := pool.QueryRow(ctx, `SELECT fork_session($1, $2)`, c.ID, c.Turn).Scan(&fork); err != nil {
+			return fmt.Errorf("fork the session: %w", err)
+		}
+		if c.JSON {
+			return program.PrintJSON(console.Out, map[string]any{"id": fork, "parent_id": c.ID, "forked_at_turn": c.Turn})
+		}
+		_, err := fmt.Fprintln(console.Out, fork)
+
+		return err //nolint:wrapcheck // a closed stdout
 	})
 }
 

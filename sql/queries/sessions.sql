@@ -53,3 +53,7 @@ RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pin
 
 -- name: SessionForget :one
 SELECT forget_session(@id::uuid)::boolean AS forgotten;
+
+-- SessionFork begins a session as another stood when a turn of it had ended.
+-- name: SessionFork :one
+SELECT fork_session(@session_id::uuid, @turn::int)::uuid;

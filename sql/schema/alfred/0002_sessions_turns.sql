@@ -21,16 +21,21 @@ CREATE TABLE sessions (
     last_turn        integer     NOT NULL DEFAULT 0,
     last_activity_at timestamptz NOT NULL DEFAULT now(),
     archived_at      timestamptz,
+    parent_id        uuid,
+    forked_at_turn   integer,
     pinned_at        timestamptz,
     created_at       timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT sessions_pkey PRIMARY KEY (id, user_id),
     CONSTRAINT sessions_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
+    CONSTRAINT sessions_parent_fkey FOREIGN KEY (parent_id, user_id) REFERENCES sessions (id, user_id) ON DELETE SET NULL (parent_id),
+    CONSTRAINT sessions_forked_at_turn_positive CHECK (forked_at_turn >= 0),
     CONSTRAINT sessions_domain_length CHECK (char_length(domain) BETWEEN 1 AND 100),
     CONSTRAINT sessions_title_length CHECK (char_length(title) <= 200),
     CONSTRAINT sessions_mode_known CHECK (mode IN ('quick', 'plan', 'create')),
     CONSTRAINT sessions_last_turn_positive CHECK (last_turn >= 0)
 );
 CREATE INDEX sessions_user_activity_idx ON sessions (user_id, (pinned_at IS NOT NULL) DESC, last_activity_at DESC, id DESC);
+CREATE INDEX sessions_parent_idx ON sessions (parent_id) WHERE parent_id IS NOT NULL;
 COMMENT ON TABLE sessions IS 'One conversation of one user.';
 COMMENT ON COLUMN sessions.id IS 'UUID v7: conversations sort by when they were started.';
 COMMENT ON COLUMN sessions.user_id IS 'Whose conversation it is.';
@@ -41,6 +46,8 @@ COMMENT ON COLUMN sessions.last_turn IS 'Number of its newest turn, 0 before the
 COMMENT ON COLUMN sessions.last_activity_at IS 'When the newest turn was enqueued or replied to.';
 COMMENT ON COLUMN sessions.archived_at IS 'Since when it takes no more turns; null while open.';
 COMMENT ON COLUMN sessions.pinned_at IS 'Since when it stands above the others in lists; null for most.';
+COMMENT ON COLUMN sessions.parent_id IS 'The session that it was forked from; null for none, and once that is forgotten.';
+COMMENT ON COLUMN sessions.forked_at_turn IS 'It begins as its parent stood when that turn had ended; null for a session of its own.';
 COMMENT ON COLUMN sessions.created_at IS 'When it was started.';
 
 CREATE TABLE turns (
@@ -101,7 +108,7 @@ COMMENT ON TABLE turns IS 'One message and its answer.';
 COMMENT ON COLUMN turns.id IS 'UUID v7; also what jobs, events and calls name the turn by, and the trace that it is recorded under.';
 COMMENT ON COLUMN turns.session_id IS 'The conversation; with number it names the turn as people do.';
 COMMENT ON COLUMN turns.user_id IS 'Owner of the session.';
-COMMENT ON COLUMN turns.number IS 'Position in the session, from 1, without gaps.';
+COMMENT ON COLUMN turns.number IS 'Position in the session, from 1, without gaps; a fork goes on from the number that it begins at.';
 COMMENT ON COLUMN turns.idempotency_key IS 'A second enqueue with the same key returns this turn.';
 COMMENT ON COLUMN turns.message IS 'The user''s text as typed.';
 COMMENT ON COLUMN turns.ui_changes IS 'What the user changed outside the chat before this message: [{action, entity_type, entity_id, label, data?}].';

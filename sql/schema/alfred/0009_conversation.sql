@@ -416,6 +416,124 @@ $$;
 COMMENT ON FUNCTION undo_turn IS 'Public API. Enqueues a turn that takes back what another one wrote, without a model, and returns its id. Whether the rows are still as they were left shows when it runs: its reply says so. SQLSTATE AL009: the turn wrote nothing, has not ended, has been taken back, or cannot be.';
 
 -- +goose StatementBegin
+CREATE FUNCTION fork_session(session uuid, turn integer) RETURNS uuid
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+DECLARE
+    parent  sessions;
+    fork    uuid := uuid_v7();
+    covered integer;
+    first   integer;
+    turn_of jsonb;
+    held    jsonb;
+    one     record;
+BEGIN
+    SELECT s.* INTO parent FROM sessions AS s WHERE s.id = fork_session.session AND acts_for(s.user_id);
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'session not found' USING ERRCODE = 'AL001';
+    END IF;
+    IF coalesce(fork_session.turn, -1) NOT BETWEEN 0 AND parent.last_turn THEN
+        RAISE EXCEPTION 'this session has the turns 1 to %, and 0 for its beginning', parent.last_turn USING ERRCODE = 'AL005';
+    END IF;
+    IF EXISTS (SELECT FROM turns AS t WHERE t.session_id = parent.id AND t.number <= fork_session.turn AND t.status IN ('queued', 'running')) THEN
+        RAISE EXCEPTION 'This turn has not ended yet.' USING ERRCODE = 'AL009';
+    END IF;
+    INSERT INTO sessions (id, user_id, domain, title, mode, last_turn, parent_id, forked_at_turn)
+    VALUES (fork, parent.user_id, parent.domain, left(parent.title, 200), parent.mode, fork_session.turn, parent.id, fork_session.turn);
+
+    -- The last five turns, and further back those that no summary of older ones covers, within bounds.
+    SELECT coalesce(min(k.to_turn), 0) INTO covered
+    FROM (SELECT coalesce((SELECT max(h.to_turn) FROM history_summaries AS h
+                           WHERE h.session_id = parent.id AND h.kind = kinds.kind AND h.to_turn <= fork_session.turn), 0) AS to_turn
+          FROM (VALUES ('conversation'), ('narrative')) AS kinds (kind)) AS k;
+    first := greatest(least(fork_session.turn - 4, covered + 1), fork_session.turn - 49, 1);
+    INSERT INTO history_summaries (session_id, user_id, kind, from_turn, to_turn, text, model, prompt_version)
+    SELECT DISTINCT ON (h.kind) fork, h.user_id, h.kind, h.from_turn, h.to_turn, h.text, h.model, h.prompt_version
+    FROM history_summaries AS h WHERE h.session_id = parent.id AND h.to_turn <= fork_session.turn
+    ORDER BY h.kind, h.to_turn DESC, h.id DESC;
+
+    SELECT coalesce(jsonb_object_agg(t.id, uuid_v7()), '{}') INTO turn_of
+    FROM turns AS t WHERE t.session_id = parent.id AND t.number BETWEEN first AND fork_session.turn;
+    INSERT INTO turns (id, session_id, user_id, number, message, ui_changes, mentioned_entities, mode, status, current_node, position, goal, reply,
+                       inputs_applied_at, replied_at, summarized_at, error_code, error_message, created_at, started_at, finished_at)
+    SELECT (turn_of ->> t.id::text)::uuid, fork, t.user_id, t.number, t.message, t.ui_changes, t.mentioned_entities, t.mode, t.status, t.current_node, t.position,
+           t.goal, t.reply, t.inputs_applied_at, t.replied_at, coalesce(t.summarized_at, t.finished_at), t.error_code, t.error_message, t.created_at, t.started_at, t.finished_at
+    FROM turns AS t WHERE t.session_id = parent.id AND t.number BETWEEN first AND fork_session.turn;
+    INSERT INTO node_runs (turn_id, user_id, position, node, step, call, output, duration_ms, created_at)
+    SELECT (turn_of ->> r.turn_id::text)::uuid, r.user_id, r.position, r.node, r.step, r.call, r.output, r.duration_ms, r.created_at
+    FROM node_runs AS r WHERE r.turn_id IN (SELECT k::uuid FROM jsonb_object_keys(turn_of) AS k);
+    INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs, schema_tables, outcome, summary, conclusions, note)
+    SELECT (turn_of ->> p.turn_id::text)::uuid, p.user_id, p.step, p.step_type, p.subdomain, p.description, p.refs, p.needs, p.schema_tables, p.outcome, p.summary, p.conclusions, p.note
+    FROM turn_steps AS p WHERE p.turn_id IN (SELECT k::uuid FROM jsonb_object_keys(turn_of) AS k);
+    INSERT INTO turn_step_results (turn_id, user_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message, created_at)
+    SELECT (turn_of ->> r.turn_id::text)::uuid, r.user_id, r.step, r.call, r.tool, r.entity_type, r.params, r.rows, r.row_count, r.refs, r.error_code, r.error_message, r.created_at
+    FROM turn_step_results AS r WHERE r.turn_id IN (SELECT k::uuid FROM jsonb_object_keys(turn_of) AS k);
+    INSERT INTO turn_events (turn_id, user_id, seq, type, data, created_at)
+    SELECT (turn_of ->> e.turn_id::text)::uuid, e.user_id, e.seq, e.type, e.data || jsonb_build_object('turn_id', turn_of ->> e.turn_id::text), e.created_at
+    FROM turn_events AS e WHERE e.turn_id IN (SELECT k::uuid FROM jsonb_object_keys(turn_of) AS k);
+    INSERT INTO turn_summaries (turn_id, session_id, user_id, turn_number, user_message, goal, steps, curation_summary, retained_refs, demoted_refs, excluded_refs,
+                                analysis_conclusions, response_summary, conversation_phase, tone, what_user_expressed, what_we_acknowledged, natural_next, model, created_at)
+    SELECT (turn_of ->> s.turn_id::text)::uuid, fork, s.user_id, s.turn_number, s.user_message, s.goal, s.steps, s.curation_summary, s.retained_refs, s.demoted_refs, s.excluded_refs,
+           s.analysis_conclusions, s.response_summary, s.conversation_phase, s.tone, s.what_user_expressed, s.what_we_acknowledged, s.natural_next, s.model, s.created_at
+    FROM turn_summaries AS s WHERE s.turn_id IN (SELECT k::uuid FROM jsonb_object_keys(turn_of) AS k);
+    FOR one IN SELECT t.id FROM turns AS t WHERE t.session_id = fork AND t.status = 'succeeded' ORDER BY t.number LOOP
+        PERFORM turn_summary_write_facts(one.id);
+    END LOOP;
+    INSERT INTO questions (session_id, user_id, turn_id, kind, payload, status, answered_by_turn, created_at)
+    SELECT fork, q.user_id, (turn_of ->> q.turn_id::text)::uuid, q.kind, q.payload,
+           CASE WHEN q.answered_by_turn <= fork_session.turn THEN 'answered'
+                WHEN lead(q.id) OVER (ORDER BY t.number, q.id) IS NOT NULL THEN 'superseded'
+                WHEN q.status = 'expired' AND t.number < fork_session.turn - 2 THEN 'expired' ELSE 'open' END,
+           CASE WHEN q.answered_by_turn <= fork_session.turn THEN q.answered_by_turn END, q.created_at
+    FROM questions AS q JOIN turns AS t ON t.id = q.turn_id
+    WHERE q.session_id = parent.id AND turn_of ? q.turn_id::text;
+
+    -- Constraints of this conversation get rows of their own; lasting ones hold anyway.
+    SELECT coalesce(jsonb_object_agg(c.id, uuid_v7()), '{}') INTO held
+    FROM constraints AS c WHERE c.session_id = parent.id AND c.scope = 'session' AND c.source_turn <= fork_session.turn;
+    INSERT INTO constraints (id, user_id, session_id, text, kind, value, scope, source_turn, expires_at, ended_turn, created_at)
+    SELECT (held ->> c.id::text)::uuid, c.user_id, fork, c.text, c.kind, c.value, c.scope, c.source_turn, c.expires_at,
+           CASE WHEN c.ended_turn <= fork_session.turn THEN c.ended_turn END, c.created_at
+    FROM constraints AS c WHERE held ? c.id::text;
+    UPDATE constraints AS n SET replaced_by = (held ->> c.replaced_by::text)::uuid
+    FROM constraints AS c WHERE held ? c.id::text AND n.id = (held ->> c.id::text)::uuid AND held ? c.replaced_by::text;
+    INSERT INTO decisions (session_id, user_id, turn_id, turn_number, action, ref, reason, actor, created_at)
+    SELECT fork, d.user_id, (turn_of ->> d.turn_id::text)::uuid, d.turn_number, d.action, d.ref, d.reason, d.actor, d.created_at
+    FROM decisions AS d WHERE d.session_id = parent.id AND d.turn_number <= fork_session.turn ORDER BY d.id;
+
+    -- The registry as it stood, one event for each ref.
+    WITH newest AS (
+        SELECT DISTINCT ON (v.ref) v.* FROM entity_events AS v
+        WHERE v.session_id = parent.id AND v.turn_number <= fork_session.turn
+        ORDER BY v.ref, v.id DESC
+    ), made AS (
+        INSERT INTO entity_refs (session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step, source_call, turn_created,
+            turn_last_ref, turn_promoted, active_reason, retain_confidence, pinned, excluded_reason, excluded_constraint_id, demoted_at_turn, deleted_at_turn, loaded, row_version)
+        SELECT fork, parent.user_id, r.ref, r.entity_type, r.entity_id, r.state, r.action, r.label, coalesce(r.label_is_placeholder, false), r.source_step, r.source_call, r.turn_created,
+               r.turn_last_ref, r.turn_promoted, r.active_reason, r.retain_confidence, coalesce(r.pinned, false), r.excluded_reason,
+               coalesce((held ->> r.excluded_constraint_id::text)::uuid, (SELECT c.id FROM constraints AS c WHERE c.id = r.excluded_constraint_id AND c.scope = 'lasting')),
+               r.demoted_at_turn, r.deleted_at_turn, coalesce(r.loaded, '{}'), r.row_version
+        FROM newest AS n CROSS JOIN LATERAL jsonb_populate_record(NULL::entity_refs, n.data) AS r
+        RETURNING entity_refs.ref, entity_state(entity_refs) AS data
+    )
+    INSERT INTO entity_events (session_id, user_id, ref, turn_number, step, action, actor, data, created_at)
+    SELECT fork, n.user_id, n.ref, n.turn_number, n.step, n.action, n.actor, m.data, n.created_at
+    FROM newest AS n JOIN made AS m ON m.ref = n.ref ORDER BY n.id;
+    INSERT INTO ref_counters (session_id, user_id, kind, entity_type, last_number)
+    SELECT fork, parent.user_id, CASE WHEN starts_with(e.ref, 'gen_') THEN 'gen' ELSE 'row' END, e.entity_type, max(e.number)::integer
+    FROM entity_refs AS e WHERE e.session_id = fork GROUP BY 3, 4;
+    INSERT INTO artifacts (session_id, user_id, ref, version, content, turn_number, step, created_at)
+    SELECT fork, a.user_id, a.ref, a.version, a.content, a.turn_number, a.step, a.created_at
+    FROM artifacts AS a JOIN entity_refs AS e ON e.session_id = fork AND e.ref = a.ref
+    WHERE a.session_id = parent.id AND a.turn_number <= fork_session.turn;
+    RETURN fork;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION fork_session IS 'Public API. A new session that begins as another stood when a turn of it had ended (0: before the first): registry, drafts, constraints, decisions, the story, the last five turns. Rows of the domain are what they are now. Returns its id. SQLSTATE AL009: the turn has not ended.';
+
+-- +goose StatementBegin
 CREATE FUNCTION forget_session(session uuid) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = alfred, public, pg_temp
@@ -450,6 +568,7 @@ COMMENT ON FUNCTION forget_session IS 'Public API. Deletes a session and everyth
 
 -- +goose Down
 DROP FUNCTION forget_session(uuid);
+DROP FUNCTION fork_session(uuid, integer);
 DROP FUNCTION undo_turn(uuid, text, text);
 DROP FUNCTION turn_undo(uuid, text, text);
 DROP FUNCTION enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb);

@@ -69,7 +69,7 @@ REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
     queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb),
-    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb), cancel_turn(uuid), undo_turn(uuid, text, text), turn_undo(uuid, text, text), forget_session(uuid), usage_today(uuid, timestamptz),
+    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb), cancel_turn(uuid), fork_session(uuid, integer), undo_turn(uuid, text, text), turn_undo(uuid, text, text), forget_session(uuid), usage_today(uuid, timestamptz),
     recall_found(text, text[], timestamptz[], timestamptz[], uuid, integer, text[], text[], text[], text[], text[], text, text, integer, integer, double precision, double precision, double precision, integer),
     recall_order(text, text, boolean, text, text, integer, double precision, integer) TO alfred_tenant;
 
@@ -95,7 +95,7 @@ REVOKE ALL ON context_items, v_sessions, v_turns, v_timeline, v_entities, v_cont
 REVOKE EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
     tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
     queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb),
-    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb), cancel_turn(uuid), undo_turn(uuid, text, text), turn_undo(uuid, text, text), forget_session(uuid), usage_today(uuid, timestamptz),
+    turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb), cancel_turn(uuid), fork_session(uuid, integer), undo_turn(uuid, text, text), turn_undo(uuid, text, text), forget_session(uuid), usage_today(uuid, timestamptz),
     recall_found(text, text[], timestamptz[], timestamptz[], uuid, integer, text[], text[], text[], text[], text[], text, text, integer, integer, double precision, double precision, double precision, integer),
     recall_order(text, text, boolean, text, text, integer, double precision, integer) FROM alfred_tenant;
 REVOKE USAGE ON SCHEMA alfred FROM alfred_tenant;
