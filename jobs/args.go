@@ -102,13 +102,11 @@ func (EmbedArgs) Kind() string { return kindEmbed }
 // InsertOpts are those of job_insert.
 func (EmbedArgs) InsertOpts() river.InsertOpts { return backgroundOpts() }
 
-// CompressArgs ask for one text in place of a range of older turns.
+// CompressArgs ask for the texts in place of a range of older turns: what was said, and what was done.
 type CompressArgs struct {
 	SessionID uuid.UUID `json:"session_id"`
-	// What is one of "conversation" and "narrative". (A field cannot share the name of the method Kind.)
-	What     string `json:"kind"`
-	FromTurn int    `json:"from_turn"`
-	ToTurn   int    `json:"to_turn"` // inclusive
+	FromTurn  int       `json:"from_turn"`
+	ToTurn    int       `json:"to_turn"` // inclusive
 }
 
 // Kind is the node.

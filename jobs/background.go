@@ -22,7 +22,7 @@ import (
 // noModel stands for the model of a text that code made.
 const noModel = "none"
 
-// compressWorker writes one text for a range of older turns. The text is kept
+// compressWorker writes the texts for a range of older turns. They are kept
 // beside the turns and the first one of a range stands, so that doing it twice, or
 // twice at once, is harmless.
 type compressWorker struct {
@@ -74,29 +74,30 @@ func (w *compressWorker) compress(ctx context.Context, b background, args Compre
 	return nil
 }
 
-// keep stores the text and the answer that it is. Should the server lose them, the next turn's job makes them again.
+// keep stores the texts and the answer that they are. Should the server lose them, the next turn's job makes them again.
 func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) *pg.Batch {
 	queue := &pg.Batch{}
 	lazily(queue)
 	rec.add(queue)
-	if out.Text == "" {
-		return queue // nothing was said in these turns
-	}
 	model := rec.modelName
 	if out.Fallback {
 		model = noModel
 	}
-
-	queue.Exec("insert history summary", db.HistorySummaryInsert, &db.HistorySummaryInsertParams{
-		SessionID: args.SessionID, Kind: args.What, FromTurn: int32(args.FromTurn), ToTurn: int32(args.ToTurn),
-		Text: out.Text, Model: model, PromptVersion: nodes.PromptVersion,
-	})
+	for _, x := range []struct{ kind, text string }{{"conversation", out.Conversation}, {"narrative", out.Narrative}} {
+		if x.text == "" {
+			continue // nothing was said in these turns
+		}
+		queue.Exec("insert history summary", db.HistorySummaryInsert, &db.HistorySummaryInsertParams{
+			SessionID: args.SessionID, Kind: x.kind, FromTurn: int32(args.FromTurn), ToTurn: int32(args.ToTurn),
+			Text: x.text, Model: model, PromptVersion: nodes.PromptVersion,
+		})
+	}
 
 	return queue
 }
 
-// write returns the text and the recorder of its call. With an error of the model
-// comes the text that code makes.
+// write returns the texts and the recorder of their call. With an error of the model
+// come the texts that code makes.
 func (w *compressWorker) write(ctx context.Context, b background, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
 	r := w.runner
 	rec := &recorder{
@@ -105,14 +106,14 @@ func (w *compressWorker) write(ctx context.Context, b background, args CompressA
 	}
 	var v *view.View
 	err := r.inLoadTx(ctx, func(tx pgx.Tx) (err error) {
-		v, err = r.loader.Range(ctx, tx, args.SessionID, args.What, args.FromTurn, args.ToTurn)
+		v, err = r.loader.Range(ctx, tx, args.SessionID, args.FromTurn, args.ToTurn)
 
 		return err //nolint:wrapcheck // view says what it was
 	})
 	if err != nil {
 		return nil, rec, err
 	}
-	in := prompts.Compress(v, args.What)
+	in := prompts.Compress(v)
 	in.At, rec.items = nodes.At{Turn: args.ToTurn, Call: 1}, in.Items
 	out, err := w.ask(ctx, rec, in)
 
@@ -127,7 +128,10 @@ func (w *compressWorker) ask(ctx context.Context, rec *recorder, in nodes.Compre
 		w.runner.Logger.WarnContext(ctx, "identifiers taken out", slog.String("node", nodeCompress), slog.String("session_id", rec.session.String()), slog.Int("leaks", rec.guard.leaks))
 	}
 	if err != nil {
-		return &nodes.CompressOutput{Text: in.Fallback, Fallback: true}, err //nolint:wrapcheck // judged by kind
+		fallback := in.Fallback
+		fallback.Fallback = true
+
+		return &fallback, err //nolint:wrapcheck // judged by kind
 	}
 
 	return out, nil

@@ -8,6 +8,7 @@ import (
 
 	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/view"
 	"alfred/nodes"
 )
 
@@ -91,6 +92,14 @@ func (s *state) asked() (*questionPayload, error) {
 	}
 
 	return nil, nil //nolint:nilnil // it asks none
+}
+
+// onlyAsks says that nothing has happened in this turn of which its reply could tell besides the question.
+func (s *state) onlyAsks() bool {
+	done, err := s.done()
+	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID })
+
+	return err == nil && len(s.Steps) == 0 && !told && !done.Curated
 }
 
 func wrap(what string, err error) error {

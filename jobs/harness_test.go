@@ -266,8 +266,8 @@ func (m *fakePrompts) Summarize(v *view.View) nodes.SummarizeInput {
 	}}
 }
 
-func (m *fakePrompts) Compress(_ *view.View, kind string) nodes.CompressInput {
-	return nodes.CompressInput{Frame: nodes.Frame{Persona: "You help."}, Kind: kind, Fallback: "older turns"}
+func (m *fakePrompts) Compress(*view.View) nodes.CompressInput {
+	return nodes.CompressInput{Frame: nodes.Frame{Persona: "You help."}, Fallback: nodes.CompressOutput{Conversation: "older turns", Narrative: "older turns"}}
 }
 
 // fakeTools writes one row to the table tool_marks per call, so that tests see what was committed.

@@ -110,8 +110,8 @@ func (m budgeted) Think(v *view.View) nodes.ThinkInput {
 	return in
 }
 
-func (m budgeted) Compress(v *view.View, kind string) nodes.CompressInput {
-	in := m.Prompts.Compress(v, kind)
+func (m budgeted) Compress(v *view.View) nodes.CompressInput {
+	in := m.Prompts.Compress(v)
 	in.Persona += fmt.Sprint(m.note, " ", v.Turn.Number-1) // the same request would be answered by what is stored
 
 	return in
@@ -156,7 +156,8 @@ func TestPromptTooLongIsTriedShorter(t *testing.T) {
 func TestOlderTurnsTooLongAreTriedShorter(t *testing.T) {
 	t.Parallel()
 
-	h := setup(t, chat(4))
+	h := setup(t, chat(5))
+	h.config.Windows.CompressEvery = 1
 	h.config.Tight = budgeted{h.prompts, " (tight)"}
 	h.model.before = func(_ context.Context, req *llm.Request) error {
 		if req.Node != "compress" || strings.Contains(req.System, "(tight)") && req.Turn == 1 {
@@ -166,13 +167,13 @@ func TestOlderTurnsTooLongAreTriedShorter(t *testing.T) {
 		return &llm.Error{Kind: llm.KindContextOverflow, Provider: "script", Err: errors.New("too long")}
 	}
 	h.start()
-	for range 4 {
+	for range 5 {
 		h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	}
 	require.Eventually(t, func() bool {
-		return column[int64](h, `SELECT count(*) FROM history_summaries WHERE session_id = $1`, h.session)[0] == 3
+		return column[int64](h, `SELECT count(*) FROM history_summaries WHERE session_id = $1`, h.session)[0] == 4
 	}, wait, wait/200)
-	require.Equal(t, []string{"1-1 script", "1-1 script", "1-2 none"},
+	require.Equal(t, []string{"1-1 script", "1-1 script", "1-2 none", "1-2 none"},
 		column[string](h, `SELECT from_turn || '-' || to_turn || ' ' || model FROM history_summaries WHERE session_id = $1 ORDER BY 1`, h.session))
 	require.Equal(t, []string{"script context_overflow"},
 		column[string](h, `SELECT DISTINCT provider || ' ' || error_code FROM llm_calls WHERE session_id = $1 AND error_code IS NOT NULL`, h.session))

@@ -215,15 +215,15 @@ func TestDeltasAreStreamedAndPruned(t *testing.T) {
 func TestOlderTurnsAreCompressed(t *testing.T) {
 	t.Parallel()
 
-	h := setup(t, chat(5))
+	h := setup(t, chat(8))
 	h.start()
-	for range 5 {
+	for range 8 {
 		h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	}
-	h.exec(`SELECT job_insert('compress', jsonb_build_object('session_id', $1::uuid, 'kind', 'narrative', 'from_turn', 1, 'to_turn', 3), 'background') FROM generate_series(1, 3)`, h.session)
+	h.exec(`SELECT job_insert('compress', jsonb_build_object('session_id', $1::uuid, 'from_turn', 1, 'to_turn', 5), 'background') FROM generate_series(1, 3)`, h.session)
 	require.Eventually(t, func() bool {
 		return column[int64](h, `SELECT count(*) FROM river_job WHERE kind = 'compress' AND state <> 'completed'`)[0] == 0
 	}, wait, wait/200)
-	require.Equal(t, []string{"conversation 1-1", "conversation 1-2", "narrative 1-1", "narrative 1-2", "narrative 1-3"},
+	require.Equal(t, []string{"conversation 1-4", "conversation 1-5", "narrative 1-4", "narrative 1-5"},
 		column[string](h, `SELECT kind || ' ' || from_turn || '-' || to_turn FROM history_summaries ORDER BY 1`))
 }

@@ -11,12 +11,12 @@ import (
 )
 
 // reply words the answer and ends the turn for its user. The reply to a quick
-// read is made by code.
+// read is made by code, and so is one that only asks what is to be asked.
 type reply struct {
 	runner *Runner
 	d      delivery
 	guard  *guard
-	quick  bool
+	code   bool // its words are fixed, and no model is asked
 	in     nodes.ReplyInput
 	out    *nodes.ReplyOutput
 	offer  *question // to save what was drafted in this turn; nil for none
@@ -26,11 +26,11 @@ func (r *reply) prepare(s *state) error {
 	r.guard = s.guard
 	r.guard.Own = s.Scene(false).Own()
 	if text, ok, err := s.tookBack(); ok || err != nil {
-		r.quick, r.out = true, &nodes.ReplyOutput{Text: text}
+		r.code, r.out = true, &nodes.ReplyOutput{Text: text}
 
 		return err
 	}
-	if r.quick = s.quick(); r.quick {
+	if r.code = s.quick(); r.code {
 		r.out = &nodes.ReplyOutput{Text: s.prompts.QuickReply(s.View)}
 
 		return nil
@@ -44,6 +44,8 @@ func (r *reply) prepare(s *state) error {
 	switch {
 	case err != nil:
 		return err
+	case asked != nil && s.onlyAsks():
+		r.code, r.out = true, &nodes.ReplyOutput{Text: r.in.Fallback}
 	case asked != nil:
 		r.in.Ask = asked.Text
 	case r.in.Done.Drafted:
@@ -57,7 +59,7 @@ func (r *reply) prepare(s *state) error {
 }
 
 func (r *reply) frame() *nodes.Frame {
-	if r.quick {
+	if r.code {
 		return nil
 	}
 
@@ -67,7 +69,7 @@ func (r *reply) frame() *nodes.Frame {
 // run streams the reply. A model that cannot be reached to the last costs the
 // wording: the work is done and the user must hear of it.
 func (r *reply) run(ctx context.Context, model llm.Model) error {
-	if r.quick {
+	if r.code {
 		return r.clean(ctx)
 	}
 	pieces := &stream{

@@ -55,7 +55,7 @@ type Prompts interface {
 	Reply(v *view.View) nodes.ReplyInput
 	QuickReply(v *view.View) string
 	Summarize(v *view.View) nodes.SummarizeInput
-	Compress(v *view.View, kind string) nodes.CompressInput
+	Compress(v *view.View) nodes.CompressInput
 }
 
 // Tools run a decision's data calls. Prepare runs before the transaction, the others within it.

@@ -30,7 +30,7 @@ func TestSeamWritesRiversRows(t *testing.T) {
 	}{
 		jobs.UnderstandArgs{TurnArgs: turn}, jobs.ThinkArgs{TurnArgs: turn}, jobs.ActArgs{TurnArgs: turn}, jobs.ReplyArgs{TurnArgs: turn},
 		jobs.SummarizeArgs{TurnArgs: turn}, jobs.EmbedArgs{TurnArgs: turn},
-		jobs.CompressArgs{SessionID: uuid.New(), What: "narrative", FromTurn: 1, ToTurn: 4},
+		jobs.CompressArgs{SessionID: uuid.New(), FromTurn: 1, ToTurn: 4},
 	} {
 		t.Run(args.Kind(), func(t *testing.T) {
 			t.Parallel()

@@ -18,7 +18,7 @@ const openTurns = 3
 // after it and starts the next one.
 type summarize struct {
 	runner *Runner
-	quick  bool
+	code   bool // a quick turn, or a short one: no model is asked
 	in     nodes.SummarizeInput
 	out    *nodes.SummarizeOutput
 	model  string
@@ -26,14 +26,14 @@ type summarize struct {
 
 func (s *summarize) prepare(st *state) error {
 	undo, err := st.undoing()
-	s.quick = st.quick() || undo != nil
 	s.in = st.prompts.Summarize(st.View)
+	s.code = st.quick() || undo != nil || s.in.Short
 
 	return err
 }
 
 func (s *summarize) frame() *nodes.Frame {
-	if s.quick {
+	if s.code {
 		return nil
 	}
 
@@ -44,7 +44,7 @@ func (s *summarize) frame() *nodes.Frame {
 func (s *summarize) run(ctx context.Context, model llm.Model) error {
 	fallback := s.in.Fallback
 	fallback.Fallback = true
-	if s.quick {
+	if s.code {
 		s.out = &fallback
 
 		return nil
@@ -110,21 +110,14 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 	return nil
 }
 
-// compress asks for the texts that stand for what leaves the windows with this turn.
+// compress asks, every few turns, for the texts that stand for what has left the windows. Until then a line stands for
+// each such turn.
 func (s *summarize) compress(c *commit) error {
-	if !s.runner.Windows.CompressOlder {
+	w := s.runner.Windows
+	to := int(c.s.Turn.Number) - max(w.FullDetailTurns, w.RetentionWindow)
+	if !w.CompressOlder || to < 1 || to%max(w.CompressEvery, 1) != 0 {
 		return nil
 	}
-	for kind, window := range map[string]int{"conversation": s.runner.Windows.FullDetailTurns, "narrative": s.runner.Windows.RetentionWindow} {
-		to := int(c.s.Turn.Number) - window
-		if to < 1 {
-			continue
-		}
-		err := c.insertJob(nodeCompress, queueBackground, CompressArgs{SessionID: c.s.Turn.SessionID, What: kind, FromTurn: 1, ToTurn: to})
-		if err != nil {
-			return err
-		}
-	}
 
-	return nil
+	return c.insertJob(nodeCompress, queueBackground, CompressArgs{SessionID: c.s.Turn.SessionID, FromTurn: 1, ToTurn: to})
 }

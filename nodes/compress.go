@@ -1,13 +1,14 @@
 package nodes
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
 	"alfred/llm"
 )
 
-// Compress writes one short text for a range of older turns. Errors worth a
+// Compress writes two short texts for a range of older turns, in one answer. Errors worth a
 // retry are returned, since nobody waits, and a text too long for the model, which
 // may fit when it is cut; any other failure gives the fallback.
 func Compress(ctx context.Context, model llm.Model, in CompressInput) (*CompressOutput, error) {
@@ -24,17 +25,25 @@ func Compress(ctx context.Context, model llm.Model, in CompressInput) (*Compress
 	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindContextOverflow:
 		return nil, err
 	default:
-		return &CompressOutput{Text: in.Fallback, Fallback: true}, nil
+		fallback := in.Fallback
+		fallback.Fallback = true
+		return &fallback, nil
 	}
 }
 
 func readCompress(resp *llm.Response) (*CompressOutput, error) {
-	out := &CompressOutput{}
-	if err := decode([]byte(resp.Text), out); err != nil {
+	var given struct {
+		CompressOutput
+		Text string `json:"text"` // one for both
+	}
+	if err := decode([]byte(resp.Text), &given); err != nil {
 		return nil, err
 	}
-	if out.Text = strings.TrimSpace(out.Text); out.Text == "" {
-		return nil, complainf("the text is empty")
+	out, both := &given.CompressOutput, strings.TrimSpace(given.Text)
+	out.Conversation = cmp.Or(strings.TrimSpace(out.Conversation), both)
+	out.Narrative = cmp.Or(strings.TrimSpace(out.Narrative), both)
+	if out.Conversation == "" || out.Narrative == "" {
+		return nil, complainf("a text is empty")
 	}
 	return out, nil
 }

@@ -169,12 +169,13 @@ type SummarizeInput struct {
 	Facts Facts
 	// Fallback is the summary made from facts alone, used when the model fails.
 	Fallback SummarizeOutput
+	// Short: the reply is short enough to stand for itself, and the facts say the rest.
+	Short bool
 }
 
-// CompressInput is the input of Compress: the newest text that covers the older
-// turns, and the turns after it.
+// CompressInput is the input of Compress: the newest texts that cover the older
+// turns, and the turns after them.
 type CompressInput struct {
 	Frame
-	Kind     string // conversation, narrative
-	Fallback string
+	Fallback CompressOutput
 }

@@ -368,10 +368,14 @@ func TestSummarizeFallsBackAtOnce(t *testing.T) {
 
 func TestCompress(t *testing.T) {
 	t.Parallel()
-	in := nodes.CompressInput{Frame: frame(), Fallback: "older turns"}
+	in := nodes.CompressInput{Frame: frame(), Fallback: nodes.CompressOutput{Conversation: "older turns"}}
 	out, err := nodes.Compress(t.Context(), says(`{"text":"They talked."}`), in)
 	require.NoError(t, err)
-	require.Equal(t, "They talked.", out.Text)
+	require.Equal(t, "They talked.", out.Narrative, "one text may stand for both")
+
+	out, err = nodes.Compress(t.Context(), says(`{"conversation":"They talked.","narrative":"Nothing was done."}`), in)
+	require.NoError(t, err)
+	require.Equal(t, nodes.CompressOutput{Conversation: "They talked.", Narrative: "Nothing was done."}, *out)
 
 	out, err = nodes.Compress(t.Context(), says(`{"text":""}`, `{}`, `x`), in)
 	require.NoError(t, err)

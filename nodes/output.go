@@ -187,8 +187,10 @@ type SummarizeOutput struct {
 	Fallback           bool   `json:"-"`
 }
 
-// CompressOutput is the text that stands for a range of older turns.
+// CompressOutput is what stands for a range of older turns: what was said, and what was
+// done and decided.
 type CompressOutput struct {
-	Text     string `json:"text"`
-	Fallback bool   `json:"-"`
+	Conversation string `json:"conversation"`
+	Narrative    string `json:"narrative"`
+	Fallback     bool   `json:"-"`
 }

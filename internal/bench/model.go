@@ -63,7 +63,9 @@ func output(req *llm.Request) any {
 			WhatUserExpressed: "wants one more thing on the list", WhatWeAcknowledged: "the recipes", NaturalNext: "more shopping",
 		}
 	default: // compress
-		return nodes.CompressOutput{Text: "The user looked at three recipes again and again and put one thing at a time on the shopping list."}
+		return nodes.CompressOutput{
+			Conversation: "The user looked at three recipes again and again.", Narrative: "One thing at a time was put on the shopping list.",
+		}
 	}
 }
 

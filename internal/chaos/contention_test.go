@@ -221,7 +221,7 @@ func TestTwoCompressors(t *testing.T) { //nolint:paralleltest // it wants the ma
 	}
 	c.all(4, func(session uuid.UUID, _ int) error {
 		for range 10 {
-			_, err := c.pool.Exec(t.Context(), `SELECT job_insert('compress', jsonb_build_object('session_id', $1::uuid, 'kind', 'conversation', 'from_turn', 1, 'to_turn', 3), 'background')`, session)
+			_, err := c.pool.Exec(t.Context(), `SELECT job_insert('compress', jsonb_build_object('session_id', $1::uuid, 'from_turn', 1, 'to_turn', 3), 'background')`, session)
 			if err != nil {
 				return err
 			}

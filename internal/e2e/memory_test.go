@@ -153,7 +153,7 @@ turns:
 	c.fact("background", `SELECT tier FROM v_entities WHERE session_id = $1 AND ref = 'inv_1'`)
 	c.fact("true", `SELECT bool_and(model = 'script') FROM history_summaries WHERE session_id = $1`)
 	c.settle()
-	c.fact("conversation 1-9, narrative 1-10", `SELECT string_agg(kind || ' ' || from_turn || '-' || most, ', ' ORDER BY kind) FROM (SELECT kind, from_turn, max(to_turn) AS most FROM history_summaries WHERE session_id = $1 GROUP BY 1, 2) AS x`)
+	c.fact("conversation 1-8, narrative 1-8", `SELECT string_agg(kind || ' ' || from_turn || '-' || most, ', ' ORDER BY kind) FROM (SELECT kind, from_turn, max(to_turn) AS most FROM history_summaries WHERE session_id = $1 GROUP BY 1, 2) AS x`)
 	size := func(n int) int { return len(c.prompt(n, "think", 1)) }
 	require.Less(t, size(12), size(6)*3/2)
 }

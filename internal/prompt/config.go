@@ -49,7 +49,7 @@ func (c Config) Tight() Config {
 // DefaultConfig returns the documented defaults.
 func DefaultConfig() Config {
 	return Config{
-		Windows:  view.Windows{RetentionWindow: 2, FullDetailTurns: 3, UnderstandTurns: 5, CompressOlder: true},
+		Windows:  view.Windows{RetentionWindow: 2, FullDetailTurns: 3, UnderstandTurns: 5, CompressOlder: true, CompressEvery: 4},
 		MaxCalls: 6, SchemaRequests: 2,
 		MaxSteps: map[string]int{"quick": 2, "plan": 8, "create": 4},
 		Budget: Budget{

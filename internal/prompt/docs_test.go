@@ -75,12 +75,8 @@ func everySection(t *testing.T) []string {
 	rows = append(rows, sectionRows("act", act)...)
 	rows = append(rows, sectionRows("reply", b.reply(t, turn).Frame)...)
 	rows = append(rows, sectionRows("summarize", summarize.Frame)...)
-	for _, kind := range []string{"conversation", "narrative"} {
-		in := b.compress(t, kind, 2)
-		rows = append(rows, sectionRows("compress", in.Frame)...)
-	}
 
-	return rows
+	return append(rows, sectionRows("compress", b.compress(t, 2).Frame)...)
 }
 
 func sectionRows(node string, f nodes.Frame) []string {

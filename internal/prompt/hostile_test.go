@@ -85,10 +85,7 @@ func prompts(t *testing.T, attack string) map[string]nodes.Frame {
 		"understand": b.understand(t, turn).Frame, "think": b.think(t, turn).Frame, "act": b.act(t, turn, 1).Frame,
 		"reply": b.reply(t, turn).Frame, "summarize": summarize.Frame,
 	}
-	for _, kind := range []string{"conversation", "narrative"} {
-		compress := b.compress(t, kind, 1)
-		all["compress "+kind] = compress.Frame
-	}
+	all["compress"] = b.compress(t, 1).Frame
 
 	return all
 }

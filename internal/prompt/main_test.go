@@ -108,12 +108,12 @@ func (b *testBundle) summarize(t *testing.T, turn *db.Turns) nodes.SummarizeInpu
 	return b.prompts.Summarize(b.view(t, b.tx, turn))
 }
 
-func (b *testBundle) compress(t *testing.T, kind string, to int) nodes.CompressInput {
+func (b *testBundle) compress(t *testing.T, to int) nodes.CompressInput {
 	t.Helper()
-	v, err := b.loader.Range(t.Context(), b.tx, b.session, kind, 1, to)
+	v, err := b.loader.Range(t.Context(), b.tx, b.session, 1, to)
 	require.NoError(t, err)
 
-	return b.prompts.Compress(v, kind)
+	return b.prompts.Compress(v)
 }
 
 func (b *testBundle) preview(t *testing.T, node string) (nodes.Frame, error) {

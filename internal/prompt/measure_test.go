@@ -209,13 +209,14 @@ func (m *measuring) read(n int, turn *db.Turns) string {
 // compress keeps the newest text in place of what left the windows, worded by code.
 func (m *measuring) compress(n int) {
 	m.t.Helper()
-	for kind, window := range map[string]int{"conversation": 3, "narrative": 2} {
-		if n <= window {
-			continue
-		}
-		in := m.testBundle.compress(m.t, kind, n-window)
+	const window, every = 3, 4
+	if n <= window || (n-window)%every != 0 {
+		return
+	}
+	in := m.testBundle.compress(m.t, n-window).Fallback
+	for kind, text := range map[string]string{"conversation": in.Conversation, "narrative": in.Narrative} {
 		m.exec(m.t, `INSERT INTO history_summaries (session_id, kind, from_turn, to_turn, text, model, prompt_version, created_at) VALUES ($1, $2, 1, $3, $4, 'none', '1', $5)`,
-			m.session, kind, n-window, in.Fallback, testfactory.Epoch())
+			m.session, kind, n-window, text, testfactory.Epoch())
 	}
 }
 

@@ -21,7 +21,7 @@ func (t *page) whatHappened(s *section) {
 		t.pastTurn(s, p, i == len(window)-1)
 	}
 	t.thisTurn(s)
-	older := t.Older("narrative", t.config.RetentionWindow)
+	older := t.Older("narrative", max(t.config.RetentionWindow, t.config.FullDetailTurns))
 	lines := make([]string, 0, len(older))
 	for _, p := range older {
 		lines = append(lines, t.EarlierDeed(p))
@@ -51,12 +51,17 @@ func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 		heading += " (last turn)"
 	}
 	b.WriteString(heading + "\n")
-	fact(&b, "User asked", clean.Quote(t.WithLabels(p.Message), shortMessage))
+	told := t.config.FullDetailTurns >= t.config.RetentionWindow // word by word under Conversation
+	if !told {
+		fact(&b, "User asked", clean.Quote(t.WithLabels(p.Message), shortMessage))
+	}
 	fact(&b, "Goal", clean.Inline(p.Goal, say.MaxFact))
 	b.WriteString(t.pastSteps(p.Steps))
 	fact(&b, "Decided", clean.Inline(p.CurationSummary, say.MaxFact))
 	fact(&b, "Conclusions", clean.Inline(p.AnalysisConclusions, 2*say.MaxFact))
-	fact(&b, "Result", t.ResponseSummary(p))
+	if !told {
+		fact(&b, "Result", t.ResponseSummary(p))
+	}
 	shown := strings.TrimRight(b.String(), "\n")
 	if clean.Tokens(shown) > t.config.Budget.Narrative/t.config.RetentionWindow {
 		shown = clean.Clip(shown, t.config.Budget.Narrative/t.config.RetentionWindow*clean.RunesPerToken)

@@ -29,7 +29,6 @@ type page struct {
 	config Config
 	step   *db.TurnSteps // that act works on, or nil
 	known  bool          // the scene has more than what is in view
-	kind   string        // of what compress writes, or ""
 }
 
 func (p *Prompts) page(v *view.View, known bool) *page {
@@ -140,19 +139,19 @@ func (p *Prompts) Summarize(v *view.View) nodes.SummarizeInput {
 	t := p.page(v, false)
 
 	return nodes.SummarizeInput{
-		Frame: t.frame("summarize", p.domain.Persona, nodes.At{Turn: t.Number, Call: 1}), Facts: t.nodeFacts(), Fallback: t.SummaryFromFacts(),
+		Frame: t.frame("summarize", p.domain.Persona, nodes.At{Turn: t.Number, Call: 1}), Facts: t.nodeFacts(), Fallback: t.SummaryFromFacts(), Short: t.IsShort(),
 	}
 }
 
-// Compress asks for one text of the given kind, conversation or narrative, for the
-// past of a view (view.Loader.Range), together with the text so far.
-func (p *Prompts) Compress(v *view.View, kind string) nodes.CompressInput {
+// Compress asks for the texts that stand for the past of a view (view.Loader.Range),
+// together with those so far.
+func (p *Prompts) Compress(v *view.View) nodes.CompressInput {
 	t := p.page(v, false)
-	t.kind = kind
+	most := p.config.Budget.Earlier * clean.RunesPerToken
 
 	return nodes.CompressInput{
-		Frame: t.frame("compress", p.domain.Persona, nodes.At{Turn: t.Number - 1, Call: 1}), Kind: kind,
-		Fallback: t.CompressedByCode(kind, p.config.Budget.Earlier*clean.RunesPerToken),
+		Frame:    t.frame("compress", p.domain.Persona, nodes.At{Turn: t.Number - 1, Call: 1}),
+		Fallback: nodes.CompressOutput{Conversation: t.CompressedByCode("conversation", most), Narrative: t.CompressedByCode("narrative", most)},
 	}
 }
 

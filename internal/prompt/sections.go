@@ -34,10 +34,6 @@ func reads(t *page) bool { return t.step.StepType == db.StepTypeRead }
 
 func analyzes(t *page) bool { return t.step.StepType == db.StepTypeAnalyze }
 
-func compresses(kind string) func(t *page) bool {
-	return func(t *page) bool { return t.kind == kind }
-}
-
 // table is every section of every node, in order: from stable to volatile, so that providers' prompt caches hit.
 // docs/prompts.md is printed from it.
 //
@@ -237,10 +233,10 @@ func table() []rule {
 			source: "turn_steps, turn_step_results, decisions", window: "current",
 			budget: "", reasons: "current, generated, recalled", write: (*page).turnFacts},
 		{node: "compress", tag: "conversation_history", heading: "Conversation",
-			source: "turns, history_summaries", window: "the range; kind conversation",
-			budget: "Conversation, Message", reasons: "window, summary", unless: compresses("narrative"), write: (*page).conversationRange},
+			source: "turns, history_summaries", window: "the range",
+			budget: "Conversation, Message", reasons: "window, summary", write: (*page).conversationRange},
 		{node: "compress", tag: "conversation_history", heading: "What Happened",
-			source: "turn_summaries, history_summaries", window: "the range; kind narrative",
-			budget: "Narrative", reasons: "window, summary", unless: compresses("conversation"), write: (*page).narrativeRange},
+			source: "turn_summaries, history_summaries", window: "the range",
+			budget: "Narrative", reasons: "window, summary", write: (*page).narrativeRange},
 	}
 }

@@ -12,7 +12,7 @@ import (
 // verbatim is up to how many characters a reply is its own summary, cutReply to
 // how many a longer one is cut where no model words it.
 const (
-	verbatim = 400
+	verbatim = 800
 	cutReply = 300
 )
 
@@ -23,7 +23,7 @@ func (t *Teller) ResponseSummary(p *db.TurnListPastRow) string {
 		return shorten(t.WithLabels(p.Reply))
 	}
 
-	return clean.Inline(t.WithLabels(p.ResponseSummary), 2*verbatim)
+	return clean.Inline(t.WithLabels(p.ResponseSummary), verbatim)
 }
 
 // shorten is the summary of a reply without a model.
@@ -34,6 +34,11 @@ func shorten(reply string) string {
 	}
 
 	return clean.Clip(reply, cutReply)
+}
+
+// IsShort says that the turn's reply is its own summary.
+func (t *Teller) IsShort() bool {
+	return len([]rune(clean.Inline(t.WithLabels(clean.Text(t.Turn.Reply)), 0))) <= verbatim
 }
 
 // EarlierLine is a turn outside the windows in one line: what was said, and what came of it.

@@ -245,7 +245,7 @@ func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*
 
 // Range is the view of a turn after the turns from..to (inclusive) that has nothing but these as its past, and of these
 // no turn that the newest text of the kind covers.
-func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, kind string, from, to int) (*View, error) {
+func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, from, to int) (*View, error) {
 	v, err := l.session(ctx, tx, sessionID)
 	if err != nil {
 		return nil, err
@@ -264,8 +264,9 @@ func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, kind
 	}
 	v.Earlier = byKind(earlier)
 	slices.Reverse(v.Past)
-	if covered := v.Earlier[kind]; covered != nil {
-		v.Past = slices.DeleteFunc(v.Past, func(p *db.TurnListPastRow) bool { return p.Number <= covered.ToTurn })
+	if said, done := v.Earlier["conversation"], v.Earlier["narrative"]; said != nil && done != nil {
+		covered := min(said.ToTurn, done.ToTurn)
+		v.Past = slices.DeleteFunc(v.Past, func(p *db.TurnListPastRow) bool { return p.Number <= covered })
 	}
 
 	return v, l.lookUp(ctx, tx, v, false)

@@ -16,6 +16,7 @@ type Windows struct {
 	FullDetailTurns int  // turns in full under Conversation
 	UnderstandTurns int  // turns in full for Understand
 	CompressOlder   bool // older turns are compressed in the background
+	CompressEvery   int  // turns from one compression to the next
 }
 
 // View is what is loaded of one turn and of what came before it. It is plain data;

@@ -56,7 +56,7 @@ func (m *model) answer(req *llm.Request) (*llm.Response, error) {
 	case nodes.SummarizeInput:
 		return encoded(in.Fallback)
 	case nodes.CompressInput:
-		return encoded(nodes.CompressOutput{Text: in.Fallback})
+		return encoded(in.Fallback)
 	default:
 		return nil, fmt.Errorf("the offline model decides from the inputs of Alfred's own nodes, and got %T", req.Input)
 	}

@@ -92,9 +92,6 @@ func (m *Model) find(req *llm.Request) (*entry, error) {
 	if stepped(list) {
 		list, position = ofStep(list, req.Step), max(req.Call, 1)
 	}
-	if req.Node == compressNode && len(list) == 1 {
-		position = 1 // one text stands for both kinds of history
-	}
 	if position > len(list) {
 		return nil, fmt.Errorf("turn %d has no entry %d of %s (step %d)", req.Turn, position, req.Node, req.Step)
 	}

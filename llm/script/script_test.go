@@ -54,7 +54,7 @@ func TestModel_Generate(t *testing.T) {
 		"ActCountsTheTurn":   {llm.Request{Node: "act", Turn: 1, Step: 2, Call: 1, Ordinal: 2}, "", "db_create step_complete"},
 		"ActFirst":           {llm.Request{Node: "act", Turn: 1, Step: 1, Call: 1, Ordinal: 1}, "", "db_read"},
 		"CallWithoutOrdinal": {llm.Request{Node: "think", Turn: 1, Call: 2}, `{"decision":"plan","goal":"again"}`, ""},
-		"CompressDefault":    {llm.Request{Node: "compress", Turn: 1, Ordinal: 2}, `{"text":"earlier"}`, ""},
+		"CompressDefault":    {llm.Request{Node: "compress", Turn: 1, Ordinal: 1}, `{"text":"earlier"}`, ""},
 		"CompressOfTurn":     {llm.Request{Node: "compress", Turn: 2, Ordinal: 2}, `{"text":"story"}`, ""},
 		"CompressPastEnd":    {llm.Request{Node: "compress", Turn: 99, Ordinal: 1}, `{"text":"earlier"}`, ""},
 		"Replan":             {llm.Request{Node: "think", Turn: 1, Ordinal: 2}, `{"decision":"plan","goal":"again"}`, ""},
