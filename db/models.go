@@ -710,6 +710,8 @@ type TurnSteps struct {
 	Refs []string
 	// refs: handles suffice. rows: their data must be loaded.
 	Needs string
+	// The calls that the plan wrote out for the step, [{tool, args}], which code carries out; null where Act decides.
+	Calls json.RawMessage
 	// Further tables whose columns Act asked to see.
 	SchemaTables []string
 	// Null until the step has ended.

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 )
@@ -39,8 +40,8 @@ func (q *Queries) TurnStepEnd(ctx context.Context, db DBTX, arg *TurnStepEndPara
 }
 
 const TurnStepInsert = `-- name: TurnStepInsert :exec
-INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs)
-VALUES ($1, (SELECT t.user_id FROM turns AS t WHERE t.id = $1), $2, $3, $4, $5, $6, $7)
+INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs, calls)
+VALUES ($1, (SELECT t.user_id FROM turns AS t WHERE t.id = $1), $2, $3, $4, $5, $6, $7, $8)
 `
 
 type TurnStepInsertParams struct {
@@ -51,6 +52,7 @@ type TurnStepInsertParams struct {
 	Description string
 	Refs        []string
 	Needs       string
+	Calls       json.RawMessage
 }
 
 func (q *Queries) TurnStepInsert(ctx context.Context, db DBTX, arg *TurnStepInsertParams) error {
@@ -62,12 +64,13 @@ func (q *Queries) TurnStepInsert(ctx context.Context, db DBTX, arg *TurnStepInse
 		arg.Description,
 		arg.Refs,
 		arg.Needs,
+		arg.Calls,
 	)
 	return err
 }
 
 const TurnStepList = `-- name: TurnStepList :many
-SELECT turn_id, user_id, step, step_type, subdomain, description, refs, needs, schema_tables, outcome, summary, conclusions, note FROM turn_steps WHERE turn_id = $1 ORDER BY step
+SELECT turn_id, user_id, step, step_type, subdomain, description, refs, needs, calls, schema_tables, outcome, summary, conclusions, note FROM turn_steps WHERE turn_id = $1 ORDER BY step
 `
 
 // TurnStepList is a turn's plan.
@@ -89,6 +92,7 @@ func (q *Queries) TurnStepList(ctx context.Context, db DBTX, turnID uuid.UUID) (
 			&i.Description,
 			&i.Refs,
 			&i.Needs,
+			&i.Calls,
 			&i.SchemaTables,
 			&i.Outcome,
 			&i.Summary,

@@ -19,6 +19,7 @@ type act struct {
 	runner   *Runner
 	approved json.RawMessage // payload of the approve question, or nil
 	undo     *undoing        // what the turn takes back, or nil
+	carried  []nodes.Call    // that the plan wrote out for this step; none where a model decides
 	in       nodes.ActInput
 	out      *nodes.ActOutput
 	asker    crud.Asker
@@ -45,7 +46,7 @@ func (a *act) prepare(s *state) error {
 	if err != nil {
 		return err //nolint:wrapcheck // prompt says what it was
 	}
-	a.in = in
+	a.in, a.carried = in, s.carriedCalls(step)
 	made, err := s.acted(&nodes.ActOutput{}, a.runner.depends)
 	a.in.Changed = made.rows > 0
 
@@ -56,7 +57,7 @@ func (a *act) prepare(s *state) error {
 func (a *act) coded() bool { return a.approved != nil || a.undo != nil }
 
 func (a *act) frame() *nodes.Frame {
-	if a.coded() {
+	if a.coded() || len(a.carried) > 0 {
 		return nil
 	}
 
@@ -70,15 +71,19 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 
 		return nil
 	}
-	out, err := nodes.Act(ctx, model, a.in)
-	if err != nil {
-		return err //nolint:wrapcheck // judged by kind
+	a.out = &nodes.ActOutput{Calls: a.carried}
+	if len(a.carried) == 0 {
+		out, err := nodes.Act(ctx, model, a.in)
+		if err != nil {
+			return err //nolint:wrapcheck // judged by kind
+		}
+		a.out = out
 	}
-	a.out = out
-	calls := make([]crud.Call, 0, len(out.Calls))
-	for _, call := range out.Calls {
+	calls := make([]crud.Call, 0, len(a.out.Calls))
+	for _, call := range a.out.Calls {
 		calls = append(calls, crud.Call{Tool: call.Tool, Args: call.Args})
 	}
+	var err error
 	a.prepared, err = a.runner.Tools.Prepare(ctx, a.runner.Pool, a.asker, calls)
 
 	return err //nolint:wrapcheck // only that ctx is over
@@ -97,6 +102,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if err != nil {
 		return move{}, err
 	}
+	in.carried = len(a.carried) > 0
 	permission, err := c.s.permission()
 	if err != nil {
 		return move{}, err

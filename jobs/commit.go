@@ -128,7 +128,10 @@ func (c *commit) apply(m move, took time.Duration) error {
 		}
 		c.last.Exec("skip steps", db.TurnStepSkipRest, &db.TurnStepSkipRestParams{TurnID: c.d.TurnID, Keep: keep})
 	}
-	first := c.appendSteps(m.plan)
+	first, err := c.appendSteps(m.plan)
+	if err != nil {
+		return err
+	}
 	c.appendLeft(len(m.plan), m.left)
 	if err := c.openQuestion(m.ask); err != nil {
 		return err
@@ -197,9 +200,9 @@ func (c *commit) endStep(end *ending) {
 }
 
 // appendSteps writes a plan after the steps there are, and returns its first step, or nil.
-func (c *commit) appendSteps(plan []nodes.Step) *db.TurnSteps {
+func (c *commit) appendSteps(plan []nodes.Step) (*db.TurnSteps, error) {
 	if len(plan) == 0 {
-		return nil
+		return nil, nil //nolint:nilnil // no step, and nothing wrong
 	}
 	rows := make([]*db.TurnStepInsertParams, 0, len(plan))
 	shown := make([]map[string]any, 0, len(plan))
@@ -207,6 +210,13 @@ func (c *commit) appendSteps(plan []nodes.Step) *db.TurnSteps {
 		row := &db.TurnStepInsertParams{
 			TurnID: c.d.TurnID, Step: int32(len(c.s.Steps) + i + 1), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
 			Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs,
+		}
+		if calls := step.CarriedCalls(); len(calls) > 0 {
+			encoded, err := storable(calls)
+			if err != nil {
+				return nil, fmt.Errorf("encode the step's calls: %w", err)
+			}
+			row.Calls = encoded
 		}
 		c.last.Exec("insert step", db.TurnStepInsert, row)
 		rows = append(rows, row)
@@ -221,7 +231,7 @@ func (c *commit) appendSteps(plan []nodes.Step) *db.TurnSteps {
 	c.events.add("plan", data)
 	first := rows[0]
 
-	return &db.TurnSteps{Step: first.Step, StepType: first.StepType, Description: first.Description}
+	return &db.TurnSteps{Step: first.Step, StepType: first.StepType, Description: first.Description}, nil
 }
 
 // appendLeft writes the steps for which a plan had no room, as not done, so that the

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -86,6 +87,8 @@ type understood struct {
 	subdomain string
 	plural    string
 	refs      nodes.Refs
+	// calls that came with a quick read; none where Act has to decide them.
+	calls []json.RawMessage
 }
 
 func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
@@ -102,7 +105,7 @@ func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 		}}}
 	case out.Quick != nil && in.subdomain != "":
 		return move{next: nodeAct, plan: []nodes.Step{{
-			Type: "read", Subdomain: in.subdomain, Description: "Read the " + in.plural + " that the message asks for", Needs: "refs",
+			Type: "read", Subdomain: in.subdomain, Description: "Read the " + in.plural + " that the message asks for", Needs: "refs", Calls: in.calls,
 		}}}
 	default:
 		return move{next: nodeThink}
@@ -253,6 +256,7 @@ type acted struct {
 	replans     int
 	repeats     bool // the decision only asks again for what this step has read
 	quick       bool
+	carried     bool // the plan wrote the decision's calls out
 }
 
 // later is a step that has not begun.
@@ -295,7 +299,7 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 		return blocked(out.Blocked, in)
 	case out.StepComplete != nil:
 		return in.complete(out.StepComplete, outcome)
-	case in.quick && len(out.Calls) > 0:
+	case (in.quick || in.carried) && len(out.Calls) > 0:
 		return in.complete(&nodes.StepComplete{Summary: results(outcome)}, outcome)
 	default:
 		return move{next: nodeAct}

@@ -61,6 +61,26 @@ func (m *actMade) failed() bool {
 	return false
 }
 
+// carriedCalls are the calls that the plan wrote out for a step, while nothing of it is done. Calls that change rows
+// count only as long as nobody has changed those since they were read: else Act looks first.
+func (s *state) carriedCalls(step *db.TurnSteps) []nodes.Call {
+	if taken, _ := s.Calls(int(step.Step)); taken > 0 || len(step.Calls) == 0 {
+		return nil
+	}
+	var calls []nodes.Call
+	if json.Unmarshal(step.Calls, &calls) != nil {
+		return nil
+	}
+	known := s.Scene(false)
+	for _, call := range calls {
+		if call.Tool == crud.ToolUpdate && !known.Unchanged(view.Named(call.Args)) {
+			return nil
+		}
+	}
+
+	return calls
+}
+
 // lastCall is the call of a model that the last decision came from.
 func (s *state) lastCall() *uuid.UUID {
 	if len(s.Runs) == 0 {
@@ -101,10 +121,15 @@ func (s *state) count(node string) int {
 	return n
 }
 
-// at is the place of the decision to make, and its ordinal among the node's decisions of the whole turn.
+// at is the place of the decision to make, and its ordinal among those of the node in the whole turn that a model made.
 func (s *state) at(node string) (at nodes.At, ordinal int) {
-	ordinal = s.count(node) + 1
-	at = nodes.At{Turn: int(s.Turn.Number), Call: ordinal}
+	ordinal = 1
+	for _, run := range s.Runs {
+		if run.Node == node && run.LlmCallID != nil {
+			ordinal++
+		}
+	}
+	at = nodes.At{Turn: int(s.Turn.Number), Call: s.count(node) + 1}
 	step := s.Step()
 	if node != nodeAct || step == nil {
 		return at, ordinal

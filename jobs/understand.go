@@ -163,6 +163,9 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	}
 	if quick := u.out.Quick; quick != nil && after.approve == "" {
 		after.subdomain, after.plural = u.runner.quick(quick.EntityType)
+		if plan := u.out.Think; plan != nil && len(plan.Steps) == 1 && plan.Steps[0].Type == "read" {
+			after.calls = plan.Steps[0].Calls
+		}
 	}
 
 	m := afterUnderstand(u.out, after)

@@ -111,6 +111,9 @@ type ThinkOutput struct {
 	Steps     []Step   `json:"steps"`
 	Proposal  string   `json:"proposal,omitempty"`
 	Questions []string `json:"questions"`
+	// Calls are the calls that the planner wrote out, each with the number of its step, from
+	// 1. They are moved into the steps as they are read.
+	Calls []json.RawMessage `json:"calls,omitempty"`
 
 	// Left are the steps of a plan that is longer than it may be; code sets them, and
 	// the reply says that they were not done.
@@ -124,6 +127,8 @@ type Step struct {
 	Description string   `json:"description"`
 	Refs        []string `json:"refs"`
 	Needs       string   `json:"needs"` // refs, rows
+	// Calls carry the step out, where the planner knew them; see CarriedCalls.
+	Calls []json.RawMessage `json:"calls,omitempty"`
 }
 
 // ActOutput is one decision of one step. Calls are executed together or not at

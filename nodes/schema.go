@@ -26,6 +26,14 @@ func schemaOf[T any](name string, enums map[string][]string) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
+	for _, prefix := range []string{"", "think."} {
+		calls, err := fieldAt(s, prefix+"calls")
+		steps, missing := fieldAt(s, prefix+"steps")
+		if err == nil && missing == nil {
+			calls.Items = plannedCall()
+			delete(steps.Items.Properties, "calls") // they stand beside the steps, which are deep enough
+		}
+	}
 	for path, values := range enums {
 		field, err := fieldAt(s, path)
 		if err != nil {

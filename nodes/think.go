@@ -110,6 +110,7 @@ func readThink(resp *llm.Response, in ThinkInput) (*ThinkOutput, error) {
 	if err := decode([]byte(resp.Text), out); err != nil {
 		return nil, err
 	}
+	out.placeCalls()
 	var f faults
 	out.checkValues(&f, in)
 	if err := f.err(); err != nil {

@@ -91,6 +91,7 @@ func decodeUnderstand(text string) (*UnderstandOutput, error) {
 		return nil, err
 	}
 	if think := (&ThinkOutput{}); string(plan) != "null" && decode(plan, think) == nil {
+		think.placeCalls()
 		out.Think = think
 	}
 	return out, nil

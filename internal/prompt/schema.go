@@ -142,9 +142,33 @@ func (t *page) plannerPersona() string {
 		}
 	}
 
+	t.plannerTables(&b)
 	t.plannerOperations(&b)
 
 	return b.String()
+}
+
+// plannerTables are the columns that a planner may filter by and fill where it writes a step's calls out.
+func (t *page) plannerTables(b *strings.Builder) {
+	b.WriteString("\n## Columns\n")
+	for _, def := range t.Domain.Entities {
+		if def.Reference || t.IsChild(def) {
+			continue
+		}
+		var names []string
+		for _, c := range def.Columns {
+			switch {
+			case c.Hidden || c == def.Key || c.Derived:
+			case len(c.Enum) > 0:
+				names = append(names, c.Name+" ("+strings.Join(c.Enum, "|")+")")
+			case c.FK != nil && c.FK.Entity != nil:
+				names = append(names, c.Name+" ("+c.FK.Entity.Type+")")
+			default:
+				names = append(names, c.Name)
+			}
+		}
+		b.WriteString("- " + def.Table + ": " + strings.Join(names, ", ") + "\n")
+	}
 }
 
 // plannerOperations says what can be done to rows beside writing them.

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,25 @@ func (t *Scene) Refs() nodes.Refs {
 	}
 
 	return refs
+}
+
+// refPattern is what a ref looks like.
+var refPattern = regexp.MustCompile(`\b(?:gen_)?[a-z][a-z0-9]*_[0-9]+\b`)
+
+// Named are what looks like a ref in a text.
+func Named(text []byte) []string {
+	return refPattern.FindAllString(string(text), -1)
+}
+
+// Unchanged says that there are such refs, that the row of each is loaded, and that nobody has changed it since.
+func (t *Scene) Unchanged(refs []string) bool {
+	for _, ref := range refs {
+		if e := t.ByRef[ref]; e == nil || !e.Loaded || e.Stale != "" || e.State == db.RefStateDeleted {
+			return false
+		}
+	}
+
+	return len(refs) > 0
 }
 
 // Tier is the entities of a tier, in display order.

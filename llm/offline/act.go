@@ -87,11 +87,7 @@ func (a *actor) carryOut() {
 	}
 	switch a.op.act {
 	case opRead:
-		arguments := args{"table": a.kind.Table, "filters": a.op.filters(a.kind)}
-		if a.op.Detail != "" {
-			arguments["detail"] = a.op.Detail
-		}
-		a.call(nodes.ToolRead, arguments)
+		a.call(nodes.ToolRead, a.op.read(a.kind))
 		a.complete("Looked up the " + a.kind.Plural + ".")
 	case opRecall:
 		a.call(nodes.ToolRecall, args{"query": a.op.About})

@@ -73,7 +73,7 @@ func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
 	both.UnderstandOutput = *out
 	cur := out.Curation
 	settled := !cur.ClearAll && len(cur.Forget)+len(cur.Demote)+len(cur.Exclude)+len(cur.Retain)+len(out.Constraints) == 0
-	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil && out.Quick == nil && out.Recall == nil {
+	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil {
 		facts := in.Facts
 		facts.Understood = *out
 		both.Plan = m.scene(&facts).think(in.Plan.MaxSteps)

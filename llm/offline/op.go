@@ -88,5 +88,19 @@ func (s *scene) step(kind string, e *domain.Entity, o *op) nodes.Step {
 		step.Needs = "rows"
 	}
 	step.Description = o.String()
+	if o.act == opRead && e != nil {
+		arguments := o.read(e)
+		arguments["tool"] = nodes.ToolRead
+		step.Calls = []json.RawMessage{json.RawMessage(flat(arguments))}
+	}
 	return step
+}
+
+// read are the arguments of the read that an op is.
+func (o *op) read(e *domain.Entity) args {
+	arguments := args{"table": e.Table, "filters": o.filters(e)}
+	if o.Detail != "" {
+		arguments["detail"] = o.Detail
+	}
+	return arguments
 }

@@ -4,8 +4,8 @@ SET outcome = @outcome::step_outcome, summary = @summary::text, conclusions = sq
 WHERE turn_id = @turn_id AND step = @step;
 
 -- name: TurnStepInsert :exec
-INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs)
-VALUES (@turn_id, (SELECT t.user_id FROM turns AS t WHERE t.id = @turn_id), @step, @step_type, @subdomain, @description, @refs, @needs);
+INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs, calls)
+VALUES (@turn_id, (SELECT t.user_id FROM turns AS t WHERE t.id = @turn_id), @step, @step_type, @subdomain, @description, @refs, @needs, sqlc.narg(calls));
 
 -- TurnStepList is a turn's plan.
 -- name: TurnStepList :many

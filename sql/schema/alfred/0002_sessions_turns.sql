@@ -172,6 +172,7 @@ CREATE TABLE turn_steps (
     description   text      NOT NULL,
     refs          text[]    NOT NULL DEFAULT '{}',
     needs         text      NOT NULL DEFAULT 'refs',
+    calls jsonb,
     schema_tables text[]    NOT NULL DEFAULT '{}',
     outcome       step_outcome,
     summary       text,
@@ -191,6 +192,7 @@ COMMENT ON COLUMN turn_steps.subdomain IS 'The subdomain of the declaration, whi
 COMMENT ON COLUMN turn_steps.description IS 'What it is to do, in Think''s words.';
 COMMENT ON COLUMN turn_steps.refs IS 'Refs that Think named for the step; their rows are loaded before it when needs is rows.';
 COMMENT ON COLUMN turn_steps.needs IS 'refs: handles suffice. rows: their data must be loaded.';
+COMMENT ON COLUMN turn_steps.calls IS 'The calls that the plan wrote out for the step, [{tool, args}], which code carries out; null where Act decides.';
 COMMENT ON COLUMN turn_steps.schema_tables IS 'Further tables whose columns Act asked to see.';
 COMMENT ON COLUMN turn_steps.outcome IS 'Null until the step has ended.';
 COMMENT ON COLUMN turn_steps.summary IS 'What came of it, one line.';

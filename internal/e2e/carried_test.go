@@ -1,0 +1,73 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A plan that knows its calls writes them out, and code carries them out; a model is asked where one fails or
+// something has to be looked at first.
+func TestPlansCarryCalls(t *testing.T) {
+	t.Parallel()
+	create := `{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: step_complete, args: {summary: added}}]}`
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: {entity_type: inv, why: one list}}
+    think: {goal: See the fridge, decision: plan, steps: [{type: read, subdomain: inventory, description: Read the fridge}], calls: [{step: 1, tool: db_read, table: inventory, filters: [{field: location, op: "=", value: fridge}], detail: "", from_ref: "", set: []}]}
+  - understand: {intent: write}
+    think: {goal: Change it, decision: plan, steps: [{type: write, subdomain: inventory, description: Two litres of milk, refs: [inv_1], calls: [{tool: db_update, table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 7}]}]}]}
+    act: {calls: [{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 8}]}}, {tool: step_complete, args: {summary: changed}}]}
+    reply: Changed.`+draft(basil)+`
+  - understand: {intent: write}
+    think: {goal: Save it, decision: plan, steps: [{type: write, subdomain: recipes, description: Save the draft, refs: [gen_recipe_1], calls: [{tool: db_create, table: recipes, from_ref: gen_recipe_1}]}]}
+    reply: Saved.
+  - understand: {intent: write}
+    think: {goal: Add milk, decision: plan, steps: [{type: write, subdomain: shopping, description: Add milk, calls: [{tool: db_create, table: shopping_list, set: [{column: colour, value: white}]}]}]}
+    act: `+create+`
+    reply: Added.
+  - understand: {intent: write}
+    think: {goal: Clear, decision: plan, steps: [{type: write, subdomain: shopping, description: Delete the milk, refs: [shop_1], calls: [{tool: db_delete, table: shopping_list, filters: [{field: id, op: "=", value: shop_1}]}]}]}
+    act: {calls: [{tool: db_delete, args: {table: shopping_list, filters: [{field: id, op: "=", value: shop_1}]}}, {tool: step_complete, args: {summary: deleted}}]}
+    reply: Deleted.
+`)
+	if !*everyApart {
+		require.Contains(t, c.say("what is in the fridge?").Reply, "[fridge]")
+		require.Equal(t, "understand", c.callsOf(1), "a plain read is one call")
+	}
+	c.say("seven of the first")
+	require.NotContains(t, c.callsOf(2), "act", "the row is loaded and nobody changed it")
+	c.fact("7", `SELECT i.quantity::int::text FROM kitchen.inventory i JOIN entity_refs r ON r.entity_id = i.id::text WHERE r.session_id = $1 AND r.ref = 'inv_1'`)
+
+	c.say("draft the basil dish")
+	require.Equal(t, "write ok", c.say("save it").outcomes())
+	c.fact("stored 1", `SELECT 'stored ' || count(*) FROM kitchen.recipes WHERE user_id = $2 AND name LIKE 'Thai Basil%'`)
+	require.NotContains(t, c.callsOf(4), "act", "a draft is saved as it is")
+
+	require.Equal(t, "write ok", c.say("and milk").outcomes(), "a call that fails is mended by Act")
+	require.Contains(t, c.callsOf(5), "act")
+	require.Contains(t, c.prompt(5, "act", 1), "colour")
+
+	require.Equal(t, "write ok", c.say("no milk").outcomes())
+	require.Contains(t, c.callsOf(6), "act", "a delete is looked at first")
+	c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2`)
+}
+
+// What the owner's programs changed since is looked at by Act before it is written over.
+func TestCarriedCallsOfChangedRows(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: {entity_type: inv, why: one list}}
+    act: {calls: [{tool: db_read, args: {table: inventory}}]}
+  - understand: {intent: write}
+    think: {goal: Change it, decision: plan, steps: [{type: write, subdomain: inventory, description: Seven of it, refs: [inv_1], calls: [{tool: db_update, table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 7}]}]}]}
+    act: {calls: [{tool: ask_user, args: {question: "It was changed since. Seven all the same?"}}]}
+    reply: It was changed since. Seven all the same?
+`)
+	c.say("what is in the pantry?")
+	c.exec(`UPDATE kitchen.inventory SET quantity = 99, updated_at = now() + interval '1 second' WHERE user_id = $1`)
+	asked := c.say("seven of the first")
+	require.Equal(t, "ask_user", asked.Question.Kind)
+	c.fact("99", `SELECT min(quantity)::int::text FROM kitchen.inventory WHERE user_id = $2`)
+}

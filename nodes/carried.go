@@ -1,0 +1,85 @@
+package nodes
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// carriable are the tools whose calls a plan may write out, by the type of step. A
+// delete is never among them: what it would hit is looked at first.
+var carriable = map[string][]string{ //nolint:gochecknoglobals // a constant in all but syntax
+	"read":  {ToolRead},
+	"write": {ToolCreate, ToolUpdate},
+}
+
+// CarriedCalls are the calls that the planner wrote out for a step, in the form in which Act calls
+// its tools; none where one of them is no call that a plan may write out, for then Act decides.
+func (s *Step) CarriedCalls() []Call {
+	calls := make([]Call, 0, len(s.Calls))
+	for _, raw := range s.Calls {
+		call, ok := carriedCall(raw)
+		if !ok || !slices.Contains(carriable[s.Type], call.Tool) {
+			return nil
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+// placeCalls moves the calls into their steps. One that names no step leaves all to Act.
+func (o *ThinkOutput) placeCalls() {
+	calls := o.Calls
+	o.Calls = nil
+	for _, raw := range calls {
+		var at struct {
+			Step int `json:"step"`
+		}
+		if json.Unmarshal(raw, &at) != nil || at.Step < 1 || at.Step > len(o.Steps) {
+			for i := range o.Steps {
+				o.Steps[i].Calls = nil
+			}
+			return
+		}
+		o.Steps[at.Step-1].Calls = append(o.Steps[at.Step-1].Calls, raw)
+	}
+}
+
+// carriedCall reads a call whose arguments stand beside the tool's name, or below args.
+func carriedCall(raw json.RawMessage) (Call, bool) {
+	fields := map[string]any{}
+	if decode(raw, &fields) != nil {
+		return Call{}, false
+	}
+	tool, _ := fields["tool"].(string)
+	delete(fields, "tool")
+	delete(fields, "step")
+	if args, below := fields["args"].(map[string]any); below {
+		fields = args
+	}
+	for name, value := range fields {
+		if list, isList := value.([]any); value == nil || value == "" || isList && len(list) == 0 {
+			delete(fields, name)
+		}
+	}
+	if set := fields["set"]; tool == ToolCreate && set != nil && fields["from_ref"] == nil {
+		delete(fields, "set")
+		fields["rows"] = []any{map[string]any{"set": set}}
+	}
+	args, err := json.Marshal(fields)
+	return Call{Tool: tool, Args: args}, err == nil && tool != "" && fields["table"] != nil
+}
+
+// plannedCall is the schema of one call in a plan: the arguments of all tools that it may
+// name, side by side, because a schema that strict modes take has no alternatives of objects.
+func plannedCall() *jsonschema.Schema {
+	return object(fields{
+		"step": integer("Number of the step, from 1."),
+		"tool": enum("", ToolRead, ToolCreate, ToolUpdate), "table": text(""),
+		"filters":  filters(),
+		"detail":   text("Of a read: summary, text, rows or full; else empty."),
+		"from_ref": text("Of a create: the draft to save as it is; else empty."),
+		"set":      set(),
+	})
+}
