@@ -32,7 +32,9 @@ turns:
     reply: Deleted.
 `)
 	if !*everyApart {
-		require.Contains(t, c.say("what is in the fridge?").Reply, "[fridge]")
+		reply := c.say("what is in the fridge?").Reply
+		require.Contains(t, reply, "Milk (1 l)")
+		require.NotContains(t, reply, "Basmati", "what the plan filters by holds")
 		require.Equal(t, "understand", c.callsOf(1), "a plain read is one call")
 	}
 	c.say("seven of the first")
