@@ -69,7 +69,9 @@ func constrained(s *jsonschema.Schema) *jsonschema.Schema {
 		return s
 	}
 	for name, property := range s.Properties {
-		if property = constrained(property); !slices.Contains(s.Required, name) {
+		// A text that is empty says as much as none, and servers bound how much may be null.
+		property = constrained(property)
+		if text := property.Type == "string" && len(property.Enum) == 0; !text && !slices.Contains(s.Required, name) {
 			property = optional(property)
 		}
 		s.Properties[name] = property
