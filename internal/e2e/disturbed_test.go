@@ -24,7 +24,7 @@ import (
 var claims = regexp.MustCompile(`(?i)\b(?:i've|i have|i) (?:saved|deleted|removed|stored)\b|\b(?:has|have) been (?:saved|deleted)\b|^(?:saved|deleted)\b|(?:done|ok)! (?:saved|deleted)`)
 
 // The demo's conversation, with errors in one answer of six: whatever a model does wrong, the rows end as they should or the
-// person was told; nothing is claimed that did not happen, and no draft is lost. DISTURBED=500 plays it 500 times.
+// person was told; nothing is claimed that did not happen, and no draft is lost. `make disturbed` plays it 500 times.
 func TestDisturbedConversationsEndRightOrAreTold(t *testing.T) {
 	t.Parallel()
 	var bad *script.Disturbed
