@@ -92,6 +92,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/data/{type}/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who changed a row in which conversation, newest first */
+        get: operations["row-history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/data/{type}/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create, change and delete many rows, all or none; what is wrong is said of each */
+        post: operations["batch-rows"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -869,7 +903,7 @@ export interface components {
              * @description Stable: decide on this, not on the texts.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "turn_running" | "session_archived" | "conflict" | "message_too_large" | "limit_exceeded" | "unavailable" | "internal";
+            code: "invalid_request" | "unauthorized" | "forbidden" | "not_found" | "turn_running" | "session_archived" | "question_closed" | "confirmation_needed" | "conflict" | "message_too_large" | "limit_exceeded" | "unavailable" | "internal";
             detail: string;
             errors?: string[];
             /** Format: int64 */
@@ -896,12 +930,60 @@ export interface components {
             temperature?: number;
             tools?: components["schemas"]["Tool"][];
         };
+        RowBatch: {
+            changes: components["schemas"]["RowChange"][];
+            /** @description Say what would be wrong, and write nothing. */
+            preview?: boolean;
+        };
+        RowBatchOutBody: {
+            errors: components["schemas"]["RowFault"][];
+            /**
+             * Format: int64
+             * @description How many changes were written: all or none.
+             */
+            written: number;
+        };
+        RowChange: {
+            /** @enum {string} */
+            action: "create" | "update" | "delete";
+            /** @description What create and patch take. */
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @description Key of the row; not of one to be created. */
+            id?: string;
+        };
         RowChild: {
             /** @description The part's column with its row's key. */
             column: string;
             /** @description The name under which a row has its parts. */
             table: string;
             type: string;
+        };
+        RowEvent: {
+            /** @enum {string} */
+            action: "created" | "updated" | "deleted";
+            /** @enum {string} */
+            actor: "assistant" | "user" | "system";
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int32
+             * @description Of the turn in which it was made, or learned of.
+             */
+            number: number;
+            session_id: string;
+            /** @description Of the session. */
+            title: string;
+        };
+        RowFault: {
+            code: string;
+            /**
+             * Format: int64
+             * @description Of the change, from 0.
+             */
+            index: number;
+            message: string;
         };
         RowField: {
             comment: string;
@@ -918,6 +1000,9 @@ export interface components {
             required: boolean;
             /** @description May be set where the type allows rows to be created or updated. */
             writable: boolean;
+        };
+        RowHistoryOutBody: {
+            items: components["schemas"]["RowEvent"][];
         };
         RowOperation: {
             description: string;
@@ -1213,8 +1298,14 @@ export type PageTurnLine = components['schemas']['PageTurnLine'];
 export type Problem = components['schemas']['Problem'];
 export type Question = components['schemas']['Question'];
 export type Request = components['schemas']['Request'];
+export type RowBatch = components['schemas']['RowBatch'];
+export type RowBatchOutBody = components['schemas']['RowBatchOutBody'];
+export type RowChange = components['schemas']['RowChange'];
 export type RowChild = components['schemas']['RowChild'];
+export type RowEvent = components['schemas']['RowEvent'];
+export type RowFault = components['schemas']['RowFault'];
 export type RowField = components['schemas']['RowField'];
+export type RowHistoryOutBody = components['schemas']['RowHistoryOutBody'];
 export type RowOperation = components['schemas']['RowOperation'];
 export type RowPage = components['schemas']['RowPage'];
 export type RowType = components['schemas']['RowType'];
@@ -1411,8 +1502,12 @@ export interface operations {
             query?: {
                 /** @description next_cursor of the page before. */
                 cursor?: string;
+                /** @description JSON list of {field, op, value}, all of which hold; op is = != > >= < <= in not_in ilike is_null is_not_null or contains. */
+                filters?: string;
                 /** @description Items per page. */
                 limit?: number;
+                /** @description Column to sort by, with - before it from the greatest; the type's own order if left out. */
+                order?: string;
                 /** @description Part of the name. */
                 q?: string;
                 /** @description Session that learns of the change at its next message. */
@@ -1993,6 +2088,208 @@ export interface operations {
                     "application/json": {
                         [key: string]: unknown;
                     };
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "row-history": {
+        parameters: {
+            query?: {
+                /** @description Session that learns of the change at its next message. */
+                session?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Key of the row. */
+                id: string;
+                /** @description Entity type of the domain. */
+                type: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RowHistoryOutBody"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "batch-rows": {
+        parameters: {
+            query?: {
+                /** @description Session that learns of the change at its next message. */
+                session?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Entity type of the domain. */
+                type: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RowBatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RowBatchOutBody"];
                 };
             };
             /** @description Bad Request */

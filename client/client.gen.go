@@ -357,22 +357,26 @@ func (e NewSessionMode) Valid() bool {
 
 // Defines values for ProblemCode.
 const (
-	Conflict        ProblemCode = "conflict"
-	Forbidden       ProblemCode = "forbidden"
-	Internal        ProblemCode = "internal"
-	InvalidRequest  ProblemCode = "invalid_request"
-	LimitExceeded   ProblemCode = "limit_exceeded"
-	MessageTooLarge ProblemCode = "message_too_large"
-	NotFound        ProblemCode = "not_found"
-	SessionArchived ProblemCode = "session_archived"
-	TurnRunning     ProblemCode = "turn_running"
-	Unauthorized    ProblemCode = "unauthorized"
-	Unavailable     ProblemCode = "unavailable"
+	ConfirmationNeeded ProblemCode = "confirmation_needed"
+	Conflict           ProblemCode = "conflict"
+	Forbidden          ProblemCode = "forbidden"
+	Internal           ProblemCode = "internal"
+	InvalidRequest     ProblemCode = "invalid_request"
+	LimitExceeded      ProblemCode = "limit_exceeded"
+	MessageTooLarge    ProblemCode = "message_too_large"
+	NotFound           ProblemCode = "not_found"
+	QuestionClosed     ProblemCode = "question_closed"
+	SessionArchived    ProblemCode = "session_archived"
+	TurnRunning        ProblemCode = "turn_running"
+	Unauthorized       ProblemCode = "unauthorized"
+	Unavailable        ProblemCode = "unavailable"
 )
 
 // Valid indicates whether the value is a known member of the ProblemCode enum.
 func (e ProblemCode) Valid() bool {
 	switch e {
+	case ConfirmationNeeded:
+		return true
 	case Conflict:
 		return true
 	case Forbidden:
@@ -387,6 +391,8 @@ func (e ProblemCode) Valid() bool {
 		return true
 	case NotFound:
 		return true
+	case QuestionClosed:
+		return true
 	case SessionArchived:
 		return true
 	case TurnRunning:
@@ -394,6 +400,69 @@ func (e ProblemCode) Valid() bool {
 	case Unauthorized:
 		return true
 	case Unavailable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RowChangeAction.
+const (
+	RowChangeActionCreate RowChangeAction = "create"
+	RowChangeActionDelete RowChangeAction = "delete"
+	RowChangeActionUpdate RowChangeAction = "update"
+)
+
+// Valid indicates whether the value is a known member of the RowChangeAction enum.
+func (e RowChangeAction) Valid() bool {
+	switch e {
+	case RowChangeActionCreate:
+		return true
+	case RowChangeActionDelete:
+		return true
+	case RowChangeActionUpdate:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RowEventAction.
+const (
+	RowEventActionCreated RowEventAction = "created"
+	RowEventActionDeleted RowEventAction = "deleted"
+	RowEventActionUpdated RowEventAction = "updated"
+)
+
+// Valid indicates whether the value is a known member of the RowEventAction enum.
+func (e RowEventAction) Valid() bool {
+	switch e {
+	case RowEventActionCreated:
+		return true
+	case RowEventActionDeleted:
+		return true
+	case RowEventActionUpdated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RowEventActor.
+const (
+	RowEventActorAssistant RowEventActor = "assistant"
+	RowEventActorSystem    RowEventActor = "system"
+	RowEventActorUser      RowEventActor = "user"
+)
+
+// Valid indicates whether the value is a known member of the RowEventActor enum.
+func (e RowEventActor) Valid() bool {
+	switch e {
+	case RowEventActorAssistant:
+		return true
+	case RowEventActorSystem:
+		return true
+	case RowEventActorUser:
 		return true
 	default:
 		return false
@@ -1159,6 +1228,36 @@ type Request struct {
 	Tools       *[]Tool     `json:"tools,omitempty"`
 }
 
+// RowBatch defines model for RowBatch.
+type RowBatch struct {
+	Changes []RowChange `json:"changes"`
+
+	// Preview Say what would be wrong, and write nothing.
+	Preview *bool `json:"preview,omitempty"`
+}
+
+// RowBatchOutBody defines model for RowBatchOutBody.
+type RowBatchOutBody struct {
+	Errors []RowFault `json:"errors"`
+
+	// Written How many changes were written: all or none.
+	Written int64 `json:"written"`
+}
+
+// RowChange defines model for RowChange.
+type RowChange struct {
+	Action RowChangeAction `json:"action"`
+
+	// Data What create and patch take.
+	Data *map[string]interface{} `json:"data,omitempty"`
+
+	// ID Key of the row; not of one to be created.
+	ID *string `json:"id,omitempty"`
+}
+
+// RowChangeAction defines model for RowChange.Action.
+type RowChangeAction string
+
 // RowChild defines model for RowChild.
 type RowChild struct {
 	// Column The part's column with its row's key.
@@ -1167,6 +1266,35 @@ type RowChild struct {
 	// Table The name under which a row has its parts.
 	Table string `json:"table"`
 	Type  string `json:"type"`
+}
+
+// RowEvent defines model for RowEvent.
+type RowEvent struct {
+	Action RowEventAction `json:"action"`
+	Actor  RowEventActor  `json:"actor"`
+	At     time.Time      `json:"at"`
+
+	// Number Of the turn in which it was made, or learned of.
+	Number    int32  `json:"number"`
+	SessionID string `json:"session_id"`
+
+	// Title Of the session.
+	Title string `json:"title"`
+}
+
+// RowEventAction defines model for RowEvent.Action.
+type RowEventAction string
+
+// RowEventActor defines model for RowEvent.Actor.
+type RowEventActor string
+
+// RowFault defines model for RowFault.
+type RowFault struct {
+	Code string `json:"code"`
+
+	// Index Of the change, from 0.
+	Index   int64  `json:"index"`
+	Message string `json:"message"`
 }
 
 // RowField defines model for RowField.
@@ -1193,6 +1321,11 @@ type RowField struct {
 
 // RowFieldKind defines model for RowField.Kind.
 type RowFieldKind string
+
+// RowHistoryOutBody defines model for RowHistoryOutBody.
+type RowHistoryOutBody struct {
+	Items []RowEvent `json:"items"`
+}
 
 // RowOperation defines model for RowOperation.
 type RowOperation struct {
@@ -1492,6 +1625,12 @@ type ListRowsParams struct {
 
 	// Q Part of the name.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Order Column to sort by, with - before it from the greatest; the type's own order if left out.
+	Order *string `form:"order,omitempty" json:"order,omitempty"`
+
+	// Filters JSON list of {field, op, value}, all of which hold; op is = != > >= < <= in not_in ilike is_null is_not_null or contains.
+	Filters *string `form:"filters,omitempty" json:"filters,omitempty"`
 }
 
 // CreateRowJSONBody defines parameters for CreateRow.
@@ -1504,6 +1643,12 @@ type CreateRowParams struct {
 
 	// IdempotencyKey A second request with the same key within a day makes nothing, and gives what the first one made.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// BatchRowsParams defines parameters for BatchRows.
+type BatchRowsParams struct {
+	// Session Session that learns of the change at its next message.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
 }
 
 // DeleteRowParams defines parameters for DeleteRow.
@@ -1529,6 +1674,12 @@ type PatchRowParams struct {
 
 	// IfMatch ETag of the row as you saw it; 412 if it changed since.
 	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// RowHistoryParams defines parameters for RowHistory.
+type RowHistoryParams struct {
+	// Session Session that learns of the change at its next message.
+	Session *string `form:"session,omitempty" json:"session,omitempty"`
 }
 
 // OperateRowJSONBody defines parameters for OperateRow.
@@ -1749,6 +1900,9 @@ type UndoTurnParams struct {
 // CreateRowJSONRequestBody defines body for CreateRow for application/json ContentType.
 type CreateRowJSONRequestBody CreateRowJSONBody
 
+// BatchRowsJSONRequestBody defines body for BatchRows for application/json ContentType.
+type BatchRowsJSONRequestBody = RowBatch
+
 // PatchRowJSONRequestBody defines body for PatchRow for application/json ContentType.
 type PatchRowJSONRequestBody PatchRowJSONBody
 
@@ -1876,6 +2030,20 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/data/{type} (the `CreateRow` operationId).
 	CreateRow(ctx context.Context, pType string, params *CreateRowParams, body CreateRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// BatchRowsWithBody Create, change and delete many rows, all or none; what is wrong is said of each
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/data/{type}/batch (the `BatchRows` operationId).
+	BatchRowsWithBody(ctx context.Context, pType string, params *BatchRowsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// BatchRows Create, change and delete many rows, all or none; what is wrong is said of each
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/data/{type}/batch (the `BatchRows` operationId).
+	BatchRows(ctx context.Context, pType string, params *BatchRowsParams, body BatchRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DeleteRow Delete a row
 	//
 	// Corresponds with DELETE /v1/data/{type}/{id} (the `DeleteRow` operationId).
@@ -1899,6 +2067,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 	PatchRow(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RowHistory Who changed a row in which conversation, newest first
+	//
+	// Corresponds with GET /v1/data/{type}/{id}/history (the `RowHistory` operationId).
+	RowHistory(ctx context.Context, pType string, id string, params *RowHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// OperateRowWithBody Do to a row what the domain declares; 409 confirmation_needed says what it would do
 	//
@@ -2208,6 +2381,40 @@ func (c *Client) CreateRow(ctx context.Context, pType string, params *CreateRowP
 	return c.Client.Do(req)
 }
 
+// BatchRowsWithBody Create, change and delete many rows, all or none; what is wrong is said of each
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/data/{type}/batch (the `BatchRows` operationId).
+func (c *Client) BatchRowsWithBody(ctx context.Context, pType string, params *BatchRowsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBatchRowsRequestWithBody(c.Server, pType, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// BatchRows Create, change and delete many rows, all or none; what is wrong is said of each
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/data/{type}/batch (the `BatchRows` operationId).
+func (c *Client) BatchRows(ctx context.Context, pType string, params *BatchRowsParams, body BatchRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBatchRowsRequest(c.Server, pType, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // DeleteRow Delete a row
 //
 // Corresponds with DELETE /v1/data/{type}/{id} (the `DeleteRow` operationId).
@@ -2262,6 +2469,21 @@ func (c *Client) PatchRowWithBody(ctx context.Context, pType string, id string, 
 // Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 func (c *Client) PatchRow(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPatchRowRequest(c.Server, pType, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RowHistory Who changed a row in which conversation, newest first
+//
+// Corresponds with GET /v1/data/{type}/{id}/history (the `RowHistory` operationId).
+func (c *Client) RowHistory(ctx context.Context, pType string, id string, params *RowHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRowHistoryRequest(c.Server, pType, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3044,6 +3266,30 @@ func NewListRowsRequest(server string, pType string, params *ListRowsParams) (*h
 
 		}
 
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Filters != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "filters", *params.Filters, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -3143,6 +3389,80 @@ func NewCreateRowRequestWithBody(server string, pType string, params *CreateRowP
 		}
 
 	}
+
+	return req, nil
+}
+
+// NewBatchRowsRequest calls the generic BatchRows builder with application/json body
+func NewBatchRowsRequest(server string, pType string, params *BatchRowsParams, body BatchRowsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewBatchRowsRequestWithBody(server, pType, params, "application/json", bodyReader)
+}
+
+// NewBatchRowsRequestWithBody constructs an http.Request for the BatchRows method, with any body, and a specified content type
+func NewBatchRowsRequestWithBody(server string, pType string, params *BatchRowsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/data/%s/batch", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -3389,6 +3709,74 @@ func NewPatchRowRequestWithBody(server string, pType string, id string, params *
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewRowHistoryRequest constructs an http.Request for the RowHistory method
+func NewRowHistoryRequest(server string, pType string, id string, params *RowHistoryParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "type", pType, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/data/%s/%s/history", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Session != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "session", *params.Session, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -5543,6 +5931,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/data/{type} (the `CreateRow` operationId).
 	CreateRowWithResponse(ctx context.Context, pType string, params *CreateRowParams, body CreateRowJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRowResponse, error)
 
+	// BatchRowsWithBodyWithResponse Create, change and delete many rows, all or none; what is wrong is said of each
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/data/{type}/batch (the `BatchRows` operationId).
+	BatchRowsWithBodyWithResponse(ctx context.Context, pType string, params *BatchRowsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BatchRowsResponse, error)
+
+	// BatchRowsWithResponse Create, change and delete many rows, all or none; what is wrong is said of each
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/data/{type}/batch (the `BatchRows` operationId).
+	BatchRowsWithResponse(ctx context.Context, pType string, params *BatchRowsParams, body BatchRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*BatchRowsResponse, error)
+
 	// DeleteRowWithResponse Delete a row
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -5570,6 +5972,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 	PatchRowWithResponse(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchRowResponse, error)
+
+	// RowHistoryWithResponse Who changed a row in which conversation, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/data/{type}/{id}/history (the `RowHistory` operationId).
+	RowHistoryWithResponse(ctx context.Context, pType string, id string, params *RowHistoryParams, reqEditors ...RequestEditorFn) (*RowHistoryResponse, error)
 
 	// OperateRowWithBodyWithResponse Do to a row what the domain declares; 409 confirmation_needed says what it would do
 	//
@@ -6023,6 +6432,47 @@ func (r CreateRowResponse) ContentType() string {
 	return ""
 }
 
+type BatchRowsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RowBatchOutBody
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r BatchRowsResponse) GetJSON200() *RowBatchOutBody {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r BatchRowsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r BatchRowsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r BatchRowsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r BatchRowsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type DeleteRowResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -6147,6 +6597,47 @@ func (r PatchRowResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PatchRowResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RowHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *RowHistoryOutBody
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RowHistoryResponse) GetJSON200() *RowHistoryOutBody {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r RowHistoryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RowHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RowHistoryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RowHistoryResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7550,6 +8041,32 @@ func (c *ClientWithResponses) CreateRowWithResponse(ctx context.Context, pType s
 	return ParseCreateRowResponse(rsp)
 }
 
+// BatchRowsWithBodyWithResponse Create, change and delete many rows, all or none; what is wrong is said of each
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/data/{type}/batch (the `BatchRows` operationId).
+func (c *ClientWithResponses) BatchRowsWithBodyWithResponse(ctx context.Context, pType string, params *BatchRowsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BatchRowsResponse, error) {
+	rsp, err := c.BatchRowsWithBody(ctx, pType, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBatchRowsResponse(rsp)
+}
+
+// BatchRowsWithResponse Create, change and delete many rows, all or none; what is wrong is said of each
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/data/{type}/batch (the `BatchRows` operationId).
+func (c *ClientWithResponses) BatchRowsWithResponse(ctx context.Context, pType string, params *BatchRowsParams, body BatchRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*BatchRowsResponse, error) {
+	rsp, err := c.BatchRows(ctx, pType, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBatchRowsResponse(rsp)
+}
+
 // DeleteRowWithResponse Delete a row
 //
 // Returns a wrapper object for the known response body format(s).
@@ -7600,6 +8117,19 @@ func (c *ClientWithResponses) PatchRowWithResponse(ctx context.Context, pType st
 		return nil, err
 	}
 	return ParsePatchRowResponse(rsp)
+}
+
+// RowHistoryWithResponse Who changed a row in which conversation, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/data/{type}/{id}/history (the `RowHistory` operationId).
+func (c *ClientWithResponses) RowHistoryWithResponse(ctx context.Context, pType string, id string, params *RowHistoryParams, reqEditors ...RequestEditorFn) (*RowHistoryResponse, error) {
+	rsp, err := c.RowHistory(ctx, pType, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRowHistoryResponse(rsp)
 }
 
 // OperateRowWithBodyWithResponse Do to a row what the domain declares; 409 confirmation_needed says what it would do
@@ -8239,6 +8769,32 @@ func ParseCreateRowResponse(rsp *http.Response) (*CreateRowResponse, error) {
 	return response, nil
 }
 
+// ParseBatchRowsResponse parses an HTTP response from a BatchRowsWithResponse call
+func ParseBatchRowsResponse(rsp *http.Response) (*BatchRowsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &BatchRowsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RowBatchOutBody
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseDeleteRowResponse parses an HTTP response from a DeleteRowWithResponse call
 func ParseDeleteRowResponse(rsp *http.Response) (*DeleteRowResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -8328,6 +8884,32 @@ func ParsePatchRowResponse(rsp *http.Response) (*PatchRowResponse, error) {
 			headers.ETag = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseRowHistoryResponse parses an HTTP response from a RowHistoryWithResponse call
+func ParseRowHistoryResponse(rsp *http.Response) (*RowHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RowHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest RowHistoryOutBody
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

@@ -26,7 +26,7 @@ type problem struct {
 	Type   string   `json:"type"`
 	Title  string   `json:"title"`
 	Status int      `json:"status"`
-	Code   string   `doc:"Stable: decide on this, not on the texts." enum:"invalid_request,unauthorized,forbidden,not_found,turn_running,session_archived,conflict,message_too_large,limit_exceeded,unavailable,internal" json:"code"`
+	Code   string   `doc:"Stable: decide on this, not on the texts." enum:"invalid_request,unauthorized,forbidden,not_found,turn_running,session_archived,question_closed,confirmation_needed,conflict,message_too_large,limit_exceeded,unavailable,internal" json:"code"`
 	Detail string   `json:"detail"`
 	TurnID string   `json:"turn_id,omitempty"`
 	Errors []string `json:"errors,omitempty"`

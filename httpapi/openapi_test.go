@@ -72,7 +72,7 @@ func TestOpenAPI(t *testing.T) {
 
 	code := spec.Components.Schemas["Problem"]["properties"].(map[string]any)["code"].(map[string]any)
 	require.Equal(t, []any{
-		"invalid_request", "unauthorized", "forbidden", "not_found", "turn_running", "session_archived", "conflict",
+		"invalid_request", "unauthorized", "forbidden", "not_found", "turn_running", "session_archived", "question_closed", "confirmation_needed", "conflict",
 		"message_too_large", "limit_exceeded", "unavailable", "internal",
 	}, code["enum"])
 }
@@ -91,6 +91,8 @@ var wantOperations = map[string]string{
 	"forget-session":     "DELETE /v1/sessions/{id}",
 	"give-feedback":      "PUT /v1/turns/{id}/feedback",
 	"take-back-feedback": "DELETE /v1/turns/{id}/feedback",
+	"batch-rows":         "POST /v1/data/{type}/batch",
+	"row-history":        "GET /v1/data/{type}/{id}/history",
 	"get-artifact":       "GET /v1/sessions/{id}/artifacts/{ref}",
 	"get-call":           "GET /v1/calls/{id}",
 	"get-row":            "GET /v1/data/{type}/{id}",
@@ -134,7 +136,7 @@ func requireErrors(t *testing.T, name string, op described) {
 		want = append(want, "409", "413")
 	case "undo-turn":
 		want = append(want, "409")
-	case "create-row", "operate-row":
+	case "batch-rows", "create-row", "operate-row":
 		want = append(want, "409", "413")
 	case "patch-artifact", "patch-row":
 		want = append(want, "409", "412", "413")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
@@ -32,7 +33,9 @@ type rowListIn struct {
 	RowsPath
 	PageQuery
 
-	Q string `doc:"Part of the name." query:"q"`
+	Q       string `doc:"Part of the name." query:"q"`
+	Order   string `doc:"Column to sort by, with - before it from the greatest; the type's own order if left out." query:"order"`
+	Filters string `doc:"JSON list of {field, op, value}, all of which hold; op is = != > >= < <= in not_in ilike is_null is_not_null or contains." query:"filters"`
 }
 
 // rowPage is a page of rows, and how many there are.
@@ -72,6 +75,7 @@ type rowDeleteIn struct {
 }
 
 func (a *api) registerRows() {
+	a.registerRowBatch()
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}", "list-rows", "Rows of a type", http.StatusOK), a.rowList)
 	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}", "create-row", "Create a row", http.StatusCreated, http.StatusConflict, http.StatusRequestEntityTooLarge), a.rowCreate)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}", "get-row", "One row with its parts", http.StatusOK), a.rowGet)
@@ -127,9 +131,17 @@ func (a *api) rowUser(ctx context.Context, sessionID string) (crud.User, error) 
 }
 
 func (a *api) rowList(ctx context.Context, in *rowListIn) (*rowListOut, error) {
+	params := crud.ListParams{Limit: in.Limit, After: in.Cursor, Query: in.Q, Order: in.Order}
+	if in.Filters != "" {
+		exact := json.NewDecoder(strings.NewReader(in.Filters))
+		exact.UseNumber() // numbers may be longer than a float holds
+		if err := exact.Decode(&params.Filters); err != nil {
+			return nil, failed(ctx, invalid("filters is a JSON list of {field, op, value}."))
+		}
+	}
 	var list crud.RowList
 	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
-		list, err = a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, crud.ListParams{Limit: in.Limit, After: in.Cursor, Query: in.Q})
+		list, err = a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, params)
 
 		return err //nolint:wrapcheck // mapped below
 	})

@@ -136,6 +136,7 @@ func (e *estate) probes(t *testing.T) map[string][]probe {
 	}
 	all := map[string][]probe{
 		"cancel-turn":        {{method: "POST", path: "/v1/turns/{turn}/cancel"}},
+		"undo-turn":          {{method: "POST", path: "/v1/turns/{turn}/undo"}},
 		"give-feedback":      {{method: "PUT", path: "/v1/turns/{turn}/feedback", body: `{"rating": "down"}`}},
 		"take-back-feedback": {{method: "DELETE", path: "/v1/turns/{turn}/feedback"}},
 		"create-session":     {{method: "POST", path: "/v1/sessions", body: `{"title": "{session}"}`}},
@@ -190,6 +191,8 @@ func (e *estate) rowProbes(t *testing.T, all map[string][]probe) {
 		row := path + "/{" + table + "}"
 		all["list-rows"] = append(all["list-rows"], probe{method: "GET", path: path}, probe{method: "GET", path: path + "?q=" + secret},
 			probe{method: "GET", path: path + "?limit=1"}, probe{method: "GET", path: path + "?session={session}"})
+		all["row-history"] = append(all["row-history"], probe{method: "GET", path: row + "/history"})
+		all["batch-rows"] = append(all["batch-rows"], probe{method: "POST", path: row[:strings.LastIndex(row, "/")] + "/batch", body: `{"changes": [{"action": "delete", "id": "` + row[strings.LastIndex(row, "/")+1:] + `"}]}`})
 		all["get-row"] = append(all["get-row"], probe{method: "GET", path: row}, probe{method: "GET", path: row + "?session={own_session}"})
 		all["delete-row"] = append(all["delete-row"], probe{method: "DELETE", path: row}, probe{method: "DELETE", path: row + "?session={own_session}"},
 			probe{method: "DELETE", path: row, header: header{"If-Match": "*"}})

@@ -167,3 +167,34 @@ func TestY12Inspector(t *testing.T) {
 	b.look("changes")
 	b.requireNoTrouble()
 }
+
+// Y08: what a turn did to rows is told below its reply from the rows, taken back with a button, and thought of with a thumb.
+func TestY08UndoAndFeedback(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Draft a Thai basil chicken")
+	b.lastReply(1)
+	b.say("Save it")
+	b.lastReply(2)
+	b.shows(".turn:last-child .written", "Saved Thai Basil Chicken")
+	b.look("wrote")
+	h.requireRows(t, "1", `SELECT count(*) FROM kitchen.recipes WHERE name = 'Thai Basil Chicken'`)
+	b.click(".turn:last-child .undo")
+	b.lastReply(3)
+	h.requireRows(t, "0", `SELECT count(*) FROM kitchen.recipes WHERE name = 'Thai Basil Chicken'`)
+	b.shows(".turn:nth-child(2) .written", "Taken back.")
+	b.click(`[aria-label="The reply of turn 2 was not good"]`)
+	b.shows("dialog[open]", "What was wrong?")
+	b.fill("#ask-line", "Too hot")
+	b.click("dialog[open] .primary")
+	b.counts("dialog[open]", 0)
+	b.until(`document.querySelector('[aria-label="The reply of turn 2 was not good"]').ariaPressed === "true"`)
+	b.do(chromedp.Reload())
+	b.until(`document.querySelector('[aria-label="The reply of turn 2 was not good"]').ariaPressed === "true"`)
+	h.requireRows(t, "Too hot", `SELECT text FROM v_feedback WHERE rating = 'down'`)
+	b.look("undone")
+	b.requireNoTrouble()
+}

@@ -178,7 +178,7 @@ turns:
 	b.look("hostile")
 	b.click(`#types [data-type="recipe"]`)
 	b.shows("#row-table", "<img src=x")
-	b.click("#row-table button")
+	b.click("#row-table tbody button")
 	b.shows("dialog[open] h2", "<img src=x")
 	b.look("hostile_rows")
 	require.Equal(t, "0", b.eval(`document.querySelectorAll("main img, main script, main b, main a, aside img, aside b, dialog img, #sessions img").length`))

@@ -217,7 +217,7 @@ func TestPageRows(t *testing.T) {
 	b.picture("rows")
 	b.fill("#find-row", "rice")
 	b.shows("#row-count", "1 pantry item")
-	b.click("#row-table button")
+	b.click("#row-table tbody button")
 	b.fill(`dialog[open] [name="quantity"]`, "-1")
 	b.click("dialog[open] [type=submit]")
 	b.until(`!document.querySelector("dialog[open] [role=alert]").hidden`)
@@ -227,7 +227,7 @@ func TestPageRows(t *testing.T) {
 	b.shows("#row-table", "7.5")
 
 	// Somebody else's change in between is not written over.
-	b.click("#row-table button")
+	b.click("#row-table tbody button")
 	b.until(`document.querySelector("dialog[open] [name=quantity]") !== null`)
 	_, err := h.pool.Exec(t.Context(), `UPDATE kitchen.inventory SET quantity = 9 WHERE name = 'Basmati rice'`)
 	require.NoError(t, err)

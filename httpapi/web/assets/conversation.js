@@ -19,6 +19,8 @@ const patience = 3000; // ms without a sign; then it is asked whether anybody wo
 let session = null;
 /** @type {Map<string, View>} */
 let views = new Map(); // by turn id
+/** @type {Map<string, string>} */
+const undone = new Map(); // the turns that take others back, and which
 let following = new AbortController();
 let heardAt = 0;
 /** @type {import("./text.js").Named[]} */
@@ -104,6 +106,7 @@ export function add(turn) {
     inspect: () => emit("inspect", { id: turn.id, number: turn.number }),
     results: () => guarded(async () => (await import("./more.js")).openResults(turn.id)),
     cancel: () => guarded(() => cancel(turn.id)),
+    undo: () => guarded(() => undo(turn.id)),
   });
   for (const other of views.values()) other.closeQuestion();
   views.set(turn.id, view);
@@ -191,6 +194,17 @@ async function cancel(id) {
   finish(view, { turn_id: id, number: turn.number }, turn.status);
 }
 
+// undo takes back what a turn wrote, in a turn of its own; that the old one is undone shows once that has ended.
+async function undo(id) {
+  /** @type {EnqueuedTurn} */
+  const made = await call("POST", `/v1/turns/${id}/undo`);
+  if (!session) return;
+  add({ ...await get(`/v1/turns/${made.id}`) });
+  undone.set(made.id, id);
+  emit("turn", made);
+  toEnd();
+}
+
 async function follow(id, from, signal, gone) {
   try {
     for await (const event of events(id, from, signal, busy)) {
@@ -248,6 +262,8 @@ function finish(view, data, status) {
   emit("turn", { id: data.turn_id, number: data.number, status });
   emit("stale");
   guarded(async () => spell(view, await get(`/v1/turns/${data.turn_id}`)));
+  const back = undone.get(data.turn_id);
+  if (back && views.has(back)) guarded(async () => spell(views.get(back), await get(`/v1/turns/${back}`)));
 }
 
 // deliver sends a message under a key, so that one sent twice arrives once. answer is the option of a question that it is.

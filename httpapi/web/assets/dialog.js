@@ -12,7 +12,7 @@ export function openDialog(title, content, { wide = false, onclose = () => {}, u
   };
   /** @type {any} */
   const dialog = h("dialog", { class: wide ? "wide" : "", "aria-labelledby": id, onclose: () => { dialog.remove(); onclose(); },
-    oncancel: (event) => { event.preventDefault(); leave(); } },
+    oncancel: (event) => { if (event.target === dialog) { event.preventDefault(); leave(); } } }, // a file input tells its own cancel
     h("header", {}, h("h2", { id, dir: "auto" }, title), iconButton("close", "Close", leave)), content);
   // The first thing to fill in has the focus, else what the dialog is for; a form can be left as it is.
   const first = content.querySelector("input:not([type=checkbox], [disabled]), textarea:not([disabled]), select:not([disabled])") ?? content.querySelector("button.primary, button.danger");

@@ -6,13 +6,14 @@ import { plain } from "./turn.js";
 
 /** @import { Session, TurnLine } from "../../../client/api" */
 
-function download(name, type, text) {
+// download hands a text over as a file.
+export function download(name, type, text) {
   const address = URL.createObjectURL(new Blob([text], { type }));
   h("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
-const fileName = (title) => (title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "conversation").toLowerCase();
+export const fileName = (title) => (title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "conversation").toLowerCase();
 
 // exportSession downloads a conversation as kind, "md" or "json".
 /** @param {Session} session @param {"md" | "json"} kind */

@@ -9,11 +9,12 @@ import { button, h } from "./dom.js";
 import { capital } from "./format.js";
 import { formOf } from "./form.js";
 import { guarded, notice } from "./notice.js";
+import { historyOf, operationsOf } from "./rowmore.js";
 import { nameField, typeOf } from "./types.js";
 
 const choicePages = 5; // of 200
 
-const path = (type, id) => `/v1/data/${encodeURIComponent(type)}${id ? `/${encodeURIComponent(id)}` : ""}${current() ? `?session=${current().id}` : ""}`;
+export const path = (type, id) => `/v1/data/${encodeURIComponent(type)}${id ? `/${encodeURIComponent(id)}` : ""}${current() ? `?session=${current().id}` : ""}`;
 
 // choices are the rows that a column of this type may refer to.
 export async function choices(name) {
@@ -22,7 +23,8 @@ export async function choices(name) {
   return rows.map((row) => ({ value: String(row.id), label: String(row[nameField(type)] ?? row.id) }));
 }
 
-async function read(type, id) {
+// read answers with a row and its version.
+export async function read(type, id) {
   const response = await request(path(type.type, id));
   return { row: await response.json(), etag: response.headers.get("ETag") };
 }
@@ -63,11 +65,12 @@ export async function openRow(type, id, done) {
     notice(`Deleted.${learned()}`);
     changed(done);
   };
-  const dialog = openDialog(name, h("form", { onsubmit: (event) => { guarded(() => save(event)); } }, form.element,
+  const again = () => { dialog.close(); changed(done); };
+  const dialog = openDialog(name, h("form", { onsubmit: (event) => { guarded(() => save(event)); } }, id && operationsOf(type, path(type.type, id), again), form.element, id && historyOf(type, id),
     h("div", { class: "buttons" }, wrong, id && type.writes.includes("delete") && button("Delete", remove, { class: "danger" }), h("span", { class: "gap" }),
       button("Cancel", () => dialog.leave()), submit)), { wide: true, unsaved: () => JSON.stringify(form.values()) !== before });
   /** @type {any[]} */
-  const inputs = type.writes.includes(id ? "update" : "create") ? [] : [...dialog.querySelectorAll("input, select, textarea, form .fields button, form button[type=submit]")];
+  const inputs = type.writes.includes(id ? "update" : "create") ? [] : [...dialog.querySelectorAll(".fields :is(input, select, textarea, button), form button[type=submit]")];
   for (const input of inputs) input.disabled = true;
 }
 

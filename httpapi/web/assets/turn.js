@@ -4,7 +4,7 @@ import { $, announce, button, h, icon, iconButton } from "./dom.js";
 import { capital, duration, money, when } from "./format.js";
 import { thumbs } from "./feedback.js";
 import { dropOptions, link, openMore, write } from "./text.js";
-import { written } from "./written.js";
+import { undoing, written } from "./written.js";
 
 const doing = { understand: "Reading your message", think: "Planning", act: "Working", reply: "Writing" };
 const ended = { ok: "check", empty: "dash", partial: "dash", failed: "warn", skipped: "dash" };
@@ -32,7 +32,7 @@ function said(message) {
 // write() goes to where an answer in words is written, inspect() shows how it came about, results() what it read.
 /**
  * @param {Pick<TurnLine, "created_at" | "id" | "message" | "number" | "status">} turn
- * @param {{cancel: () => void, answer: (option: {label: string, answer: Answer}) => void, again: () => void, edit: () => void, write: () => void,
+ * @param {{cancel: () => void, undo: () => void, answer: (option: {label: string, answer: Answer}) => void, again: () => void, edit: () => void, write: () => void,
  *   inspect: () => void, results: () => void}} on
  */
 export function turnView(turn, on) {
@@ -184,7 +184,7 @@ export function turnView(turn, on) {
     },
     // told shows what was done to rows, and what the person thought of the reply.
     told(turn) {
-      wrote.replaceChildren(...written(turn.wrote ?? [], on.results));
+      wrote.replaceChildren(...written(turn.wrote ?? [], on.results), ...undoing(turn.undo, name, on.undo));
       feedback.show(turn.feedback);
     },
     // cost says what made the reply, how long it took and what it cost.

@@ -5,7 +5,7 @@ import { button, h, icon } from "./dom.js";
 import { known } from "./registry.js";
 import { isPart, typeOf } from "./types.js";
 
-/** @import { Wrote } from "../../../client/api" */
+/** @import { Undo, Wrote } from "../../../client/api" */
 
 const most = 5; // rows by name
 const verbs = { created: ["plus", "Saved"], updated: ["edit", "Changed"], deleted: ["trash", "Deleted"] };
@@ -28,4 +28,12 @@ function named(w, action) {
     const entity = known().find((e) => e.ref === w.ref && e.key);
     if (entity) emit("open", entity);
   }, { class: "link" });
+}
+
+// undoing is how what was written is taken back, or why it cannot be.
+/** @param {Undo | undefined} undo @param {string} name @param {() => void} run */
+export function undoing(undo, name, run) {
+  if (undo?.status === "possible") return [button("Undo", run, { class: "undo", "aria-label": `Undo what ${name} did` })];
+  const why = undo?.status === "done" ? "Taken back." : undo?.reason;
+  return why ? [h("p", { class: "soft undone" }, why)] : [];
 }

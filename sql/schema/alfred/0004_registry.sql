@@ -57,6 +57,7 @@ CREATE TABLE entity_refs (
     CONSTRAINT entity_refs_turns_ordered CHECK (turn_created <= turn_last_ref)
 );
 CREATE INDEX entity_refs_active_idx ON entity_refs (session_id, active_turn) INCLUDE (entity_type) WHERE active_turn IS NOT NULL;
+CREATE INDEX entity_refs_row_idx ON entity_refs (user_id, entity_id, entity_type) WHERE entity_id IS NOT NULL;
 CREATE INDEX entity_refs_retained_idx ON entity_refs (session_id, turn_last_ref) WHERE active_reason IS NOT NULL;
 CREATE INDEX entity_refs_label_idx ON entity_refs (session_id, lower(label));
 CREATE INDEX entity_refs_newest_idx ON entity_refs (session_id, turn_last_ref DESC, ref);

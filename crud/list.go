@@ -1,0 +1,152 @@
+package crud
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+	"alfred/registry"
+)
+
+// ListParams bounds a list. Query, if not "", keeps rows whose name is like it.
+type ListParams struct {
+	Limit   int
+	After   string // Next of the list before, "" from the beginning
+	Query   string
+	Order   string            // a column, with - before it from the greatest; "" is the type's order
+	Filters []registry.Filter // all of them hold; values are keys and not refs
+}
+
+// RowList is a piece of a list.
+type RowList struct {
+	Rows  []Row
+	Total int    // rows in all pieces
+	Next  string // for the piece after; "" on the last
+}
+
+// list is ListParams, checked against a type.
+type list struct {
+	entity  *domain.Entity
+	params  ListParams
+	filters []condition
+	order   *domain.Column
+	after   position
+}
+
+// List returns rows of a type, children left out.
+func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType string, params ListParams) (RowList, error) {
+	e, fault := t.rowType(entityType)
+	if fault != nil {
+		return RowList{}, fault
+	}
+	l, fault := newList(e, params)
+	if fault != nil {
+		return RowList{}, fault
+	}
+	limit := maxRows
+	if params.Limit > 0 {
+		limit = min(limit, params.Limit)
+	}
+	found := &loaded{}
+	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+		err := t.resolveNames(ctx, tenant, e, l.filters)
+		if err == nil {
+			found, err = t.load(ctx, tenant, e, l.query(t, limit+1)) // one more says whether there is more
+		}
+		if l.after != nil && nameless(err) {
+			return errPosition
+		}
+
+		return suspectFilters(err, e, l.filters)
+	})
+	if err != nil {
+		return RowList{}, err
+	}
+	answer := RowList{Rows: make([]Row, min(limit, len(found.rows))), Total: found.total}
+	for i := range answer.Rows {
+		answer.Rows[i] = found.row(e, i)
+	}
+	if len(found.rows) > limit {
+		answer.Next, err = found.at[limit-1].encode(e, l.name())
+	}
+
+	return answer, err
+}
+
+func newList(e *domain.Entity, params ListParams) (*list, *Error) {
+	l := &list{entity: e, params: params}
+	var fault *Error
+	if l.filters, fault = conditions(e, params.Filters); fault != nil {
+		return nil, fault
+	}
+	for i := range l.filters {
+		if l.filters[i].distance != "" {
+			return nil, failColumn(CodeBadFilter, semanticField, "Lists are not ranked by meaning.")
+		}
+	}
+	terms := len(defaultOrder(e))
+	if name := strings.TrimPrefix(params.Order, "-"); name != "" {
+		if l.order, fault = column(e, name); fault != nil {
+			return nil, fault
+		}
+		if l.order.Kind == domain.KindJSON || l.order.Kind == domain.KindArray {
+			return nil, failColumn(CodeBadArgument, name, "Rows cannot be ordered by %s.", name)
+		}
+		terms++
+	} else if l.searched() != nil {
+		terms++
+	}
+	l.after, fault = decodePosition(params.After, e, l.name(), terms)
+
+	return l, fault
+}
+
+// name tells lists apart: a position of one means nothing in another.
+func (l *list) name() string {
+	if l.params.Order == "" && len(l.params.Filters) == 0 {
+		return l.params.Query
+	}
+	raw, err := jsonRows([]any{l.params.Query, l.params.Order, l.params.Filters})
+	if err != nil { // what came as JSON goes as JSON
+		return err.Error()
+	}
+
+	return string(raw)
+}
+
+// searched is the column that the query is compared with, nil without a query.
+func (l *list) searched() *domain.Column {
+	if l.params.Query == "" {
+		return nil
+	}
+
+	return nameColumn(l.entity)
+}
+
+func (l *list) query(t *Tools, limit int) *query {
+	return &query{sel: ownColumns(l.entity), limit: limit, page: &page{after: l.after, first: l.first()}, where: func(s *statement) {
+		t.where(s, l.entity, l.filters, nil)
+		if name := l.searched(); name != nil {
+			s.add(" AND ", name.SQL(), "::text ILIKE ", s.value(literal(l.params.Query)))
+		}
+	}}
+}
+
+// first is the order that was asked for; in a search, what begins with the text stands before what merely holds it.
+func (l *list) first() func(*statement) *term {
+	name := l.searched()
+	switch {
+	case l.order != nil:
+		return func(*statement) *term {
+			return &term{sql: l.order.SQL(), sqlType: l.order.Type, desc: strings.HasPrefix(l.params.Order, "-")}
+		}
+	case name != nil:
+		return func(s *statement) *term {
+			return &term{sql: "(" + name.SQL() + "::text NOT ILIKE " + s.value(likeEscaper.Replace(l.params.Query)+"%") + ")", sqlType: "boolean"}
+		}
+	default:
+		return nil
+	}
+}

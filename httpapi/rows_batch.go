@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/pg"
+)
+
+// rowChange is one of many changes.
+type rowChange struct {
+	Action string                     `enum:"create,update,delete"                    json:"action"`
+	ID     string                     `doc:"Key of the row; not of one to be created." json:"id,omitempty"`
+	Data   map[string]json.RawMessage `doc:"What create and patch take."              json:"data,omitempty"`
+}
+
+type rowBatch struct {
+	Changes []rowChange `json:"changes"                                   maxItems:"1000" minItems:"1" nullable:"false"`
+	Preview bool        `doc:"Say what would be wrong, and write nothing." json:"preview,omitempty"`
+}
+
+type rowBatchIn struct {
+	RowsPath
+
+	Body rowBatch
+}
+
+// rowFault is what is wrong with one of many changes.
+type rowFault struct {
+	Index   int    `doc:"Of the change, from 0." json:"index"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+type rowBatchOut struct {
+	Body struct {
+		Written int        `doc:"How many changes were written: all or none." json:"written"`
+		Errors  []rowFault `json:"errors"`
+	}
+}
+
+// errNotWritten rolls a batch back that is looked at, or of which something is wrong.
+var errNotWritten = errors.New("nothing is written")
+
+func (a *api) registerRowBatch() {
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}/batch", "batch-rows", "Create, change and delete many rows, all or none; what is wrong is said of each", http.StatusOK, http.StatusConflict, http.StatusRequestEntityTooLarge), a.rowBatch)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}/history", "row-history", "Who changed a row in which conversation, newest first", http.StatusOK), a.rowHistory)
+}
+
+func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error) {
+	user, err := a.rowUser(ctx, in.Session)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	out := &rowBatchOut{}
+	out.Body.Errors = []rowFault{}
+	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		for i, change := range in.Body.Changes {
+			err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return a.rowChange(ctx, tx, user, in.Type, change) })
+			refused, ok := errors.AsType[*crud.Error](err)
+			if !ok && err != nil {
+				return err //nolint:wrapcheck // says what it was
+			}
+			if ok {
+				out.Body.Errors = append(out.Body.Errors, rowFault{Index: i, Code: string(refused.Code), Message: refused.Message})
+			}
+		}
+		if in.Body.Preview || len(out.Body.Errors) > 0 {
+			return errNotWritten
+		}
+
+		return nil
+	})
+	switch {
+	case err == nil:
+		out.Body.Written = len(in.Body.Changes)
+	case !errors.Is(err, errNotWritten):
+		return nil, failed(ctx, err)
+	}
+
+	return out, nil
+}
+
+func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, change rowChange) error {
+	data, err := json.Marshal(change.Data)
+	if err != nil {
+		return fmt.Errorf("encode row: %w", err)
+	}
+	switch change.Action {
+	case "create":
+		_, err = a.Rows.Create(ctx, tx, user, entityType, data)
+	case "update":
+		_, err = a.Rows.Patch(ctx, tx, user, entityType, change.ID, "", data)
+	default:
+		err = a.Rows.Delete(ctx, tx, user, entityType, change.ID, "")
+	}
+
+	return err //nolint:wrapcheck // looked at by the caller
+}
+
+// rowEvent is a change of a row that was made through Alfred.
+type rowEvent struct {
+	Action    string    `enum:"created,updated,deleted"        json:"action"`
+	Actor     string    `enum:"assistant,user,system"          json:"actor"`
+	SessionID uuid.UUID `json:"session_id"`
+	Title     string    `doc:"Of the session."                 json:"title"`
+	Number    int32     `doc:"Of the turn in which it was made, or learned of." json:"number"`
+	At        time.Time `json:"at"`
+}
+
+type rowHistoryOut struct {
+	Body struct {
+		Items []rowEvent `json:"items"`
+	}
+}
+
+const shownEvents = 100
+
+func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOut, error) {
+	entity := a.Domain.Entity(in.Type)
+	if entity == nil {
+		return nil, failed(ctx, errNotFound)
+	}
+	var rows []*db.EntityEventListRowRow
+	err := a.read(ctx, func(tx pgx.Tx) (err error) {
+		rows, err = a.q.EntityEventListRow(ctx, tx, &db.EntityEventListRowParams{UserID: userOf(ctx), EntityType: entity.Type, EntityID: in.ID, MostEvents: shownEvents})
+
+		return err //nolint:wrapcheck // wrapped below
+	})
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("list changes of row: %w", err))
+	}
+	out := &rowHistoryOut{}
+	out.Body.Items = make([]rowEvent, len(rows))
+	for i, r := range rows {
+		out.Body.Items[i] = rowEvent{Action: r.Action, Actor: r.Actor, SessionID: r.SessionID, Title: r.Title, Number: r.TurnNumber, At: r.CreatedAt}
+	}
+
+	return out, nil
+}

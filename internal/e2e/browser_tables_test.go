@@ -1,0 +1,96 @@
+package e2e_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// Y11: a table is sorted, filtered, changed in place, many rows at once, and by files.
+func TestY11Tables(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	p := h.resident("ada")
+	b := browse(t)
+	b.enter(p, h.url)
+	b.say("Show my recipes")
+	b.lastReply(1)
+	b.click(`#types [data-type="inv"]`)
+	b.shows("#row-count", "12 inventory items")
+	first := `document.querySelector("#row-table tbody th").textContent`
+
+	b.click(`#row-table th[data-column="quantity"] button`)
+	b.until(`document.querySelector('#row-table th[data-column="quantity"]').ariaSort === "ascending"`)
+	least := b.eval(first)
+	b.click(`#row-table th[data-column="quantity"] button`)
+	b.until(`document.querySelector('#row-table th[data-column="quantity"]').ariaSort === "descending"`)
+	require.NotEqual(t, least, b.eval(first))
+
+	b.click("#filter-rows")
+	b.fill(`[data-filter="name"]`, "rice")
+	b.shows("#row-count", "1 pantry item")
+	b.fill(`[data-filter="quantity"]`, "lots")
+	b.until(`document.querySelector('[data-filter="quantity"]').ariaInvalid === "true"`)
+	b.look("filtered")
+	b.click("#filter-rows")
+	b.shows("#row-count", "12 inventory items")
+
+	b.click("#columns summary")
+	b.until(`document.querySelector("#columns input:checked") !== null`)
+	b.look("columns")
+	b.eval(`[...document.querySelectorAll("#columns label")].find((e) => e.textContent === "Notes").click()`)
+	b.until(`document.querySelector('#row-table th[data-column="notes"]') !== null`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+
+	b.click("#edit-rows")
+	b.eval(`[...document.querySelectorAll("#row-table tbody tr")].find((e) => e.textContent.includes("Basmati rice")).querySelector('[aria-label^="Change quantity"]').click()`)
+	b.until(`document.activeElement.matches("#row-table input[type=number]")`)
+	b.eval(`document.activeElement.value = "0.25"`)
+	b.enterKey()
+	b.shows("#row-table", "0.25")
+	h.requireRows(t, "0.25", `SELECT trim_scale(quantity) FROM kitchen.inventory WHERE name = 'Basmati rice' AND user_id = '`+p.user.String()+`'`)
+	b.look("edit_in_place")
+	b.click("#edit-rows")
+
+	b.click("#row-table tbody tr:nth-child(1) input")
+	b.click("#row-table tbody tr:nth-child(2) input")
+	b.shows("#row-bulk", "2 inventory items chosen")
+	b.look("chosen")
+	b.click("#row-bulk .danger")
+	b.click("dialog[open] .danger")
+	b.shows("#row-count", "10 inventory items")
+
+	file := filepath.Join(t.TempDir(), "pantry.csv")
+	require.NoError(t, os.WriteFile(file, []byte("name,quantity,colour\nOat milk,2,white\nTea,-1,green\n"), 0o600))
+	b.click("#import-rows")
+	b.upload("#csv-file", file)
+	b.shows("dialog[open]", "1 line cannot be read as they are")
+	b.shows("dialog[open]", "Left out: colour")
+	b.look("import_wrong")
+	file = filepath.Join(t.TempDir(), "mended.csv")
+	require.NoError(t, os.WriteFile(file, []byte("name,quantity\nOat milk,2\nTea,1\n"), 0o600))
+	b.upload("#csv-file", file)
+	b.shows("dialog[open]", "2 inventory items can be imported.")
+	b.click("dialog[open] .buttons .primary")
+	b.shows("#row-count", "12 inventory items")
+
+	b.fill("#find-row", "Basmati")
+	b.shows("#row-count", "1 pantry item")
+	b.click("#row-table tbody th button")
+	b.until(`document.querySelector("dialog[open] .history") !== null`)
+	b.eval(`document.querySelector("dialog[open] .history summary").click()`)
+	b.shows("dialog[open] .history", "Updated by you")
+	b.look("history")
+	b.requireNoTrouble()
+}
+
+// upload chooses a file as a person does in the browser's own dialog.
+func (b *tab) upload(selector, file string) {
+	b.t.Helper()
+	b.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{file}))
+}
