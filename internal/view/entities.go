@@ -75,7 +75,7 @@ func Named(text []byte) []string {
 // Unchanged says that there are such refs, that the row of each is loaded, and that nobody has changed it since.
 func (t *Scene) Unchanged(refs []string) bool {
 	for _, ref := range refs {
-		if e := t.ByRef[ref]; e == nil || !e.Loaded || e.Stale != "" || e.State == db.RefStateDeleted {
+		if e := t.ByRef[ref]; e == nil || len(e.Loaded) == 0 || e.Stale != "" || e.State == db.RefStateDeleted {
 			return false
 		}
 	}
