@@ -80,25 +80,6 @@ type wrote struct {
 	Label  string `json:"label"`
 }
 
-// undo says whether what a turn wrote can be taken back.
-type undo struct {
-	Status string     `doc:"possible, as far as is known before it is tried." enum:"possible,impossible,done" json:"status"`
-	Reason string     `doc:"Why it is impossible." json:"reason,omitempty"`
-	TurnID *uuid.UUID `doc:"The turn that took it back." json:"turn_id,omitempty"`
-}
-
-func undoOf(status, reason *string, by *uuid.UUID) *undo {
-	if status == nil {
-		return nil
-	}
-	u := &undo{Status: *status, TurnID: by}
-	if reason != nil {
-		u.Reason = *reason
-	}
-
-	return u
-}
-
 type step struct {
 	Step        int32           `json:"step"`
 	StepType    db.StepType     `enum:"read,analyze,generate,write" json:"step_type"`

@@ -4,11 +4,31 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/jobs"
 	"alfred/telemetry"
 )
+
+// undo says whether what a turn wrote can be taken back.
+type undo struct {
+	Status string     `doc:"possible, as far as is known before it is tried." enum:"possible,impossible,done" json:"status"`
+	Reason string     `doc:"Why it is impossible." json:"reason,omitempty"`
+	TurnID *uuid.UUID `doc:"The turn that took it back." json:"turn_id,omitempty"`
+}
+
+func undoOf(status, reason *string, by *uuid.UUID) *undo {
+	if status == nil {
+		return nil
+	}
+	u := &undo{Status: *status, TurnID: by}
+	if reason != nil {
+		u.Reason = *reason
+	}
+
+	return u
+}
 
 type undoIn struct {
 	TurnPath

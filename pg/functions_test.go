@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
+	"alfred/pg"
 )
 
 // functionCalls runs every SQL function once, in an order in which each has
@@ -61,6 +62,7 @@ var functionCalls = []string{ //nolint:gochecknoglobals // a table
 	`alfred.partitions_ensure()`,
 	`alfred.partitions_old('llm_calls', now())`,
 	`alfred.partition_drop('llm_calls_y2024m01')`,
+	`alfred.fork_session(':session', 0)`,
 	`alfred.forget_session(':session')`,
 }
 
@@ -76,11 +78,17 @@ func TestEveryFunctionRuns(t *testing.T) {
 	var session, turn string
 	require.NoError(t, tx.QueryRow(t.Context(), `SELECT alfred.start_session('functions')::text`).Scan(&session))
 	require.NoError(t, tx.QueryRow(t.Context(), `SELECT alfred.enqueue_turn($1, 'a message')::text`, session).Scan(&turn))
+	_, err = tx.Exec(t.Context(), `SAVEPOINT undo`)
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT alfred.undo_turn($1)`, turn)
+	require.Equal(t, "AL009", pg.Code(err), "it runs still")
+	_, err = tx.Exec(t.Context(), `ROLLBACK TO SAVEPOINT undo`)
+	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), `UPDATE alfred.river_job SET state = 'running', attempt = 1`)
 	require.NoError(t, err)
 	_, err = tx.Exec(t.Context(), `SELECT alfred.job_hand_off(id, 1, 'me', 'think', '{}') FROM alfred.river_job`)
 	require.NoError(t, err)
-	run := map[string]bool{"alfred.start_session": true, "alfred.enqueue_turn": true, "alfred.job_hand_off": true, "alfred.job_complete": true}
+	run := map[string]bool{"alfred.start_session": true, "alfred.enqueue_turn": true, "alfred.undo_turn": true, "alfred.turn_undo": true, "alfred.job_hand_off": true, "alfred.job_complete": true}
 	name := regexp.MustCompile(`^[a-z_.0-9]+`)
 	for _, call := range functionCalls {
 		run[name.FindString(call)] = true
