@@ -54,6 +54,9 @@ type decision struct {
 	journal  *journal // nil outside a turn
 	// drafted are the versions of drafts that this decision has made, by ref.
 	drafted map[string]int
+	// toCheck is what the calls have written so far; running is the call that does now.
+	toCheck []writtenRows
+	running int
 	// newer are rows that are no longer what the decision was made on, to be shown.
 	newer *newer
 }
@@ -141,7 +144,7 @@ func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 // run does the work under a savepoint; its error ends all of it.
 func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	d.registry, d.journal = registry.New(tx, d.tools.domain, d.scope), &journal{tools: d.tools}
-	d.drafted = map[string]int{}
+	d.drafted, d.toCheck = map[string]int{}, nil
 	operations := make([]operation, len(d.steps))
 	var first error
 	for i, s := range d.steps {
@@ -159,6 +162,7 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	}
 	err := pg.AsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
 		for i, op := range operations {
+			d.running = i
 			err := traced(ctx, d.steps[i].call.Tool, func(ctx context.Context) error { return op.run(ctx, d, tenant) })
 			if err == nil {
 				err = d.tools.settle(ctx, tenant, d.steps[i].call.Tool)
@@ -166,6 +170,10 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 			if err != nil {
 				return &callError{index: i, entity: d.steps[i].entity, err: err}
 			}
+		}
+
+		if err := d.checkWritten(ctx, tenant); err != nil {
+			return err
 		}
 
 		return d.journal.finish(ctx, tenant)
@@ -181,22 +189,6 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	for i, op := range operations {
 		if d.steps[i].record, err = op.record(ctx, d, tx); err != nil {
 			return &callError{index: i, entity: d.steps[i].entity, err: err}
-		}
-	}
-
-	return nil
-}
-
-// settle checks what the owner's tables leave for the end of the transaction, while it
-// is still known which call broke the rule, and as the tenant. Later calls of the
-// decision may again break it for a while.
-func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
-	if !t.domain.Deferred || !slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, tool) && t.domain.Operation(tool) == nil {
-		return nil
-	}
-	for _, mode := range []string{"IMMEDIATE", "DEFERRED"} {
-		if _, err := tenant.Exec(ctx, "SET CONSTRAINTS ALL "+mode); err != nil {
-			return fmt.Errorf("check deferred constraints: %w", err)
 		}
 	}
 

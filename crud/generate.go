@@ -86,7 +86,7 @@ func (p *payload) content() map[string]any {
 
 // run checks that every ref in the contents is of the type that its place needs;
 // a draft may point at a draft.
-func (op *generateOp) run(ctx context.Context, d *decision, _ pgx.Tx) error {
+func (op *generateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	refs := map[*domain.Entity][]string{}
 	for i, create := range op.creates {
 		e := d.tools.domain.ByType(create.Type)
@@ -112,7 +112,11 @@ func (op *generateOp) run(ctx context.Context, d *decision, _ pgx.Tx) error {
 		return err
 	}
 
-	return notExcluded(slices.DeleteFunc(entries, func(e registry.Entry) bool { return op.had[e.Ref] }))
+	if err := notExcluded(slices.DeleteFunc(entries, func(e registry.Entry) bool { return op.had[e.Ref] })); err != nil {
+		return err
+	}
+
+	return op.check(ctx, d, tx)
 }
 
 // resolveRefs looks up refs by the type that their places need.

@@ -124,6 +124,7 @@ func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, payloa
 	if err != nil {
 		return nil, err
 	}
+	d.wrote(e, result.keys)
 	for _, child := range e.Children {
 		if err := d.saveChildren(ctx, tx, child, payloads, result.keys); err != nil {
 			return nil, err

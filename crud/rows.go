@@ -213,6 +213,10 @@ func (t *Tools) change(
 			return err
 		}
 
+		if err := d.checkWritten(ctx, tenant); err != nil {
+			return unblamed(err)
+		}
+
 		return t.settle(ctx, tenant, ToolUpdate)
 	})
 	if err != nil {

@@ -126,6 +126,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	if err := written(e, tag, len(keys)); err != nil {
 		return nil, err
 	}
+	d.wrote(e, keys)
 	after, err := d.tools.byKeys(ctx, tx, e, ownColumns(e), keys)
 	if err != nil {
 		return nil, err

@@ -107,6 +107,10 @@ func (b *binder) bind(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 
+	if err := b.eachCheck(ctx, tx); err != nil {
+		return err
+	}
+
 	return b.check.orNil()
 }
 

@@ -101,6 +101,9 @@ func TestBindMismatches(t *testing.T) {
 		{"unknown child", "", "- type: loan\n  - type", "- type: page\n  - type", 13, "shelf: children: there is no entity type page"},
 		{"computed column that exists", "", "name: late", "name: returned", 21, `loan: computed: "returned" is not a new column name`},
 		{"computed column that fails", "", "due_on < current_date", "due < current_date", 21, `loan: computed: late: column "due" does not exist`},
+		// V23
+		{"check that fails", "", "order:", "checks: [SELECT day FROM rows]\n    order:", 19, `loan: check: column "day" does not exist`},
+		{"check of another type", "", "order:", "checks: [SELECT due_on FROM rows]\n    order:", 19, "loan: check: the query returns [date], not one text"},
 		{"unknown subdomain table", "", "readable: [books]", "readable: [tomes]", 24, "subdomain loans: no entity type has the table tomes"},
 		{"failing query", "", "FROM library.loans}", "FROM library.loan}", 27, `relation "library.loan" does not exist`},
 		{"query of another type", "", "count(*)::text", "count(*)", 27, "the query returns [bigint], not 1 of type text"},

@@ -66,6 +66,7 @@ type EntityDecl struct {
 	References map[string]string   `yaml:"references"` // column -> type, where no foreign key can say it
 	Match      *MatchDecl          `yaml:"match"`
 	Merge      *MergeDecl          `yaml:"merge"`
+	Checks     []string            `yaml:"checks"` // SQL over rows (written, or of drafts) that returns sentences
 }
 
 // ChildDecl names a child type, and its column when several refer to the parent.

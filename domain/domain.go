@@ -86,6 +86,10 @@ type Entity struct {
 	// Merge names the columns that make two new rows the same row, whose Sum
 	// column is added up ("adding to the shopping list merges"); nil for none.
 	Merge *Merge
+	// Checks are queries over a relation named rows, which has the table's columns and
+	// holds what was written, or what drafts would write. Each returns sentences that
+	// say what is wrong.
+	Checks []string
 	// Reference: rows are shared reference data (ingredients), read-only for users.
 	Reference bool
 	// Writes is what may be done with the rows, in the order create, update, delete;

@@ -67,7 +67,7 @@ const twoHands = `turns:
 func TestK03TwoHandsOnOneThing(t *testing.T) {
 	t.Parallel()
 
-	for _, node := range []string{"understand", "think", "act", "reply"} {
+	for _, node := range []string{"understand", "act", "reply"} {
 		for name, write := range map[string]func(*talk){
 			"Page": func(c *talk) {
 				require.Equal(c.t, http.StatusOK, c.call(http.MethodPatch, "/v1/data/inv/"+c.firstItem()+"?session="+c.session.String(), map[string]any{"quantity": 77}, nil))

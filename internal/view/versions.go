@@ -38,11 +38,30 @@ func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
 			}
 		}
 	})
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+	err := tx.SendBatch(ctx, b).Close()
+	if pg.IsSchemaChange(err) { // a table is gone: that is for the calls that need it to say
+		probed.unprobed(known)
+		_, err = tx.Exec(ctx, goBack)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("check for changed rows: %w", err)
 	}
 
 	return &probed, nil
+}
+
+// unprobed expects of each row that is shown what it was when it was read.
+func (v *View) unprobed(known map[string][]*Entity) {
+	v.Stale = map[string]string{}
+	for entityType, rows := range known {
+		versions := map[string]string{}
+		for _, e := range rows {
+			if e.Loaded && e.RowVersion != nil {
+				versions[*e.EntityID] = *e.RowVersion
+			}
+		}
+		v.Versions.Rows[entityType] = versions
+	}
 }
 
 // known are the stored rows that the view has, by type.

@@ -1,0 +1,168 @@
+package crud
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+)
+
+// writtenRows are rows of one type that a call has written.
+type writtenRows struct {
+	entity *domain.Entity
+	keys   []string
+	call   int
+}
+
+// wrote notes rows for the checks, which come when all calls of the decision are
+// done: one may put right what another leaves wrong for a while.
+func (d *decision) wrote(e *domain.Entity, keys []string) {
+	if len(e.Checks) > 0 && len(keys) > 0 {
+		d.toCheck = append(d.toCheck, writtenRows{e, keys, d.running})
+	}
+}
+
+// settle checks what the owner's tables leave for the end of the transaction, while it
+// is still known which call broke the rule, and as the tenant. Later calls of the
+// decision may again break it for a while.
+func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
+	if !t.domain.Deferred || !slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, tool) && t.domain.Operation(tool) == nil {
+		return nil
+	}
+	for _, mode := range []string{"IMMEDIATE", "DEFERRED"} {
+		if _, err := tenant.Exec(ctx, "SET CONSTRAINTS ALL "+mode); err != nil {
+			return fmt.Errorf("check deferred constraints: %w", err)
+		}
+	}
+
+	return nil
+}
+
+// checkWritten runs the owner's checks over what was written.
+func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
+	for _, w := range d.toCheck {
+		s := &statement{}
+		s.add("SELECT * FROM ", table(d.tools.domain, w.entity), " WHERE ", qualified(w.entity, w.entity.Key), " = ANY(", s.castList(w.keys, w.entity.Key.Type), ")")
+		if err := d.check(ctx, tx, w.entity, s); err != nil {
+			return &callError{index: w.call, entity: w.entity, err: err}
+		}
+	}
+
+	return nil
+}
+
+// check fails with what the owner's checks say of the rows that a query gives.
+func (d *decision) check(ctx context.Context, tx pgx.Tx, e *domain.Entity, source *statement) error {
+	var said []string
+	for _, check := range e.Checks {
+		rows, err := tx.Query(ctx, domain.CheckSQL(source.String(), check), source.args...)
+		if err != nil {
+			return fmt.Errorf("check %s: %w", e.Table, err)
+		}
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("check %s: %w", e.Table, err)
+		}
+		said = append(said, found...)
+	}
+	if len(said) == 0 {
+		return nil
+	}
+
+	return fail(CodeViolation, "%s", spoken(said[:min(len(said), namedInQuestion)]...))
+}
+
+// check runs the owner's checks over what the drafts would write, together with the
+// session's other drafts: a plan is made of several.
+func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
+	contents := map[string]json.RawMessage{}
+	types := map[string][]string{} // ref or place -> type
+	for i, create := range op.creates {
+		at := fmt.Sprint(i)
+		contents[at], types[create.Type] = create.Content, append(types[create.Type], at)
+	}
+	if !d.tools.checked() {
+		return nil
+	}
+	pending, err := d.registry.PendingDrafts(ctx)
+	if err != nil {
+		return err
+	}
+	var refs []string
+	for _, entry := range pending {
+		refs, types[entry.Type] = append(refs, entry.Ref), append(types[entry.Type], entry.Ref)
+	}
+	stored, err := d.registry.GetEntityData(ctx, refs)
+	if err != nil {
+		return err
+	}
+	maps.Copy(contents, stored)
+	for _, update := range op.updates {
+		if contents[update.Ref], err = jsonRows(update.Content); err != nil {
+			return err
+		}
+	}
+	for _, e := range d.tools.domain.Entities {
+		var rows []map[string]any
+		for _, at := range types[e.Type] {
+			var row map[string]any
+			if err := decode(contents[at], &row); err == nil {
+				rows = append(rows, row)
+			}
+		}
+		if err := d.checkDrafts(ctx, tx, e, rows); err != nil {
+			return err
+		}
+	}
+
+	return nil
+}
+
+// checked says that any type has checks.
+func (t *Tools) checked() bool {
+	return slices.ContainsFunc(t.domain.Entities, func(e *domain.Entity) bool { return len(e.Checks) > 0 })
+}
+
+// checkDrafts runs the checks over what drafts of one type would write. What they point
+// to has its key, unless that is a draft itself.
+func (d *decision) checkDrafts(ctx context.Context, tx pgx.Tx, e *domain.Entity, drafts []map[string]any) error {
+	if len(e.Checks) == 0 || len(drafts) == 0 {
+		return nil
+	}
+	byType := map[*domain.Entity][]string{}
+	for _, draft := range drafts {
+		gatherRefs(byType, e, draft)
+	}
+	entries, err := d.registry.Lookup(ctx, slices.Concat(slices.Collect(maps.Values(byType))...))
+	if err != nil {
+		return err
+	}
+	rows := make([]map[string]any, len(drafts))
+	for i, draft := range drafts {
+		rows[i] = map[string]any{}
+		for _, c := range e.Columns {
+			value, given := draft[c.Name]
+			ref, _ := value.(string)
+			switch entry, known := entries[ref]; {
+			case !given || c.Expr != "" || c == e.Key:
+			case c.FK == nil:
+				rows[i][c.Name] = value
+			case known && !entry.Pending():
+				rows[i][c.Name] = entry.ID
+			}
+		}
+	}
+	raw, err := jsonRows(rows)
+	if err != nil {
+		return err
+	}
+	s := &statement{}
+	s.add("SELECT * FROM jsonb_populate_recordset(NULL::", table(d.tools.domain, e), ", ", s.value(string(raw)), "::text::jsonb)")
+
+	return d.check(ctx, tx, e, s)
+}
