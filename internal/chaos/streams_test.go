@@ -45,6 +45,10 @@ func (f *follower) follow(ctx context.Context, last int) error {
 		if err != nil {
 			return err
 		}
+		pause := time.Millisecond
+		if id == resume { // the replica is away
+			pause = 100 * time.Millisecond
+		}
 		resume = id
 		if len(f.seen) > 0 && strings.HasPrefix(f.seen[len(f.seen)-1], end) && strings.HasSuffix(f.seen[len(f.seen)-1], " turn.finished") {
 			return nil
@@ -53,7 +57,7 @@ func (f *follower) follow(ctx context.Context, last int) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }
