@@ -17,7 +17,7 @@ import (
 func TestK01ViewsDetachedUnderARunningWorker(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Pool(t)
-	tables, err := os.ReadFile(filepath.Join("testdata", "retail.sql"))
+	tables, err := os.ReadFile(filepath.Join("..", "..", "eval", "suites", "shop", "tables.sql"))
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), string(tables))
 	require.NoError(t, err)

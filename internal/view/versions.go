@@ -56,7 +56,7 @@ func (v *View) unprobed(known map[string][]*Entity) {
 	for entityType, rows := range known {
 		versions := map[string]string{}
 		for _, e := range rows {
-			if e.Loaded && e.RowVersion != nil {
+			if e.Shown && e.RowVersion != nil {
 				versions[*e.EntityID] = *e.RowVersion
 			}
 		}
