@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -83,7 +84,7 @@ func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
 	contents := map[string]json.RawMessage{}
 	types := map[string][]string{} // ref or place -> type
 	for i, create := range op.creates {
-		at := fmt.Sprint(i)
+		at := strconv.Itoa(i)
 		contents[at], types[create.Type] = create.Content, append(types[create.Type], at)
 	}
 	if !d.tools.checked() {

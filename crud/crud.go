@@ -35,7 +35,7 @@ const (
 
 // toolsOf is which tools a step of a type may use. It is enforced here, whatever
 // a prompt said.
-var toolsOf = map[string][]string{ //nolint:gochecknoglobals // a constant in all but syntax
+var toolsOf = map[string][]string{
 	"analyze":  {ToolAnalyze, ToolCalculate, ToolRecall},
 	"generate": {ToolCalculate, ToolGenerate},
 	"read":     {ToolCalculate, ToolRead, ToolRecall},

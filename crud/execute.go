@@ -336,7 +336,7 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		return Outcome{}, err
 	}
 
-	return outcome, rows.Send(ctx, tx) //nolint:wrapcheck // it says what it was
+	return outcome, rows.Send(ctx, tx)
 }
 
 // storeResult queues a result's row. A notice stands in the first row, for there

@@ -26,7 +26,7 @@ const (
 	opSimilar   = "similar"
 )
 
-var allOps = []string{opEqual, opNotEqual, opGreater, opGreaterEq, opLess, opLessEq, opIn, opNotIn, opILike, opIsNull, opIsNotNull, opContains, opSimilar} //nolint:gochecknoglobals // a constant in all but syntax
+var allOps = []string{opEqual, opNotEqual, opGreater, opGreaterEq, opLess, opLessEq, opIn, opNotIn, opILike, opIsNull, opIsNotNull, opContains, opSimilar}
 
 // opsOf is which operators a column of a kind takes.
 func opsOf(e *domain.Entity, c *domain.Column) []string {

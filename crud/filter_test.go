@@ -75,7 +75,7 @@ func setupThingsIn(t *testing.T, tx pgx.Tx) *bundle {
 type thing = map[string]any
 
 // pools are few values of each kind, so that filters hit often.
-var pools = map[string][]any{ //nolint:gochecknoglobals // a constant in all but syntax
+var pools = map[string][]any{
 	"txt":   {"a", "A", "ab", "b%", `b\`, "ä", "", "b_c", "null", "B", "Y", "é"},
 	"word":  {"hot", "Hot", "SOUR", "sweet", "Äpfel"},
 	"words": {[]any{}, []any{"Hot"}, []any{"hot", "sour"}, []any{"null", "a,B\"c"}},
@@ -88,7 +88,7 @@ var pools = map[string][]any{ //nolint:gochecknoglobals // a constant in all but
 	"doc":   {map[string]any{}, map[string]any{"a": 1.0}, map[string]any{"a": 1.0, "b": []any{"x"}}, []any{"x", 1.0}, "x"},
 }
 
-var opsByColumn = map[string][]string{ //nolint:gochecknoglobals // the table under test
+var opsByColumn = map[string][]string{
 	"txt":   {"=", "!=", ">", ">=", "<", "<=", "in", "not_in", "ilike", "contains", "is_null", "is_not_null"},
 	"word":  {"=", "!=", ">", ">=", "<", "<=", "in", "not_in", "is_null", "is_not_null"},
 	"words": {"=", "!=", "contains", "is_null", "is_not_null"},
@@ -134,7 +134,7 @@ func TestFiltersEqualOracle(t *testing.T) {
 		var want []float64
 		for _, row := range rows {
 			if oracle(row, filters, or) {
-				want = append(want, row["n"].(float64)) //nolint:forcetypeassert // set above
+				want = append(want, row["n"].(float64))
 			}
 		}
 		require.Equal(rt, want, read(rt, b, filters, or), "stored rows")
@@ -150,7 +150,7 @@ func read(rt *rapid.T, b *bundle, filters, or []registry.Filter) []float64 {
 	require.Empty(rt, outcome.Results[0].ErrorMessage, string(raw))
 	var numbers []float64
 	for _, row := range b.rows(outcome.Results[0]) {
-		numbers = append(numbers, row["n"].(float64)) //nolint:forcetypeassert // not null
+		numbers = append(numbers, row["n"].(float64))
 	}
 
 	return numbers
@@ -214,7 +214,7 @@ func means(value any, f registry.Filter) bool {
 	}
 	var order int
 	if number, ok := value.(float64); ok {
-		order = int(max(-1, min(1, (number-f.Value.(float64))*100))) //nolint:forcetypeassert // the pool's
+		order = int(max(-1, min(1, (number-f.Value.(float64))*100)))
 	} else {
 		// Fractions sort after the whole second, which the texts alone would not give.
 		order = strings.Compare(strings.TrimSuffix(fmt.Sprint(value), "Z"), strings.TrimSuffix(fmt.Sprint(f.Value), "Z"))

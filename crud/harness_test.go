@@ -176,4 +176,4 @@ func (b *bundle) user() (uuid.UUID, uuid.UUID) {
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 // longText is longer than any name may be.
-var longText = strings.Repeat("x", 300) //nolint:gochecknoglobals // a constant in all but syntax
+var longText = strings.Repeat("x", 300)

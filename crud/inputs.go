@@ -281,5 +281,5 @@ func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scop
 		}
 	}
 
-	return queue.Send(ctx, tx) //nolint:wrapcheck // it says what it was
+	return queue.Send(ctx, tx)
 }

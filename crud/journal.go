@@ -80,7 +80,7 @@ func collectImages(e *domain.Entity, rows pgx.Rows, into map[string]image) error
 		var one image
 		into[key] = nil
 		if err := json.Unmarshal(raw, &one); err != nil {
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		}
 		delete(one, rowVersion)
 		into[key] = one
@@ -230,14 +230,14 @@ func (t *Tools) lost(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []st
 		}
 	}
 
-	return nil, nil //nolint:nilnil // nothing is lost
+	return nil, nil
 }
 
 func (t *Tools) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
 	err = pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
 		var may bool
 		if err := engine.QueryRow(ctx, `SELECT coalesce(has_table_privilege(to_regclass($1), 'SELECT'), false) AND has_schema_privilege(split_part($1, '.', 1), 'USAGE')`, unseen.Table).Scan(&may); err != nil {
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		}
 		if there = true; !may || unseen.Column == "" {
 			return nil
@@ -245,7 +245,7 @@ func (t *Tools) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 		s := &statement{}
 		s.add("SELECT EXISTS (SELECT FROM ", unseen.Table, " WHERE ", quoted(unseen.Column), " = ANY(", s.castList(keys, e.Key.Type), "))")
 
-		return engine.QueryRow(ctx, s.String(), s.args...).Scan(&there) //nolint:wrapcheck // wrapped below
+		return engine.QueryRow(ctx, s.String(), s.args...).Scan(&there)
 	})
 	if err != nil {
 		return false, fmt.Errorf("look for rows of %s: %w", unseen.Name, err)

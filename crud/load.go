@@ -263,7 +263,7 @@ func (t *Tools) loadChildren(ctx context.Context, tx pgx.Tx, e *domain.Entity, c
 	maps.Copy(parents.versions, found.versions)
 	for _, row := range found.rows {
 		parent := byKey[fmt.Sprint(row[child.FK.Name])]
-		parent[child.Entity.Table] = append(parent[child.Entity.Table].([]any), row) //nolint:forcetypeassert // set above
+		parent[child.Entity.Table] = append(parent[child.Entity.Table].([]any), row)
 	}
 
 	return nil

@@ -74,7 +74,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 		return nil, failColumn(CodeBadFilter, semanticField, "%s can rank rows by one text only.", semanticField)
 	}
 	if slices.ContainsFunc(filters, func(c condition) bool { return c.none }) {
-		return nil, nil //nolint:nilnil // no rows are wanted, which is no error
+		return nil, nil
 	}
 	if err := d.tools.resolveNames(ctx, tx, op.entity, filters, or); err != nil {
 		return nil, err

@@ -114,7 +114,7 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 		return err
 	})
 	if err != nil {
-		return err //nolint:wrapcheck // it says what was read
+		return err
 	}
 	d.registry = registry.New(tx, d.tools.domain, d.scope)
 	s := &step{call: Call{Tool: ToolRead}, number: d.lastCall + len(d.steps) + 1, entity: e}
@@ -124,7 +124,7 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 	s.call.Args, err = json.Marshal(readArgs{Table: e.Table, Filters: []registry.Filter{{Field: keyField, Op: opIn, Value: s.record.refs}}})
 	d.steps = append(d.steps, s)
 
-	return err //nolint:wrapcheck // names encode
+	return err
 }
 
 // expected is the version that a draft must have to be written over: the one that was

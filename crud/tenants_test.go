@@ -290,7 +290,7 @@ func (e *estate) attempts() []attempt {
 }
 
 // minimal content of a row of each table.
-var minimal = map[string]string{ //nolint:gochecknoglobals // a constant in all but syntax
+var minimal = map[string]string{
 	"recipes": `"name": "Mine"`, "recipe_ingredients": `"name": "salt"`, "inventory": `"name": "Mine"`, "shopping_list": `"name": "Mine"`,
 	"meal_plans": `"date": "2026-12-01", "meal_type": "dinner"`, "tasks": `"title": "Mine"`, "preferences": `"allergies": ["nuts"]`, "cooking_log": `"rating": 5`,
 }
@@ -424,4 +424,4 @@ func (e *estate) freeAttempts() []attempt {
 }
 
 // crossSchema are tables that no model has, by a column that would name Ada in them.
-var crossSchema = map[string]string{"alfred.sessions": "user_id", "turns": "user_id", "api_keys": "user_id", "users": "id", "pg_catalog.pg_authid": "oid"} //nolint:gochecknoglobals // a constant in all but syntax
+var crossSchema = map[string]string{"alfred.sessions": "user_id", "turns": "user_id", "api_keys": "user_id", "users": "id", "pg_catalog.pg_authid": "oid"}

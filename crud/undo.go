@@ -176,7 +176,7 @@ func unmarshal(raw json.RawMessage, into any) error {
 		return nil
 	}
 
-	return json.Unmarshal(raw, into) //nolint:wrapcheck // wrapped by the caller
+	return json.Unmarshal(raw, into)
 }
 
 // fits says that the table still has the columns that are to be given.

@@ -299,7 +299,7 @@ func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, erro
 		parts = append(parts, one)
 	}
 
-	return parts, err //nolint:wrapcheck // reread says what it was
+	return parts, err
 }
 
 // reread puts rows as they are now in place of what is known of them, but for those that are gone.

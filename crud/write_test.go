@@ -97,7 +97,7 @@ func TestSaveDraft(t *testing.T) {
 		children := query[string](b, `SELECT string_agg(concat_ws('|', name, quantity, unit, notes, is_optional, ingredient_id IS NOT NULL), ' ' ORDER BY position)
 			FROM kitchen.recipe_ingredients WHERE recipe_id = (SELECT id FROM kitchen.recipes WHERE name = 'Thai Curry')`)
 		require.Equal(t, `chicken thighs|1.5|lb|cut up|f|t lime|1|piece|t|t salt|f|t`, children)
-		require.Equal(t, "ri_1", b.rows(result)[0]["recipe_ingredients"].([]any)[0].(map[string]any)["id"]) //nolint:forcetypeassert // a test
+		require.Equal(t, "ri_1", b.rows(result)[0]["recipe_ingredients"].([]any)[0].(map[string]any)["id"])
 	})
 
 	t.Run("PatchChangesWhatItNames", func(t *testing.T) {

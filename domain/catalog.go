@@ -153,7 +153,6 @@ func constraintRows(relations string) string {
     WHERE i.indisunique AND NOT i.indisprimary AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indrelid IN (` + relations + `)`
 }
 
-//nolint:gochecknoglobals // a constant in all but syntax
 var constraintsSQL = `
 SELECT c.relname::text, x.contype::text, x.columns, coalesce(fn.nspname::text, ''), coalesce(f.relname::text, ''),
        x.targets, x.confdeltype::text, x.expr

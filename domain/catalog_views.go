@@ -236,7 +236,6 @@ func (t *catalogTable) base() map[uint32]bool {
 	return found
 }
 
-//nolint:gochecknoglobals // a constant in all but syntax
 var constraintsOfSQL = `
 SELECT x.conrelid, x.contype::text, x.columns, x.confrelid, x.targets, x.confdeltype::text, x.expr
 FROM (` + constraintRows(`SELECT unnest($1::oid[])`) + `) AS x WHERE x.columns IS NOT NULL

@@ -293,7 +293,7 @@ func (b *binder) function(ctx context.Context, tx pgx.Tx, at, operation, named s
 		return found[0], nil
 	}
 
-	return nil, nil //nolint:nilnil // what is wrong is noted
+	return nil, nil
 }
 
 // callable is what alfred_tenant calls: the function itself, or the one of the views' schema

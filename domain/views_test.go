@@ -222,5 +222,5 @@ func tryExec(t *testing.T, tx pgx.Tx, sql string) error {
 
 	_, err = inner.Exec(t.Context(), sql)
 
-	return err //nolint:wrapcheck // judged by the test
+	return err
 }

@@ -150,7 +150,7 @@ func (a *api) artifactSave(ctx context.Context, in *ArtifactChange) (*rowOut, er
 	err := a.changeDraft(ctx, in.ID, func(tx pgx.Tx, user crud.User) (err error) {
 		row, err = a.Rows.SaveDraft(ctx, tx, user, in.Ref, draftVersionOf(in.IfMatch))
 
-		return err //nolint:wrapcheck // mapped by the caller
+		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, err)

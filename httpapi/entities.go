@@ -233,7 +233,7 @@ func (a *api) contextPreview(ctx context.Context, in *contextIn) (*contextOut, e
 	err = a.read(ctx, func(tx pgx.Tx) error {
 		frame, err = a.Preview.Frame(ctx, tx, row.ID, in.Node)
 
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("preview context: %w", err))

@@ -141,7 +141,7 @@ func (a *api) turnSource(id uuid.UUID, after int32) source {
 			var err error
 			rows, err = a.q.TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: id, AfterSeq: after, PageSize: eventBatch})
 			if err != nil || len(rows) > 0 {
-				return err //nolint:wrapcheck // wrapped below
+				return err
 			}
 			over, err = a.over(ctx, tx, id)
 
@@ -168,7 +168,7 @@ func (a *api) over(ctx context.Context, tx pgx.Tx, id uuid.UUID) (bool, error) {
 		return true, nil
 	}
 	if err != nil {
-		return false, err //nolint:wrapcheck // wrapped by the caller
+		return false, err
 	}
 
 	return turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning, nil
@@ -184,7 +184,7 @@ func (a *api) sessionSource(id uuid.UUID, number, after int32) source {
 				SessionID: id, AfterNumber: number, AfterSeq: after, PageSize: eventBatch,
 			})
 			if err != nil || len(rows) > 0 {
-				return err //nolint:wrapcheck // wrapped below
+				return err
 			}
 			_, err = a.q.SessionGet(ctx, tx, id)
 			gone = errors.Is(err, pgx.ErrNoRows)
@@ -192,7 +192,7 @@ func (a *api) sessionSource(id uuid.UUID, number, after int32) source {
 				return nil
 			}
 
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		})
 		if err != nil {
 			return nil, false, fmt.Errorf("read events: %w", err)

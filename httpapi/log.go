@@ -52,7 +52,7 @@ func (w *statusWriter) Write(data []byte) (int, error) {
 		w.status = http.StatusOK
 	}
 
-	return w.ResponseWriter.Write(data) //nolint:wrapcheck // a writer passes the writer's error
+	return w.ResponseWriter.Write(data)
 }
 
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

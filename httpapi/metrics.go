@@ -33,7 +33,7 @@ type gauges struct {
 // ObserveRows adds to the metrics what stands in rows, read whenever the metrics are asked for.
 func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *slog.Logger) error {
 	meter, g := meters.Meter(telemetry.Scope), &gauges{}
-	all := make([]metric.Observable, 0, 14) //nolint:mnd // those below
+	all := make([]metric.Observable, 0, 14)
 	var errs []error
 	count := func(into *metric.Int64ObservableGauge, name, text string) {
 		gauge, err := meter.Int64ObservableGauge(name, metric.WithDescription(text))

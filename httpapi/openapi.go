@@ -19,7 +19,7 @@ import (
 var humaOnce = sync.OnceFunc(func() {
 	huma.NewError = newProblem
 	huma.DefaultArrayNullable = false // our lists are empty, never null
-}) //nolint:gochecknoglobals // guards Huma's own global
+})
 
 func newHuma(mux *http.ServeMux, version string) huma.API {
 	humaOnce()

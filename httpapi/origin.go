@@ -86,5 +86,5 @@ func Loopback(hostport string) bool {
 
 // CheckOrigin says what is wrong with an origin for Config, such as a path.
 func CheckOrigin(origin string) error {
-	return http.NewCrossOriginProtection().AddTrustedOrigin(origin) //nolint:wrapcheck // says all
+	return http.NewCrossOriginProtection().AddTrustedOrigin(origin)
 }

@@ -69,7 +69,7 @@ func pageFiles(withJobs bool) map[string]*pageFile {
 		}
 		data, err := webFiles.ReadFile(name)
 		if err != nil {
-			return err //nolint:wrapcheck // cannot be: it is embedded
+			return err
 		}
 		if address := strings.TrimPrefix(name, root); address == "/index.html" {
 			files["/"] = newPageFile(name, indexOf(data, withJobs), "no-cache")

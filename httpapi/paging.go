@@ -58,7 +58,7 @@ func parseNumberCursor(cursor string) (int32, error) {
 // parseIDCursor reads a cursor that is an id; none is nil.
 func parseIDCursor(cursor string) (*uuid.UUID, error) {
 	if cursor == "" {
-		return nil, nil //nolint:nilnil // from the beginning
+		return nil, nil
 	}
 	id, err := uuid.Parse(cursor)
 	if err != nil {

@@ -41,7 +41,7 @@ func (a *api) asUser(ctx context.Context, sessionID string, change func(*registr
 	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
 		// It may have been deleted since; from here on it stays.
 		if _, err := a.q.SessionLock(ctx, tx, row.ID); err != nil {
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		}
 
 		return change(registry.New(tx, a.Domain, registry.Scope{

@@ -105,7 +105,7 @@ func (a *api) rowOperate(ctx context.Context, in *operationIn) (*rowOut, error) 
 		_, again, err := a.once(ctx, tx, in.IdempotencyKey, request, func() (string, error) {
 			row, err = a.Rows.Operate(ctx, tx, user, in.Type, in.ID, in.Operation, args, in.Confirm)
 
-			return in.ID, err //nolint:wrapcheck // mapped by the caller
+			return in.ID, err
 		})
 		if again {
 			row, err = a.Rows.Get(ctx, tx, user, in.Type, in.ID)
@@ -143,7 +143,7 @@ func (a *api) rowList(ctx context.Context, in *rowListIn) (*rowListOut, error) {
 	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
 		list, err = a.Rows.List(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, params)
 
-		return err //nolint:wrapcheck // mapped below
+		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, rowProblem(err))
@@ -162,7 +162,7 @@ func (a *api) rowGet(ctx context.Context, in *RowPath) (*rowOut, error) {
 	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
 		row, err = a.Rows.Get(ctx, tx, crud.User{ID: userOf(ctx)}, in.Type, in.ID)
 
-		return err //nolint:wrapcheck // mapped below
+		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, rowProblem(err))
@@ -182,7 +182,7 @@ func (a *api) rowCreate(ctx context.Context, in *rowCreateIn) (*rowOut, error) {
 		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"create-row", in.RowsPath, in.Body}, func() (string, error) {
 			row, err = a.Rows.Create(ctx, tx, user, in.Type, data)
 
-			return row.Key, err //nolint:wrapcheck // mapped by the caller
+			return row.Key, err
 		})
 		if again {
 			row, err = a.Rows.Get(ctx, tx, user, in.Type, made)

@@ -69,7 +69,7 @@ func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error
 			err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return a.rowChange(ctx, tx, user, in.Type, change) })
 			refused, ok := errors.AsType[*crud.Error](err)
 			if !ok && err != nil {
-				return err //nolint:wrapcheck // says what it was
+				return err
 			}
 			if ok {
 				out.Body.Errors = append(out.Body.Errors, rowFault{Index: i, Code: string(refused.Code), Message: refused.Message})
@@ -105,7 +105,7 @@ func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityTy
 		err = a.Rows.Delete(ctx, tx, user, entityType, change.ID, "")
 	}
 
-	return err //nolint:wrapcheck // looked at by the caller
+	return err
 }
 
 // rowEvent is a change of a row that was made through Alfred.
@@ -135,7 +135,7 @@ func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOut, erro
 	err := a.read(ctx, func(tx pgx.Tx) (err error) {
 		rows, err = a.q.EntityEventListRow(ctx, tx, &db.EntityEventListRowParams{UserID: userOf(ctx), EntityType: entity.Type, EntityID: in.ID, MostEvents: shownEvents})
 
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("list changes of row: %w", err))

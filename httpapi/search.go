@@ -86,7 +86,7 @@ func (a *api) hits(ctx context.Context, in *searchIn, vectors recall.Vectors) ([
 	err := a.read(ctx, func(tx pgx.Tx) (err error) {
 		hits, err = a.Search.Search(ctx, tx, query)
 
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)

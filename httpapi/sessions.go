@@ -119,7 +119,7 @@ func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (*sessionO
 			row, err = a.q.SessionGet(ctx, tx, uuid.MustParse(made))
 		}
 
-		return err //nolint:wrapcheck // says what it was
+		return err
 	})
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -146,7 +146,7 @@ func (a *api) session(ctx context.Context, pathID string) (*db.SessionGetRow, er
 	err = a.read(ctx, func(tx pgx.Tx) error {
 		row, err = a.q.SessionGet(ctx, tx, id)
 
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get session: %w", err)

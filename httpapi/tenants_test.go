@@ -36,7 +36,7 @@ type probe struct {
 }
 
 // minimal bodies that create a row of a type; each is good but for what a probe adds.
-var minimal = map[string]string{ //nolint:gochecknoglobals // a table
+var minimal = map[string]string{
 	"recipes":            `"name": "Mine"`,
 	"recipe_ingredients": `"name": "salt", "recipe_id": "{own_recipe}"`,
 	"meal_plans":         `"date": "2026-12-01", "meal_type": "dinner"`,
@@ -45,7 +45,7 @@ var minimal = map[string]string{ //nolint:gochecknoglobals // a table
 }
 
 // types of kitchen tables.
-var typeOf = map[string]string{ //nolint:gochecknoglobals // a table
+var typeOf = map[string]string{
 	"recipes": "recipe", "recipe_ingredients": "ri", "inventory": "inv", "shopping_list": "shop", "meal_plans": "meal",
 	"tasks": "task", "preferences": "pref", "cooking_log": "log",
 }

@@ -9,7 +9,7 @@ import (
 
 func questionOf(row *db.TurnDetailRow) (*question, error) {
 	if row.QuestionID == nil {
-		return nil, nil //nolint:nilnil // a turn without a question
+		return nil, nil
 	}
 	q := &question{ID: *row.QuestionID, Kind: *row.QuestionKind, Status: *row.QuestionStatus}
 	var payload struct {

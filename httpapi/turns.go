@@ -320,7 +320,7 @@ func (a *api) turnEnded(ctx context.Context, id uuid.UUID, summarized bool) (boo
 		var err error
 		status, err = a.q.TurnStatusGet(ctx, tx, id)
 
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("look at turn: %w", err)
@@ -347,7 +347,7 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 		}
 		steps, err = a.q.TurnStepListTurn(ctx, tx, id)
 
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get turn's steps: %w", err)

@@ -72,7 +72,7 @@ func (a *api) watchSource(w *watched) source {
 				SessionIds: w.sessions, AfterNumbers: w.numbers, AfterSeqs: w.seqs, PageSize: eventBatch,
 			})
 
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		})
 		if err != nil {
 			return nil, false, fmt.Errorf("read events of sessions: %w", err)

@@ -44,7 +44,7 @@ func (a *act) prepare(s *state) error {
 	a.asker, a.seen = a.runner.asker(s), s.Versions
 	in, err := s.prompts.Act(s.View, int(step.Step))
 	if err != nil {
-		return err //nolint:wrapcheck // prompt says what it was
+		return err
 	}
 	a.in, a.carried = in, s.carriedCalls(step)
 	made, err := s.acted(&nodes.ActOutput{}, a.runner.depends)
@@ -75,7 +75,7 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 	if len(a.carried) == 0 {
 		out, err := nodes.Act(ctx, model, a.in)
 		if err != nil {
-			return err //nolint:wrapcheck // judged by kind
+			return err
 		}
 		a.out = out
 	}
@@ -86,7 +86,7 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 	var err error
 	a.prepared, err = a.runner.Tools.Prepare(ctx, a.runner.Pool, a.asker, calls)
 
-	return err //nolint:wrapcheck // only that ctx is over
+	return err
 }
 
 func (a *act) fence(first *pg.Batch, c *commit) { c.fence(first) }
@@ -117,7 +117,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if len(a.out.Calls) > 0 {
 		outcome, err = a.runner.Tools.Execute(ctx, c.tx, c.s.scope(c.at), a.bounds(), a.prepared)
 		if err != nil {
-			return move{}, err //nolint:wrapcheck // crud says what it was
+			return move{}, err
 		}
 	}
 	a.remember(c, &outcome)
@@ -142,7 +142,7 @@ func operationNames(operations []nodes.Operation) []string {
 func (a *act) carryOut(ctx context.Context, c *commit) (move, error) {
 	outcome, err := a.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), a.approved)
 	if err != nil {
-		return move{}, err //nolint:wrapcheck // crud says what it was
+		return move{}, err
 	}
 	a.remember(c, &outcome)
 

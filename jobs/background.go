@@ -108,7 +108,7 @@ func (w *compressWorker) write(ctx context.Context, b background, args CompressA
 	err := r.inLoadTx(ctx, func(tx pgx.Tx) (err error) {
 		v, err = r.loader.Range(ctx, tx, args.SessionID, args.FromTurn, args.ToTurn)
 
-		return err //nolint:wrapcheck // view says what it was
+		return err
 	})
 	if err != nil {
 		return nil, rec, err
@@ -131,7 +131,7 @@ func (w *compressWorker) ask(ctx context.Context, rec *recorder, in nodes.Compre
 		fallback := in.Fallback
 		fallback.Fallback = true
 
-		return &fallback, err //nolint:wrapcheck // judged by kind
+		return &fallback, err
 	}
 
 	return out, nil
@@ -162,7 +162,7 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 	}
 
 	return w.runner.background(ctx, b, func(ctx context.Context) error {
-		return w.runner.Index.EmbedTurn(ctx, job.Args.TurnID) //nolint:wrapcheck // recall says what it was
+		return w.runner.Index.EmbedTurn(ctx, job.Args.TurnID)
 	})
 }
 
@@ -211,11 +211,11 @@ func (r *Runner) background(ctx context.Context, b background, work func(context
 	case verdictDone, verdictStale:
 		return nil
 	case verdictHandBack:
-		return river.JobSnooze(0) //nolint:wrapcheck // River's own form
+		return river.JobSnooze(0)
 	case verdictSnooze:
-		return river.JobSnooze(o.after) //nolint:wrapcheck // River's own form
+		return river.JobSnooze(o.after)
 	case verdictCancel, verdictFail:
-		return river.JobCancel(err) //nolint:wrapcheck // River's own form
+		return river.JobCancel(err)
 	case verdictRetry:
 	}
 

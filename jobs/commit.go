@@ -202,7 +202,7 @@ func (c *commit) endStep(end *ending) {
 // appendSteps writes a plan after the steps there are, and returns its first step, or nil.
 func (c *commit) appendSteps(plan []nodes.Step) (*db.TurnSteps, error) {
 	if len(plan) == 0 {
-		return nil, nil //nolint:nilnil // no step, and nothing wrong
+		return nil, nil
 	}
 	rows := make([]*db.TurnStepInsertParams, 0, len(plan))
 	shown := make([]map[string]any, 0, len(plan))

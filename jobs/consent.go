@@ -78,7 +78,7 @@ func (s *state) click() (*answered, error) {
 		}
 	}
 
-	return nil, nil //nolint:nilnil // the message stands for itself
+	return nil, nil
 }
 
 // asked is the question that this turn asks, or nil.
@@ -91,7 +91,7 @@ func (s *state) asked() (*questionPayload, error) {
 		}
 	}
 
-	return nil, nil //nolint:nilnil // it asks none
+	return nil, nil
 }
 
 // onlyAsks says that nothing has happened in this turn of which its reply could tell besides the question.

@@ -46,11 +46,11 @@ func (e events) appendAlone(ctx context.Context, pool pg.Beginner, turnID uuid.U
 		return err
 	}
 
-	return pg.InTxWith(ctx, pool, first, func(tx pgx.Tx) error { //nolint:wrapcheck // it says what it was
+	return pg.InTxWith(ctx, pool, first, func(tx pgx.Tx) error {
 		if held == 0 {
 			return errStale
 		}
 
-		return pg.CommitWith(ctx, tx, last) //nolint:wrapcheck // it says what it was
+		return pg.CommitWith(ctx, tx, last)
 	})
 }

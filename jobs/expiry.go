@@ -9,8 +9,6 @@ import (
 )
 
 // spans are the words for a time that ends, and how many days after today that is; a week ends with Sunday.
-//
-//nolint:gochecknoglobals // a constant in all but syntax
 var spans = []struct {
 	words *regexp.Regexp
 	days  func(today time.Time) int

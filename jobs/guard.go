@@ -35,7 +35,7 @@ func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 		if i > 0 {
 			clean, _, err := g.Check(ctx, req.Messages[i].Content)
 			if err != nil && !errors.Is(err, view.ErrLeak) {
-				return err //nolint:wrapcheck // view says what it was
+				return err
 			}
 			req.Messages[i].Content = clean
 
@@ -47,7 +47,7 @@ func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 		clean, found, err := g.Check(ctx, *text)
 		g.count(found)
 		if err != nil {
-			return err //nolint:wrapcheck // view says what it was
+			return err
 		}
 		*text = clean
 	}
@@ -60,7 +60,7 @@ func (g *guard) reply(ctx context.Context, text string) (string, error) {
 	clean, found, err := g.Reply(ctx, text)
 	g.count(found)
 
-	return clean, err //nolint:wrapcheck // view says what it was
+	return clean, err
 }
 
 func (g *guard) count(found int) {

@@ -30,7 +30,7 @@ func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 			c.wake = true
 		}
 
-		return nil, pg.CommitWith(ctx, c.tx, &c.last) //nolint:wrapcheck // it says what it was
+		return nil, pg.CommitWith(ctx, c.tx, &c.last)
 	}
 	args, err := json.Marshal(next.TurnArgs)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 		JobID: c.d.jobID, Attempt: int32(c.d.attempt), Client: c.runner.id, Kind: m.next, Args: args,
 	}, &next.jobID)
 	if err := pg.CommitWith(ctx, c.tx, &c.last); err != nil {
-		return nil, err //nolint:wrapcheck // it says what it was
+		return nil, err
 	}
 
 	return &next, nil

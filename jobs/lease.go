@@ -170,7 +170,7 @@ func (l *lease) giveUp(ctx context.Context) func(pgx.Tx) error {
 	return func(tx pgx.Tx) error {
 		q := db.New()
 		if _, err := q.JobSupersede(ctx, tx, &db.JobSupersedeParams{Client: l.runner.id, Reason: "worker stopped"}); err != nil {
-			return err //nolint:wrapcheck // wrapped by the caller
+			return err
 		}
 
 		return q.WorkerDelete(ctx, tx, l.runner.id)

@@ -28,7 +28,7 @@ func (e *LimitError) Error() string {
 }
 
 // endOfTime lets a check count all of the day's turns.
-var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant in all but syntax
+var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // check refuses a turn that stands beyond the limits; the turns created up to the
 // moment count, this one among them. A turn that has begun is finished, so that

@@ -186,7 +186,7 @@ func (c covered) Generate(ctx context.Context, req *llm.Request) (*llm.Response,
 	req.Failed(&llm.Response{Provider: "openai", Model: "busy", Usage: llm.Usage{Input: 10}},
 		&llm.Error{Kind: llm.KindOverloaded, Provider: "openai", Err: errors.New("busy")}, time.Now())
 
-	return c.Model.Generate(ctx, req) //nolint:wrapcheck // a test
+	return c.Model.Generate(ctx, req)
 }
 
 func TestCallThatFallbackCoversHasARow(t *testing.T) {
@@ -210,7 +210,7 @@ func (p priced) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 		response.Provider, response.Model, response.Usage = "openai", "dear-2026-01-01", llm.Usage{Input: 1000, Cached: 400, Output: 100}
 	}
 
-	return response, err //nolint:wrapcheck // a test
+	return response, err
 }
 
 func TestCallsAreCounted(t *testing.T) {

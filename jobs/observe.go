@@ -122,7 +122,7 @@ func (o *observer) generate(ctx context.Context, model llm.Model, req *llm.Reque
 	}
 	o.calls.Record(ctx, time.Since(started).Seconds(), metric.WithAttributes(attrs...))
 
-	return resp, err //nolint:wrapcheck // nodes decide on the kind
+	return resp, err
 }
 
 // spent counts what an answer cost.

@@ -26,8 +26,6 @@ const (
 )
 
 // sentences are what the user is told. They name no cause that only an operator could act on.
-//
-//nolint:gochecknoglobals // a constant in all but syntax
 var sentences = map[string]string{
 	codeCancelled:       "You cancelled this request.",
 	codeContextOverflow: "This conversation has grown too long for the model. Please start a new one.",

@@ -96,7 +96,7 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 		return nil, recordErr
 	}
 
-	return resp, err //nolint:wrapcheck // nodes decide on the kind
+	return resp, err
 }
 
 // play returns the stored answer to this request, or nil.

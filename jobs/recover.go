@@ -67,7 +67,7 @@ func (r *Runner) compareLoop(ctx context.Context) {
 func (r *Runner) compare(ctx context.Context) ([]string, error) {
 	differences, err := domain.Drift(ctx, r.Pool, r.Domain)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it says what it was
+		return nil, err
 	}
 	words := make([]string, len(differences))
 	for i, d := range differences {
@@ -93,12 +93,12 @@ func (r *Runner) supersede(ctx context.Context) error {
 	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
 		dead, err := q.WorkerDead(ctx, tx, r.id)
 		if err != nil {
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		}
 		for _, id := range dead {
 			n, err := q.JobSupersede(ctx, tx, &db.JobSupersedeParams{Client: id, Reason: "worker died: " + id})
 			if err != nil {
-				return err //nolint:wrapcheck // wrapped below
+				return err
 			}
 			if n > 0 {
 				r.observe.takeovers.Add(ctx, int64(n))

@@ -85,7 +85,7 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 		ctx = context.WithoutCancel(ctx)
 	}
 	if err != nil {
-		return err //nolint:wrapcheck // judged by kind
+		return err
 	}
 	r.out = out
 

@@ -167,7 +167,7 @@ func NewRunner(config Config) (*Runner, error) {
 	if err != nil {
 		host = "unknown"
 	}
-	host = host[:min(len(host), 40)] //nolint:mnd // an id has 100 characters
+	host = host[:min(len(host), 40)]
 	r := &Runner{
 		Config: config, clock: &clock{}, loader: view.NewLoader(config.Domain, config.Windows), host: host, id: clientPrefix + host + "-" + uuid.NewString(),
 		notifier: pg.NewNotifier(config.Pool), runs: newRuns(), working: newWorking(),

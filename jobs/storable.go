@@ -17,7 +17,7 @@ var unstorable = regexp.MustCompile(`\\u(0000|[dD][89a-fA-F])`)
 func storable(value any) (json.RawMessage, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // callers say what it was
+		return nil, err
 	}
 	if !unstorable.Match(encoded) {
 		if utf8.Valid(encoded) { // all but always: the other way copies

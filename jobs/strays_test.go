@@ -104,7 +104,7 @@ func TestAnswersAreStoredLate(t *testing.T) {
 	h.start()
 	turn := h.enqueue(jobs.EnqueueParams{})
 	blocker := <-locked
-	time.Sleep(6 * time.Second) //nolint:mnd // longer than an answer once waited
+	time.Sleep(6 * time.Second)
 	require.NoError(t, blocker.Rollback(t.Context()))
 	h.summarized(turn.TurnID)
 	require.Equal(t, []string{"greeted"}, column[string](h, `SELECT response_summary FROM turn_summaries`))

@@ -28,8 +28,8 @@ type stream struct {
 	notifier *pg.Notifier
 	turnID   uuid.UUID
 	position int
-	attempt  int             // above 1 readers are told to forget what came before
-	ctx      context.Context //nolint:containedctx // of one run; deltas come by callback and by timer
+	attempt  int // above 1 readers are told to forget what came before
+	ctx      context.Context
 
 	mu     sync.Mutex
 	buffer strings.Builder // whole words, and the one that is being written

@@ -58,7 +58,7 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 		s.model = rec.modelName
 	}
 
-	return err //nolint:wrapcheck // judged by kind
+	return err
 }
 
 // fence asks for the position alone: the turn has succeeded. The session comes first, because the next turn is started.

@@ -50,7 +50,7 @@ func (t *think) run(ctx context.Context, model llm.Model) error {
 	out, err := nodes.Think(ctx, model, t.in)
 	t.out = out
 
-	return err //nolint:wrapcheck // judged by kind
+	return err
 }
 
 func (t *think) fence(first *pg.Batch, c *commit) { c.fence(first) }
@@ -68,7 +68,7 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 		named = append(named, step.Refs...)
 	}
 	if _, err := c.registry().Touch(ctx, named); err != nil {
-		return move{}, err //nolint:wrapcheck // the registry says what it was
+		return move{}, err
 	}
 
 	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, refs: t.in.Refs, home: t.runner.home}), nil

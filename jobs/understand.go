@@ -42,7 +42,7 @@ func (r *Runner) applyInputs(ctx context.Context, d delivery) error {
 			return errStale
 		}
 		if err != nil || applied != nil {
-			return err //nolint:wrapcheck // nothing to add
+			return err
 		}
 		turn, err := q.TurnGet(ctx, tx, d.TurnID)
 		if err != nil {
@@ -117,7 +117,7 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 	}
 	out, err := nodes.Understand(ctx, model, u.in)
 	if err != nil {
-		return err //nolint:wrapcheck // judged by kind
+		return err
 	}
 	u.out = out
 	u.clicked.settle(out)
@@ -130,7 +130,7 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 	}
 	u.recall, err = u.runner.Tools.Prepare(ctx, u.runner.Pool, u.asker, []crud.Call{{Tool: crud.ToolRecall, Args: args}})
 
-	return err //nolint:wrapcheck // only that ctx is over
+	return err
 }
 
 func (u *understand) fence(first *pg.Batch, c *commit) { c.fence(first) }
@@ -205,7 +205,7 @@ func (u *understand) search(ctx context.Context, c *commit) error {
 	}
 	_, err := u.runner.Tools.Execute(ctx, c.tx, c.s.scope(nodes.At{Turn: c.at.Turn}), crud.Bounds{StepType: "read"}, u.recall)
 
-	return err //nolint:wrapcheck // crud says what it was
+	return err
 }
 
 // answer closes the open question. Understand says whether the message answers
@@ -230,11 +230,11 @@ func (u *understand) curate(ctx context.Context, c *commit) error {
 	curation := u.out.Curation
 	if curation.ClearAll {
 		if _, err := reg.ClearAll(ctx, u.out.CurationSummary); err != nil {
-			return err //nolint:wrapcheck // the registry says what it was
+			return err
 		}
 	}
 	if _, err := reg.Touch(ctx, u.mentioned()); err != nil {
-		return err //nolint:wrapcheck // the registry says what it was
+		return err
 	}
 	exclusion, err := u.constrain(ctx, reg)
 	if err != nil {
@@ -278,7 +278,7 @@ func (u *understand) draftsChanged(ctx context.Context, c *commit, reg *registry
 	}
 	versions, err := reg.NewestVersions(ctx, u.out.Curation.Forget...)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the registry says what it was
+		return nil, err
 	}
 	var changed []string
 	for ref, version := range versions {
@@ -310,7 +310,7 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 	}
 	inForce, err := reg.Constraints(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the registry says what it was
+		return nil, err
 	}
 	var exclusions []uuid.UUID
 	for _, x := range u.out.Constraints {
@@ -323,7 +323,7 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 			ExpiresAt: expiry(x, u.runner.clock.Now().In(u.location)),
 		}, replaced(inForce, x.Replaces))
 		if err != nil {
-			return nil, err //nolint:wrapcheck // the registry says what it was
+			return nil, err
 		}
 		if x.Kind == "exclude" {
 			exclusions = append(exclusions, id)

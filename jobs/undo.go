@@ -90,7 +90,7 @@ func undoApproved(payload json.RawMessage) (*undoing, error) {
 		return nil, fmt.Errorf("read approval: %w", err)
 	}
 	if len(approval.Calls) != 1 || approval.Calls[0].Tool != crud.ToolUndo || len(approval.Calls[0].Keys) != 1 {
-		return nil, nil //nolint:nilnil // it is about something else
+		return nil, nil
 	}
 	id, err := uuid.Parse(approval.Calls[0].Keys[0])
 	if err != nil {
@@ -117,7 +117,7 @@ func (a *act) takeBack(ctx context.Context, c *commit) (move, error) {
 	}
 	outcome, err = a.runner.Tools.Undo(ctx, c.tx, c.s.scope(c.at), crud.Undoing{Turn: target.ID, Number: int(target.Number), Agreed: a.undo.agreed})
 	if err != nil {
-		return move{}, err //nolint:wrapcheck // crud says what it was
+		return move{}, err
 	}
 	a.remember(c, &outcome)
 	switch {
@@ -160,7 +160,7 @@ func (r *Runner) undone(ctx context.Context, c *commit, outcome *crud.Outcome) (
 		}
 		entries, err := c.registry().Lookup(ctx, result.Refs)
 		if err != nil {
-			return "", err //nolint:wrapcheck // the registry says what it was
+			return "", err
 		}
 		var labels, drafts []string
 		for _, ref := range result.Refs {

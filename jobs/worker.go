@@ -129,7 +129,7 @@ func (r *Runner) ask(ctx context.Context, d delivery, s *state, prompts Prompts,
 	dec := r.decision(d)
 	s.prompts = prompts
 	if err := dec.prepare(s); err != nil {
-		return dec, nil, err //nolint:wrapcheck // each says what it was
+		return dec, nil, err
 	}
 	rec, err := r.run(ctx, d, s, dec)
 	report.ran(rec)
@@ -180,11 +180,11 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.V
 		}
 
 		if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node == nodeSummarize {
-			return err //nolint:wrapcheck // view says what it was
+			return err
 		}
 		v, err = view.Probe(ctx, tx, v)
 
-		return err //nolint:wrapcheck // view says what it was
+		return err
 	})
 
 	return v, err
@@ -204,7 +204,7 @@ func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error
 	first := &pg.Batch{}
 	first.Exec("keep plans", db.LoadPlans, nil)
 
-	return pg.InReadTxWith(ctx, r.Pool, first, work) //nolint:wrapcheck // it and the caller's work say what it was
+	return pg.InReadTxWith(ctx, r.Pool, first, work)
 }
 
 // current says whether the turn still waits for this decision.
@@ -265,11 +265,11 @@ func (r *Runner) settle(ctx context.Context, d delivery, report *report, err err
 	case verdictDone, verdictStale:
 		return nil
 	case verdictHandBack:
-		return river.JobSnooze(0) //nolint:wrapcheck // River's own form
+		return river.JobSnooze(0)
 	case verdictSnooze:
-		return river.JobSnooze(o.after) //nolint:wrapcheck // River's own form
+		return river.JobSnooze(o.after)
 	case verdictCancel, verdictFail:
-		return river.JobCancel(err) //nolint:wrapcheck // River's own form
+		return river.JobCancel(err)
 	case verdictRetry:
 	}
 
@@ -286,17 +286,17 @@ func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 		if d.node == nodeSummarize {
 			_, err := q.TurnSummaryFinish(ctx, tx, d.TurnID)
 
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		}
 		turn, err := q.TurnGet(ctx, tx, d.TurnID)
 		if err != nil {
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		}
 		if _, err := q.SessionLock(ctx, tx, turn.SessionID); err != nil {
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		}
 		if _, err := q.TurnHold(ctx, tx, &db.TurnHoldParams{ID: d.TurnID, Position: int32(d.Position)}); err != nil {
-			return err //nolint:wrapcheck // wrapped below; no row: the turn has moved on
+			return err
 		}
 		if o.code == codeTimedOut {
 			if o.text, err = overdue(ctx, tx, turn, r.Deadline); err != nil {
@@ -305,7 +305,7 @@ func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 		}
 		_, err = q.TurnEnd(ctx, tx, &db.TurnEndParams{TurnID: d.TurnID, Status: db.TurnStatusFailed, Code: o.code, Message: cmp.Or(o.text, sentences[o.code])})
 
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("end the turn: %w", err)

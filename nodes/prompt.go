@@ -31,7 +31,7 @@ func systemPrompt(name, persona string) (string, error) {
 func partOf(name, heading string) (string, error) {
 	text, err := promptFiles.ReadFile("prompts/" + name + ".md")
 	if err != nil {
-		return "", err //nolint:wrapcheck // the caller says which prompt it renders
+		return "", err
 	}
 	_, rest, found := strings.Cut(string(text), "## "+heading+"\n")
 	if !found {

@@ -89,7 +89,6 @@ type toolSpec struct {
 
 type fields = map[string]*jsonschema.Schema
 
-//nolint:gochecknoglobals // the tools' contract, a constant that Go has no form for
 var toolSpecs = map[string]toolSpec{
 	ToolRead: {"Read rows of a table. filters must all hold; of or_filters at least one. Zero rows is a valid result. Ids are refs such as those listed.",
 		func(in *ActInput) *jsonschema.Schema {

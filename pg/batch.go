@@ -44,7 +44,7 @@ func (q *Batch) Count(what, query string, params any, n *int64) {
 func (q *Batch) Scan(what, query string, params any, dest ...any) {
 	q.add(what, query, params).QueryRow(func(row pgx.Row) error {
 		if err := row.Scan(dest...); err != nil {
-			return err //nolint:wrapcheck // wrapped by sent
+			return err
 		}
 		q.done++
 

@@ -13,7 +13,7 @@ import (
 
 // functionCalls runs every SQL function once, in an order in which each has
 // something to do. :session and :turn stand for the ids that the first calls give.
-var functionCalls = []string{ //nolint:gochecknoglobals // a table
+var functionCalls = []string{
 	`alfred.uuid_v7()`,
 	`alfred.uuid_v7_floor(now())`,
 	`alfred.tenant_id()`,

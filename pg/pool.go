@@ -25,8 +25,6 @@ const (
 )
 
 // fixed are settings that Alfred's own SQL relies on, whatever a database or a role has by default.
-//
-//nolint:gochecknoglobals // a constant in all but syntax
 var fixed = map[string]string{
 	"bytea_output": "hex", "DateStyle": "ISO", "extra_float_digits": "1", "IntervalStyle": "postgres", "standard_conforming_strings": "on",
 	// What waits for a lock reads again what it waited for; the locks' order is what keeps commits apart.

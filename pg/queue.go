@@ -14,7 +14,7 @@ func Queue[Row any](b *pgx.Batch, query string, params any, rows *[]*Row) {
 		var err error
 		*rows, err = pgx.CollectRows(found, pgx.RowToAddrOfStructByPos[Row])
 
-		return err //nolint:wrapcheck // the batch's sender says what it was
+		return err
 	})
 }
 

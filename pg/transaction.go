@@ -26,7 +26,7 @@ type transaction struct {
 func open(ctx context.Context, pool *pgxpool.Pool) (*transaction, error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // wrapped by the caller
+		return nil, err
 	}
 
 	return &transaction{conn: conn}, nil
@@ -62,7 +62,7 @@ func (t *transaction) Commit(ctx context.Context) error {
 		_ = t.conn.Conn().Close(ctx) // or the pool would hand it out in the midst of a transaction
 	}
 
-	return err //nolint:wrapcheck // as pgx returns it
+	return err
 }
 
 // Rollback implements pgx.Tx.
@@ -79,7 +79,7 @@ func (t *transaction) Rollback(ctx context.Context) error {
 		_ = t.conn.Conn().Close(ctx) // or the pool would hand it out in the midst of a transaction
 	}
 
-	return err //nolint:wrapcheck // as pgx returns it
+	return err
 }
 
 // Exec implements pgx.Tx.
@@ -88,7 +88,7 @@ func (t *transaction) Exec(ctx context.Context, sql string, args ...any) (pgconn
 		return pgconn.CommandTag{}, pgx.ErrTxClosed
 	}
 
-	return t.conn.Exec(ctx, sql, args...) //nolint:wrapcheck // as pgx returns it
+	return t.conn.Exec(ctx, sql, args...)
 }
 
 // Query implements pgx.Tx.
@@ -97,7 +97,7 @@ func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.R
 		return nil, pgx.ErrTxClosed
 	}
 
-	return t.conn.Query(ctx, sql, args...) //nolint:wrapcheck // as pgx returns it
+	return t.conn.Query(ctx, sql, args...)
 }
 
 // QueryRow implements pgx.Tx.
@@ -124,7 +124,7 @@ func (t *transaction) CopyFrom(ctx context.Context, table pgx.Identifier, column
 		return 0, pgx.ErrTxClosed
 	}
 
-	return t.conn.CopyFrom(ctx, table, columns, source) //nolint:wrapcheck // as pgx returns it
+	return t.conn.CopyFrom(ctx, table, columns, source)
 }
 
 // LargeObjects implements pgx.Tx. There are none here.
@@ -132,7 +132,7 @@ func (t *transaction) LargeObjects() pgx.LargeObjects { return pgx.LargeObjects{
 
 // Prepare implements pgx.Tx.
 func (t *transaction) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
-	return t.conn.Conn().Prepare(ctx, name, sql) //nolint:wrapcheck // as pgx returns it
+	return t.conn.Conn().Prepare(ctx, name, sql)
 }
 
 // Conn implements pgx.Tx.
@@ -201,15 +201,15 @@ func (r oneRow) Scan(dest ...any) error {
 	defer r.rows.Close()
 	if !r.rows.Next() {
 		if err := r.rows.Err(); err != nil {
-			return err //nolint:wrapcheck // as pgx returns it
+			return err
 		}
 
 		return pgx.ErrNoRows
 	}
 	if err := r.rows.Scan(dest...); err != nil {
-		return err //nolint:wrapcheck // as pgx returns it
+		return err
 	}
 	r.rows.Close()
 
-	return r.rows.Err() //nolint:wrapcheck // as pgx returns it
+	return r.rows.Err()
 }

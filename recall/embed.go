@@ -142,7 +142,7 @@ func (x *Index) rowTexts(ctx context.Context, userID uuid.UUID, e *domain.Entity
 		texts[i].user = userID.String()
 	}
 
-	return texts, err //nolint:wrapcheck // textsOf and pg say what it was
+	return texts, err
 }
 
 func (x *Index) textsOf(ctx context.Context, conn db.DBTX, e *domain.Entity, where string, args ...any) ([]text, error) {
@@ -169,10 +169,10 @@ func (x *Index) textsOf(ctx context.Context, conn db.DBTX, e *domain.Entity, whe
 			values map[string]any
 		)
 		if err := row.Scan(&one.id, &one.user, &raw); err != nil {
-			return one, err //nolint:wrapcheck // wrapped below
+			return one, err
 		}
 		if err := json.Unmarshal(raw, &values); err != nil {
-			return one, err //nolint:wrapcheck // wrapped below
+			return one, err
 		}
 		one.content = e.Semantic.Render(values)
 

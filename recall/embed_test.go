@@ -28,7 +28,7 @@ type counting struct {
 func (c *counting) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	c.texts.Add(int64(len(texts)))
 
-	return c.Embedder.Embed(ctx, texts) //nolint:wrapcheck // a test
+	return c.Embedder.Embed(ctx, texts)
 }
 
 func setup(t *testing.T) (*pgxpool.Pool, *counting, *recall.Index) {

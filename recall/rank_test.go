@@ -40,7 +40,7 @@ func found(t *testing.T, pool *pgxpool.Pool, searcher *recall.Searcher, q recall
 			var err error
 			hits, err = searcher.Search(t.Context(), tx, &q)
 
-			return err //nolint:wrapcheck // a test
+			return err
 		})
 	}))
 	for _, hit := range hits {

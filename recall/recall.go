@@ -75,7 +75,7 @@ func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, err
 func (s *Searcher) Probe(ctx context.Context) error {
 	vectors, err := s.embedder.Embed(ctx, []string{"ok"})
 	if err != nil {
-		return err //nolint:wrapcheck // says who failed at what
+		return err
 	}
 	if len(vectors) != 1 {
 		return fmt.Errorf("%w: %s gave %d for 1 text", ErrVector, s.embedder.Model(), len(vectors))

@@ -43,7 +43,7 @@ func (s *short) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 		}
 	}
 
-	return vectors, err //nolint:wrapcheck // a test
+	return vectors, err
 }
 
 func newShort() *short { return &short{model: "short", dims: 16} }
@@ -73,10 +73,10 @@ func search(t *testing.T, pool *pgxpool.Pool, searcher *recall.Searcher, user, t
 			var err error
 			hits, err = searcher.Search(t.Context(), tx, &recall.Query{UserID: uuid.MustParse(user), Text: text, Vectors: vectors, Limit: 20})
 
-			return err //nolint:wrapcheck // a test
+			return err
 		})
 		if err != nil {
-			return err //nolint:wrapcheck // a test
+			return err
 		}
 
 		return tx.QueryRow(t.Context(), `SELECT coalesce(sum(pg_stat_get_xact_numscans(c.oid)), 0) FROM pg_class AS c WHERE c.relname LIKE $1`, index).Scan(&scans)

@@ -18,11 +18,11 @@ type doctorCommand struct {
 // Run checks what serve needs; its error makes the exit status say that something is wrong.
 func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	if c.Config {
-		return program.PrintSettings(console.Out, e, settings.API, c.JSON) //nolint:wrapcheck // says what it was
+		return program.PrintSettings(console.Out, e, settings.API, c.JSON)
 	}
 	s, err := settings.Parse(e, settings.API)
 	if errors.Is(err, settings.ErrNoDatabase) {
-		return err //nolint:wrapcheck // says what to do
+		return err
 	}
 	findings := []program.Finding{program.Found("settings", err, "they can be read")}
 	name := settings.Domain(e)
@@ -41,5 +41,5 @@ func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *progra
 		findings = append(findings, program.Found("database", err, ""))
 	}
 
-	return program.Report(console.Out, findings, c.JSON) //nolint:wrapcheck // says what it was
+	return program.Report(console.Out, findings, c.JSON)
 }

@@ -26,5 +26,5 @@ type commands struct {
 func run(ctx context.Context, args []string, e settings.Env, stdout, stderr io.Writer) error {
 	line := program.CommandLine{Name: "api", Description: "Alfred's HTTP API.", Commands: new(commands)}
 
-	return program.Run(ctx, line, args, e, stdout, stderr) //nolint:wrapcheck // the command's own words
+	return program.Run(ctx, line, args, e, stdout, stderr)
 }

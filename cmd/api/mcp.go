@@ -32,10 +32,10 @@ func (c *mcpCommand) Run(ctx context.Context, e settings.Env, console *program.C
 func (c *mcpCommand) serve(ctx context.Context, e settings.Env, console *program.Console, transport mcp.Transport) error {
 	s, err := settings.Parse(e, settings.API)
 	if err != nil {
-		return err //nolint:wrapcheck // says which setting it was
+		return err
 	}
 
-	return program.WithSchema(ctx, e, "alfred mcp", func(pool *pgxpool.Pool) error { //nolint:wrapcheck // as it was
+	return program.WithSchema(ctx, e, "alfred mcp", func(pool *pgxpool.Pool) error {
 		logger := slog.New(slog.NewJSONHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		config, err := configure(ctx, s, pool, logger)
 		if err != nil {

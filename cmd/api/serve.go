@@ -45,27 +45,27 @@ func (c *serveCommand) Run(ctx context.Context, e settings.Env, console *program
 	logger := slog.New(slog.NewJSONHandler(console.Errs, nil))
 	pool, err := pg.Open(ctx, pg.Config{URL: s.DatabaseURL, AppName: "alfred api", MaxConns: c.Conns})
 	if err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
+		return err
 	}
 	defer pool.Close()
 	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
+		return err
 	}
 	config, err := configure(ctx, s, pool, logger)
 	if err != nil {
 		return err
 	}
 	if config.RiverUI, err = httpapi.RiverUI(ctx, pool, logger); err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	told, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-api", s.Collector, logger)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	defer closeTelemetry()
 	config.Telemetry = told
 	if err := httpapi.ObserveRows(told.Metrics, pool, logger); err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 
 	return serve(ctx, s.Addr, config)
@@ -75,11 +75,11 @@ func (c *serveCommand) Run(ctx context.Context, e settings.Env, console *program
 func configure(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, logger *slog.Logger) (httpapi.Config, error) {
 	bound, err := program.OpenDomain(ctx, pool, s.Domain)
 	if err != nil {
-		return httpapi.Config{}, err //nolint:wrapcheck // the domain's own words
+		return httpapi.Config{}, err
 	}
 	searcher, err := program.OpenSearch(s, pool, bound)
 	if err != nil {
-		return httpapi.Config{}, err //nolint:wrapcheck // says what it was
+		return httpapi.Config{}, err
 	}
 	config := httpapi.Config{
 		Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, logger), Domain: bound, Rows: crud.New(bound, searcher),
@@ -134,5 +134,5 @@ func serve(ctx context.Context, addr string, config httpapi.Config) error {
 		return nil
 	})
 
-	return group.Wait() //nolint:wrapcheck // wrapped where they arise
+	return group.Wait()
 }

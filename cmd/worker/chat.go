@@ -70,16 +70,16 @@ const chatConns = 3
 func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program.Console, where *setting) error {
 	s, err := settings.Parse(e, settings.Worker)
 	if err != nil {
-		return err //nolint:wrapcheck // says which setting it was
+		return err
 	}
 	pool, err := program.OpenDatabase(ctx, e, "alfred chat", chatConns)
 	if err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
+		return err
 	}
 	defer pool.Close()
 	logger := slog.New(slog.NewTextHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
+		return err
 	}
 	user, err := db.New().UserEnsure(ctx, pool, c.User)
 	if err != nil {

@@ -159,11 +159,11 @@ func (t *talk) onlyDraft(ctx context.Context) (string, error) {
 func (t *talk) tools(ctx context.Context) (*crud.Tools, error) {
 	bound, err := program.OpenDomain(ctx, t.pool, t.settings.Domain)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the domain's own words
+		return nil, err
 	}
 	searcher, err := program.OpenSearch(t.settings, t.pool, bound)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was
+		return nil, err
 	}
 
 	return crud.New(bound, searcher), nil

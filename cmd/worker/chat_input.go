@@ -28,7 +28,7 @@ func (p *plainInput) line() (string, error) {
 		err = nil
 	}
 
-	return text, err //nolint:wrapcheck // io.EOF is compared
+	return text, err
 }
 
 func (p *plainInput) close() {}
@@ -53,7 +53,7 @@ func newTerminalInput(in *os.File, out io.Writer) *terminalInput {
 func (t *terminalInput) line() (string, error) {
 	var err error
 	if t.was, err = term.MakeRaw(t.fd); err != nil {
-		return "", err //nolint:wrapcheck // says what it was
+		return "", err
 	}
 	defer t.close()
 	if width, height, err := term.GetSize(t.fd); err == nil && width > 0 {
@@ -64,7 +64,7 @@ func (t *terminalInput) line() (string, error) {
 		err = nil
 	}
 
-	return text, err //nolint:wrapcheck // io.EOF is compared
+	return text, err
 }
 
 // close leaves the terminal as it was.

@@ -19,8 +19,6 @@ type doctorCommand struct {
 }
 
 // health are the checks that one statement answers. Each returns whether all is well and the fact.
-//
-//nolint:gochecknoglobals // a constant in all but syntax
 var health = []struct{ name, sql string }{
 	{"workers", `SELECT count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') > 0,
 		count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') || ' alive, ' ||

@@ -73,7 +73,7 @@ func probe(ctx context.Context, model llm.Model) error {
 		return nil // it answered, which is all that was asked
 	}
 
-	return err //nolint:wrapcheck // says who answered what
+	return err
 }
 
 // openModels makes the models of the settings.

@@ -40,7 +40,7 @@ func (m *trial) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 		m.model = resp.Model
 	}
 
-	return resp, err //nolint:wrapcheck // nodes decide on the kind
+	return resp, err
 }
 
 // question asks one node's real question: its prompt, schema or tools, streamed where
@@ -66,27 +66,27 @@ func questions() []question {
 				err = errors.New(out.Degraded)
 			}
 
-			return err //nolint:wrapcheck // says which node
+			return err
 		}},
 		{"think", "think", func(ctx context.Context, m llm.Model) error {
 			_, err := nodes.Think(ctx, m, nodes.ThinkInput{Frame: small(), Subdomains: []string{"lists"}, MaxSteps: 3, Permission: nodes.Permission{Allowed: true, Why: "the message asks for it"}})
 
-			return err //nolint:wrapcheck // says which node
+			return err
 		}},
 		{"reply", "reply", func(ctx context.Context, m llm.Model) error {
 			_, err := nodes.Reply(ctx, m, nodes.ReplyInput{Frame: small(), OnDelta: func(string) {}})
 
-			return err //nolint:wrapcheck // says which node
+			return err
 		}},
 		{"summarize", "summarize", func(ctx context.Context, m llm.Model) error {
 			_, err := nodes.Summarize(ctx, m, nodes.SummarizeInput{Frame: small()})
 
-			return err //nolint:wrapcheck // says which node
+			return err
 		}},
 		{"compress", "compress", func(ctx context.Context, m llm.Model) error {
 			_, err := nodes.Compress(ctx, m, nodes.CompressInput{Frame: small()})
 
-			return err //nolint:wrapcheck // says which node
+			return err
 		}},
 	}
 	for _, stepType := range []string{"read", "analyze", "generate", "write"} {
@@ -97,7 +97,7 @@ func questions() []question {
 				Writable: map[string][]string{nodes.ToolCreate: tables, nodes.ToolUpdate: tables, nodes.ToolDelete: tables},
 			})
 
-			return err //nolint:wrapcheck // says which node
+			return err
 		}})
 	}
 
@@ -109,7 +109,7 @@ func questions() []question {
 func tryNodes(ctx context.Context, e settings.Env) ([]program.Finding, error) {
 	s, err := settings.Parse(e, settings.Worker)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says which setting
+		return nil, err
 	}
 	config := s.Model
 	config.Fallback = nil // it would hide what is wrong with the first

@@ -89,11 +89,11 @@ func (r *domainReport) probe(ctx context.Context, pool *pgxpool.Pool, name strin
 	files, file := domain.Find(name)
 	decl, err := domain.Load(files, file)
 	if err != nil {
-		return err //nolint:wrapcheck // the domain's own words
+		return err
 	}
 	proof, err := domain.Probe(ctx, pool, decl)
 	if err != nil {
-		return err //nolint:wrapcheck // the domain's own words
+		return err
 	}
 	r.Broken, r.Untried, r.Proven = proof.Broken, proof.Untried, len(proof.Broken) == 0
 	if !r.Proven {
@@ -141,5 +141,5 @@ func (c *domainCheckCommand) print(out io.Writer, report *domainReport, mismatch
 	}
 	_, err := fmt.Fprintln(out, text+report.lines())
 
-	return err //nolint:wrapcheck // a closed stdout
+	return err
 }

@@ -30,14 +30,14 @@ func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *pr
 		if c.AsIs {
 			text, err := domain.Init(ctx, pool, c.Schema)
 			if err != nil {
-				return err //nolint:wrapcheck // the domain's own words
+				return err
 			}
 
 			return printText(console.Out, text)
 		}
 		text, err := domain.InitViews(ctx, pool, c.Schema)
 		if err != nil {
-			return err //nolint:wrapcheck // the domain's own words
+			return err
 		}
 		file := c.Schema + ".yaml"
 		decl, err := domain.Load(fstest.MapFS{file: {Data: []byte(text)}}, file)
@@ -46,7 +46,7 @@ func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *pr
 		}
 		sql, notes, err := domain.Views(ctx, pool, decl)
 		if err != nil {
-			return err //nolint:wrapcheck // the domain's own words
+			return err
 		}
 
 		return c.files(console, text, sql, notes)
@@ -94,7 +94,7 @@ func writeNew(path, text string) error {
 func printText(out io.Writer, text string) error {
 	_, err := io.WriteString(out, text)
 
-	return err //nolint:wrapcheck // a closed stdout
+	return err
 }
 
 // declared is the declaration that a command is about.
@@ -106,7 +106,7 @@ func (d *declared) load(e settings.Env) (*domain.Declaration, error) {
 	files, file := domain.Find(cmp.Or(d.Domain, settings.Domain(e)))
 	decl, err := domain.Load(files, file)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the domain's own words
+		return nil, err
 	}
 	if decl.Source.Schema == "" {
 		return nil, fmt.Errorf("%s has no source: it takes tables as they are, and there are no views", file)
@@ -137,7 +137,7 @@ func withViews(ctx context.Context, e settings.Env, d *declared, work func(pool 
 	return program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
 		sql, notes, err := domain.Views(ctx, pool, decl)
 		if err != nil {
-			return err //nolint:wrapcheck // the domain's own words
+			return err
 		}
 
 		return work(pool, decl, sql, notes)
@@ -150,7 +150,7 @@ type domainAttachCommand struct{ declared }
 func (c *domainAttachCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withViews(ctx, e, &c.declared, func(pool *pgxpool.Pool, decl *domain.Declaration, sql string, notes []string) error {
 		if err := domain.Attach(ctx, pool, decl, sql); err != nil {
-			return err //nolint:wrapcheck // the domain's own words
+			return err
 		}
 
 		return printText(console.Out, noteLines(notes)+"Attached "+decl.Schema+". Prove it: worker domain check --probe\n")

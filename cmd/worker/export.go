@@ -14,8 +14,6 @@ import (
 
 // engineTables are what an export holds of the engine; of says how a table's rows belong to a set of sessions.
 // River's job rows hold nothing that is not here, embeddings are made from what is.
-//
-//nolint:gochecknoglobals // a constant in all but syntax
 var engineTables = []struct{ name, of string }{
 	{"sessions", "x.id IN (%s)"},
 	{"turns", ofSession},

@@ -32,5 +32,5 @@ type commands struct {
 func run(ctx context.Context, args []string, e settings.Env, stdout, stderr io.Writer) error {
 	line := program.CommandLine{Name: "worker", Description: "Alfred's worker and its operator's commands.", Commands: new(commands)}
 
-	return program.Run(ctx, line, args, e, stdout, stderr) //nolint:wrapcheck // the command's own words
+	return program.Run(ctx, line, args, e, stdout, stderr)
 }

@@ -21,7 +21,7 @@ func proven(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	files, file := domain.Find(name)
 	decl, err := domain.Load(files, file)
 	if err != nil {
-		return err //nolint:wrapcheck // the domain's own words
+		return err
 	}
 	tx, err := pool.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -30,7 +30,7 @@ func proven(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing was changed
 	hash, err := domain.Hash(ctx, tx, decl)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	known, err := db.New().DomainProofGet(ctx, tx, decl.Name)
 	switch {

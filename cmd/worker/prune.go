@@ -36,8 +36,6 @@ type retention struct {
 
 // retentions are the tables that grow for ever otherwise. Turns, summaries, refs and
 // domain rows go with their session alone.
-//
-//nolint:gochecknoglobals // a constant in all but syntax
 var retentions = []retention{
 	{table: "turn_step_results", partitions: []string{"turn_step_results"}},
 	{table: "row_changes", partitions: []string{"row_changes"}},
@@ -118,7 +116,7 @@ func (p *pruned) prune(ctx context.Context, pool *pgxpool.Pool, r *retention, be
 	if p.DryRun || r.batch == "" {
 		var count int
 		if err := pool.QueryRow(ctx, `SELECT count(*) FROM (`+r.old+`) AS old`, before).Scan(&count); err != nil {
-			return err //nolint:wrapcheck // wrapped by the caller
+			return err
 		}
 		p.count(r.table, count)
 	}
@@ -131,7 +129,7 @@ func (p *pruned) prune(ctx context.Context, pool *pgxpool.Pool, r *retention, be
 	for {
 		tag, err := pool.Exec(ctx, fmt.Sprintf(r.batch, r.old), before)
 		if err != nil || tag.RowsAffected() == 0 {
-			return err //nolint:wrapcheck // wrapped by the caller
+			return err
 		}
 		p.count(r.table, int(tag.RowsAffected()))
 	}
@@ -156,7 +154,7 @@ func (p *pruned) dropPartitions(ctx context.Context, pool *pgxpool.Pool, parent 
 	rows, _ := pool.Query(ctx, `SELECT partitions_old($1, $2)`, parent, before)
 	old, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return err //nolint:wrapcheck // wrapped by the caller
+		return err
 	}
 	for _, part := range old {
 		if !p.DryRun {
@@ -175,11 +173,11 @@ func dropPartition(ctx context.Context, pool *pgxpool.Pool, part string) error {
 	for range dropTries {
 		_, err := pool.Exec(ctx, `SELECT partition_drop($1)`, part)
 		if code := pg.Code(err); code != pgerrcode.LockNotAvailable && code != pgerrcode.DeadlockDetected {
-			return err //nolint:wrapcheck // wrapped by the caller
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err() //nolint:wrapcheck // wrapped by the caller
+			return ctx.Err()
 		case <-time.After(dropPause):
 		}
 	}
@@ -189,7 +187,7 @@ func dropPartition(ctx context.Context, pool *pgxpool.Pool, part string) error {
 
 func (p *pruned) print(asJSON bool, console *program.Console) error {
 	if asJSON {
-		return program.PrintJSON(console.Out, p) //nolint:wrapcheck // says what it was
+		return program.PrintJSON(console.Out, p)
 	}
 	lines := slices.Clone(p.Dropped)
 	for _, r := range retentions {
@@ -202,5 +200,5 @@ func (p *pruned) print(asJSON bool, console *program.Console) error {
 	}
 	_, err := fmt.Fprintln(console.Out, strings.Join(lines, "\n"))
 
-	return err //nolint:wrapcheck // a closed stdout
+	return err
 }

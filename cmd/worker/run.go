@@ -42,11 +42,11 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 	logger := c.logger(console)
 	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", IdleInTxTimeout: idleInTx, MaxConns: c.Conns, URL: s.DatabaseURL})
 	if err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
+		return err
 	}
 	defer pool.Close()
 	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
-		return err //nolint:wrapcheck // typed, and says what to do
+		return err
 	}
 	config, index, err := c.config(ctx, s, pool, logger)
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 	}
 	told, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-worker", s.Collector, logger)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	defer closeTelemetry()
 	config.Traces, config.Metrics = told.Traces, told.Metrics
@@ -68,15 +68,15 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 	defer closeMetrics()
 	runner, err := jobs.NewRunner(config)
 	if err != nil {
-		return err //nolint:wrapcheck // the runner's own words
+		return err
 	}
 	if err := runner.Start(ctx); err != nil {
-		return err //nolint:wrapcheck // the runner's own words
+		return err
 	}
 	logger.InfoContext(ctx, "worker started", slog.String("worker", runner.ID()), slog.String("domain", config.Domain.Name))
 	sweep(ctx, index, logger)
 
-	return runner.Stop(context.WithoutCancel(ctx)) //nolint:wrapcheck // the runner's own words
+	return runner.Stop(context.WithoutCancel(ctx))
 }
 
 const (
@@ -122,7 +122,7 @@ func (c *runCommand) logger(console *program.Console) *slog.Logger {
 func (c *runCommand) config(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, logger *slog.Logger) (jobs.Config, *recall.Index, error) {
 	bound, err := program.OpenDomain(ctx, pool, s.Domain)
 	if err != nil {
-		return jobs.Config{}, nil, err //nolint:wrapcheck // the domain's own words
+		return jobs.Config{}, nil, err
 	}
 
 	return c.configOf(s, pool, bound, logger)
@@ -136,7 +136,7 @@ func (c *runCommand) configOf(s *settings.Settings, pool *pgxpool.Pool, bound *d
 	}
 	searcher, err := program.OpenSearch(s, pool, bound)
 	if err != nil {
-		return jobs.Config{}, nil, err //nolint:wrapcheck // says what it was
+		return jobs.Config{}, nil, err
 	}
 	index := recall.NewIndex(searcher, pool)
 

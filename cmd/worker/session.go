@@ -67,7 +67,7 @@ func (c *sessionForkCommand) Run(ctx context.Context, e settings.Env, console *p
 		}
 		_, err := fmt.Fprintln(console.Out, fork)
 
-		return err //nolint:wrapcheck // a closed stdout
+		return err
 	})
 }
 
@@ -87,7 +87,7 @@ func (c *sessionForgetCommand) Run(ctx context.Context, e settings.Env, console 
 		}
 		_, err := fmt.Fprintln(console.Out, "forgotten")
 
-		return err //nolint:wrapcheck // a closed stdout
+		return err
 	})
 }
 

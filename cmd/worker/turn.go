@@ -56,7 +56,7 @@ func (c *turnUndoCommand) Run(ctx context.Context, e settings.Env, console *prog
 			line.Reply = fmt.Sprintf("turn %s is %s: is a worker running?", line.TurnID, line.Status)
 		}
 		if _, err = fmt.Fprintln(console.Out, line.Reply); err != nil || line.Undone {
-			return err //nolint:wrapcheck // a closed stdout
+			return err
 		}
 
 		return &program.StatusError{Status: 2, Err: errNotUndone}
@@ -78,7 +78,7 @@ func (c *turnUndoCommand) await(ctx context.Context, pool *pgxpool.Pool, id uuid
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err() //nolint:wrapcheck // it was interrupted
+			return nil, ctx.Err()
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

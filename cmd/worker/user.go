@@ -31,7 +31,7 @@ func (c *userExportCommand) Run(ctx context.Context, e settings.Env, console *pr
 	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		bound, err := program.OpenDomain(ctx, pool, settings.Domain(e))
 		if err != nil {
-			return err //nolint:wrapcheck // the domain's own words
+			return err
 		}
 
 		return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
@@ -79,7 +79,7 @@ func (c *userEraseCommand) Run(ctx context.Context, e settings.Env, console *pro
 		}
 		_, err = fmt.Fprintln(console.Out, "erased")
 
-		return err //nolint:wrapcheck // a closed stdout
+		return err
 	})
 }
 
@@ -100,11 +100,11 @@ func eraseUser(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
 				return fmt.Errorf("lock the user: %w", err)
 			}
 			if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM sessions WHERE user_id = $1)`, id).Scan(&left); err != nil || left {
-				return err //nolint:wrapcheck // wrapped below
+				return err
 			}
 			_, err := tx.Exec(ctx, `DELETE FROM users WHERE id = $1`, id)
 
-			return err //nolint:wrapcheck // wrapped below
+			return err
 		})
 		if err != nil {
 			return fmt.Errorf("delete the user: %w", err)

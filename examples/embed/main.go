@@ -83,7 +83,7 @@ func (s *shop) order(ctx context.Context, item string, problem error) error {
 		}
 		_, err := jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: s.session, Message: "I ordered " + item + ". What is in my pantry?"})
 		if err != nil {
-			return err //nolint:wrapcheck // says what it attempted
+			return err
 		}
 
 		return problem
@@ -104,5 +104,5 @@ func (s *shop) report(ctx context.Context, out io.Writer, when string) error {
 	}
 	_, err = fmt.Fprintf(out, "%s: %d order, %d turn\n", when, orders, turns)
 
-	return err //nolint:wrapcheck // a terminal's error says all
+	return err
 }

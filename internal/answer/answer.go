@@ -87,7 +87,7 @@ func unwrap(data []byte) []byte {
 // walk fits a tree to a type and collects what does not fit.
 type walk struct{ faults FaultErrors }
 
-var raw = reflect.TypeFor[json.RawMessage]() //nolint:gochecknoglobals // a constant that Go has no form for
+var raw = reflect.TypeFor[json.RawMessage]()
 
 func (w *walk) fit(path string, value any, t reflect.Type) any {
 	switch {

@@ -174,7 +174,7 @@ func measurePruning(ctx context.Context, address string, prune func(context.Cont
 	}
 	p = &pruned{Rows: oldRows}
 	alone := 0
-	if p.Alone, err = rig.replies(ctx, sessions[0], func() bool { alone++; return alone <= grownTurns }); err != nil { //nolint:nlreturn // one line
+	if p.Alone, err = rig.replies(ctx, sessions[0], func() bool { alone++; return alone <= grownTurns }); err != nil {
 		return nil, err
 	}
 	start := time.Now()

@@ -101,7 +101,7 @@ func (l *lab) open(ctx context.Context, address string) error {
 
 // migrate makes the database that the others are copies of.
 func (l *lab) migrate(ctx context.Context) error {
-	if err := l.server.sql(ctx, "postgres", `CREATE DATABASE template`); err != nil {
+	if err := l.server.sql(ctx, `CREATE DATABASE template`); err != nil {
 		return err
 	}
 	migrate := exec.CommandContext(ctx, filepath.Join(l.programs, "worker"), "migrate", "up")
@@ -130,7 +130,7 @@ func (l *lab) database(t *testing.T) (string, *pgxpool.Pool) {
 	t.Helper()
 
 	name := "chaos_" + strconv.FormatInt(l.count.Add(1), 10)
-	require.NoError(t, l.server.sql(t.Context(), "postgres", `CREATE DATABASE `+name+` TEMPLATE template`))
+	require.NoError(t, l.server.sql(t.Context(), `CREATE DATABASE `+name+` TEMPLATE template`))
 	pool, err := pg.Open(t.Context(), pg.Config{AppName: "chaos", MaxConns: 16, URL: l.server.url(name)})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
@@ -251,13 +251,13 @@ func (s *server) url(database string) string {
 	return fmt.Sprintf("postgres://alfred@127.0.0.1:%d/%s?sslmode=disable", s.port, database)
 }
 
-func (s *server) sql(ctx context.Context, database, statement string, args ...any) error {
-	conn, err := pgx.Connect(ctx, s.url(database))
+func (s *server) sql(ctx context.Context, statement string) error {
+	conn, err := pgx.Connect(ctx, s.url("postgres"))
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, statement, args...)
+	_, err = conn.Exec(ctx, statement)
 
 	return err
 }

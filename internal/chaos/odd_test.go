@@ -64,8 +64,8 @@ func TestK11OddDatabases(t *testing.T) { //nolint:paralleltest // it wants the m
 	l := openLab(t)
 	calm := openZoo(t, l, 1)
 	want := calm.undisturbed()
-	for _, odd := range oddities() {
-		t.Run(odd.name, func(t *testing.T) { //nolint:paralleltest // one after the other
+	for _, odd := range oddities() { //nolint:paralleltest // one after the other
+		t.Run(odd.name, func(t *testing.T) {
 			z := newZoo(t, l, 1)
 			z.plain, z.workers = true, z.workers[:2]
 			for _, setting := range odd.set {
@@ -109,7 +109,7 @@ func (z *zoo) alterDatabase(setting string) {
 
 	address, err := url.Parse(z.url)
 	require.NoError(z.t, err)
-	require.NoError(z.t, z.l.server.sql(z.t.Context(), "postgres", "ALTER DATABASE "+strings.TrimPrefix(address.Path, "/")+" SET "+setting))
+	require.NoError(z.t, z.l.server.sql(z.t.Context(), "ALTER DATABASE "+strings.TrimPrefix(address.Path, "/")+" SET "+setting))
 }
 
 func readOnlyForAWhile(t *testing.T, z *zoo) {
@@ -117,7 +117,7 @@ func readOnlyForAWhile(t *testing.T, z *zoo) {
 
 	readOnly := func(is string) {
 		z.alterDatabase("default_transaction_read_only = " + is)
-		require.NoError(t, z.l.server.sql(t.Context(), "postgres", `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'chaos%'`))
+		require.NoError(t, z.l.server.sql(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'chaos%'`))
 		z.pool.Reset()
 	}
 	readOnly("on")
@@ -194,7 +194,7 @@ func restoredDump(t *testing.T, z *zoo) {
 		p.kill()
 	}
 	s, name := z.l.server, "chaos_restored_"+strconv.FormatInt(z.l.count.Add(1), 10)
-	require.NoError(t, s.sql(t.Context(), "postgres", `CREATE DATABASE `+name))
+	require.NoError(t, s.sql(t.Context(), `CREATE DATABASE `+name))
 	file := filepath.Join(s.data, name+".dump") // where the server's user may write
 	require.NoError(t, s.run(t.Context(), "pg_dump", "--format", "custom", "--file", file, "--dbname", z.url))
 	require.NoError(t, s.run(t.Context(), "pg_restore", "--exit-on-error", "--dbname", s.url(name), file))
@@ -216,7 +216,7 @@ func (z *zoo) moveTo(address string) {
 func pairOfServers(t *testing.T, z *zoo) {
 	t.Helper()
 
-	dir, err := os.MkdirTemp(z.l.dir, "pair-")
+	dir, err := os.MkdirTemp(z.l.dir, "pair-") //nolint:usetesting // the server's user reads it
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o755)) // the server's user has to get in
 	primary, err := newServer(t.Context(), dir, z.l.server.url("postgres"))
@@ -224,7 +224,7 @@ func pairOfServers(t *testing.T, z *zoo) {
 	t.Cleanup(func() { _ = primary.crash() })
 	pair := &lab{dir: z.l.dir, programs: z.l.programs, server: primary}
 	require.NoError(t, pair.migrate(t.Context()))
-	require.NoError(t, primary.sql(t.Context(), "postgres", `CREATE DATABASE chaos_pair TEMPLATE template`))
+	require.NoError(t, primary.sql(t.Context(), `CREATE DATABASE chaos_pair TEMPLATE template`))
 
 	standby := *primary
 	standby.data = filepath.Join(dir, "standby")
@@ -236,8 +236,8 @@ func pairOfServers(t *testing.T, z *zoo) {
 		"--username", "alfred", "--checkpoint", "fast", "--write-recovery-conf"))
 	require.NoError(t, standby.start(t.Context()))
 	t.Cleanup(func() { _ = standby.crash() })
-	require.NoError(t, primary.sql(t.Context(), "postgres", `ALTER SYSTEM SET synchronous_standby_names = '*'`))
-	require.NoError(t, primary.sql(t.Context(), "postgres", `SELECT pg_reload_conf()`))
+	require.NoError(t, primary.sql(t.Context(), `ALTER SYSTEM SET synchronous_standby_names = '*'`))
+	require.NoError(t, primary.sql(t.Context(), `SELECT pg_reload_conf()`))
 	z.l, z.standby = pair, &standby
 	z.moveTo(fmt.Sprintf("postgres://alfred@127.0.0.1:%d,127.0.0.1:%d/chaos_pair?sslmode=disable&target_session_attrs=read-write&connect_timeout=2", primary.port, standby.port))
 }

@@ -33,7 +33,7 @@ type suite struct {
 	server *server
 }
 
-var theSuite suite //nolint:gochecknoglobals // a test binary is one process on one server; tests have nowhere to pass it through
+var theSuite suite
 
 // Main is a package's TestMain: it runs the tests, ends what they shared, drops their databases, and fails if goroutines
 // are left.

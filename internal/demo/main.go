@@ -32,5 +32,5 @@ func run(ctx context.Context) error {
 	address, key := t.Where()
 	fmt.Printf("\nThe conversation can be read at %s\nwith the key %s\n", address, key)
 
-	return err //nolint:wrapcheck // the tour's own words
+	return err
 }

@@ -41,13 +41,11 @@ type tab struct {
 
 // theBrowser is started once for all tests of this process: each start costs a
 // second of both cores. Tests share nothing in it, see browse.
-//
-//nolint:gochecknoglobals // closed by TestMain
 var theBrowser browser
 
 type browser struct {
 	once    sync.Once
-	ctx     context.Context //nolint:containedctx // chromedp's handle
+	ctx     context.Context
 	stop    context.CancelFunc
 	problem error
 }

@@ -15,8 +15,6 @@ import (
 )
 
 // npmInstall installs the clients of clients/package-lock.json, once per state of it.
-//
-//nolint:gochecknoglobals // once for all tests of this process
 var npmInstall = sync.OnceValues(func() (string, error) {
 	lock, err := os.ReadFile("clients/package-lock.json")
 	if err != nil {

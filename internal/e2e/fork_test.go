@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -37,8 +38,8 @@ func TestForks(t *testing.T) {
 	for turn := range len(tour.Conversation()) + 1 {
 		fork := c.fork(turn)
 		require.Equal(t, c.one(fmt.Sprintf(registryAt, c.session, turn)), c.one(fmt.Sprintf(registryAt, fork.session, turn)), "turn %d", turn)
-		fork.fact(fmt.Sprint(min(turn, 5)), `SELECT least(count(*), 5) FROM turns WHERE session_id = $1`)
-		fork.fact(fmt.Sprint(turn), `SELECT forked_at_turn FROM sessions WHERE id = $1`)
+		fork.fact(strconv.Itoa(min(turn, 5)), `SELECT least(count(*), 5) FROM turns WHERE session_id = $1`)
+		fork.fact(strconv.Itoa(turn), `SELECT forked_at_turn FROM sessions WHERE id = $1`)
 	}
 	fork := c.fork(6)
 	fork.fact("pending", `SELECT state FROM entity_refs WHERE session_id = $1 AND ref = 'gen_recipe_1'`)

@@ -21,10 +21,10 @@ func (m unsteady) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 	select {
 	case <-time.After(rand.N(20 * time.Millisecond)):
 	case <-ctx.Done():
-		return nil, ctx.Err() //nolint:wrapcheck // the caller's own
+		return nil, ctx.Err()
 	}
 
-	return m.Model.Generate(ctx, req) //nolint:wrapcheck // the model's own
+	return m.Model.Generate(ctx, req)
 }
 
 // The same script gives the same refs, whichever workers play it, however long

@@ -166,19 +166,19 @@ type counted struct {
 func (c counted) Begin(ctx context.Context) (pgx.Tx, error) {
 	tx, err := c.Tx.Begin(ctx)
 
-	return counted{tx, c.n}, err //nolint:wrapcheck // the test sees it as it is
+	return counted{tx, c.n}, err
 }
 
 func (c counted) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	*c.n++
 
-	return c.Tx.Exec(ctx, sql, args...) //nolint:wrapcheck // the test sees it as it is
+	return c.Tx.Exec(ctx, sql, args...)
 }
 
 func (c counted) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	*c.n++
 
-	return c.Tx.Query(ctx, sql, args...) //nolint:wrapcheck // the test sees it as it is
+	return c.Tx.Query(ctx, sql, args...)
 }
 
 func (c counted) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {

@@ -57,7 +57,7 @@ type plan struct {
 func (e explained) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	e.explain(ctx, sql, args)
 
-	return e.Tx.Query(ctx, sql, args...) //nolint:wrapcheck // the test sees it as it is
+	return e.Tx.Query(ctx, sql, args...)
 }
 
 func (e explained) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {

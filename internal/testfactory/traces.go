@@ -20,7 +20,7 @@ type Querier interface {
 }
 
 // ownedBy maps columns by which a table's rows belong to a user to the condition that they do; the first that a table has counts.
-var ownedBy = []struct{ column, condition string }{ //nolint:gochecknoglobals // a constant in all but syntax
+var ownedBy = []struct{ column, condition string }{
 	{"user_id", `x.user_id = $1`},
 	{"session_id", `x.session_id IN (SELECT id FROM alfred.sessions WHERE user_id = $1)`},
 	{"turn_id", `x.turn_id IN (SELECT id FROM alfred.turns WHERE user_id = $1)`},

@@ -141,7 +141,7 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 		v.queueProfile(b)
 	}
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
-		return err //nolint:wrapcheck // wrapped by the caller
+		return err
 	}
 	inOrder(v.Past)
 	v.Earlier = byKind(earlier)

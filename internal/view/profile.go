@@ -64,5 +64,5 @@ func (p *Profile) readGuidance(rows pgx.Rows) error {
 		return nil
 	})
 
-	return err //nolint:wrapcheck // wrapped by the sender
+	return err
 }

@@ -95,7 +95,7 @@ func (v *View) queueVersions(b *pgx.Batch, def *domain.Entity, rows []*Entity) {
 		})
 		v.compare(rows, versions)
 
-		return err //nolint:wrapcheck // wrapped by the sender
+		return err
 	})
 }
 

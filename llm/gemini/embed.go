@@ -69,7 +69,7 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 		return e.models.EmbedContent(ctx, e.config.Model, contents, &genai.EmbedContentConfig{OutputDimensionality: new(int32(e.dimensions))})
 	})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // typed already
+		return nil, err
 	}
 	if len(answer.Embeddings) != len(texts) {
 		return nil, mismatch(fmt.Errorf("%w: %d instead of %d", errVectors, len(answer.Embeddings), len(texts)))

@@ -70,7 +70,7 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, erro
 		})
 	})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // typed already
+		return nil, err
 	}
 	if answer == nil { // the server said null
 		return nil, e.mismatch(wire.ErrForm)

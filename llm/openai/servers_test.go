@@ -60,7 +60,6 @@ func oldStream(body string) (int, string, string) {
 	return streams(hello + finish + done)(body)
 }
 
-//nolint:gochecknoglobals // a table of constants
 var peculiarities = map[string]peculiarity{
 	"Azure/ContentFilter":      {answer: always(400, `{"error":{"code":"content_filter","message":"The response was filtered","status":400}}`), kind: llm.KindRefusal, calls: 1},
 	"Azure/FilteredAnswer":     {answer: always(200, `{"model":"m","choices":[{"index":0,"finish_reason":"content_filter","message":{"role":"assistant"}}]}`), kind: llm.KindRefusal, calls: 1},

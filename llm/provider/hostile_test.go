@@ -51,7 +51,7 @@ const (
 
 func write(w http.ResponseWriter, text string) {
 	_, _ = w.Write([]byte(text))
-	w.(http.Flusher).Flush() //nolint:forcetypeassert // httptest's is one
+	w.(http.Flusher).Flush()
 }
 
 // until the client goes away.

@@ -113,7 +113,6 @@ func Errors() []string {
 	return names
 }
 
-//nolint:gochecknoglobals // a table
 var mistakes = []mistake{
 	{"made_up_ref", refs(func(kind string, n int) string { return kind + "_" + strconv.Itoa(n+90) })},
 	{"off_by_one", refs(func(kind string, n int) string { return kind + "_" + strconv.Itoa(n+1) })},

@@ -31,8 +31,6 @@ const (
 
 // complaints are the words by which servers name a part, in lower case. Those of
 // Anthropic about a grammar and Gemini's about a schema name no parameter at all.
-//
-//nolint:gochecknoglobals // a constant that Go has no form for
 var complaints = [optionals][]string{
 	Temperature:   {"temperature"},
 	StreamOptions: {"stream_options"},

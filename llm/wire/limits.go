@@ -138,7 +138,7 @@ func (b *limitedBody) Read(into []byte) (int, error) {
 	if cause := b.watch.broke(); cause != nil && err != nil && !errors.Is(err, io.EOF) {
 		return n, cause
 	}
-	return n, err //nolint:wrapcheck // io.EOF has to stay itself
+	return n, err
 }
 
 // Close implements io.Closer.
@@ -146,5 +146,5 @@ func (b *limitedBody) Close() error {
 	b.quiet.Stop()
 	err := b.ReadCloser.Close()
 	b.end()
-	return err //nolint:wrapcheck // the body's own
+	return err
 }

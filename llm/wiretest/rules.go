@@ -14,8 +14,6 @@ var extracts embed.FS
 
 // published are extracts of the providers' own descriptions of their requests, by
 // protocol. Each file says where it comes from.
-//
-//nolint:gochecknoglobals // compiled once; a constant that Go has no form for
 var published = sync.OnceValue(func() map[Protocol]*jsonschema.Resolved {
 	resolved := map[Protocol]*jsonschema.Resolved{}
 	for _, protocol := range []Protocol{Anthropic, Gemini, OpenAI} {
@@ -55,8 +53,6 @@ func refusal(protocol Protocol, body []byte) string {
 }
 
 // limits are what documents and issue threads report beyond the descriptions.
-//
-//nolint:gochecknoglobals // a constant that Go has no form for
 var limits = map[Protocol][]func(map[string]any) string{
 	Anthropic: {rolesOfAnthropic, cacheMarks, grammarOfAnthropic, forcedTool},
 	Gemini:    {rolesOfGemini, schemaNeedsType, schemasOfGemini},

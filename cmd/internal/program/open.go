@@ -16,7 +16,7 @@ import (
 func OpenDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*domain.Domain, error) {
 	files, file := domain.Find(nameOrPath)
 
-	return domain.Open(ctx, pool, files, file) //nolint:wrapcheck // the domain's own words
+	return domain.Open(ctx, pool, files, file)
 }
 
 // OpenSearch makes the searcher of the settings, which follows the vectors that the

@@ -86,17 +86,17 @@ func Run(ctx context.Context, line CommandLine, args []string, e settings.Env, s
 		return fmt.Errorf("%w (see %s --help)", err, line.Name)
 	}
 
-	return parsed.Run() //nolint:wrapcheck // the command's own words
+	return parsed.Run()
 }
 
 // OpenDatabase connects to the database of e. The caller closes the pool.
 func OpenDatabase(ctx context.Context, e settings.Env, appName string, conns int32) (*pgxpool.Pool, error) {
 	url, err := settings.Database(e)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what to do
+		return nil, err
 	}
 
-	return pg.Open(ctx, pg.Config{URL: url, AppName: appName, MaxConns: conns}) //nolint:wrapcheck // typed, and says what to do
+	return pg.Open(ctx, pg.Config{URL: url, AppName: appName, MaxConns: conns})
 }
 
 // WithDatabase gives work a connected pool of a few connections.
@@ -115,7 +115,7 @@ func WithDatabase(ctx context.Context, e settings.Env, appName string, work func
 func WithSchema(ctx context.Context, e settings.Env, appName string, work func(*pgxpool.Pool) error) error {
 	return WithDatabase(ctx, e, appName, func(pool *pgxpool.Pool) error {
 		if err := pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
-			return err //nolint:wrapcheck // typed, and says what to do
+			return err
 		}
 
 		return work(pool)
@@ -134,7 +134,7 @@ func PrintJSON(out io.Writer, value any) error {
 }
 
 // version is set by the linker: -X alfred/cmd/internal/program.version=v1.2.3.
-var version string //nolint:gochecknoglobals // the linker's only way in
+var version string
 
 // Version is what the program was built as; without that, what the Go command stamped.
 // Workers show it in table workers.

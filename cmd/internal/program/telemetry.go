@@ -17,7 +17,7 @@ const telemetryGrace = 5 * time.Second
 func OpenTelemetry(ctx context.Context, service, collector string, logger *slog.Logger) (*telemetry.Telemetry, func(), error) {
 	told, err := telemetry.Open(ctx, telemetry.Config{Service: service, Version: Version(), Instance: instance(), Collector: collector})
 	if err != nil {
-		return nil, nil, err //nolint:wrapcheck // says what it was
+		return nil, nil, err
 	}
 
 	return told, func() {

@@ -50,7 +50,7 @@ func (w *visibleWriter) Write(p []byte) (int, error) {
 	}
 	w.rest = append([]byte(nil), text[whole:]...)
 	if _, err := io.WriteString(w.out, Visible(string(text[:whole]))); err != nil {
-		return 0, err //nolint:wrapcheck // as the terminal returns it
+		return 0, err
 	}
 
 	return len(p), nil

@@ -19,7 +19,7 @@ const (
 	settingsEnd   = "\n<!-- end settings -->"
 )
 
-var update = flag.Bool("update", false, "write the documents") //nolint:gochecknoglobals // flags of a test are
+var update = flag.Bool("update", false, "write the documents")
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 

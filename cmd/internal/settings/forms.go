@@ -119,7 +119,7 @@ func origins(into *[]string) setter {
 func prices(into *llm.Prices) setter {
 	return func(name, path string, _ Env) (err error) {
 		if *into, err = llm.DefaultPrices(); err != nil || path == "" {
-			return err //nolint:wrapcheck // says what it was
+			return err
 		}
 		file, err := os.Open(path)
 		if err != nil {

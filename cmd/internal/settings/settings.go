@@ -170,4 +170,4 @@ func known(name string) bool {
 }
 
 // ofScripts are read by scripts/ alone.
-var ofScripts = []string{"ALFRED_RUN_DIR", "ALFRED_URL"} //nolint:gochecknoglobals // a constant in all but syntax
+var ofScripts = []string{"ALFRED_RUN_DIR", "ALFRED_URL"}

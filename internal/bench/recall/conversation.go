@@ -79,7 +79,7 @@ func (b *bench) conversation(ctx context.Context, turns int) error {
 	searcher := recall.New(b.domain, lexical.Embedder{})
 	started := time.Now()
 	if err := recall.NewIndex(searcher, b.pool).Sweep(ctx); err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	swept := time.Since(started)
 	if err := b.exec(ctx, `VACUUM ANALYZE turn_summaries, turns, embeddings`); err != nil {
@@ -181,7 +181,7 @@ func among(hits []recall.Hit, turn int) int {
 func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string, limit int) (map[int]int, error) {
 	vector, err := lexical.Embedder{}.Embed(ctx, []string{text})
 	if err != nil {
-		return nil, err //nolint:wrapcheck // says what it was
+		return nil, err
 	}
 	best, err := b.exact(ctx, user, lexical.Embedder{}.Model(), vector[0], limit)
 	if err != nil {
@@ -234,14 +234,14 @@ func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
 	}
 	model, err := script.Parse([]byte(yaml.String()))
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	runner, err := b.runner(model)
 	if err != nil {
 		return err
 	}
 	if err := runner.Start(ctx); err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	defer runner.Stop(ctx) //nolint:errcheck // a benchmark
 	var with, without []time.Duration
@@ -267,7 +267,7 @@ func (b *bench) runner(model llm.Model) (*jobs.Runner, error) {
 	config := prompt.DefaultConfig()
 	config.CompressOlder = false
 
-	return jobs.NewRunner(jobs.Config{ //nolint:wrapcheck // says what it was
+	return jobs.NewRunner(jobs.Config{
 		Pool: b.pool, Domain: b.domain, Windows: config.Windows, Prompts: prompt.New(b.domain, config), Tools: crud.New(b.domain, search),
 		Index: recall.NewIndex(search, b.pool), Logger: slog.New(slog.DiscardHandler), Models: func(string) llm.Model { return model },
 		Version: "bench",

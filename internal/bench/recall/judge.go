@@ -40,7 +40,7 @@ func (b *bench) people(ctx context.Context, dir string) error {
 		}
 	}
 	if err := recall.NewIndex(searcher, b.pool).Sweep(ctx); err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	if err := b.exec(ctx, `VACUUM ANALYZE turn_summaries, turns, embeddings`); err != nil {
 		return err

@@ -80,20 +80,20 @@ func run(ctx context.Context, address, out, users, people string, turns int) (er
 	defer func() { err = errors.Join(err, drop()) }()
 	pool, err := pg.Open(ctx, pg.Config{AppName: "bench recall", MaxConns: 12, URL: own})
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	defer pool.Close()
 	migrator, err := pg.NewMigrator(pool, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	if _, err := migrator.Up(ctx); err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	files, file := domain.Find("kitchen")
 	kitchen, err := domain.Open(ctx, pool, files, file)
 	if err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	b := &bench{pool: pool, domain: kitchen}
 	b.head(ctx)
@@ -116,7 +116,7 @@ func run(ctx context.Context, address, out, users, people string, turns int) (er
 }
 
 func (b *bench) write(out string) error {
-	return os.WriteFile(out, []byte(b.report.String()+remarks(out)), 0o644) //nolint:gosec,wrapcheck // a document
+	return os.WriteFile(out, []byte(b.report.String()+remarks(out)), 0o644) //nolint:gosec // a document
 }
 
 // remarks are what people wrote below the figures of the last run.
@@ -162,7 +162,7 @@ func (b *bench) search(ctx context.Context, s *recall.Searcher, user uuid.UUID, 
 	started := time.Now()
 	vectors, err := s.EmbedTexts(ctx, []string{text})
 	if err != nil {
-		return nil, 0, err //nolint:wrapcheck // says what it was
+		return nil, 0, err
 	}
 	if words {
 		vectors = recall.Vectors{}
@@ -172,11 +172,11 @@ func (b *bench) search(ctx context.Context, s *recall.Searcher, user uuid.UUID, 
 		return pg.AsTenant(ctx, tx, user, func(tx pgx.Tx) error {
 			hits, err = s.Search(ctx, tx, &recall.Query{UserID: user, Text: text, Vectors: vectors, Limit: limit})
 
-			return err //nolint:wrapcheck // says what it was
+			return err
 		})
 	})
 
-	return hits, time.Since(started), err //nolint:wrapcheck // says what it was
+	return hits, time.Since(started), err
 }
 
 func percentile(times []time.Duration, p int) string {

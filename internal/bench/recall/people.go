@@ -55,7 +55,7 @@ func sets(dir string) ([]set, error) {
 		for _, name := range names {
 			raw, err := os.ReadFile(name)
 			if err != nil {
-				return nil, err //nolint:wrapcheck // names the file
+				return nil, err
 			}
 			talks, err := one.read(raw)
 			if err != nil {
@@ -92,7 +92,7 @@ func locomo(raw []byte) ([]talk, error) {
 		QA           []asked                    `json:"qa"`
 	}
 	if err := json.Unmarshal(raw, &file); err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the file
+		return nil, err
 	}
 	var talks []talk
 	for _, one := range file {
@@ -105,11 +105,11 @@ func locomo(raw []byte) ([]talk, error) {
 func realtalk(raw []byte) ([]talk, error) {
 	var file map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &file); err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the file
+		return nil, err
 	}
 	var questions []asked
 	if err := json.Unmarshal(file["qa"], &questions); err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the file
+		return nil, err
 	}
 
 	return []talk{sessions(file, questions)}, nil
@@ -182,7 +182,7 @@ func qmsum(raw []byte) ([]talk, error) {
 		} `json:"specific_query_list"`
 	}
 	if err := json.Unmarshal(raw, &file); err != nil {
-		return nil, err //nolint:wrapcheck // the caller names the file
+		return nil, err
 	}
 	var t talk
 	for pair := range slices.Chunk(file.Transcript, 2) {

@@ -84,7 +84,7 @@ func (b *bench) vectors(ctx context.Context, sizes []int) error {
 	searcher := recall.New(b.domain, points)
 	started := time.Now()
 	if err := recall.NewIndex(searcher, b.pool).Sweep(ctx); err != nil {
-		return err //nolint:wrapcheck // says what it was
+		return err
 	}
 	built := time.Since(started)
 	if err := b.exec(ctx, `VACUUM ANALYZE embeddings`); err != nil {
@@ -156,5 +156,5 @@ func (b *bench) exact(ctx context.Context, user uuid.UUID, model string, vector 
 		best[id] = true
 	}
 
-	return best, rows.Err() //nolint:wrapcheck // a benchmark
+	return best, rows.Err()
 }
