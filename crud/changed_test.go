@@ -49,7 +49,7 @@ func alterations(kit *domain.Domain) []alteration {
 func TestK01TablesChangeUnderneath(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t)
+	b := setupApart(t)
 	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)
 	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Toast"}}`)
 	tried := 0

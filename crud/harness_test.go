@@ -47,6 +47,13 @@ func setupAlone(t *testing.T) *bundle {
 	return setupIn(t, tx, testfactory.User(t, tx, "UTC"))
 }
 
+// setupApart is for tests that alter tables.
+func setupApart(t *testing.T) *bundle {
+	t.Helper()
+
+	return setupIn(t, dbtest.OwnTx(t), uuid.MustParse(demoUser))
+}
+
 func setupIn(t *testing.T, tx pgx.Tx, user uuid.UUID) *bundle {
 	t.Helper()
 

@@ -160,7 +160,7 @@ func TestUndoRefuses(t *testing.T) {
 // Schema changes: a new column is no change, one that is gone is named.
 func TestUndoAfterASchemaChange(t *testing.T) {
 	t.Parallel()
-	b := setupAlone(t)
+	b := setupApart(t)
 	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada", "category": "other"}}`)
 	b.nextTurn()
 	b.ok("write", crud.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`)

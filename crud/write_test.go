@@ -134,7 +134,7 @@ func TestSaveDraft(t *testing.T) {
 	t.Run("FailingChildUndoesTheParent", func(t *testing.T) {
 		t.Parallel()
 
-		b := setup(t)
+		b := setupApart(t)
 		b.ok("generate", crud.ToolGenerate, curry)
 		b.exec(`ALTER TABLE kitchen.recipe_ingredients ADD CONSTRAINT no_lime CHECK (name <> 'lime')`)
 		message := b.refused("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`, crud.CodeViolation)
@@ -150,7 +150,7 @@ func TestSaveDraft(t *testing.T) {
 	t.Run("SilentRoundingIsAnError", func(t *testing.T) {
 		t.Parallel()
 
-		b := setup(t)
+		b := setupApart(t)
 		b.exec(`ALTER TABLE kitchen.inventory ALTER COLUMN quantity TYPE numeric(6, 2)`)
 		message := b.refused("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "saffron", "quantity": 1.239}}`, crud.CodeValueChanged)
 		require.Contains(t, message, "1.24")

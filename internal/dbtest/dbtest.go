@@ -64,12 +64,27 @@ func Pool(t testing.TB) *pgxpool.Pool {
 }
 
 // Tx returns a transaction on a migrated database, rolled back when the test ends. now() stands still in it, and a
-// failed statement ends it: wrap an expected failure in tx.Begin.
+// failed statement ends it: wrap an expected failure in tx.Begin. Its database is shared: a test that alters tables takes
+// [OwnTx], because its locks would stop all the others, and one of them it.
 func Tx(t testing.TB) pgx.Tx {
 	t.Helper()
 
 	pool, err := theSuite.sharedPool()
 	require.NoError(t, err)
+
+	return begin(t, pool)
+}
+
+// OwnTx is [Tx] on a database of the test's own.
+func OwnTx(t testing.TB) pgx.Tx {
+	t.Helper()
+
+	return begin(t, Pool(t))
+}
+
+func begin(t testing.TB, pool *pgxpool.Pool) pgx.Tx {
+	t.Helper()
+
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() {

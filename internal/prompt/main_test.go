@@ -36,7 +36,12 @@ type testBundle struct {
 
 func setup(t *testing.T, change ...func(*prompt.Config)) *testBundle {
 	t.Helper()
-	tx := dbtest.Tx(t)
+
+	return setupIn(t, dbtest.Tx(t), change...)
+}
+
+func setupIn(t *testing.T, tx pgx.Tx, change ...func(*prompt.Config)) *testBundle {
+	t.Helper()
 	fsys, file := domain.Find("kitchen")
 	kitchen, err := domain.Open(t.Context(), tx, fsys, file)
 	require.NoError(t, err)

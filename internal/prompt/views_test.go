@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/internal/dbtest"
 	"alfred/internal/prompt"
 	"alfred/internal/testfactory"
 	"alfred/internal/view"
@@ -370,7 +371,7 @@ func TestRecalled(t *testing.T) {
 // saying so and the turn alive.
 func TestSnapshotIsFreshAndMayFail(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setupIn(t, dbtest.OwnTx(t))
 	turn := b.running(t, 1, "hi", db.StepTypeWrite)
 	b.exec(t, `INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Buy groceries')`, b.user)
 	require.Contains(t, body(b.think(t, turn).Frame, "## Snapshot"), "- **Tasks:** 1 pending")
