@@ -2270,7 +2270,10 @@ export interface operations {
                 /** @description Session that learns of the change at its next message. */
                 session?: string;
             };
-            header?: never;
+            header?: {
+                /** @description A second request with the same key within a day makes nothing, and gives what the first one made. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Entity type of the domain. */
                 type: string;
@@ -4168,7 +4171,10 @@ export interface operations {
     "fork-session": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A second request with the same key within a day makes nothing, and gives what the first one made. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 /** @description Session id. */
                 id: string;

@@ -1649,6 +1649,9 @@ type CreateRowParams struct {
 type BatchRowsParams struct {
 	// Session Session that learns of the change at its next message.
 	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// IdempotencyKey A second request with the same key within a day makes nothing, and gives what the first one made.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteRowParams defines parameters for DeleteRow.
@@ -1814,6 +1817,12 @@ type SessionEventsParams struct {
 
 	// LastEventID Resume after this event.
 	LastEventID *string `json:"Last-Event-ID,omitempty"`
+}
+
+// ForkSessionParams defines parameters for ForkSession.
+type ForkSessionParams struct {
+	// IdempotencyKey A second request with the same key within a day makes nothing, and gives what the first one made.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListSummariesParams defines parameters for ListSummaries.
@@ -2214,14 +2223,14 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
-	ForkSessionWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ForkSessionWithBody(ctx context.Context, id string, params *ForkSessionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ForkSession Begin a conversation as another stood after a turn
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
-	ForkSession(ctx context.Context, id string, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ForkSession(ctx context.Context, id string, params *ForkSessionParams, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSummaries What is remembered of each turn
 	//
@@ -2875,8 +2884,8 @@ func (c *Client) SessionEvents(ctx context.Context, id string, params *SessionEv
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
-func (c *Client) ForkSessionWithBody(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewForkSessionRequestWithBody(c.Server, id, contentType, body)
+func (c *Client) ForkSessionWithBody(ctx context.Context, id string, params *ForkSessionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForkSessionRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2892,8 +2901,8 @@ func (c *Client) ForkSessionWithBody(ctx context.Context, id string, contentType
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
-func (c *Client) ForkSession(ctx context.Context, id string, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewForkSessionRequest(c.Server, id, body)
+func (c *Client) ForkSession(ctx context.Context, id string, params *ForkSessionParams, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewForkSessionRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3463,6 +3472,21 @@ func NewBatchRowsRequestWithBody(server string, pType string, params *BatchRowsP
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -5039,18 +5063,18 @@ func NewSessionEventsRequest(server string, id string, params *SessionEventsPara
 }
 
 // NewForkSessionRequest calls the generic ForkSession builder with application/json body
-func NewForkSessionRequest(server string, id string, body ForkSessionJSONRequestBody) (*http.Request, error) {
+func NewForkSessionRequest(server string, id string, params *ForkSessionParams, body ForkSessionJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewForkSessionRequestWithBody(server, id, "application/json", bodyReader)
+	return NewForkSessionRequestWithBody(server, id, params, "application/json", bodyReader)
 }
 
 // NewForkSessionRequestWithBody constructs an http.Request for the ForkSession method, with any body, and a specified content type
-func NewForkSessionRequestWithBody(server string, id string, contentType string, body io.Reader) (*http.Request, error) {
+func NewForkSessionRequestWithBody(server string, id string, params *ForkSessionParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5081,6 +5105,21 @@ func NewForkSessionRequestWithBody(server string, id string, contentType string,
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -6153,14 +6192,14 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
-	ForkSessionWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error)
+	ForkSessionWithBodyWithResponse(ctx context.Context, id string, params *ForkSessionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error)
 
 	// ForkSessionWithResponse Begin a conversation as another stood after a turn
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
-	ForkSessionWithResponse(ctx context.Context, id string, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error)
+	ForkSessionWithResponse(ctx context.Context, id string, params *ForkSessionParams, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error)
 
 	// ListSummariesWithResponse What is remembered of each turn
 	//
@@ -8449,8 +8488,8 @@ func (c *ClientWithResponses) SessionEventsWithResponse(ctx context.Context, id 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
-func (c *ClientWithResponses) ForkSessionWithBodyWithResponse(ctx context.Context, id string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error) {
-	rsp, err := c.ForkSessionWithBody(ctx, id, contentType, body, reqEditors...)
+func (c *ClientWithResponses) ForkSessionWithBodyWithResponse(ctx context.Context, id string, params *ForkSessionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error) {
+	rsp, err := c.ForkSessionWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -8462,8 +8501,8 @@ func (c *ClientWithResponses) ForkSessionWithBodyWithResponse(ctx context.Contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /v1/sessions/{id}/fork (the `ForkSession` operationId).
-func (c *ClientWithResponses) ForkSessionWithResponse(ctx context.Context, id string, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error) {
-	rsp, err := c.ForkSession(ctx, id, body, reqEditors...)
+func (c *ClientWithResponses) ForkSessionWithResponse(ctx context.Context, id string, params *ForkSessionParams, body ForkSessionJSONRequestBody, reqEditors ...RequestEditorFn) (*ForkSessionResponse, error) {
+	rsp, err := c.ForkSession(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

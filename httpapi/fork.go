@@ -7,10 +7,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/jobs"
+	"alfred/pg"
 )
 
 type forkIn struct {
 	SessionPath
+	IdempotencyHeader
 
 	Body struct {
 		Turn int `doc:"Number of the turn after which it begins; 0 for the beginning." json:"turn" minimum:"0"`
@@ -32,8 +34,19 @@ func (a *api) sessionFork(ctx context.Context, in *forkIn) (*forkOut, error) {
 		return nil, failed(ctx, err)
 	}
 	out := &forkOut{Body: forked{ParentID: id, ForkedAtTurn: in.Body.Turn}}
-	err = a.write(ctx, func(tx pgx.Tx) error {
-		out.Body.ID, err = jobs.ForkSession(ctx, tx, id, in.Body.Turn)
+	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"fork-session", id, in.Body.Turn}, func() (string, error) {
+			err := pg.AsTenant(ctx, tx, userOf(ctx), func(tx pgx.Tx) (err error) {
+				out.Body.ID, err = jobs.ForkSession(ctx, tx, id, in.Body.Turn)
+
+				return err
+			})
+
+			return out.Body.ID.String(), err
+		})
+		if again {
+			out.Body.ID = uuid.MustParse(made)
+		}
 
 		return err
 	})

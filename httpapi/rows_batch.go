@@ -31,6 +31,7 @@ type rowBatch struct {
 
 type rowBatchIn struct {
 	RowsPath
+	IdempotencyHeader
 
 	Body rowBatch
 }
@@ -65,21 +66,16 @@ func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error
 	out := &rowBatchOut{}
 	out.Body.Errors = []rowFault{}
 	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
-		for i, change := range in.Body.Changes {
-			err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return a.rowChange(ctx, tx, user, in.Type, change) })
-			refused, ok := errors.AsType[*crud.Error](err)
-			if !ok && err != nil {
-				return err
+		_, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"batch-rows", in.RowsPath, in.Body}, func() (string, error) {
+			out.Body.Errors, err = a.rowChanges(ctx, tx, user, in.Type, in.Body.Changes)
+			if err == nil && (in.Body.Preview || len(out.Body.Errors) > 0) {
+				err = errNotWritten
 			}
-			if ok {
-				out.Body.Errors = append(out.Body.Errors, rowFault{Index: i, Code: string(refused.Code), Message: refused.Message})
-			}
-		}
-		if in.Body.Preview || len(out.Body.Errors) > 0 {
-			return errNotWritten
-		}
 
-		return nil
+			return "", err
+		})
+
+		return err
 	})
 	switch {
 	case err == nil:
@@ -89,6 +85,23 @@ func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error
 	}
 
 	return out, nil
+}
+
+// rowChanges carries each change out under a savepoint, so that all that is wrong is found.
+func (a *api) rowChanges(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, changes []rowChange) ([]rowFault, error) {
+	faults := []rowFault{}
+	for i, change := range changes {
+		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return a.rowChange(ctx, tx, user, entityType, change) })
+		refused, ok := errors.AsType[*crud.Error](err)
+		if !ok && err != nil {
+			return nil, err
+		}
+		if ok {
+			faults = append(faults, rowFault{Index: i, Code: string(refused.Code), Message: refused.Message})
+		}
+	}
+
+	return faults, nil
 }
 
 func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, change rowChange) error {

@@ -137,6 +137,7 @@ func (e *estate) probes(t *testing.T) map[string][]probe {
 	all := map[string][]probe{
 		"cancel-turn":        {{method: "POST", path: "/v1/turns/{turn}/cancel"}},
 		"undo-turn":          {{method: "POST", path: "/v1/turns/{turn}/undo"}},
+		"fork-session":       {{method: "POST", path: "/v1/sessions/{session}/fork", body: `{"turn": 0}`}},
 		"give-feedback":      {{method: "PUT", path: "/v1/turns/{turn}/feedback", body: `{"rating": "down"}`}},
 		"take-back-feedback": {{method: "DELETE", path: "/v1/turns/{turn}/feedback"}},
 		"create-session":     {{method: "POST", path: "/v1/sessions", body: `{"title": "{session}"}`}},
