@@ -47,7 +47,7 @@ func TestPage(t *testing.T) {
 	b.click(".turn:last-child .about-turn .quiet")
 	b.shows("#panel .timeline", "generate recipe: 1 row")
 	b.look("timeline")
-	b.click("#panel .calls li:nth-child(2) button")
+	b.click("#panel .calls li:nth-child(1) button")
 	b.shows(".call-view", "## Current Task")
 	require.Contains(t, b.text(".call-view .table"), "recipe_1")
 	b.look("prompt")
@@ -146,7 +146,6 @@ turns:
   - understand: {intent: chat}
     think: {goal: "<img src=x onerror=alert(5)>", decision: plan, steps: []}
     reply: "<img src=x onerror=alert(4)> **bold** [a](javascript:alert(6)) </div>"
-    summarize: {response_summary: "<b>greeted</b>", conversation_phase: exploring, tone: collaborative}
 `)
 	p := h.resident("ada")
 	c := p.talk()
@@ -174,7 +173,7 @@ turns:
 	b.click("#tab-timeline")
 	b.shows("#panel .facts", "<img src=x")
 	b.click("#tab-memory")
-	b.shows("#panel", "<b>greeted</b>")
+	b.shows("#panel", "<img src=x onerror=alert(4)>")
 	b.look("hostile")
 	b.click(`#types [data-type="recipe"]`)
 	b.shows("#row-table", "<img src=x")
@@ -198,16 +197,13 @@ turns:
       intent: write
       mentions: [{text: one, resolution: ambiguous, candidates: [recipe_1, recipe_2]}]
       disambiguation: {question: Which recipe?, options: [recipe_1, recipe_2]}
-    reply: Which recipe, Butter Chicken or Pad See Ew?
   - understand: {intent: answer, answers_question: true, mentions: [{text: Pad See Ew, ref: recipe_2, resolution: exact}]}
     think: {goal: Settle it, decision: plan, steps: []}
     reply: Pad See Ew it is.
   - understand: {intent: explore}
     think: {goal: Plan dinners, decision: clarify, questions: ["For how many days?"], steps: []}
-    reply: For how many days?
   - understand: {intent: answer, answers_question: true}
     think: {goal: Plan dinners, decision: propose, proposal: "Shall I draft two dinners?", steps: []}
-    reply: Shall I draft two dinners?
   - understand: {intent: confirm, answers_question: true}
     think: {goal: Empty the pantry, decision: plan, steps: [{type: write, subdomain: inventory, description: Empty the pantry}]}
     act: {calls: [{tool: db_delete, args: {table: inventory, filters: [{field: location, op: "=", value: fridge}]}}]}
@@ -223,7 +219,7 @@ turns:
 	b.say("List my recipes")
 	b.lastReply(1)
 	b.say("Delete one")
-	require.Equal(t, "Which recipe, Butter Chicken or Pad See Ew?", b.lastReply(2))
+	require.Equal(t, "Which recipe?", strings.TrimSpace(b.lastReply(2)), "its options are buttons")
 	b.until(`document.querySelectorAll("` + answers + `").length === 2`)
 	require.Equal(t, "Butter Chicken|Pad See Ew", b.answers())
 	b.look("question")

@@ -99,8 +99,7 @@ func TestPageWhileWorking(t *testing.T) {
 	b.enter(h.resident("ada"), road.URL)
 	b.say("Draft a Thai basil chicken")
 	b.shows(".activity", "Reading your message")
-	g.open <- struct{}{} // understand
-	g.open <- struct{}{} // think
+	g.open <- struct{}{} // understand, and the plan with it
 	b.counts(".plan li.now", 1)
 	b.look("plan")
 	b.say("Show my recipes")

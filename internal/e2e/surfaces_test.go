@@ -96,7 +96,6 @@ turns:
     think: {goal: Add milk, decision: plan, delay: 300ms, steps: [{type: write, subdomain: shopping, description: Add milk}]}
     act: {delay: 300ms, calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: step_complete, args: {summary: added}}]}
     reply: Added.
-    summarize: {response_summary: added}
 `)
 	c := h.resident("ada").talk()
 	made := c.enqueue(message{"message": "Add milk"})
@@ -107,7 +106,7 @@ turns:
 	h.startWorker()
 	require.Equal(t, "succeeded", c.end(made).Status)
 	c.fact("1", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2`)
-	c.fact("act 1, reply 1, summarize 1, think 1, understand 1", `SELECT string_agg(node || ' ' || n, ', ' ORDER BY node) FROM (SELECT node, count(*) AS n FROM llm_calls WHERE session_id = $1 GROUP BY 1) AS x`)
+	c.fact("act 1, reply 1, think 1, understand 1", `SELECT string_agg(node || ' ' || n, ', ' ORDER BY node) FROM (SELECT node, count(*) AS n FROM llm_calls WHERE session_id = $1 GROUP BY 1) AS x`)
 }
 
 // Forgetting a conversation leaves nothing of it, and the rows of the kitchen as they are.
