@@ -241,7 +241,8 @@ func (u *undoing) decided(ctx context.Context, tx pgx.Tx, writes []*formerWrite)
 	return nil
 }
 
-// check compares each row with how the decision left it, and locks it.
+// check compares each row with how the decision left it, and locks it. What a later decision of the turn did to it is taken
+// back by now: that one was compared.
 func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
 	rows, err := u.there(ctx, tx, writes)
 	if err != nil {
@@ -253,7 +254,8 @@ func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) e
 		last[rowKey{w.EntityType, w.EntityID}] = w
 	}
 	for _, w := range writes {
-		if last[rowKey{w.EntityType, w.EntityID}] != w {
+		compared := slices.ContainsFunc(u.done, func(d *formerWrite) bool { return d.EntityType == w.EntityType && d.EntityID == w.EntityID })
+		if compared || last[rowKey{w.EntityType, w.EntityID}] != w {
 			continue
 		}
 		if err := u.asLeft(w); err != nil {

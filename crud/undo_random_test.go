@@ -25,7 +25,7 @@ func conversations(t *testing.T) int {
 		return 3
 	}
 
-	return 20
+	return 8
 }
 
 // Random conversations with random undos: an undo and its undo leave the rows as they were, one that is refused changes

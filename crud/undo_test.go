@@ -157,6 +157,26 @@ func TestUndoRefuses(t *testing.T) {
 	require.Contains(t, refused(b.scope.TurnID, b.scope.Turn-1), "no longer kept")
 }
 
+// Two decisions of a turn wrote one row, which a later turn changed, and that was taken back.
+func TestUndoOfTwoDecisionsOnOneRow(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	start := b.state()
+	buy := func(n string) {
+		b.ok("write", crud.ToolCreate, `{"table": "shopping_list", "data": {"name": "soap", "quantity": `+n+`, "unit": "piece"}}`)
+		b.scope.Call++
+	}
+	b.nextTurn()
+	buy("9")
+	buy("9")
+	first, number := b.scope.TurnID, b.scope.Turn
+	b.nextTurn()
+	buy("2")
+	b.undone(b.scope.TurnID, b.scope.Turn)
+	b.undone(first, number)
+	require.JSONEq(t, start, b.state())
+}
+
 // Schema changes: a new column is no change, one that is gone is named.
 func TestUndoAfterASchemaChange(t *testing.T) {
 	t.Parallel()
