@@ -43,8 +43,8 @@ cassettes: ## record the providers' answers anew, of those whose key is set; cos
 	if [ -n "$${!key-}" ]; then go test ./llm/$$name -run Cassettes -count=1 -record; else echo "$$name: $$key is not set, its cassettes stay as they are"; fi; done
 
 .PHONY: disturbed
-disturbed: ## the demo's conversation 500 times with errors in the models' answers, for a nightly job; says how many ended right, told, wrong
-	@$(TEST_DATABASE); DISTURBED=$(or $(TIMES),500) go test -count=1 -timeout 180m -v -run 'TestDisturbed' ./internal/e2e
+disturbed: ## the demo's conversation 500 times, and each case of the suites, with errors in the models' answers, for a nightly job; says how many ended right, told, wrong
+	@$(TEST_DATABASE); DISTURBED=$(or $(TIMES),500) go test -count=1 -timeout 180m -v -run 'TestDisturbed|TestEachCaseFails' ./internal/e2e ./eval
 
 .PHONY: chaos
 chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=4 tries every statement

@@ -3,6 +3,7 @@ package eval_test
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -93,6 +94,18 @@ func TestSuitesPass(t *testing.T) {
 	}
 }
 
+// sampled is one case of twelve; all with DISTURBED set, as make disturbed does, which takes minutes.
+func sampled(suite *eval.Suite) *eval.Suite {
+	if os.Getenv("DISTURBED") != "" {
+		return suite
+	}
+	first := rand.IntN(12)
+	n := -1
+	suite.Cases = slices.DeleteFunc(suite.Cases, func(eval.Case) bool { n++; return n%12 != first })
+
+	return suite
+}
+
 // A case that nothing makes fail proves nothing: each fails under an error that models make, and which do not even
 // have to be such that the turn ends without a reply.
 func TestEachCaseFailsUnderADisturbance(t *testing.T) {
@@ -102,7 +115,7 @@ func TestEachCaseFailsUnderADisturbance(t *testing.T) {
 	for _, name := range []string{"kitchen", "shop"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			left := load(t, name)
+			left := sampled(load(t, name))
 			for i, mistake := range kit {
 				if slices.Index(kit, mistake) < i || len(left.Cases) == 0 {
 					continue
