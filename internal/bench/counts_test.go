@@ -22,8 +22,8 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // The most that a turn may cost, its background included.
 const (
 	maxCommits    = 21 // read-only ones too, which are 8
-	maxQueries    = 330
-	maxRoundTrips = 115
+	maxQueries    = 340
+	maxRoundTrips = 125
 )
 
 // startTestRig is a worker on a database of the test's own, and a session with some turns behind it.
