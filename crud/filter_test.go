@@ -52,7 +52,7 @@ GRANT SELECT, DELETE, INSERT (n, title, txt, word, words, num, flag, day, at, ta
 func setupThings(t *testing.T) *bundle {
 	t.Helper()
 
-	return setupThingsIn(t, dbtest.Tx(t))
+	return setupThingsIn(t, dbtest.OwnTx(t))
 }
 
 func setupThingsIn(t *testing.T, tx pgx.Tx) *bundle {

@@ -70,7 +70,7 @@ var functionCalls = []string{
 // a function's body names is looked up when it runs, not when it is made.
 func TestEveryFunctionRuns(t *testing.T) {
 	t.Parallel()
-	tx := dbtest.Tx(t)
+	tx := dbtest.OwnTx(t)
 	_, err := tx.Exec(t.Context(), `CREATE TABLE alfred.llm_calls_y2024m01 PARTITION OF alfred.llm_calls
 		FOR VALUES FROM (alfred.uuid_v7_floor('2024-01-01Z')) TO (alfred.uuid_v7_floor('2024-02-01Z'));
 		SET LOCAL search_path = pg_catalog`)

@@ -64,8 +64,8 @@ func Pool(t testing.TB) *pgxpool.Pool {
 }
 
 // Tx returns a transaction on a migrated database, rolled back when the test ends. now() stands still in it, and a
-// failed statement ends it: wrap an expected failure in tx.Begin. Its database is shared: a test that alters tables takes
-// [OwnTx], because its locks would stop all the others, and one of them it.
+// failed statement ends it: wrap an expected failure in tx.Begin. Its database is shared: a test that alters its tables, or
+// refers to one with a foreign key, takes [OwnTx]. Its lock would wait for tests that wait in turn for a place to run in.
 func Tx(t testing.TB) pgx.Tx {
 	t.Helper()
 
