@@ -49,10 +49,10 @@ func counted(t *testing.T) (*pgxpool.Pool, *roundTrips) {
 
 const insertUser = `INSERT INTO users (name) VALUES ($1)`
 
-func userNames(t *testing.T, conn pg.Querier) []string {
+func userNames(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 
-	rows, err := conn.Query(t.Context(), `SELECT name FROM users WHERE name LIKE 'queue %' ORDER BY 1`)
+	rows, err := pool.Query(t.Context(), `SELECT name FROM users WHERE name LIKE 'queue %' ORDER BY 1`)
 	require.NoError(t, err)
 	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)

@@ -103,7 +103,7 @@ func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.R
 // QueryRow implements pgx.Tx.
 func (t *transaction) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	if t.closed {
-		return oneRow{err: pgx.ErrTxClosed}
+		return refusedRow{err: pgx.ErrTxClosed}
 	}
 
 	return t.conn.QueryRow(ctx, sql, args...)
@@ -182,34 +182,13 @@ func (r *refused) Exec() (pgconn.CommandTag, error) { return pgconn.CommandTag{}
 func (r *refused) Query() (pgx.Rows, error) { return nil, r.err }
 
 // QueryRow implements pgx.BatchResults.
-func (r *refused) QueryRow() pgx.Row { return oneRow{err: r.err} }
+func (r *refused) QueryRow() pgx.Row { return refusedRow{err: r.err} }
 
 // Close implements pgx.BatchResults.
 func (r *refused) Close() error { return r.err }
 
-// oneRow is the first of some rows.
-type oneRow struct {
-	rows pgx.Rows
-	err  error
-}
+// refusedRow is the row of a query that was not sent.
+type refusedRow struct{ err error }
 
 // Scan implements pgx.Row.
-func (r oneRow) Scan(dest ...any) error {
-	if r.err != nil {
-		return r.err
-	}
-	defer r.rows.Close()
-	if !r.rows.Next() {
-		if err := r.rows.Err(); err != nil {
-			return err
-		}
-
-		return pgx.ErrNoRows
-	}
-	if err := r.rows.Scan(dest...); err != nil {
-		return err
-	}
-	r.rows.Close()
-
-	return r.rows.Err()
-}
+func (r refusedRow) Scan(...any) error { return r.err }
