@@ -68,7 +68,7 @@ func (q *Batch) InTx(ctx context.Context, pool *pgxpool.Pool) error {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
 	defer rollback(ctx, tx)
-	q.batch.QueuedQueries = append([]*pgx.QueuedQuery{{SQL: beginWrite}}, q.batch.QueuedQueries...)
+	q.beginBy(beginWrite)
 
 	return CommitWith(ctx, tx, q)
 }
@@ -77,6 +77,11 @@ func (q *Batch) add(what, query string, params any) *pgx.QueuedQuery {
 	q.names = append(q.names, what)
 
 	return q.batch.Queue(query, arguments(params)...)
+}
+
+// beginBy puts the statement that begins a transaction before the others.
+func (q *Batch) beginBy(begin string) {
+	q.batch.QueuedQueries = append([]*pgx.QueuedQuery{{SQL: begin}}, q.batch.QueuedQueries...)
 }
 
 // sent names the statement that failed. One that cannot be parsed fails before the first of them has run, whichever it is.

@@ -73,7 +73,7 @@ func beginWith(ctx context.Context, pool *pgxpool.Pool, begin string, first *Bat
 	}
 
 	return finish(ctx, tx, func(pgx.Tx) error {
-		first.batch.QueuedQueries = append([]*pgx.QueuedQuery{{SQL: begin}}, first.batch.QueuedQueries...)
+		first.beginBy(begin)
 		if err := first.sent(tx.SendBatch(ctx, &first.batch).Close()); err != nil {
 			return err
 		}
