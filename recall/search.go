@@ -59,10 +59,10 @@ type Hit struct {
 // Search finds turns and rows by words and by meaning, best first, each text once, in one statement. tx runs as the
 // tenant, whose rows alone it therefore sees. Where an index of vectors is searched, its settings hold until tx ends.
 func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, error) {
-	w := s.weights(q.Vectors.Model)
+	w, m := s.weights(q.Vectors.Model), s.modelFor(&q.Vectors)
 	params := &db.RecallSearchParams{
 		UserID: q.UserID, ExceptTurn: q.ExceptTurn, ShownFrom: int32(q.ShownFrom), Query: q.Text,
-		Vector: literalOrNil(&q.Vectors, q.Text), Model: s.modelFor(&q.Vectors), Dimensions: int32(q.Vectors.Dimensions),
+		Vector: literalOrNil(&q.Vectors, q.Text), Model: m.Model, Dimensions: int32(m.Dimensions),
 		ComparedUpTo: s.exactUpTo, Meaning: w.Meaning, Beside: w.Beside, Day: w.Day,
 		Lim: int32(q.Limit + beyondLimit), Found: int32(q.Limit + 2*beyondLimit),
 	}
@@ -87,13 +87,7 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 
 // among fills in what is searched: turns, and rows of types that are the user's own; shared rows are no memory of hers.
 func (s *Searcher) among(params *db.RecallSearchParams, kinds []string) {
-	wanted := func(kind string) bool {
-		if slices.Contains(kinds, kind) {
-			return true
-		}
-
-		return kinds == nil
-	}
+	wanted := func(kind string) bool { return kinds == nil || slices.Contains(kinds, kind) }
 	params.Kinds = []string{}
 	if wanted(KindTurn) {
 		params.Kinds = append(params.Kinds, KindTurn)
@@ -153,9 +147,10 @@ func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text 
 	if !searched(e) {
 		return nil, nil
 	}
+	m := s.modelFor(vectors)
 	keys, err := db.New().RecallOrder(ctx, tx, &db.RecallOrderParams{
-		Query: text, Kind: e.Type, Shared: e.Reference, Vector: literalOrNil(vectors, text), Model: s.modelFor(vectors),
-		Dimensions: int32(s.dimensionsFor(vectors)), Weight: s.weights(vectors.Model).Meaning, Lim: maxOrdered,
+		Query: text, Kind: e.Type, Shared: e.Reference, Vector: literalOrNil(vectors, text), Model: m.Model,
+		Dimensions: int32(m.Dimensions), Weight: s.weights(vectors.Model).Meaning, Lim: maxOrdered,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rank rows of %s: %w", e.Table, err)
@@ -165,20 +160,12 @@ func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text 
 }
 
 // modelFor is whose texts are searched: without vectors the configured model's, whose words stand beside its vectors.
-func (s *Searcher) modelFor(v *Vectors) string {
+func (s *Searcher) modelFor(v *Vectors) model {
 	if v.Model != "" {
-		return v.Model
+		return model{Model: v.Model, Dimensions: v.Dimensions}
 	}
 
-	return s.embedder.Model()
-}
-
-func (s *Searcher) dimensionsFor(v *Vectors) int {
-	if v.Model != "" {
-		return v.Dimensions
-	}
-
-	return s.embedder.Dimensions()
+	return modelOf(s.embedder)
 }
 
 // Weights say what the parts of a score count. All of a question's words, rare ones more, are 1.
