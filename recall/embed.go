@@ -131,7 +131,7 @@ func (x *Index) rowTexts(ctx context.Context, userID uuid.UUID, e *domain.Entity
 	if !e.Viewed {
 		return x.textsOf(ctx, x.pool, e, where, args...)
 	}
-	err = pgx.BeginFunc(ctx, x.pool, func(tx pgx.Tx) error {
+	err = pg.InTx(ctx, x.pool, func(tx pgx.Tx) error {
 		return pg.AsTenant(ctx, tx, userID, func(tx pgx.Tx) error {
 			texts, err = x.textsOf(ctx, tx, e, where, args...)
 
