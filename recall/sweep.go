@@ -98,8 +98,11 @@ func (x *Index) sweepType(ctx context.Context, e *domain.Entity, horizon string)
 func (x *Index) sweepRows(ctx context.Context, userID uuid.UUID, e *domain.Entity, horizon string) error {
 	where := `WHERE ($1 = '' OR ` + key(e) + ` > nullif($1, '')::` + e.Key.Type + `)`
 	args := []any{""}
+	embed := func(ctx context.Context, kind string, texts []text) error {
+		return x.embed(ctx, x.searcher.embedder, kind, texts)
+	}
 	if horizon != "" {
-		where, args = where+` AND `+e.WrittenSinceSQL("$2::text"), append(args, horizon)
+		where, args, embed = where+` AND `+e.WrittenSinceSQL("$2::text"), append(args, horizon), x.embedNew
 	}
 	var refused error
 	for {
@@ -107,11 +110,7 @@ func (x *Index) sweepRows(ctx context.Context, userID uuid.UUID, e *domain.Entit
 		if err != nil {
 			return err
 		}
-		embed := func(kind string, texts []text) error { return x.embed(ctx, x.searcher.embedder, kind, texts) }
-		if horizon != "" {
-			embed = func(kind string, texts []text) error { return x.embedNew(ctx, kind, texts) }
-		}
-		if refused, err = settle(refused, embed(e.Type, texts)); err != nil {
+		if refused, err = settle(refused, embed(ctx, e.Type, texts)); err != nil {
 			return err
 		}
 		if len(texts) < sweepPage {
