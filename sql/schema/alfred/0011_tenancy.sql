@@ -19,10 +19,9 @@ BEGIN
                              'questions', 'turn_summaries', 'history_summaries', 'llm_calls', 'node_runs', 'turn_steps',
                              'turn_step_results', 'row_changes', 'turn_events', 'feedback'] LOOP
         EXECUTE format('CREATE POLICY %I ON %I TO alfred_tenant USING (user_id = (SELECT tenant_id()))', t || '_tenant', t);
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     END LOOP;
-    FOREACH t IN ARRAY ARRAY['users', 'api_keys', 'idempotency_keys', 'workers', 'embeddings', 'sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters',
-                             'entity_events', 'artifacts', 'decisions', 'questions', 'turn_summaries', 'history_summaries', 'llm_calls',
-                             'node_runs', 'turn_steps', 'turn_step_results', 'row_changes', 'turn_events', 'feedback'] LOOP
+    FOREACH t IN ARRAY ARRAY['users', 'embeddings', 'api_keys', 'idempotency_keys', 'workers'] LOOP -- the last three without a policy: no tenant reads them
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     END LOOP;
 END
@@ -79,9 +78,7 @@ DO $$
 DECLARE
     t text;
 BEGIN
-    FOREACH t IN ARRAY ARRAY['users', 'api_keys', 'idempotency_keys', 'workers', 'embeddings', 'sessions', 'turns', 'constraints', 'entity_refs', 'ref_counters',
-                             'entity_events', 'artifacts', 'decisions', 'questions', 'turn_summaries', 'history_summaries', 'llm_calls',
-                             'node_runs', 'turn_steps', 'turn_step_results', 'row_changes', 'turn_events', 'feedback'] LOOP
+    FOR t IN SELECT c.relname FROM pg_class AS c WHERE c.relnamespace = 'alfred'::regnamespace AND c.relrowsecurity LOOP
         EXECUTE format('DROP POLICY IF EXISTS %I ON %I', t || '_tenant', t);
         EXECUTE format('DROP TRIGGER IF EXISTS %I ON %I', t || '_owner', t);
         EXECUTE format('ALTER TABLE %I DISABLE ROW LEVEL SECURITY', t);
