@@ -1,14 +1,11 @@
 package e2e_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"alfred/domain"
-	"alfred/internal/dbtest"
 	"alfred/llm/script"
 )
 
@@ -16,15 +13,9 @@ import (
 // with the views made anew everything works, and views that the tables no longer give are refused by name.
 func TestK01ViewsDetachedUnderARunningWorker(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.Pool(t)
-	tables, err := os.ReadFile(filepath.Join("..", "..", "eval", "suites", "shop", "tables.sql"))
-	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), string(tables))
-	require.NoError(t, err)
-	c := &talk{person: &person{house: &house{t: t, pool: pool}}}
+	c := talkOver(t, shopTables)
+	pool := c.pool
 	d, decl := shopOf(t, pool)
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session('ada')`).Scan(&c.session))
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT user_id FROM sessions WHERE id = $1`, c.session).Scan(&c.user))
 	c.exec(`INSERT INTO retail_alfred.alfred_accounts VALUES ($1, 'yusuf_rossi_9620')`)
 	read := func(tool string) string {
 		return `

@@ -25,22 +25,15 @@ import (
 // declared by domain.Init alone, and turns are enqueued by SQL.
 func foreign(t *testing.T, name, yaml string, facts ...string) *talk {
 	t.Helper()
-	pool := dbtest.Pool(t)
-	tables, err := os.ReadFile(filepath.Join("testdata", name+".sql"))
-	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), string(tables))
-	require.NoError(t, err)
+	c := talkOver(t, filepath.Join("testdata", name+".sql"))
 
-	text, err := domain.Init(t.Context(), pool, name)
+	text, err := domain.Init(t.Context(), c.pool, name)
 	require.NoError(t, err)
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600))
-	d, err := domain.Open(t.Context(), pool, os.DirFS(dir), name+".yaml")
+	d, err := domain.Open(t.Context(), c.pool, os.DirFS(dir), name+".yaml")
 	require.NoError(t, err, text)
 
-	c := &talk{person: &person{house: &house{t: t, pool: pool}}}
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session('ada')`).Scan(&c.session))
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT user_id FROM sessions WHERE id = $1`, c.session).Scan(&c.user))
 	for _, sql := range facts {
 		c.exec(sql)
 	}
@@ -52,6 +45,21 @@ func foreign(t *testing.T, name, yaml string, facts ...string) *talk {
 			c.checkCommon()
 		}
 	})
+
+	return c
+}
+
+// talkOver is a conversation on a database with the tables of a file. Nothing works on it yet.
+func talkOver(t *testing.T, file string) *talk {
+	t.Helper()
+	pool := dbtest.Pool(t)
+	tables, err := os.ReadFile(file)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), string(tables))
+	require.NoError(t, err)
+	c := &talk{person: &person{house: &house{t: t, pool: pool}}}
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session('ada')`).Scan(&c.session))
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT user_id FROM sessions WHERE id = $1`, c.session).Scan(&c.user))
 
 	return c
 }

@@ -1,8 +1,6 @@
 package e2e_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -12,11 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/domain"
-	"alfred/internal/dbtest"
 	"alfred/llm/script"
 )
 
-// reviewed is what an owner adds to the declaration of eval/suites/shop/tables.sql that init writes: what may be written, and the
+// shopTables is the shop of a public benchmark, as its owner has it.
+const shopTables = "../../eval/suites/shop/tables.sql"
+
+// reviewed is what an owner adds to the declaration of the shop that init writes: what may be written, and the
 // shop's own functions as operations.
 var reviewed = strings.NewReplacer(
 	"\n  - type: order\n", "\n  - type: order\n    writes: [update]\n    columns: [address1, address2, city, state, country, zip]\n",
@@ -71,18 +71,11 @@ func shopOf(t *testing.T, pool *pgxpool.Pool) (*domain.Domain, *domain.Declarati
 // a return by the shop's own functions; another's rows are unreachable, and the owner's own program sees no difference.
 func TestW03ShopThroughViews(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.Pool(t)
-	tables, err := os.ReadFile(filepath.Join("..", "..", "eval", "suites", "shop", "tables.sql"))
-	require.NoError(t, err)
-	_, err = pool.Exec(t.Context(), string(tables))
-	require.NoError(t, err)
-	c := &talk{person: &person{house: &house{t: t, pool: pool}}}
+	c := talkOver(t, shopTables)
 	owners := c.plain(ownersView)
-	d, decl := shopOf(t, pool)
+	d, decl := shopOf(t, c.pool)
 	require.Equal(t, owners, c.plain(ownersView), "nothing of the owner's is altered")
 
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT start_session('ada')`).Scan(&c.session))
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT user_id FROM sessions WHERE id = $1`, c.session).Scan(&c.user))
 	c.exec(`INSERT INTO retail_alfred.alfred_accounts VALUES ($1, 'yusuf_rossi_9620')`)
 	model, err := script.Parse([]byte(`
 turns:` + act("read", "read", "orders", `{tool: db_read, args: {table: orders, detail: full}}, {tool: db_read, args: {table: payment_methods}}`) +
@@ -120,7 +113,7 @@ turns:` + act("read", "read", "orders", `{tool: db_read, args: {table: orders, d
 	require.Equal(t, owners, c.plain(ownersView))
 	c.ownersProgram()
 
-	require.NoError(t, domain.Drop(t.Context(), pool, decl))
+	require.NoError(t, domain.Drop(t.Context(), c.pool, decl))
 	require.Equal(t, owners, c.plain(ownersView))
 	require.Equal(t, "0", c.plain(`SELECT count(*)::text FROM pg_class c, aclexplode(c.relacl) x WHERE c.relnamespace = 'retail'::regnamespace AND x.grantee <> 0 AND x.grantee::regrole::text ~ 'alfred'`))
 }
