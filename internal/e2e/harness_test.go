@@ -128,10 +128,17 @@ func (h *house) shared(t *testing.T) *house {
 // scripted builds a house whose model plays a script.
 func scripted(t *testing.T, yaml string) *house {
 	t.Helper()
+
+	return openHouse(t, fixtures{model: playing(t, yaml)})
+}
+
+// playing makes a model that plays a script, whatever the domain is.
+func playing(t *testing.T, yaml string) func(*domain.Domain) llm.Model {
+	t.Helper()
 	model, err := script.Parse([]byte(yaml))
 	require.NoError(t, err)
 
-	return openHouse(t, fixtures{model: func(*domain.Domain) llm.Model { return model }})
+	return func(*domain.Domain) llm.Model { return model }
 }
 
 // testLogger shows the log of a test that failed.
@@ -234,10 +241,8 @@ type talk struct {
 // converseApart is converse where what Think sees is what Understand has left.
 func converseApart(t *testing.T, yaml string) *talk {
 	t.Helper()
-	model, err := script.Parse([]byte(yaml))
-	require.NoError(t, err)
 
-	return openHouse(t, fixtures{apart: true, model: func(*domain.Domain) llm.Model { return model }}).resident("ada").talk()
+	return openHouse(t, fixtures{apart: true, model: playing(t, yaml)}).resident("ada").talk()
 }
 
 // converse starts a conversation of a resident of a house with a scripted model, and

@@ -9,10 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
 	"alfred/llm"
 	"alfred/llm/lexical"
-	"alfred/llm/script"
 )
 
 // read is a turn of one planned read in the pantry.
@@ -72,10 +70,8 @@ func TestSemanticSearch(t *testing.T) {
 	yaml := `
 turns:` + draft(`{name: Summer Salad, description: A bright light summery salad, cuisine: greek, servings: 2, prep_time_minutes: 5, instructions: [Toss.], tags: [], recipe_ingredients: []}`) +
 		save + search("") + search(`, {field: cuisine, op: "=", value: thai}`) + search("")
-	model, err := script.Parse([]byte(yaml))
-	require.NoError(t, err)
 	embedder := &moody{}
-	c := openHouse(t, fixtures{embedder: embedder, model: func(*domain.Domain) llm.Model { return model }}).resident("ada").talk()
+	c := openHouse(t, fixtures{embedder: embedder, model: playing(t, yaml)}).resident("ada").talk()
 	c.say("Draft a salad")
 	c.say("Save it")
 	c.settle()
