@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,7 +37,7 @@ func TestSoak(t *testing.T) { //nolint:paralleltest // it wants the machine for 
 	calm := openZoo(t, l, seed)
 	want := calm.undisturbed()
 	z, began := openZoo(t, l, seed), time.Now()
-	n := &neighbours{zoo: z, did: map[string]*atomic.Int64{}}
+	n := &neighbours{zoo: z, did: map[string]int{}}
 	var all []uuid.UUID
 	events, memory := 0, 0
 	for until := began.Add(length); time.Now().Before(until); {
@@ -89,7 +88,7 @@ type neighbours struct {
 	*zoo
 
 	mu  sync.Mutex
-	did map[string]*atomic.Int64
+	did map[string]int
 }
 
 // live lets each neighbour do its thing again and again until the returned function is called.
@@ -175,23 +174,13 @@ func (n *neighbours) create(ctx context.Context, key, title string) error {
 	return nil
 }
 
-func (n *neighbours) count(what string, more int64) {
+func (n *neighbours) count(what string, more int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.did[what] == nil {
-		n.did[what] = &atomic.Int64{}
-	}
-	n.did[what].Add(more)
+	n.did[what] += more
 }
 
-func (n *neighbours) tally() string {
-	did := map[string]int{}
-	for what, times := range n.did {
-		did[what] = int(times.Load())
-	}
-
-	return tally(did)
-}
+func (n *neighbours) tally() string { return tally(n.did) }
 
 // memory is what the largest worker holds, in MiB.
 func (z *zoo) memory() int {
