@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,12 +65,9 @@ func swap(word string) string {
 
 // conversation measures a long session of one user.
 func (b *bench) conversation(ctx context.Context, turns int) error {
-	var session, user uuid.UUID
-	if err := b.pool.QueryRow(ctx, `SELECT start_session('bench')`).Scan(&session); err != nil {
-		return fmt.Errorf("start a session: %w", err)
-	}
-	if err := b.pool.QueryRow(ctx, `SELECT user_id FROM sessions WHERE id = $1`, session).Scan(&user); err != nil {
-		return fmt.Errorf("read the user: %w", err)
+	session, user, err := b.session(ctx, "bench")
+	if err != nil {
+		return err
 	}
 	said := facts()
 	numbers, err := b.talk(ctx, session, user, turns, said)
@@ -93,7 +91,34 @@ func (b *bench) conversation(ctx context.Context, turns int) error {
 	return b.inTurns(ctx, session)
 }
 
-// talk writes turns as workers would have left them; the facts stand among chatter.
+// session starts one of a user's, who is made if missing.
+func (b *bench) session(ctx context.Context, name string) (session, user uuid.UUID, err error) {
+	if err := b.pool.QueryRow(ctx, `SELECT start_session($1)`, name).Scan(&session); err != nil {
+		return session, user, fmt.Errorf("start a session: %w", err)
+	}
+	if err := b.pool.QueryRow(ctx, `SELECT user_id FROM sessions WHERE id = $1`, session).Scan(&user); err != nil {
+		return session, user, fmt.Errorf("read the user: %w", err)
+	}
+
+	return session, user, nil
+}
+
+// store writes a session's turns as workers would have left them, each with its time.
+func (b *bench) store(ctx context.Context, session, user uuid.UUID, messages, replies []string, times []time.Time) error {
+	err := b.exec(ctx, `INSERT INTO turns (session_id, user_id, number, message, reply, mode, status, created_at, started_at, replied_at, finished_at, summarized_at)
+		SELECT $1, $2, n, m, r, 'plan', 'succeeded', a, a, a, a, a FROM unnest($3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY AS t (m, r, a, n)`,
+		session, user, messages, replies, times)
+	if err != nil {
+		return err
+	}
+	if err := b.exec(ctx, `UPDATE sessions SET last_turn = $2 WHERE id = $1`, session, len(messages)); err != nil {
+		return err
+	}
+
+	return b.exec(ctx, `SELECT turn_summary_write_facts(id) FROM turns WHERE session_id = $1`, session)
+}
+
+// talk holds the conversation; the facts stand among chatter.
 func (b *bench) talk(ctx context.Context, session, user uuid.UUID, turns int, said []fact) (map[int]int, error) {
 	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // a benchmark
 	places := random.Perm(turns)[:len(said)]
@@ -109,19 +134,8 @@ func (b *bench) talk(ctx context.Context, session, user uuid.UUID, turns int, sa
 			messages[n], replies[n] = f.message, f.reply
 		}
 	}
-	for _, sql := range []string{
-		`INSERT INTO turns (session_id, user_id, number, message, reply, mode, status, started_at, replied_at, finished_at, summarized_at)
-		 SELECT $1, $2, n, m, r, 'plan', 'succeeded', now(), now(), now(), now() FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS t (m, r, n)`,
-	} {
-		if err := b.exec(ctx, sql, session, user, messages, replies); err != nil {
-			return nil, err
-		}
-	}
-	if err := b.exec(ctx, `UPDATE sessions SET last_turn = $2 WHERE id = $1`, session, turns); err != nil {
-		return nil, err
-	}
 
-	return turnOf, b.exec(ctx, `SELECT turn_summary_write_facts(id) FROM turns WHERE session_id = $1`, session)
+	return turnOf, b.store(ctx, session, user, messages, replies, slices.Repeat([]time.Time{time.Now()}, turns))
 }
 
 // evidence is whether the turn that holds the answer is among the five best.

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -131,7 +131,7 @@ func (b *bench) tuned(ctx context.Context, s *recall.Searcher, found []set, hear
 	for _, one := range found {
 		b.printf(" %s |", one.name)
 	}
-	b.printf("\n|---|---|---|%s\n", string(slices.Repeat([]byte("---|"), len(found))))
+	b.printf("\n|---|---|---|%s\n", strings.Repeat("---|", len(found)))
 	for i, one := range found {
 		best := 0
 		for n := range grid {
@@ -153,13 +153,11 @@ func (b *bench) tuned(ctx context.Context, s *recall.Searcher, found []set, hear
 // hear writes a conversation as workers would have left it.
 func (b *bench) hear(ctx context.Context, t talk) (heard, error) {
 	h := heard{talk: t}
-	var session uuid.UUID
-	if err := b.pool.QueryRow(ctx, `SELECT start_session('people ' || gen_random_uuid())`).Scan(&session); err != nil {
-		return h, fmt.Errorf("start a session: %w", err)
+	session, user, err := b.session(ctx, "people "+uuid.NewString())
+	if err != nil {
+		return h, err
 	}
-	if err := b.pool.QueryRow(ctx, `SELECT user_id FROM sessions WHERE id = $1`, session).Scan(&h.user); err != nil {
-		return h, fmt.Errorf("read the user: %w", err)
-	}
+	h.user = user
 	var messages, replies []string
 	var times []time.Time
 	for _, turn := range t.turns {
@@ -168,16 +166,7 @@ func (b *bench) hear(ctx context.Context, t talk) (heard, error) {
 		}
 		messages, replies, times = append(messages, orDash(turn.message)), append(replies, turn.reply), append(times, turn.at)
 	}
-	err := b.exec(ctx, `INSERT INTO turns (session_id, user_id, number, message, reply, mode, status, created_at, started_at, replied_at, finished_at, summarized_at)
-		SELECT $1, $2, n, m, r, 'plan', 'succeeded', a, a, a, a, a FROM unnest($3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY AS t (m, r, a, n)`,
-		session, h.user, messages, replies, times)
-	if err != nil {
-		return h, err
-	}
-	if err := b.exec(ctx, `UPDATE sessions SET last_turn = $2 WHERE id = $1`, session, len(t.turns)); err != nil {
-		return h, err
-	}
-	if err := b.exec(ctx, `SELECT turn_summary_write_facts(id) FROM turns WHERE session_id = $1`, session); err != nil {
+	if err := b.store(ctx, session, user, messages, replies, times); err != nil {
 		return h, err
 	}
 	if h.plain, err = b.newBM25(ctx, t, "simple"); err != nil {

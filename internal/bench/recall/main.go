@@ -105,17 +105,12 @@ func run(ctx context.Context, address, out, users, people string, turns int) (er
 			return err
 		}
 	}
-	if len(counts(users)) == 0 {
-		return b.write(out)
-	}
-	if err := b.vectors(ctx, counts(users)); err != nil {
-		return err
+	if sizes := counts(users); len(sizes) > 0 {
+		if err := b.vectors(ctx, sizes); err != nil {
+			return err
+		}
 	}
 
-	return b.write(out)
-}
-
-func (b *bench) write(out string) error {
 	return os.WriteFile(out, []byte(b.report.String()+remarks(out)), 0o644) //nolint:gosec // a document
 }
 
