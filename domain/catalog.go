@@ -35,7 +35,9 @@ type catalogTable struct {
 	TenantDelete bool
 	oid          uint32
 	view         bool
-	barrier      bool              // a view that no function of the reader sees behind
+	barrier      bool   // a view that no function of the reader sees behind
+	owner        string // the role, as SQL
+	triggers     bool
 	numbers      map[string]int    // of the columns
 	from         map[string]origin // a view's column -> the table's
 	columns      []*Column
@@ -107,7 +109,8 @@ SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relr
        coalesce(has_schema_privilege(t.role, c.relnamespace, 'USAGE'), false),
        coalesce(has_table_privilege(t.role, c.oid, 'SELECT'), false),
        coalesce(has_table_privilege(t.role, c.oid, 'DELETE'), false),
-       c.oid, c.relkind = 'v', coalesce('security_barrier=true' = ANY (c.reloptions), false)
+       c.oid, c.relkind = 'v', coalesce('security_barrier=true' = ANY (c.reloptions), false), c.relowner::regrole::text,
+       EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal)
 FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role) AS t
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname`
@@ -186,7 +189,7 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) erro
 	}
 
 	var t catalogTable
-	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.oid, &t.view, &t.barrier},
+	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.oid, &t.view, &t.barrier, &t.owner, &t.triggers},
 		func() error {
 			table := t
 			table.numbers, table.from = map[string]int{}, map[string]origin{}

@@ -47,7 +47,7 @@ func initDomain(ctx context.Context, db DB, schema, views string) (string, error
 	w.owner = w.guessOwner()
 
 	if views != "" {
-		if err := w.overViews(ctx, tx, views); err != nil {
+		if err := w.overViews(views); err != nil {
 			return "", err
 		}
 	}
@@ -60,15 +60,13 @@ func initDomain(ctx context.Context, db DB, schema, views string) (string, error
 
 // overViews prepares a declaration whose types are views: it finds the accounts, from
 // which all that belongs to somebody is reached.
-func (w *initWriter) overViews(ctx context.Context, tx pgx.Tx, views string) error {
+func (w *initWriter) overViews(views string) error {
 	decl := &Declaration{Schema: views, Owner: w.owner, Source: SourceDecl{Schema: w.schema, Accounts: w.guessAccounts()}}
 
 	var err error
-	if w.source, err = readSource(ctx, tx, decl); err != nil {
+	if w.source, err = newSource(decl, w.cat); err != nil {
 		return fmt.Errorf("init domain: %w", err)
 	}
-
-	w.cat = w.source.cat
 
 	for _, t := range w.cat.tables {
 		if len(w.source.key(t)) > 0 { // which types there are decides which keys are put together

@@ -23,33 +23,11 @@ type SourceDecl struct {
 type source struct {
 	decl     *Declaration
 	cat      *catalog
-	facts    map[string]*tableFacts // by table
 	accounts *catalogTable          // nil where there is no such table
 	account  *Column                // the key of a person
 	entities map[string]*EntityDecl // by table
 	notes    []string
 }
-
-// tableFacts are what decides how a table can be written through a view.
-type tableFacts struct {
-	kind     string // r, p, v
-	owner    string
-	rls      bool
-	triggers bool
-	defaults map[string]string // column -> SQL
-	identity []string          // columns that the table numbers, or computes
-}
-
-const factsOfSQL = `
-SELECT c.relname::text, c.relkind::text, c.relowner::regrole::text, c.relrowsecurity,
-       EXISTS (SELECT FROM pg_catalog.pg_trigger AS t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal),
-       coalesce((SELECT jsonb_object_agg(a.attname, pg_get_expr(d.adbin, d.adrelid)) FROM pg_catalog.pg_attrdef AS d
-                 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-                 WHERE d.adrelid = c.oid AND a.attgenerated = ''), '{}'),
-       coalesce((SELECT array_agg(a.attname::text) FROM pg_catalog.pg_attribute AS a
-                 WHERE a.attrelid = c.oid AND NOT a.attisdropped AND (a.attidentity <> '' OR a.attgenerated <> '')), '{}')
-FROM pg_catalog.pg_class AS c
-WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition`
 
 // readSource reads the tables of a schema as they are.
 func readSource(ctx context.Context, tx pgx.Tx, decl *Declaration) (*source, error) {
@@ -58,34 +36,17 @@ func readSource(ctx context.Context, tx pgx.Tx, decl *Declaration) (*source, err
 		return nil, err
 	}
 
+	return newSource(decl, cat)
+}
+
+func newSource(decl *Declaration, cat *catalog) (*source, error) {
 	if len(cat.tables) == 0 {
 		return nil, fmt.Errorf("schema %q does not exist or has no tables", decl.Source.Schema)
 	}
 
-	s := &source{decl: decl, cat: cat, facts: map[string]*tableFacts{}, entities: map[string]*EntityDecl{}}
+	s := &source{decl: decl, cat: cat, entities: map[string]*EntityDecl{}}
 	for i := range decl.Entities {
 		s.entities[decl.Entities[i].Table] = &decl.Entities[i]
-	}
-
-	rows, err := tx.Query(ctx, factsOfSQL, decl.Source.Schema)
-	if err != nil {
-		return nil, fmt.Errorf("read tables: %w", err)
-	}
-
-	var (
-		name string
-		f    tableFacts
-	)
-
-	_, err = pgx.ForEachRow(rows, []any{&name, &f.kind, &f.owner, &f.rls, &f.triggers, &f.defaults, &f.identity}, func() error {
-		one := f
-		s.facts[name] = &one
-		f = tableFacts{}
-
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read tables: %w", err)
 	}
 
 	return s, s.findAccounts()

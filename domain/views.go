@@ -170,14 +170,12 @@ func (w *viewWriter) entity(e *EntityDecl) error {
 
 // remark says what the owner has to know of a table.
 func (w *viewWriter) remark(t *catalogTable) {
-	f := w.facts[t.Name]
-
-	if f.rls {
+	if t.RLS {
 		w.notef("%s has row-level security of its own, which holds for %s too: as it is, the view shows what its policies show that role. To leave the choice of rows to the view: CREATE POLICY alfred_views ON %s TO %s USING (true)",
 			t.Name, w.role(), w.relation(t), w.role())
 	}
 
-	if f.kind == "v" {
+	if t.view {
 		w.notef("%s is itself a view: its rows have no version, so that a change of somebody else's is noticed by comparing all columns", t.Name)
 	}
 }
@@ -217,7 +215,7 @@ func (w *viewWriter) columns(t *catalogTable) []string {
 	}
 
 	version := "t.xmin::text"
-	if w.facts[t.Name].kind == "v" {
+	if t.view {
 		version = "md5(t::text)"
 	}
 
@@ -252,25 +250,17 @@ func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
 }
 
 // triggered says whether rows have to be written by a function, and why.
-func (w *viewWriter) triggered(t *catalogTable, e *EntityDecl) (why string) {
-	f := w.facts[t.Name]
-
-	for _, expression := range f.defaults {
-		if strings.Contains(expression, "nextval(") {
-			why = "a default takes a number from a sequence"
-		}
-	}
-
+func (w *viewWriter) triggered(t *catalogTable, e *EntityDecl) string {
 	switch {
-	case f.kind == "v":
+	case t.view:
 		return "it is a view"
-	case f.triggers:
+	case t.triggers:
 		return "it has triggers, which run with the rights of who writes"
-	case why != "":
-		return why
+	case slices.ContainsFunc(t.columns, func(c *Column) bool { return strings.Contains(c.Default, "nextval(") }):
+		return "a default takes a number from a sequence"
 	case w.folded(t) || len(w.foldedKeys(t)) > 0:
 		return "it has a key of several columns"
-	case len(f.identity) > 0:
+	case slices.ContainsFunc(t.columns, func(c *Column) bool { return c.Generated }):
 		return "it numbers its rows"
 	case slices.Contains(e.Writes, Create) && w.ownerColumn(t) == "":
 		return "whose a row is depends on another table"

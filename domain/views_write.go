@@ -13,7 +13,7 @@ func (w *viewWriter) writing(e *EntityDecl) error {
 	view := w.view(t)
 
 	// Who may update some column may lock rows; the version is one that nobody can write.
-	if w.facts[t.Name].kind != "v" && !e.Reference {
+	if !t.view && !e.Reference {
 		w.linef("\nGRANT UPDATE (%s) ON %s TO alfred_tenant; -- to lock rows of %s, no more", versionColumn, view, e.Type)
 		w.linef("GRANT UPDATE (%s) ON %s TO %s; -- likewise", quote(w.key(t)[0]), w.relation(t), w.role())
 	}
@@ -31,7 +31,7 @@ func (w *viewWriter) writing(e *EntityDecl) error {
 	}
 
 	if why := w.triggered(t, e); why != "" {
-		if w.facts[t.Name].kind == "v" {
+		if t.view {
 			w.notef("%s is a view, and what a view shows can only be written where it stands: declare no writes for %s, or an operation", t.Name, e.Type)
 
 			return nil
@@ -81,7 +81,7 @@ func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 		return err
 	}
 
-	name, owner := w.function(t.Name+"_write"), w.facts[t.Name].owner
+	name, owner := w.function(t.Name+"_write"), t.owner
 
 	w.linef("-- Rows of %s are written by a function, because %s.", t.Name, why)
 	w.linef("CREATE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$", name)
@@ -190,13 +190,11 @@ func (w *viewWriter) set(t *catalogTable, e *EntityDecl) []string {
 }
 
 func (w *viewWriter) insert(t *catalogTable, e *EntityDecl) {
-	f := w.facts[t.Name]
-
 	var names, values []string
 
 	for _, name := range w.set(t, e) {
 		value := "NEW." + quote(name)
-		if expression := f.defaults[name]; expression != "" {
+		if expression := t.column(name).Default; expression != "" {
 			value = fmt.Sprintf("coalesce(%s, %s)", value, expression)
 		}
 
