@@ -40,6 +40,7 @@ type catalogTable struct {
 	triggers     bool
 	numbers      map[string]int    // of the columns
 	from         map[string]origin // a view's column -> the table's
+	bases        map[uint32]bool   // the tables that a view's columns come from
 	columns      []*Column
 	primary      []string
 	uniques      [][]string
@@ -166,7 +167,7 @@ LEFT JOIN pg_catalog.pg_namespace AS fn ON fn.oid = f.relnamespace
 WHERE x.columns IS NOT NULL
 ORDER BY c.relname, x.contype, x.columns`
 
-// readCatalog reads what the catalog knows of a schema, in three queries.
+// readCatalog reads what the catalog knows of a schema, in a fixed number of queries, with more for views that stand on views.
 func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
 	cat := &catalog{schema: schema, attributes: map[origin]string{}}
 	if err := tx.QueryRow(ctx, factsSQL).Scan(&cat.tenantRole, &cat.deferred); err != nil {
@@ -192,7 +193,7 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) erro
 	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.oid, &t.view, &t.barrier, &t.owner, &t.triggers},
 		func() error {
 			table := t
-			table.numbers, table.from = map[string]int{}, map[string]origin{}
+			table.numbers, table.from, table.bases = map[string]int{}, map[string]origin{}, map[uint32]bool{}
 			c.tables = append(c.tables, &table)
 
 			return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -144,6 +145,12 @@ func target(entry string) (int, origin, bool) {
 	return number, origin{uint32(relation), column}, relation != 0
 }
 
+// viewColumn is one column of a view.
+type viewColumn struct {
+	view   *catalogTable
+	column *Column
+}
+
 const baseColumnsSQL = `
 SELECT a.attrelid, a.attnum, a.attname::text, NOT a.attnotnull, a.atthasdef OR a.attidentity <> '',
        a.attidentity <> '' OR a.attgenerated <> '', a.attgenerated <> '',
@@ -154,12 +161,16 @@ WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped`
 // readViews gives views what their tables know: whether a column may be null, defaults,
 // comments, and the constraints whose columns the view shows.
 func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error {
+	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.view }) {
+		return nil
+	}
+
 	direct, err := c.origins(ctx, tx, schema)
 	if err != nil {
 		return err
 	}
 
-	bases := []uint32{}
+	bases, shown := []uint32{}, map[origin][]viewColumn{}
 
 	for _, t := range c.tables {
 		if !t.view {
@@ -173,7 +184,8 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 			}
 
 			if ok {
-				t.from[col.Name] = from
+				t.from[col.Name], t.bases[from.relation] = from, true
+				shown[from] = append(shown[from], viewColumn{t, col})
 				bases = append(bases, from.relation)
 			}
 		}
@@ -194,12 +206,8 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	_, err = pgx.ForEachRow(rows, []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment}, func() error {
 		c.attributes[origin{relation, number}] = name
 
-		for _, t := range c.tables {
-			for _, col := range t.columns {
-				if t.view && t.from[col.Name] == (origin{relation, number}) {
-					t.inherit(col, &base, comment, relationComment)
-				}
-			}
+		for _, at := range shown[origin{relation, number}] {
+			at.view.inherit(at.column, &base, comment, relationComment)
 		}
 
 		return nil
@@ -221,19 +229,9 @@ func (t *catalogTable) inherit(col, base *Column, comment, relationComment strin
 		col.Comment = comment
 	}
 
-	if t.Comment == "" && len(t.base()) == 1 {
+	if t.Comment == "" && len(t.bases) == 1 {
 		t.Comment = relationComment
 	}
-}
-
-// base are the tables that a view's columns come from.
-func (t *catalogTable) base() map[uint32]bool {
-	found := map[uint32]bool{}
-	for _, from := range t.from {
-		found[from.relation] = true
-	}
-
-	return found
 }
 
 var constraintsOfSQL = `
@@ -256,7 +254,7 @@ func (c *catalog) readConstraintsOf(ctx context.Context, tx pgx.Tx, bases []uint
 
 	_, err = pgx.ForEachRow(rows, []any{&relation, &kind, &columns, &target, &targets, &onDelete, &expr}, func() error {
 		for _, t := range c.tables {
-			if t.view && t.base()[relation] {
+			if t.view && t.bases[relation] {
 				c.carry(t, relation, kind, columns, target, targets, onDelete, expr)
 			}
 		}
@@ -283,13 +281,13 @@ func (c *catalog) carry(t *catalogTable, relation uint32, kind string, columns [
 		t.check(own, expr)
 	case kind == "f":
 		for _, other := range c.tables {
-			if theirs, ok := c.shown(other, target, targets); other.view && ok && len(other.base()) == 1 {
+			if theirs, ok := c.shown(other, target, targets); other.view && ok && len(other.bases) == 1 {
 				t.foreignKeys = append(t.foreignKeys, catalogFK{own, c.schema, other.Name, theirs, deleteAction(onDelete)})
 
 				return
 			}
 		}
-	case len(t.base()) > 1:
+	case len(t.bases) > 1:
 	case kind == "p":
 		t.primary = own
 	case kind == "u":

@@ -82,7 +82,7 @@ func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
 			bases, of[table.oid] = append(bases, table.oid), e
 		}
 
-		for oid := range table.base() {
+		for oid := range table.bases {
 			bases, of[oid] = append(bases, oid), e
 		}
 	}
