@@ -63,12 +63,11 @@ func (e *Entity) drift(t *catalogTable) []Difference {
 }
 
 func (c *Column) drift(t *catalogTable) string {
-	at := slices.IndexFunc(t.columns, func(now *Column) bool { return now.Name == c.Name })
-	switch {
-	case at < 0:
+	switch now := t.column(c.Name); {
+	case now == nil:
 		return "is gone"
-	case t.columns[at].Type != c.Type:
-		return "is " + t.columns[at].Type + " now, it was " + c.Type
+	case now.Type != c.Type:
+		return "is " + now.Type + " now, it was " + c.Type
 	case c.Writable && !slices.Contains(t.insertable, c.Name) && !slices.Contains(t.updatable, c.Name):
 		return "may not be written any more"
 	}
