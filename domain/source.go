@@ -179,21 +179,25 @@ func (s *source) ownedBy(t *catalogTable) (catalogFK, bool) {
 		return catalogFK{}, false
 	}
 
-	var best catalogFK
+	best, far := s.nearest(t, map[*catalogTable]bool{t: true})
 
-	distance := 0
+	return best, far > 0
+}
 
+// nearest is the foreign key of which the shortest way leads up to an owner, and how far
+// that is from its target; 0 for no way.
+func (s *source) nearest(t *catalogTable, seen map[*catalogTable]bool) (best catalogFK, distance int) {
 	for _, fk := range t.foreignKeys {
-		if fk.schema != s.decl.Source.Schema || fk.table == t.Name || slices.ContainsFunc(fk.columns, func(name string) bool { return t.column(name).Nullable }) {
+		if fk.schema != s.decl.Source.Schema || slices.ContainsFunc(fk.columns, func(name string) bool { return t.column(name).Nullable }) {
 			continue
 		}
 
-		if far := s.distance(s.cat.table(fk.table), map[*catalogTable]bool{t: true}); far > 0 && (distance == 0 || far < distance) {
+		if far := s.distance(s.cat.table(fk.table), seen); far > 0 && (distance == 0 || far < distance) {
 			best, distance = fk, far
 		}
 	}
 
-	return best, distance > 0
+	return best, distance
 }
 
 // distance is how many tables up an owner is found, counted from 1; 0 for nowhere.
@@ -209,19 +213,11 @@ func (s *source) distance(t *catalogTable, seen map[*catalogTable]bool) int {
 	seen[t] = true
 	defer delete(seen, t)
 
-	best := 0
-
-	for _, fk := range t.foreignKeys {
-		if fk.schema != s.decl.Source.Schema || slices.ContainsFunc(fk.columns, func(name string) bool { return t.column(name).Nullable }) {
-			continue
-		}
-
-		if far := s.distance(s.cat.table(fk.table), seen); far > 0 && (best == 0 || far+1 < best) {
-			best = far + 1
-		}
+	if _, far := s.nearest(t, seen); far > 0 {
+		return far + 1
 	}
 
-	return best
+	return 0
 }
 
 // owned says whether rows of the table belong to a person.
