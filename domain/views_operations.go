@@ -121,6 +121,6 @@ func (w *viewWriter) visible(f wrappedFunction, i int, parameter string) {
 		w.linef("    IF $%d IS NOT NULL AND NOT EXISTS (SELECT FROM %s AS v WHERE v.%s = $%d) THEN", i+1, w.view(t), key, i+1)
 	}
 
-	w.linef("        RAISE EXCEPTION 'There is no such row of %s.' USING ERRCODE = 'foreign_key_violation';", strings.ReplaceAll(t.Name, "'", "''"))
+	w.noSuchRow("        ", t)
 	w.linef("    END IF;")
 }

@@ -40,7 +40,9 @@ func (w *viewWriter) writing(e *EntityDecl) error {
 		return w.trigger(t, e, why)
 	}
 
-	return w.plain(t, e)
+	w.plain(t, e)
+
+	return nil
 }
 
 func quoteAll(names []string) string {
@@ -53,7 +55,7 @@ func quoteAll(names []string) string {
 }
 
 // plain lets Postgres write through the view.
-func (w *viewWriter) plain(t *catalogTable, e *EntityDecl) error {
+func (w *viewWriter) plain(t *catalogTable, e *EntityDecl) {
 	owner := w.ownerColumn(t)
 
 	if slices.Contains(e.Writes, Create) {
@@ -68,8 +70,6 @@ func (w *viewWriter) plain(t *catalogTable, e *EntityDecl) error {
 	if slices.Contains(e.Writes, Delete) {
 		w.linef("GRANT DELETE ON %s TO %s;", w.relation(t), w.role())
 	}
-
-	return nil
 }
 
 // trigger writes the function that inserts, updates and deletes for a view. It belongs to
@@ -103,7 +103,7 @@ func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 		w.linef("    END IF;")
 	}
 
-	w.linef("    RAISE EXCEPTION 'This is not possible for %s.';", strings.ReplaceAll(t.Name, "'", "''"))
+	w.linef("    RAISE EXCEPTION %s;", literalSQL("This is not possible for "+t.Name+"."))
 	w.linef("END $$;")
 	w.linef("REVOKE ALL ON FUNCTION %s() FROM PUBLIC;", name)
 	w.linef("GRANT CREATE, USAGE ON SCHEMA %s TO %s;", quote(w.decl.Schema), owner)
@@ -145,9 +145,14 @@ func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) {
 
 		w.linef("    IF TG_OP <> 'DELETE' AND num_nulls(%s) = 0 AND (%s) NOT IN (SELECT %s FROM %s) THEN",
 			strings.Join(row, ", "), strings.Join(row, ", "), quoteAll(fk.targets), where)
-		w.linef("        RAISE EXCEPTION 'There is no such row of %s.' USING ERRCODE = 'foreign_key_violation';", strings.ReplaceAll(target.Name, "'", "''"))
+		w.noSuchRow("        ", target)
 		w.linef("    END IF;")
 	}
+}
+
+// noSuchRow refuses a key as a foreign key does.
+func (w *viewWriter) noSuchRow(indent string, t *catalogTable) {
+	w.linef("%sRAISE EXCEPTION %s USING ERRCODE = 'foreign_key_violation';", indent, literalSQL("There is no such row of "+t.Name+"."))
 }
 
 func (w *viewWriter) unfold(t *catalogTable, e *EntityDecl, fk catalogFK, target *catalogTable) {
@@ -165,7 +170,7 @@ func (w *viewWriter) unfold(t *catalogTable, e *EntityDecl, fk catalogFK, target
 	w.linef("    IF TG_OP <> 'DELETE' AND NEW.%s IS NOT NULL THEN", quote(name))
 	w.linef("        SELECT %s INTO %s FROM %s AS p WHERE p.%s = NEW.%s;", bare(tuple("p", fk.targets)), strings.Join(into, ", "), w.view(target), quote(w.keyColumn(target)), quote(name))
 	w.linef("        IF NOT FOUND THEN")
-	w.linef("            RAISE EXCEPTION 'There is no such row of %s.' USING ERRCODE = 'foreign_key_violation';", strings.ReplaceAll(target.Name, "'", "''"))
+	w.noSuchRow("            ", target)
 	w.linef("        END IF;")
 	w.linef("    END IF;")
 }
