@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/domain"
+	"alfred/pg"
 )
 
 // lookedAtAnyway is how many looks pass before a table is read though Postgres counts no change of it: its counters may
@@ -27,7 +28,7 @@ type mark struct {
 // comes after it. It asks Postgres for the tables' counters of changes, one statement for all, and reads of a table that
 // has changed the rows alone that transactions since then wrote. While another process sweeps it does nothing.
 func (x *Index) SweepChanged(ctx context.Context) error {
-	return alone(ctx, x.pool, func(*pgxpool.Conn) error {
+	return pg.Alone(ctx, x.pool, sweepLock, func(*pgxpool.Conn) error {
 		entities, marks, err := x.look(ctx)
 		if err != nil {
 			return err

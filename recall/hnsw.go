@@ -86,26 +86,3 @@ func buildIndex(ctx context.Context, conn *pgxpool.Conn, name string, m model) e
 
 	return nil
 }
-
-// alone runs work unless another process of this database does the same at the
-// moment.
-func alone(ctx context.Context, pool *pgxpool.Pool, work func(conn *pgxpool.Conn) error) error {
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("connect: %w", err)
-	}
-	defer conn.Release()
-	var got bool
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, sweepLock).Scan(&got); err != nil {
-		return fmt.Errorf("take the sweep's lock: %w", err)
-	}
-	if !got {
-		return nil
-	}
-	err = work(conn)
-	if _, unlockErr := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, sweepLock); unlockErr != nil {
-		err = errors.Join(err, fmt.Errorf("give up the sweep's lock: %w", unlockErr), conn.Conn().Close(context.WithoutCancel(ctx)))
-	}
-
-	return err
-}

@@ -11,6 +11,7 @@ import (
 
 	"alfred/db"
 	"alfred/domain"
+	"alfred/pg"
 )
 
 // sweepPage is how many texts a sweep looks at at once.
@@ -29,7 +30,7 @@ const soonFor = 12 * time.Hour
 // [ErrVector] says that some texts have no vector because the embedder's was refused;
 // the others have theirs.
 func (x *Index) Sweep(ctx context.Context) error {
-	return alone(ctx, x.pool, func(conn *pgxpool.Conn) error {
+	return pg.Alone(ctx, x.pool, sweepLock, func(conn *pgxpool.Conn) error {
 		refused, err := x.sweepAll(ctx)
 		if err != nil {
 			return err

@@ -90,7 +90,7 @@ func (s *server) prepare(ctx context.Context) error {
 		return err
 	}
 
-	return s.sweepTemplates(ctx, conn)
+	return s.sweepTemplates(ctx)
 }
 
 // clone copies the template and returns the new database's name and address.
@@ -180,26 +180,23 @@ const oldTemplates = `
 	  AND coalesce(shobj_description(oid, 'pg_database')::timestamptz < now() - interval '1 day', false)`
 
 // sweepTemplates drops templates of other migrations after a day. One run does it.
-func (s *server) sweepTemplates(ctx context.Context, conn *pgxpool.Conn) error {
-	var mine bool
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, templateLock).Scan(&mine); err != nil || !mine {
-		return err
-	}
-	defer func() { _, _ = conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, templateLock) }() // ends with the session
-	// A failed query shows when its rows are collected.
-	rows, _ := conn.Query(ctx, oldTemplates, templatePrefix, s.template)
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("list old templates: %w", err)
-	}
-	for _, name := range names {
-		if _, err := conn.Exec(ctx, `ALTER DATABASE `+scratch.Quote(name)+` IS_TEMPLATE false`); err != nil {
-			return fmt.Errorf("unmark %s: %w", name, err)
+func (s *server) sweepTemplates(ctx context.Context) error {
+	return pg.Alone(ctx, s.Admin, templateLock, func(conn *pgxpool.Conn) error {
+		// A failed query shows when its rows are collected.
+		rows, _ := conn.Query(ctx, oldTemplates, templatePrefix, s.template)
+		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("list old templates: %w", err)
 		}
-		if err := s.Drop(ctx, name); err != nil {
-			return err
+		for _, name := range names {
+			if _, err := conn.Exec(ctx, `ALTER DATABASE `+scratch.Quote(name)+` IS_TEMPLATE false`); err != nil {
+				return fmt.Errorf("unmark %s: %w", name, err)
+			}
+			if err := s.Drop(ctx, name); err != nil {
+				return err
+			}
 		}
-	}
 
-	return nil
+		return nil
+	})
 }

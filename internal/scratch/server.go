@@ -120,32 +120,21 @@ const leftovers = `
 
 // Sweep drops the databases of runs of this kind that are over. One run does it at a time; another one goes on without.
 func (s *Server) Sweep(ctx context.Context) error {
-	conn, err := s.Admin.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("connect to the server: %w", err)
-	}
-	defer conn.Release()
-	var mine bool
-	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock($1)`, sweepLock).Scan(&mine); err != nil {
-		return fmt.Errorf("sweep: %w", err)
-	}
-	if !mine {
-		return nil
-	}
-	defer func() { _, _ = conn.Exec(ctx, `SELECT pg_advisory_unlock($1)`, sweepLock) }() // ends with the session
-	// A failed query shows when its rows are collected.
-	rows, _ := conn.Query(ctx, leftovers, s.prefix)
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return fmt.Errorf("list old databases: %w", err)
-	}
-	for _, name := range names {
-		if err := s.Drop(ctx, name); err != nil {
-			return err
+	return pg.Alone(ctx, s.Admin, sweepLock, func(conn *pgxpool.Conn) error {
+		// A failed query shows when its rows are collected.
+		rows, _ := conn.Query(ctx, leftovers, s.prefix)
+		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("list old databases: %w", err)
 		}
-	}
+		for _, name := range names {
+			if err := s.Drop(ctx, name); err != nil {
+				return err
+			}
+		}
 
-	return nil
+		return nil
+	})
 }
 
 // Quote is a name as SQL has it.
