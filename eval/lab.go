@@ -45,21 +45,33 @@ func (l *Lab) Run(ctx context.Context, s *Suite, model string) (*Run, error) {
 	if err := s.only(l.Only); err != nil {
 		return nil, err
 	}
+	var run *Run
+	err := l.onServer(ctx, s, func(server *scratch.Server, template string) (err error) {
+		run, err = l.all(ctx, s, model, server, template)
+
+		return err
+	})
+
+	return run, err
+}
+
+// onServer gives work the server, swept, with a database that trials of the suite are copies of.
+func (l *Lab) onServer(ctx context.Context, s *Suite, work func(server *scratch.Server, template string) error) error {
 	server, err := scratch.Open(ctx, l.Address, scratchPrefix)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer server.Close()
 	if err := server.Sweep(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	template, drop, err := s.template(ctx, server)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer drop()
 
-	return l.all(ctx, s, model, server, template)
+	return work(server, template)
 }
 
 // all runs the trials, some at a time.

@@ -129,30 +129,13 @@ func (l *Lab) Replay(ctx context.Context, src *Source, session uuid.UUID, model 
 
 // again plays the messages on a scratch database.
 func (l *Lab) again(ctx context.Context, suite *Suite, model string, r *replay) error {
-	server, err := scratch.Open(ctx, l.Address, scratchPrefix)
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	if err := server.Sweep(ctx); err != nil {
-		return err
-	}
-	name, drop, err := suite.template(ctx, server)
-	if err != nil {
-		return err
-	}
-	defer drop()
 	own := *l
 	own.Models = func(models func(string) llm.Model) func(string) llm.Model {
 		return func(node string) llm.Model { return &remembering{model: models(node), answers: r.answers} }
 	}
-	c := suite.Cases[0]
-	for i := range c.Turns {
-		c.Turns[i].Expect = Expect{}
-	}
-	t := &trial{lab: &own, suite: suite, c: &c, model: model, after: r.turn}
+	t := &trial{lab: &own, suite: suite, c: &suite.Cases[0], model: model, after: r.turn}
 
-	return t.hold(ctx, server.Address(name))
+	return l.onServer(ctx, suite, func(server *scratch.Server, template string) error { return t.hold(ctx, server.Address(template)) })
 }
 
 // replay is one under way.
