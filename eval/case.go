@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/domain"
+	"alfred/jobs"
 	"alfred/pg"
 )
 
@@ -44,18 +45,27 @@ SELECT t.number, t.message, t.mode, t.status::text, t.created_at, t.ui_changes, 
        EXISTS (SELECT FROM row_changes AS c WHERE c.turn_id = t.id AND c.action = 'called')
 FROM turns AS t WHERE t.session_id = $1 ORDER BY t.number`
 
-// FromSession makes a suite of one case from a conversation: the user's rows as they were before its first message, the
-// messages, and what happened as what is expected, for somebody to correct. source is the schema of the tables where the
-// domain is reached through views. Rows are people's own: whoever keeps the case keeps them.
-func FromSession(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, nameOrPath, source string, session uuid.UUID) (*Suite, []string, error) {
-	return fromSession(ctx, pool, bound, nameOrPath, source, session, false)
+// Source is the database of a conversation that is made a case, or replayed.
+type Source struct {
+	Pool   *pgxpool.Pool
+	Bound  *domain.Domain
+	Domain string // its name or path
+	Views  string // schema of the tables, where they are reached through views
+	Schema string // SQL that makes the domain's tables, for a replay; "" for one that comes with the program
 }
 
-// fromSession brings all shared rows if whole, else those that the user's refer to.
-func fromSession(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, nameOrPath, source string, session uuid.UUID, whole bool) (*Suite, []string, error) {
-	suite := &Suite{Suite: bound.Name, Domain: nameOrPath}
+// FromSession makes a suite of one case from a conversation: the user's rows as they were before its first message, the
+// messages, and what happened as what is expected, for somebody to correct. Rows are people's own: whoever keeps the case
+// keeps them.
+func FromSession(ctx context.Context, src *Source, session uuid.UUID) (*Suite, []string, error) {
+	return src.suite(ctx, session, false)
+}
+
+// suite brings all shared rows if whole, else those that the user's refer to.
+func (src *Source) suite(ctx context.Context, session uuid.UUID, whole bool) (*Suite, []string, error) {
+	suite := &Suite{Suite: src.Bound.Name, Domain: src.Domain}
 	var notes []string
-	err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
+	err := pg.InReadTx(ctx, src.Pool, func(tx pgx.Tx) error {
 		var (
 			user  uuid.UUID
 			title string
@@ -72,12 +82,12 @@ func fromSession(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, 
 			return fmt.Errorf("read the conversation: %w", err)
 		}
 		c := Case{Case: slug(or(title, turns[0].Message)), About: "Made from a conversation. What is expected is what happened: correct what went wrong."}
-		p := &past{tx: tx, bound: bound, source: source, user: user, whole: whole}
+		p := &past{tx: tx, bound: src.Bound, source: src.Views, user: user, whole: whole}
 		if c.Seed, err = p.seed(ctx, turns[0].CreatedAt); err != nil {
 			return err
 		}
 		for i := range turns {
-			turn, err := turns[i].turn(bound)
+			turn, err := turns[i].turn(src.Bound)
 			if err != nil {
 				return err
 			}
@@ -142,11 +152,7 @@ func (h *held) turn(bound *domain.Domain) (Turn, error) {
 	turn := Turn{Say: h.Message, Mode: h.Mode}
 	var (
 		changes  []Change
-		mentions []struct {
-			RefType string `json:"ref_type"`
-			UUID    string `json:"uuid"`
-			Label   string `json:"label"`
-		}
+		mentions []jobs.MentionedEntity
 	)
 	if err := errors.Join(json.Unmarshal(h.Changes, &changes), json.Unmarshal(h.Mentions, &mentions)); err != nil {
 		return turn, fmt.Errorf("turn %d: read what came with the message: %w", h.Number, err)

@@ -60,7 +60,8 @@ func TestACaseFromASession(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Pool(t)
 	session, bound := hold(t, pool, "Show my recipes", "Delete the shakshuka", "Add 12 eggs to the fridge", "Set the milk to 2 litres", "Delete everything in the freezer", "yes")
-	suite, notes, err := eval.FromSession(t.Context(), pool, bound, "kitchen", "", session)
+	src := &eval.Source{Pool: pool, Bound: bound, Domain: "kitchen"}
+	suite, notes, err := eval.FromSession(t.Context(), src, session)
 	require.NoError(t, err)
 	require.Empty(t, notes)
 	var b strings.Builder
@@ -82,6 +83,6 @@ func TestACaseFromASession(t *testing.T) {
 	report = run(t, lab(t), again)
 	require.Contains(t, text(t, report), "turn 2: tables written: want none, got recipe_ingredients, recipes")
 
-	_, _, err = eval.FromSession(t.Context(), pool, bound, "kitchen", "", uuid.New())
+	_, _, err = eval.FromSession(t.Context(), src, uuid.New())
 	require.ErrorIs(t, err, eval.ErrNoTurns)
 }

@@ -93,20 +93,11 @@ type Answer struct {
 	Response json.RawMessage `json:"response"`
 }
 
-// Source is the database whose conversation is replayed.
-type Source struct {
-	Pool   *pgxpool.Pool
-	Bound  *domain.Domain
-	Domain string // its name or path
-	Views  string // schema of the tables, where they are reached through views
-	Schema string // SQL that makes the domain's tables; "" for one that comes with the program
-}
-
 // Replay holds a conversation again from turn from on, 0 or 1 for all, with a model on a scratch database: the user's rows
 // as they were before the first message, the turns before from with the answers of then. keep is told of all that is
 // done so far after each turn, and before is what it was told last by a run that was interrupted, or nil.
 func (l *Lab) Replay(ctx context.Context, src *Source, session uuid.UUID, model string, from int, use string, before *Replay, keep func(*Replay) error) (*Replay, error) {
-	suite, notes, err := fromSession(ctx, src.Pool, src.Bound, src.Domain, src.Views, session, true)
+	suite, notes, err := src.suite(ctx, session, true)
 	if err != nil {
 		return nil, err
 	}

@@ -86,8 +86,7 @@ func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, console *p
 
 // probe tries the domain and remembers that it held.
 func (r *domainReport) probe(ctx context.Context, pool *pgxpool.Pool, name string) error {
-	files, file := domain.Find(name)
-	decl, err := domain.Load(files, file)
+	decl, err := domain.Load(domain.Find(name))
 	if err != nil {
 		return err
 	}

@@ -20,17 +20,11 @@ type evalCaseCommand struct {
 // Run prints the suite; what could not be told of the past goes to the talk.
 func (c *evalCaseCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		name := settings.Domain(e)
-		files, file := domain.Find(name)
-		decl, err := domain.Load(files, file)
+		src, _, err := openSource(ctx, pool, settings.Domain(e))
 		if err != nil {
 			return err
 		}
-		bound, err := domain.Bind(ctx, pool, decl)
-		if err != nil {
-			return err
-		}
-		suite, notes, err := eval.FromSession(ctx, pool, bound, name, decl.Source.Schema, c.Session)
+		suite, notes, err := eval.FromSession(ctx, src, c.Session)
 		if err != nil {
 			return err
 		}
@@ -40,4 +34,18 @@ func (c *evalCaseCommand) Run(ctx context.Context, e settings.Env, console *prog
 
 		return suite.YAML(console.Out)
 	})
+}
+
+// openSource binds a domain, by its name or path, to the database of a conversation.
+func openSource(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*eval.Source, *domain.Declaration, error) {
+	decl, err := domain.Load(domain.Find(nameOrPath))
+	if err != nil {
+		return nil, nil, err
+	}
+	bound, err := domain.Bind(ctx, pool, decl)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	return &eval.Source{Pool: pool, Bound: bound, Domain: nameOrPath, Views: decl.Source.Schema}, decl, nil
 }

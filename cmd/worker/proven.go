@@ -18,8 +18,7 @@ func proven(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	if domain.BuiltIn(name) {
 		return nil
 	}
-	files, file := domain.Find(name)
-	decl, err := domain.Load(files, file)
+	decl, err := domain.Load(domain.Find(name))
 	if err != nil {
 		return err
 	}

@@ -42,9 +42,14 @@ func (c *sessionReplayCommand) Run(ctx context.Context, e settings.Env, console 
 	}
 	var done *eval.Replay
 	if err := program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		src, err := openSource(ctx, s, pool)
+		src, decl, err := openSource(ctx, pool, s.Domain)
 		if err != nil {
 			return err
+		}
+		if !domain.BuiltIn(s.Domain) {
+			if src.Schema, err = dumpSchema(ctx, s.DatabaseURL, decl); err != nil {
+				return err
+			}
 		}
 		lab := &eval.Lab{Address: s.DatabaseURL, Worker: evalWorker(s)}
 		done, err = lab.Replay(ctx, src, c.ID, cmp.Or(c.Model, modelName(s)), c.From, c.Domain, before, c.keep)
@@ -95,25 +100,6 @@ func (c *sessionReplayCommand) keep(done *eval.Replay) error {
 	}
 
 	return nil
-}
-
-// openSource binds the settings' domain, with the SQL of its tables where they are not the program's own.
-func openSource(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool) (*eval.Source, error) {
-	files, file := domain.Find(s.Domain)
-	decl, err := domain.Load(files, file)
-	if err != nil {
-		return nil, err
-	}
-	bound, err := domain.Bind(ctx, pool, decl)
-	if err != nil {
-		return nil, err
-	}
-	src := &eval.Source{Pool: pool, Bound: bound, Domain: s.Domain, Views: decl.Source.Schema}
-	if !domain.BuiltIn(s.Domain) {
-		src.Schema, err = dumpSchema(ctx, s.DatabaseURL, decl)
-	}
-
-	return src, err
 }
 
 // dumpTimeout is how long a schema may take to be written down.
