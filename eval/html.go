@@ -43,25 +43,13 @@ func (r *Report) rows() []row {
 			trends[d.Case] = "better"
 		}
 	}
-	rows := make([]row, len(r.Run.Cases))
+	before, rows := r.before(), make([]row, len(r.Run.Cases))
 	for i := range r.Run.Cases {
-		rows[i] = row{Result: &r.Run.Cases[i], Trend: trends[r.Run.Cases[i].Case]}
-		for n := range len(otherCases(r)) {
-			if other := &r.Other.Cases[n]; other.Case == rows[i].Case {
-				rows[i].Other = other
-			}
-		}
+		c := &r.Run.Cases[i]
+		rows[i] = row{Result: c, Other: before[c.Case], Trend: trends[c.Case]}
 	}
 
 	return rows
-}
-
-func otherCases(r *Report) []Result {
-	if r.Other == nil {
-		return nil
-	}
-
-	return r.Other.Cases
 }
 
 // pretty is a call's part as people read it: the texts of messages as texts.

@@ -55,15 +55,21 @@ type Difference struct {
 // Better says whether a larger share passed.
 func (d Difference) Better() bool { return d.Is*d.Of > d.Was*d.OfNow }
 
+// before are the results of the other run, by case; none without one.
+func (r *Report) before() map[string]*Result {
+	results := map[string]*Result{}
+	if r.Other != nil {
+		for i := range r.Other.Cases {
+			results[r.Other.Cases[i].Case] = &r.Other.Cases[i]
+		}
+	}
+
+	return results
+}
+
 // Differences are the cases of which another share passed than in the other run, in the suite's order.
 func (r *Report) Differences() []Difference {
-	if r.Other == nil {
-		return nil
-	}
-	before := map[string]*Result{}
-	for i := range r.Other.Cases {
-		before[r.Other.Cases[i].Case] = &r.Other.Cases[i]
-	}
+	before := r.before()
 	var found []Difference
 	for i := range r.Run.Cases {
 		now := &r.Run.Cases[i]
