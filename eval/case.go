@@ -142,7 +142,7 @@ func (p *past) account(ctx context.Context, b *strings.Builder) error {
 	if err != nil || account == nil {
 		return fmt.Errorf("find the user's account in %s: %w", name, err)
 	}
-	fmt.Fprintf(b, "INSERT INTO %s (alfred_user, account) VALUES (current_setting('alfred.user_id')::uuid, '%s');\n", name, strings.ReplaceAll(*account, "'", "''"))
+	fmt.Fprintf(b, "INSERT INTO %s (alfred_user, account) VALUES (current_setting('alfred.user_id')::uuid, %s);\n", name, literal(*account))
 
 	return nil
 }

@@ -168,7 +168,7 @@ func (c *checker) sql(ctx context.Context, turn int, q *Query) error {
 		want = [][]any{{q.Is}}
 	}
 	if !same(want, got) {
-		c.fault(turn, oneLine(q.SQL), shown(want), shownRows(got))
+		c.fault(turn, oneLine(q.SQL), shown(want, yamlText), shown(got, sqlText))
 	}
 
 	return nil

@@ -127,6 +127,9 @@ func decode(text string) (map[string]any, error) {
 	return row, err
 }
 
+// literal is a text as SQL has it.
+func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
 func quoted(names []string) string {
 	list := make([]string, len(names))
 	for i, name := range names {
@@ -230,18 +233,18 @@ func (t *table) sql() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("write the rows of %s: %w", t.entity.Table, err)
 	}
-	literal := "'" + strings.ReplaceAll(string(data), "'", "''") + "'"
+	rows := literal(string(data))
 	var b strings.Builder
 	if t.entity.Reference {
 		for _, column := range t.unique {
 			name := pgx.Identifier{column}.Sanitize()
-			fmt.Fprintf(&b, "DELETE FROM %s WHERE %s IN (SELECT x.%s FROM jsonb_populate_recordset(NULL::%s, %s) AS x);\n", t.name, name, name, t.name, literal)
+			fmt.Fprintf(&b, "DELETE FROM %s WHERE %s IN (SELECT x.%s FROM jsonb_populate_recordset(NULL::%s, %s) AS x);\n", t.name, name, name, t.name, rows)
 		}
 	}
 	names := quoted(columns)
-	fmt.Fprintf(&b, "INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\nSELECT %s FROM jsonb_populate_recordset(NULL::%s, %s);\n", t.name, names, names, t.name, literal)
+	fmt.Fprintf(&b, "INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE\nSELECT %s FROM jsonb_populate_recordset(NULL::%s, %s);\n", t.name, names, names, t.name, rows)
 	for _, column := range t.serial {
-		fmt.Fprintf(&b, "SELECT setval(pg_get_serial_sequence('%s', '%s'), max(%s)) FROM %s;\n", strings.ReplaceAll(t.name, "'", "''"), column, pgx.Identifier{column}.Sanitize(), t.name)
+		fmt.Fprintf(&b, "SELECT setval(pg_get_serial_sequence(%s, '%s'), max(%s)) FROM %s;\n", literal(t.name), column, pgx.Identifier{column}.Sanitize(), t.name)
 	}
 
 	return b.String(), nil

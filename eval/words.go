@@ -21,40 +21,36 @@ func list(names []string) string {
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // shown are rows as a suite has them.
-func shown(rows [][]any) string {
-	lines := make([]string, len(rows))
-	for i, row := range rows {
-		values := make([]string, len(row))
-		for j, value := range row {
-			if values[j] = fmt.Sprint(value); value == nil {
-				values[j] = "null"
-			}
-		}
-		lines[i] = strings.Join(values, " | ")
-	}
-
-	return rowsOrNone(lines)
-}
-
-func shownRows(rows [][]*string) string {
-	lines := make([]string, len(rows))
-	for i, row := range rows {
-		values := make([]string, len(row))
-		for j, value := range row {
-			if values[j] = "null"; value != nil {
-				values[j] = *value
-			}
-		}
-		lines[i] = strings.Join(values, " | ")
-	}
-
-	return rowsOrNone(lines)
-}
-
-func rowsOrNone(lines []string) string {
-	if len(lines) == 0 {
+func shown[V any](rows [][]V, text func(V) string) string {
+	if len(rows) == 0 {
 		return "no rows"
+	}
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		values := make([]string, len(row))
+		for j, value := range row {
+			values[j] = text(value)
+		}
+		lines[i] = strings.Join(values, " | ")
 	}
 
 	return strings.Join(lines, "; ")
+}
+
+// yamlText is a value of a suite.
+func yamlText(value any) string {
+	if value == nil {
+		return "null"
+	}
+
+	return fmt.Sprint(value)
+}
+
+// sqlText is Postgres's text of a value.
+func sqlText(text *string) string {
+	if text == nil {
+		return "null"
+	}
+
+	return *text
 }
