@@ -209,14 +209,19 @@ func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, erro
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
+
+	return enqueued(ctx, sessionID, made), nil
+}
+
+// enqueued is the answer to who has made a turn, or sent the same again.
+func enqueued(ctx context.Context, session uuid.UUID, made *jobs.Enqueued) *enqueueOut {
 	telemetry.LinkTurn(ctx, made.TurnID)
-	out := &enqueueOut{Status: http.StatusAccepted}
+	out := &enqueueOut{Status: http.StatusAccepted, Body: enqueuedTurn{ID: made.TurnID, SessionID: session, Number: made.Number, Status: made.Status}}
 	if made.Existing {
 		out.Status = http.StatusOK
 	}
-	out.Body.ID, out.Body.SessionID, out.Body.Number, out.Body.Status = made.TurnID, sessionID, made.Number, made.Status
 
-	return out, nil
+	return out
 }
 
 // checkInputs refuses what no turn could apply, while its sender still listens.

@@ -2,13 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/jobs"
-	"alfred/telemetry"
 )
 
 // undo says whether what a turn wrote can be taken back.
@@ -52,12 +50,6 @@ func (a *api) turnUndo(ctx context.Context, in *undoIn) (*enqueueOut, error) {
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	telemetry.LinkTurn(ctx, made.TurnID)
-	out := &enqueueOut{Status: http.StatusAccepted}
-	if made.Existing {
-		out.Status = http.StatusOK
-	}
-	out.Body.ID, out.Body.SessionID, out.Body.Number, out.Body.Status = made.TurnID, made.SessionID, made.Number, made.Status
 
-	return out, nil
+	return enqueued(ctx, made.SessionID, &made.Enqueued), nil
 }
