@@ -77,23 +77,13 @@ func trueIs(into *bool) setter {
 	}
 }
 
-func apart(into *bool) setter {
+// either is true for yes and false for no.
+func either(into *bool, yes, no string) setter {
 	return func(name, value string, _ Env) error {
-		if value != "together" && value != "apart" {
-			return bad(name, value, "together or apart")
+		if value != yes && value != no {
+			return bad(name, value, no+" or "+yes)
 		}
-		*into = value == "apart"
-
-		return nil
-	}
-}
-
-func offIs(into *bool) setter {
-	return func(name, value string, _ Env) error {
-		if value != "on" && value != "off" {
-			return bad(name, value, "on or off")
-		}
-		*into = value == "off"
+		*into = value == yes
 
 		return nil
 	}

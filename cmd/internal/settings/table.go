@@ -34,7 +34,7 @@ func (s *Settings) table() []line {
 	return []line{
 		{"DATABASE_URL", both, "", text(&s.DatabaseURL), "the database; required", true},
 		{"ALFRED_ADDR", API, "127.0.0.1:8080", text(&s.Addr), "where the API listens", false},
-		{"ALFRED_AUTH", API, "on", offIs(&s.Open), "`off` makes every request the user `demo`; only on loopback", false},
+		{"ALFRED_AUTH", API, "on", either(&s.Open, "off", "on"), "`off` makes every request the user `demo`; only on loopback", false},
 		{"ALFRED_CORS_ORIGINS", API, "", origins(&s.Origins), "origins whose pages may call the API, separated by commas", false},
 		{"ALFRED_JWKS_URL", API, "", text(&s.Tokens.JWKSURL), "where an identity provider publishes its keys, by https; its signed tokens (JWT) are then taken besides API keys", false},
 		{"ALFRED_JWT_ISSUER", API, "", text(&s.Tokens.Issuer), "what a token's `iss` has to be", false},
@@ -45,7 +45,7 @@ func (s *Settings) table() []line {
 		{"ALFRED_STREAMS_PER_KEY", API, "50", count(&s.Budget.Streams), "event streams that it may have open, per process; 0 is no limit", false},
 		{"ALFRED_DOMAIN", both, "kitchen", text(&s.Domain), "a domain that comes with the program, or a YAML file", false},
 		{"ALFRED_LLM", Worker, provider.Offline, text(&s.Model.Name), "who answers: `offline`, `openai`, `anthropic`, `gemini` or `script`", false},
-		{"ALFRED_DECISIONS", both, "together", apart(&s.Windows.Apart), "`together`: what a message means and the plan are one call of a model; `apart`: one call each", false},
+		{"ALFRED_DECISIONS", both, "together", either(&s.Windows.Apart, "apart", "together"), "`together`: what a message means and the plan are one call of a model; `apart`: one call each", false},
 		{"ALFRED_MODEL", Worker, "", text(&s.Model.Model), "the model of all nodes; unset: the provider's default", false},
 		{"ALFRED_MODEL_<NODE>", Worker, "", byNode(&s.Model.Models, word), "the model of one node: " + strings.Join(provider.Nodes(), ", "), false},
 		{"ALFRED_TEMPERATURE_<NODE>", Worker, "", byNode(&s.Model.Temperatures, temperature), "sampling of one node, 0 to 2; unset: low where answers are checked, high where they are prose", false},
