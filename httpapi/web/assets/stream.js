@@ -52,15 +52,16 @@ export async function* events(session, after, signal, busy) {
     if (hiddenAt && !busy() && Date.now() - hiddenAt > hiddenFor) leave();
     else watch();
   };
-  const stop = () => wake();
   const again = () => to.postMessage({ again: true });
   const timer = setInterval(look, signOfLife);
-  to.addEventListener("message", hear);
-  document.addEventListener("visibilitychange", look);
-  window.addEventListener("pagehide", leave);
-  window.addEventListener("pageshow", look);
-  window.addEventListener("online", again);
-  signal.addEventListener("abort", stop);
+  const over = new AbortController();
+  const until = { signal: over.signal };
+  to.addEventListener("message", hear, until);
+  document.addEventListener("visibilitychange", look, until);
+  window.addEventListener("pagehide", leave, until);
+  window.addEventListener("pageshow", look, until);
+  window.addEventListener("online", again, until);
+  signal.addEventListener("abort", () => wake(), until);
   try {
     anew();
     for (;;) {
@@ -87,11 +88,6 @@ export async function* events(session, after, signal, busy) {
   } finally {
     leave();
     clearInterval(timer);
-    to.removeEventListener("message", hear);
-    document.removeEventListener("visibilitychange", look);
-    window.removeEventListener("pagehide", leave);
-    window.removeEventListener("pageshow", look);
-    window.removeEventListener("online", again);
-    signal.removeEventListener("abort", stop);
+    over.abort();
   }
 }
