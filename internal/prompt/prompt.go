@@ -50,6 +50,7 @@ func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 		return in
 	}
 	plan := p.plan(t)
+	plan.Facts, plan.Refs = in.Facts, in.Refs
 	in.Plan, in.Frame = &plan, t.frame("together", t.plannerPersona(), at)
 
 	return in
@@ -75,7 +76,9 @@ func (p *Prompts) Need(node string, v *view.View) view.Need {
 func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	t := p.page(v, false)
 	in := p.plan(t)
+	in.Refs = t.Refs()
 	if v.Carried() == nil {
+		in.Facts = t.nodeFacts()
 		in.Frame = t.frame("think", t.plannerPersona(), nodes.At{Turn: t.Number, Call: 1 + t.DecisionsOf("think")})
 	}
 
@@ -84,7 +87,7 @@ func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 
 // plan is what bounds a plan.
 func (p *Prompts) plan(t *page) nodes.ThinkInput {
-	in := nodes.ThinkInput{Facts: t.nodeFacts(), Refs: t.Refs(), MaxSteps: p.config.MaxSteps[t.Mode], SubdomainAliases: map[string]string{}}
+	in := nodes.ThinkInput{MaxSteps: p.config.MaxSteps[t.Mode], SubdomainAliases: map[string]string{}}
 	for _, sub := range p.domain.Subdomains {
 		in.Subdomains = append(in.Subdomains, sub.Name)
 		for _, alias := range sub.Aliases {
