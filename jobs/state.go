@@ -23,7 +23,7 @@ type state struct {
 	*view.View
 
 	guard   *guard
-	plan    *nodes.ThinkOutput // that came with Understand's answer and fits; nil: Think is asked
+	plan    *carried // that came with Understand's answer and fits; nil: Think is asked
 	prompts Prompts
 	until   time.Time // when the turn stops trying for the decision at hand; zero: never
 }

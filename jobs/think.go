@@ -18,19 +18,39 @@ type think struct {
 	carried bool
 }
 
-// carried is the plan that came with Understand's answer, nil if it does not fit what is known since.
-func (s *state) carried(prompts Prompts) (*nodes.ThinkOutput, error) {
-	in := prompts.Think(s.View)
-	var err error
+// carried is a plan that came with Understand's answer, and what it was held to.
+type carried struct {
+	in  nodes.ThinkInput
+	out *nodes.ThinkOutput
+}
+
+// carried is nil for a plan that does not fit what is known since.
+func (s *state) carried(prompts Prompts, plan *nodes.ThinkOutput) (*carried, error) {
+	in, err := s.thinkInput(prompts)
+	if err != nil {
+		return nil, err
+	}
+	if plan = in.Carried(plan); plan == nil {
+		return nil, nil
+	}
+
+	return &carried{in, plan}, nil
+}
+
+func (s *state) thinkInput(prompts Prompts) (in nodes.ThinkInput, err error) {
+	in = prompts.Think(s.View)
 	in.Permission, err = s.permission()
 
-	return in.Carried(s.Carried()), err
+	return in, err
 }
 
 func (t *think) prepare(s *state) (err error) {
-	t.in = s.prompts.Think(s.View)
-	t.out, t.carried = s.plan, s.plan != nil
-	t.in.Permission, err = s.permission()
+	if s.plan != nil {
+		t.in, t.out, t.carried = s.plan.in, s.plan.out, true
+
+		return nil
+	}
+	t.in, err = s.thinkInput(s.prompts)
 
 	return err
 }

@@ -150,10 +150,14 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 		return nil, err
 	}
 	s := &state{View: v, guard: r.guard(v.Turn.SessionID)}
-	if d.node != nodeThink || v.Carried() == nil {
+	if d.node != nodeThink {
 		return s, nil
 	}
-	if s.plan, err = s.carried(r.Prompts); err != nil || s.plan != nil {
+	plan := v.Carried()
+	if plan == nil {
+		return s, nil
+	}
+	if s.plan, err = s.carried(r.Prompts, plan); err != nil || s.plan != nil {
 		return s, err
 	}
 	s.View, err = r.loadOnce(ctx, d, true)
