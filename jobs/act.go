@@ -42,11 +42,14 @@ func (a *act) prepare(s *state) error {
 		return nil
 	}
 	a.asker, a.seen = a.runner.asker(s), s.Versions
-	in, err := s.prompts.Act(s.View, int(step.Step))
-	if err != nil {
+	if a.carried = s.carriedCalls(step); len(a.carried) > 0 {
+		a.in, err = s.prompts.Bounds(s.View, int(step.Step))
+
 		return err
 	}
-	a.in, a.carried = in, s.carriedCalls(step)
+	if a.in, err = s.prompts.Act(s.View, int(step.Step)); err != nil {
+		return err
+	}
 	made, err := s.acted(&nodes.ActOutput{}, a.runner.depends)
 	a.in.Changed = made.rows > 0
 

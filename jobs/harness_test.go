@@ -254,6 +254,8 @@ func (m *fakePrompts) Act(v *view.View, step int) (nodes.ActInput, error) {
 	}, nil
 }
 
+func (m *fakePrompts) Bounds(v *view.View, step int) (nodes.ActInput, error) { return m.Act(v, step) }
+
 func (m *fakePrompts) Reply(v *view.View) nodes.ReplyInput {
 	return nodes.ReplyInput{Frame: m.frame(v), Fallback: "reply from facts"}
 }

@@ -52,6 +52,8 @@ type Prompts interface {
 	Understand(v *view.View) nodes.UnderstandInput
 	Think(v *view.View) nodes.ThinkInput
 	Act(v *view.View, step int) (nodes.ActInput, error)
+	// Bounds is Act's input where the step's calls are known: without facts and without a frame.
+	Bounds(v *view.View, step int) (nodes.ActInput, error)
 	Reply(v *view.View) nodes.ReplyInput
 	QuickReply(v *view.View) string
 	Summarize(v *view.View) nodes.SummarizeInput

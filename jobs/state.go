@@ -71,9 +71,15 @@ func (s *state) carriedCalls(step *db.TurnSteps) []nodes.Call {
 	if json.Unmarshal(step.Calls, &calls) != nil {
 		return nil
 	}
-	known := s.Scene(false)
+	var known *view.Scene
 	for _, call := range calls {
-		if call.Tool == crud.ToolUpdate && !known.Unchanged(view.Named(call.Args)) {
+		if call.Tool != crud.ToolUpdate {
+			continue
+		}
+		if known == nil {
+			known = s.Scene(false)
+		}
+		if !known.Unchanged(view.Named(call.Args)) {
 			return nil
 		}
 	}

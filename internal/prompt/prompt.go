@@ -100,25 +100,50 @@ func (p *Prompts) plan(t *page) nodes.ThinkInput {
 
 // Act is what one decision of a step sees. An unknown step is an error.
 func (p *Prompts) Act(v *view.View, step int) (nodes.ActInput, error) {
+	s, err := stepOf(v, step)
+	if err != nil {
+		return nodes.ActInput{}, err
+	}
+
+	return p.act(v, s), nil
+}
+
+// Bounds is what a step's calls are held to where they are known already: an input without facts and without a frame.
+func (p *Prompts) Bounds(v *view.View, step int) (nodes.ActInput, error) {
+	s, err := stepOf(v, step)
+	if err != nil {
+		return nodes.ActInput{}, err
+	}
+
+	return p.page(v, false).bounds(s), nil
+}
+
+func stepOf(v *view.View, step int) (*db.TurnSteps, error) {
 	for _, s := range v.Steps {
 		if int(s.Step) == step {
-			return p.act(v, s), nil
+			return s, nil
 		}
 	}
 
-	return nodes.ActInput{}, fmt.Errorf("prompt for act: turn %d has no step %d", v.Turn.Number, step)
+	return nil, fmt.Errorf("prompt for act: turn %d has no step %d", v.Turn.Number, step)
 }
 
 func (p *Prompts) act(v *view.View, step *db.TurnSteps) nodes.ActInput {
 	t := p.page(v, false)
 	t.step = step
 	taken, _ := t.Calls(int(step.Step))
+	in := t.bounds(step)
+	in.Facts, in.Step = t.nodeFacts(), typedStep(step)
+	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
+	in.Frame = t.frame("act", t.stepPersona(step), nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
 
+	return in
+}
+
+// bounds is what a step's tools may touch.
+func (t *page) bounds(step *db.TurnSteps) nodes.ActInput {
 	return nodes.ActInput{
-		Facts: t.nodeFacts(), Step: typedStep(step),
 		StepType: string(step.StepType), Tables: t.tables(step), Writable: t.writable(step), Operations: t.operations(step), EntityTypes: t.draftable(step),
-		SchemaRequestsLeft: max(0, p.config.SchemaRequests-len(step.SchemaTables)),
-		Frame:              t.frame("act", t.stepPersona(step), nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken}),
 	}
 }
 
