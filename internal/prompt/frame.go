@@ -85,9 +85,10 @@ func (s *section) shown(part, of int, hint string) {
 
 // withoutRefs makes a frame fit for those who write to the user.
 func (t *page) withoutRefs(f nodes.Frame) nodes.Frame {
+	names := t.RefNames()
 	for i := range f.Blocks {
 		for j := range f.Blocks[i].Sections {
-			f.Blocks[i].Sections[j].Body = t.Plain(f.Blocks[i].Sections[j].Body)
+			f.Blocks[i].Sections[j].Body = names.Unref(f.Blocks[i].Sections[j].Body)
 		}
 	}
 

@@ -17,7 +17,10 @@ const MaxReason = 200
 
 // Plain says labels in place of refs, and the type's word in place of one that does
 // not exist. What looks like a ref in the user's own rows stays.
-func (t *Teller) Plain(text string) string {
+func (t *Teller) Plain(text string) string { return t.RefNames().Unref(text) }
+
+// RefNames are what Plain says in place of refs, for several texts.
+func (t *Teller) RefNames() *clean.Names {
 	labels := make(map[string]string, len(t.Entities)+len(t.Dropped))
 	for _, e := range t.Dropped {
 		labels[e.Ref] = e.Label
@@ -29,7 +32,7 @@ func (t *Teller) Plain(text string) string {
 		}
 	}
 
-	return t.Names(labels, t.Own()).Unref(text)
+	return t.Names(labels, t.Own())
 }
 
 // LabelsOf are the labels of the top-level rows that a tool was the last to touch.
