@@ -207,10 +207,7 @@ func (c *commit) appendSteps(plan []nodes.Step) (*db.TurnSteps, error) {
 	rows := make([]*db.TurnStepInsertParams, 0, len(plan))
 	shown := make([]map[string]any, 0, len(plan))
 	for i, step := range plan {
-		row := &db.TurnStepInsertParams{
-			TurnID: c.d.TurnID, Step: int32(len(c.s.Steps) + i + 1), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
-			Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs,
-		}
+		row := c.newStep(i+1, step)
 		if calls := step.CarriedCalls(); len(calls) > 0 {
 			encoded, err := storable(calls)
 			if err != nil {
@@ -234,17 +231,22 @@ func (c *commit) appendSteps(plan []nodes.Step) (*db.TurnSteps, error) {
 	return &db.TurnSteps{Step: first.Step, StepType: first.StepType, Description: first.Description}, nil
 }
 
+// newStep is the row of a step that stands so far, from 1, behind those there are.
+func (c *commit) newStep(behind int, step nodes.Step) *db.TurnStepInsertParams {
+	return &db.TurnStepInsertParams{
+		TurnID: c.d.TurnID, Step: int32(len(c.s.Steps) + behind), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
+		Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs,
+	}
+}
+
 // appendLeft writes the steps for which a plan had no room, as not done, so that the
 // reply and the memory of the turn say so.
 func (c *commit) appendLeft(planned int, left []nodes.Step) {
 	for i, step := range left {
-		number := int32(len(c.s.Steps) + planned + i + 1)
-		c.last.Exec("insert step", db.TurnStepInsert, &db.TurnStepInsertParams{
-			TurnID: c.d.TurnID, Step: number, StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
-			Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs,
-		})
+		row := c.newStep(planned+i+1, step)
+		c.last.Exec("insert step", db.TurnStepInsert, row)
 		c.last.Exec("end step", db.TurnStepEnd, &db.TurnStepEndParams{
-			TurnID: c.d.TurnID, Step: number, Outcome: db.StepOutcomeSkipped, Summary: "Not done: the plan was too long for one turn.",
+			TurnID: c.d.TurnID, Step: row.Step, Outcome: db.StepOutcomeSkipped, Summary: "Not done: the plan was too long for one turn.",
 		})
 	}
 }

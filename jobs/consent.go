@@ -61,11 +61,16 @@ type answered struct {
 
 func newAnswered(kind string, payload json.RawMessage, chosen string) (*answered, error) {
 	a := &answered{kind: kind, chosen: chosen}
-	if err := json.Unmarshal(payload, &a.payload); err != nil {
-		return nil, fmt.Errorf("read question: %w", err)
+
+	return a, a.payload.read(payload)
+}
+
+func (p *questionPayload) read(payload json.RawMessage) error {
+	if err := json.Unmarshal(payload, p); err != nil {
+		return fmt.Errorf("read question: %w", err)
 	}
 
-	return a, nil
+	return nil
 }
 
 // click is the option that the user clicked, with the question that it belongs to; nil
@@ -87,7 +92,7 @@ func (s *state) asked() (*questionPayload, error) {
 		if q.TurnID == s.Turn.ID && q.Status == "open" {
 			asked := &questionPayload{}
 
-			return asked, wrap("read question", json.Unmarshal(q.Payload, asked))
+			return asked, asked.read(q.Payload)
 		}
 	}
 
@@ -95,19 +100,10 @@ func (s *state) asked() (*questionPayload, error) {
 }
 
 // onlyAsks says that nothing has happened in this turn of which its reply could tell besides the question.
-func (s *state) onlyAsks() bool {
-	done, err := s.done()
+func (s *state) onlyAsks(done nodes.Done) bool {
 	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID })
 
-	return err == nil && len(s.Steps) == 0 && !told && !done.Curated
-}
-
-func wrap(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-
-	return fmt.Errorf("%s: %w", what, err)
+	return len(s.Steps) == 0 && !told && !done.Curated
 }
 
 func answerOf(t *db.Turns) *Answer {

@@ -1,9 +1,9 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -104,17 +104,13 @@ func (p EnqueueParams) row() (*db.TurnEnqueueParams, error) {
 	}
 	arg := &db.TurnEnqueueParams{
 		SessionID: p.SessionID, Message: p.Message, IdempotencyKey: orNil(p.IdempotencyKey), Mode: orNil(p.Mode),
-		IfBusy: p.IfBusy, UiChanges: changes, MentionedEntities: mentioned,
+		IfBusy: cmp.Or(p.IfBusy, IfBusyEnqueue), UiChanges: changes, MentionedEntities: mentioned,
 	}
 	if p.Answer != nil {
 		if arg.Answer, err = json.Marshal(p.Answer); err != nil {
 			return nil, fmt.Errorf("encode answer: %w", err)
 		}
 	}
-	if arg.IfBusy == "" {
-		arg.IfBusy = IfBusyEnqueue
-	}
-
 	return arg, nil
 }
 
@@ -124,11 +120,8 @@ func (p EnqueueParams) row() (*db.TurnEnqueueParams, error) {
 // the worker that runs it stops soon after. Errors: [ErrTurnNotFound].
 func CancelTurn(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) {
 	cancelled, err := db.New().TurnCancel(ctx, tx, turnID)
-	if err = typed(err); errors.Is(err, ErrSessionNotFound) {
-		err = ErrTurnNotFound
-	}
 	if err != nil {
-		return false, fmt.Errorf("cancel turn: %w", err)
+		return false, fmt.Errorf("cancel turn: %w", typedOfTurn(err))
 	}
 
 	return cancelled, nil

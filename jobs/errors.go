@@ -95,6 +95,15 @@ func typed(err error) error {
 	return err
 }
 
+// typedOfTurn is typed for what names a turn: then that is what was not found.
+func typedOfTurn(err error) error {
+	if err = typed(err); errors.Is(err, ErrSessionNotFound) {
+		return ErrTurnNotFound
+	}
+
+	return err
+}
+
 func turnRunning(detail string) error {
 	turnID, err := uuid.Parse(detail)
 	if err != nil {

@@ -44,7 +44,7 @@ func (r *reply) prepare(s *state) error {
 	switch {
 	case err != nil:
 		return err
-	case asked != nil && s.onlyAsks():
+	case asked != nil && s.onlyAsks(r.in.Done):
 		r.code, r.out = true, &nodes.ReplyOutput{Text: r.in.Fallback}
 	case asked != nil:
 		r.in.Ask = asked.Text

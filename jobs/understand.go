@@ -170,17 +170,11 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 
 	m := afterUnderstand(u.out, after)
 	if m.next == nodeThink && len(u.recall.Calls()) == 0 {
-		c.output = understandMade{UnderstandOutput: *u.out, Think: u.out.Think}
+		// The plan waits here to be followed, unless something was asked or looked up first.
+		c.output = nodes.TogetherOutput{UnderstandOutput: *u.out, Plan: u.out.Think}
 	}
 
 	return m, nil
-}
-
-// understandMade is the stored form of a decision of Understand. The plan that came with
-// its answer waits here to be followed, unless something was asked or looked up first.
-type understandMade struct {
-	nodes.UnderstandOutput
-	Think *nodes.ThinkOutput `json:"think,omitempty"`
 }
 
 // consent weighs the answer to a question. What the user has approved is carried out

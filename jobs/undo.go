@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,16 +42,11 @@ type Undo struct {
 //
 // Errors: [ErrTurnNotFound], [CannotUndoError], and those of [EnqueueTurn].
 func UndoTurn(ctx context.Context, tx pgx.Tx, params UndoParams) (*Undo, error) {
-	busy := params.IfBusy
-	if busy == "" {
-		busy = IfBusyEnqueue
-	}
-	row, err := db.New().TurnUndo(ctx, tx, &db.TurnUndoParams{TurnID: params.TurnID, IdempotencyKey: orNil(params.IdempotencyKey), IfBusy: busy})
-	if err = typed(err); errors.Is(err, ErrSessionNotFound) {
-		err = ErrTurnNotFound
-	}
+	row, err := db.New().TurnUndo(ctx, tx, &db.TurnUndoParams{
+		TurnID: params.TurnID, IdempotencyKey: orNil(params.IdempotencyKey), IfBusy: cmp.Or(params.IfBusy, IfBusyEnqueue),
+	})
 	if err != nil {
-		return nil, fmt.Errorf("undo turn: %w", err)
+		return nil, fmt.Errorf("undo turn: %w", typedOfTurn(err))
 	}
 
 	return &Undo{Enqueued{TurnID: row.TurnID, Number: int(row.Number), Status: row.Status, Existing: row.Existing}, row.SessionID}, nil

@@ -17,12 +17,10 @@ var (
 	saved     = regexp.MustCompile(`(?i)(?:\b(?:i|we)(?:'ve|’ve| have)?(?: now| just| also)? |\b(?:is|are|was|were|has been|have been|been)(?: now| just| also| all)? |^\W*(?:(?:done|all set|great|ok(?:ay)?)\W+)?)(saved|deleted|removed|stored|scheduled|booked|marked|renamed|created|added|updated|changed)\b`)
 )
 
-// drafting are the claims that a draft or a decision may bear out as well.
+// bears says that a claim is borne out: some by a draft or a decision as well.
 func (d Done) bears(verb string) bool {
 	switch strings.ToLower(verb) {
-	case "created", "added", "updated", "changed", "renamed":
-		return d.Wrote || d.Drafted || d.Curated
-	case "removed", "marked", "scheduled":
+	case "created", "added", "updated", "changed", "renamed", "removed", "marked", "scheduled":
 		return d.Wrote || d.Drafted || d.Curated
 	default:
 		return d.Wrote

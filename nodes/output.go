@@ -27,6 +27,13 @@ type UnderstandOutput struct {
 	Degraded string `json:"-"`
 }
 
+// TogetherOutput is an answer of Understand with Think's decision in it, as models write it and as it is stored.
+type TogetherOutput struct {
+	UnderstandOutput
+
+	Plan *ThinkOutput `json:"think,omitempty"`
+}
+
 // UndoRequest is the user's wish to have taken back what a turn wrote; Turn is 0 for the last one that did.
 type UndoRequest struct {
 	Turn int `json:"turn,omitempty"`

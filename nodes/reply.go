@@ -19,14 +19,18 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 		node: "reply", frame: in.Frame, input: in,
 		read: func(resp *llm.Response) (*ReplyOutput, error) {
 			out, err := in.read(resp)
-			if err != nil || in.Done.unborne(out.Text) == "" {
+			if err != nil {
 				return out, err
+			}
+			claim := in.Done.unborne(out.Text)
+			if claim == "" {
+				return out, nil
 			}
 			if told {
 				return &ReplyOutput{Text: in.Fallback, Fallback: true}, nil
 			}
 			told = true
-			return nil, complainf("it says %q, but %s; say what is so", in.Done.unborne(out.Text), in.Done.words())
+			return nil, complainf("it says %q, but %s; say what is so", claim, in.Done.words())
 		},
 	})
 	switch kind := llm.KindOf(err); {

@@ -64,10 +64,7 @@ func (in *UnderstandInput) enums() map[string][]string {
 func (in *UnderstandInput) together() (*schema, error) {
 	enums := in.Plan.enums("think.")
 	maps.Copy(enums, in.enums())
-	return schemaOf[struct {
-		UnderstandOutput
-		Plan *ThinkOutput `json:"think,omitempty"`
-	}]("understand", enums)
+	return schemaOf[TogetherOutput]("understand", enums)
 }
 
 // decodeUnderstand reads an answer of Understand. A plan that is wrong in itself voids

@@ -25,11 +25,7 @@ func (t *page) turnFacts(s *section) {
 		s.line("- ", clean.Inline(step.Description, say.MaxFact), " (", string(step.StepType), "): ", say.OutcomeWords(step))
 	}
 	t.thisTurn(s)
-	for _, tool := range []string{"db_create", "db_update", "db_delete"} {
-		if labels := t.LabelsOf(tool); len(labels) > 0 {
-			s.line(say.Verb(tool), ": ", enumerate(labels))
-		}
-	}
+	t.written(s, "")
 	if refs := t.RefWords(view.RefsOf(t.OwnResults())); refs != "" {
 		s.line("Refs touched: ", refs)
 	}

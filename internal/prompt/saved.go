@@ -10,11 +10,7 @@ import (
 
 // saveStatus keeps saved and not saved apart.
 func (t *page) saveStatus(s *section) {
-	for _, tool := range []string{"db_create", "db_update", "db_delete"} {
-		if labels := t.LabelsOf(tool); len(labels) > 0 {
-			s.line(say.Verb(tool), " in this turn: ", enumerate(labels))
-		}
-	}
+	t.written(s, " in this turn")
 	if len(t.WroteNothing()) > 0 {
 		s.line("Nothing was saved, changed or deleted in this turn.")
 	}
@@ -29,6 +25,15 @@ func (t *page) saveStatus(s *section) {
 	}
 	if labels := t.DroppedNow(); len(labels) > 0 {
 		s.line("Discarded drafts: ", enumerate(labels))
+	}
+}
+
+// written names what this turn saved, changed and deleted.
+func (t *page) written(s *section, when string) {
+	for _, verb := range []string{say.Saved, say.Changed, say.Deleted} {
+		if labels := t.LabelsOf(verb); len(labels) > 0 {
+			s.line(verb, when, ": ", enumerate(labels))
+		}
 	}
 }
 

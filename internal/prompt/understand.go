@@ -26,28 +26,27 @@ func (t *page) allKnown(s *section) {
 	t.knownTier(s, "**Retained**", "retained", &budget)
 	t.knownTier(s, "**Excluded**", "excluded", &budget)
 
-	// What the message names must not give way to how much is retained.
-	budget = t.config.Budget.Entities
 	whole, part := t.named()
-	lines := newestShown
-	listed := t.knownList(s, "**Named in the message**", "mentioned", whole, &lines, &budget)
-	maps.Copy(listed, t.knownList(s, "**Named in part**", "mentioned", part, &lines, &budget))
-	rest := slices.DeleteFunc(t.resting(), func(e *view.Entity) bool { return listed[e] })
-	maps.Copy(listed, t.knownList(s, "**Newest**", "recent", rest, &lines, &budget))
-	t.countRest(s, listed)
+	t.namedAndNewest(s, whole, part, map[*view.Entity]bool{})
 }
 
 // otherKnown is what allKnown lists beside the tiers, for a prompt that has those as sections of their own.
 func (t *page) otherKnown(s *section) {
-	budget, lines := t.config.Budget.Entities, newestShown
 	inView := func(e *view.Entity) bool { return e.Tier != "" }
 	listed := map[*view.Entity]bool{}
 	for _, e := range t.Tier("recent") {
 		listed[e] = true
 	}
 	whole, part := t.named()
-	maps.Copy(listed, t.knownList(s, "**Named in the message**", "mentioned", slices.DeleteFunc(whole, inView), &lines, &budget))
-	maps.Copy(listed, t.knownList(s, "**Named in part**", "mentioned", slices.DeleteFunc(part, inView), &lines, &budget))
+	t.namedAndNewest(s, slices.DeleteFunc(whole, inView), slices.DeleteFunc(part, inView), listed)
+}
+
+// namedAndNewest lists what the message names, then the newest that is not listed, and counts the rest. Its budget is its
+// own: what the message names must not give way to how much is retained.
+func (t *page) namedAndNewest(s *section, whole, part []*view.Entity, listed map[*view.Entity]bool) {
+	budget, lines := t.config.Budget.Entities, newestShown
+	maps.Copy(listed, t.knownList(s, "**Named in the message**", "mentioned", whole, &lines, &budget))
+	maps.Copy(listed, t.knownList(s, "**Named in part**", "mentioned", part, &lines, &budget))
 	rest := slices.DeleteFunc(t.resting(), func(e *view.Entity) bool { return listed[e] })
 	maps.Copy(listed, t.knownList(s, "**Newest**", "recent", rest, &lines, &budget))
 	t.countRest(s, listed)

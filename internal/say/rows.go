@@ -10,6 +10,7 @@ import (
 	"alfred/domain"
 	"alfred/internal/clean"
 	"alfred/internal/view"
+	"alfred/nodes"
 )
 
 // DisplayLine is a row's line with every column that was read, its ref last:
@@ -198,17 +199,24 @@ func (t *Teller) Outcome() string {
 	}
 }
 
+// The verbs of tools that write.
+const (
+	Saved   = "Saved"
+	Changed = "Changed"
+	Deleted = "Deleted"
+)
+
 // Verb says in the past what a tool did.
 func Verb(tool string) string {
 	switch tool {
-	case "db_create":
-		return "Saved"
-	case "db_delete":
-		return "Deleted"
-	case "db_read", "mention", "ui_change":
+	case nodes.ToolCreate:
+		return Saved
+	case nodes.ToolDelete:
+		return Deleted
+	case nodes.ToolRead, "mention", "ui_change":
 		return "Found"
 	default: // an operation of the domain changes what it returns
-		return "Changed"
+		return Changed
 	}
 }
 

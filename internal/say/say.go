@@ -35,12 +35,12 @@ func (t *Teller) RefNames() *clean.Names {
 	return t.Names(labels, t.Own())
 }
 
-// LabelsOf are the labels of the top-level rows that a tool was the last to touch.
-func (t *Teller) LabelsOf(tool string) []string {
+// LabelsOf are the labels of the top-level rows that a tool of this verb was the last to touch.
+func (t *Teller) LabelsOf(verb string) []string {
 	nested := t.NestedRefs()
 	var labels []string
 	for _, d := range t.Deeds() {
-		if Verb(d.Result.Tool) != Verb(tool) {
+		if Verb(d.Result.Tool) != verb {
 			continue
 		}
 		for _, ref := range d.Refs {

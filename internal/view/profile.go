@@ -33,20 +33,18 @@ func (v *View) queueProfile(b *pgx.Batch) {
 // queueLine makes one line of a query: its label and its rows; none without rows.
 func queueLine(b *pgx.Batch, query domain.Query, lines *[]string) {
 	b.Queue(query.SQL).Query(func(rows pgx.Rows) error {
-		line := ""
 		values, err := pgx.CollectRows(rows, pgx.RowTo[*string])
 		if err != nil {
 			return fmt.Errorf("read %s: %w", query.Label, err)
 		}
-		var lineSb40 strings.Builder
+		var line strings.Builder
 		for _, value := range values {
 			if word := clean.Inline(clean.Text(value), 0); word != "" {
-				lineSb40.WriteString("; " + word)
+				line.WriteString("; " + word)
 			}
 		}
-		line += lineSb40.String()
-		if line != "" {
-			*lines = append(*lines, "**"+query.Label+":** "+line[len("; "):])
+		if line.Len() > 0 {
+			*lines = append(*lines, "**"+query.Label+":** "+line.String()[len("; "):])
 		}
 
 		return nil

@@ -65,12 +65,8 @@ func (m *model) answer(req *llm.Request) (*llm.Response, error) {
 // understood is Understand's answer, with the plan where it may hold one and what is
 // known now decides it: what the message takes out of view or brings back shows only later.
 func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
-	var both struct {
-		nodes.UnderstandOutput
-		Plan *nodes.ThinkOutput `json:"think,omitempty"`
-	}
 	out := m.scene(&in.Facts).understand()
-	both.UnderstandOutput = *out
+	both := nodes.TogetherOutput{UnderstandOutput: *out}
 	cur := out.Curation
 	settled := !cur.ClearAll && len(cur.Forget)+len(cur.Demote)+len(cur.Exclude)+len(cur.Retain)+len(out.Constraints) == 0
 	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil {

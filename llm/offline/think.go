@@ -258,18 +258,18 @@ func (s *scene) dayRow(at time.Time, values []value) map[string]any {
 
 // slotText is a day of the schedule in words: "Friday, Nov 27 (dinner)".
 func slotText(e *domain.Entity, day *domain.Column, row map[string]any) string {
-	text := asText(row[day.Name])
-	if at, err := time.Parse(dayFormat, text); err == nil {
-		text = at.Format("Monday, Jan 2")
+	on := asText(row[day.Name])
+	if at, err := time.Parse(dayFormat, on); err == nil {
+		on = at.Format("Monday, Jan 2")
 	}
-	var textSb265 strings.Builder
+	var text strings.Builder
+	text.WriteString(on)
 	for _, c := range e.Columns {
 		if v := asText(row[c.Name]); len(c.Enum) > 0 && v != "" {
-			textSb265.WriteString(" (" + v + ")")
+			text.WriteString(" (" + v + ")")
 		}
 	}
-	text += textSb265.String()
-	return text
+	return text.String()
 }
 
 // plan drafts rows of the schedule: the days and slots are fixed here, what goes

@@ -129,7 +129,7 @@ var mistakes = []mistake{
 
 		return list[0], true
 	})},
-	{"missing_field", missingField},
+	{"missing_field", parts(missingField)},
 	{"prose_around_json", text(func(json string) string { return "Here is the answer:\n" + json + "\nLet me know if it helps." })},
 	{"code_fence", text(func(json string) string { return "```json\n" + json + "\n```" })},
 	{"two_steps_in_one", twoInOne},
@@ -238,19 +238,17 @@ func text(with func(string) string) func(*rand.Rand, *llm.Request, *llm.Response
 	}
 }
 
-func missingField(dice *rand.Rand, req *llm.Request, resp *llm.Response) bool {
-	return parts(func(dice *rand.Rand, part []byte) ([]byte, bool) {
-		tree, _ := decoded(part)
-		object, ok := tree.(map[string]any)
-		if !ok || len(object) == 0 {
-			return part, false
-		}
-		names := slices.Sorted(maps.Keys(object))
-		delete(object, names[dice.IntN(len(names))])
-		spoiled, err := json.Marshal(object)
+func missingField(dice *rand.Rand, part []byte) ([]byte, bool) {
+	tree, _ := decoded(part)
+	object, ok := tree.(map[string]any)
+	if !ok || len(object) == 0 {
+		return part, false
+	}
+	names := slices.Sorted(maps.Keys(object))
+	delete(object, names[dice.IntN(len(names))])
+	spoiled, err := json.Marshal(object)
 
-		return spoiled, err == nil
-	})(dice, req, resp)
+	return spoiled, err == nil
 }
 
 // twoInOne answers twice at once: two objects, or the calls and a question beside.
