@@ -17,6 +17,10 @@ var (
 	// ErrSchemaAhead says that the database has migrations that this program does not know: it is older than the schema.
 	ErrSchemaAhead = errors.New("the database schema is newer than this program: run a newer version of it")
 
+	// ErrSchemaAltered says that a migration was edited after this database had applied it.
+	ErrSchemaAltered = errors.New("the database was made by other texts of this program's migrations, and cannot be brought on: " +
+		"rebuild it (`worker migrate down --all`, then `worker migrate up`; all of Alfred's data in it is lost), or run the program that made it")
+
 	// ErrSchemaBehind says that migrations are pending.
 	ErrSchemaBehind = errors.New("the database schema is behind this program: run `worker migrate up`")
 

@@ -2,7 +2,6 @@ package pg
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -47,6 +46,8 @@ type source interface {
 	// known lists this program's migrations, ascending.
 	known() []migration
 	name() string
+	// ours says that the texts are this project's: a version whose text has changed since it was applied is another one.
+	ours() bool
 	// record is the SQL that notes a version as applied.
 	record(version int64) string
 	// up applies all that are pending.
@@ -85,18 +86,17 @@ func NewMigrator(pool *pgxpool.Pool, logger *slog.Logger) (*Migrator, error) {
 // Data of what it drops is lost.
 func (m *Migrator) Down(ctx context.Context) ([]Step, error) {
 	var steps []Step
-	err := m.locked(ctx, func(conn *pgxpool.Conn) error {
-		for _, source := range slices.Backward(m.sources) {
-			versions, err := source.applied(ctx, conn)
-			if err != nil {
+	err := m.locked(ctx, func(_ *pgxpool.Conn, status Status) error {
+		if err := status.refused(ErrSchemaAltered); err != nil {
+			return err
+		}
+		for i, source := range slices.Backward(m.sources) {
+			if len(status.Sources[i].Applied) > 0 {
+				var err error
+				steps, err = source.down(ctx, 1)
+
 				return err
 			}
-			if len(versions) == 0 {
-				continue
-			}
-			steps, err = source.down(ctx, 1)
-
-			return err
 		}
 
 		return nil
@@ -106,16 +106,18 @@ func (m *Migrator) Down(ctx context.Context) ([]Step, error) {
 }
 
 // DownAll undoes every migration and drops schema alfred itself. All of Alfred's data is lost; extensions and roles
-// stay, because other databases and programs may use them.
+// stay, because other databases and programs may use them. What other texts of the migrations made is dropped with all
+// that depends on it, because nothing here says how to undo it.
 func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 	var steps []Step
-	err := m.locked(ctx, func(conn *pgxpool.Conn) error {
-		for _, source := range slices.Backward(m.sources) {
-			versions, err := source.applied(ctx, conn)
-			if err != nil {
-				return err
-			}
-			if len(versions) == 0 {
+	err := m.locked(ctx, func(conn *pgxpool.Conn, status Status) error {
+		if status.refused(ErrSchemaAltered) != nil {
+			_, err := conn.Exec(ctx, `DROP SCHEMA IF EXISTS kitchen, alfred CASCADE`)
+
+			return err
+		}
+		for i, source := range slices.Backward(m.sources) {
+			if len(status.Sources[i].Applied) == 0 {
 				continue
 			}
 			done, err := source.down(ctx, -1)
@@ -126,7 +128,7 @@ func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 		}
 		// Without CASCADE: what a migration forgot to undo must be an error.
 		_, err := conn.Exec(ctx, `
-			DROP TABLE IF EXISTS alfred.kitchen_migrations, alfred.schema_migrations;
+			DROP TABLE IF EXISTS alfred.kitchen_migrations, alfred.schema_migrations, alfred.migration_texts;
 			DROP SCHEMA IF EXISTS alfred`)
 		if err != nil {
 			return fmt.Errorf("drop schema alfred: %w", err)
@@ -151,7 +153,8 @@ func (m *Migrator) Print(ctx context.Context) (string, error) {
 	for i, source := range m.sources {
 		for _, migration := range source.known() {
 			if slices.Contains(status.Sources[i].Pending, migration.version) {
-				fmt.Fprintf(&text, "\n-- %s %s\nBEGIN;\n%s\n%sCOMMIT;\n", source.name(), migration.name, strings.TrimSpace(migration.sql), source.record(migration.version))
+				fmt.Fprintf(&text, "\n-- %s %s\nBEGIN;\n%s\n%s%s;\nCOMMIT;\n", source.name(), migration.name,
+					strings.TrimSpace(migration.sql), source.record(migration.version), migration.note(source))
 			}
 		}
 	}
@@ -160,14 +163,20 @@ func (m *Migrator) Print(ctx context.Context) (string, error) {
 }
 
 // Up applies what is pending. Any number of processes may call it at once: one works, the others wait and find
-// nothing to do. Errors: [ErrSchemaAhead], [ErrVectorMissing].
+// nothing to do. Errors: [ErrSchemaAhead], [ErrSchemaAltered], [ErrVectorMissing].
 func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
 	var steps []Step
-	err := m.locked(ctx, func(conn *pgxpool.Conn) error {
+	err := m.locked(ctx, func(conn *pgxpool.Conn, status Status) error {
+		if err := status.refused(ErrSchemaAltered); err != nil {
+			return err
+		}
 		if err := bootstrap(ctx, conn); err != nil {
 			return err
 		}
-		for _, source := range m.sources {
+		for i, source := range m.sources {
+			if err := noteTexts(ctx, conn, source, status.Sources[i].Pending); err != nil {
+				return err
+			}
 			done, err := source.up(ctx)
 			steps = append(steps, done...)
 			if err != nil {
@@ -182,7 +191,7 @@ func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
 }
 
 // locked runs work while holding the migrator's lock, and refuses a schema that is ahead.
-func (m *Migrator) locked(ctx context.Context, work func(conn *pgxpool.Conn) error) error {
+func (m *Migrator) locked(ctx context.Context, work func(conn *pgxpool.Conn, status Status) error) error {
 	conn, err := m.pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
@@ -198,11 +207,11 @@ func (m *Migrator) locked(ctx context.Context, work func(conn *pgxpool.Conn) err
 	if err != nil {
 		return err
 	}
-	if err := status.Err(); errors.Is(err, ErrSchemaAhead) {
+	if err := status.refused(ErrSchemaAhead); err != nil {
 		return err
 	}
 
-	return work(conn)
+	return work(conn, status)
 }
 
 // lock polls, because a statement that waits for a lock holds a snapshot, and CREATE INDEX CONCURRENTLY in the run
@@ -239,6 +248,11 @@ func unlock(ctx context.Context, conn *pgxpool.Conn) {
 const bootstrapSQL = `CREATE SCHEMA IF NOT EXISTS alfred;
 CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
 CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
+CREATE TABLE IF NOT EXISTS alfred.migration_texts (source text, version bigint, sha256 text NOT NULL, PRIMARY KEY (source, version));
+COMMENT ON TABLE alfred.migration_texts IS 'What each migration''s text was when it was applied: an edited one is another, and nothing brings this database to it.';
+COMMENT ON COLUMN alfred.migration_texts.source IS 'river, alfred or kitchen.';
+COMMENT ON COLUMN alfred.migration_texts.version IS 'The migration''s number.';
+COMMENT ON COLUMN alfred.migration_texts.sha256 IS 'SHA-256 of its SQL, in hexadecimal digits.';
 `
 
 func bootstrap(ctx context.Context, conn *pgxpool.Conn) error {

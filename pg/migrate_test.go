@@ -124,6 +124,33 @@ func TestMigratorStatus(t *testing.T) {
 	require.ErrorIs(t, err, pg.ErrSchemaAhead)
 }
 
+// A database that another text of a migration made is not taken for one of this program: it says so at start, is not
+// migrated any further, and can be rebuilt.
+func TestMigratorAltered(t *testing.T) {
+	t.Parallel()
+
+	bundle := setupEmpty(t)
+	ctx := t.Context()
+	_, err := bundle.migrator.Up(ctx)
+	require.NoError(t, err)
+	_, err = bundle.pool.Exec(ctx, `UPDATE alfred.migration_texts SET sha256 = 'an earlier text' WHERE source = 'alfred' AND version = 2;
+		ALTER TABLE alfred.sessions DROP COLUMN pinned_at CASCADE`)
+	require.NoError(t, err)
+	require.ErrorIs(t, pg.CheckSchema(ctx, bundle.pool, discard()), pg.ErrSchemaAltered)
+	_, err = bundle.migrator.Up(ctx)
+	require.ErrorIs(t, err, pg.ErrSchemaAltered)
+	require.ErrorContains(t, err, "alfred has another [2]")
+	_, err = bundle.migrator.Down(ctx)
+	require.ErrorIs(t, err, pg.ErrSchemaAltered)
+
+	_, err = bundle.migrator.DownAll(ctx)
+	require.NoError(t, err)
+	_, err = bundle.migrator.Up(ctx)
+	require.NoError(t, err)
+	require.NoError(t, pg.CheckSchema(ctx, bundle.pool, discard()))
+	require.Equal(t, catalog(t, dbtest.Pool(t)), catalog(t, bundle.pool))
+}
+
 // Four processes start at once on a new database: one applies everything, nobody fails.
 func TestMigratorUpAtOnce(t *testing.T) {
 	t.Parallel()

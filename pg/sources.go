@@ -80,6 +80,8 @@ func (s *gooseSource) known() []migration { return s.migrations }
 
 func (s *gooseSource) name() string { return s.source }
 
+func (s *gooseSource) ours() bool { return true }
+
 // record makes the version table as goose would, with goose's row that nothing was applied yet.
 func (s *gooseSource) record(version int64) string {
 	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s (
@@ -180,6 +182,8 @@ func (s *riverSource) migrate(ctx context.Context, direction rivermigrate.Direct
 
 func (s *riverSource) name() string { return "river" }
 
+func (s *riverSource) ours() bool { return false }
+
 // riverLines is the version from which River's table names the line of migrations.
 const riverLines = 5
 
@@ -197,15 +201,11 @@ func (s *riverSource) up(ctx context.Context) ([]Step, error) {
 
 // versions reads a version table, and finds none where the table is not there yet.
 func versions(ctx context.Context, conn queryer, table, query string) ([]int64, error) {
-	rows, err := conn.Query(ctx, `SELECT to_regclass($1) IS NOT NULL`, table)
-	if err != nil {
-		return nil, fmt.Errorf("look for %s: %w", table, err)
-	}
-	exists, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
+	exists, err := isThere(ctx, conn, table)
 	if err != nil || !exists {
 		return nil, err
 	}
-	rows, err = conn.Query(ctx, query)
+	rows, err := conn.Query(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", table, err)
 	}
@@ -215,4 +215,13 @@ func versions(ctx context.Context, conn queryer, table, query string) ([]int64, 
 	}
 
 	return found, nil
+}
+
+func isThere(ctx context.Context, conn queryer, table string) (bool, error) {
+	rows, err := conn.Query(ctx, `SELECT to_regclass($1) IS NOT NULL`, table)
+	if err != nil {
+		return false, fmt.Errorf("look for %s: %w", table, err)
+	}
+
+	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[bool])
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -19,29 +20,46 @@ type Status struct {
 // SourceStatus is one source's versions, ascending.
 type SourceStatus struct {
 	// Ahead are versions in the database that this program does not know.
-	Ahead   []int64 `json:"ahead"`
+	Ahead []int64 `json:"ahead"`
+	// Altered are versions that were applied with another text than this program's.
+	Altered []int64 `json:"altered"`
 	Applied []int64 `json:"applied"`
 	Pending []int64 `json:"pending"`
 	Source  string  `json:"source"`
 }
 
-// Err is [ErrSchemaAhead] or [ErrSchemaBehind] with the versions in question, or nil.
+// Err is [ErrSchemaAhead], [ErrSchemaAltered] or [ErrSchemaBehind], the first that holds, with the versions in question,
+// or nil.
 func (s Status) Err() error {
-	for _, source := range s.Sources {
-		if len(source.Ahead) > 0 {
-			return fmt.Errorf("%w (%s has %v)", ErrSchemaAhead, source.Source, source.Ahead)
-		}
-	}
-	for _, source := range s.Sources {
-		if len(source.Pending) > 0 {
-			return fmt.Errorf("%w (%s lacks %v)", ErrSchemaBehind, source.Source, source.Pending)
+	for _, fault := range []struct {
+		err      error
+		verb     string
+		versions func(s *SourceStatus) []int64
+	}{
+		{ErrSchemaAhead, "has", func(s *SourceStatus) []int64 { return s.Ahead }},
+		{ErrSchemaAltered, "has another", func(s *SourceStatus) []int64 { return s.Altered }},
+		{ErrSchemaBehind, "lacks", func(s *SourceStatus) []int64 { return s.Pending }},
+	} {
+		for i := range s.Sources {
+			if versions := fault.versions(&s.Sources[i]); len(versions) > 0 {
+				return fmt.Errorf("%w (%s %s %v)", fault.err, s.Sources[i].Source, fault.verb, versions)
+			}
 		}
 	}
 
 	return nil
 }
 
-// CheckSchema is what a process asks at start: [ErrSchemaBehind], [ErrSchemaAhead], or nil.
+// refused is the status' error if it is this one.
+func (s Status) refused(as error) error {
+	if err := s.Err(); errors.Is(err, as) {
+		return err
+	}
+
+	return nil
+}
+
+// CheckSchema is what a process asks at start: an error of [Status.Err], or nil.
 func CheckSchema(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) error {
 	migrator, err := NewMigrator(pool, logger)
 	if err != nil {
@@ -76,19 +94,26 @@ func (m *Migrator) Status(ctx context.Context) (Status, error) {
 		if err != nil {
 			return Status{}, err
 		}
-		status.Sources = append(status.Sources, compare(source, applied))
+		texts, err := appliedTexts(ctx, m.pool, source.name())
+		if err != nil {
+			return Status{}, err
+		}
+		status.Sources = append(status.Sources, compare(source, applied, texts))
 	}
 
 	return status, nil
 }
 
-func compare(source source, applied []int64) SourceStatus {
-	status := SourceStatus{Ahead: []int64{}, Applied: []int64{}, Pending: []int64{}, Source: source.name()}
+func compare(source source, applied []int64, texts map[int64]string) SourceStatus {
+	status := SourceStatus{Ahead: []int64{}, Altered: []int64{}, Applied: []int64{}, Pending: []int64{}, Source: source.name()}
 	known := make([]int64, 0, len(applied))
 	for _, migration := range source.known() {
 		known = append(known, migration.version)
-		if !slices.Contains(applied, migration.version) {
+		switch {
+		case !slices.Contains(applied, migration.version):
 			status.Pending = append(status.Pending, migration.version)
+		case source.ours() && texts[migration.version] != migration.digest():
+			status.Altered = append(status.Altered, migration.version)
 		}
 	}
 	for _, version := range applied {

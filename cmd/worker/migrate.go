@@ -58,7 +58,7 @@ func (c *migratePrintCommand) Run(ctx context.Context, e settings.Env, console *
 }
 
 type migrateStatusCommand struct {
-	ExitCode bool `help:"Exit non-zero if the schema is behind or ahead of this program."`
+	ExitCode bool `help:"Exit non-zero if the schema is not this program's."`
 	JSON     bool `help:"Print JSON."`
 }
 
@@ -116,7 +116,8 @@ func printStatus(out io.Writer, status pg.Status, asJSON bool) error {
 		return program.PrintJSON(out, status)
 	}
 	for _, source := range status.Sources {
-		if _, err := fmt.Fprintf(out, "%-8s applied %v  pending %v  ahead %v\n", source.Source, source.Applied, source.Pending, source.Ahead); err != nil {
+		if _, err := fmt.Fprintf(out, "%-8s applied %v  pending %v  ahead %v  altered %v\n",
+			source.Source, source.Applied, source.Pending, source.Ahead, source.Altered); err != nil {
 			return fmt.Errorf("print: %w", err)
 		}
 	}

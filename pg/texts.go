@@ -1,0 +1,63 @@
+package pg
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// digest tells one text of a migration from another.
+func (m migration) digest() string {
+	sum := sha256.Sum256([]byte(m.sql))
+
+	return hex.EncodeToString(sum[:])
+}
+
+// note is the SQL that keeps what a migration's text is now.
+func (m migration) note(source source) string {
+	return fmt.Sprintf(`INSERT INTO alfred.migration_texts (source, version, sha256) VALUES ('%s', %d, '%s') `+
+		`ON CONFLICT (source, version) DO UPDATE SET sha256 = excluded.sha256`, source.name(), m.version, m.digest())
+}
+
+// noteTexts keeps the texts of what is about to be applied. It comes first: a version without its text would be taken
+// for another one, and a text without its version is written over by the next run.
+func noteTexts(ctx context.Context, conn *pgxpool.Conn, source source, pending []int64) error {
+	batch := &pgx.Batch{}
+	for _, migration := range source.known() {
+		if slices.Contains(pending, migration.version) {
+			batch.Queue(migration.note(source))
+		}
+	}
+	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("note the texts of migrations: %w", err)
+	}
+
+	return nil
+}
+
+// appliedTexts are the digests by version; none in a database that no program with this table has made.
+func appliedTexts(ctx context.Context, conn queryer, source string) (map[int64]string, error) {
+	texts := map[int64]string{}
+	exists, err := isThere(ctx, conn, "alfred.migration_texts")
+	if err != nil || !exists {
+		return texts, err
+	}
+	rows, err := conn.Query(ctx, `SELECT version, sha256 FROM alfred.migration_texts WHERE source = $1`, source)
+	if err != nil {
+		return nil, fmt.Errorf("read the texts of migrations: %w", err)
+	}
+	var (
+		version int64
+		digest  string
+	)
+	if _, err := pgx.ForEachRow(rows, []any{&version, &digest}, func() error { texts[version] = digest; return nil }); err != nil {
+		return nil, fmt.Errorf("read the texts of migrations: %w", err)
+	}
+
+	return texts, nil
+}
