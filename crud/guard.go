@@ -129,7 +129,10 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 	return nil
 }
 
-// mustAsk says whether the user has to agree: without a filter, for many rows, to
+// verbs are what calls do to rows that are there.
+var verbs = map[string]domain.Verb{ToolUpdate: domain.Update, ToolDelete: domain.Delete}
+
+// mustAsk says whether the user has to agree: where the type's declaration says so, without a filter, for many rows, to
 // delete more rows than were named, and for a set (not a name or a ref) of which
 // nothing was shown in this session.
 func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []condition) (bool, error) {
@@ -138,7 +141,7 @@ func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []c
 	switch {
 	case len(found.rows) == 0:
 		return false, nil
-	case !restricting, len(found.rows) > maxUnasked:
+	case slices.Contains(e.Approve, verbs[s.call.Tool]), !restricting, len(found.rows) > maxUnasked:
 		return true, nil
 	case s.call.Tool == ToolDelete && moreThanNamed(e, found, list):
 		return true, nil

@@ -19,6 +19,8 @@ import (
 type Seen struct {
 	Drafts map[string]int               // versions by ref
 	Rows   map[string]map[string]string // versions by type and key
+	// Shown are the columns of rows that stood in the prompt, by type and key. Nil where no prompt was asked.
+	Shown map[string]map[string][]string
 }
 
 // newer are rows of one type that are no longer what the decision was made on.
@@ -36,6 +38,24 @@ func (d *decision) asSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity, foun
 	d.newer = &newer{entity: e, keys: keys}
 
 	return fail(CodeStale, "Nothing was written: of these %s, %d changed while you decided. What they are now follows; decide again.", e.Plural, len(keys))
+}
+
+// asShown refuses to write over what the decision's prompt did not show: a row that is named by its ref was meant as it
+// was seen, and a value that nobody has looked at is not replaced by what may have been meant as a change of another one.
+func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) error {
+	var keys []string
+	for _, key := range found.keys(e) {
+		shown := d.bounds.Seen.Shown[e.Type][key]
+		if slices.ContainsFunc(columns, func(name string) bool { return !slices.Contains(shown, name) }) {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	d.newer = &newer{entity: e, keys: keys}
+
+	return fail(CodeStale, "Nothing was written: you have not seen what would be changed of %d of these %s. What they are follows; decide again.", len(keys), e.Plural)
 }
 
 // askAnew asks the user again about rows that changed after the user was asked.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/crud"
+	"alfred/domain"
 )
 
 func (b *bundle) draft() map[string]any {
@@ -126,6 +127,18 @@ func TestV18MoreRowsThanWereNamedAreNotDeletedUnasked(t *testing.T) {
 	require.Contains(t, outcome.Approval.Text, "2 Jan 2027", "what tells them apart is said")
 	require.Equal(t, crud.OptionYes, outcome.Approval.Options[0].ID)
 	require.Equal(t, 2, query[int](b, `SELECT count(*)::int FROM kitchen.tasks WHERE title = 'Call mum'`))
+}
+
+func TestV19WhatADeclarationWantsApprovedIsAskedEachTime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.kit.ByType("task").Approve = []domain.Verb{domain.Delete}
+	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call mum"}}`)
+	outcome := b.decide("write", call(crud.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`))
+	require.NotNil(t, outcome.Approval, "one row, named by its ref")
+	require.Contains(t, outcome.Approval.Text, "This would delete 1 task: Call mum")
+	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM kitchen.tasks WHERE title = 'Call mum'`))
+	b.ok("write", crud.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": "Call dad"}}`)
 }
 
 func TestV22ChildRowsComeInTheOrderInWhichTheyWereMade(t *testing.T) {

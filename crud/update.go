@@ -59,8 +59,16 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return fault
 	}
 	op.before, err = d.targets(ctx, tx, op.step, op.args.Filters)
-	if err != nil || d.approval != nil || len(op.before.rows) == 0 {
+	if err != nil || len(op.before.rows) == 0 {
 		return err
+	}
+	if d.bounds.Seen.Shown != nil && slices.ContainsFunc(op.args.Filters, func(f registry.Filter) bool { return f.Field == keyField || f.Field == op.entity.Key.Name }) {
+		if err := d.asShown(op.entity, op.before, sortedNames(op.written)); err != nil {
+			return err
+		}
+	}
+	if d.approval != nil {
+		return nil
 	}
 	op.after, err = d.update(ctx, tx, op.entity, op.before.keys(op.entity), op.written)
 

@@ -203,15 +203,19 @@ func (q *Queries) EntityRefClear(ctx context.Context, db DBTX, arg *EntityRefCle
 }
 
 const EntityRefCountOlder = `-- name: EntityRefCountOlder :many
-SELECT o.entity_type, count(*)::int AS entities
+SELECT o.why::text AS why, o.entity_type::text AS entity_type, count(*)::int AS entities
 FROM (
-    SELECT e.entity_type FROM entity_refs AS e
-    WHERE e.session_id = $1 AND e.active_turn < $2::int
-    ORDER BY e.active_turn DESC
-    LIMIT $3::int
+    (SELECT 'older' AS why, e.entity_type FROM entity_refs AS e
+     WHERE e.session_id = $1 AND e.active_turn < $2::int
+     ORDER BY e.active_turn DESC
+     LIMIT $3::int)
+    UNION ALL
+    (SELECT CASE h.action WHEN 'linked' THEN 'linked' ELSE 'demoted' END, '' FROM entity_refs AS h
+     WHERE h.session_id = $1 AND h.active_turn IS NULL AND h.state NOT IN ('dropped', 'deleted')
+     LIMIT $3::int)
 ) AS o
-GROUP BY o.entity_type
-ORDER BY o.entity_type
+GROUP BY 1, 2
+ORDER BY 1, 2
 `
 
 type EntityRefCountOlderParams struct {
@@ -221,11 +225,13 @@ type EntityRefCountOlderParams struct {
 }
 
 type EntityRefCountOlderRow struct {
+	Why        string
 	EntityType string
 	Entities   int32
 }
 
-// EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many; an index-only scan.
+// EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many, and
+// what no tier has at any age: demoted, or known only because other rows point at it. Index-only scans.
 func (q *Queries) EntityRefCountOlder(ctx context.Context, db DBTX, arg *EntityRefCountOlderParams) ([]*EntityRefCountOlderRow, error) {
 	rows, err := db.Query(ctx, EntityRefCountOlder, arg.SessionID, arg.OldestTurn, arg.MaxRefs)
 	if err != nil {
@@ -235,7 +241,7 @@ func (q *Queries) EntityRefCountOlder(ctx context.Context, db DBTX, arg *EntityR
 	var items []*EntityRefCountOlderRow
 	for rows.Next() {
 		var i EntityRefCountOlderRow
-		if err := rows.Scan(&i.EntityType, &i.Entities); err != nil {
+		if err := rows.Scan(&i.Why, &i.EntityType, &i.Entities); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)

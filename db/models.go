@@ -646,6 +646,14 @@ type Sessions struct {
 	CreatedAt time.Time
 }
 
+// Settings of the workers by which SQL counts too. The worker that started last has written them.
+type Settings struct {
+	// retention_window: TURN_RETENTION_WINDOW, in turns.
+	Name string
+	// As the worker has it.
+	Value int32
+}
+
 // The event stream of a turn; ends with turn.finished, turn.failed or turn.cancelled.
 type TurnEvents struct {
 	// The turn whose stream this is; its UUID v7 decides the monthly partition.

@@ -212,39 +212,3 @@ func (q *Queries) TurnStepResultPage(ctx context.Context, db DBTX, arg *TurnStep
 	}
 	return items, nil
 }
-
-const TurnStepResultWritten = `-- name: TurnStepResultWritten :many
-SELECT tool, coalesce(entity_type, 'row')::text AS entity_type, sum(row_count)::int AS rows
-FROM turn_step_results
-WHERE turn_id = $1 AND tool IN ('db_create', 'db_update', 'db_delete') AND error_code IS NULL AND row_count > 0
-GROUP BY 1, 2
-ORDER BY 1, 2
-LIMIT 20
-`
-
-type TurnStepResultWrittenRow struct {
-	Tool       string
-	EntityType string
-	Rows       int32
-}
-
-// TurnStepResultWritten counts what a turn's calls have written, by what was done.
-func (q *Queries) TurnStepResultWritten(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*TurnStepResultWrittenRow, error) {
-	rows, err := db.Query(ctx, TurnStepResultWritten, turnID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*TurnStepResultWrittenRow
-	for rows.Next() {
-		var i TurnStepResultWrittenRow
-		if err := rows.Scan(&i.Tool, &i.EntityType, &i.Rows); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}

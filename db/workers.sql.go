@@ -10,6 +10,22 @@ import (
 	"time"
 )
 
+const SettingSet = `-- name: SettingSet :exec
+INSERT INTO settings AS s (name, value) VALUES ($1, $2)
+ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value WHERE s.value <> EXCLUDED.value
+`
+
+type SettingSetParams struct {
+	Name  string
+	Value int32
+}
+
+// SettingSet tells SQL what the workers count by.
+func (q *Queries) SettingSet(ctx context.Context, db DBTX, arg *SettingSetParams) error {
+	_, err := db.Exec(ctx, SettingSet, arg.Name, arg.Value)
+	return err
+}
+
 const WorkerAlive = `-- name: WorkerAlive :one
 SELECT EXISTS (SELECT FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds')::boolean AS alive
 `

@@ -59,6 +59,7 @@ func (b *binder) bindWrites(i int, e *Entity) {
 	}
 
 	b.bindWritable(i, e)
+	b.bindApprove(i, e)
 
 	if e.May(Create) {
 		b.checkCreatable(i, e)
@@ -66,6 +67,20 @@ func (b *binder) bindWrites(i int, e *Entity) {
 
 	if b.cat.tenantRole {
 		b.checkGrants(i, e, table)
+	}
+}
+
+// bindApprove takes over what the user has to agree to. What is created harms nothing that is there.
+func (b *binder) bindApprove(i int, e *Entity) {
+	for n, verb := range b.decl.Entities[i].Approve {
+		switch field := fmt.Sprintf("approve[%d]", n); {
+		case verb != Update && verb != Delete:
+			b.entityProblemf(i, field, "approve: %q is none of update, delete", verb)
+		case !e.May(verb):
+			b.entityProblemf(i, field, "approve: writes does not allow %s, so that nobody can agree to it", verb)
+		default:
+			e.Approve = append(e.Approve, verb)
+		}
 	}
 }
 

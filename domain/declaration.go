@@ -51,6 +51,7 @@ type EntityDecl struct {
 	Reference  bool                `yaml:"reference"`
 	Writes     []Verb              `yaml:"writes"`  // what may be done with rows; none by default
 	Columns    []string            `yaml:"columns"` // that creating and updating may set
+	Approve    []Verb              `yaml:"approve"` // of update and delete, what the user has to agree to each time
 	Label      string              `yaml:"label"`
 	Display    string              `yaml:"display"`
 	Spoken     string              `yaml:"spoken"`

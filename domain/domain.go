@@ -95,6 +95,8 @@ type Entity struct {
 	// Writes is what may be done with the rows, in the order create, update, delete;
 	// nothing that the declaration does not say.
 	Writes []Verb
+	// Approve is what of update and delete the user has to agree to each time, however few rows are named.
+	Approve []Verb
 	// Lockable: the tenant may lock rows, for which it needs the right to update some column.
 	Lockable bool
 	// Singleton: a user has at most one row (a unique owner), as of preferences.

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"alfred/auth"
 	"alfred/httpapi"
 )
 
@@ -19,7 +18,7 @@ func TestKeys(t *testing.T) {
 	b := setup(t)
 	_, revoked := b.newUser(t, "eve", "chat")
 	b.exec(t, `UPDATE api_keys SET revoked_at = now() WHERE user_id = (SELECT id FROM users WHERE name = 'eve')`)
-	never, _ := auth.NewKey()
+	never, _ := httpapi.NewKey()
 
 	var first *answer
 	for name, authorization := range map[string]string{

@@ -24,6 +24,7 @@ type act struct {
 	out      *nodes.ActOutput
 	asker    crud.Asker
 	seen     view.Versions
+	shown    map[string]map[string][]string // nil where no prompt was asked
 	prepared crud.Prepared
 }
 
@@ -50,6 +51,7 @@ func (a *act) prepare(s *state) error {
 	if a.in, err = s.prompts.Act(s.View, int(step.Step)); err != nil {
 		return err
 	}
+	a.shown = shownBy(s.View, &a.in)
 	made, err := s.acted(&nodes.ActOutput{}, a.runner.depends)
 	a.in.Changed = made.rows > 0
 
@@ -129,7 +131,25 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 }
 
 func (a *act) bounds() crud.Bounds {
-	return crud.Bounds{StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Seen: crud.Seen(a.seen)}
+	return crud.Bounds{
+		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations),
+		Seen: crud.Seen{Drafts: a.seen.Drafts, Rows: a.seen.Rows, Shown: a.shown},
+	}
+}
+
+// shownBy are the columns that stand in a prompt, by type and key.
+func shownBy(v *view.View, in *nodes.ActInput) map[string]map[string][]string {
+	shown := map[string]map[string][]string{}
+	for _, e := range v.Registry {
+		if columns := in.Shown[e.Ref]; e.EntityID != nil && len(columns) > 0 {
+			if shown[e.EntityType] == nil {
+				shown[e.EntityType] = map[string][]string{}
+			}
+			shown[e.EntityType][*e.EntityID] = columns
+		}
+	}
+
+	return shown
 }
 
 func operationNames(operations []nodes.Operation) []string {

@@ -74,15 +74,9 @@ func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
 	}
 }
 
-// overdue is what the person is told of a turn that ended at its deadline: what was
-// done before stays done.
+// overdue is what the person is told of a turn that ended at its deadline; turn_end adds what it has written.
 func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Duration) (string, error) {
-	q := db.New()
-	written, err := q.TurnStepResultWritten(ctx, tx, turn.ID)
-	if err != nil {
-		return "", fmt.Errorf("read what was written: %w", err)
-	}
-	steps, err := q.TurnStepList(ctx, tx, turn.ID)
+	steps, err := db.New().TurnStepList(ctx, tx, turn.ID)
 	if err != nil {
 		return "", fmt.Errorf("read steps: %w", err)
 	}
@@ -96,13 +90,6 @@ func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Durat
 	if len(finished) > 0 {
 		text += " Finished before that: " + strings.Join(finished, "; ") + "."
 	}
-	if len(written) == 0 {
-		return text + " Nothing was saved or changed.", nil
-	}
-	parts := make([]string, len(written))
-	for i, row := range written {
-		parts[i] = fmt.Sprintf("%d %s %s", row.Rows, row.EntityType, map[string]string{"db_create": "saved", "db_update": "changed", "db_delete": "deleted"}[row.Tool])
-	}
 
-	return text + " Done, and it stays: " + strings.Join(parts, ", ") + ".", nil
+	return text, nil
 }

@@ -86,7 +86,7 @@ func TestDeadline(t *testing.T) {
 		turn := h.enqueue(jobs.EnqueueParams{})
 		h.exec(`INSERT INTO turn_step_results (turn_id, user_id, step, call, tool, entity_type, row_count)
 			SELECT id, user_id, 1, 9, 'db_create', 'recipe', 2 FROM turns WHERE id = $1`, turn.TurnID)
-		require.Contains(t, *h.ended(turn.TurnID).ErrorMessage, "it stays: 2 recipe saved.")
+		require.Contains(t, *h.ended(turn.TurnID).ErrorMessage, "it stays: saved 2 rows.")
 	})
 
 	t.Run("ReplyIsMadeFromFacts", func(t *testing.T) {

@@ -131,6 +131,8 @@ type thought struct {
 	refs         nodes.Refs
 	// home is the subdomain in which refs of a type are read, for a step of another subdomain.
 	home func(entityType, subdomain string) string
+	// table is where rows of a type are read.
+	table func(entityType string) string
 }
 
 func afterThink(out *nodes.ThinkOutput, in thought) move {
@@ -233,11 +235,39 @@ func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
 		refs := missing[subdomain]
 		steps = append(steps, nodes.Step{
 			Type: "read", Subdomain: subdomain, Refs: refs, Needs: "refs",
-			Description: "Read " + strings.Join(refs, ", ") + " in full, for the next step",
+			Description: "Read " + strings.Join(refs, ", ") + " in full, for the next step", Calls: readCalls(refs, in),
 		})
 	}
 
 	return steps
+}
+
+// readCalls read rows in full by their refs, one call for each type: what is missing is known, and no model is asked.
+func readCalls(refs []string, in thought) []json.RawMessage {
+	var tables []string
+	byTable := map[string][]string{}
+	for _, ref := range refs {
+		table := in.table(in.refs[ref].Type)
+		if table == "" {
+			return nil
+		}
+		if byTable[table] == nil {
+			tables = append(tables, table)
+		}
+		byTable[table] = append(byTable[table], ref)
+	}
+	var calls []json.RawMessage
+	for _, table := range tables {
+		call, err := json.Marshal(map[string]any{
+			"tool": crud.ToolRead, "table": table, "detail": "full", "filters": []any{map[string]any{"field": "id", "op": "in", "value": byTable[table]}},
+		})
+		if err != nil {
+			return nil
+		}
+		calls = append(calls, call)
+	}
+
+	return calls
 }
 
 // acted is what the edge after Act depends on besides its output: what the step

@@ -29,7 +29,7 @@ const (
 var sentences = map[string]string{
 	codeCancelled:       "You cancelled this request.",
 	codeContextOverflow: "This conversation has grown too long for the model. Please start a new one.",
-	codeInternal:        "Something went wrong on our side. Nothing of this step was saved. Please try again.",
+	codeInternal:        "Something went wrong on our side. Please try again.",
 	codeInvalidOutput:   "The model did not give a usable answer. Please try again, perhaps in other words.",
 	codeUsedUp:          "You have used up what you may use in a day. Please come back tomorrow.",
 	codeModelAuth:       "The model refuses our key. Please tell whoever runs this service.",

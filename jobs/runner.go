@@ -253,6 +253,9 @@ func (r *Runner) Start(ctx context.Context) error {
 	if _, err := db.New().PartitionEnsure(ctx, r.Pool); err != nil {
 		return fmt.Errorf("make partitions: %w", err)
 	}
+	if err := db.New().SettingSet(ctx, r.Pool, &db.SettingSetParams{Name: "retention_window", Value: int32(r.Windows.RetentionWindow)}); err != nil {
+		return fmt.Errorf("tell the database the window: %w", err)
+	}
 	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = stop
 	// The lease stands before the first job can be fetched, or a crash right after would leave a job that nobody misses.

@@ -73,18 +73,52 @@ func (s *state) carriedCalls(step *db.TurnSteps) []nodes.Call {
 	}
 	var known *view.Scene
 	for _, call := range calls {
-		if call.Tool != crud.ToolUpdate {
+		if call.Tool != crud.ToolUpdate && call.Tool != crud.ToolDelete {
 			continue
 		}
 		if known == nil {
 			known = s.Scene(false)
 		}
-		if !known.Unchanged(view.Named(call.Args)) {
+		if !carriable(known, call) {
 			return nil
 		}
 	}
 
 	return calls
+}
+
+// carriable says whether a call that changes rows may be carried out as it was planned. What it writes over has to be
+// known; to delete a row it is enough that nobody has touched it since it was last looked at.
+func carriable(known *view.Scene, call nodes.Call) bool {
+	var args struct {
+		Filters []struct {
+			Field string          `json:"field"`
+			Value json.RawMessage `json:"value"`
+		} `json:"filters"`
+		Set []struct {
+			Column string `json:"column"`
+		} `json:"set"`
+	}
+	if json.Unmarshal(call.Args, &args) != nil {
+		return false
+	}
+	var refs, columns []string
+	for _, f := range args.Filters {
+		if bytes.Contains(f.Value, []byte("..")) {
+			return false // a range is for Act to look at
+		}
+		if named := view.Named(f.Value); f.Field == "id" {
+			refs = append(refs, named...)
+		}
+	}
+	for _, one := range args.Set {
+		columns = append(columns, one.Column)
+	}
+	if call.Tool == crud.ToolDelete {
+		return known.Unchanged(refs)
+	}
+
+	return known.Knows(refs, columns)
 }
 
 // lastCall is the call of a model that the last decision came from.

@@ -91,7 +91,7 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 		return move{}, err
 	}
 
-	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, refs: t.in.Refs, home: t.runner.home}), nil
+	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, refs: t.in.Refs, home: t.runner.home, table: t.runner.table}), nil
 }
 
 // home is the subdomain in which refs of a type are read for a step: the step's own, where it can see their table.
@@ -105,6 +105,15 @@ func (r *Runner) home(entityType, subdomain string) string {
 	}
 
 	return subdomain
+}
+
+// table is that of a type; "" for an unknown one.
+func (r *Runner) table(entityType string) string {
+	if entity := r.Domain.ByType(entityType); entity != nil {
+		return entity.Table
+	}
+
+	return ""
 }
 
 func (r *Runner) sees(subdomain, table string) bool {

@@ -7,11 +7,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// carriable are the tools whose calls a plan may write out, by the type of step. A
-// delete is never among them: what it would hit is looked at first.
+// carriable are the tools whose calls a plan may write out, by the type of step.
 var carriable = map[string][]string{
 	"read":  {ToolRead},
-	"write": {ToolCreate, ToolUpdate},
+	"write": {ToolCreate, ToolUpdate, ToolDelete},
 }
 
 // CarriedCalls are the calls that the planner wrote out for a step, in the form in which Act calls
@@ -76,7 +75,7 @@ func carriedCall(raw json.RawMessage) (Call, bool) {
 func plannedCall() *jsonschema.Schema {
 	return object(fields{
 		"step": integer("Number of the step, from 1."),
-		"tool": enum("", ToolRead, ToolCreate, ToolUpdate), "table": text(""),
+		"tool": enum("", ToolRead, ToolCreate, ToolUpdate, ToolDelete), "table": text(""),
 		"filters":  filters(),
 		"detail":   text("Of a read: summary, text, rows or full; else empty."),
 		"from_ref": text("Of a create: the draft to save as it is; else empty."),

@@ -124,6 +124,8 @@ type ActInput struct {
 	EntityTypes []string
 	// SchemaRequestsLeft is 0 when request_schema is no longer offered.
 	SchemaRequestsLeft int
+	// Shown are the columns of stored rows that stand in the prompt, by ref: what a decision may write over.
+	Shown map[string][]string
 	// Changed: a call of this step has changed rows, so that step_complete may say so.
 	Changed bool
 }

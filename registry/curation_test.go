@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"alfred/db"
 )
 
 func TestTiersInDisplayOrder(t *testing.T) {
@@ -255,4 +257,24 @@ func (b *bundle) decisions(t *testing.T) []string {
 		`SELECT array_agg(action ORDER BY created_at, id) FROM decisions WHERE session_id = $1`, b.scope.SessionID).Scan(&actions))
 
 	return actions
+}
+
+// V25: what psql and the page show is counted by the window that the workers have, in each view and function alike.
+func TestV25OneWindow(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.read(t, 1, "recipe", "Soup")
+	_, err := b.tx.Exec(t.Context(), `UPDATE sessions SET last_turn = 5 WHERE id = $1`, b.scope.SessionID)
+	require.NoError(t, err)
+	tiers := func() (found string) {
+		require.NoError(t, b.tx.QueryRow(t.Context(), `SELECT concat_ws(' ', (SELECT tier FROM v_entities WHERE session_id = $1 AND ref = 'recipe_1'), (SELECT tier FROM active_entities($1) WHERE ref = 'recipe_1'),
+			(SELECT tier FROM registry_at($1, 5) WHERE ref = 'recipe_1'))`, b.scope.SessionID).Scan(&found))
+
+		return found
+	}
+	require.Equal(t, "background background", tiers())
+	require.NoError(t, db.New().SettingSet(t.Context(), b.tx, &db.SettingSetParams{Name: "retention_window", Value: 4}))
+	require.Equal(t, "recent recent recent", tiers())
+	require.NoError(t, db.New().SettingSet(t.Context(), b.tx, &db.SettingSetParams{Name: "retention_window", Value: 0}))
+	require.Equal(t, "background background", tiers())
 }

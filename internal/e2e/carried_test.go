@@ -28,7 +28,6 @@ turns:
     reply: Added.
   - understand: {intent: write}
     think: {goal: Clear, decision: plan, steps: [{type: write, subdomain: shopping, description: Delete the milk, refs: [shop_1], calls: [{tool: db_delete, table: shopping_list, filters: [{field: id, op: "=", value: shop_1}]}]}]}
-    act: {calls: [{tool: db_delete, args: {table: shopping_list, filters: [{field: id, op: "=", value: shop_1}]}}, {tool: step_complete, args: {summary: deleted}}]}
     reply: Deleted.
 `)
 	if !*everyApart {
@@ -51,7 +50,7 @@ turns:
 	require.Contains(t, c.prompt(5, "act", 1), "colour")
 
 	require.Equal(t, "write ok", c.say("no milk").outcomes())
-	require.Contains(t, c.callsOf(6), "act", "a delete is looked at first")
+	require.NotContains(t, c.callsOf(6), "act", "a row that was seen and that nobody has touched since is deleted as planned; it can be taken back")
 	c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2`)
 }
 

@@ -121,7 +121,7 @@ func (c *talk) checkCommon() {
 		WHERE t.session_id = $1 AND concat(r.rows, r.error_message) ~* `+uuidPattern)
 	c.fact("0", `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND label ~* `+uuidPattern)
 	c.fact("true", `SELECT count(*) = coalesce(max(number), 0) AND coalesce(min(number), 1) = 1 FROM turns WHERE session_id = $1`)
-	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND (status = 'succeeded') <> (reply IS NOT NULL)`)
+	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND (status = 'succeeded' AND reply IS NULL OR status = 'failed' AND reply IS DISTINCT FROM error_message)`)
 	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND status IN ('queued', 'running')`)
 	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND status = 'succeeded' AND summarized_at IS NULL`)
 	c.fact("0", `SELECT count(*) FROM (SELECT 1 FROM turn_events AS e JOIN turns AS t ON t.id = e.turn_id WHERE t.session_id = $1

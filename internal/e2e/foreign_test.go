@@ -124,8 +124,12 @@ turns:`+act("read", "read", "orders", `{tool: db_read, args: {table: products}},
 		act("generate", "explore", "orders", `{tool: generate, args: {creates: [{type: order, content: {title: Tea for guests, placed_on: "2026-03-09",
       order_lines: [{product_id: product_3, pieces: 1}]}}]}}`)+
 		act("write", "write", "orders", `{tool: db_create, args: {table: orders, from_ref: gen_order_1}}`)+
-		act("write", "write", "orders", `{tool: db_update, args: {table: orders, filters: [{field: id, op: "=", value: order_2}], data: {status: paid}}},
-      {tool: db_update, args: {table: order_lines, filters: [{field: order_id, op: "=", value: order_2}, {field: product_id, op: "=", value: product_2}], data: {pieces: 3}}}`)+
+		`
+  - understand: {intent: write}
+    think: {goal: Do it, decision: plan, steps: [{type: write, subdomain: orders, description: Do it, refs: [order_2], needs: rows}]}
+    act: {step: 2, calls: [{tool: db_update, args: {table: orders, filters: [{field: id, op: "=", value: order_2}], data: {status: paid}}},
+      {tool: db_update, args: {table: order_lines, filters: [{field: order_id, op: "=", value: order_2}, {field: product_id, op: "=", value: product_2}], data: {pieces: 3}}}, {tool: step_complete, args: {summary: done}}]}
+    reply: Done.`+
 		act("write", "write", "orders", `{tool: db_delete, args: {table: orders, filters: [{field: id, op: in, value: [order_1, gen_order_1]}]}}`),
 		`INSERT INTO shop.accounts (alfred_user, email) VALUES ($1, 'ada@example.org'), (gen_random_uuid(), 'eve@example.org')
 			RETURNING nullif($1, $1)`,

@@ -112,7 +112,7 @@ func twoHandsAt(t *testing.T, node string, write func(*talk)) {
 		c.fact("66", newest)
 		return
 	}
-	require.Contains(t, c.prompt(2, "act", 2), `"quantity":77`, "the model is shown what there is now")
+	require.Contains(t, c.prompt(2, "act", 2), "(77 ", "the model is shown what there is now")
 	c.fact("2", newest)
 	require.Contains(t, c.prompt(2, "act", 3), `"servings":66`, "the draft was seen as the person left it before the model changed it")
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"alfred/auth"
 	"alfred/crud"
 	"alfred/db"
 	"alfred/domain"
@@ -197,7 +196,7 @@ func (h *house) guest(name string) *person {
 	h.t.Helper()
 	user, err := db.New().UserEnsure(h.t.Context(), h.pool, name)
 	require.NoError(h.t, err)
-	key, hash := auth.NewKey()
+	key, hash := httpapi.NewKey()
 	_, err = db.New().ApiKeyInsert(h.t.Context(), h.pool, &db.ApiKeyInsertParams{UserID: user, Name: "e2e", KeyHash: hash, Scopes: []string{"chat"}})
 	require.NoError(h.t, err)
 

@@ -20,7 +20,6 @@ turns:
   - understand: {intent: explore}
     think: {goal: A variation, decision: plan, steps: [{type: generate, subdomain: recipes, description: Draft a variation, refs: [recipe_1], needs: rows}]}
     act:
-      - calls: [{tool: db_read, args: {table: recipes, detail: full, filters: [{field: id, op: "=", value: recipe_1}]}}, {tool: step_complete, args: {summary: read}}]
       - calls: [{tool: generate, args: {creates: [{type: recipe, content: `+basil+`}]}}, {tool: step_complete, args: {summary: drafted}}]
     reply: Here is a variation.
   - understand: {intent: chat}
@@ -39,7 +38,7 @@ turns:
 
 	said := c.say("Draft a variation of it")
 	require.Equal(t, "read ok, generate ok", said.outcomes(), "V06: the long texts are read before they are needed")
-	require.Contains(t, c.prompt(3, "act", 2), "### recipe_1")
+	require.Contains(t, c.prompt(3, "act", 1), "### recipe_1", "and by code")
 
 	c.exec(`UPDATE kitchen.recipes SET servings = 9 WHERE user_id = $1 AND name = 'Butter Chicken'`)
 	c.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1 AND name = 'Shakshuka Classic'`)

@@ -125,8 +125,6 @@ turns:
   - understand: {intent: explore}
     think: {goal: Compare, decision: plan, steps: [{type: analyze, subdomain: recipes, description: Compare the methods, refs: [recipe_1, recipe_2, recipe_3], needs: rows}]}
     act:
-      - step: 1
-        calls: [{tool: db_read, args: {table: recipes, filters: [{field: id, op: in, value: [recipe_1, recipe_2, recipe_3]}], detail: text}}, {tool: step_complete, args: {summary: 3 read}}]
       - step: 2
         calls: [{tool: step_complete, args: {summary: compared, conclusions: Shakshuka is the shortest.}}]
     reply: Shakshuka is the shortest.
@@ -142,7 +140,7 @@ turns:
 	c.tier("retained", "recipe_1", "recipe_2", "recipe_3")
 	said := c.say("Compare the instructions of the three")
 	require.Equal(t, "read ok, analyze ok", said.outcomes(), "code puts the read before the analysis")
-	require.Contains(t, c.prompt(6, "act", 2), "Make six hollows")
+	require.Contains(t, c.prompt(6, "act", 1), "Make six hollows")
 	c.fact("Shakshuka is the shortest.", `SELECT analysis_conclusions FROM turn_summaries WHERE session_id = $1 AND turn_number = 6`)
 
 	said = c.say("And the ingredients?")

@@ -39,8 +39,12 @@ turns:` + act("read", "read", "recipes", `{tool: db_read, args: {table: recipes,
       {date: "2026-01-13", meal_type: lunch, recipe_id: recipe_2}, {date: "2026-01-12", meal_type: lunch, recipe_id: recipe_1}]}}`) +
 		act("write", "write", "shopping", `{tool: db_create, args: {table: shopping_list, data: [{name: eggs, quantity: 6, unit: count}, {name: Eggs, quantity: 4, unit: count}, {name: limes}]}},
       {tool: db_read, args: {table: shopping_list}}`) +
-		act("write", "write", "recipes", `{tool: db_update, args: {table: recipes, filters: [{field: id, op: "=", value: recipe_3}], data: {servings: 6}}},
-      {tool: db_delete, args: {table: recipes, filters: [{field: id, op: "=", value: gen_recipe_1}]}}`)
+		`
+  - understand: {intent: write}
+    think: {goal: Do it, decision: plan, steps: [{type: write, subdomain: recipes, description: Do it, refs: [recipe_3], needs: rows}]}
+    act: {step: 2, calls: [` + `{tool: db_update, args: {table: recipes, filters: [{field: id, op: "=", value: recipe_3}], data: {servings: 6}}},
+      {tool: db_delete, args: {table: recipes, filters: [{field: id, op: "=", value: gen_recipe_1}]}}` + `, {tool: step_complete, args: {summary: done}}]}
+    reply: Done.`
 	model, err := script.Parse([]byte(yaml))
 	require.NoError(t, err)
 

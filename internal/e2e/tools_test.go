@@ -231,6 +231,6 @@ turns:
 	c.fact(difference, `SELECT r.rows -> 0 ->> 'result' FROM turn_step_results r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1 AND r.tool = 'calculate'`)
 	data := section(c.prompt(1, "act", 3), "## Active Entities (Full Data)")
 	require.Contains(t, data, `"quantity":1000`, "an analysis sees the rows of the steps before it")
-	require.Contains(t, data, `"quantity":800`)
+	require.Contains(t, data, "(800 g)")
 	c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2`)
 }

@@ -32,6 +32,7 @@ func (t *page) fullData(s *section) {
 	for _, r := range chosen {
 		if line, ok := kept[r]; ok {
 			s.line(line)
+			t.show(r, details[r] != "" || !hasDetail(r))
 			s.because(rowReason(t, r), r.Ref, r.Turn, line+details[r])
 		}
 	}
@@ -92,21 +93,26 @@ func (t *page) chooseRows(step []string) []*view.Row {
 	return chosen
 }
 
-// fitRows decides what gives way: details of the oldest rows first, then the
-// oldest rows. What the step is about comes before all, what this turn read before what the
-// window kept.
+// fitRows decides what gives way: details of the oldest rows first, then the oldest rows. What the step is about stands
+// in full before anything else has a place, and its line whatever the budget: nobody may write over what was not shown.
 func (t *page) fitRows(chosen []*view.Row, budget int) (lines, details map[*view.Row]string) {
 	lines, details = map[*view.Row]string{}, map[*view.Row]string{}
 	byAge := slices.Clone(chosen)
-	own := func(r *view.Row) int {
-		if slices.Contains(t.step.Refs, r.Ref) {
-			return 1
-		}
-
-		return 0
-	}
-	slices.SortStableFunc(byAge, func(a, b *view.Row) int { return cmp.Or(own(b)-own(a), b.Turn-a.Turn, b.Step-a.Step) })
+	slices.SortStableFunc(byAge, func(a, b *view.Row) int { return cmp.Or(b.Turn-a.Turn, b.Step-a.Step) })
+	own, others := []*view.Row{}, []*view.Row{}
 	for _, r := range byAge {
+		if slices.Contains(t.step.Refs, r.Ref) {
+			own = append(own, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	for _, r := range own {
+		lines[r] = t.tableRow(r)
+		budget -= clean.Tokens(lines[r])
+	}
+	budget = t.fitDetails(own, lines, details, budget)
+	for _, r := range others {
 		line := t.tableRow(r)
 		cost := clean.Tokens(line)
 		if cost > budget && (len(lines) >= minShortRows || cost > shortRow) {
@@ -115,7 +121,14 @@ func (t *page) fitRows(chosen []*view.Row, budget int) (lines, details map[*view
 		budget -= cost
 		lines[r] = line
 	}
-	for _, r := range byAge {
+	t.fitDetails(others, lines, details, budget)
+
+	return lines, details
+}
+
+// fitDetails adds the details of rows that have a line, and returns what is left of the budget.
+func (t *page) fitDetails(rows []*view.Row, lines, details map[*view.Row]string, budget int) int {
+	for _, r := range rows {
 		if _, ok := lines[r]; !ok || !hasDetail(r) {
 			continue
 		}
@@ -126,32 +139,57 @@ func (t *page) fitRows(chosen []*view.Row, budget int) (lines, details map[*view
 		}
 	}
 
-	return lines, details
+	return budget
+}
+
+// show notes which columns of a row stand in the prompt; its long texts and children do with its details.
+func (t *page) show(r *view.Row, detailed bool) {
+	for name, value := range r.Columns {
+		if detailed || !say.IsLong(value) {
+			t.shown[r.Ref] = append(t.shown[r.Ref], name)
+		}
+	}
+	if !detailed {
+		return
+	}
+	for _, refs := range r.Children {
+		for _, ref := range refs {
+			if below := t.Rows.ByRef[ref]; below != nil {
+				t.show(below, true)
+			}
+		}
+	}
 }
 
 func (t *page) tableRow(r *view.Row) string {
 	e := t.ByRef[r.Ref]
-	var b strings.Builder
-	b.WriteString("| " + r.Ref + " | " + clean.Cell(e.Label) + " | " + e.EntityType)
+	kind := e.EntityType
 	if e.Stale != "" {
-		b.WriteString(" [" + e.Stale + "]")
+		kind += " [" + e.Stale + "]"
 	}
-	b.WriteString(" | {")
-	first := true
+	data := t.cells(r)
+	if line, whole := t.FactsLine(r); whole && clean.Tokens(line) < clean.Tokens(data) {
+		data = clean.Cell(line)
+	}
+
+	return "| " + r.Ref + " | " + clean.Cell(e.Label) + " | " + kind + " | " + data + " |"
+}
+
+// cells are a row's short values by column.
+func (t *page) cells(r *view.Row) string {
+	var b strings.Builder
 	for _, name := range say.ColumnOrder(r.Kind, r.Columns) {
 		value := r.Columns[name]
 		if name == r.Kind.Key.Name || clean.IsEmpty(value) || say.IsLong(value) {
 			continue
 		}
-		if !first {
+		if b.Len() > 0 {
 			b.WriteString(",")
 		}
-		first = false
 		b.WriteString(clean.JSON(name) + ":" + clean.JSON(value))
 	}
-	b.WriteString("} |")
 
-	return b.String()
+	return "{" + b.String() + "}"
 }
 
 func hasDetail(r *view.Row) bool {

@@ -3,6 +3,7 @@ package prompt
 import (
 	"strconv"
 
+	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
@@ -40,25 +41,45 @@ func (t *page) turnFacts(s *section) {
 	s.because("current", "", t.Number, s.body.String())
 }
 
-// conversationRange is what was said in a range, with the text so far.
+// conversationRange is what was said in a range: the turns that no text covers yet in full, those before in a line each.
 func (t *page) conversationRange(s *section) {
-	t.talk(s, t.Past, nil)
-	t.covered(s, "conversation")
+	t.talk(s, t.Older("conversation", 0), nil)
+	t.covered(s, "conversation", t.EarlierLine)
 }
 
-// narrativeRange is what was done in a range, with the text so far.
+// narrativeRange is what was done in a range, likewise.
 func (t *page) narrativeRange(s *section) {
-	for _, p := range t.Past {
+	for _, p := range t.Older("narrative", 0) {
 		t.pastTurn(s, p, false)
 	}
-	t.covered(s, "narrative")
+	t.covered(s, "narrative", t.EarlierDeed)
 }
 
-func (t *page) covered(s *section, kind string) {
-	if covered := t.Earlier[kind]; covered != nil {
-		s.line()
-		s.line("### Earlier")
+// covered is what a text stands for already, made of the rows again: a text made of a text loses a little each time.
+// The text itself stands for those turns alone that have no room.
+func (t *page) covered(s *section, kind string, line func(*db.TurnListPastRow) string) {
+	covered := t.Earlier[kind]
+	if covered == nil {
+		return
+	}
+	older := t.Past[:len(t.Past)-len(t.Older(kind, 0))]
+	budget, from := t.config.Budget.Conversation/2, len(older)
+	lines := make([]string, len(older))
+	for from > 0 {
+		lines[from-1] = line(older[from-1])
+		if budget -= clean.Tokens(lines[from-1]); budget < 0 {
+			break
+		}
+		from--
+	}
+	s.line()
+	s.line("### Earlier")
+	if from > 0 || len(older) > 0 && older[0].Number > 1 {
 		s.line(clean.Block(covered.Text))
 		s.because("summary", "", int(covered.ToTurn), covered.Text)
+	}
+	for i := from; i < len(older); i++ {
+		s.line(lines[i])
+		s.because("window", "", int(older[i].Number), lines[i])
 	}
 }

@@ -42,13 +42,16 @@ type pastStep struct {
 }
 
 func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
-	if p.Status != db.TurnStatusSucceeded {
+	if p.Status != db.TurnStatusSucceeded && !worked(p.Steps) {
 		return // nothing came of it, the conversation tells
 	}
 	var b strings.Builder
 	heading := "### Turn " + strconv.Itoa(int(p.Number))
 	if last {
 		heading += " (last turn)"
+	}
+	if p.Status != db.TurnStatusSucceeded {
+		heading += " (" + string(p.Status) + ": what its steps did stays done)"
 	}
 	b.WriteString(heading + "\n")
 	told := t.config.FullDetailTurns >= t.config.RetentionWindow // word by word under Conversation
@@ -69,6 +72,13 @@ func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 	s.line(shown)
 	s.line()
 	s.because("window", "", int(p.Number), shown)
+}
+
+// worked says that a turn got as far as to do something.
+func worked(data json.RawMessage) bool {
+	var steps []pastStep
+
+	return json.Unmarshal(data, &steps) == nil && slices.ContainsFunc(steps, func(s pastStep) bool { return len(s.EntitiesAffected) > 0 })
 }
 
 func fact(b *strings.Builder, name, value string) {

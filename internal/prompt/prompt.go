@@ -27,8 +27,9 @@ type page struct {
 	say.Teller
 
 	config Config
-	step   *db.TurnSteps // that act works on, or nil
-	known  bool          // the scene has more than what is in view
+	step   *db.TurnSteps       // that act works on, or nil
+	known  bool                // the scene has more than what is in view
+	shown  map[string][]string // columns that stand in the prompt, by ref
 }
 
 func (p *Prompts) page(v *view.View, known bool) *page {
@@ -135,7 +136,9 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) nodes.ActInput {
 	in := t.bounds(step)
 	in.Facts, in.Step = t.nodeFacts(), typedStep(step)
 	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
+	t.shown = map[string][]string{}
 	in.Frame = t.frame("act", t.stepPersona(step), nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
+	in.Shown = t.shown
 
 	return in
 }

@@ -15,7 +15,7 @@ import (
 const (
 	docs  = "../../docs/prompts.md"
 	head  = "| Node | Tag | Heading | Source | Window | Budget |\n|---|---|---|---|---|---|\n"
-	after = "\n## What gives way first\n"
+	after = "\n## Output contracts\n"
 )
 
 // docs/prompts.md shows the table of sections, with the budgets that hold by default; -update prints it anew.

@@ -128,7 +128,28 @@ func (t *page) openQuestion(s *section) {
 	for _, option := range payload.Options {
 		s.line("- ", t.OptionWords(option))
 	}
+	if clicked := t.clicked(q, &payload); clicked != "" {
+		s.line("The user clicked: ", clicked)
+	}
 	s.because("question", "", int(q.AskedTurn), s.body.String())
+}
+
+// clicked is the option that the current message chose by a click, "" for an answer in words.
+func (t *page) clicked(q *db.QuestionListTurnRow, payload *view.QuestionPayload) string {
+	var answer struct {
+		Question string `json:"question_id"`
+		Option   string `json:"option_id"`
+	}
+	if len(t.Turn.Answer) == 0 || json.Unmarshal(t.Turn.Answer, &answer) != nil || !strings.EqualFold(answer.Question, q.ID.String()) {
+		return ""
+	}
+	for _, option := range payload.Options {
+		if option.ID == answer.Option {
+			return t.OptionWords(option)
+		}
+	}
+
+	return ""
 }
 
 // constraintsInForce are what the user asked to hold, in the user's words and

@@ -202,6 +202,9 @@ func (t *page) countRest(s *section, listed map[*view.Entity]bool) {
 	counts := map[string]int{}
 	total := 0
 	for _, row := range t.OlderCounts {
+		if row.Why != "older" {
+			continue
+		}
 		counts[row.EntityType] = int(row.Entities)
 		total += int(row.Entities)
 	}
@@ -230,20 +233,23 @@ func (t *page) countRest(s *section, listed map[*view.Entity]bool) {
 
 // countHidden counts what no tier has: linked by other rows only, or demoted.
 func (t *page) countHidden(s *section, listed map[*view.Entity]bool) {
-	demoted, linked := 0, 0
-	for _, e := range t.Entities {
+	hidden := map[string]int{}
+	for _, row := range t.OlderCounts {
+		hidden[row.Why] += int(row.Entities)
+	}
+	for e := range listed {
 		switch {
-		case listed[e] || e.Tier != "" || e.State == "deleted":
-		case e.DemotedAtTurn != nil:
-			demoted++
+		case e.Tier != "" || e.State == "deleted":
 		case e.Action == "linked":
-			linked++
+			hidden["linked"]--
+		case e.DemotedAtTurn != nil:
+			hidden["demoted"]--
 		}
 	}
-	if demoted > 0 {
-		s.line("Demoted, not listed: ", strconv.Itoa(demoted), "; named, they come back")
+	if n := hidden["demoted"]; n > 0 {
+		s.line("Demoted, not listed: ", strconv.Itoa(n), "; named, they come back")
 	}
-	if linked > 0 {
-		s.line("Known only because other rows point at them: ", strconv.Itoa(linked))
+	if n := hidden["linked"]; n > 0 {
+		s.line("Known only because other rows point at them: ", strconv.Itoa(n))
 	}
 }

@@ -46,7 +46,7 @@ func (t *Teller) EarlierLine(p *db.TurnListPastRow) string {
 	line := "Turn " + strconv.Itoa(int(p.Number)) + ": \"" + clean.Inline(t.WithLabels(p.Message), ShortLine) + "\" → "
 	switch p.Status {
 	case db.TurnStatusFailed, db.TurnStatusCancelled:
-		return line + "(" + string(p.Status) + ")"
+		return strings.TrimSpace(line + "(" + string(p.Status) + ") " + clean.Clip(clean.Inline(p.Reply, 0), ShortLine))
 	default:
 		return line + clean.Clip(t.ResponseSummary(p), ShortLine)
 	}
@@ -135,17 +135,17 @@ func (t *Teller) DecisionLine(d *view.Decision) string {
 func (t *Teller) EarlierDeed(p *db.TurnListPastRow) string {
 	line := "Turn " + strconv.Itoa(int(p.Number)) + ": "
 	if p.Status != db.TurnStatusSucceeded {
-		return line + "(" + string(p.Status) + ")"
+		return strings.TrimSpace(line + "(" + string(p.Status) + ") " + clean.Clip(clean.Inline(p.Reply, 0), ShortLine))
 	}
 
 	return line + clean.Clip(OrWord(clean.Inline(p.Goal, ShortLine), clean.Quote(t.WithLabels(p.Message), ShortLine))+" → "+t.ResponseSummary(p), 2*ShortLine)
 }
 
-// CompressedByCode is the text of a range without a model: the text so far and a
-// line for each turn, the oldest words giving way.
+// CompressedByCode is the text of a range without a model: a line for each turn, the oldest words giving way; before
+// them the text so far, where not all turns of the range are at hand.
 func (t *Teller) CompressedByCode(kind string, most int) string {
 	var lines []string
-	if covered := t.Earlier[kind]; covered != nil {
+	if covered := t.Earlier[kind]; covered != nil && len(t.Past) > 0 && t.Past[0].Number > 1 {
 		lines = append(lines, clean.Inline(covered.Text, 0))
 	}
 	for _, p := range t.Past {

@@ -19,6 +19,30 @@ func (t *Teller) DisplayLine(r *view.Row, without ...string) string {
 	return t.lineOf(r.Kind, r.Columns, forModel, without...) + " id:" + r.Ref
 }
 
+// FactsLine is a row's line without its label, which stands beside it, and whether it says all of the row's short values:
+// a template may leave one out.
+func (t *Teller) FactsLine(r *view.Row) (line string, whole bool) {
+	short := map[string]any{}
+	for name, value := range r.Columns {
+		if !IsLong(value) {
+			short[name] = value
+		}
+	}
+	label := t.ByRef[r.Ref].Label
+	line = t.lineOf(r.Kind, short, forModel)
+	for name, value := range short {
+		_, flag := value.(bool)
+		if name == r.Kind.Key.Name || isCanonical(r.Kind, name) || clean.IsEmpty(value) || flag {
+			continue
+		}
+		if said := clean.Inline(clean.Value(value), 0); !strings.Contains(line, said) && !strings.Contains(label, said) {
+			return "", false
+		}
+	}
+
+	return strings.TrimSpace(strings.TrimPrefix(line, label)), true
+}
+
 // hearer is who a row is put into words for.
 type hearer int
 

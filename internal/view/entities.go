@@ -72,10 +72,28 @@ func Named(text []byte) []string {
 	return refPattern.FindAllString(string(text), -1)
 }
 
-// Unchanged says that there are such refs, that the row of each is loaded, and that nobody has changed it since.
+// Knows says that these columns of the row of each ref stand in the data of the window, as they are now.
+func (t *Scene) Knows(refs, columns []string) bool {
+	for _, ref := range refs {
+		e, r := t.ByRef[ref], t.Rows.ByRef[ref]
+		if e == nil || r == nil || e.Stale != "" || e.State == db.RefStateDeleted {
+			return false
+		}
+		if slices.ContainsFunc(columns, func(name string) bool { _, known := r.Columns[name]; return !known }) {
+			return false
+		}
+	}
+
+	return len(refs) > 0
+}
+
+// Unchanged says that the rows of these refs are there, and still as they were when they were last read, whether that
+// stands in any prompt or not.
 func (t *Scene) Unchanged(refs []string) bool {
 	for _, ref := range refs {
-		if e := t.ByRef[ref]; e == nil || len(e.Loaded) == 0 || e.Stale != "" || e.State == db.RefStateDeleted {
+		e := t.ByRef[ref]
+		if e == nil || e.EntityID == nil || e.RowVersion == nil || e.Stale != "" || e.State == db.RefStateDeleted ||
+			t.Versions.Rows[e.EntityType][*e.EntityID] != *e.RowVersion {
 			return false
 		}
 	}

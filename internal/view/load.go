@@ -243,8 +243,7 @@ func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*
 	return v, nil
 }
 
-// Range is the view of a turn after the turns from..to (inclusive) that has nothing but these as its past, and of these
-// no turn that the newest text of the kind covers.
+// Range is the view of a turn after the turns from..to (inclusive) that has nothing but these as its past, the newest of them.
 func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, from, to int) (*View, error) {
 	v, err := l.session(ctx, tx, sessionID)
 	if err != nil {
@@ -264,10 +263,6 @@ func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, from
 	}
 	v.Earlier = byKind(earlier)
 	slices.Reverse(v.Past)
-	if said, done := v.Earlier["conversation"], v.Earlier["narrative"]; said != nil && done != nil {
-		covered := min(said.ToTurn, done.ToTurn)
-		v.Past = slices.DeleteFunc(v.Past, func(p *db.TurnListPastRow) bool { return p.Number <= covered })
-	}
 
 	return v, l.lookUp(ctx, tx, v, false)
 }

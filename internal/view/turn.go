@@ -51,6 +51,7 @@ type QuestionPayload struct {
 
 // QuestionOption is one answer that a question offers.
 type QuestionOption struct {
+	ID    string `json:"id"`
 	Label string `json:"label"`
 	Ref   string `json:"ref"`
 }

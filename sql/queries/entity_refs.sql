@@ -45,17 +45,22 @@ INSERT INTO entity_events (session_id, user_id, ref, turn_number, action, actor,
 SELECT c.session_id, c.user_id, c.ref, @turn_number::int, 'demoted', @actor::text, c.data
 FROM cleared AS c;
 
--- EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many; an index-only scan.
+-- EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many, and
+-- what no tier has at any age: demoted, or known only because other rows point at it. Index-only scans.
 -- name: EntityRefCountOlder :many
-SELECT o.entity_type, count(*)::int AS entities
+SELECT o.why::text AS why, o.entity_type::text AS entity_type, count(*)::int AS entities
 FROM (
-    SELECT e.entity_type FROM entity_refs AS e
-    WHERE e.session_id = @session_id AND e.active_turn < @oldest_turn::int
-    ORDER BY e.active_turn DESC
-    LIMIT @max_refs::int
+    (SELECT 'older' AS why, e.entity_type FROM entity_refs AS e
+     WHERE e.session_id = @session_id AND e.active_turn < @oldest_turn::int
+     ORDER BY e.active_turn DESC
+     LIMIT @max_refs::int)
+    UNION ALL
+    (SELECT CASE h.action WHEN 'linked' THEN 'linked' ELSE 'demoted' END, '' FROM entity_refs AS h
+     WHERE h.session_id = @session_id AND h.active_turn IS NULL AND h.state NOT IN ('dropped', 'deleted')
+     LIMIT @max_refs::int)
 ) AS o
-GROUP BY o.entity_type
-ORDER BY o.entity_type;
+GROUP BY 1, 2
+ORDER BY 1, 2;
 
 -- EntityRefEndExclusions ends the exclusions that came with constraints, in whichever of the user's sessions they are.
 -- name: EntityRefEndExclusions :many

@@ -31,11 +31,3 @@ WHERE turn_id = @turn_id AND (step, call) > (@after_step::int, @after_call::int)
 ORDER BY step, call
 LIMIT @page_size;
 
--- TurnStepResultWritten counts what a turn's calls have written, by what was done.
--- name: TurnStepResultWritten :many
-SELECT tool, coalesce(entity_type, 'row')::text AS entity_type, sum(row_count)::int AS rows
-FROM turn_step_results
-WHERE turn_id = @turn_id AND tool IN ('db_create', 'db_update', 'db_delete') AND error_code IS NULL AND row_count > 0
-GROUP BY 1, 2
-ORDER BY 1, 2
-LIMIT 20;

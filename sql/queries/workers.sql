@@ -28,3 +28,8 @@ DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes';
 -- WorkerDiffers notes what this worker does not know of the domain's tables.
 -- name: WorkerDiffers :exec
 UPDATE workers SET differences = @differences::text[] WHERE id = @id AND differences <> @differences::text[];
+
+-- SettingSet tells SQL what the workers count by.
+-- name: SettingSet :exec
+INSERT INTO settings AS s (name, value) VALUES (@name, @value)
+ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value WHERE s.value <> EXCLUDED.value;

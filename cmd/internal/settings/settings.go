@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"alfred/auth"
 	"alfred/httpapi"
 	"alfred/internal/prompt"
 	"alfred/jobs"
@@ -62,8 +61,8 @@ type Settings struct {
 	Addr    string
 	Open    bool // without keys
 	Origins []string
-	Budget  auth.Budget
-	Tokens  auth.TokenConfig
+	Budget  httpapi.Budget
+	Tokens  httpapi.TokenConfig
 
 	fallbackLLM, fallbackModel string
 	openAI, anthropic, gemini  provider.Server

@@ -57,6 +57,7 @@ CREATE TABLE entity_refs (
     CONSTRAINT entity_refs_turns_ordered CHECK (turn_created <= turn_last_ref)
 );
 CREATE INDEX entity_refs_active_idx ON entity_refs (session_id, active_turn) INCLUDE (entity_type) WHERE active_turn IS NOT NULL;
+CREATE INDEX entity_refs_hidden_idx ON entity_refs (session_id) INCLUDE (state, action) WHERE active_turn IS NULL;
 CREATE INDEX entity_refs_row_idx ON entity_refs (user_id, entity_id, entity_type) WHERE entity_id IS NOT NULL;
 CREATE INDEX entity_refs_retained_idx ON entity_refs (session_id, turn_last_ref) WHERE active_reason IS NOT NULL;
 CREATE INDEX entity_refs_label_idx ON entity_refs (session_id, lower(label));
@@ -174,6 +175,29 @@ $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION entity_state IS 'What an event keeps of a registry row: what the event''s own columns do not say, and no nulls.';
 
+-- What workers are told in their environment and what SQL has to know of it too: a person at psql, the page and a model
+-- see the same only if they count by the same number.
+CREATE TABLE settings (
+    name  text NOT NULL,
+    value integer NOT NULL,
+    CONSTRAINT settings_pkey PRIMARY KEY (name),
+    CONSTRAINT settings_name_known CHECK (name IN ('retention_window')),
+    CONSTRAINT settings_value_not_negative CHECK (value >= 0)
+);
+COMMENT ON TABLE settings IS 'Settings of the workers by which SQL counts too. The worker that started last has written them.';
+COMMENT ON COLUMN settings.name IS 'retention_window: TURN_RETENTION_WINDOW, in turns.';
+COMMENT ON COLUMN settings.value IS 'As the worker has it.';
+
+-- +goose StatementBegin
+CREATE FUNCTION retention_window() RETURNS integer
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT coalesce((SELECT s.value FROM settings AS s WHERE s.name = 'retention_window'), 2)
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION retention_window IS 'How many turns a ref stays in view untouched: the workers'' TURN_RETENTION_WINDOW, 2 before the first has started.';
+
 -- +goose StatementBegin
 CREATE FUNCTION entity_tier(state ref_state, action text, excluded_reason text, demoted_at_turn integer,
                             turn_last_ref integer, active_reason text, current_turn integer, turns_window integer) RETURNS text
@@ -203,7 +227,7 @@ COMMENT ON FUNCTION tier_rank IS 'Display order of the tiers.';
 
 CREATE VIEW v_entities WITH (security_invoker = true) AS
 SELECT e.session_id, e.ref, e.entity_type, e.entity_id, e.label, e.state, e.action,
-       entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref, e.active_reason, s.last_turn, 2) AS tier,
+       entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref, e.active_reason, s.last_turn, (SELECT retention_window())) AS tier,
        e.turn_created, e.turn_last_ref, e.turn_promoted, e.active_reason, e.excluded_reason, e.loaded, e.number
 FROM entity_refs AS e
 JOIN sessions AS s ON s.id = e.session_id;
@@ -229,7 +253,7 @@ COMMENT ON COLUMN v_entities.number IS 'The n of the ref: refs of one type are l
 -- read a big registry as a whole, by several processes. PL/pgSQL keeps the plan of a
 -- connection; a function in plain SQL with settings is planned at every call.
 -- +goose StatementBegin
-CREATE FUNCTION entities_at(session uuid, current_turn integer, turns_window integer DEFAULT 2) RETURNS SETOF v_entities
+CREATE FUNCTION entities_at(session uuid, current_turn integer, turns_window integer DEFAULT retention_window()) RETURNS SETOF v_entities
 LANGUAGE plpgsql STABLE ROWS 100
 SET search_path = alfred, public, pg_temp
 SET enable_seqscan = off
@@ -252,7 +276,7 @@ $$;
 COMMENT ON FUNCTION entities_at IS 'The refs in a tier (generated, recent, retained, excluded) as the given turn sees them, in display order.';
 
 -- +goose StatementBegin
-CREATE FUNCTION active_entities(session uuid, turns_window integer DEFAULT 2) RETURNS SETOF v_entities
+CREATE FUNCTION active_entities(session uuid, turns_window integer DEFAULT retention_window()) RETURNS SETOF v_entities
 LANGUAGE sql STABLE
 SET search_path = alfred, public, pg_temp
 AS $$
@@ -277,7 +301,7 @@ AS $$
     ) AS newest
     CROSS JOIN LATERAL jsonb_populate_record(NULL::entity_refs, newest.data) AS e
     CROSS JOIN LATERAL (SELECT entity_tier(e.state, e.action, e.excluded_reason, e.demoted_at_turn, e.turn_last_ref,
-                                           e.active_reason, registry_at.turn_number, 2) AS tier) AS x
+                                           e.active_reason, registry_at.turn_number, (SELECT retention_window())) AS tier) AS x
     ORDER BY tier_rank(x.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number
 $$;
 -- +goose StatementEnd
@@ -291,6 +315,8 @@ DROP VIEW v_entities;
 DROP FUNCTION tier_rank(text);
 DROP FUNCTION entity_state(entity_refs);
 DROP FUNCTION entity_tier(ref_state, text, text, integer, integer, text, integer, integer);
+DROP FUNCTION retention_window();
+DROP TABLE settings;
 DROP TABLE artifacts;
 DROP TABLE entity_events;
 DROP TABLE ref_counters;

@@ -21,7 +21,7 @@ BEGIN
         EXECUTE format('CREATE POLICY %I ON %I TO alfred_tenant USING (user_id = (SELECT tenant_id()))', t || '_tenant', t);
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     END LOOP;
-    FOREACH t IN ARRAY ARRAY['users', 'embeddings', 'api_keys', 'idempotency_keys', 'workers'] LOOP -- the last three without a policy: no tenant reads them
+    FOREACH t IN ARRAY ARRAY['users', 'embeddings', 'api_keys', 'idempotency_keys', 'workers', 'settings'] LOOP -- the last four without a policy: no tenant reads them
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     END LOOP;
 END
@@ -66,7 +66,7 @@ GRANT SELECT ON users, sessions, turns, constraints, embeddings, entity_refs, re
     v_sessions, v_turns, v_feedback, v_timeline, v_entities, v_context, v_llm_costs, v_queue TO alfred_tenant;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
-    tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
+    retention_window(), tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
     queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb),
     turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb), cancel_turn(uuid), fork_session(uuid, integer), undo_turn(uuid, text, text), turn_undo(uuid, text, text), forget_session(uuid), usage_today(uuid, timestamptz),
     recall_found(text, text[], timestamptz[], timestamptz[], uuid, integer, text[], text[], text[], text[], text[], text, text, integer, integer, double precision, double precision, double precision, integer),
@@ -90,7 +90,7 @@ $$;
 DROP FUNCTION row_owner();
 REVOKE ALL ON context_items, v_sessions, v_turns, v_timeline, v_entities, v_context, v_llm_costs, v_queue FROM alfred_tenant;
 REVOKE EXECUTE ON FUNCTION tenant_id(), uuid_v7(timestamptz), entity_tier(ref_state, text, text, integer, integer, text, integer, integer),
-    tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
+    retention_window(), tier_rank(text), entities_at(uuid, integer, integer), active_entities(uuid, integer), registry_at(uuid, integer),
     queue_rows(), enqueue_turn(uuid, text, text, text, text, jsonb, jsonb, jsonb),
     turn_enqueue(uuid, text, text, text, text, jsonb, jsonb, jsonb), cancel_turn(uuid), fork_session(uuid, integer), undo_turn(uuid, text, text), turn_undo(uuid, text, text), forget_session(uuid), usage_today(uuid, timestamptz),
     recall_found(text, text[], timestamptz[], timestamptz[], uuid, integer, text[], text[], text[], text[], text[], text, text, integer, integer, double precision, double precision, double precision, integer),

@@ -1,4 +1,4 @@
-package auth
+package httpapi
 
 import (
 	"context"
@@ -61,12 +61,12 @@ type tokenClaims struct {
 	expires time.Time
 }
 
-// verify returns ErrUnauthorized for a token that is not good, whatever is wrong
-// with it, and ErrNoKeys if that cannot be told for want of the issuer's keys.
+// verify returns errUnauthorized for a token that is not good, whatever is wrong
+// with it, and errNoKeys if that cannot be told for want of the issuer's keys.
 func (t *tokens) verify(ctx context.Context, token string) (tokenClaims, error) {
 	signed, kid, alg, err := parseToken(token)
 	if err != nil {
-		return tokenClaims{}, ErrUnauthorized
+		return tokenClaims{}, errUnauthorized
 	}
 	key, err := t.keys.find(ctx, kid, alg)
 	if err != nil {
@@ -77,19 +77,19 @@ func (t *tokens) verify(ctx context.Context, token string) (tokenClaims, error) 
 		all      map[string]json.RawMessage
 	)
 	if err := signed.Claims(key.Key, &standard, &all); err != nil {
-		return tokenClaims{}, ErrUnauthorized
+		return tokenClaims{}, errUnauthorized
 	}
 	expected := jwt.Expected{Issuer: t.config.Issuer, AnyAudience: jwt.Audience{t.config.Audience}, Time: t.now()}
 	if standard.Expiry == nil || standard.ValidateWithLeeway(expected, clockLeeway) != nil {
-		return tokenClaims{}, ErrUnauthorized
+		return tokenClaims{}, errUnauthorized
 	}
 	user, err := userClaim(all, t.config.UserClaim)
 	if err != nil {
-		return tokenClaims{}, ErrUnauthorized
+		return tokenClaims{}, errUnauthorized
 	}
 	scopes, err := scopesOf(all)
 	if err != nil {
-		return tokenClaims{}, ErrUnauthorized
+		return tokenClaims{}, errUnauthorized
 	}
 
 	return tokenClaims{user: user, scopes: scopes, expires: standard.Expiry.Time().Add(clockLeeway)}, nil

@@ -1,0 +1,130 @@
+package e2e_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// question is the id of the open question.
+func (c *talk) question() string {
+	c.t.Helper()
+
+	return c.one(`SELECT id FROM questions WHERE session_id = $1 AND status = 'open'`)
+}
+
+// click answers the open question as the page does: with the label for people and the option's id for the rest.
+func (c *talk) click(option, label string) *turn {
+	c.t.Helper()
+
+	return c.send(message{"message": label, "answer": map[string]string{"question_id": c.question(), "option_id": option}})
+}
+
+// V02: a click answers with an option's id, and what a model makes of the label decides nothing: yes permits what was
+// offered, no permits nothing, a row that was chosen is that row.
+func TestV02ClicksAreAnswers(t *testing.T) {
+	t.Parallel()
+	save := `{goal: Save it, decision: plan, steps: [{type: write, subdomain: recipes, description: Save the draft, refs: [gen_recipe_1], calls: [{tool: db_create, table: recipes, from_ref: gen_recipe_1}]}]}`
+	c := converse(t, `
+turns:`+draft(basil)+`
+  - understand: {intent: confirm}
+    think: {goal: Nothing, decision: plan, steps: []}
+    reply: As you like.
+  - understand: {intent: explore}
+    think: {goal: Change it, decision: plan, steps: [{type: generate, subdomain: recipes, description: Change the draft, refs: [gen_recipe_1]}]}
+    act: {calls: [{tool: generate, args: {updates: [{ref: gen_recipe_1, content: {servings: 3}}]}}, {tool: step_complete, args: {summary: changed}}]}
+    reply: For three.
+  - understand: {intent: chat}
+    think: `+save+`
+    reply: Saved.
+  - understand: {intent: read, disambiguation: {question: Which one?, options: [recipe_1, recipe_2]}}
+    reply: Which one?
+  - understand: {intent: chat, quick: {entity_type: recipe, why: no}}
+    think: {goal: Talk, decision: plan, steps: []}
+    reply: That one.
+`)
+	c.exec(`UPDATE kitchen.recipes SET name = 'Pad' WHERE user_id = $1 AND name = 'Pad See Ew'`)
+	c.say("draft the basil dish")
+	first := c.question()
+	c.click("no", "No")
+	require.Contains(t, c.prompt(2, "think", 1), "The user clicked: No", "who plans knows")
+
+	var problem struct {
+		Code string `json:"code"`
+	}
+	answer := func(question, option string) int {
+		return c.call(http.MethodPost, c.path("/turns"), message{"message": "Yes", "answer": map[string]string{"question_id": question, "option_id": option}}, &problem)
+	}
+	require.Equal(t, http.StatusConflict, answer(first, "yes"), "a question that is over takes no answer")
+	c.say("for three")
+	require.Equal(t, http.StatusBadRequest, answer(c.question(), "recipe_1"), "an option of another question: %+v", problem)
+	require.Equal(t, "write ok", c.click("yes", "Yes").outcomes(), "misread as chat")
+	c.fact("3", `SELECT servings FROM kitchen.recipes WHERE user_id = $2 AND name = 'Thai Basil Chicken'`)
+}
+
+// V19: nothing is lost by deleting one row at once, because it can be taken back; what a declaration wants approved is
+// asked about all the same, and a yes carries out exactly that.
+func TestV19ADeletedRowCanBeTakenBack(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: {entity_type: recipe, why: one table}}
+    act: {calls: [{tool: db_read, args: {table: recipes}}]}
+  - understand: {intent: write}
+    think: {goal: Delete it, decision: plan, steps: [{type: write, subdomain: recipes, description: Delete the shakshuka, refs: [recipe_3], calls: [{tool: db_delete, table: recipes, filters: [{field: id, op: "=", value: recipe_3}]}]}]}
+    reply: Deleted.
+  - understand: {intent: write, undo: {turn: 0}}
+`)
+	c.say("show my recipes")
+	require.Equal(t, "write ok", c.say("delete the shakshuka").outcomes())
+	c.fact("2", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
+	require.NotContains(t, c.callsOf(2), "act", "nobody has touched it since it was read")
+	c.say("take that back")
+	c.fact("3", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
+}
+
+// V29: a turn that wrote and then failed says what stays, in its reply, in its summary and to the next turn; trying again
+// does it only once more if somebody asks for it.
+func TestV29AFailedTurnSaysWhatStays(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Add, decision: plan, steps: [{type: write, subdomain: shopping, description: Add milk}, {type: write, subdomain: tasks, description: Add a task}]}
+    act: [{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: step_complete, args: {summary: added}}]}, {error: {kind: auth}}]
+  - understand: {intent: chat}
+    think: {goal: Talk, decision: plan, steps: []}
+    reply: Milk is on the list.
+  - understand: {intent: chat, error: {kind: auth}}
+`)
+	failed := c.fail("milk, and call mum")
+	require.Contains(t, failed.Reply, "Done before that, and it stays: saved milk.")
+	require.Equal(t, failed.Reply, failed.Error.Message)
+	c.fact("Add milk ok", `SELECT (steps -> 0 ->> 'description') || ' ' || (steps -> 0 ->> 'status') FROM turn_summaries WHERE session_id = $1 AND turn_number = 1`)
+	c.say("what about the milk?")
+	require.Contains(t, section(c.prompt(2, "think", 1), "## What Happened"), "Add milk (write, shopping): ok")
+	require.Contains(t, c.fail("hello").Reply, "The model refuses our key", "nothing was begun, so there is nothing to deny")
+}
+
+// A row that was named by its ref is written over only by who has seen what is written over.
+func TestWhatWasNotSeenIsNotWrittenOver(t *testing.T) {
+	t.Parallel()
+	change := `{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 7}]}}`
+	c := converse(t, `
+turns:
+  - understand: {intent: read}
+    think: {goal: See names, decision: plan, steps: [{type: read, subdomain: inventory, description: Read the names}]}
+    act: {calls: [{tool: db_read, args: {table: inventory, columns: [name]}}, {tool: step_complete, args: {summary: read}}]}
+    reply: There.
+  - understand: {intent: write}
+    think: {goal: Change it, decision: plan, steps: [{type: write, subdomain: inventory, description: Seven of it, refs: [inv_1], calls: [{tool: db_update, table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 7}]}]}]}
+    act: [{calls: [`+change+`]}, {calls: [`+change+`, {tool: step_complete, args: {summary: changed}}]}]
+    reply: Seven.
+`)
+	c.say("what is there?")
+	require.Equal(t, "write ok", c.say("seven of the first").outcomes())
+	require.Equal(t, "understand act act reply", c.callsOf(2), "the plan knows the name alone, and so does the first decision")
+	require.Contains(t, section(c.prompt(2, "act", 2), "## Step Results"), "you have not seen what would be changed")
+	c.fact("7", `SELECT i.quantity::int::text FROM kitchen.inventory i JOIN entity_refs r ON r.entity_id = i.id::text WHERE r.session_id = $1 AND r.ref = 'inv_1'`)
+}

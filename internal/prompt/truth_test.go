@@ -1,0 +1,231 @@
+package prompt_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/internal/clean"
+	"alfred/internal/prompt"
+	"alfred/internal/testfactory"
+	"alfred/internal/view"
+	"alfred/nodes"
+)
+
+// V06: what the step is about stands in Act's prompt whatever the budget, and what stands there is what may be written over.
+func TestV06TheStepsOwnRowsAreNeverCut(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *prompt.Config) { c.Budget.Rows = 400 })
+	for i := range 300 {
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("shop_%d", i+1)})
+	}
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Stew"})
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_2", Label: "Soup"})
+	turn := b.running(t, 1, "change them", db.StepTypeWrite)
+	b.exec(t, `UPDATE turn_steps SET refs = '{recipe_1,shop_300}' WHERE turn_id = $1`, turn.ID)
+	long := strings.Repeat("Stir. ", 40)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "recipe", Rows: fmt.Sprintf(
+		`[{"id": "recipe_1", "name": "Stew", "instructions": [%q]}, {"id": "recipe_2", "name": "Soup", "instructions": [%q]}]`, long, strings.Repeat("Boil. ", 400))})
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: 2, Type: "shop", Rows: rows("shop", 300, `, "quantity": 3`)})
+
+	in := b.act(t, turn, 1)
+	data := body(in.Frame, "## Active Entities (Full Data)")
+	require.Contains(t, data, "| shop_300 |", "300 rows give way before the one that the step is about")
+	require.Contains(t, data, "### recipe_1\ninstructions:", "and so do other rows before its long texts")
+	require.NotContains(t, data, "### recipe_2")
+	require.Contains(t, in.Shown["recipe_1"], "instructions")
+	require.Contains(t, in.Shown["recipe_2"], "name")
+	require.NotContains(t, in.Shown["recipe_2"], "instructions", "what was cut was not seen")
+	require.NotContains(t, in.Shown, "shop_290")
+}
+
+// V06: a plan's call that changes a row is carried out only where what it writes over is known; one column of a row is not all of it.
+func TestV06KnownIsByColumn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "inv_1"})
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "inv_2"})
+	turn := b.running(t, 1, "two of it", db.StepTypeWrite)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "inv", Rows: `[{"id": "inv_1", "name": "Milk"}]`})
+	s := b.view(t, b.tx, turn).Scene(false)
+	require.True(t, s.Knows([]string{"inv_1"}, []string{"name"}))
+	require.False(t, s.Knows([]string{"inv_1"}, []string{"quantity"}))
+	require.False(t, s.Knows([]string{"inv_2"}, nil), "a handle is no data")
+	require.False(t, s.Knows(nil, nil))
+	s.ByRef["inv_1"].Stale = view.StaleChanged
+	require.False(t, s.Knows([]string{"inv_1"}, []string{"name"}))
+}
+
+// V25: with no window at all nothing is recent, and nothing divides by it.
+func TestV25TheWindowMayBeNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *prompt.Config) { c.RetentionWindow, c.FullDetailTurns = 0, 0 })
+	testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1}))
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Stew"})
+	f := b.think(t, b.running(t, 2, "hello", db.StepTypeRead)).Frame
+	require.Empty(t, body(f, "## Recent Context (last 0 turns)"))
+	require.Contains(t, body(f, "## What Happened"), "Turn 1", "what the window leaves out stands in short")
+}
+
+// V29: what a turn did before it failed stands in the narrative and in the conversation.
+func TestV29AFailedTurnsWritesAreTold(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	failed := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1, Message: "add milk", Status: db.TurnStatusFailed,
+		Error: "Something went wrong. Done before that, and it stays: saved Milk."})
+	b.exec(t, `UPDATE turns SET reply = error_message WHERE id = $1`, failed.ID)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "shop_1", Label: "Milk", Action: "created"})
+	b.exec(t, `INSERT INTO turn_summaries (turn_id, session_id, turn_number, user_message, steps) VALUES ($1, $2, 1, 'add milk',
+		'[{"step": 1, "step_type": "write", "subdomain": "shopping", "description": "Add milk", "status": "ok", "outcome": "added", "entities_affected": ["shop_1"]}]')`, failed.ID, b.session)
+	f := b.think(t, b.running(t, 2, "again", db.StepTypeRead)).Frame
+	require.Contains(t, body(f, "## What Happened"), "### Turn 1 (last turn) (failed: what its steps did stays done)\nSteps:\n1. Add milk (write, shopping): ok. added → shop_1")
+	require.Contains(t, body(f, "## Conversation"), "Alfred (failed): Something went wrong. Done before that, and it stays: saved Milk.")
+}
+
+// V30, V40: what remains after exclusions is named to Think and Act by ref and to the reply by name, whether a model
+// repeats it or not.
+func TestV30WhatRemainsIsNamed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1}))
+	for ref, o := range map[string]testfactory.RefOpts{
+		"recipe_1": {Label: "Cod"}, "recipe_2": {Label: "Wings", Excluded: "too hot"}, "recipe_3": {Label: "Salad", LastRef: 2}, "recipe_4": {Label: "Soup", LastRef: 2},
+	} {
+		o.Ref = ref
+		testfactory.Ref(t, b.tx, b.session, o)
+	}
+	b.exec(t, `UPDATE entity_refs SET demoted_at_turn = 1 WHERE session_id = $1 AND ref = 'recipe_1'`, b.session)
+	turn := b.running(t, 2, "not the wings", db.StepTypeAnalyze)
+	for node, f := range map[string]nodes.Frame{"think": b.think(t, turn).Frame, "act": b.act(t, turn, 1).Frame} {
+		require.Equal(t, "recipe_3, recipe_4", body(f, "## Viable for planning"), node)
+	}
+	require.Contains(t, body(b.reply(t, turn).Frame, "## Reply Guidance"), "- Not excluded, still to choose from: Salad, Soup.")
+}
+
+// V33: of what Understand lists the newest stay; the rest is counted by type, what was demoted or is linked too.
+func TestV33TheNewestAreListedAndTheRestIsCounted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for n := 1; n <= 24; n++ {
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("recipe_%d", n*2), Label: fmt.Sprintf("Dish %d", n), LastRef: n})
+	}
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "inv_1", Label: "Eggs", LastRef: 20, Demoted: 20})
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "task_1", Label: "Call", LastRef: 20, Action: "linked"})
+	known := body(b.understand(t, b.running(t, 25, "hello", db.StepTypeRead)).Frame, "## All Known Entities")
+	require.Contains(t, known, "- recipe_48: Dish 24")
+	require.Contains(t, known, "- recipe_10: Dish 5 ")
+	require.NotContains(t, known, "- recipe_8: Dish 4")
+	require.Contains(t, known, "Also known, not listed: 4 recipes")
+	require.Contains(t, known, "Demoted, not listed: 1; named, they come back")
+	require.Contains(t, known, "Known only because other rows point at them: 1")
+}
+
+// V35: each type of step has examples of its own, real calls on a table of its subdomain, and analysis a way to go about it.
+func TestV35ExamplesAreCallsOfTheStepsType(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for kind, want := range map[db.StepType][]string{
+		db.StepTypeRead:     {`db_read {"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}]`, `"op": "ilike", "value": "%...%"`},
+		db.StepTypeAnalyze:  {"## How To Analyze", `db_analyze {"table": "recipes"`},
+		db.StepTypeGenerate: {`generate {"creates": [{"type": "recipe", "set":`, `"updates": [{"ref": "gen_recipe_1"`},
+		db.StepTypeWrite:    {`db_create {"table": "recipes", "from_ref": "gen_recipe_1"}`, `db_update {"table": "recipes", "filters": [{"field": "id"`, `db_delete {"table": "recipes"`},
+	} {
+		b.exec(t, `DELETE FROM turns WHERE session_id = $1`, b.session)
+		persona := b.act(t, b.running(t, 1, "hello", kind), 1).Persona
+		for _, one := range want {
+			require.Contains(t, persona, one, kind)
+		}
+		for other, calls := range map[db.StepType]string{db.StepTypeRead: "By name: db_read", db.StepTypeGenerate: "A new draft: generate", db.StepTypeWrite: "Away with it: db_delete"} {
+			require.Equal(t, kind == other, strings.Contains(persona, calls), "%s in %s", other, kind)
+		}
+	}
+}
+
+// V36: a row's short values stand as its display line where that says all of them, in fewer tokens than names and quotes take.
+func TestV36RowsStandAsTheirDisplayLine(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "inv_1", Label: "Eggs"})
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "meal_1", Label: "Jan 12 [lunch]"})
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Butter Chicken", Action: "linked"})
+	turn := b.running(t, 1, "hello", db.StepTypeAnalyze)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "inv", Rows: `[{"id": "inv_1", "name": "Eggs", "quantity": 12, "unit": "count", "location": "fridge", "category": "dairy"}]`})
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: 2, Type: "meal", Rows: `[{"id": "meal_1", "date": "2026-01-12", "meal_type": "lunch", "recipe_id": "recipe_1", "_recipe_id_label": "Butter Chicken", "servings": 2}]`})
+	data := body(b.act(t, turn, 1).Frame, "## Active Entities (Full Data)")
+	require.Contains(t, data, "| ref | label | type | data |")
+	require.Contains(t, data, "| inv_1 | Eggs | inv | (12 count) [fridge] category:dairy |", "the name stands once")
+	require.Contains(t, data, "→ Butter Chicken (recipe_1) servings:2 |", "who acts needs the ref")
+	require.NotContains(t, data, `"quantity"`)
+}
+
+// V38: what stands for older turns is made of their rows each time, not of what was made of them before; the text made
+// before stands for those alone that have no room.
+func TestV38CompressionIsOfRows(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for n := 1; n <= 8; n++ {
+		testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: n, Goal: fmt.Sprintf("goal %d", n)}))
+	}
+	for _, kind := range []string{"conversation", "narrative"} {
+		b.exec(t, `INSERT INTO history_summaries (session_id, kind, from_turn, to_turn, text, model, prompt_version, created_at) VALUES ($1, $2, 1, 4, 'Worded before.', 'm', '1', $3)`,
+			b.session, kind, testfactory.Epoch())
+	}
+	in := b.compress(t, 8)
+	said, done := body(in.Frame, "## Conversation"), body(in.Frame, "## What Happened")
+	require.Contains(t, said, "[Turn 5] User: message 5\nAlfred: reply 5", "what is new stands in full")
+	for n := 1; n <= 4; n++ {
+		require.Contains(t, said, fmt.Sprintf("Turn %d: \"message %d\" → reply %d", n, n, n))
+		require.Contains(t, done, fmt.Sprintf("Turn %d: goal %d", n, n))
+	}
+	require.NotContains(t, text(in.Frame)+in.Fallback.Conversation+in.Fallback.Narrative, "Worded before.")
+
+	b.prompts = prompt.New(b.domain, tight(func(c *prompt.Config) { c.Budget.Conversation = 40 }))
+	said = body(b.compress(t, 8).Frame, "## Conversation")
+	require.Contains(t, said, "### Earlier\nWorded before.")
+	require.NotContains(t, said, "Turn 1:")
+}
+
+func tight(change func(*prompt.Config)) prompt.Config {
+	c := prompt.DefaultConfig()
+	change(&c)
+
+	return c
+}
+
+// V38: a draft is offered when it was made or changed, not in every turn in which it waits.
+func TestV38ADraftIsOfferedOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "gen_recipe_1", Label: "Curry"})
+	turn := b.running(t, 1, "draft a curry", db.StepTypeGenerate)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Tool: "generate", Type: "recipe", Rows: `[{"id": "gen_recipe_1", "name": "Curry"}]`})
+	const offer = "Drafts are waiting: offer once to save them."
+	require.Contains(t, body(b.reply(t, turn).Frame, "## Reply Guidance"), offer)
+	require.NotContains(t, body(b.reply(t, b.running(t, 2, "thanks", db.StepTypeRead)).Frame, "## Reply Guidance"), offer)
+}
+
+// V40: Understand's instructions begin with what it is for, over budget its list keeps the highest confidence, and what
+// is expected next stands with the reply's guidance.
+func TestV40SmallGapsToTheSeeds(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *prompt.Config) { c.Budget.Entities = 60 })
+	for i, confidence := range []string{"0.2", "0.9"} {
+		ref := fmt.Sprintf("recipe_%d", i+1)
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: ref, Label: "A dish with quite a long name that takes its place", Retained: "it is planned for the week"})
+		b.exec(t, `UPDATE entity_refs SET retain_confidence = `+confidence+` WHERE session_id = $1 AND ref = $2`, b.session, ref)
+	}
+	past := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 9})
+	testfactory.Summary(t, b.tx, past)
+	b.exec(t, `UPDATE turn_summaries SET natural_next = 'they will save it' WHERE turn_id = $1`, past.ID)
+	turn := b.running(t, 10, "hello", db.StepTypeRead)
+	known := body(b.understand(t, turn).Frame, "## All Known Entities")
+	require.Contains(t, known, "recipe_2")
+	require.NotContains(t, known, "recipe_1:")
+	reply := b.reply(t, turn).Frame
+	require.Contains(t, body(reply, "## Reply Guidance"), "they will save it")
+	require.NotContains(t, body(reply, "## Conversation Flow"), "they will save it")
+	require.LessOrEqual(t, clean.Tokens(known), 150)
+}
