@@ -92,6 +92,10 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 		return Row{}, err
 	}
 
+	if err := wrote(ctx, tx, user); err != nil {
+		return Row{}, err
+	}
+
 	return t.Get(ctx, tx, user, e.Type, d.steps[0].record.changes[0].ID)
 }
 

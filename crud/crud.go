@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"alfred/db"
 	"alfred/domain"
 	"alfred/recall"
 )
@@ -100,6 +101,8 @@ type Result struct {
 	Notice       string // what the result does not say: a search that was degraded
 	ErrorCode    Code
 	ErrorMessage string
+	// Stored is its row in turn_step_results.
+	Stored *db.TurnStepResultInsertParams
 }
 
 // Change is one row that a decision wrote, for jobs that follow a write, such as

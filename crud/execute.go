@@ -355,11 +355,12 @@ func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args
 	if err != nil {
 		return err
 	}
-	queue.Exec("store result", db.TurnStepResultInsert, &db.TurnStepResultInsertParams{
+	result.Stored = &db.TurnStepResultInsertParams{
 		TurnID: turn, Step: int32(step), Call: int32(result.Call), Tool: result.Tool,
 		EntityType: textOrNil(result.EntityType), Params: storedArgs(args), Rows: raw, RowCount: int32(result.RowCount),
 		Refs: append([]string{}, result.Refs...), ErrorCode: textOrNil(string(result.ErrorCode)), ErrorMessage: textOrNil(message),
-	})
+	}
+	queue.Exec("store result", db.TurnStepResultInsert, result.Stored)
 
 	return nil
 }

@@ -78,11 +78,13 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, 
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == CodeApprovalNeeded {
 		return Row{}, &ConfirmError{Text: refused.Message}
 	}
-	if err != nil || user.Session == nil {
+	if err == nil && user.Session != nil {
+		d.registry = registry.New(tx, t.domain, d.scope)
+		_, err = op.record(ctx, d, tx)
+	}
+	if err != nil {
 		return row, err
 	}
-	d.registry = registry.New(tx, t.domain, d.scope)
-	_, err = op.record(ctx, d, tx)
 
-	return row, err
+	return row, wrote(ctx, tx, user)
 }

@@ -224,26 +224,38 @@ func (t *Tools) change(
 	}
 	row := found.row(e, 0)
 	if user.Session == nil {
-		return row, nil
+		return row, wrote(ctx, tx, user)
 	}
 	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{{
 		Entity: e, Rows: found.rows, Action: userActions[verb], Sets: all(e).sets, Versions: found.versions,
 	}}, t.labels(tx, d.scope))
+	if err != nil {
+		return row, err
+	}
 
-	return row, err
+	return row, wrote(ctx, tx, user)
 }
 
-// enter makes the session's coming turn the place of the change. The session must
+// wrote tells the user's running turns that rows are others now.
+func wrote(ctx context.Context, tx pgx.Tx, user User) error {
+	if _, err := db.New().UserChange(ctx, tx, user.ID); err != nil {
+		return fmt.Errorf("note the change: %w", err)
+	}
+
+	return nil
+}
+
+// enter makes the session's coming turn the place of the change, and lets the turn that runs know. The session must
 // be the user's.
 func (d *decision) enter(ctx context.Context, tx pgx.Tx, session uuid.UUID) error {
-	found, err := db.New().SessionGetContext(ctx, tx, session)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && found.UserID != d.scope.UserID {
+	last, err := db.New().SessionChange(ctx, tx, &db.SessionChangeParams{ID: session, UserID: d.scope.UserID})
+	if errors.Is(err, pgx.ErrNoRows) {
 		return fail(CodeNotFound, "There is no such session.")
 	}
 	if err != nil {
-		return fmt.Errorf("read session: %w", err)
+		return fmt.Errorf("enter session: %w", err)
 	}
-	d.scope.SessionID, d.scope.Turn = session, int(found.LastTurn)+1
+	d.scope.SessionID, d.scope.Turn = session, int(last)+1
 
 	return nil
 }

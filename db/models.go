@@ -642,6 +642,8 @@ type Sessions struct {
 	ForkedAtTurn *int32
 	// Since when it stands above the others in lists; null for most.
 	PinnedAt *time.Time
+	// Goes up with what others than its running turn write of it: its user beside the conversation, a late summary. A turn that carries what it has loaded loads again.
+	Version int64
 	// When it was started.
 	CreatedAt time.Time
 }
@@ -846,6 +848,8 @@ type Users struct {
 	Name string
 	// IANA time zone in which this user's "today" and "this week" are meant.
 	Timezone string
+	// Goes up when Alfred writes rows of the domain for the user, or what the user asked to hold for good. A turn that carries what it has loaded loads again.
+	Version int64
 	// When the user was made.
 	CreatedAt time.Time
 }

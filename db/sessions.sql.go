@@ -12,6 +12,23 @@ import (
 	"github.com/google/uuid"
 )
 
+const SessionChange = `-- name: SessionChange :one
+UPDATE sessions SET version = version + 1 WHERE id = $1 AND user_id = $2 RETURNING last_turn
+`
+
+type SessionChangeParams struct {
+	ID     uuid.UUID
+	UserID uuid.UUID
+}
+
+// SessionChange comes first in a transaction that changes what a session knows beside its turns, and tells the one that runs.
+func (q *Queries) SessionChange(ctx context.Context, db DBTX, arg *SessionChangeParams) (int32, error) {
+	row := db.QueryRow(ctx, SessionChange, arg.ID, arg.UserID)
+	var last_turn int32
+	err := row.Scan(&last_turn)
+	return last_turn, err
+}
+
 const SessionEnsure = `-- name: SessionEnsure :exec
 INSERT INTO sessions (id, user_id, domain, title, mode)
 VALUES ($1, $2, $3, $4, 'plan')

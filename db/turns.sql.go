@@ -30,27 +30,35 @@ func (q *Queries) TurnAdvance(ctx context.Context, db DBTX, arg *TurnAdvancePara
 }
 
 const TurnContext = `-- name: TurnContext :one
-SELECT u.timezone,
+SELECT u.timezone, s.version AS session_version, u.version AS user_version,
        (t.inputs_applied_at IS NULL
         AND (t.ui_changes <> '[]' OR t.mentioned_entities <> '[]' OR t.message LIKE '%@[%'
              OR EXISTS (SELECT FROM entity_events AS v
                         WHERE v.session_id = t.session_id AND v.turn_number = t.number
                           AND v.action IN ('created:user', 'updated:user', 'deleted:user'))))::boolean AS has_inputs
 FROM turns AS t
+JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
 JOIN users AS u ON u.id = t.user_id
 WHERE t.id = $1
 `
 
 type TurnContextRow struct {
-	Timezone  string
-	HasInputs bool
+	Timezone       string
+	SessionVersion int64
+	UserVersion    int64
+	HasInputs      bool
 }
 
-// TurnContext is what a turn's view needs of session and user, and whether the user changed or pointed at anything that is not applied yet.
+// TurnContext is what a turn's view needs of session and user, their versions, and whether the user changed or pointed at anything that is not applied yet.
 func (q *Queries) TurnContext(ctx context.Context, db DBTX, id uuid.UUID) (*TurnContextRow, error) {
 	row := db.QueryRow(ctx, TurnContext, id)
 	var i TurnContextRow
-	err := row.Scan(&i.Timezone, &i.HasInputs)
+	err := row.Scan(
+		&i.Timezone,
+		&i.SessionVersion,
+		&i.UserVersion,
+		&i.HasInputs,
+	)
 	return &i, err
 }
 
@@ -482,6 +490,34 @@ func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([
 	return items, nil
 }
 
+const TurnPulse = `-- name: TurnPulse :one
+SELECT t.status, t.position, s.version AS session_version, u.version AS user_version
+FROM turns AS t
+JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
+JOIN users AS u ON u.id = t.user_id
+WHERE t.id = $1
+`
+
+type TurnPulseRow struct {
+	Status         TurnStatus
+	Position       int32
+	SessionVersion int64
+	UserVersion    int64
+}
+
+// TurnPulse is whether a turn still stands where a carried view has it, and the versions of what others may have written since.
+func (q *Queries) TurnPulse(ctx context.Context, db DBTX, id uuid.UUID) (*TurnPulseRow, error) {
+	row := db.QueryRow(ctx, TurnPulse, id)
+	var i TurnPulseRow
+	err := row.Scan(
+		&i.Status,
+		&i.Position,
+		&i.SessionVersion,
+		&i.UserVersion,
+	)
+	return &i, err
+}
+
 const TurnReply = `-- name: TurnReply :execrows
 UPDATE turns
 SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = $1::text,
@@ -524,12 +560,18 @@ const TurnSummarized = `-- name: TurnSummarized :execrows
 WITH done AS (
     UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
     WHERE t.id = $1 AND t.position = $2 AND t.status = 'succeeded' AND t.summarized_at IS NULL
-    RETURNING t.session_id, t.user_id, t.goal
-), titled AS (
-    UPDATE sessions AS s SET title = title_of(d.goal)
+    RETURNING t.session_id, t.user_id, t.number, t.goal
+), named AS (
+    SELECT d.session_id, d.user_id, s.last_turn > d.number AS late,
+           title_of(coalesce(d.goal, '')) <> ''
+           AND s.title = (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1) AS titled, d.goal
     FROM done AS d
-    WHERE s.id = d.session_id AND s.user_id = d.user_id AND title_of(coalesce(d.goal, '')) <> ''
-      AND s.title = (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1)
+    JOIN sessions AS s ON s.id = d.session_id AND s.user_id = d.user_id
+), told AS (
+    UPDATE sessions AS s
+    SET title = CASE WHEN n.titled THEN title_of(n.goal) ELSE s.title END, version = s.version + n.late::int
+    FROM named AS n
+    WHERE s.id = n.session_id AND s.user_id = n.user_id AND (n.titled OR n.late)
 )
 SELECT done.session_id FROM done
 `
@@ -540,7 +582,8 @@ type TurnSummarizedParams struct {
 }
 
 // TurnSummarized is the fence of a summary. The session's row is locked before. As long as a conversation is called by what
-// was said first it is called by what a turn was for, once; what a person called it stays.
+// was said first it is called by what a turn was for, once; what a person called it stays. A later turn that runs already is told
+// by the session's version that this one has ended.
 func (q *Queries) TurnSummarized(ctx context.Context, db DBTX, arg *TurnSummarizedParams) (int64, error) {
 	result, err := db.Exec(ctx, TurnSummarized, arg.ID, arg.Position)
 	if err != nil {

@@ -11,6 +11,19 @@ import (
 	"github.com/google/uuid"
 )
 
+const UserChange = `-- name: UserChange :one
+UPDATE users SET version = version + 1 WHERE id = $1 RETURNING version
+`
+
+// UserChange tells the running turns of a user that rows of the domain, or what was asked for good, are others now. It comes
+// last in its transaction, behind the rows themselves.
+func (q *Queries) UserChange(ctx context.Context, db DBTX, id uuid.UUID) (int64, error) {
+	row := db.QueryRow(ctx, UserChange, id)
+	var version int64
+	err := row.Scan(&version)
+	return version, err
+}
+
 const UserEnsure = `-- name: UserEnsure :one
 WITH found AS (
     SELECT u.id FROM users AS u WHERE u.name = $1

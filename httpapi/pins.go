@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/db"
 	"alfred/pg"
 	"alfred/registry"
 )
@@ -40,7 +41,7 @@ func (a *api) asUser(ctx context.Context, sessionID string, change func(*registr
 	}
 	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
 		// It may have been deleted since; from here on it stays.
-		if _, err := a.q.SessionLock(ctx, tx, row.ID); err != nil {
+		if _, err := a.q.SessionChange(ctx, tx, &db.SessionChangeParams{ID: row.ID, UserID: userOf(ctx)}); err != nil {
 			return err
 		}
 

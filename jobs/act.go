@@ -179,8 +179,16 @@ func (a *act) remember(c *commit, outcome *crud.Outcome) {
 		c.last.Exec("add table to step", db.TurnStepSchemaAdd, &db.TurnStepSchemaAddParams{TurnID: c.d.TurnID, Step: int32(c.at.Step), TableName: r.Table})
 	}
 	refs := []string{}
+	c.changed.Steps = a.out.RequestSchema != nil
+	c.changed.Registry = len(outcome.Results) > 0
 	for i := range outcome.Results {
 		result := &outcome.Results[i]
+		if result.Stored != nil {
+			c.changed.Results = append(c.changed.Results, result.Stored)
+		}
+		if !reading(result.Tool) {
+			c.changed.Drafts, c.changed.Curation = true, true
+		}
 		data := map[string]any{"step": c.at.Step, "call": result.Call, "tool": result.Tool, "row_count": result.RowCount}
 		if result.EntityType != "" {
 			data["entity_type"] = result.EntityType
@@ -191,6 +199,7 @@ func (a *act) remember(c *commit, outcome *crud.Outcome) {
 		c.events.add("tool.called", data)
 		refs = append(refs, result.Refs...)
 		c.wrote = c.wrote || len(result.Changes) > 0
+		c.changed.Rows = c.wrote
 	}
 	if len(refs) > 0 {
 		c.events.add("entities", map[string]any{"refs": refs})

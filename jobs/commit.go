@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/view"
 	"alfred/nodes"
 	"alfred/pg"
 	"alfred/registry"
@@ -42,6 +43,12 @@ type commit struct {
 	wrote bool
 	// permitted: the turn may write, and so may one that answers what it asks.
 	permitted bool
+	// changed is what the next decision has to see of this one.
+	changed view.Changes
+	// lasting: something that the user asked to hold for good is new or over.
+	lasting bool
+	// reload: the next decision must load, because changed does not say all.
+	reload bool
 	// wake: a job waits that this worker does not go on with.
 	wake bool
 }
@@ -101,10 +108,12 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 		return nil, fmt.Errorf("encode output: %w", err)
 	}
 	rec.add(&c.last)
-	c.last.Exec("insert node run", db.NodeRunInsert, &db.NodeRunInsertParams{
+	run := &db.NodeRunInsertParams{
 		TurnID: c.d.TurnID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
 		Output: output, RiverJobID: &c.d.jobID, LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
-	})
+	}
+	c.last.Exec("insert node run", db.NodeRunInsert, run)
+	c.changed.Run = &db.NodeRunListMadeRow{Position: run.Position, Node: run.Node, Step: run.Step, Call: run.Call, Output: output, LlmCallID: run.LlmCallID}
 	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
@@ -120,6 +129,9 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 
 // apply writes a move: the step's end, the plan, the question, the events.
 func (c *commit) apply(m move, took time.Duration) error {
+	c.changed.Steps = c.changed.Steps || m.end != nil || m.skip || len(m.plan) > 0 || len(m.left) > 0
+	// Curating what a question offers may close it.
+	c.changed.Questions = c.changed.Questions || m.ask != nil || c.changed.Registry && len(c.s.Questions) > 0
 	c.endStep(m.end)
 	if m.skip {
 		keep := make([]int32, 0, len(m.keep))
@@ -143,6 +155,10 @@ func (c *commit) apply(m move, took time.Duration) error {
 	c.announce(m, first)
 	if err := c.events.append(&c.last, c.d.TurnID); err != nil {
 		return err
+	}
+	c.changed.Turn = c.s.after(db.TurnStatusRunning, m.next)
+	if c.goal != nil {
+		c.changed.Turn.Goal = c.goal
 	}
 	c.last.Exec("advance turn", db.TurnAdvance, &db.TurnAdvanceParams{ID: c.d.TurnID, CurrentNode: m.next, Goal: c.goal})
 

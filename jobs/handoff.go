@@ -39,8 +39,19 @@ func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 	c.last.Scan("hand the turn on", db.JobHandOff, &db.JobHandOffParams{
 		JobID: c.d.jobID, Attempt: int32(c.d.attempt), Client: c.runner.id, Kind: m.next, Args: args,
 	}, &next.jobID)
+	userVersion := int64(0)
+	if c.changed.Rows || c.lasting {
+		c.last.Scan("note the change", db.UserChange, c.s.Turn.UserID, &userVersion)
+	}
+	carried, err := c.runner.loader.Follow(&c.last, c.s.View, &c.changed)
+	if err != nil {
+		return nil, fmt.Errorf("carry the view: %w", err)
+	}
 	if err := pg.CommitWith(ctx, c.tx, &c.last); err != nil {
 		return nil, err
+	}
+	if !c.reload {
+		next.carried = carried.View(userVersion)
 	}
 
 	return &next, nil

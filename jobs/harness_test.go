@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,7 +59,7 @@ func setup(t *testing.T, yaml string) *harness {
 		Pool: pool, Domain: bound, Windows: prompt.DefaultConfig().Windows, Prompts: h.prompts, Tools: h.tools, Index: noIndex{},
 		Logger:              slog.New(slog.NewTextHandler(logWriter{t}, &slog.HandlerOptions{Level: slog.LevelInfo})),
 		Models:              func(string) llm.Model { return h.model },
-		RetentionDecayTurns: 20, Grace: 2 * time.Second, Version: "test", StrictGate: true,
+		RetentionDecayTurns: 20, Grace: 2 * time.Second, Version: "test", StrictGate: true, CompareCarried: true,
 	}
 
 	return h
@@ -223,9 +224,23 @@ type fakePrompts struct {
 	hasQuestion bool
 	refs        nodes.Refs
 	panics      bool
+
+	shown sync.Mutex
+	held  []int // how many constraints each view had
+}
+
+func (m *fakePrompts) constraints() []int {
+	m.shown.Lock()
+	defer m.shown.Unlock()
+
+	return slices.Clone(m.held)
 }
 
 func (m *fakePrompts) frame(v *view.View) nodes.Frame {
+	m.shown.Lock()
+	defer m.shown.Unlock()
+	m.held = append(m.held, len(v.Constraints))
+
 	return nodes.Frame{
 		Persona: "You help.", Blocks: []nodes.Block{{Tag: "current_task", Sections: []nodes.Section{{Heading: "## Current Message", Body: v.Turn.Message}}}},
 		Items: []nodes.Item{{Section: "Current Message", Turn: int(v.Turn.Number), Reason: "current", Tokens: 1}},

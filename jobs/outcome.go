@@ -46,6 +46,9 @@ var (
 	// errCancelled stops a run whose turn was cancelled.
 	errCancelled = errors.New("the turn was cancelled")
 
+	// errCarried says that a view which was carried is not the one that is loaded. It is found in tests alone.
+	errCarried = errors.New("the carried view is another than the loaded one")
+
 	// errInputs says that what the user changed and pointed at has to be applied first.
 	errInputs = errors.New("the turn has inputs to apply")
 
@@ -114,6 +117,8 @@ func judge(err error, attempt, snoozes int) outcome {
 		return outcome{verdict: verdictStale}
 	case errors.Is(err, errCancelled):
 		return outcome{verdict: verdictCancel}
+	case errors.Is(err, errCarried):
+		return outcome{verdict: verdictFail, code: codeInternal}
 	case errors.Is(err, errDeadline):
 		return outcome{verdict: verdictFail, code: codeTimedOut}
 	case errors.Is(err, errVersion):

@@ -117,6 +117,8 @@ func (r *reply) effects(_ context.Context, c *commit) (move, error) {
 	if err := c.events.append(&c.last, r.d.TurnID); err != nil {
 		return move{}, err
 	}
+	c.changed.Turn = c.s.after(db.TurnStatusSucceeded, nodeSummarize)
+	c.changed.Turn.Reply, c.changed.Questions = &r.out.Text, r.offer != nil
 	c.last.Exec("prune deltas", db.TurnEventPrune, r.d.TurnID)
 	c.last.Exec("touch session", db.SessionTouch, c.s.Turn.SessionID)
 

@@ -96,6 +96,9 @@ type Config struct {
 	// StrictGate fails a decision in whose prompt or reply an identifier is found, instead of taking it out. For tests.
 	StrictGate bool
 
+	// CompareCarried loads each view that a decision carries to the next, and fails the decision if the two differ. For tests.
+	CompareCarried bool
+
 	// Grace is how long Stop lets decisions finish before it hands them back; 0: 10 s.
 	Grace time.Duration
 	// Timeouts bound the runs of nodes; the zero value has defaults.

@@ -184,6 +184,15 @@ func (s *state) at(node string) (at nodes.At, ordinal int) {
 	return at, ordinal
 }
 
+// after is the turn as it stands once a decision has been committed.
+func (s *state) after(status db.TurnStatus, next string) *db.Turns {
+	turn := *s.Turn
+	turn.Position++
+	turn.Status, turn.CurrentNode = status, &next
+
+	return &turn
+}
+
 func (s *state) scope(at nodes.At) registry.Scope {
 	return registry.Scope{
 		SessionID: s.Turn.SessionID, UserID: s.Turn.UserID, TurnID: s.Turn.ID, Turn: at.Turn, Step: at.Step, Call: at.Call,

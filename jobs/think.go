@@ -90,6 +90,7 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 	if _, err := c.registry().Touch(ctx, named); err != nil {
 		return move{}, err
 	}
+	c.changed.Registry = len(named) > 0
 
 	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, refs: t.in.Refs, home: t.runner.home, table: t.runner.table}), nil
 }

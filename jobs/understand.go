@@ -137,6 +137,7 @@ func (u *understand) fence(first *pg.Batch, c *commit) { c.fence(first) }
 
 func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	c.output = u.out
+	u.changes(c)
 	if u.out.Undo != nil {
 		u.out.Quick, u.out.Recall = nil, nil
 	}
@@ -177,6 +178,16 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	return m, nil
 }
 
+// changes says what of the view the effects may change.
+func (u *understand) changes(c *commit) {
+	curation := &u.out.Curation
+	c.lasting = len(u.out.Constraints) > 0 || curation.ClearAll
+	c.changed.Questions = u.out.AnswersQuestion
+	c.changed.Drafts = len(curation.Forget) > 0 || curation.ClearAll
+	c.changed.Curation = c.lasting || c.changed.Drafts || len(curation.Retain)+len(curation.Demote)+len(curation.Exclude) > 0
+	c.changed.Registry = c.changed.Curation || len(u.mentioned()) > 0 || len(u.recall.Calls()) > 0
+}
+
 // consent weighs the answer to a question. What the user has approved is carried out
 // by code.
 func (u *understand) consent(c *commit, after *understood, q *db.QuestionAnswerRow) error {
@@ -197,7 +208,10 @@ func (u *understand) search(ctx context.Context, c *commit) error {
 	if len(u.recall.Calls()) == 0 {
 		return nil
 	}
-	_, err := u.runner.Tools.Execute(ctx, c.tx, c.s.scope(nodes.At{Turn: c.at.Turn}), crud.Bounds{StepType: "read"}, u.recall)
+	outcome, err := u.runner.Tools.Execute(ctx, c.tx, c.s.scope(nodes.At{Turn: c.at.Turn}), crud.Bounds{StepType: "read"}, u.recall)
+	for i := range outcome.Results {
+		c.changed.Results = append(c.changed.Results, outcome.Results[i].Stored)
+	}
 
 	return err
 }

@@ -98,7 +98,7 @@ func undoApproved(payload json.RawMessage) (*undoing, error) {
 
 // takeBack is the one decision of the step that undoes.
 func (a *act) takeBack(ctx context.Context, c *commit) (move, error) {
-	c.permitted = true
+	c.permitted, c.reload = true, true
 	target, err := c.q.TurnUndoTarget(ctx, c.tx, &db.TurnUndoTargetParams{
 		SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: a.undo.turn, Number: a.undo.number,
 	})

@@ -53,6 +53,8 @@ type delivery struct {
 	snoozes int
 	// handedOn: River does not know that this worker has the job (handoff.go).
 	handedOn bool
+	// carried is the turn's view as the decision before left it; nil: it is loaded.
+	carried *view.View
 }
 
 // decision is one decision of a node, between load and commit.
@@ -139,13 +141,7 @@ func (r *Runner) ask(ctx context.Context, d delivery, s *state, prompts Prompts,
 
 // load checks the fence before anything else: a stale job must not buy an answer.
 func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
-	v, err := r.loadOnce(ctx, d, false)
-	if errors.Is(err, errInputs) {
-		if err := r.applyInputs(ctx, d); err != nil {
-			return nil, err
-		}
-		v, err = r.loadOnce(ctx, d, false)
-	}
+	v, err := r.view(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +159,40 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 	s.View, err = r.loadOnce(ctx, d, true)
 
 	return s, err
+}
+
+// view is the one that the decision before carried here, as long as nobody else has written what it shows, or a loaded one.
+func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
+	if d.carried != nil {
+		if v := r.loader.Renew(ctx, r.Pool, d.carried, r.Prompts.Need(d.node, d.carried), d.node != nodeSummarize); v != nil {
+			return v, r.compareCarried(ctx, d, v)
+		}
+	}
+	v, err := r.loadOnce(ctx, d, false)
+	if errors.Is(err, errInputs) {
+		if err := r.applyInputs(ctx, d); err != nil {
+			return nil, err
+		}
+		v, err = r.loadOnce(ctx, d, false)
+	}
+
+	return v, err
+}
+
+// compareCarried holds a carried view to the one that would be loaded, in tests.
+func (r *Runner) compareCarried(ctx context.Context, d delivery, v *view.View) error {
+	if !r.CompareCarried {
+		return nil
+	}
+	loaded, err := r.loadOnce(ctx, d, false)
+	if err != nil {
+		return err
+	}
+	if differs := v.Differs(loaded); differs != "" {
+		return fmt.Errorf("%w: %s", errCarried, differs)
+	}
+
+	return nil
 }
 
 func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.View, err error) {

@@ -52,6 +52,18 @@ func (q *Batch) Scan(what, query string, params any, dest ...any) {
 	})
 }
 
+// Rows adds a query of sqlc, whose rows are stored in order.
+func Rows[Row any](q *Batch, what, query string, params any, rows *[]*Row) {
+	q.add(what, query, params).Query(func(found pgx.Rows) error {
+		var err error
+		if *rows, err = pgx.CollectRows(found, pgx.RowToAddrOfStructByPos[Row]); err == nil {
+			q.done++
+		}
+
+		return err
+	})
+}
+
 // Send runs the statements in tx.
 func (q *Batch) Send(ctx context.Context, tx batcher) error {
 	if len(q.names) == 0 {

@@ -39,6 +39,10 @@ func arguments(params any) []any {
 	return fields
 }
 
+// QueueTenant lets all that is queued after it run under the tenant's role and as the given user. The batch must be sent to
+// a pool, not in a transaction: the settings hold until all of it has run.
+func QueueTenant(b *pgx.Batch, userID uuid.UUID) { b.Queue(actAs, TenantRole, userID.String()) }
+
 // QueueAsTenant queues what must run under the tenant's role and as the given user. The batch has to be sent in a
 // transaction. Whatever was set in between ends with it, the role too.
 func QueueAsTenant(b *pgx.Batch, userID uuid.UUID, queue func()) {

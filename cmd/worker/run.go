@@ -25,6 +25,8 @@ type runCommand struct {
 	JSON  bool          `help:"Log JSON."`
 	Turns int           `default:"200" help:"Decisions that run at a time."`
 	Quiet bool          `help:"Log warnings and errors alone."`
+
+	CompareCarried bool `hidden:"" help:"Load every view that a decision carries to the next, and fail the turn if the two differ."`
 }
 
 // Help lists the settings.
@@ -144,6 +146,7 @@ func (c *runCommand) configOf(s *settings.Settings, pool *pgxpool.Pool, bound *d
 		Pool: pool, Domain: bound, Windows: s.Windows.Windows, Prompts: prompt.New(bound, s.Windows), Tight: prompt.New(bound, s.Windows.Tight()), Tools: crud.New(bound, searcher), Index: index,
 		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: s.Prices, Limits: s.Limits,
 		RetentionDecayTurns: s.RetentionDecay, Deadline: s.TurnDeadline, Timeouts: runTimes(s.Model.Whole), Grace: c.Grace, TurnWorkers: c.Turns, Version: program.Version(),
+		CompareCarried: c.CompareCarried,
 	}, index, nil
 }
 

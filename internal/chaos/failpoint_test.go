@@ -180,7 +180,7 @@ func runFailpointWorker(ctx context.Context, dir string) error {
 	runner, err := jobs.NewRunner(jobs.Config{
 		Pool: pool, Domain: bound, Windows: prompt.DefaultConfig().Windows, Prompts: prompt.New(bound, prompt.DefaultConfig()), Tools: crud.New(bound, search), Index: recall.NewIndex(search, pool),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Models: func(string) llm.Model { return model },
-		RetentionDecayTurns: 20, Version: "failpoints",
+		RetentionDecayTurns: 20, Version: "failpoints", CompareCarried: true,
 	})
 	if err != nil {
 		return err

@@ -96,5 +96,5 @@ func (l *lab) worker(t *testing.T, url, script string, args ...string) *process 
 	t.Helper()
 
 	return spawn(t, []string{"DATABASE_URL=" + url, "ALFRED_LLM=script", "ALFRED_SCRIPT=" + script},
-		filepath.Join(l.programs, "worker"), append([]string{"run"}, args...)...)
+		filepath.Join(l.programs, "worker"), append([]string{"run", "--compare-carried"}, args...)...)
 }

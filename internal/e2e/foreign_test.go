@@ -69,7 +69,8 @@ func (c *talk) work(d *domain.Domain, model llm.Model) {
 	c.t.Helper()
 	search := recall.New(d, lexical.Embedder{})
 	runner, err := jobs.NewRunner(jobs.Config{
-		Pool: c.pool, Domain: d, Windows: prompt.DefaultConfig().Windows, Prompts: prompt.New(d, prompt.DefaultConfig()), Tools: crud.New(d, search),
+		CompareCarried: true,
+		Pool:           c.pool, Domain: d, Windows: prompt.DefaultConfig().Windows, Prompts: prompt.New(d, prompt.DefaultConfig()), Tools: crud.New(d, search),
 		Index: recall.NewIndex(search, c.pool), Logger: testLogger(c.t), Models: func(string) llm.Model { return model },
 		RetentionDecayTurns: 20, Version: "e2e",
 	})

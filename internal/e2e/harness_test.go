@@ -80,7 +80,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	h := &house{t: t, pool: pool, jobs: jobs.Config{
 		Pool: pool, Domain: d, Windows: config.Windows, Prompts: prompt.New(d, config), Tools: tools, Index: recall.NewIndex(search, pool), Logger: logger,
 		Models:              func(string) llm.Model { return model },
-		RetentionDecayTurns: 20, Version: "e2e", StrictGate: true,
+		RetentionDecayTurns: 20, Version: "e2e", StrictGate: true, CompareCarried: true,
 	}}
 	h.startWorker()
 	t.Cleanup(func() { h.stopWorker() })

@@ -30,6 +30,7 @@ turns:
 	require.Equal(t, http.StatusCreated, c.call(http.MethodPost, data(""), map[string]any{"name": "Butter Paneer", "servings": 2}, &row))
 	c.refs("recipe", "recipe_1 stored created:user Butter Paneer")
 	c.fact("1", `SELECT turn_created FROM entity_refs WHERE session_id = $1`)
+	c.fact("1 1", `SELECT concat_ws(' ', s.version, u.version) FROM sessions AS s JOIN users AS u ON u.id = s.user_id WHERE s.id = $1 AND u.id = $2`)
 
 	c.say("Plan this for Tuesday")
 	require.Contains(t, c.prompt(1, "act", 1), `"name":"Butter Paneer"`, "the row is loaded as step 0")
@@ -60,6 +61,7 @@ turns:
 	for range 4 {
 		c.say("and?")
 	}
+	c.fact("1", `SELECT version FROM sessions WHERE id = $1`)
 	c.tier("retained", "recipe_2")
 	require.Contains(t, section(c.prompt(5, "think", 1), "## Long Term Memory (retained from earlier)"), "recipe_2: Pad See Ew (recipe, turn 1) [read:summary] — *pinned*")
 	require.Less(t, c.call(http.MethodDelete, c.path("/entities/recipe_2/pin"), nil, nil), http.StatusMultipleChoices)

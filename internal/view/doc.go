@@ -2,7 +2,8 @@
 // as one value: the registry in view, the turns before, what was decided, what was
 // asked, this turn's steps, decisions and results, the drafts, what the domain says
 // of the user. A Loader reads it in at most three round trips; whatever shapes it
-// into prompts or words it is pure.
+// into prompts or words it is pure. From one decision of a worker to the next it is
+// carried: a commit returns what it changed of it (carry.go).
 //
 // It must not know models, jobs, HTTP or how anything is worded. Which refs are in
 // view is decided by the SQL function entities_at and nowhere here.

@@ -57,6 +57,7 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 		return nil, fmt.Errorf("load turn: %w", pgx.ErrNoRows)
 	}
 	v.Turn, v.HasInputs = turns[0], context[0].HasInputs
+	v.sessionVersion, v.userVersion = context[0].SessionVersion, context[0].UserVersion
 	v.begin(v.Turn.StartedAt, context[0].Timezone)
 
 	return v, nil
@@ -123,9 +124,9 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	if l.windows.CompressOlder {
 		pg.Queue(b, db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{SessionID: turn.SessionID, Before: v.Before, BelowTurn: turn.Number}, &earlier)
 	}
-	pg.Queue(b, db.DecisionListRecent, &db.DecisionListRecentParams{SessionID: turn.SessionID, TurnNumber: turn.Number, Lim: 5 * LogShown}, &v.Decisions)
-	pg.Queue(b, db.ConstraintListInForce, &db.ConstraintListInForceParams{SessionID: turn.SessionID, UserID: turn.UserID, At: &v.Before}, &v.Constraints)
-	pg.Queue(b, db.QuestionListTurn, &db.QuestionListTurnParams{SessionID: turn.SessionID, TurnNumber: turn.Number, TurnID: turn.ID}, &v.Questions)
+	pg.Queue(b, db.DecisionListRecent, v.decisions(), &v.Decisions)
+	pg.Queue(b, db.ConstraintListInForce, v.constraints(), &v.Constraints)
+	pg.Queue(b, db.QuestionListTurn, v.questions(), &v.Questions)
 	pg.Queue(b, db.ArtifactListPending, turn.SessionID, &drafts)
 	pg.Queue(b, db.TurnStepResultListWindow, &db.TurnStepResultListWindowParams{
 		SessionID: turn.SessionID, TurnID: turn.ID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.RetentionWindow),
@@ -138,7 +139,7 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	}
 	v.Profile = Profile{}
 	if need.Profile {
-		v.queueProfile(b)
+		pg.QueueAsTenant(b, v.Turn.UserID, func() { v.queueProfile(b) })
 	}
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err
@@ -152,6 +153,18 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	}
 
 	return v.setResults(results)
+}
+
+func (v *View) decisions() *db.DecisionListRecentParams {
+	return &db.DecisionListRecentParams{SessionID: v.Turn.SessionID, TurnNumber: v.Turn.Number, Lim: 5 * LogShown}
+}
+
+func (v *View) constraints() *db.ConstraintListInForceParams {
+	return &db.ConstraintListInForceParams{SessionID: v.Turn.SessionID, UserID: v.Turn.UserID, At: &v.Before}
+}
+
+func (v *View) questions() *db.QuestionListTurnParams {
+	return &db.QuestionListTurnParams{SessionID: v.Turn.SessionID, TurnNumber: v.Turn.Number, TurnID: v.Turn.ID}
 }
 
 // oldest is the first turn of the window.
@@ -184,8 +197,8 @@ func (v *View) setResults(rows []*db.TurnStepResultListWindowRow) error {
 	v.Results = make([]*Result, len(rows))
 	for i, row := range rows {
 		v.Results[i] = &Result{TurnStepResultListWindowRow: row}
-		if err := decodeRows(row.Rows, &v.Results[i].Rows); err != nil {
-			return fmt.Errorf("read rows of step %d call %d: %w", row.Step, row.Call, err)
+		if err := v.Results[i].decode(); err != nil {
+			return err
 		}
 	}
 
@@ -195,11 +208,9 @@ func (v *View) setResults(rows []*db.TurnStepResultListWindowRow) error {
 // lookUp reads the refs in view, those that the loaded texts name, and, for the one who curates them, what the message
 // names by its label and the newest of what has left the window.
 func (l *Loader) lookUp(ctx context.Context, tx pgx.Tx, v *View, known bool) error {
-	b := &pgx.Batch{}
-	params := &db.EntityRefListInViewParams{
-		SessionID: v.Turn.SessionID, CurrentTurn: v.Turn.Number, TurnsWindow: int32(l.windows.RetentionWindow), OldestTurn: l.oldest(v),
-	}
+	b, params := &pgx.Batch{}, l.inView(v)
 	v.spoken = v.spokenOf()
+	v.asked = v.spoken
 	params.Refs, params.EntityTypes, params.EntityIds = v.spoken.lists()
 	if known {
 		params.Labels, params.MaxOlder = labelsIn(v.Turn.Message), older
@@ -210,6 +221,12 @@ func (l *Loader) lookUp(ctx context.Context, tx pgx.Tx, v *View, known bool) err
 	}
 
 	return nil
+}
+
+func (l *Loader) inView(v *View) *db.EntityRefListInViewParams {
+	return &db.EntityRefListInViewParams{
+		SessionID: v.Turn.SessionID, CurrentTurn: v.Turn.Number, TurnsWindow: int32(l.windows.RetentionWindow), OldestTurn: l.oldest(v),
+	}
 }
 
 // Coming is the view that a session's next turn would have if it began now.

@@ -8,26 +8,23 @@ import (
 
 	"alfred/domain"
 	"alfred/internal/clean"
-	"alfred/pg"
 )
 
-// queueProfile adds the domain's own queries, as the user and in the user's time zone, so that current_date is the
+// queueProfile adds the domain's own queries, which run as the user, in the user's time zone, so that current_date is the
 // user's day.
 func (v *View) queueProfile(b *pgx.Batch) {
 	p := &v.Profile
-	*p = Profile{Guidance: map[string]string{}}
-	pg.QueueAsTenant(b, v.Turn.UserID, func() {
-		b.Queue("SELECT set_config('TimeZone', $1, true)", v.Before.Location().String())
-		for _, query := range v.Domain.Profile {
-			queueLine(b, query, &p.Profile)
-		}
-		for _, query := range v.Domain.Snapshot {
-			queueLine(b, query, &p.Snapshot)
-		}
-		if v.Domain.Guidance != "" {
-			b.Queue(v.Domain.Guidance).Query(p.readGuidance)
-		}
-	})
+	*p = Profile{Guidance: map[string]string{}, known: true}
+	b.Queue("SELECT set_config('TimeZone', $1, true)", v.Before.Location().String())
+	for _, query := range v.Domain.Profile {
+		queueLine(b, query, &p.Profile)
+	}
+	for _, query := range v.Domain.Snapshot {
+		queueLine(b, query, &p.Snapshot)
+	}
+	if v.Domain.Guidance != "" {
+		b.Queue(v.Domain.Guidance).Query(p.readGuidance)
+	}
 }
 
 // queueLine makes one line of a query: its label and its rows; none without rows.

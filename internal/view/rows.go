@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,6 +22,14 @@ type Result struct {
 
 // Failed reports whether the call was refused or went wrong.
 func (r *Result) Failed() bool { return r.ErrorCode != nil }
+
+func (r *Result) decode() error {
+	if err := decodeRows(r.TurnStepResultListWindowRow.Rows, &r.Rows); err != nil {
+		return fmt.Errorf("read rows of step %d call %d: %w", r.Step, r.Call, err)
+	}
+
+	return nil
+}
 
 // Row is what is known of one entity, merged by column, newest value first.
 type Row struct {

@@ -3,11 +3,11 @@ package view
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
-	"alfred/domain"
 	"alfred/pg"
 )
 
@@ -24,20 +24,12 @@ const (
 // beside the conversation, write without us. The view that it returns says which of the rows that it shows are no longer
 // what is shown, and which version a decision on it expects of each row.
 func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
-	probed := *v
-	probed.Stale, probed.Versions.Rows = map[string]string{}, map[string]map[string]string{}
-	known := v.known()
+	probed, known := v.probed(), v.known()
 	if len(known) == 0 {
-		return &probed, nil
+		return probed, nil
 	}
 	b := &pgx.Batch{}
-	pg.QueueAsTenant(b, v.Turn.UserID, func() {
-		for _, def := range v.Domain.Entities {
-			if rows := known[def.Type]; len(rows) > 0 {
-				probed.queueVersions(b, def, rows)
-			}
-		}
-	})
+	pg.QueueAsTenant(b, v.Turn.UserID, func() { probed.queueVersions(b, known) })
 	err := tx.SendBatch(ctx, b).Close()
 	if pg.IsSchemaChange(err) { // a table is gone: that is for the calls that need it to say
 		probed.unprobed(known)
@@ -47,7 +39,15 @@ func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
 		return nil, fmt.Errorf("check for changed rows: %w", err)
 	}
 
-	return &probed, nil
+	return probed, nil
+}
+
+// probed is a copy of the view that nothing is known of yet.
+func (v *View) probed() *View {
+	probed := *v
+	probed.Stale, probed.Versions.Rows = map[string]string{}, map[string]map[string]string{}
+
+	return &probed
 }
 
 // unprobed expects of each row that is shown what it was when it was read.
@@ -76,24 +76,41 @@ func (v *View) known() map[string][]*Entity {
 	return byType
 }
 
-// queueVersions finds which rows of a type have another version than when they were read, or are no more.
-func (v *View) queueVersions(b *pgx.Batch, def *domain.Entity, rows []*Entity) {
-	ids, versions := make([]string, len(rows)), map[string]string{}
-	for i, e := range rows {
-		ids[i] = *e.EntityID
+// queueVersions finds which rows have another version than when they were read, or are no more: one query for all types.
+func (v *View) queueVersions(b *pgx.Batch, known map[string][]*Entity) {
+	var (
+		parts   []string
+		args    []any
+		compare = map[string][]*Entity{}
+	)
+	for _, def := range v.Domain.Entities {
+		rows := known[def.Type]
+		if len(rows) == 0 {
+			continue
+		}
+		ids := make([]string, len(rows))
+		for i, e := range rows {
+			ids[i] = *e.EntityID
+		}
+		compare[def.Type], v.Versions.Rows[def.Type] = rows, map[string]string{}
+		args = append(args, ids)
+		key := def.Key.SQL()
+		parts = append(parts, fmt.Sprintf("SELECT '%s', %s::text, %s::text FROM %s WHERE %s = ANY ($%d::text[]::%s[])",
+			strings.ReplaceAll(def.Type, "'", "''"), key, def.VersionSQL(), pgx.Identifier{v.Domain.Schema, def.Table}.Sanitize(), key, len(args), def.Key.Type))
 	}
-	v.Versions.Rows[def.Type] = versions
-	key := def.Key.SQL()
-	sql := fmt.Sprintf("SELECT %s::text, %s FROM %s WHERE %s = ANY ($1::text[]::%s[])",
-		key, def.VersionSQL(), pgx.Identifier{v.Domain.Schema, def.Table}.Sanitize(), key, def.Key.Type)
-	b.Queue(sql, ids).Query(func(found pgx.Rows) error {
-		var id, version string
-		_, err := pgx.ForEachRow(found, []any{&id, &version}, func() error {
-			versions[id] = version
+	if len(parts) == 0 {
+		return
+	}
+	b.Queue(strings.Join(parts, "\nUNION ALL "), args...).Query(func(found pgx.Rows) error {
+		var entityType, id, version string
+		_, err := pgx.ForEachRow(found, []any{&entityType, &id, &version}, func() error {
+			v.Versions.Rows[entityType][id] = version
 
 			return nil
 		})
-		v.compare(rows, versions)
+		for entityType, rows := range compare {
+			v.compare(rows, v.Versions.Rows[entityType])
+		}
 
 		return err
 	})

@@ -51,7 +51,10 @@ type View struct {
 	Profile     Profile
 	Stale       map[string]string // ref -> "changed" or "gone": behind the conversation's back
 
-	spoken *spoken
+	spoken *spoken // what its texts name
+	asked  *spoken // what was looked up of it in the registry
+	// The versions of session and user as of when the view was loaded: what others write goes by them.
+	sessionVersion, userVersion int64
 }
 
 // Versions are those of what a decision is made on. Who has written something else since is not written over.
@@ -66,6 +69,8 @@ type Profile struct {
 	Guidance          map[string]string // by subdomain
 	Order             []string          // of guidance
 	Failed            bool
+
+	known bool // whether the queries were asked
 }
 
 // LogShown is how many of its own decisions Understand sees.

@@ -1,3 +1,7 @@
+-- SessionChange comes first in a transaction that changes what a session knows beside its turns, and tells the one that runs.
+-- name: SessionChange :one
+UPDATE sessions SET version = version + 1 WHERE id = @id AND user_id = @user_id RETURNING last_turn;
+
 -- SessionEnsure makes a session under an id that its caller derived from a name, unless there is one.
 -- name: SessionEnsure :exec
 INSERT INTO sessions (id, user_id, domain, title, mode)

@@ -28,15 +28,16 @@ WHERE t.id = @id
 ORDER BY q.id DESC
 LIMIT 1;
 
--- TurnContext is what a turn's view needs of session and user, and whether the user changed or pointed at anything that is not applied yet.
+-- TurnContext is what a turn's view needs of session and user, their versions, and whether the user changed or pointed at anything that is not applied yet.
 -- name: TurnContext :one
-SELECT u.timezone,
+SELECT u.timezone, s.version AS session_version, u.version AS user_version,
        (t.inputs_applied_at IS NULL
         AND (t.ui_changes <> '[]' OR t.mentioned_entities <> '[]' OR t.message LIKE '%@[%'
              OR EXISTS (SELECT FROM entity_events AS v
                         WHERE v.session_id = t.session_id AND v.turn_number = t.number
                           AND v.action IN ('created:user', 'updated:user', 'deleted:user'))))::boolean AS has_inputs
 FROM turns AS t
+JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
 JOIN users AS u ON u.id = t.user_id
 WHERE t.id = @id;
 
@@ -99,6 +100,14 @@ WHERE t.session_id = @session_id AND t.number > @after_number
 ORDER BY t.number
 LIMIT @page_size;
 
+-- TurnPulse is whether a turn still stands where a carried view has it, and the versions of what others may have written since.
+-- name: TurnPulse :one
+SELECT t.status, t.position, s.version AS session_version, u.version AS user_version
+FROM turns AS t
+JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
+JOIN users AS u ON u.id = t.user_id
+WHERE t.id = @id;
+
 -- TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked before.
 -- name: TurnReply :execrows
 UPDATE turns
@@ -110,17 +119,24 @@ WHERE id = @id AND position = @position AND status = 'running';
 SELECT status, summarized_at FROM turns WHERE id = @id;
 
 -- TurnSummarized is the fence of a summary. The session's row is locked before. As long as a conversation is called by what
--- was said first it is called by what a turn was for, once; what a person called it stays.
+-- was said first it is called by what a turn was for, once; what a person called it stays. A later turn that runs already is told
+-- by the session's version that this one has ended.
 -- name: TurnSummarized :execrows
 WITH done AS (
     UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
     WHERE t.id = @id AND t.position = @position AND t.status = 'succeeded' AND t.summarized_at IS NULL
-    RETURNING t.session_id, t.user_id, t.goal
-), titled AS (
-    UPDATE sessions AS s SET title = title_of(d.goal)
+    RETURNING t.session_id, t.user_id, t.number, t.goal
+), named AS (
+    SELECT d.session_id, d.user_id, s.last_turn > d.number AS late,
+           title_of(coalesce(d.goal, '')) <> ''
+           AND s.title = (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1) AS titled, d.goal
     FROM done AS d
-    WHERE s.id = d.session_id AND s.user_id = d.user_id AND title_of(coalesce(d.goal, '')) <> ''
-      AND s.title = (SELECT title_of(f.message) FROM turns AS f WHERE f.session_id = s.id AND f.number = 1)
+    JOIN sessions AS s ON s.id = d.session_id AND s.user_id = d.user_id
+), told AS (
+    UPDATE sessions AS s
+    SET title = CASE WHEN n.titled THEN title_of(n.goal) ELSE s.title END, version = s.version + n.late::int
+    FROM named AS n
+    WHERE s.id = n.session_id AND s.user_id = n.user_id AND (n.titled OR n.late)
 )
 SELECT done.session_id FROM done;
 

@@ -11,3 +11,8 @@ SELECT found.id FROM found UNION ALL SELECT made.id FROM made;
 
 -- name: UserTimezone :one
 SELECT timezone FROM users WHERE id = @id;
+
+-- UserChange tells the running turns of a user that rows of the domain, or what was asked for good, are others now. It comes
+-- last in its transaction, behind the rows themselves.
+-- name: UserChange :one
+UPDATE users SET version = version + 1 WHERE id = @id RETURNING version;

@@ -102,6 +102,7 @@ CREATE TABLE users (
     id         uuid        NOT NULL DEFAULT uuid_v7(),
     name       text        NOT NULL,
     timezone   text        NOT NULL DEFAULT 'UTC',
+    version    bigint      NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT users_pkey PRIMARY KEY (id),
     CONSTRAINT users_name_key UNIQUE (name),
@@ -112,6 +113,7 @@ COMMENT ON TABLE users IS 'A tenant: whose sessions, lasting constraints and dom
 COMMENT ON COLUMN users.id IS 'UUID v7.';
 COMMENT ON COLUMN users.name IS 'Unique name, as given to start_session and to api keys create.';
 COMMENT ON COLUMN users.timezone IS 'IANA time zone in which this user''s "today" and "this week" are meant.';
+COMMENT ON COLUMN users.version IS 'Goes up when Alfred writes rows of the domain for the user, or what the user asked to hold for good. A turn that carries what it has loaded loads again.';
 COMMENT ON COLUMN users.created_at IS 'When the user was made.';
 
 CREATE TABLE api_keys (

@@ -24,6 +24,7 @@ CREATE TABLE sessions (
     parent_id        uuid,
     forked_at_turn   integer,
     pinned_at        timestamptz,
+    version          bigint      NOT NULL DEFAULT 0,
     created_at       timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT sessions_pkey PRIMARY KEY (id, user_id),
     CONSTRAINT sessions_user_fkey FOREIGN KEY (user_id) REFERENCES users (id) ON DELETE CASCADE,
@@ -46,6 +47,7 @@ COMMENT ON COLUMN sessions.last_turn IS 'Number of its newest turn, 0 before the
 COMMENT ON COLUMN sessions.last_activity_at IS 'When the newest turn was enqueued or replied to.';
 COMMENT ON COLUMN sessions.archived_at IS 'Since when it takes no more turns; null while open.';
 COMMENT ON COLUMN sessions.pinned_at IS 'Since when it stands above the others in lists; null for most.';
+COMMENT ON COLUMN sessions.version IS 'Goes up with what others than its running turn write of it: its user beside the conversation, a late summary. A turn that carries what it has loaded loads again.';
 COMMENT ON COLUMN sessions.parent_id IS 'The session that it was forked from; null for none, and once that is forgotten.';
 COMMENT ON COLUMN sessions.forked_at_turn IS 'It begins as its parent stood when that turn had ended; null for a session of its own.';
 COMMENT ON COLUMN sessions.created_at IS 'When it was started.';

@@ -1,0 +1,159 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/pg"
+)
+
+// Changes are what a decision's commit did to what its view shows. What others write meanwhile is none of it: it shows by
+// the versions of session and user.
+type Changes struct {
+	Turn    *db.Turns // as it stands after the commit
+	Run     *db.NodeRunListMadeRow
+	Results []*db.TurnStepResultInsertParams
+	// These parts are read again, with the commit.
+	Registry, Steps, Questions, Curation, Drafts bool
+	// Rows of the domain are others now, and what its queries said of them is over.
+	Rows bool
+}
+
+// Followed is a view on its way behind a commit.
+type Followed struct {
+	view   *View
+	drafts []*db.ArtifactListPendingRow
+	reread bool // of the drafts
+}
+
+// Follow makes of a view the one that a load after the commit would make. What the commit's own statements did not tell is
+// read by statements that are queued here, to be sent as the last of them.
+func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes) (*Followed, error) {
+	next := *v
+	next.Turn, next.Runs = c.Turn, append(slices.Clip(v.Runs), c.Run)
+	next.Answers, next.Void, next.Stale, next.Versions.Rows = nil, false, nil, nil
+	next.OlderCounts, next.Events = nil, nil // they are for who curates the registry, who comes first
+	if c.Rows {
+		next.Profile = Profile{}
+	}
+	if err := next.addResults(c.Results); err != nil {
+		return nil, err
+	}
+	f := &Followed{view: &next, reread: c.Drafts}
+	if c.Registry || c.Steps || c.Questions || c.Curation || c.Drafts {
+		b.Exec("keep plans", db.LoadPlans, nil)
+	}
+	if c.Steps {
+		pg.Rows(b, "read steps", db.TurnStepList, c.Turn.ID, &next.Steps)
+	}
+	if c.Questions {
+		pg.Rows(b, "read questions", db.QuestionListTurn, next.questions(), &next.Questions)
+	}
+	if c.Curation {
+		pg.Rows(b, "read decisions", db.DecisionListRecent, next.decisions(), &next.Decisions)
+		pg.Rows(b, "read constraints", db.ConstraintListInForce, next.constraints(), &next.Constraints)
+	}
+	if c.Drafts {
+		pg.Rows(b, "read drafts", db.ArtifactListPending, next.Turn.SessionID, &f.drafts)
+	}
+	if c.Registry {
+		next.asked = next.spokenOf()
+		params := l.inView(&next)
+		params.Refs, params.EntityTypes, params.EntityIds = next.asked.lists()
+		pg.Rows(b, "read entities", db.EntityRefListInView, params, &next.Registry)
+	}
+
+	return f, nil
+}
+
+func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {
+	v.Results = slices.Clone(v.Results)
+	for _, row := range rows {
+		r := &Result{TurnStepResultListWindowRow: &db.TurnStepResultListWindowRow{
+			TurnID: row.TurnID, TurnNumber: v.Turn.Number, Step: row.Step, Call: row.Call, Tool: row.Tool, EntityType: row.EntityType, Params: row.Params,
+			Rows: row.Rows, RowCount: row.RowCount, Refs: row.Refs, ErrorCode: row.ErrorCode, ErrorMessage: row.ErrorMessage,
+		}}
+		if err := r.decode(); err != nil {
+			return err
+		}
+		v.Results = append(v.Results, r)
+	}
+	slices.SortStableFunc(v.Results, func(a, b *Result) int {
+		return cmp.Or(cmp.Compare(a.TurnNumber, b.TurnNumber), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Call, b.Call))
+	})
+
+	return nil
+}
+
+// View is the view once the commit has been acknowledged, nil if its texts name what was not looked up with it: such a one
+// has to be loaded. userVersion is 0 unless the commit made another.
+func (f *Followed) View(userVersion int64) *View {
+	v := f.view
+	if f.reread {
+		v.setDrafts(f.drafts)
+	}
+	v.spoken = v.spokenOf()
+	if !v.asked.covers(v.spoken) {
+		return nil
+	}
+	v.userVersion = max(v.userVersion, userVersion)
+
+	return v
+}
+
+// covers says that all of the other is in it.
+func (s *spoken) covers(other *spoken) bool {
+	for ref := range other.refs {
+		if !s.refs[ref] {
+			return false
+		}
+	}
+	for key := range other.keys {
+		if !s.keys[key] {
+			return false
+		}
+	}
+
+	return true
+}
+
+// Renew is a carried view as of now: its rows are compared with those that are there, in one round trip. It is nil if the
+// view has to be loaded again, because somebody else has written what it shows or because this could not be found out.
+func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, rows bool) *View {
+	var (
+		b     = &pgx.Batch{}
+		next  = v.probed()
+		pulse []*db.TurnPulseRow
+		known map[string][]*Entity
+	)
+	pg.Queue(b, db.TurnPulse, v.Turn.ID, &pulse)
+	if rows {
+		known = v.known()
+	}
+	profile := need.Profile && !v.Profile.known
+	if profile || len(known) > 0 {
+		pg.QueueTenant(b, v.Turn.UserID)
+	}
+	next.queueVersions(b, known)
+	if profile {
+		next.queueProfile(b)
+	}
+	if pool.SendBatch(ctx, b).Close() != nil || len(pulse) == 0 {
+		return nil
+	}
+	now := pulse[0]
+	if now.Status != v.Turn.Status || now.Position != v.Turn.Position || now.SessionVersion != v.sessionVersion || now.UserVersion != v.userVersion {
+		return nil
+	}
+
+	return next
+}
+
+// batcher is a pool.
+type batcher interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}

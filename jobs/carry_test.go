@@ -1,0 +1,70 @@
+package jobs_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/registry"
+)
+
+const readOnce = `turns:
+  - understand: {intent: read}
+    think: {goal: g, decision: plan, steps: [{type: read, subdomain: recipes, description: Read}]}
+    act: [{calls: [{tool: db_read, args: {table: recipes}}]}, {calls: [{tool: step_complete, args: {summary: read}}]}]
+    reply: There.
+    summarize: {response_summary: s}
+`
+
+// The comparison that all tests run under finds what a commit wrote without telling the view.
+func TestCarriedIsHeldToLoaded(t *testing.T) {
+	t.Parallel()
+	h := setup(t, readOnce)
+	h.tools.execute = func(ctx context.Context, tx pgx.Tx, s registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+		_, err := tx.Exec(ctx, `INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn)
+			VALUES ($1, $2, 'no cod', 'other', 'null', 'session', 1)`, s.UserID, s.SessionID)
+
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: crud.ToolRead, EntityType: "recipe", RowCount: 2, Shown: 2}}}, err
+	}
+	h.start()
+	turn := h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
+
+	require.Equal(t, db.TurnStatusFailed, turn.Status)
+	require.Equal(t, "internal", *turn.ErrorCode)
+}
+
+// What others write of a session or its user shows in the decision after, by their versions.
+func TestCarriedViewFollowsOthers(t *testing.T) {
+	t.Parallel()
+	const lasting = `INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn)
+		SELECT user_id, id, 'no cod', 'other', 'null', 'lasting', 1 FROM sessions WHERE id = $1`
+	for name, told := range map[string]string{
+		"Session": `UPDATE sessions SET version = version + 1 WHERE id = $1`,
+		"User":    `UPDATE users SET version = version + 1 WHERE id = (SELECT user_id FROM sessions WHERE id = $1)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := setup(t, readOnce)
+			write := func() {
+				h.exec(lasting, h.session)
+				h.exec(told, h.session)
+			}
+			h.model.before = func(_ context.Context, req *llm.Request) error {
+				if req.Node == "understand" {
+					write()
+				}
+
+				return nil
+			}
+			h.start()
+			h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+			require.Equal(t, []int{0, 1, 1, 1, 1, 1}, h.prompts.constraints())
+		})
+	}
+}
