@@ -76,6 +76,9 @@ type Outcome struct {
 	Results []Result
 	// Approval is set when the user has to agree first; nothing was changed then.
 	Approval *Approval
+	// Undo is what the user is told of taking back what was written: that it cannot be, or, of rows that were deleted, that
+	// it can; "" for nothing.
+	Undo string
 }
 
 // Failed says that a call failed, and so that the decision changed nothing.

@@ -175,6 +175,9 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 		if err := d.checkWritten(ctx, tenant); err != nil {
 			return err
 		}
+		if err := d.warn(ctx, tenant, operations); err != nil {
+			return err
+		}
 
 		return d.journal.finish(ctx, tenant)
 	})
@@ -332,6 +335,7 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		}
 		outcome.Results = append(outcome.Results, result)
 	}
+	outcome.Undo = d.journal.prospect()
 	if err := d.journal.store(rows, d.scope); err != nil {
 		return Outcome{}, err
 	}

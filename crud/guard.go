@@ -205,7 +205,7 @@ func question(s *step, found *loaded) string {
 		more = fmt.Sprintf(" and %d more", rest)
 	}
 
-	return fmt.Sprintf("This would %s %d %s: %s%s. Shall I?", verb, len(found.rows), noun, strings.Join(labels, ", "), more)
+	return fmt.Sprintf("This would %s %d %s: %s%s. %s", verb, len(found.rows), noun, strings.Join(labels, ", "), more, shallI)
 }
 
 // withoutKeys is a row without what is a key of any row.

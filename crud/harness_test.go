@@ -60,6 +60,13 @@ func setupIn(t *testing.T, tx pgx.Tx, user uuid.UUID) *bundle {
 	fsys, file := domain.Find("kitchen")
 	kit, err := domain.Open(t.Context(), tx, fsys, file)
 	require.NoError(t, err)
+
+	return setupOn(t, tx, user, kit)
+}
+
+func setupOn(t *testing.T, tx pgx.Tx, user uuid.UUID, kit *domain.Domain) *bundle {
+	t.Helper()
+
 	b := &bundle{t: t, tx: tx, kit: kit, tools: crud.New(kit, recall.New(kit, lexical.Embedder{}))}
 	b.scope = registry.Scope{SessionID: uuid.New(), UserID: user, Step: 1, Actor: registry.ActorAssistant}
 	b.exec(`INSERT INTO sessions (id, user_id) VALUES ($1, $2)`, b.scope.SessionID, user)

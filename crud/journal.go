@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,6 +23,7 @@ import (
 type journal struct {
 	tools  *Tools
 	writes []*rowChange
+	now    map[*domain.Entity]map[string]image // the rows as the decision left them, once it has finished
 }
 
 // rowChange is one row of row_changes while its decision runs.
@@ -37,6 +37,8 @@ type rowChange struct {
 	Lost       *string           `json:"lost"`
 
 	entity *domain.Entity
+	// unseen: Lost tells of rows that go with it, not of a right that is missing to bring it back.
+	unseen bool
 	// was is the row before an update, and columns those that the update wrote.
 	was     image
 	columns []string
@@ -99,8 +101,12 @@ func (j *journal) created(e *domain.Entity, keys []string) {
 	if j == nil {
 		return
 	}
+	var lost *string
+	if !e.Removable {
+		lost = said("What was created among the %s cannot be taken away again: the database does not allow it.", e.Plural)
+	}
 	for _, key := range keys {
-		j.writes = append(j.writes, &rowChange{EntityType: e.Type, EntityID: key, Action: registry.ActionCreated, entity: e})
+		j.writes = append(j.writes, &rowChange{EntityType: e.Type, EntityID: key, Action: registry.ActionCreated, Lost: lost, entity: e})
 	}
 }
 
@@ -154,146 +160,17 @@ func (j *journal) update(e *domain.Entity, key string, was image, columns []stri
 	}
 }
 
-// deleting notes rows that are about to be deleted, after all that goes or changes with them: taken back in reverse, a
-// row is there before what refers to it.
-func (j *journal) deleting(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
-	if j == nil {
-		return nil
-	}
-
-	return j.goes(ctx, tx, e, e.Key, keys, map[string]bool{})
-}
-
-// goes notes the rows that a column names, deepest first. seen ends circles.
-func (j *journal) goes(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[string]bool) error {
-	were, err := j.tools.images(ctx, tx, e, by, keys)
-	if err != nil {
-		return err
-	}
-	maps.DeleteFunc(were, func(key string, _ image) bool { return seen[e.Type+" "+key] })
-	if len(were) == 0 {
-		return nil
-	}
-	gone := slices.Sorted(maps.Keys(were))
-	for _, key := range gone {
-		seen[e.Type+" "+key] = true
-	}
-	for _, dependent := range j.tools.domain.Dependents(e) {
-		if dependent.Cascade {
-			err = j.goes(ctx, tx, dependent.Entity, dependent.Column, gone, seen)
-		} else {
-			err = j.released(ctx, tx, dependent, gone, seen)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	lost, err := j.tools.lost(ctx, tx, e, gone)
-	if err != nil {
-		return err
-	}
-	for _, key := range gone {
-		j.writes = append(j.writes, &rowChange{EntityType: e.Type, EntityID: key, Action: registry.ActionDeleted, Before: given(e, were[key]), Lost: lost, entity: e})
-	}
-
-	return nil
-}
-
-// released notes rows whose reference is emptied with the row that it names.
-func (j *journal) released(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[string]bool) error {
-	e := dependent.Entity
-	were, err := j.tools.images(ctx, tx, e, dependent.Column, keys)
-	if err != nil {
-		return err
-	}
-	for _, key := range slices.Sorted(maps.Keys(were)) {
-		if !seen[e.Type+" "+key] {
-			j.update(e, key, were[key], []string{dependent.Column.Name})
-		}
-	}
-
-	return nil
-}
-
-// lost says what goes with rows and is not seen, nil for nothing. The tables have no type, so that the engine looks
-// instead of the tenant; where it may not, there may be rows.
-func (t *Tools) lost(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*string, error) {
-	for _, unseen := range e.Unseen {
-		there, err := t.dependsUnseen(ctx, tx, e, unseen, keys)
-		if err != nil {
-			return nil, err
-		}
-		if there {
-			text := fmt.Sprintf("With the %s, rows of %s are deleted or changed that I do not see and cannot bring back.", e.Name, strings.ReplaceAll(unseen.Name, "_", " "))
-
-			return &text, nil
-		}
-	}
-
-	return nil, nil
-}
-
-func (t *Tools) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, unseen domain.Unseen, keys []string) (there bool, err error) {
-	err = pg.AsEngine(ctx, tx, func(engine pgx.Tx) error {
-		var may bool
-		if err := engine.QueryRow(ctx, `SELECT coalesce(has_table_privilege(to_regclass($1), 'SELECT'), false) AND has_schema_privilege(split_part($1, '.', 1), 'USAGE')`, unseen.Table).Scan(&may); err != nil {
-			return err
-		}
-		if there = true; !may || unseen.Column == "" {
-			return nil
-		}
-		s := &statement{}
-		s.add("SELECT EXISTS (SELECT FROM ", unseen.Table, " WHERE ", quoted(unseen.Column), " = ANY(", s.castList(keys, e.Key.Type), "))")
-
-		return engine.QueryRow(ctx, s.String(), s.args...).Scan(&there)
-	})
-	if err != nil {
-		return false, fmt.Errorf("look for rows of %s: %w", unseen.Name, err)
-	}
-
-	return there, nil
-}
-
-// called notes an operation of the owner's. What it does to rows only its inverse takes back.
-func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
-	if j == nil {
-		return
-	}
-	w := &rowChange{
-		EntityType: o.On.Type, EntityID: key, Action: actionCalled, Before: map[string]any{"operation": o.Name, "args": args}, entity: o.On,
-	}
-	if o.Inverse == nil {
-		text := capital(strings.ReplaceAll(o.Name, "_", " ")) + " cannot be taken back."
-		w.Lost = &text
-	}
-	j.writes = append(j.writes, w)
-}
-
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
-// given is a row as an insert may give it.
-func given(e *domain.Entity, row image) image {
-	whole := image{}
-	for _, c := range e.Columns {
-		if value, ok := row[c.Name]; ok && !c.Derived && c.Expr == "" {
-			whole[c.Name] = value
-		}
-	}
-
-	return whole
-}
-
 // finish looks at how the decision has left its rows: one query for each type. An update that changed nothing is no write.
 func (j *journal) finish(ctx context.Context, tx pgx.Tx) error {
 	if j == nil || len(j.writes) == 0 {
 		return nil
 	}
-	left, err := j.left(ctx, tx)
-	if err != nil {
+	var err error
+	if j.now, err = j.left(ctx, tx); err != nil {
 		return err
 	}
 	for _, w := range j.writes {
-		now := left[w.entity][w.EntityID]
+		now := j.now[w.entity][w.EntityID]
 		if w.Action == registry.ActionUpdated {
 			w.Before = replaced(w.was, now, w.columns)
 		}

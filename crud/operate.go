@@ -87,8 +87,14 @@ func (op *operateOp) carryOut(ctx context.Context, d *decision, tx pgx.Tx) error
 	if op.told, err = op.call(ctx, tx, op.declared.Call); err != nil {
 		return err
 	}
+	if err := op.compare(ctx, d, tx); err != nil {
+		return err
+	}
+	for _, one := range op.changed {
+		d.journal.reached(op.declared, one.Entity, one.Rows)
+	}
 
-	return op.compare(ctx, d, tx)
+	return nil
 }
 
 // lock locks the rows that the arguments name. What the user does not see is not there.
@@ -150,7 +156,7 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	if d.approval == nil {
 		d.approval = &Approval{Options: []ApprovalOption{{Label: "Yes"}, {Label: "No"}}}
 	}
-	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text + " Shall I?")
+	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text + " " + shallI)
 
 	return true, nil
 }

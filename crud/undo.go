@@ -35,8 +35,9 @@ type undoing struct {
 
 	writes []*formerWrite
 	later  map[rowKey]*db.RowChangeLaterRow
-	// done are the rows that were reached, in order.
-	done []*formerWrite
+	// done are the writes that were taken back, in order, and settled the rows of these.
+	done    []*formerWrite
+	settled map[rowKey]bool
 	// operated is what the inverses of operations changed.
 	operated []registry.Result
 }
@@ -52,6 +53,45 @@ type formerWrite struct {
 }
 
 type rowKey struct{ entityType, id string }
+
+func (w *formerWrite) at() rowKey { return rowKey{w.EntityType, w.EntityID} }
+
+// asBefore compares the rows with what they were before the turn. Where triggers make something else of what is given
+// back, an undo would not be one.
+func (u *undoing) asBefore() error {
+	were := map[rowKey]image{}
+	for _, w := range u.done {
+		switch w.Action {
+		case registry.ActionCreated:
+			delete(were, w.at())
+		case registry.ActionDeleted, registry.ActionUpdated:
+			if were[w.at()] == nil || w.Action == registry.ActionDeleted {
+				were[w.at()] = image{}
+			}
+			maps.Copy(were[w.at()], w.before)
+		}
+	}
+	for _, w := range u.done {
+		now := u.journal.now[w.entity][w.EntityID]
+		for _, c := range w.entity.Columns {
+			was, counts := were[w.at()][c.Name]
+			if counts && !c.Automatic() && mark(c, was) != mark(c, now[c.Name]) {
+				return fail(CodeConflict, "The database would not leave the %s%s as it was (%s). Nothing was taken back.",
+					w.entity.Name, spaced(labelOf(w.entity, were[w.at()])), c.Name)
+			}
+		}
+	}
+
+	return nil
+}
+
+func spaced(label string) string {
+	if label == "" {
+		return ""
+	}
+
+	return " " + label
+}
 
 // moved is a row that is not as the turn left it.
 type moved struct {
@@ -73,7 +113,7 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 	if err != nil {
 		return Outcome{}, err
 	}
-	u := &undoing{decision: &decision{tools: t, scope: scope, steps: []*step{{call: Call{Tool: ToolUndo, Args: args}}}}, Undoing: what}
+	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: Call{Tool: ToolUndo, Args: args}}}}, Undoing: what}
 	last, err := db.New().TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: scope.TurnID, Step: int32(scope.Step)})
 	if err != nil {
 		return Outcome{}, fmt.Errorf("number calls: %w", err)
@@ -121,7 +161,11 @@ func (u *undoing) takeBack(ctx context.Context, tx pgx.Tx) error {
 			rest = rest[:from]
 		}
 
-		return u.journal.finish(ctx, tenant)
+		if err := u.journal.finish(ctx, tenant); err != nil {
+			return err
+		}
+
+		return u.asBefore()
 	})
 	if err != nil {
 		return err
@@ -199,8 +243,8 @@ func (u *undoing) mustAgree() bool {
 		}[w.Action], map[string]string{registry.ActionCreated: "delete ", registry.ActionDeleted: "bring back ", registry.ActionUpdated: "change "}[w.Action]
 		switch {
 		case w.Action == actionCalled:
-			if o := u.inverse(w); o != nil && !o.Confirm.Never {
-				deeds["do "+strings.ReplaceAll(o.Name, "_", " ")] = true
+			if was, err := w.called(); err == nil && !was.Reached {
+				u.mustCall(was, deeds)
 			}
 		case !w.entity.May(verb):
 			deeds[what+w.entity.Plural] = true
@@ -210,12 +254,20 @@ func (u *undoing) mustAgree() bool {
 		return false
 	}
 	u.approval = &Approval{
-		Text:    fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. Shall I?", u.Number, strings.Join(slices.Sorted(maps.Keys(deeds)), ", ")),
+		Text:    fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s", u.Number, strings.Join(slices.Sorted(maps.Keys(deeds)), ", "), shallI),
 		Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}},
 		Calls:   []ApprovedCall{{Tool: ToolUndo, Args: u.steps[0].call.Args, Keys: []string{u.Turn.String()}}},
 	}
 
 	return true
+}
+
+// mustCall adds what takes an operation back to what the user has to agree to. One with a condition is asked for whatever
+// the row is like.
+func (u *undoing) mustCall(was formerCall, deeds map[string]bool) {
+	if o := u.inverse(was); o != nil && !o.Confirm.Never {
+		deeds["do "+spokenName(o)] = true
+	}
 }
 
 // decided takes back the writes of one decision: all are looked at before any is taken back, because what triggers did to
@@ -251,11 +303,10 @@ func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) e
 	last := map[rowKey]*formerWrite{}
 	for _, w := range writes {
 		w.now = rows[w.entity][w.EntityID]
-		last[rowKey{w.EntityType, w.EntityID}] = w
+		last[w.at()] = w
 	}
 	for _, w := range writes {
-		compared := slices.ContainsFunc(u.done, func(d *formerWrite) bool { return d.EntityType == w.EntityType && d.EntityID == w.EntityID })
-		if compared || last[rowKey{w.EntityType, w.EntityID}] != w {
+		if u.settled[w.at()] || last[w.at()] != w {
 			continue
 		}
 		if err := u.asLeft(w); err != nil {
@@ -295,14 +346,14 @@ func (u *undoing) there(ctx context.Context, tx pgx.Tx, writes []*formerWrite) (
 // asLeft compares one row. Where later turns changed it and all of that has been taken back, it is compared with what the
 // last of these left: what the database counts up by itself has gone on.
 func (u *undoing) asLeft(w *formerWrite) error {
-	later := u.later[rowKey{w.EntityType, w.EntityID}]
-	gone, marks := w.Action == registry.ActionDeleted, w.after
+	later := u.later[w.at()]
+	gone, marks := w.after == nil, w.after
 	if later != nil && later.Cancelled {
 		var newest map[string]string
 		if err := unmarshal(later.After, &newest); err != nil {
 			return fmt.Errorf("read what was written since: %w", err)
 		}
-		if (later.Action == registry.ActionDeleted) == gone && newest != nil {
+		if !gone && newest != nil {
 			marks = newest
 		}
 	}

@@ -2,7 +2,6 @@ package crud
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,7 +35,7 @@ func (u *undoing) reverse(ctx context.Context, tx pgx.Tx, writes []*formerWrite)
 		return err
 	}
 	for _, w := range slices.Backward(writes) {
-		u.done = append(u.done, w)
+		u.done, u.settled[w.at()] = append(u.done, w), true
 		if noted := u.journal.noted(e, w.EntityID); noted != nil && w.Draft != nil {
 			noted.Draft = w.Draft
 		}
@@ -53,7 +52,7 @@ func (u *undoing) remove(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys 
 	}
 	for _, w := range u.journal.writes[before:] {
 		switch {
-		case w.Lost != nil:
+		case w.unseen:
 			return fail(CodeConflict, "%s Nothing was taken back.", *w.Lost)
 		case w.entity != e || !slices.Contains(keys, w.EntityID):
 			row := w.was
@@ -153,15 +152,19 @@ func (u *undoing) setBackSQL(e *domain.Entity, w *formerWrite) (*statement, erro
 	return s, nil
 }
 
+// called is what the write tells of an operation.
+func (w *formerWrite) called() (formerCall, error) {
+	var was formerCall
+	if err := decode(w.Before, &was); err != nil {
+		return was, fmt.Errorf("read operation: %w", err)
+	}
+
+	return was, nil
+}
+
 // inverse is the operation that takes one back, nil for none.
-func (u *undoing) inverse(w *formerWrite) *domain.Operation {
-	var called struct {
-		Operation string `json:"operation"`
-	}
-	if unmarshal(w.Before, &called) != nil {
-		return nil
-	}
-	if o := u.tools.domain.Operation(called.Operation); o != nil {
+func (u *undoing) inverse(was formerCall) *domain.Operation {
+	if o := u.tools.domain.Operation(was.Operation); o != nil {
 		return o.Inverse
 	}
 
@@ -170,19 +173,16 @@ func (u *undoing) inverse(w *formerWrite) *domain.Operation {
 
 // callInverse calls what takes an operation back, with the same arguments as far as it has them.
 func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) error {
-	o := u.inverse(w)
+	was, err := w.called()
+	if err != nil || was.Reached {
+		return err
+	}
+	o, args := u.inverse(was), was.Args
 	if o == nil {
-		return fail(CodeNotAllowed, "An operation of turn %d cannot be taken back. Nothing was changed.", u.Number)
+		return fail(CodeNotAllowed, "%s cannot be taken back. Nothing was changed.", capital(strings.ReplaceAll(was.Operation, "_", " ")))
 	}
-	var was struct {
-		Args json.RawMessage `json:"args"`
-	}
-	args := map[string]any{}
-	if err := unmarshal(w.Before, &was); err != nil {
-		return fmt.Errorf("read operation: %w", err)
-	}
-	if err := decode(was.Args, &args); err != nil {
-		return fmt.Errorf("read operation: %w", err)
+	if args == nil {
+		args = map[string]any{}
 	}
 	maps.DeleteFunc(args, func(name string, value any) bool { return o.Args.Column(name) == nil || value == nil })
 	args[o.This] = w.EntityID

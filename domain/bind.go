@@ -213,7 +213,7 @@ func (b *binder) bindEntity(i int) {
 		Comment: table.Comment, Columns: table.columns, Reference: decl.Reference, Empty: decl.Empty, Sets: map[string][]string{},
 	}
 	b.tables[e.Type] = table
-	bindVersion(e, table)
+	bindRights(e, table)
 	b.domain.Entities = append(b.domain.Entities, e)
 	defaultNames(e)
 	b.bindKey(i, e, table)
@@ -221,10 +221,12 @@ func (b *binder) bindEntity(i int) {
 	b.checkReading(i, e, table)
 }
 
-// bindVersion takes a view's version out of what is read and written. The right to
-// update it is the right to lock rows, and to nothing else, since no view lets it be written.
-func bindVersion(e *Entity, table *catalogTable) {
+// bindRights notes what may be done to rows besides what the declaration says, and takes a view's version out of what is
+// read and written. The right to update it is the right to lock rows, and to nothing else, since no view lets it be written.
+func bindRights(e *Entity, table *catalogTable) {
 	e.Lockable = len(table.updatable) > 0
+	e.Removable = table.undoDelete
+	e.Restorable = !slices.ContainsFunc(table.columns, func(c *Column) bool { return !c.given && !c.Derived && c.Name != versionColumn })
 	e.versioned = e.Column(versionColumn) != nil
 	e.Columns = slices.DeleteFunc(slices.Clone(e.Columns), func(c *Column) bool { return c.Name == versionColumn })
 	table.insertable = without(table.insertable, []string{versionColumn})

@@ -33,6 +33,7 @@ type catalogTable struct {
 	TenantUsage  bool
 	TenantSelect bool
 	TenantDelete bool
+	undoDelete   bool // alfred_undo may delete rows
 	oid          uint32
 	view         bool
 	barrier      bool   // a view that no function of the reader sees behind
@@ -110,9 +111,10 @@ SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relr
        coalesce(has_schema_privilege(t.role, c.relnamespace, 'USAGE'), false),
        coalesce(has_table_privilege(t.role, c.oid, 'SELECT'), false),
        coalesce(has_table_privilege(t.role, c.oid, 'DELETE'), false),
+       coalesce(has_table_privilege(t.undo, c.oid, 'DELETE'), false),
        c.oid, c.relkind = 'v', coalesce('security_barrier=true' = ANY (c.reloptions), false), c.relowner::regrole::text,
        EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal)
-FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role) AS t
+FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role, to_regrole('alfred_undo')::oid AS undo) AS t
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname`
 
@@ -129,6 +131,8 @@ SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL), format_t
                 ELSE t.typnamespace END, 'USAGE'), true),
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'INSERT'), false),
        coalesce(has_column_privilege(to_regrole('alfred_tenant')::oid, c.oid, a.attnum, 'UPDATE'), false),
+       coalesce(has_column_privilege(to_regrole('alfred_undo')::oid, c.oid, a.attnum, 'INSERT'), false),
+       coalesce(has_column_privilege(to_regrole('alfred_undo')::oid, c.oid, a.attnum, 'UPDATE'), false),
        CASE WHEN a.attgenerated = '' THEN coalesce(pg_get_expr(d.adbin, d.adrelid), '') ELSE '' END, a.attgenerated <> ''
 FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -190,7 +194,7 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) erro
 	}
 
 	var t catalogTable
-	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.oid, &t.view, &t.barrier, &t.owner, &t.triggers},
+	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.undoDelete, &t.oid, &t.view, &t.barrier, &t.owner, &t.triggers},
 		func() error {
 			table := t
 			table.numbers, table.from, table.bases = map[string]int{}, map[string]origin{}, map[uint32]bool{}
@@ -218,7 +222,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 	)
 
 	_, err = pgx.ForEachRow(rows, []any{&table, &col.Name, &col.Type, &col.FullType, &base, &col.Nullable, &col.HasDefault,
-		&col.Generated, &col.Comment, &col.Enum, &elem, &number, &plain, &nameable, &insert, &update, &col.Default, &col.Derived},
+		&col.Generated, &col.Comment, &col.Enum, &elem, &number, &plain, &nameable, &insert, &update, &col.given, &col.SetBack, &col.Default, &col.Derived},
 		func() error {
 			column := col
 			column.Kind, column.Elem = kindOf(base, elem, len(col.Enum) > 0)

@@ -32,7 +32,7 @@ func (d *Domain) Dependents(e *Entity) []Dependent {
 	return found
 }
 
-// Unseen is a foreign key of a table that has no type in the domain.
+// Unseen is a foreign key by which rows go, or change, with a row and that no column of a type shows.
 type Unseen struct {
 	Table  string // qualified, for SQL
 	Name   string // for people
@@ -61,52 +61,61 @@ var (
 	timeDefault = regexp.MustCompile(`(?i)\b(now|clock_timestamp|statement_timestamp|transaction_timestamp)\(|\b(current|local)_?(timestamp|date|time)\b`)
 )
 
-const unseenSQL = `
-SELECT k.confrelid, format('%I.%I', n.nspname, c.relname), c.relname::text,
+const reachingSQL = `
+SELECT k.confrelid, k.conrelid, k.confdeltype::text, format('%I.%I', n.nspname, c.relname), c.relname::text, k.conkey::int[],
        ARRAY(SELECT a.attname::text FROM unnest(k.conkey) WITH ORDINALITY AS u (num, n) JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.conrelid AND a.attnum = u.num ORDER BY u.n),
        ARRAY(SELECT a.attname::text FROM unnest(k.confkey) WITH ORDINALITY AS u (num, n) JOIN pg_catalog.pg_attribute AS a ON a.attrelid = k.confrelid AND a.attnum = u.num ORDER BY u.n)
 FROM pg_catalog.pg_constraint AS k
 JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-WHERE k.contype = 'f' AND k.confdeltype IN ('c', 'n', 'd') AND k.conparentid = 0
-  AND k.confrelid = ANY ($1::oid[]) AND k.conrelid <> ALL ($1::oid[])
-ORDER BY 2`
+WHERE k.contype = 'f' AND k.confdeltype IN ('c', 'n', 'd') AND k.conparentid = 0 AND k.confrelid = ANY ($1::oid[])
+ORDER BY 4, k.conname`
+
+// reach is a foreign key by which deleting a row reaches others.
+type reach struct {
+	Unseen
+
+	target, from     uint32
+	onDelete         string
+	numbers          []int
+	columns, targets []string
+}
 
 // bindUnseen finds what deleting a row would take along unseen.
 func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
-	bases, of := []uint32{}, map[uint32]*Entity{}
+	bases, of := []uint32{}, map[uint32][]*Entity{}
 
 	for _, e := range b.domain.Entities {
 		table := b.tables[e.Type]
 		if !table.view {
-			bases, of[table.oid] = append(bases, table.oid), e
+			bases, of[table.oid] = append(bases, table.oid), append(of[table.oid], e)
 		}
 
 		for oid := range table.bases {
-			bases, of[oid] = append(bases, oid), e
+			bases, of[oid] = append(bases, oid), append(of[oid], e)
 		}
 	}
 
-	rows, err := tx.Query(ctx, unseenSQL, bases)
+	rows, err := tx.Query(ctx, reachingSQL, bases)
 	if err != nil {
 		return fmt.Errorf("read what depends on rows: %w", err)
 	}
 
-	var (
-		target           uint32
-		one              Unseen
-		columns, targets []string
-	)
+	var r reach
 
-	_, err = pgx.ForEachRow(rows, []any{&target, &one.Table, &one.Name, &columns, &targets}, func() error {
-		e := of[target]
-		one.Column = ""
+	_, err = pgx.ForEachRow(rows, []any{&r.target, &r.from, &r.onDelete, &r.Table, &r.Name, &r.numbers, &r.columns, &r.targets}, func() error {
+		for _, e := range of[r.target] {
+			if slices.ContainsFunc(of[r.from], func(holder *Entity) bool { return b.shows(holder, e, &r) }) {
+				continue
+			}
 
-		if at := slices.Index(targets, keyName(e)); at >= 0 {
-			one.Column = columns[at]
+			one := r.Unseen
+			if at := slices.Index(r.targets, keyName(e)); at >= 0 {
+				one.Column = r.columns[at]
+			}
+
+			e.Unseen = append(e.Unseen, one)
 		}
-
-		e.Unseen = append(e.Unseen, one)
 
 		return nil
 	})
@@ -115,4 +124,35 @@ func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
 	}
 
 	return nil
+}
+
+// shows says that a column of the holder stands for the foreign key. One that a view puts together learns from it what
+// becomes of its row.
+func (b *binder) shows(holder, target *Entity, r *reach) bool {
+	table, action := b.tables[holder.Type], deleteAction(r.onDelete)
+
+	for _, c := range holder.Columns {
+		at := origin{table.oid, table.numbers[c.Name]}
+		if table.view {
+			at = table.from[c.Name]
+		}
+
+		if c.FK != nil && c.FK.Entity == target && at.relation == r.from && slices.Contains(r.numbers, at.column) && strings.EqualFold(c.FK.OnDelete, action) {
+			return true
+		}
+	}
+
+	if !table.view {
+		return false
+	}
+
+	for _, name := range []string{foldedName(target.Type, r.columns...), foldedName(target.Type)} {
+		if c := holder.Column(name); c != nil && table.from[name] == (origin{}) && c.FK != nil && c.FK.Entity == target {
+			c.FK.OnDelete = action
+
+			return true
+		}
+	}
+
+	return false
 }

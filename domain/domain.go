@@ -106,7 +106,9 @@ type Entity struct {
 	// Viewed: a view keeps the users' rows apart, whose condition asks for whom the transaction acts. It shows nobody's
 	// to nobody, and may show a row to several users.
 	Viewed bool
-	// Unseen are tables without a type whose rows go, or change, with a row of this one.
+	// Removable and Restorable: what takes a turn back may delete rows, and insert them whole, key and all.
+	Removable, Restorable bool
+	// Unseen are rows that go, or change, with a row of this one and that no column of a type shows.
 	Unseen []Unseen
 
 	versioned bool // a view with a column for the version
@@ -192,8 +194,10 @@ type Column struct {
 	Derived    bool   // generated from other columns: not even a row that is brought back gives it
 	// Writable: the declaration lets rows be created and updated with it.
 	Writable bool
-	Enum     []string
-	Comment  string
+	// SetBack: what takes a turn back may give it its old value.
+	SetBack bool
+	Enum    []string
+	Comment string
 	// Check is what further CHECK constraints of this one column say, as SQL:
 	// "rating >= 1 AND rating <= 5"; "" for none.
 	Check string
@@ -210,7 +214,8 @@ type Column struct {
 	// Computed columns are Generated: read and filtered, never written.
 	Expr string
 
-	cast string // type that the column is read as where the tenant may not name its own
+	given bool   // by what brings a row back
+	cast  string // type that the column is read as where the tenant may not name its own
 }
 
 // SQL is the column as an expression of a SELECT, RETURNING or WHERE.

@@ -239,14 +239,19 @@ func (s *source) foldedKeys(t *catalogTable) []catalogFK {
 // foldedName is the view's column for a foreign key of several columns. The first to a type
 // is called after it, further ones after their columns too.
 func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
-	name := s.entities[fk.table].Type + "_key"
+	to := s.entities[fk.table].Type
 	first := slices.IndexFunc(s.foldedKeys(t), func(other catalogFK) bool { return other.table == fk.table })
 
 	if own := slices.Equal(s.foldedKeys(t)[first].columns, fk.columns); own {
-		return name
+		return foldedName(to)
 	}
 
-	return strings.Join(fk.columns, "_") + "_" + name
+	return foldedName(to, fk.columns...)
+}
+
+// foldedName is the name of a column that is put together of those of a foreign key to a type.
+func foldedName(to string, columns ...string) string {
+	return strings.Join(slices.Concat(columns, []string{to, "key"}), "_")
 }
 
 // triggered says whether rows have to be written by a function, and why.
@@ -291,7 +296,7 @@ func (w *viewWriter) guarded(t *catalogTable, e *EntityDecl) []catalogFK {
 }
 
 func (w *viewWriter) checkOption(t *catalogTable, e *EntityDecl) string {
-	if e.Reference || len(e.Writes) == 0 || w.triggered(t, e) != "" {
+	if e.Reference || !w.written(t, e) || w.triggered(t, e) != "" {
 		return ""
 	}
 

@@ -18,7 +18,7 @@ func (w *viewWriter) writing(e *EntityDecl) error {
 		w.linef("GRANT UPDATE (%s) ON %s TO %s; -- likewise", quote(w.key(t)[0]), w.relation(t), w.role())
 	}
 
-	if len(e.Writes) == 0 {
+	if !w.written(t, e) {
 		return nil
 	}
 
@@ -29,6 +29,8 @@ func (w *viewWriter) writing(e *EntityDecl) error {
 			w.linef("GRANT %s (%s) ON %s TO alfred_tenant;", right, quoteAll(e.Columns), view)
 		}
 	}
+
+	w.undoing(t, e)
 
 	if why := w.triggered(t, e); why != "" {
 		if t.view {
@@ -56,19 +58,16 @@ func quoteAll(names []string) string {
 
 // plain lets Postgres write through the view.
 func (w *viewWriter) plain(t *catalogTable, e *EntityDecl) {
-	owner := w.ownerColumn(t)
-
 	if slices.Contains(e.Writes, Create) {
-		w.linef("ALTER VIEW %s ALTER COLUMN %s SET DEFAULT %s();", w.view(t), quote(owner), w.function("account"))
-		w.linef("GRANT INSERT (%s) ON %s TO %s;", quoteAll(appendNew(slices.Clone(e.Columns), owner)), w.relation(t), w.role())
+		w.linef("ALTER VIEW %s ALTER COLUMN %s SET DEFAULT %s();", w.view(t), quote(w.ownerColumn(t)), w.function("account"))
 	}
 
-	if slices.Contains(e.Writes, Update) {
-		w.linef("GRANT UPDATE (%s) ON %s TO %s;", quoteAll(e.Columns), w.relation(t), w.role())
+	if w.returns(e) {
+		w.linef("GRANT DELETE, INSERT (%s) ON %s TO %s;", quoteAll(w.whole(t)), w.relation(t), w.role())
 	}
 
-	if slices.Contains(e.Writes, Delete) {
-		w.linef("GRANT DELETE ON %s TO %s;", w.relation(t), w.role())
+	if names := w.updatable(t, e); len(names) > 0 {
+		w.linef("GRANT UPDATE (%s) ON %s TO %s;", quoteAll(names), w.relation(t), w.role())
 	}
 }
 
@@ -88,15 +87,19 @@ func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 	w.linef("BEGIN")
 	w.guards(t, e)
 
+	if w.returns(e) {
+		w.restore(t)
+	}
+
 	if slices.Contains(e.Writes, Create) {
 		w.insert(t, e)
 	}
 
-	if slices.Contains(e.Writes, Update) {
+	if len(w.updatable(t, e)) > 0 {
 		w.update(t, e, condition)
 	}
 
-	if slices.Contains(e.Writes, Delete) {
+	if w.returns(e) {
 		w.linef("    IF TG_OP = 'DELETE' THEN")
 		w.linef("        DELETE FROM %s AS t WHERE %s AND %s;", w.relation(t), w.same(t, "OLD"), condition)
 		w.linef("        RETURN CASE WHEN FOUND THEN OLD END;")
@@ -119,12 +122,16 @@ func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 // guards refuse keys of rows that the user does not see, which a foreign key accepts, and
 // take keys of several columns apart.
 func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) {
+	for _, fk := range w.foldedKeys(t) {
+		if name := w.foldedName(t, fk); slices.Contains(w.settable(t, e), name) {
+			w.unfold(name, fk)
+		}
+	}
+
 	for _, fk := range w.guarded(t, e) {
 		target := w.cat.table(fk.table)
 
-		if w.entities[fk.table] != nil && w.folded(target) {
-			w.unfold(t, e, fk, target)
-
+		if !slices.ContainsFunc(fk.columns, func(name string) bool { return slices.Contains(e.Columns, name) }) { // unfolded
 			continue
 		}
 
@@ -155,21 +162,19 @@ func (w *viewWriter) noSuchRow(indent string, t *catalogTable) {
 	w.linef("%sRAISE EXCEPTION %s USING ERRCODE = 'foreign_key_violation';", indent, literalSQL("There is no such row of "+t.Name+"."))
 }
 
-func (w *viewWriter) unfold(t *catalogTable, e *EntityDecl, fk catalogFK, target *catalogTable) {
-	name := w.foldedName(t, fk)
+// unfold takes a key of several columns apart where it is set. One that is left as it is may name a row that the user
+// does not see.
+func (w *viewWriter) unfold(name string, fk catalogFK) {
+	target := w.cat.table(fk.table)
+	key, into := quote(name), make([]string, len(fk.columns))
 
-	if !slices.Contains(e.Columns, name) {
-		return
-	}
-
-	into := make([]string, len(fk.columns))
 	for i, column := range fk.columns {
 		into[i] = "NEW." + quote(column)
 	}
 
-	w.linef("    IF TG_OP <> 'DELETE' AND NEW.%s IS NOT NULL THEN", quote(name))
-	w.linef("        SELECT %s INTO %s FROM %s AS p WHERE p.%s = NEW.%s;", bare(tuple("p", fk.targets)), strings.Join(into, ", "), w.view(target), quote(w.keyColumn(target)), quote(name))
-	w.linef("        IF NOT FOUND THEN")
+	w.linef("    IF TG_OP <> 'DELETE' AND NEW.%s IS DISTINCT FROM OLD.%s THEN", key, key)
+	w.linef("        SELECT %s INTO %s FROM %s AS p WHERE p.%s = NEW.%s;", bare(tuple("p", fk.targets)), strings.Join(into, ", "), w.view(target), quote(w.keyColumn(target)), key)
+	w.linef("        IF NOT FOUND AND NEW.%s IS NOT NULL THEN", key)
 	w.noSuchRow("            ", target)
 	w.linef("        END IF;")
 	w.linef("    END IF;")
@@ -179,14 +184,14 @@ func (w *viewWriter) unfold(t *catalogTable, e *EntityDecl, fk catalogFK, target
 func (w *viewWriter) set(t *catalogTable, e *EntityDecl) []string {
 	var names []string
 
-	for _, name := range e.Columns {
+	for _, name := range w.settable(t, e) {
 		if t.column(name) != nil {
 			names = appendNew(names, name)
 		}
 	}
 
 	for _, fk := range w.foldedKeys(t) {
-		if slices.Contains(e.Columns, w.foldedName(t, fk)) {
+		if slices.Contains(w.settable(t, e), w.foldedName(t, fk)) {
 			names = appendNew(names, fk.columns...)
 		}
 	}
@@ -231,13 +236,8 @@ func (w *viewWriter) insert(t *catalogTable, e *EntityDecl) {
 }
 
 func (w *viewWriter) update(t *catalogTable, e *EntityDecl, condition string) {
-	var sets []string
-	for _, name := range w.set(t, e) {
-		sets = append(sets, quote(name)+" = NEW."+quote(name))
-	}
-
 	w.linef("    IF TG_OP = 'UPDATE' THEN")
-	w.linef("        UPDATE %s AS t SET %s WHERE %s AND %s;", w.relation(t), strings.Join(sets, ", "), w.same(t, "OLD"), condition)
+	w.linef("        UPDATE %s AS t SET %s WHERE %s AND %s;", w.relation(t), sets(w.set(t, e)), w.same(t, "OLD"), condition)
 	w.linef("        IF NOT FOUND THEN RETURN NULL; END IF;")
 	w.seen(t, "NEW")
 	w.linef("        RETURN NEW;")

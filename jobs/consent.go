@@ -252,6 +252,9 @@ func (s *state) done() (nodes.Done, error) {
 		if made.failed() {
 			continue
 		}
+		if made.Undo != "" && (done.Undo == "" || done.Undo == crud.CanBeUndone) {
+			done.Undo = made.Undo
+		}
 		for _, r := range made.Results {
 			changed := r.RowCount > 0
 			done.Drafted = done.Drafted || changed && r.Tool == crud.ToolGenerate

@@ -81,7 +81,7 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 	pieces.close() //nolint:contextcheck // it has the run's context
 	overdue := errors.Is(context.Cause(ctx), errDeadline)
 	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Transient() && (overdue || judge(err, r.d.attempt, r.d.snoozes).verdict == verdictFail) {
-		out, err = &nodes.ReplyOutput{Text: r.in.Fallback, Fallback: true}, nil
+		out, err = r.in.ByCode(), nil
 		ctx = context.WithoutCancel(ctx)
 	}
 	if err != nil {

@@ -32,6 +32,7 @@ type state struct {
 type actMade struct {
 	nodes.ActOutput
 	Results []actResult `json:"results,omitempty"`
+	Undo    string      `json:"undo,omitempty"` // what the user is told of taking it back
 }
 
 type actResult struct {
@@ -42,7 +43,7 @@ type actResult struct {
 }
 
 func newActMade(out *nodes.ActOutput, outcome *crud.Outcome) actMade {
-	made := actMade{ActOutput: *out}
+	made := actMade{ActOutput: *out, Undo: outcome.Undo}
 	for i := range outcome.Results {
 		r := &outcome.Results[i]
 		made.Results = append(made.Results, actResult{Tool: r.Tool, EntityType: r.EntityType, RowCount: r.RowCount, ErrorCode: r.ErrorCode})

@@ -163,6 +163,9 @@ type Done struct {
 	Wrote   bool // rows were saved, changed or deleted
 	Drafted bool // drafts were made or changed
 	Curated bool // something was excluded, forgotten, kept or noted
+	// Undo is what the reply says of taking it back: that this cannot be, or can; "" for nothing. It is appended when the
+	// model leaves it out.
+	Undo string
 }
 
 // SummarizeInput is the input of Summarize.

@@ -35,13 +35,26 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 	})
 	switch kind := llm.KindOf(err); {
 	case err == nil:
-		out.Text = in.asking(out.Text)
+		out.Text = in.asking(in.Done.telling(out.Text))
 		return out, nil
 	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindScriptExhausted:
 		return nil, err
 	default:
-		return &ReplyOutput{Text: in.asking(in.Fallback), Fallback: true}, nil
+		return in.ByCode(), nil
 	}
+}
+
+// ByCode is the reply that needs no model.
+func (in *ReplyInput) ByCode() *ReplyOutput {
+	return &ReplyOutput{Text: in.asking(in.Done.telling(in.Fallback)), Fallback: true}
+}
+
+// telling adds what has to be said of taking it back to a text that does not say it.
+func (d *Done) telling(text string) string {
+	if d.Undo == "" || strings.Contains(strings.ToLower(text), strings.ToLower(strings.TrimSuffix(d.Undo, "."))) {
+		return text
+	}
+	return strings.TrimSpace(text + "\n\n" + d.Undo)
 }
 
 func (in *ReplyInput) read(resp *llm.Response) (*ReplyOutput, error) {

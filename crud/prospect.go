@@ -1,0 +1,60 @@
+package crud
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/registry"
+)
+
+// CanBeUndone is what is said where rows are deleted and can be brought back.
+const CanBeUndone = "This can be undone."
+
+// shallI ends a question that asks for permission.
+const shallI = "Shall I?"
+
+// prospect says whether what was noted can be taken back: what cannot be, by name; of what is deleted, that it can; else
+// nothing.
+func (j *journal) prospect() string {
+	if j == nil {
+		return ""
+	}
+	var lost []string
+	deletes := false
+	for _, w := range j.writes {
+		if deletes = deletes || w.Action == registry.ActionDeleted; w.Lost != nil && !slices.Contains(lost, *w.Lost) {
+			lost = append(lost, *w.Lost)
+		}
+	}
+	if len(lost) == 0 && deletes {
+		return CanBeUndone
+	}
+
+	return strings.Join(lost, " ")
+}
+
+// warn adds to the question whether what it asks for can be taken back.
+func (d *decision) warn(ctx context.Context, tx pgx.Tx, operations []operation) error {
+	if d.approval == nil || d.journal == nil {
+		return nil
+	}
+	would := &journal{tools: d.tools}
+	for i, op := range operations {
+		switch op := op.(type) {
+		case *deleteOp:
+			if err := would.deleting(ctx, tx, op.entity, d.steps[i].keys); err != nil {
+				return err
+			}
+		case *operateOp:
+			would.called(op.declared, op.this, nil)
+		}
+	}
+	if told := would.prospect(); told != "" {
+		d.approval.Text = strings.TrimSuffix(d.approval.Text, shallI) + told + " " + shallI
+	}
+
+	return nil
+}

@@ -1,0 +1,139 @@
+package domain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What the assistant did to rows can be taken back only by who may do the opposite: alfred_undo gets that, and no more.
+// Rows of a type may have to come back if they can be deleted, by themselves or with rows that they belong to, or be
+// created, since taking that back can be taken back too.
+
+// returns says that rows of a type may have to come back whole.
+func (w *viewWriter) returns(e *EntityDecl) bool { return w.returning(e, map[*EntityDecl]bool{}) }
+
+func (w *viewWriter) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
+	if e.Reference || seen[e] || w.cat.table(e.Table).view {
+		return false
+	}
+
+	if slices.Contains(e.Writes, Create) || slices.Contains(e.Writes, Delete) {
+		return true
+	}
+
+	seen[e] = true
+
+	return slices.ContainsFunc(w.cat.table(e.Table).foreignKeys, func(fk catalogFK) bool {
+		parent := w.target(fk)
+
+		return parent != nil && fk.onDelete == "cascade" && w.returning(parent, seen)
+	})
+}
+
+func (w *viewWriter) target(fk catalogFK) *EntityDecl {
+	if fk.schema != w.decl.Source.Schema {
+		return nil
+	}
+
+	return w.entities[fk.table]
+}
+
+// released are the view's columns that are emptied when the row that they name is deleted.
+func (w *viewWriter) released(t *catalogTable) []string {
+	var names []string
+
+	for _, fk := range t.foreignKeys {
+		parent := w.target(fk)
+		if t.view || parent == nil || !strings.HasPrefix(fk.onDelete, "set ") || !w.returns(parent) {
+			continue
+		}
+
+		if len(fk.columns) == 1 {
+			names = appendNew(names, fk.columns[0])
+		}
+
+		for _, folded := range w.foldedKeys(t) {
+			if slices.Equal(folded.columns, fk.columns) {
+				names = appendNew(names, w.foldedName(t, folded))
+			}
+		}
+	}
+
+	return names
+}
+
+// whole are the table's columns with which a row is brought back.
+func (*viewWriter) whole(t *catalogTable) []string {
+	var names []string
+
+	for _, c := range t.columns {
+		if !c.Derived {
+			names = append(names, c.Name)
+		}
+	}
+
+	return names
+}
+
+// undoing grants alfred_undo what it needs on the view of a type.
+func (w *viewWriter) undoing(t *catalogTable, e *EntityDecl) {
+	if w.returns(e) {
+		names := w.whole(t)
+		if w.folded(t) {
+			names = append(names, w.keyColumn(t))
+		}
+
+		for _, fk := range w.foldedKeys(t) {
+			names = append(names, w.foldedName(t, fk))
+		}
+
+		w.linef("GRANT DELETE, INSERT (%s) ON %s TO alfred_undo; -- takes back what the assistant did, no more", quoteAll(names), w.view(t))
+	}
+
+	if names := w.released(t); len(names) > 0 {
+		w.linef("GRANT UPDATE (%s) ON %s TO alfred_undo; -- likewise", quoteAll(names), w.view(t))
+	}
+}
+
+// restore lets a function insert a row as it was, for who brings it back.
+func (w *viewWriter) restore(t *catalogTable) {
+	names, values := w.whole(t), []string{}
+	for _, name := range names {
+		values = append(values, "NEW."+quote(name))
+	}
+
+	w.linef("    IF TG_OP = 'INSERT' AND current_setting('role') = 'alfred_undo' THEN")
+	w.linef("        INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE VALUES (%s);", w.relation(t), quoteAll(names), strings.Join(values, ", "))
+	w.seen(t, "NEW")
+	w.linef("        RETURN NEW;")
+	w.linef("    END IF;")
+}
+
+// written says that rows of the type are ever written, by the assistant or by who takes back what it did.
+func (w *viewWriter) written(t *catalogTable, e *EntityDecl) bool {
+	return len(e.Writes) > 0 || w.returns(e) || len(w.released(t)) > 0
+}
+
+// settable are the view's columns that who writes may set, updatable those of rows that are there.
+func (w *viewWriter) settable(t *catalogTable, e *EntityDecl) []string {
+	return appendNew(slices.Clone(e.Columns), w.released(t)...)
+}
+
+func (w *viewWriter) updatable(t *catalogTable, e *EntityDecl) []string {
+	if slices.Contains(e.Writes, Update) {
+		return w.settable(t, e)
+	}
+
+	return w.released(t)
+}
+
+// sets says what an update of the whole row would set.
+func sets(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = fmt.Sprintf("%s = NEW.%s", quote(name), quote(name))
+	}
+
+	return strings.Join(list, ", ")
+}
