@@ -735,10 +735,13 @@ export interface components {
             /** @description Why. */
             text: string;
         };
-        Forked: {
+        Fork: {
+            /** @description Rows that are not as the conversation knew them at that turn, since rows are what they are now. */
+            changed: components["schemas"]["Since"][];
             /** Format: int64 */
             forked_at_turn: number;
             id: string;
+            /** @description The conversation that had the turn: of a turn that a fork has from its parent, the parent. Null once that is forgotten. */
             parent_id: string;
         };
         ForkInBody: {
@@ -1068,6 +1071,19 @@ export interface components {
             pinned?: boolean;
             title?: string;
         };
+        Since: {
+            /** @enum {string} */
+            change: "changed" | "deleted" | "created";
+            entity_type: string;
+            label: string;
+            /** @description Missing for a row that the fork does not know. */
+            ref?: string;
+            /**
+             * Format: int64
+             * @description The turn of the conversation it was forked from that did it last; missing where none did.
+             */
+            turn?: number;
+        };
         Step: {
             description: string;
             note: string | null;
@@ -1274,7 +1290,7 @@ export type EnqueuedTurn = components['schemas']['EnqueuedTurn'];
 export type Entity = components['schemas']['Entity'];
 export type EntityPage = components['schemas']['EntityPage'];
 export type Feedback = components['schemas']['Feedback'];
-export type Forked = components['schemas']['Forked'];
+export type Fork = components['schemas']['Fork'];
 export type ForkInBody = components['schemas']['ForkInBody'];
 export type Found = components['schemas']['Found'];
 export type GivenFeedback = components['schemas']['GivenFeedback'];
@@ -1313,6 +1329,7 @@ export type RowTypesOutBody = components['schemas']['RowTypesOutBody'];
 export type SearchResult = components['schemas']['SearchResult'];
 export type Session = components['schemas']['Session'];
 export type SessionChanges = components['schemas']['SessionChanges'];
+export type Since = components['schemas']['Since'];
 export type Step = components['schemas']['Step'];
 export type Summary = components['schemas']['Summary'];
 export type TimelineLine = components['schemas']['TimelineLine'];
@@ -4193,7 +4210,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Forked"];
+                    "application/json": components["schemas"]["Fork"];
                 };
             };
             /** @description Bad Request */

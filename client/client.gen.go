@@ -550,6 +550,27 @@ func (e SessionStatus) Valid() bool {
 	}
 }
 
+// Defines values for SinceChange.
+const (
+	SinceChangeChanged SinceChange = "changed"
+	SinceChangeCreated SinceChange = "created"
+	SinceChangeDeleted SinceChange = "deleted"
+)
+
+// Valid indicates whether the value is a known member of the SinceChange enum.
+func (e SinceChange) Valid() bool {
+	switch e {
+	case SinceChangeChanged:
+		return true
+	case SinceChangeCreated:
+		return true
+	case SinceChangeDeleted:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StepOutcome.
 const (
 	StepOutcomeEmpty   StepOutcome = "empty"
@@ -1000,17 +1021,21 @@ type Feedback struct {
 // FeedbackRating defines model for Feedback.Rating.
 type FeedbackRating string
 
+// Fork defines model for Fork.
+type Fork struct {
+	// Changed Rows that are not as the conversation knew them at that turn, since rows are what they are now.
+	Changed      []Since `json:"changed"`
+	ForkedAtTurn int64   `json:"forked_at_turn"`
+	ID           string  `json:"id"`
+
+	// ParentID The conversation that had the turn: of a turn that a fork has from its parent, the parent. Null once that is forgotten.
+	ParentID string `json:"parent_id"`
+}
+
 // ForkInBody defines model for ForkInBody.
 type ForkInBody struct {
 	// Turn Number of the turn after which it begins; 0 for the beginning.
 	Turn int64 `json:"turn"`
-}
-
-// Forked defines model for Forked.
-type Forked struct {
-	ForkedAtTurn int64  `json:"forked_at_turn"`
-	ID           string `json:"id"`
-	ParentID     string `json:"parent_id"`
 }
 
 // Found defines model for Found.
@@ -1413,6 +1438,22 @@ type SessionChanges struct {
 	Pinned *bool   `json:"pinned,omitempty"`
 	Title  *string `json:"title,omitempty"`
 }
+
+// Since defines model for Since.
+type Since struct {
+	Change     SinceChange `json:"change"`
+	EntityType string      `json:"entity_type"`
+	Label      string      `json:"label"`
+
+	// Ref Missing for a row that the fork does not know.
+	Ref *string `json:"ref,omitempty"`
+
+	// Turn The turn of the conversation it was forked from that did it last; missing where none did.
+	Turn *int64 `json:"turn,omitempty"`
+}
+
+// SinceChange defines model for Since.Change.
+type SinceChange string
 
 // Step defines model for Step.
 type Step struct {
@@ -7493,11 +7534,11 @@ type ForkSessionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON201 the response for an HTTP 201 `application/json` response
-	JSON201 *Forked
+	JSON201 *Fork
 }
 
 // GetJSON201 returns the response for an HTTP 201 `application/json` response
-func (r ForkSessionResponse) GetJSON201() *Forked {
+func (r ForkSessionResponse) GetJSON201() *Fork {
 	return r.JSON201
 }
 
@@ -9481,7 +9522,7 @@ func ParseForkSessionResponse(rsp *http.Response) (*ForkSessionResponse, error) 
 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
-		var dest Forked
+		var dest Fork
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

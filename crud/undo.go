@@ -364,11 +364,8 @@ func (u *undoing) asLeft(w *formerWrite) error {
 	case !gone && w.now == nil:
 		what = "is gone"
 	case !gone:
-		for _, c := range w.entity.Columns {
-			value, ok := w.now[c.Name]
-			if left, counts := marks[c.Name]; counts && ok && !c.Automatic() && mark(c, value) != left {
-				what = "has changed since (" + c.Name + ")"
-			}
+		if name := differs(w.entity, w.now, marks); name != "" {
+			what = "has changed since (" + name + ")"
 		}
 	}
 	if what == "" {
@@ -376,6 +373,18 @@ func (u *undoing) asLeft(w *formerWrite) error {
 	}
 
 	return u.moved(w.entity, w.EntityID, w.now, what)
+}
+
+// differs names a column of a row that is not as its marks say, "" for none.
+func differs(e *domain.Entity, row image, marks map[string]string) string {
+	for _, c := range e.Columns {
+		value, ok := row[c.Name]
+		if left, counts := marks[c.Name]; counts && ok && !c.Automatic() && mark(c, value) != left {
+			return c.Name
+		}
+	}
+
+	return ""
 }
 
 func (u *undoing) moved(e *domain.Entity, key string, row image, what string) *moved {

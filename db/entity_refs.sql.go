@@ -839,6 +839,48 @@ func (q *Queries) EntityRefSuggest(ctx context.Context, db DBTX, arg *EntityRefS
 	return items, nil
 }
 
+const EntityRefVersions = `-- name: EntityRefVersions :many
+SELECT e.ref, e.entity_type, e.entity_id::text AS entity_id, e.label, e.row_version::text AS row_version
+FROM entity_refs AS e
+WHERE e.session_id = $1 AND e.state IN ('stored', 'promoted') AND e.entity_id IS NOT NULL AND e.row_version IS NOT NULL
+ORDER BY e.turn_last_ref DESC, e.ref
+`
+
+type EntityRefVersionsRow struct {
+	Ref        string
+	EntityType string
+	EntityID   string
+	Label      string
+	RowVersion string
+}
+
+// EntityRefVersions are the rows that a session knows, with the versions in which it has seen them.
+func (q *Queries) EntityRefVersions(ctx context.Context, db DBTX, sessionID uuid.UUID) ([]*EntityRefVersionsRow, error) {
+	rows, err := db.Query(ctx, EntityRefVersions, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EntityRefVersionsRow
+	for rows.Next() {
+		var i EntityRefVersionsRow
+		if err := rows.Scan(
+			&i.Ref,
+			&i.EntityType,
+			&i.EntityID,
+			&i.Label,
+			&i.RowVersion,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const EntityRefWrite = `-- name: EntityRefWrite :exec
 WITH written AS (
     INSERT INTO entity_refs (session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,

@@ -151,3 +151,54 @@ func (q *Queries) RowChangeList(ctx context.Context, db DBTX, turnID uuid.UUID) 
 	}
 	return items, nil
 }
+
+const RowChangeSince = `-- name: RowChangeSince :many
+SELECT r.entity_type, r.entity_id, coalesce(max(t.number) FILTER (WHERE t.undone_by IS NULL AND t.undoes IS NULL), 0)::integer AS number,
+       coalesce((array_agg(r.after ORDER BY r.created_at DESC, r.seq DESC))[1], 'null')::jsonb AS after,
+       bool_or(r.action = 'created' AND t.undone_by IS NULL AND t.undoes IS NULL)::boolean AS created, coalesce(max(e.label), '')::text AS label
+FROM sessions AS f
+JOIN turns AS t ON t.session_id = f.parent_id AND t.number > f.forked_at_turn
+JOIN row_changes AS r ON r.turn_id = t.id
+LEFT JOIN entity_refs AS e ON e.session_id = t.session_id AND e.entity_type = r.entity_type AND e.entity_id = r.entity_id AND e.label_is_placeholder IS FALSE
+WHERE f.id = $1
+GROUP BY r.entity_type, r.entity_id
+ORDER BY max(t.number), r.entity_type, r.entity_id
+`
+
+type RowChangeSinceRow struct {
+	EntityType string
+	EntityID   string
+	Number     int32
+	After      json.RawMessage
+	Created    bool
+	Label      string
+}
+
+// RowChangeSince is what turns of a fork's parent after the one at which it begins did to rows: which did it last of those that stand (0: all has been
+// taken back), how the row was left at last, and whether it was made by them.
+func (q *Queries) RowChangeSince(ctx context.Context, db DBTX, sessionID uuid.UUID) ([]*RowChangeSinceRow, error) {
+	rows, err := db.Query(ctx, RowChangeSince, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*RowChangeSinceRow
+	for rows.Next() {
+		var i RowChangeSinceRow
+		if err := rows.Scan(
+			&i.EntityType,
+			&i.EntityID,
+			&i.Number,
+			&i.After,
+			&i.Created,
+			&i.Label,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

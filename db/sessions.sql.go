@@ -204,6 +204,23 @@ func (q *Queries) SessionLock(ctx context.Context, db DBTX, id uuid.UUID) (uuid.
 	return id_2, err
 }
 
+const SessionOrigin = `-- name: SessionOrigin :one
+SELECT s.user_id, s.parent_id FROM sessions AS s WHERE s.id = $1
+`
+
+type SessionOriginRow struct {
+	UserID   uuid.UUID
+	ParentID *uuid.UUID
+}
+
+// SessionOrigin is whose a fork is and what it was forked from: the conversation that had the turn, which a fork may have of its parent.
+func (q *Queries) SessionOrigin(ctx context.Context, db DBTX, id uuid.UUID) (*SessionOriginRow, error) {
+	row := db.QueryRow(ctx, SessionOrigin, id)
+	var i SessionOriginRow
+	err := row.Scan(&i.UserID, &i.ParentID)
+	return &i, err
+}
+
 const SessionPage = `-- name: SessionPage :many
 SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
 FROM sessions

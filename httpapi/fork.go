@@ -19,34 +19,32 @@ type forkIn struct {
 	}
 }
 
-// forked is a session that begins as another one stood.
-type forked struct {
-	ID           uuid.UUID `json:"id"`
-	ParentID     uuid.UUID `json:"parent_id"`
-	ForkedAtTurn int       `json:"forked_at_turn"`
-}
-
-type forkOut struct{ Body forked }
+type forkOut struct{ Body *jobs.Fork }
 
 func (a *api) sessionFork(ctx context.Context, in *forkIn) (*forkOut, error) {
 	id, err := parseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	out := &forkOut{Body: forked{ParentID: id, ForkedAtTurn: in.Body.Turn}}
+	out := &forkOut{}
 	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		var fork uuid.UUID
 		made, again, err := a.once(ctx, tx, in.IdempotencyKey, []any{"fork-session", id, in.Body.Turn}, func() (string, error) {
 			err := pg.AsTenant(ctx, tx, userOf(ctx), func(tx pgx.Tx) (err error) {
-				out.Body.ID, err = jobs.ForkSession(ctx, tx, id, in.Body.Turn)
+				fork, err = jobs.ForkSession(ctx, tx, id, in.Body.Turn)
 
 				return err
 			})
 
-			return out.Body.ID.String(), err
+			return fork.String(), err
 		})
 		if again {
-			out.Body.ID = uuid.MustParse(made)
+			fork = uuid.MustParse(made)
 		}
+		if err != nil {
+			return err
+		}
+		out.Body, err = jobs.DescribeFork(ctx, tx, a.Rows, fork, in.Body.Turn)
 
 		return err
 	})

@@ -7,12 +7,21 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/crud"
 	"alfred/db"
 )
 
+// Fork is a session that begins as another stood.
+type Fork struct {
+	ID           uuid.UUID    `json:"id"`
+	ParentID     *uuid.UUID   `json:"parent_id" doc:"The conversation that had the turn: of a turn that a fork has from its parent, the parent. Null once that is forgotten."`
+	ForkedAtTurn int          `json:"forked_at_turn"`
+	Changed      []crud.Since `json:"changed" doc:"Rows that are not as the conversation knew them at that turn, since rows are what they are now."`
+}
+
 // ForkSession begins a session as another stood when a turn of it had ended, 0 for its beginning, inside the caller's
 // transaction, and returns its id. Errors: [ErrSessionNotFound], [InvalidError], [CannotUndoError] for a turn that has
-// not ended.
+// not ended or is no longer kept.
 func ForkSession(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, turn int) (uuid.UUID, error) {
 	fork, err := db.New().SessionFork(ctx, tx, &db.SessionForkParams{SessionID: sessionID, Turn: int32(turn)})
 	if err != nil {
@@ -20,4 +29,19 @@ func ForkSession(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, turn int) 
 	}
 
 	return fork, nil
+}
+
+// DescribeFork says where a fork came from and which rows are no longer as it knows them. It reads as the engine, which
+// alone knows what turns did to rows; whose the fork is has been asked before.
+func DescribeFork(ctx context.Context, tx pgx.Tx, tools *crud.Tools, id uuid.UUID, turn int) (*Fork, error) {
+	origin, err := db.New().SessionOrigin(ctx, tx, id)
+	if err != nil {
+		return nil, fmt.Errorf("describe fork: %w", err)
+	}
+	changed, err := tools.Since(ctx, tx, origin.UserID, id)
+	if err != nil {
+		return nil, fmt.Errorf("describe fork: %w", err)
+	}
+
+	return &Fork{ID: id, ParentID: origin.ParentID, ForkedAtTurn: turn, Changed: changed}, nil
 }

@@ -131,3 +131,15 @@ func TestV04AReplyIsNoJSONAndAsksWhatItHasToAsk(t *testing.T) {
 	_, out = replied(t, in, "Do you mean the Blue Vase or the Blue Bowl? Which one?")
 	require.NotContains(t, out.Text, in.Ask, "asked already")
 }
+
+// Whether what was done can be undone is said, once.
+func TestReplySaysWhetherItCanBeUndone(t *testing.T) {
+	t.Parallel()
+	const cannot = "Cancel order cannot be taken back."
+	in := nodes.ReplyInput{Done: nodes.Done{Wrote: true, Undo: cannot}, Fallback: "Cancelled."}
+	_, out := replied(t, in, "The order is gone.")
+	require.Equal(t, "The order is gone.\n\n"+cannot, out.Text)
+	_, out = replied(t, in, "It is gone; cancel order cannot be taken back.")
+	require.Equal(t, "It is gone; cancel order cannot be taken back.", out.Text)
+	require.Equal(t, "Cancelled.\n\n"+cannot, in.ByCode().Text)
+}

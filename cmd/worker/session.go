@@ -49,28 +49,6 @@ func (c *sessionExportCommand) Run(ctx context.Context, e settings.Env, console 
 	})
 }
 
-type sessionForkCommand struct {
-	ID   uuid.UUID `arg:"" help:"The session's id."`
-	Turn int       `help:"Number of the turn, 0 for the beginning." required:""`
-	JSON bool      `help:"Print JSON."`
-}
-
-// Run forks and prints the new session's id.
-func (c *sessionForkCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		var fork uuid.UUID
-		if err := pool.QueryRow(ctx, `SELECT fork_session($1, $2)`, c.ID, c.Turn).Scan(&fork); err != nil {
-			return fmt.Errorf("fork the session: %w", err)
-		}
-		if c.JSON {
-			return program.PrintJSON(console.Out, map[string]any{"id": fork, "parent_id": c.ID, "forked_at_turn": c.Turn})
-		}
-		_, err := fmt.Fprintln(console.Out, fork)
-
-		return err
-	})
-}
-
 type sessionForgetCommand struct {
 	ID uuid.UUID `arg:"" help:"The session's id."`
 }

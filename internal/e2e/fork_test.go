@@ -10,7 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"alfred/crud"
 	"alfred/internal/tour"
+	"alfred/jobs"
 	"alfred/llm/offline"
 )
 
@@ -71,4 +73,109 @@ func TestForkOfALongSession(t *testing.T) {
 	fork.fact(c.one(`SELECT count(*) FROM entity_refs WHERE session_id = $1`), `SELECT count(*) FROM entity_refs WHERE session_id = $1`)
 	fork.fact("50", `SELECT count(*) FROM turns WHERE session_id = $1`)
 	c.exec(`DELETE FROM sessions WHERE user_id = $1`)
+}
+
+// forking makes a fork and returns what is said of it.
+func (c *talk) forking(turn int) (*talk, *jobs.Fork) {
+	c.t.Helper()
+	made := &jobs.Fork{}
+	require.Equal(c.t, http.StatusCreated, c.call(http.MethodPost, c.path("/fork"), map[string]int{"turn": turn}, made))
+	fork := *c
+	fork.session = made.ID
+
+	return &fork, made
+}
+
+// What holds in the conversation and what was decided in it come along as they stood, with rows of their own: what either
+// says afterwards is its own.
+func TestForksHaveTheirOwnConstraintsAndDecisions(t *testing.T) {
+	t.Parallel()
+	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
+	const (
+		held    = `SELECT coalesce(string_agg(text || ' ' || (ended_turn IS NULL), ', ' ORDER BY created_at), 'nothing') FROM constraints WHERE session_id = $1`
+		decided = `SELECT coalesce(string_agg(concat_ws(' ', turn_number, action, ref, reason, actor), ', ' ORDER BY id), 'nothing') FROM decisions WHERE session_id = $1`
+		out     = `SELECT coalesce(string_agg(concat_ws(' ', e.ref, e.excluded_reason, k.session_id = e.session_id), ', ' ORDER BY e.ref), 'nothing')
+			FROM entity_refs AS e LEFT JOIN constraints AS k ON k.id = e.excluded_constraint_id WHERE e.session_id = $1 AND e.excluded_reason IS NOT NULL`
+	)
+	c.say("Show my recipes")
+	c.say("No shakshuka this week")
+	c.say("Plan dinners for Monday and Tuesday")
+	stood := [3]string{c.one(held), c.one(decided), c.one(out)}
+	require.NotContains(t, stood, "nothing")
+	c.say("Forget the butter chicken")
+	require.NotEqual(t, stood[1], c.one(decided))
+
+	before := c.fork(1)
+	before.fact("nothing", held)
+	before.fact("nothing", decided)
+	before.fact("nothing", out)
+	fork := c.fork(3)
+	require.Equal(t, stood, [3]string{fork.one(held), fork.one(decided), fork.one(out)})
+	require.NotContains(t, fork.say("Plan dinners for Friday and Saturday").Reply, "Shakshuka")
+	fork.exec(`UPDATE constraints SET ended_turn = 4 WHERE session_id = '` + fork.session.String() + `' AND $1::uuid IS NOT NULL`)
+	require.Equal(t, stood[0], c.one(held), "the parent's own holds on")
+}
+
+// A turn that failed is one like another: the fork begins after it, and goes on.
+func TestForkAtATurnThatFailed(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: chat}
+    think: {goal: Talk, decision: plan, steps: []}
+    reply: Hello.
+  - understand: {intent: chat}
+    think: {decision: plan, error: {kind: auth}}
+  - understand: {intent: chat}
+    think: {goal: Talk, decision: plan, steps: []}
+    reply: Here again.
+`)
+	c.say("hello")
+	failed := c.fail("are you there?")
+	fork, made := c.forking(failed.Number)
+	require.Equal(t, failed.Number, made.ForkedAtTurn)
+	require.Equal(t, c.session, *made.ParentID)
+	require.Empty(t, made.Changed)
+	fork.fact("succeeded, failed", `SELECT string_agg(status::text, ', ' ORDER BY number) FROM turns WHERE session_id = $1`)
+	got := fork.say("and now?")
+	require.Equal(t, 3, got.Number)
+	require.Equal(t, "Here again.", got.Reply)
+}
+
+// Rows are what they are now: the fork says which are not as the conversation knew them, and by which of its turns, in the
+// answer to who makes it and on the command line.
+func TestForksSayWhatHasChangedSince(t *testing.T) {
+	t.Parallel()
+	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
+	c.say("Show my recipes")
+	c.say("What's in the pantry?")
+	c.say("Set the milk to 2 litres")
+	c.say("Delete the shakshuka")
+	undone := c.say("Delete the butter")
+	c.say("Remind me to defrost the cod")
+	c.undo(undone.ID)
+	c.exec(`UPDATE kitchen.recipes SET servings = 9 WHERE user_id = $1 AND name = 'Butter Chicken'`)
+
+	_, made := c.forking(2)
+	said := map[string]string{}
+	for _, row := range made.Changed {
+		said[row.Label] = fmt.Sprintf("%s %s %d", row.EntityType, row.Change, row.Turn)
+		require.Equal(t, row.Change != crud.SinceMade, row.Ref != "")
+	}
+	require.Equal(t, "inv changed 3", said["Milk"])
+	require.Equal(t, "recipe deleted 4", said["Shakshuka Classic"])
+	require.Equal(t, "task created 6", said["Defrost the cod"], "%v", said)
+	require.Equal(t, "recipe changed 0", said["Butter Chicken"])
+	require.NotContains(t, said, "Pad See Ew")
+	require.NotContains(t, said, "Butter", "it is back as it was")
+
+	// A fork has its first turns from its parent, and only that knows how it stood within these.
+	fork, _ := c.forking(6)
+	again, within := fork.forking(2)
+	require.Equal(t, c.session, *within.ParentID)
+	require.Equal(t, c.one(fmt.Sprintf(registryAt, c.session, 2)), c.one(fmt.Sprintf(registryAt, again.session, 2)))
+	c.exec(`SELECT forget_session('` + c.session.String() + `') WHERE $1::uuid IS NOT NULL`)
+	require.Equal(t, http.StatusConflict, fork.call(http.MethodPost, fork.path("/fork"), map[string]int{"turn": 2}, nil))
+	_, begun := fork.forking(0)
+	require.Equal(t, fork.session, *begun.ParentID)
 }

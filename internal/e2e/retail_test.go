@@ -97,6 +97,7 @@ turns:` + act("read", "read", "orders", `{tool: db_read, args: {table: orders, d
 	c.fact("retail_owner", `SELECT by_role FROM retail.audit WHERE order_id = '#W4776164'`)
 
 	c.asked("Cancel #W6247578")
+	c.fact("true", `SELECT (payload ->> 'text' LIKE '%Cancel order cannot be taken back. Shall I?')::text FROM questions WHERE session_id = $1 ORDER BY created_at DESC LIMIT 1`)
 	c.fact("pending", `SELECT status FROM retail.orders WHERE order_id = '#W6247578'`)
 	require.Contains(t, c.one(`SELECT payload->>'text' FROM questions WHERE session_id = $1 AND status = 'open'`), "Order #W6247578 would be cancelled")
 	c.ask("Yes")

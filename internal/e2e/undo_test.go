@@ -92,7 +92,7 @@ func TestUndoInWords(t *testing.T) {
 	t.Parallel()
 	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
 	require.Equal(t, "There is nothing to take back.", c.say("undo that").Reply)
-	c.say("Delete the shakshuka")
+	require.Contains(t, c.say("Delete the shakshuka").Reply, "This can be undone.")
 	c.fact("2", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
 	got := c.say("undo that")
 	require.Contains(t, got.Reply, "brought back Shakshuka Classic")

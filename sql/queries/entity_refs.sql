@@ -215,3 +215,10 @@ WITH written AS (
 INSERT INTO entity_events (session_id, user_id, ref, turn_number, step, action, actor, data)
 SELECT w.session_id, w.user_id, w.ref, @turn_number::int, sqlc.narg(step)::int, @events::jsonb ->> w.ref, @actor::text, w.data
 FROM written AS w;
+
+-- EntityRefVersions are the rows that a session knows, with the versions in which it has seen them.
+-- name: EntityRefVersions :many
+SELECT e.ref, e.entity_type, e.entity_id::text AS entity_id, e.label, e.row_version::text AS row_version
+FROM entity_refs AS e
+WHERE e.session_id = @session_id AND e.state IN ('stored', 'promoted') AND e.entity_id IS NOT NULL AND e.row_version IS NOT NULL
+ORDER BY e.turn_last_ref DESC, e.ref;

@@ -35,3 +35,17 @@ GROUP BY r.entity_type, r.entity_id, mine.session_id;
 -- RowChangeList is what a turn wrote, in order.
 -- name: RowChangeList :many
 SELECT seq, step, call, entity_type, entity_id, action, before, after, draft, lost FROM row_changes WHERE turn_id = @turn_id ORDER BY seq;
+
+-- RowChangeSince is what turns of a fork's parent after the one at which it begins did to rows: which did it last of those that stand (0: all has been
+-- taken back), how the row was left at last, and whether it was made by them.
+-- name: RowChangeSince :many
+SELECT r.entity_type, r.entity_id, coalesce(max(t.number) FILTER (WHERE t.undone_by IS NULL AND t.undoes IS NULL), 0)::integer AS number,
+       coalesce((array_agg(r.after ORDER BY r.created_at DESC, r.seq DESC))[1], 'null')::jsonb AS after,
+       bool_or(r.action = 'created' AND t.undone_by IS NULL AND t.undoes IS NULL)::boolean AS created, coalesce(max(e.label), '')::text AS label
+FROM sessions AS f
+JOIN turns AS t ON t.session_id = f.parent_id AND t.number > f.forked_at_turn
+JOIN row_changes AS r ON r.turn_id = t.id
+LEFT JOIN entity_refs AS e ON e.session_id = t.session_id AND e.entity_type = r.entity_type AND e.entity_id = r.entity_id AND e.label_is_placeholder IS FALSE
+WHERE f.id = @session_id
+GROUP BY r.entity_type, r.entity_id
+ORDER BY max(t.number), r.entity_type, r.entity_id;

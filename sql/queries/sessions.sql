@@ -61,3 +61,7 @@ SELECT forget_session(@id::uuid)::boolean AS forgotten;
 -- SessionFork begins a session as another stood when a turn of it had ended.
 -- name: SessionFork :one
 SELECT fork_session(@session_id::uuid, @turn::int)::uuid;
+
+-- SessionOrigin is whose a fork is and what it was forked from: the conversation that had the turn, which a fork may have of its parent.
+-- name: SessionOrigin :one
+SELECT s.user_id, s.parent_id FROM sessions AS s WHERE s.id = @id;

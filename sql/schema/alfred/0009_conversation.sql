@@ -468,6 +468,13 @@ BEGIN
     IF coalesce(fork_session.turn, -1) NOT BETWEEN 0 AND parent.last_turn THEN
         RAISE EXCEPTION 'this session has the turns 1 to %, and 0 for its beginning', parent.last_turn USING ERRCODE = 'AL005';
     END IF;
+    -- How it stood within what a fork has of its parent, only the parent knows.
+    WHILE fork_session.turn BETWEEN 1 AND parent.forked_at_turn - 1 LOOP
+        SELECT s.* INTO parent FROM sessions AS s WHERE s.id = parent.parent_id AND acts_for(s.user_id);
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'the conversation that had this turn has been forgotten' USING ERRCODE = 'AL009';
+        END IF;
+    END LOOP;
     IF EXISTS (SELECT FROM turns AS t WHERE t.session_id = parent.id AND t.number <= fork_session.turn AND t.status IN ('queued', 'running')) THEN
         RAISE EXCEPTION 'This turn has not ended yet.' USING ERRCODE = 'AL009';
     END IF;

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/crud"
+	"alfred/jobs"
+	"alfred/pg"
+)
+
+type sessionForkCommand struct {
+	ID   uuid.UUID `arg:"" help:"The session's id."`
+	Turn int       `help:"Number of the turn, 0 for the beginning." required:""`
+	JSON bool      `help:"Print JSON."`
+}
+
+// Run forks and prints the new session's id, and on the other stream what has changed since.
+func (c *sessionForkCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	s, err := settings.Parse(e, settings.Worker)
+	if err != nil {
+		return err
+	}
+
+	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+		made, err := c.fork(ctx, pool, s.Domain)
+		if err != nil {
+			return fmt.Errorf("fork the session: %w", err)
+		}
+		if c.JSON {
+			return program.PrintJSON(console.Out, made)
+		}
+		for _, row := range made.Changed { // beside the id, which scripts take
+			since := ""
+			if row.Turn > 0 {
+				since = fmt.Sprintf(" in turn %d", row.Turn)
+			}
+			if _, err := fmt.Fprintf(console.Errs, "%s %s: %s since%s\n", row.EntityType, row.Label, row.Change, since); err != nil {
+				return err
+			}
+		}
+		_, err = fmt.Fprintln(console.Out, made.ID)
+
+		return err
+	})
+}
+
+func (c *sessionForkCommand) fork(ctx context.Context, pool *pgxpool.Pool, name string) (made *jobs.Fork, err error) {
+	bound, err := program.OpenDomain(ctx, pool, name)
+	if err != nil {
+		return nil, err
+	}
+	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		id, err := jobs.ForkSession(ctx, tx, c.ID, c.Turn)
+		if err != nil {
+			return err
+		}
+		made, err = jobs.DescribeFork(ctx, tx, crud.New(bound, nil), id, c.Turn)
+
+		return err
+	})
+
+	return made, err
+}
