@@ -12,25 +12,29 @@ import (
 	"github.com/google/uuid"
 )
 
-const NodeRunInsert = `-- name: NodeRunInsert :exec
-INSERT INTO node_runs (turn_id, user_id, position, node, step, call, output, river_job_id, llm_call_id, duration_ms)
-VALUES ($1, (SELECT t.user_id FROM turns AS t WHERE t.id = $1), $2, $3, $4, $5, $6, $7, $8, $9)
+const DecisionKeep = `-- name: DecisionKeep :exec
+SELECT decision_keep($1::uuid, $2::int, $3::text, $4::int, $5::int, $6::jsonb, $7::bigint,
+                     $8::uuid, $9::int, $10::jsonb, $11::text, $12::text)
 `
 
-type NodeRunInsertParams struct {
+type DecisionKeepParams struct {
 	TurnID     uuid.UUID
 	Position   int32
 	Node       string
 	Step       *int32
 	Call       int32
 	Output     json.RawMessage
-	RiverJobID *int64
+	RiverJobID int64
 	LlmCallID  *uuid.UUID
 	DurationMs int32
+	Events     json.RawMessage
+	NextNode   *string
+	Goal       *string
 }
 
-func (q *Queries) NodeRunInsert(ctx context.Context, db DBTX, arg *NodeRunInsertParams) error {
-	_, err := db.Exec(ctx, NodeRunInsert,
+// DecisionKeep keeps a decision with its events and says, unless the turn ends with it, which node is next.
+func (q *Queries) DecisionKeep(ctx context.Context, db DBTX, arg *DecisionKeepParams) error {
+	_, err := db.Exec(ctx, DecisionKeep,
 		arg.TurnID,
 		arg.Position,
 		arg.Node,
@@ -40,6 +44,9 @@ func (q *Queries) NodeRunInsert(ctx context.Context, db DBTX, arg *NodeRunInsert
 		arg.RiverJobID,
 		arg.LlmCallID,
 		arg.DurationMs,
+		arg.Events,
+		arg.NextNode,
+		arg.Goal,
 	)
 	return err
 }

@@ -13,22 +13,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const TurnAdvance = `-- name: TurnAdvance :exec
-UPDATE turns SET current_node = $1::text, goal = coalesce($2, goal) WHERE id = $3
-`
-
-type TurnAdvanceParams struct {
-	CurrentNode string
-	Goal        *string
-	ID          uuid.UUID
-}
-
-// TurnAdvance says which node is next, once the fence has been passed.
-func (q *Queries) TurnAdvance(ctx context.Context, db DBTX, arg *TurnAdvanceParams) error {
-	_, err := db.Exec(ctx, TurnAdvance, arg.CurrentNode, arg.Goal, arg.ID)
-	return err
-}
-
 const TurnContext = `-- name: TurnContext :one
 SELECT u.timezone, s.version AS session_version, u.version AS user_version,
        (t.inputs_applied_at IS NULL

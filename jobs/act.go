@@ -198,8 +198,7 @@ func (a *act) remember(c *commit, outcome *crud.Outcome) {
 		}
 		c.events.add("tool.called", data)
 		refs = append(refs, result.Refs...)
-		c.wrote = c.wrote || len(result.Changes) > 0
-		c.changed.Rows = c.wrote
+		c.changed.Rows = c.changed.Rows || len(result.Changes) > 0
 	}
 	if len(refs) > 0 {
 		c.events.add("entities", map[string]any{"refs": refs})

@@ -39,8 +39,6 @@ type commit struct {
 	goal   *string
 	// call is the model's answer that the decision came with, where that was another's.
 	call *uuid.UUID
-	// wrote: rows of the domain changed, and their vectors with them.
-	wrote bool
 	// permitted: the turn may write, and so may one that answers what it asks.
 	permitted bool
 	// changed is what the next decision has to see of this one.
@@ -108,16 +106,19 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 		return nil, fmt.Errorf("encode output: %w", err)
 	}
 	rec.add(&c.last)
-	run := &db.NodeRunInsertParams{
-		TurnID: c.d.TurnID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
-		Output: output, RiverJobID: &c.d.jobID, LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
-	}
-	c.last.Exec("insert node run", db.NodeRunInsert, run)
-	c.changed.Run = &db.NodeRunListMadeRow{Position: run.Position, Node: run.Node, Step: run.Step, Call: run.Call, Output: output, LlmCallID: run.LlmCallID}
 	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
-	if c.wrote && c.runner.Index != nil {
+	if err := c.keep(m, &db.DecisionKeepParams{
+		TurnID: c.d.TurnID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
+		Output: output, RiverJobID: c.d.jobID, LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
+	}); err != nil {
+		return nil, err
+	}
+	if c.d.node == nodeReply {
+		c.last.Exec("prune deltas", db.TurnEventPrune, c.d.TurnID)
+	}
+	if c.d.node == nodeSummarize && c.runner.Index != nil { // what the turn wrote, and the turn itself, can be found from now on
 		args := TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}
 		if err := c.insertJob(kindEmbed, queueBackground, args); err != nil {
 			return nil, err
@@ -125,6 +126,20 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	}
 
 	return c.handOn(ctx, m)
+}
+
+// keep writes the decision itself, with its events and where the turn goes from here.
+func (c *commit) keep(m move, made *db.DecisionKeepParams) (err error) {
+	if made.Events, err = c.events.encoded(); err != nil {
+		return err
+	}
+	if c.d.node != nodeReply && c.d.node != nodeSummarize {
+		made.NextNode, made.Goal = &m.next, c.goal
+	}
+	c.last.Exec("keep decision", db.DecisionKeep, made)
+	c.changed.Run = &db.NodeRunListMadeRow{Position: made.Position, Node: made.Node, Step: made.Step, Call: made.Call, Output: made.Output, LlmCallID: made.LlmCallID}
+
+	return nil
 }
 
 // apply writes a move: the step's end, the plan, the question, the events.
@@ -153,14 +168,10 @@ func (c *commit) apply(m move, took time.Duration) error {
 	}
 	c.events.add("node.finished", nodeData(c.d.node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
 	c.announce(m, first)
-	if err := c.events.append(&c.last, c.d.TurnID); err != nil {
-		return err
-	}
 	c.changed.Turn = c.s.after(db.TurnStatusRunning, m.next)
 	if c.goal != nil {
 		c.changed.Turn.Goal = c.goal
 	}
-	c.last.Exec("advance turn", db.TurnAdvance, &db.TurnAdvanceParams{ID: c.d.TurnID, CurrentNode: m.next, Goal: c.goal})
 
 	return nil
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -22,14 +23,24 @@ type events []event
 
 func (e *events) add(kind string, data any) { *e = append(*e, event{Type: kind, Data: data}) }
 
-// append queues what writes them, in one statement. The transaction holds the turn's row lock.
-func (e events) append(queue *pg.Batch, turnID uuid.UUID) error {
+// encoded is what the database takes them as, nil for none.
+func (e events) encoded() (json.RawMessage, error) {
 	if len(e) == 0 {
-		return nil
+		return nil, nil
 	}
 	encoded, err := storable(e)
 	if err != nil {
-		return fmt.Errorf("encode events: %w", err)
+		return nil, fmt.Errorf("encode events: %w", err)
+	}
+
+	return encoded, nil
+}
+
+// append queues what writes them, in one statement. The transaction holds the turn's row lock.
+func (e events) append(queue *pg.Batch, turnID uuid.UUID) error {
+	encoded, err := e.encoded()
+	if err != nil {
+		return err
 	}
 	queue.Exec("append events", db.TurnEventsAppend, &db.TurnEventsAppendParams{TurnID: turnID, Events: encoded})
 

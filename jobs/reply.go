@@ -114,12 +114,8 @@ func (r *reply) effects(_ context.Context, c *commit) (move, error) {
 	c.events.add("node.finished", nodeData(nodeReply, c.at, nil))
 	c.events.add("reply", map[string]any{"text": r.out.Text})
 	c.events.add("turn.finished", map[string]any{"status": db.TurnStatusSucceeded})
-	if err := c.events.append(&c.last, r.d.TurnID); err != nil {
-		return move{}, err
-	}
 	c.changed.Turn = c.s.after(db.TurnStatusSucceeded, nodeSummarize)
 	c.changed.Turn.Reply, c.changed.Questions = &r.out.Text, r.offer != nil
-	c.last.Exec("prune deltas", db.TurnEventPrune, r.d.TurnID)
 	c.last.Exec("touch session", db.SessionTouch, c.s.Turn.SessionID)
 
 	return move{next: nodeSummarize}, nil

@@ -76,7 +76,6 @@ func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 	if err := s.compress(c); err != nil {
 		return move{}, err
 	}
-	c.wrote = true // the turn itself can be recalled from now on
 	c.last.Scan("start next turn", db.TurnStartNext, &db.TurnStartNextParams{SessionID: c.s.Turn.SessionID}, &c.wake)
 
 	return move{}, nil

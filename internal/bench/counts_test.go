@@ -21,9 +21,9 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // The most that a turn may cost, its background included.
 const (
-	maxCommits    = 13 // read-only ones too
-	maxQueries    = 190
-	maxRoundTrips = 80
+	maxCommits    = 12 // read-only ones too
+	maxQueries    = 176
+	maxRoundTrips = 78
 )
 
 // byTime are the statements that a worker makes so many times a second, turns or none, each in a round trip of its own.

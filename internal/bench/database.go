@@ -98,7 +98,7 @@ func openPool(ctx context.Context, address string, conns int32, tracer pgx.Query
 func newSessions(ctx context.Context, pool *pgxpool.Pool, n int) ([]uuid.UUID, error) {
 	sessions := make([]uuid.UUID, n)
 	for i := range sessions {
-		err := pool.QueryRow(ctx, `SELECT start_session($1)`, "bench "+uuid.NewString()).Scan(&sessions[i])
+		err := pool.QueryRow(ctx, `SELECT start_session($1)`, userPrefix+uuid.NewString()).Scan(&sessions[i])
 		if err == nil {
 			_, err = pool.Exec(ctx, `SELECT kitchen.seed_demo(user_id) FROM sessions WHERE id = $1`, sessions[i])
 		}

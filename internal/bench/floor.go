@@ -36,6 +36,9 @@ type floor struct {
 	keys []string
 }
 
+// userPrefix begins the names of this program's users; a UUID follows.
+const userPrefix = "bench "
+
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 func newFloor(changes []change) *floor {
@@ -43,13 +46,23 @@ func newFloor(changes []change) *floor {
 	for i := range changes {
 		c := &changes[i]
 		for _, values := range [][]*string{c.Old, c.New} {
-			if id := c.value(values, "id"); id != nil && uuidForm.MatchString(*id) && !slices.Contains(f.keys, *id) {
-				f.keys = append(f.keys, *id)
+			for _, column := range []string{"id", "name"} {
+				f.addKey(c.value(values, column))
 			}
 		}
 	}
 
 	return f
+}
+
+// addKey adds what is an id, or the name of a user of this program, which has one in it.
+func (f *floor) addKey(value *string) {
+	if value == nil {
+		return
+	}
+	if key := strings.TrimPrefix(*value, userPrefix); uuidForm.MatchString(key) && !slices.Contains(f.keys, key) {
+		f.keys = append(f.keys, key)
+	}
 }
 
 // copies makes n copies: it inserts the rows that a turn finds and changes, and

@@ -1,6 +1,7 @@
--- name: NodeRunInsert :exec
-INSERT INTO node_runs (turn_id, user_id, position, node, step, call, output, river_job_id, llm_call_id, duration_ms)
-VALUES (@turn_id, (SELECT t.user_id FROM turns AS t WHERE t.id = @turn_id), @position, @node, sqlc.narg(step), @call, @output, @river_job_id, sqlc.narg(llm_call_id), @duration_ms);
+-- DecisionKeep keeps a decision with its events and says, unless the turn ends with it, which node is next.
+-- name: DecisionKeep :exec
+SELECT decision_keep(@turn_id::uuid, @position::int, @node::text, sqlc.narg(step)::int, @call::int, @output::jsonb, @river_job_id::bigint,
+                     sqlc.narg(llm_call_id)::uuid, @duration_ms::int, sqlc.narg(events)::jsonb, sqlc.narg(next_node)::text, sqlc.narg(goal)::text);
 
 -- NodeRunListMade are a turn's decisions with all that they said.
 -- name: NodeRunListMade :many

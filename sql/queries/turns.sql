@@ -1,7 +1,3 @@
--- TurnAdvance says which node is next, once the fence has been passed.
--- name: TurnAdvance :exec
-UPDATE turns SET current_node = @current_node::text, goal = coalesce(sqlc.narg(goal), goal) WHERE id = @id;
-
 -- TurnDetail is what the API shows of a turn besides its steps.
 -- name: TurnDetail :one
 SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.error_code, t.error_message,

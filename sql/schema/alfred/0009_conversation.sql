@@ -29,6 +29,28 @@ $$;
 COMMENT ON FUNCTION turn_events_append IS 'Appends events [{type, data?}] to a turn''s stream and returns the last seq. The caller holds the turn''s row lock.';
 
 -- +goose StatementBegin
+CREATE FUNCTION decision_keep(turn uuid, at_position integer, node text, step integer, call integer, output jsonb, job_id bigint, llm_call_id uuid,
+                              duration_ms integer, events jsonb, next_node text, goal text) RETURNS void
+LANGUAGE plpgsql
+SET search_path = alfred, public, pg_temp
+AS $$
+BEGIN
+    INSERT INTO node_runs (turn_id, user_id, position, node, step, call, output, river_job_id, llm_call_id, duration_ms)
+    SELECT t.id, t.user_id, decision_keep.at_position, decision_keep.node, decision_keep.step, decision_keep.call, decision_keep.output,
+           decision_keep.job_id, decision_keep.llm_call_id, decision_keep.duration_ms
+    FROM turns AS t WHERE t.id = decision_keep.turn;
+    IF events IS NOT NULL THEN
+        PERFORM turn_events_append(decision_keep.turn, decision_keep.events);
+    END IF;
+    IF next_node IS NOT NULL THEN
+        UPDATE turns AS t SET current_node = decision_keep.next_node, goal = coalesce(decision_keep.goal, t.goal) WHERE t.id = decision_keep.turn;
+    END IF;
+END
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION decision_keep IS 'What every decision leaves behind, once it has passed the fence: its row in node_runs, its events (null for none), and for a turn that goes on the next node and, unless null, the goal.';
+
+-- +goose StatementBegin
 CREATE FUNCTION turn_event_append(turn uuid, type text, data jsonb DEFAULT '{}') RETURNS integer
 LANGUAGE sql
 SET search_path = alfred, public, pg_temp
@@ -622,5 +644,6 @@ DROP FUNCTION turn_summary_finish(uuid);
 DROP FUNCTION turn_start_next(uuid, boolean);
 DROP FUNCTION user_is_busy(uuid);
 DROP FUNCTION turn_summary_write_facts(uuid);
+DROP FUNCTION decision_keep(uuid, integer, text, integer, integer, jsonb, bigint, uuid, integer, jsonb, text, text);
 DROP FUNCTION turn_event_append(uuid, text, jsonb);
 DROP FUNCTION turn_events_append(uuid, jsonb);
