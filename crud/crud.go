@@ -146,7 +146,8 @@ type ApprovedCall struct {
 	// Keys are row keys as text. They stay in the database: a question's payload
 	// is not shown beyond text and options.
 	Keys []string `json:"keys,omitempty"`
-	// Versions are those of the rows when the user was asked, by key.
+	// Versions are those of the rows when the user was asked, by key; by type and key for
+	// an operation, which may name rows of several types.
 	Versions map[string]string `json:"versions,omitempty"`
 }
 

@@ -176,13 +176,17 @@ func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 // note keeps the rows for the question, should any call of the decision need one.
 func (d *decision) note(s *step, found *loaded, ask bool) {
 	s.keys, s.versions = found.keys(s.entity), found.versions[s.entity.Type]
-	if !ask {
-		return
+	if ask {
+		d.ask(question(s, found))
 	}
+}
+
+// ask adds a question to those that the user has to say yes to.
+func (d *decision) ask(text string) {
 	if d.approval == nil {
 		d.approval = &Approval{Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}}}
 	}
-	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + question(s, found))
+	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
 }
 
 func question(s *step, found *loaded) string {

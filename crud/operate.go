@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type operateOp struct {
 	keys     map[string]any // keys in place of refs
 	step     *step
 	before   map[*domain.Entity]map[string]string // versions by key
+	named    map[string]string                    // versions of the rows that the arguments name, by type and key
 	told     []string
 	changed  []registry.Result
 	this     string
@@ -99,6 +101,7 @@ func (op *operateOp) carryOut(ctx context.Context, d *decision, tx pgx.Tx) error
 
 // lock locks the rows that the arguments name. What the user does not see is not there.
 func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
+	op.named = map[string]string{}
 	for _, c := range op.declared.Args.Columns {
 		value := op.keys[c.Name]
 		if c.FK == nil || value == nil {
@@ -124,6 +127,12 @@ func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 		if len(found.rows) != len(keys) {
 			return failColumn(CodeNotFound, c.Name, "%s names a %s that does not exist.", c.Name, e.Name)
 		}
+		if err := d.asSeen(ctx, tx, e, found); err != nil {
+			return err
+		}
+		for key, version := range found.versions[e.Type] {
+			op.named[e.Type+" "+key] = version
+		}
 	}
 
 	return nil
@@ -136,8 +145,13 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 		return false, nil
 	}
 	needed, err := op.confirmed(ctx, d, tx)
-	if err != nil || !needed {
+	if err != nil {
 		return false, err
+	}
+	changed := op.step.approved && op.changedSinceAsked()
+	op.step.versions = op.named
+	if !needed && !changed {
+		return false, nil
 	}
 	preview := []string{op.sentence(ctx, d, tx)}
 	if op.declared.Preview != "" {
@@ -146,19 +160,22 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 		}
 	}
 	text := spoken(preview...)
-	if op.step.approved && op.step.preview == text {
+	if op.step.approved && op.step.preview == text && !changed {
 		return false, nil
 	}
+	op.step.preview = text
 	if op.step.approved {
 		text = spoken("This has changed since I asked.") + " " + text
 	}
-	op.step.preview = spoken(preview...)
-	if d.approval == nil {
-		d.approval = &Approval{Options: []ApprovalOption{{Label: "Yes"}, {Label: "No"}}}
-	}
-	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text + " " + shallI)
+	d.ask(text + " " + shallI)
 
 	return true, nil
+}
+
+// changedSinceAsked says that the rows are no longer those that the user was asked about. Where
+// the owner's preview says what would be done, its sentences are what the user agreed to.
+func (op *operateOp) changedSinceAsked() bool {
+	return op.declared.Preview == "" && op.step.versions != nil && !maps.Equal(op.step.versions, op.named)
 }
 
 func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (bool, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,21 +17,31 @@ type ConfirmError struct{ Text string }
 // Error is the question.
 func (e *ConfirmError) Error() string { return e.Text }
 
+// Asked is what a person wants done to a row: an operation with its other arguments.
+type Asked struct {
+	Operation string
+	Args      json.RawMessage
+	// Told is what the *ConfirmError said that would be done, "" before.
+	Told string
+	// Version, if not "", must be the row's.
+	Version string
+}
+
 // Operate carries out an operation for a person. Where the declaration has the user agree
-// first, it is *ConfirmError until told is what that said.
-func (t *Tools) Operate(ctx context.Context, tx pgx.Tx, user User, entityType, id, name string, args json.RawMessage, told string) (Row, error) {
+// first, it is *ConfirmError until asked.Told is what that said.
+func (t *Tools) Operate(ctx context.Context, tx pgx.Tx, user User, entityType, id string, asked Asked) (Row, error) {
 	e, fault := t.rowType(entityType)
 	if fault != nil {
 		return Row{}, fault
 	}
-	o := t.domain.Operation(name)
+	o := t.domain.Operation(asked.Operation)
 	if o == nil || o.On != e {
-		return Row{}, fail(CodeUnknownTool, "There is no operation %s on %s.", registry.Scrub(name), e.Table)
+		return Row{}, fail(CodeUnknownTool, "There is no operation %s on %s.", registry.Scrub(asked.Operation), e.Table)
 	}
 	if !isKeyOf(e, id) {
 		return Row{}, fail(CodeNotFound, "There is no such %s.", e.Name)
 	}
-	object, fault := rowObject(args)
+	object, fault := rowObject(asked.Args)
 	if fault != nil {
 		return Row{}, fault
 	}
@@ -39,7 +50,7 @@ func (t *Tools) Operate(ctx context.Context, tx pgx.Tx, user User, entityType, i
 	if err != nil {
 		return Row{}, err
 	}
-	s := &step{call: Call{Tool: name, Args: raw}, approved: told != "", preview: told}
+	s := &step{call: Call{Tool: o.Name, Args: raw}, approved: asked.Told != "", preview: asked.Told}
 	d := &decision{tools: t, scope: registry.Scope{UserID: user.ID, Actor: registry.ActorUser}}
 	op, fault := newOperation(s, o)
 	if fault != nil {
@@ -47,10 +58,10 @@ func (t *Tools) Operate(ctx context.Context, tx pgx.Tx, user User, entityType, i
 	}
 	op.keys = op.args
 
-	return t.operate(ctx, tx, user, d, op)
+	return t.operate(ctx, tx, user, d, op, asked.Version)
 }
 
-func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, op *operateOp) (Row, error) {
+func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, op *operateOp, version string) (Row, error) {
 	if user.Session != nil {
 		if err := d.enter(ctx, tx, *user.Session); err != nil {
 			return Row{}, err
@@ -59,6 +70,11 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, 
 	var row Row
 	e := op.declared.On
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
+		if version != "" {
+			if _, err := t.locked(ctx, tenant, e, fmt.Sprint(op.keys[op.declared.This]), version); err != nil {
+				return err
+			}
+		}
 		if err := op.carryOut(ctx, d, tenant); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -22,6 +23,8 @@ type Row struct {
 	Key     string
 	Data    map[string]any
 	Version string
+	// Was is what a change without a version wrote over, by column.
+	Was map[string]any
 }
 
 func (l *loaded) row(e *domain.Entity, i int) Row {
@@ -77,9 +80,11 @@ func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType str
 }
 
 // Patch changes the columns that data names; null clears one. version, if not "",
-// must be the row's, else the error is CodeStale.
+// must be the row's, else the error is CodeStale. Without one the row's Was says what was
+// written over, so that nobody's write is lost without a word.
 func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string, data json.RawMessage) (Row, error) {
-	return t.change(ctx, tx, user, entityType, domain.Update, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+	var was map[string]any
+	row, err := t.change(ctx, tx, user, entityType, domain.Update, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
 		object, fault := rowObject(data)
 		if fault != nil {
 			return nil, fault
@@ -88,15 +93,35 @@ func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id,
 		if fault != nil {
 			return nil, fault
 		}
-		if _, err := t.locked(ctx, tenant, e, id, version); err != nil {
+		before, err := t.locked(ctx, tenant, e, id, version)
+		if err != nil {
 			return nil, err
 		}
 		if _, err := d.update(ctx, tenant, e, []string{id}, written); err != nil {
 			return nil, err
 		}
+		after, err := t.one(ctx, tenant, e, id)
+		if err == nil && version == "" {
+			was = differing(written, before.rows[0], after.rows[0])
+		}
 
-		return t.one(ctx, tenant, e, id)
+		return after, err
 	})
+	row.Was = was
+
+	return row, err
+}
+
+// differing are the written columns of a row that held something else before.
+func differing(written, before, after map[string]any) map[string]any {
+	was := map[string]any{}
+	for name := range written {
+		if !reflect.DeepEqual(before[name], after[name]) {
+			was[name] = before[name]
+		}
+	}
+
+	return was
 }
 
 // Delete removes a row and its children. version works as in Patch.

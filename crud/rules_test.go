@@ -84,10 +84,17 @@ subdomains:
 func setupDepot(t *testing.T) *bundle {
 	t.Helper()
 
+	return setupDeclared(t, depotSQL, depotYAML)
+}
+
+// setupDeclared is a session of the demo user over tables of its own.
+func setupDeclared(t *testing.T, tables, declaration string) *bundle {
+	t.Helper()
+
 	b := &bundle{t: t, tx: dbtest.Tx(t)}
-	b.exec(depotSQL)
+	b.exec(tables)
 	var err error
-	b.kit, err = domain.Open(t.Context(), b.tx, fstest.MapFS{"depot.yaml": {Data: []byte(depotYAML)}}, "depot.yaml")
+	b.kit, err = domain.Open(t.Context(), b.tx, fstest.MapFS{"depot.yaml": {Data: []byte(declaration)}}, "depot.yaml")
 	require.NoError(t, err)
 	b.tools = crud.New(b.kit, recall.New(b.kit, lexical.Embedder{}))
 	b.scope = registry.Scope{SessionID: uuid.New(), UserID: uuid.MustParse(demoUser), Step: 1, Actor: registry.ActorAssistant}

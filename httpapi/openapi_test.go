@@ -136,9 +136,9 @@ func requireErrors(t *testing.T, name string, op described) {
 		want = append(want, "409", "413")
 	case "undo-turn":
 		want = append(want, "409")
-	case "batch-rows", "create-row", "operate-row":
+	case "batch-rows", "create-row":
 		want = append(want, "409", "413")
-	case "patch-artifact", "patch-row":
+	case "operate-row", "patch-artifact", "patch-row":
 		want = append(want, "409", "412", "413")
 	case "delete-row", "drop-artifact", "save-artifact":
 		want = append(want, "409", "412")

@@ -64,14 +64,14 @@ type rowCreateIn struct {
 type rowChangeIn struct {
 	RowPath
 
-	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since." header:"If-Match"`
+	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since. Without it the last write stands, and _was in the answer is what it wrote over." header:"If-Match"`
 	Body    map[string]json.RawMessage
 }
 
 type rowDeleteIn struct {
 	RowPath
 
-	IfMatch string `header:"If-Match"`
+	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since. Without it the row goes whatever it holds." header:"If-Match"`
 }
 
 func (a *api) registerRows() {
@@ -81,13 +81,14 @@ func (a *api) registerRows() {
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}", "get-row", "One row with its parts", http.StatusOK), a.rowGet)
 	huma.Register(a.huma, operation(http.MethodPatch, "/v1/data/{type}/{id}", "patch-row", "Change a row; null clears a column", http.StatusOK, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.rowPatch)
 	huma.Register(a.huma, operation(http.MethodDelete, "/v1/data/{type}/{id}", "delete-row", "Delete a row", http.StatusNoContent, http.StatusConflict, http.StatusPreconditionFailed), a.rowDelete)
-	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}/{id}/{operation}", "operate-row", "Do to a row what the domain declares; 409 confirmation_needed says what it would do", http.StatusOK, http.StatusConflict, http.StatusRequestEntityTooLarge), a.rowOperate)
+	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}/{id}/{operation}", "operate-row", "Do to a row what the domain declares; 409 confirmation_needed says what it would do", http.StatusOK, http.StatusConflict, http.StatusPreconditionFailed, http.StatusRequestEntityTooLarge), a.rowOperate)
 }
 
 type operationIn struct {
 	RowPath
 	IdempotencyHeader
 
+	IfMatch   string `doc:"ETag of the row as you saw it; 412 if it changed since." header:"If-Match"`
 	Operation string `doc:"Name of an operation of the type." path:"operation"`
 	Confirm   string `doc:"What the 409 confirmation_needed said would be done: carries it out if that still holds." query:"confirm"`
 	Body      map[string]json.RawMessage
@@ -101,9 +102,10 @@ func (a *api) rowOperate(ctx context.Context, in *operationIn) (*rowOut, error) 
 		}
 
 		var row crud.Row
+		asked := crud.Asked{Operation: in.Operation, Args: args, Told: in.Confirm, Version: versionOf(in.IfMatch)}
 		request := []any{"operate-row", in.RowPath, in.Operation, in.Confirm, in.Body}
 		_, again, err := a.once(ctx, tx, in.IdempotencyKey, request, func() (string, error) {
-			row, err = a.Rows.Operate(ctx, tx, user, in.Type, in.ID, in.Operation, args, in.Confirm)
+			row, err = a.Rows.Operate(ctx, tx, user, in.Type, in.ID, asked)
 
 			return in.ID, err
 		})
@@ -230,6 +232,10 @@ func (a *api) changeRow(ctx context.Context, sessionID string, change func(pgx.T
 }
 
 func rowAnswer(row crud.Row) *rowOut {
+	if len(row.Was) > 0 {
+		row.Data["_was"] = row.Was
+	}
+
 	return &rowOut{ETag: fmt.Sprintf("%q", row.Version), Body: row.Data}
 }
 

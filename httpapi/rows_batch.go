@@ -21,6 +21,7 @@ import (
 type rowChange struct {
 	Action string                     `enum:"create,update,delete"                    json:"action"`
 	ID     string                     `doc:"Key of the row; not of one to be created." json:"id,omitempty"`
+	ETag   string                     `doc:"Of the row as you saw it: a change of a row that changed since is refused as stale; without it the last write stands." json:"etag,omitempty"`
 	Data   map[string]json.RawMessage `doc:"What create and patch take."              json:"data,omitempty"`
 }
 
@@ -43,10 +44,17 @@ type rowFault struct {
 	Message string `json:"message"`
 }
 
+// rowWas is what a change without an ETag wrote over.
+type rowWas struct {
+	Index int            `doc:"Of the change, from 0."                   json:"index"`
+	Was   map[string]any `doc:"What its columns held before, by column." json:"was"`
+}
+
 type rowBatchOut struct {
 	Body struct {
-		Written int        `doc:"How many changes were written: all or none." json:"written"`
-		Errors  []rowFault `json:"errors"`
+		Written     int        `doc:"How many changes were written: all or none." json:"written"`
+		Errors      []rowFault `json:"errors"`
+		Overwritten []rowWas   `doc:"What changes without an ETag wrote over."    json:"overwritten"`
 	}
 }
 
@@ -64,10 +72,10 @@ func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error
 		return nil, failed(ctx, err)
 	}
 	out := &rowBatchOut{}
-	out.Body.Errors = []rowFault{}
+	out.Body.Errors, out.Body.Overwritten = []rowFault{}, []rowWas{}
 	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
 		_, _, err := a.once(ctx, tx, in.IdempotencyKey, []any{"batch-rows", in.RowsPath, in.Body}, func() (string, error) {
-			out.Body.Errors, err = a.rowChanges(ctx, tx, user, in.Type, in.Body.Changes)
+			out.Body.Errors, out.Body.Overwritten, err = a.rowChanges(ctx, tx, user, in.Type, in.Body.Changes)
 			if err == nil && (in.Body.Preview || len(out.Body.Errors) > 0) {
 				err = errNotWritten
 			}
@@ -88,37 +96,44 @@ func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error
 }
 
 // rowChanges carries each change out under a savepoint, so that all that is wrong is found.
-func (a *api) rowChanges(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, changes []rowChange) ([]rowFault, error) {
-	faults := []rowFault{}
+func (a *api) rowChanges(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, changes []rowChange) ([]rowFault, []rowWas, error) {
+	faults, overwritten := []rowFault{}, []rowWas{}
 	for i, change := range changes {
-		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error { return a.rowChange(ctx, tx, user, entityType, change) })
+		var row crud.Row
+		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) (err error) {
+			row, err = a.rowChange(ctx, tx, user, entityType, change)
+
+			return err
+		})
 		refused, ok := errors.AsType[*crud.Error](err)
-		if !ok && err != nil {
-			return nil, err
-		}
-		if ok {
+		switch {
+		case ok:
 			faults = append(faults, rowFault{Index: i, Code: string(refused.Code), Message: refused.Message})
+		case err != nil:
+			return nil, nil, err
+		case len(row.Was) > 0:
+			overwritten = append(overwritten, rowWas{Index: i, Was: row.Was})
 		}
 	}
 
-	return faults, nil
+	return faults, overwritten, nil
 }
 
-func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, change rowChange) error {
+func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, change rowChange) (row crud.Row, err error) {
 	data, err := json.Marshal(change.Data)
 	if err != nil {
-		return fmt.Errorf("encode row: %w", err)
+		return row, fmt.Errorf("encode row: %w", err)
 	}
 	switch change.Action {
 	case "create":
-		_, err = a.Rows.Create(ctx, tx, user, entityType, data)
+		row, err = a.Rows.Create(ctx, tx, user, entityType, data)
 	case "update":
-		_, err = a.Rows.Patch(ctx, tx, user, entityType, change.ID, "", data)
+		row, err = a.Rows.Patch(ctx, tx, user, entityType, change.ID, versionOf(change.ETag), data)
 	default:
-		err = a.Rows.Delete(ctx, tx, user, entityType, change.ID, "")
+		err = a.Rows.Delete(ctx, tx, user, entityType, change.ID, versionOf(change.ETag))
 	}
 
-	return err
+	return row, err
 }
 
 // rowEvent is a change of a row that was made through Alfred.

@@ -110,9 +110,8 @@ func (n *neighbours) live(length time.Duration) (stop func()) {
 			if err == nil {
 				time.Sleep(200 * time.Millisecond)
 			}
-			_, back := n.pool.Exec(context.WithoutCancel(ctx), `DO $$ BEGIN ALTER TABLE kitchen.cooking_log RENAME COLUMN remarks TO notes; EXCEPTION WHEN undefined_column THEN NULL; END $$`)
 
-			return back
+			return n.renameBack(ctx)
 		},
 		"a person's rows": func(ctx context.Context, i int) error {
 			return n.create(ctx, key, fmt.Sprintf("row %d %s", i, session))
@@ -146,7 +145,16 @@ func (n *neighbours) live(length time.Duration) (stop func()) {
 	return func() {
 		cancel()
 		wait.Wait()
+		// The server may have been away for the last one, and programs that start refuse a table that is not as declared.
+		n.await("the column to be named as before", func() bool { return n.renameBack(n.t.Context()) == nil })
 	}
+}
+
+// renameBack gives the column that was renamed its name again, where it has another.
+func (n *neighbours) renameBack(ctx context.Context) error {
+	_, err := n.pool.Exec(context.WithoutCancel(ctx), `DO $$ BEGIN ALTER TABLE kitchen.cooking_log RENAME COLUMN remarks TO notes; EXCEPTION WHEN undefined_column THEN NULL; END $$`)
+
+	return err
 }
 
 // create makes a row through the API, which is sent again until it is there.

@@ -1,0 +1,43 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// K03: a client that does not say which version of a row it has seen writes over what is there, and is told what that
+// was; one that says it writes over nothing that it has not seen, in a batch too.
+func TestK03NothingIsWrittenOverSilently(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	made := b.call(t, http.MethodPost, "/v1/data/inv", map[string]any{"name": "flour", "quantity": 1, "unit": "kg"})
+	require.Equal(t, http.StatusCreated, made.status, made.raw)
+	id, seen := made.text("id"), made.header.Get("ETag")
+	path := "/v1/data/inv/" + id
+	patched := b.call(t, http.MethodPatch, path, map[string]any{"quantity": 7, "unit": "kg"})
+	require.Equal(t, http.StatusOK, patched.status, patched.raw)
+	require.Equal(t, map[string]any{"quantity": 1.0}, patched.body["_was"])
+	b.call(t, http.MethodPatch, path, map[string]any{"quantity": 2}, header{"If-Match": seen}).requireProblem(t, http.StatusPreconditionFailed, "conflict")
+	known := b.call(t, http.MethodPatch, path, map[string]any{"quantity": 3}, header{"If-Match": patched.header.Get("ETag")})
+	require.NotContains(t, known.body, "_was", "what was seen need not be told")
+
+	batch := func(change map[string]any) *answer {
+		change["id"] = id
+
+		return b.call(t, http.MethodPost, "/v1/data/inv/batch", map[string]any{"changes": []any{change}})
+	}
+	for _, stale := range []map[string]any{{"action": "update", "data": map[string]any{"quantity": 9}, "etag": seen}, {"action": "delete", "etag": seen}} {
+		refused := batch(stale)
+		require.InDelta(t, 0, refused.body["written"], 0, refused.raw)
+		require.Equal(t, "stale", refused.body["errors"].([]any)[0].(map[string]any)["code"])
+	}
+	over := batch(map[string]any{"action": "update", "data": map[string]any{"quantity": 4}})
+	require.Equal(t, []any{map[string]any{"index": 0.0, "was": map[string]any{"quantity": 3.0}}}, over.body["overwritten"], over.raw)
+	require.Empty(t, batch(map[string]any{"action": "update", "data": map[string]any{"quantity": 4}}).body["overwritten"], "what was the same before is not written over")
+	now := b.call(t, http.MethodGet, path, nil)
+	require.InDelta(t, 4, now.body["quantity"], 0)
+	require.InDelta(t, 1, batch(map[string]any{"action": "delete", "etag": now.header.Get("ETag")}).body["written"], 0)
+}
