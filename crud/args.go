@@ -135,6 +135,9 @@ func searchTexts(call Call) []string {
 // the step may name it.
 func (t *Tools) entity(name string, tables []string) (*domain.Entity, *Error) {
 	e := t.domain.Entity(name)
+	if e == nil && tables != nil && len(tables) == 0 { // a plan made under another declaration
+		return nil, fail(CodeUnknownTable, "There is no table %q any more, and no other that this step is about.", registry.Scrub(name))
+	}
 	if e == nil {
 		return nil, fail(CodeUnknownTable, "There is no table %q. Tables: %s.", registry.Scrub(name), strings.Join(t.tableNames(tables), ", "))
 	}

@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -10,7 +11,8 @@ import (
 	"alfred/registry"
 )
 
-// ListParams bounds a list. Query, if not "", keeps rows whose name is like it.
+// ListParams bounds a list. Query, if not "", keeps rows that it is a part of the name of, or, where the name is no
+// single text, of the label and the line.
 type ListParams struct {
 	Limit   int
 	After   string // Next of the list before, "" from the beginning
@@ -95,7 +97,7 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 			return nil, failColumn(CodeBadArgument, name, "Rows cannot be ordered by %s.", name)
 		}
 		terms++
-	} else if l.searched() != nil {
+	} else if l.searched() {
 		terms++
 	}
 	l.after, fault = decodePosition(params.After, e, l.name(), terms)
@@ -116,35 +118,58 @@ func (l *list) name() string {
 	return string(raw)
 }
 
-// searched is the column that the query is compared with, nil without a query.
-func (l *list) searched() *domain.Column {
-	if l.params.Query == "" {
-		return nil
+// searched says whether rows are compared with a query.
+func (l *list) searched() bool { return l.params.Query != "" }
+
+// searchedSQL is the text that the query is compared with: the column that people name rows
+// by, else all that stands in a row's label and in its line, names of what it refers to included.
+func (t *Tools) searchedSQL(e *domain.Entity) string {
+	if name := nameColumn(e); name != nil {
+		return name.SQL() + "::text"
+	}
+	const deepest = 2 // a line is named by its order, which is named by its customer
+	names := slices.Concat(e.Label.Columns(), e.Display.Columns())
+
+	return t.wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), deepest)
+}
+
+// wordsSQL is the text of these columns of a row.
+func (t *Tools) wordsSQL(e *domain.Entity, names []string, deep int) string {
+	parts := []string{"' '"}
+	for _, name := range names {
+		switch c := e.Column(name); {
+		case c == nil || c.Hidden:
+		case c.FK == nil:
+			parts = append(parts, c.SQL()+"::text")
+		case c.FK.Entity != nil && c.FK.Entity != e && c.Kind != domain.KindArray && deep > 0:
+			other := c.FK.Entity
+			parts = append(parts, "(SELECT "+t.wordsSQL(other, other.Label.Columns(), deep-1)+" FROM "+table(t.domain, other)+
+				" WHERE "+qualified(other, other.Key)+" = "+qualified(e, c)+" AND "+other.Owned()+")")
+		}
 	}
 
-	return nameColumn(l.entity)
+	return "concat_ws(" + strings.Join(parts, ", ") + ")"
 }
 
 func (l *list) query(t *Tools, limit int) *query {
-	return &query{sel: ownColumns(l.entity), limit: limit, page: &page{after: l.after, first: l.first()}, where: func(s *statement) {
+	return &query{sel: ownColumns(l.entity), limit: limit, page: &page{after: l.after, first: l.first(t)}, where: func(s *statement) {
 		t.where(s, l.entity, l.filters, nil)
-		if name := l.searched(); name != nil {
-			s.add(" AND ", name.SQL(), "::text ILIKE ", s.value(literal(l.params.Query)))
+		if l.searched() {
+			s.add(" AND ", t.searchedSQL(l.entity), " ILIKE ", s.value(literal(l.params.Query)))
 		}
 	}}
 }
 
 // first is the order that was asked for; in a search, what begins with the text stands before what merely holds it.
-func (l *list) first() func(*statement) *term {
-	name := l.searched()
+func (l *list) first(t *Tools) func(*statement) *term {
 	switch {
 	case l.order != nil:
 		return func(*statement) *term {
 			return &term{sql: l.order.SQL(), sqlType: l.order.Type, desc: strings.HasPrefix(l.params.Order, "-")}
 		}
-	case name != nil:
+	case l.searched():
 		return func(s *statement) *term {
-			return &term{sql: "(" + name.SQL() + "::text NOT ILIKE " + s.value(likeEscaper.Replace(l.params.Query)+"%") + ")", sqlType: "boolean"}
+			return &term{sql: "(" + t.searchedSQL(l.entity) + " NOT ILIKE " + s.value(likeEscaper.Replace(l.params.Query)+"%") + ")", sqlType: "boolean"}
 		}
 	default:
 		return nil

@@ -85,10 +85,12 @@ func (c *Column) describe(e *Entity) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", c.Name, c.describeType(e))
 
+	fixed := c == e.Key || c.Generated || !c.Writable && len(e.Writes) > 0
+
 	switch {
 	case c.Expr != "":
 		b.WriteString(", computed")
-	case c == e.Key || c.Generated || !c.Writable && len(e.Writes) > 0:
+	case fixed:
 		b.WriteString(", never written")
 	case !c.Nullable && !c.HasDefault:
 		b.WriteString(", required")
@@ -98,7 +100,7 @@ func (c *Column) describe(e *Entity) string {
 		b.WriteString(", one of " + strings.Join(c.Enum, " | "))
 	}
 
-	if c.Check != "" {
+	if c.Check != "" && !fixed { // what must hold for a value is nobody's business who cannot write it
 		b.WriteString(", " + c.Check)
 	}
 

@@ -113,7 +113,7 @@ type catalogFunction struct {
 	types     []string
 	bases     []string
 	elems     []string
-	enums     []string // labels of an enumeration, joined by NUL
+	enums     []string // labels of an enumeration, joined by \x01
 	defaults  int
 	arguments string
 	result    string
@@ -237,7 +237,12 @@ func (b *binder) bindOperation(ctx context.Context, tx pgx.Tx, at string, decl *
 		o.Description = f.comment
 	}
 
-	b.bindParameters(at, decl, o, f)
+	through, err := b.throughViews(ctx, tx, decl, f)
+	if err != nil {
+		return err
+	}
+
+	b.bindParameters(at, decl, o, through)
 
 	for _, name := range decl.Changes {
 		if e := b.byType(name); e == nil {
@@ -294,6 +299,21 @@ func (b *binder) function(ctx context.Context, tx pgx.Tx, at, operation, named s
 	}
 
 	return nil, nil
+}
+
+// throughViews is the function whose parameters count: the one of the views' schema that calls
+// the owner's, where there is one, since it takes a key of several columns as one value.
+func (b *binder) throughViews(ctx context.Context, tx pgx.Tx, decl *OperationDecl, f *catalogFunction) (*catalogFunction, error) {
+	if b.decl.Source.Schema == "" || !decl.Trusted {
+		return f, nil
+	}
+
+	made, err := functions(ctx, tx, b.decl.Schema, wrapper(decl.Name))
+	if err != nil || len(made) != 1 {
+		return f, err
+	}
+
+	return made[0], nil
 }
 
 // callable is what alfred_tenant calls: the function itself, or the one of the views' schema
@@ -362,20 +382,28 @@ func (b *binder) bindParameters(at string, decl *OperationDecl, o *Operation, f 
 	o.This = f.names[0]
 }
 
-// keyOf says of which type's rows a parameter is the key: the first of those it is done
-// to, others as declared, or as their name says.
-func (b *binder) keyOf(at string, decl *OperationDecl, o *Operation, i int, c *Column) *ForeignKey {
-	target := b.byType(decl.Arguments[c.Name])
-
-	switch named, declared := decl.Arguments[c.Name]; {
-	case declared && target == nil:
-		b.problemf(at+".arguments", "operation %s: there is no entity type %q", decl.Name, named)
+// keyType is the type of whose rows a parameter would be the key: the first of those it is
+// done to, others as declared, or as their name says.
+func (o *OperationDecl) keyType(i int, parameter string) string {
+	switch declared := o.Arguments[parameter]; {
 	case i == 0:
-		target = o.On
-	case target == nil:
-		target = b.byType(strings.TrimSuffix(c.Name, "_id"))
+		return o.On
+	case declared != "":
+		return declared
+	default:
+		return strings.TrimSuffix(parameter, "_id")
+	}
+}
+
+// keyOf says of which type's rows a parameter is the key, nil where it is none.
+func (b *binder) keyOf(at string, decl *OperationDecl, o *Operation, i int, c *Column) *ForeignKey {
+	if named, declared := decl.Arguments[c.Name]; declared && b.byType(named) == nil {
+		b.problemf(at+".arguments", "operation %s: there is no entity type %q", decl.Name, named)
+
+		return nil
 	}
 
+	target := b.byType(decl.keyType(i, c.Name))
 	if target == nil || target.Key == nil {
 		return nil
 	}

@@ -239,10 +239,10 @@ func (s *source) foldedKeys(t *catalogTable) []catalogFK {
 // foldedName is the view's column for a foreign key of several columns. The first to a type
 // is called after it, further ones after their columns too.
 func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
-	to := s.entities[fk.table].Type
-	first := slices.IndexFunc(s.foldedKeys(t), func(other catalogFK) bool { return other.table == fk.table })
+	to, keys := s.entities[fk.table].Type, s.foldedKeys(t)
+	first := slices.IndexFunc(keys, func(other catalogFK) bool { return other.table == fk.table })
 
-	if own := slices.Equal(s.foldedKeys(t)[first].columns, fk.columns); own {
+	if slices.Equal(keys[first].columns, fk.columns) {
 		return foldedName(to)
 	}
 

@@ -55,18 +55,23 @@ func wrapped(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrappedFuncti
 // its arguments have to be rows that the user sees.
 func (w *viewWriter) operation(f wrappedFunction) {
 	name := w.function(f.into)
+	arguments, parts := f.arguments, w.keyParts(f)
 
-	w.linef("\n-- %s", f.decl.Name)
-	w.linef("CREATE OR REPLACE FUNCTION %s(%s) RETURNS %s LANGUAGE plpgsql SECURITY DEFINER SET search_path = %s, pg_temp AS $$", name, f.arguments, f.result, quote(w.decl.Source.Schema))
-	w.linef("BEGIN")
-
-	args := make([]string, len(f.names))
-
-	for i, parameter := range f.names {
-		args[i] = fmt.Sprintf("%s => $%d", quote(parameter), i+1)
-		w.visible(f, i, parameter)
+	if len(parts) > 0 {
+		rest := strings.SplitN(f.arguments, ", ", len(parts)+1)[len(parts):]
+		arguments = strings.Join(append([]string{wholeKey + " text"}, rest...), ", ")
 	}
 
+	w.linef("\n-- %s", f.decl.Name)
+	w.linef("CREATE OR REPLACE FUNCTION %s(%s) RETURNS %s LANGUAGE plpgsql SECURITY DEFINER SET search_path = %s, pg_temp AS $$", name, arguments, f.result, quote(w.decl.Source.Schema))
+
+	if len(parts) > 0 {
+		w.linef("DECLARE named record;")
+	}
+
+	w.linef("BEGIN")
+
+	args := w.passed(f, parts)
 	call := fmt.Sprintf("%s(%s)", f.name, strings.Join(args, ", "))
 
 	switch {
@@ -92,14 +97,66 @@ func (w *viewWriter) operation(f wrappedFunction) {
 	w.linef("REVOKE CREATE ON SCHEMA %s FROM %s;", quote(w.decl.Schema), f.owner)
 }
 
-// visible refuses a key of a row that the user does not see.
-func (w *viewWriter) visible(f wrappedFunction, i int, parameter string) {
-	target := f.decl.Arguments[parameter]
-	if i == 0 {
-		target = f.decl.On
-	} else if target == "" {
-		target = strings.TrimSuffix(parameter, "_id")
+// wholeKey is the parameter that takes a key of several columns as one.
+const wholeKey = "this"
+
+// keyParts are the columns of the key of the row that the function is done to, where its first
+// parameters are these columns one by one; none where it takes the key as one value.
+func (w *viewWriter) keyParts(f wrappedFunction) []string {
+	at := slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == f.decl.On })
+	if at < 0 {
+		return nil
 	}
+
+	t := w.cat.table(w.decl.Entities[at].Table)
+	if t == nil || len(w.key(t)) < 2 || len(f.types) < len(w.key(t)) || slices.Contains(f.names, wholeKey) {
+		return nil
+	}
+
+	for i, name := range w.key(t) {
+		if t.column(name).Type != f.types[i] {
+			return nil
+		}
+	}
+
+	return w.key(t)
+}
+
+// passed are the arguments of the call of the owner's function. Before it, rows that they name
+// are looked for.
+func (w *viewWriter) passed(f wrappedFunction, parts []string) []string {
+	args := make([]string, len(f.names))
+
+	for i, parameter := range f.names {
+		switch {
+		case len(parts) == 0:
+			args[i] = fmt.Sprintf("%s => $%d", quote(parameter), i+1)
+			w.visible(f, i, i+1)
+		case i < len(parts):
+			args[i] = fmt.Sprintf("%s => named.%s", quote(parameter), quote(parts[i]))
+		default:
+			number := i + 2 - len(parts)
+			args[i] = fmt.Sprintf("%s => $%d", quote(parameter), number)
+			w.visible(f, i, number)
+		}
+	}
+
+	if len(parts) > 0 {
+		e := w.decl.Entities[slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == f.decl.On })]
+		t := w.cat.table(e.Table)
+		w.linef("    SELECT v.* INTO named FROM %s AS v WHERE v.%s = $1;", w.view(t), quote(w.keyColumn(t)))
+		w.linef("    IF NOT FOUND THEN")
+		w.noSuchRow("        ", t)
+		w.linef("    END IF;")
+	}
+
+	return args
+}
+
+// visible refuses a key, the ith of the function's parameters and in place number of those that
+// are passed, of a row that the user does not see.
+func (w *viewWriter) visible(f wrappedFunction, i, number int) {
+	target := f.decl.keyType(i, f.names[i])
 
 	at := slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == target })
 	if at < 0 {
@@ -116,9 +173,9 @@ func (w *viewWriter) visible(f wrappedFunction, i int, parameter string) {
 	key := quote(w.keyColumn(t))
 
 	if strings.HasSuffix(f.types[i], "[]") {
-		w.linef("    IF EXISTS (SELECT FROM unnest($%d) AS x (k) WHERE x.k NOT IN (SELECT v.%s FROM %s AS v)) THEN", i+1, key, w.view(t))
+		w.linef("    IF EXISTS (SELECT FROM unnest($%d) AS x (k) WHERE x.k NOT IN (SELECT v.%s FROM %s AS v)) THEN", number, key, w.view(t))
 	} else {
-		w.linef("    IF $%d IS NOT NULL AND NOT EXISTS (SELECT FROM %s AS v WHERE v.%s = $%d) THEN", i+1, w.view(t), key, i+1)
+		w.linef("    IF $%d IS NOT NULL AND NOT EXISTS (SELECT FROM %s AS v WHERE v.%s = $%d) THEN", number, w.view(t), key, number)
 	}
 
 	w.noSuchRow("        ", t)

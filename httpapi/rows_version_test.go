@@ -41,3 +41,25 @@ func TestK03NothingIsWrittenOverSilently(t *testing.T) {
 	require.InDelta(t, 4, now.body["quantity"], 0)
 	require.InDelta(t, 1, batch(map[string]any{"action": "delete", "etag": now.header.Get("ETag")}).body["written"], 0)
 }
+
+// W10: rows that no single text names are found by what stands in their label and their line.
+func TestW10SearchByLabelAndLine(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	soup := b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": "Onion Soup"}).text("id")
+	for _, meal := range []map[string]any{
+		{"date": "2026-03-02", "meal_type": "dinner", "recipe_id": soup}, {"date": "2026-03-03", "meal_type": "lunch", "notes": "At Eve's"},
+	} {
+		require.Equal(t, http.StatusCreated, b.call(t, http.MethodPost, "/v1/data/meal", meal).status)
+	}
+	for query, found := range map[string]int{"onion": 1, "lunch": 1, "eve": 1, "2026-03": 2, "breakfast": 0, "%25": 0, "": 2} {
+		a := b.call(t, http.MethodGet, "/v1/data/meal?q="+query, nil)
+		require.Len(t, a.items(), found, "%s: %s", query, a.raw)
+	}
+	first := b.call(t, http.MethodGet, "/v1/data/meal?q=2026-03&limit=1", nil)
+	rest := b.call(t, http.MethodGet, "/v1/data/meal?q=2026-03&limit=1&cursor="+first.text("next_cursor"), nil)
+	require.Len(t, rest.items(), 1)
+	require.NotEqual(t, first.items()[0]["id"], rest.items()[0]["id"])
+	require.Len(t, b.call(t, http.MethodGet, "/v1/mentions?q=onion", nil).items(), 2, "the recipe and the meal")
+}

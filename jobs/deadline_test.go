@@ -36,7 +36,7 @@ const oneRead = `turns:
 `
 
 // K02: a model that hangs or asks for long pauses held a conversation for 18 minutes.
-func TestDeadline(t *testing.T) {
+func TestK02Deadline(t *testing.T) {
 	t.Parallel()
 
 	for name, tt := range map[string]struct {
@@ -102,7 +102,7 @@ func TestDeadline(t *testing.T) {
 }
 
 // Y14: a refused answer counted as a good one, and a cancelled reply as a provider's failure that cost nothing.
-func TestCallsSayHowTheyEnded(t *testing.T) {
+func TestY14CallsSayHowTheyEnded(t *testing.T) {
 	t.Parallel()
 
 	t.Run("Rejected", func(t *testing.T) {
@@ -152,7 +152,7 @@ func (s *speaking) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 }
 
 // K07: NUL and half surrogates in any field failed the turn after three replays of the same answer.
-func TestHostileCharactersEverywhere(t *testing.T) {
+func TestK07HostileCharactersEverywhere(t *testing.T) {
 	t.Parallel()
 
 	const bad = `a\\u0000b\\ud800c`

@@ -71,6 +71,20 @@ func TestTakeoversSpendNoAttempts(t *testing.T) {
 	require.Contains(t, column[string](h, `SELECT concat_ws(' ', attempt, metadata ->> 'takeovers') FROM river_job WHERE kind = 'understand' AND state = 'completed'`), "6 1")
 }
 
+// While every worker loses its lease again and again, a job waits longer and longer instead of spending its takeovers.
+func TestTakeoversPause(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	turn := h.enqueue(jobs.EnqueueParams{})
+	for takeovers, pause := range []int{0, 0, 0, 1, 2, 4, 8, 16, 30, 30} {
+		h.exec(`UPDATE river_job SET state = 'available' WHERE state = 'scheduled'`)
+		h.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now(), attempted_by = '{dead}' WHERE state = 'available' AND args @> jsonb_build_object('turn_id', $1::uuid)`, turn.TurnID)
+		h.exec(`SELECT jobs_supersede('dead', 'declared dead')`)
+		require.Equal(t, []int64{int64(pause)}, column[int64](h, `SELECT ceil(extract(epoch FROM greatest(scheduled_at - clock_timestamp(), '0')))::bigint FROM river_job ORDER BY id DESC LIMIT 1`), "takeover %d", takeovers+1)
+	}
+}
+
 // A job that kills every worker ends its turn, and the next one starts.
 func TestSpentTakeoversFailTheTurn(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +78,7 @@ func TestServeRefusesToStart(t *testing.T) {
 		"a rate of words":         {settings.Env{"DATABASE_URL": ready, "ALFRED_RATE_LIMIT": "fast"}, settings.ErrBad, "ALFRED_RATE_LIMIT"},
 		"a window of words":       {settings.Env{"DATABASE_URL": ready, "UNDERSTAND_TURNS": "five"}, settings.ErrBad, "UNDERSTAND_TURNS"},
 		"an unknown domain":       {settings.Env{"DATABASE_URL": ready, "ALFRED_ADDR": free, "ALFRED_DOMAIN": "garage"}, nil, "garage"},
+		"an untried domain":       {settings.Env{"DATABASE_URL": ready, "ALFRED_ADDR": free, "ALFRED_DOMAIN": untried(t)}, nil, "nobody has tried whether domain pantry keeps users apart"},
 		"an unknown embedder":     {settings.Env{"DATABASE_URL": ready, "ALFRED_ADDR": free, "ALFRED_EMBEDDER": "magic"}, nil, "magic"},
 		"a taken address":         {settings.Env{"DATABASE_URL": ready, "ALFRED_ADDR": taken.Addr().String()}, nil, "ALFRED_ADDR"},
 	} {
@@ -90,6 +93,16 @@ func TestServeRefusesToStart(t *testing.T) {
 			}
 		})
 	}
+}
+
+// untried is a domain over tables that are there, of which nobody has tried whether it keeps users apart.
+func untried(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "pantry.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`{name: pantry, schema: kitchen, owner: user_id, persona: You help., entities: [{type: food, table: ingredients, reference: true, label: "{name}"}],
+		subdomains: [{name: all, description: All., tables: [ingredients], guidance: None.}]}`), 0o600))
+
+	return file
 }
 
 func TestKeys(t *testing.T) {

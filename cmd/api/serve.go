@@ -55,6 +55,9 @@ func (c *serveCommand) Run(ctx context.Context, e settings.Env, console *program
 	if err != nil {
 		return err
 	}
+	if err := program.Proven(ctx, pool, s.Domain); err != nil {
+		return err
+	}
 	if config.RiverUI, err = httpapi.RiverUI(ctx, pool, logger); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/internal/dbtest"
 )
@@ -71,7 +72,7 @@ CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (user_id = nullif(cur
 	out, err = worker(t, e, "domain", "check", "--probe")
 	require.NoError(t, err, out)
 	require.Contains(t, out, "proven: users are kept apart")
-	require.NoError(t, proven(t.Context(), pool, file))
+	require.NoError(t, program.Proven(t.Context(), pool, file))
 	_, err = pool.Exec(t.Context(), `DROP POLICY tenant ON garden.beds; CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (true);
 INSERT INTO garden.beds (name, user_id) VALUES ('roses', gen_random_uuid())`)
 	require.NoError(t, err)

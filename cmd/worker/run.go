@@ -54,7 +54,7 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 	if err != nil {
 		return err
 	}
-	if err := proven(ctx, pool, s.Domain); err != nil {
+	if err := program.Proven(ctx, pool, s.Domain); err != nil {
 		return err
 	}
 	told, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-worker", s.Collector, logger)

@@ -93,8 +93,10 @@ func requireSame(t *testing.T, want, got map[string]string, about string) {
 func requireClean(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 
+	var failed string
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT coalesce(string_agg(concat_ws(' ', id, number, current_node, position, error_code, error_message), E'\n'), '') FROM turns WHERE status = 'failed'`).Scan(&failed))
+	require.Empty(t, failed, "turns failed")
 	for what, sql := range map[string]string{
-		"turns failed": `SELECT count(*) FROM turns WHERE status = 'failed'`,
 		"turns began before the last ended": `SELECT count(*) FROM turns AS a JOIN turns AS b ON b.session_id = a.session_id AND b.number = a.number + 1
 			WHERE b.started_at < a.finished_at`,
 		"terminal events beyond one a turn": `SELECT count(*) FROM (SELECT FROM turn_events WHERE type IN ('turn.finished', 'turn.failed', 'turn.cancelled')

@@ -13,6 +13,7 @@ import (
 var (
 	idPattern      = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{32}\b`)
 	cutIDPattern   = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{0,12}){0,3}(\s*…|\s*$)`)
+	addressPattern = regexp.MustCompile(`<[\w.+-]+@[\w-]+(?:\.[\w-]+)+>`)
 	tagPattern     = regexp.MustCompile(`<(/?\s*[A-Za-z_!?|｜]|/)`)
 	markerPattern  = regexp.MustCompile(`\[(/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS|IMG|gMASK|sMASK))\]`)
 	headingPattern = regexp.MustCompile(`(?m)^(\s*)(#+(?:\s|$)|<)`)
@@ -81,8 +82,19 @@ func Inline(text string, most int) string {
 // defused takes the power from tags and from what models' chat templates are made of: a
 // server whose tokenizer reads them anywhere takes them for the prompt's own.
 func defused(text string) string {
-	return markerPattern.ReplaceAllString(tagPattern.ReplaceAllString(text, "‹$1"), "($1)")
+	addresses := addressPattern.FindAllStringIndex(text, -1)
+	var b strings.Builder
+	at := 0
+	for _, found := range addresses { // "Mei <mei@example.org>" is no tag, and is repeated as it stands
+		b.WriteString(withoutTags(text[at:found[0]]) + text[found[0]:found[1]])
+		at = found[1]
+	}
+	b.WriteString(withoutTags(text[at:]))
+
+	return markerPattern.ReplaceAllString(b.String(), "($1)")
 }
+
+func withoutTags(text string) string { return tagPattern.ReplaceAllString(text, "‹$1") }
 
 // Block keeps the lines of a text and takes the power from those that look like
 // structure of the prompt.

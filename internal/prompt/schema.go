@@ -35,7 +35,25 @@ func (t *page) schema(s *section) {
 		s.because("schema", "", 0, text)
 		shown++
 	}
+	t.besides(s, tables)
 	s.shown(shown, len(tables), "; request_schema shows another")
+}
+
+// besides names the columns of what the step may only read: to filter by one it need not ask for the whole schema.
+func (t *page) besides(s *section, described []string) {
+	first := true
+	for _, table := range t.tables(t.step) {
+		def := t.Domain.ByTable(table)
+		if def == nil || slices.Contains(described, table) {
+			continue
+		}
+		if first {
+			s.line()
+			s.line("To read besides:")
+			first = false
+		}
+		s.line(columnsLine(def))
+	}
 }
 
 var writeTools = map[domain.Verb]string{
@@ -155,20 +173,26 @@ func (t *page) plannerTables(b *strings.Builder) {
 		if def.Reference || t.IsChild(def) {
 			continue
 		}
-		var names []string
-		for _, c := range def.Columns {
-			switch {
-			case c.Hidden || c == def.Key || c.Derived:
-			case len(c.Enum) > 0:
-				names = append(names, c.Name+" ("+strings.Join(c.Enum, "|")+")")
-			case c.FK != nil && c.FK.Entity != nil:
-				names = append(names, c.Name+" ("+c.FK.Entity.Type+")")
-			default:
-				names = append(names, c.Name)
-			}
-		}
-		b.WriteString("- " + def.Table + ": " + strings.Join(names, ", ") + "\n")
+		b.WriteString(columnsLine(def) + "\n")
 	}
+}
+
+// columnsLine names a table's columns, with what may stand in those that hold one of few words.
+func columnsLine(def *domain.Entity) string {
+	var names []string
+	for _, c := range def.Columns {
+		switch {
+		case c.Hidden || c == def.Key || c.Derived:
+		case len(c.Enum) > 0:
+			names = append(names, c.Name+" ("+strings.Join(c.Enum, "|")+")")
+		case c.FK != nil && c.FK.Entity != nil:
+			names = append(names, c.Name+" ("+c.FK.Entity.Type+")")
+		default:
+			names = append(names, c.Name)
+		}
+	}
+
+	return "- " + def.Table + ": " + strings.Join(names, ", ")
 }
 
 // plannerOperations says what can be done to rows beside writing them.

@@ -3,6 +3,7 @@ package view
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -124,6 +125,11 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 		if name == wasField && from.TurnID != t.Turn.ID {
 			continue // what a value was before is told in the turn that changed it, and is no fact afterwards
 		}
+		if name == wasField {
+			r.Columns[name] = before(t.guard(def, name, value), r.Columns[name])
+
+			continue
+		}
 		if from.Tool == ToolRecall && name == TypeField {
 			continue
 		}
@@ -133,6 +139,19 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 	}
 
 	return r
+}
+
+// before is what a row held before the turn, of two updates of it: what the earlier one found counts, column by column.
+func before(earlier, later any) any {
+	first, isFirst := earlier.(map[string]any)
+	second, isSecond := later.(map[string]any)
+	if !isFirst || !isSecond {
+		return earlier
+	}
+	both := maps.Clone(second)
+	maps.Copy(both, first)
+
+	return both
 }
 
 // ChildOf is the child of a type whose table has this name, or nil.

@@ -259,7 +259,7 @@ func asking(streamed bool) *llm.Request {
 
 // K02, K05, K07: whatever a server does, a call ends in time, in bounded memory and with an error that
 // says what happened.
-func TestHostileServers(t *testing.T) {
+func TestK05HostileServers(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	t.Run("Behaviours", func(t *testing.T) {

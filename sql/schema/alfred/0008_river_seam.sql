@@ -114,6 +114,7 @@ AS $$
 DECLARE
     old       record;
     takeovers integer;
+    pause     double precision;
     made      integer := 0;
 BEGIN
     FOR old IN
@@ -128,12 +129,15 @@ BEGIN
             errors = array_append(j.errors, jsonb_build_object('at', clock_timestamp(), 'attempt', j.attempt,
                                                                'error', jobs_supersede.reason, 'trace', ''))
         WHERE j.id = old.id;
-        -- A takeover is no fault of the job, so its attempts are not spent by it. The cap is for the
-        -- one that kills every process that works it.
+        -- A takeover is no fault of the job, so its attempts are not spent by it. The cap is for the one that kills every
+        -- process that works it; the pauses keep that one from killing them one after the other, and let all others
+        -- outlast a minute in which every worker loses its lease again and again.
         takeovers := coalesce((old.metadata ->> 'takeovers')::integer, 0) + 1;
         IF takeovers <= 10 THEN
-            INSERT INTO river_job (kind, args, queue, max_attempts, priority, attempt, metadata)
+            pause := CASE WHEN takeovers > 3 THEN least(2 ^ (takeovers - 4), 30) ELSE 0 END;
+            INSERT INTO river_job (kind, args, queue, max_attempts, priority, attempt, state, scheduled_at, metadata)
             VALUES (old.kind, old.args, old.queue, old.max_attempts, old.priority, greatest(old.attempt - 1, 0),
+                    CASE WHEN pause <= 5 THEN 'available' ELSE 'scheduled' END::river_job_state, clock_timestamp() + make_interval(secs => pause),
                     old.metadata || jsonb_build_object('takeovers', takeovers));
             PERFORM queue_wake(old.queue);
             made := made + 1;
@@ -143,7 +147,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION jobs_supersede IS 'Replaces the running jobs of a client by new rows, attempts carried over, so that a late report of it meets a finished row: all jobs of a dead client, and of a living one those older than age that it does not work on. A job taken over for the 11th time ends instead. Returns how many go on.';
+COMMENT ON FUNCTION jobs_supersede IS 'Replaces the running jobs of a client by new rows, attempts carried over, so that a late report of it meets a finished row: all jobs of a dead client, and of a living one those older than age that it does not work on. From the fourth takeover on a job waits first, for 1 to 30 s; taken over for the 11th time it ends instead. Returns how many go on.';
 
 -- +goose StatementBegin
 CREATE FUNCTION jobs_discard(turn uuid) RETURNS integer

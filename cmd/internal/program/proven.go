@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"alfred/domain"
 )
 
-// proven refuses a domain of which nobody has tried whether it keeps users apart, or not since
+// Proven refuses a domain of which nobody has tried whether it keeps users apart, or not since
 // declaration, tables or rights changed. Those that come with the program are tried with it.
-func proven(ctx context.Context, pool *pgxpool.Pool, name string) error {
+func Proven(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	if domain.BuiltIn(name) {
 		return nil
 	}

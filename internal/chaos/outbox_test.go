@@ -1,0 +1,141 @@
+package chaos_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+)
+
+// hires is how many conversations cancel a hire each, by an operation whose function writes the owner's outbox.
+const hires = 24
+
+// cancelling is a conversation that reads and then has an operation done.
+const cancelling = `turns:
+  - understand: {intent: read, delay: 30ms}
+    think: {goal: g, decision: plan, steps: [{type: read, subdomain: hires, description: Read}]}
+    act: [{calls: [{tool: db_read, args: {table: hires}}, {tool: step_complete, args: {summary: read}}], delay: 30ms}]
+    reply: {text: There., delay: 30ms}
+    summarize: {response_summary: s}
+  - understand: {intent: write, delay: 30ms}
+    think: {goal: g, decision: plan, steps: [{type: write, subdomain: hires, description: Cancel it, refs: [hire_1]}]}
+    act: [{calls: [{tool: cancel_hire, args: {this: hire_1, reason: no time}}], delay: 30ms}, {calls: [{tool: step_complete, args: {summary: cancelled}}], delay: 30ms}]
+    reply: {text: Cancelled., delay: 30ms}
+    summarize: {response_summary: s}
+`
+
+// openHires makes a database of the tools for hire, declared through views and proven, with a customer for each
+// conversation. It returns the file of the declaration.
+func openHires(t *testing.T, z *zoo) (file string, sessions []uuid.UUID) {
+	t.Helper()
+
+	exec := func(sql string, args ...any) {
+		_, err := z.pool.Exec(t.Context(), sql, args...)
+		require.NoError(t, err)
+	}
+	tables, err := os.ReadFile("../e2e/testdata/rental.sql")
+	require.NoError(t, err)
+	exec(string(tables))
+	for i := range hires {
+		session := newSession(t, z.pool)
+		sessions = append(sessions, session)
+		exec(`INSERT INTO rental.customers VALUES ('M' || $1::int, 'Customer', 'm' || $1 || '@example.org')`, i)
+		exec(`INSERT INTO rental.hires VALUES ('M', $1, 'M' || $1::int, 'Shelf', 'booked', 'x')`, i)
+	}
+	dir := t.TempDir()
+	file = filepath.Join(dir, "rental.yaml")
+	command := func(args ...string) {
+		run := program(t, z, args...)
+		run.Dir = dir
+		out, err := run.CombinedOutput()
+		require.NoError(t, err, "%v: %s", args, out)
+	}
+	command("domain", "init", "--schema", "rental")
+	declared, err := os.ReadFile(file)
+	require.NoError(t, err)
+	reviewed := strings.Replace(string(declared), "\nsnapshot:", "\noperations:\n  - {name: cancel_hire, function: cancel_hire, on: hire, confirm: never, changes: [refund], trusted: true}\n\nsnapshot:", 1)
+	require.NoError(t, os.WriteFile(file, []byte(reviewed), 0o600))
+	command("domain", "attach", file)
+	for i, session := range sessions {
+		exec(`INSERT INTO rental_alfred.alfred_accounts SELECT user_id, 'M' || $2::int FROM sessions WHERE id = $1`, session, i)
+	}
+	command("domain", "check", "--probe", file)
+
+	return file, sessions
+}
+
+func program(t *testing.T, z *zoo, args ...string) *exec.Cmd {
+	t.Helper()
+
+	command := exec.CommandContext(t.Context(), filepath.Join(z.l.programs, "worker"), args...)
+	command.Env = append(os.Environ(), "DATABASE_URL="+z.url)
+
+	return command
+}
+
+// W06: while workers are killed around an operation whose function writes the owner's outbox, everything that it does is
+// done exactly once, and what stands in the outbox goes out at least once, with its key.
+func TestW06OutboxWhileWorkersAreKilled(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+	z := newZoo(t, openLab(t), 1)
+	file, sessions := openHires(t, z)
+	scriptFile := filepath.Join(t.TempDir(), "script.yaml")
+	require.NoError(t, os.WriteFile(scriptFile, []byte(cancelling), 0o600))
+	start := func() *process {
+		return spawn(t, []string{"DATABASE_URL=" + z.url, "ALFRED_DOMAIN=" + file, "ALFRED_LLM=script", "ALFRED_SCRIPT=" + scriptFile}, filepath.Join(z.l.programs, "worker"), "run")
+	}
+	workers, killed := []*process{start(), start()}, 0
+	delivered, ctx := map[string]int{}, t.Context()
+	last := time.Now()
+	for _, session := range sessions {
+		require.NoError(t, say(ctx, z.pool, session, 1))
+		require.NoError(t, say(ctx, z.pool, session, 2))
+	}
+	awaitQuietWhile(t, z.pool, func() {
+		deliver(ctx, t, z.pool, delivered)
+		if time.Since(last) > 700*time.Millisecond {
+			at := z.dice.IntN(len(workers))
+			workers[at].kill()
+			workers[at], last = start(), time.Now()
+			killed++
+		}
+	}, sessions...)
+	deliver(ctx, t, z.pool, delivered)
+
+	var wrong string
+	require.NoError(t, z.pool.QueryRow(ctx, `SELECT concat_ws(' ', (SELECT count(*) FROM turns WHERE status <> 'succeeded'), (SELECT count(*) FROM turn_step_results WHERE error_code IS NOT NULL),
+		(SELECT count(*) FROM rental.hires WHERE branch = 'M' AND status = 'booked'))`).Scan(&wrong))
+	require.Equal(t, "0 0 0", wrong, "every turn has done what it was to do, at the first try that was committed")
+	var once string
+	require.NoError(t, z.pool.QueryRow(ctx, `SELECT concat_ws(' ', (SELECT count(*) FROM rental.refunds), (SELECT count(*) FROM rental.outbox), (SELECT count(*) FROM rental.books))`).Scan(&once))
+	require.Equal(t, fmt.Sprintf("%[1]d %[1]d %[1]d", hires), once, "exactly once: a refund, a mail, an entry in the books for each")
+	require.Len(t, delivered, hires, "each went out")
+	require.Positive(t, killed)
+	most := 0
+	for _, n := range delivered {
+		most = max(most, n)
+	}
+	report("limits", fmt.Sprintf("| %d operations that write an outbox, by two workers of which one is killed every 0.7 s (%d times) | %d entries, each delivered once to %d times, with its key | none failed |", hires, killed, hires, most))
+}
+
+// deliver is a worker of the owner's that sends what stands in the outbox and then marks it; every third time it dies in between.
+func deliver(ctx context.Context, t *testing.T, pool *pgxpool.Pool, delivered map[string]int) {
+	t.Helper()
+
+	var key string
+	for pool.QueryRow(ctx, `SELECT key FROM rental.outbox WHERE sent = 0 LIMIT 1`).Scan(&key) == nil {
+		delivered[key]++
+		if delivered[key]%3 == 1 && len(delivered)%3 == 0 {
+			return
+		}
+		_, err := pool.Exec(ctx, `UPDATE rental.outbox SET sent = 1 WHERE key = $1`, key)
+		require.NoError(t, err)
+	}
+}

@@ -1,0 +1,27 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// W11: what a row held before the turn is told of two updates of it in one decision too.
+func TestW11TwoUpdatesOfOneRow(t *testing.T) {
+	t.Parallel()
+
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: g, decision: plan, steps: [{type: write, subdomain: tasks, description: Change the task}]}
+    act:
+      - {calls: [{tool: db_update, args: {table: tasks, filters: [{field: title, op: "=", value: Water the plants}], data: {category: shopping}}},
+          {tool: db_update, args: {table: tasks, filters: [{field: title, op: "=", value: Water the plants}], data: {category: prep, title: Water all plants}}},
+          {tool: step_complete, args: {summary: changed}}]}
+    reply: Changed.
+    summarize: {response_summary: s}
+`)
+	c.exec(`INSERT INTO kitchen.tasks (user_id, title, category) VALUES ($1, 'Water the plants', 'other')`)
+	c.say("Change the task")
+	require.Contains(t, c.prompt(1, "reply", 1), `"_was":{"category":"other","title":"Water the plants"}`)
+}
