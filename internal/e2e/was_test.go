@@ -23,5 +23,5 @@ turns:
 `)
 	c.exec(`INSERT INTO kitchen.tasks (user_id, title, category) VALUES ($1, 'Water the plants', 'other')`)
 	c.say("Change the task")
-	require.Contains(t, c.prompt(1, "reply", 1), `"_was":{"category":"other","title":"Water the plants"}`)
+	require.Contains(t, c.prompt(1, "reply", 1), `was:{"category":"other","title":"Water the plants"}`)
 }
