@@ -1265,6 +1265,9 @@ type RowBatch struct {
 type RowBatchOutBody struct {
 	Errors []RowFault `json:"errors"`
 
+	// Overwritten What changes without an ETag wrote over.
+	Overwritten []RowWas `json:"overwritten"`
+
 	// Written How many changes were written: all or none.
 	Written int64 `json:"written"`
 }
@@ -1275,6 +1278,9 @@ type RowChange struct {
 
 	// Data What create and patch take.
 	Data *map[string]interface{} `json:"data,omitempty"`
+
+	// Etag Of the row as you saw it: a change of a row that changed since is refused as stale; without it the last write stands.
+	Etag *string `json:"etag,omitempty"`
 
 	// ID Key of the row; not of one to be created.
 	ID *string `json:"id,omitempty"`
@@ -1405,6 +1411,15 @@ type RowTypeWrites string
 // RowTypesOutBody defines model for RowTypesOutBody.
 type RowTypesOutBody struct {
 	Items []RowType `json:"items"`
+}
+
+// RowWas defines model for RowWas.
+type RowWas struct {
+	// Index Of the change, from 0.
+	Index int64 `json:"index"`
+
+	// Was What its columns held before, by column.
+	Was map[string]interface{} `json:"was"`
 }
 
 // SearchResult defines model for SearchResult.
@@ -1664,7 +1679,7 @@ type ListRowsParams struct {
 	// Cursor next_cursor of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Q Part of the name.
+	// Q Part of the name or, where no single column is one, of the label and the line.
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Order Column to sort by, with - before it from the greatest; the type's own order if left out.
@@ -1699,6 +1714,8 @@ type BatchRowsParams struct {
 type DeleteRowParams struct {
 	// Session Session that learns of the change at its next message.
 	Session *string `form:"session,omitempty" json:"session,omitempty"`
+
+	// IfMatch ETag of the row as you saw it; 412 if it changed since. Without it the row goes whatever it holds.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -1716,7 +1733,7 @@ type PatchRowParams struct {
 	// Session Session that learns of the change at its next message.
 	Session *string `form:"session,omitempty" json:"session,omitempty"`
 
-	// IfMatch ETag of the row as you saw it; 412 if it changed since.
+	// IfMatch ETag of the row as you saw it; 412 if it changed since. Without it the last write stands, and _was in the answer is what it wrote over.
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
@@ -1739,6 +1756,9 @@ type OperateRowParams struct {
 
 	// IdempotencyKey A second request with the same key within a day makes nothing, and gives what the first one made.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch ETag of the row as you saw it; 412 if it changed since.
+	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // WatchEventsParams defines parameters for WatchEvents.
@@ -3955,6 +3975,17 @@ func NewOperateRowRequestWithBody(server string, pType string, id string, operat
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
 		}
 
 	}

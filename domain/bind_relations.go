@@ -30,7 +30,7 @@ func (b *binder) bindForeignKeys(i int, e *Entity) {
 		}
 
 		switch {
-		case composite:
+		case composite, column == e.Owner: // the owner itself names no other's row
 			plain[column] = nil
 		case table.view: // its view or trigger refuses rows that the user does not see
 		case target.Entity.Owner != nil:
@@ -43,7 +43,12 @@ func (b *binder) bindForeignKeys(i int, e *Entity) {
 	b.bindReferences(i, e)
 
 	for _, c := range e.Columns {
-		if target := plain[c]; target != nil {
+		switch target := plain[c]; {
+		case target == nil:
+		case target.Owner == target.Key:
+			b.entityProblemf(i, "table", "foreign key %s.%s can name another user's %s, and no policy hides that; hide the column, or leave the type %s out",
+				e.Table, c.Name, target.Name, target.Type)
+		default:
 			b.entityProblemf(i, "table", "foreign key %s.%s to %s does not carry the owner; make it (%s, %s) REFERENCES %s (%s, %s)",
 				e.Table, c.Name, target.Table, ownerName(e), c.Name, target.Table, ownerName(target), keyName(target))
 		}
@@ -61,7 +66,7 @@ func (b *binder) hideKeys(e *Entity, fk catalogFK) {
 
 func ownerName(e *Entity) string {
 	if e.Owner == nil {
-		return "owner"
+		return "its owner"
 	}
 
 	return e.Owner.Name
@@ -69,7 +74,7 @@ func ownerName(e *Entity) string {
 
 func keyName(e *Entity) string {
 	if e.Key == nil {
-		return "id"
+		return "its key"
 	}
 
 	return e.Key.Name

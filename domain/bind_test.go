@@ -42,6 +42,26 @@ snapshot:
   - {label: Loans, sql: SELECT count(*)::text FROM library.loans}
 `
 
+// W09: accounts that are a type of their own: a foreign key to one's own is no reference to another's row, and one to
+// anybody's is told as what it is.
+func TestW09AccountsAsAType(t *testing.T) {
+	t.Parallel()
+
+	tx := dbtest.Tx(t)
+	own := strings.NewReplacer("library", "reading_room")
+	exec(t, tx, own.Replace(library+`
+ALTER TABLE library.members ADD name text NOT NULL DEFAULT '', ENABLE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON library.members TO alfred_tenant USING (id = (SELECT library.me()));
+GRANT SELECT ON library.members TO alfred_tenant`))
+	declared := own.Replace(strings.Replace(libraryYAML, "  - type: shelf\n", "  - type: member\n    table: members\n    owner: id\n    label: \"{name}\"\n  - type: shelf\n", 1))
+	_, err := bindText(t, tx, declared)
+	require.NoError(t, err)
+	exec(t, tx, own.Replace(`ALTER TABLE library.loans ADD lent_by bigint REFERENCES library.members (id)`))
+	_, err = bindText(t, tx, declared)
+	require.ErrorContains(t, err, "loan: foreign key loans.lent_by can name another user's member, and no policy hides that; hide the column, or leave the type member out")
+	require.NotContains(t, err.Error(), "REFERENCES")
+}
+
 func TestBindMismatches(t *testing.T) {
 	t.Parallel()
 

@@ -335,14 +335,26 @@ func (z *zoo) awaitDecisions(sessions []uuid.UUID, decisions int) {
 	})
 }
 
-// await waits until something is so, and starts meanwhile what has died.
+// await waits until something is so, as long as turns go on meanwhile, and starts what has died.
 func (z *zoo) await(what string, is func() bool) {
 	z.t.Helper()
 
-	for until := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
-		require.True(z.t, time.Now().Before(until), "waited in vain for %s", what)
+	for until, moved := time.Now().Add(patience), z.moved(); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			now := z.moved()
+			require.NotEqual(z.t, moved, now, "waited in vain for %s", what)
+			until, moved = time.Now().Add(patience), now
+		}
 		z.revive()
 	}
+}
+
+// moved is how far all turns have come.
+func (z *zoo) moved() int {
+	far := 0
+	_ = z.pool.QueryRow(z.t.Context(), `SELECT count(*) + coalesce(sum(position), 0) FROM turns`).Scan(&far) // the server may be away
+
+	return far
 }
 
 // awaitQueue waits until no turn's job waits.

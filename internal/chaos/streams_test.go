@@ -82,20 +82,21 @@ func (f *follower) read(ctx context.Context, address, resume string) (string, er
 	if resp.StatusCode >= http.StatusBadRequest && resp.StatusCode < http.StatusInternalServerError {
 		return resume, fmt.Errorf("the API answered %d", resp.StatusCode)
 	}
-	id, read := resume, 0
+	id, read, at, event := resume, 0, "", ""
 	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), ": ")
-		switch name {
-		case "id":
-			id = value
-		case "event":
-			if !strings.HasPrefix(value, "reply.") {
-				f.seen = append(f.seen, id+" "+value)
+		switch name, value, _ := strings.Cut(lines.Text(), ": "); {
+		case name == "id":
+			at = value
+		case name == "event":
+			event = value
+		case name == "" && value == "" && event != "": // whole: what breaks off before is sent again
+			if id = at; !strings.HasPrefix(event, "reply.") {
+				f.seen = append(f.seen, id+" "+event)
 			}
-		case "data":
-			if read++; read == f.atOnce || strings.HasSuffix(f.seen[len(f.seen)-1], " turn.finished") {
+			if read++; read == f.atOnce || event == "turn.finished" {
 				return id, nil
 			}
+			event = ""
 		}
 	}
 
