@@ -81,7 +81,7 @@ func TestW06OperationsThatCannotBe(t *testing.T) {
 	} {
 		require.ErrorContains(t, bind("", operation), says, operation)
 	}
-	require.ErrorContains(t, bind(", writes: [create], columns: [name]", "function: fine"), "alfred_tenant may not create", "what the SQL does not grant")
+	require.ErrorContains(t, bind(", writes: [create], columns: [name]", "function: fine"), "alfred_tenant may not write name of carts: GRANT INSERT (name)", "what the SQL does not grant")
 	require.ErrorContains(t, bind(", writes: [create], columns: [load]", "function: fine"), "load", "what is computed")
 	exec(t, tx, `GRANT UPDATE (name) ON yard.carts TO alfred_tenant`)
 	require.ErrorContains(t, bind("", "function: fine"), "which the declaration does not allow", "what the SQL grants beyond it")
