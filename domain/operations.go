@@ -319,7 +319,7 @@ func (b *binder) bindParameters(at string, decl *OperationDecl, o *Operation, f 
 			b.problemf(at+".function", "operation %s: no model can give %s, which is %s; take its parts as parameters", decl.Name, name, f.types[i])
 		}
 
-		c.FK = b.keyOf(at, decl, o, i, c)
+		c.FK = b.keyOf(at, decl, i, c)
 		o.Args.Columns = append(o.Args.Columns, c)
 	}
 
@@ -346,7 +346,7 @@ func (o *OperationDecl) keyType(i int, parameter string) string {
 }
 
 // keyOf says of which type's rows a parameter is the key, nil where it is none.
-func (b *binder) keyOf(at string, decl *OperationDecl, o *Operation, i int, c *Column) *ForeignKey {
+func (b *binder) keyOf(at string, decl *OperationDecl, i int, c *Column) *ForeignKey {
 	if named, declared := decl.Arguments[c.Name]; declared && b.byType(named) == nil {
 		b.problemf(at+".arguments", "operation %s: there is no entity type %q", decl.Name, named)
 

@@ -78,7 +78,6 @@ func TestTakeoversPause(t *testing.T) {
 	h := setup(t, chat(1))
 	turn := h.enqueue(jobs.EnqueueParams{})
 	for takeovers, pause := range []int{0, 0, 0, 1, 2, 4, 8, 16, 30, 30} {
-		h.exec(`UPDATE river_job SET state = 'available' WHERE state = 'scheduled'`)
 		h.exec(`UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now(), attempted_by = '{dead}' WHERE state = 'available' AND args @> jsonb_build_object('turn_id', $1::uuid)`, turn.TurnID)
 		h.exec(`SELECT jobs_supersede('dead', 'declared dead')`)
 		require.Equal(t, []int64{int64(pause)}, column[int64](h, `SELECT ceil(extract(epoch FROM greatest(scheduled_at - clock_timestamp(), '0')))::bigint FROM river_job ORDER BY id DESC LIMIT 1`), "takeover %d", takeovers+1)

@@ -1,14 +1,12 @@
 package chaos_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,6 +15,9 @@ import (
 
 // hires is how many conversations cancel a hire each, by an operation whose function writes the owner's outbox.
 const hires = 24
+
+// killEvery is after how many decisions a worker is killed: after so many seconds, a slow machine would get nowhere.
+const killEvery = 9
 
 // cancelling is a conversation that reads and then has an operation done.
 const cancelling = `turns:
@@ -92,29 +93,29 @@ func TestW06OutboxWhileWorkersAreKilled(t *testing.T) { //nolint:paralleltest //
 		return spawn(t, []string{"DATABASE_URL=" + z.url, "ALFRED_DOMAIN=" + file, "ALFRED_LLM=script", "ALFRED_SCRIPT=" + scriptFile}, filepath.Join(z.l.programs, "worker"), "run")
 	}
 	workers, killed := []*process{start(), start()}, 0
-	delivered, ctx := map[string]int{}, t.Context()
-	last := time.Now()
+	delivered := map[string]int{}
+	last := 0
 	for _, session := range sessions {
-		require.NoError(t, say(ctx, z.pool, session, 1))
-		require.NoError(t, say(ctx, z.pool, session, 2))
+		require.NoError(t, say(t.Context(), z.pool, session, 1))
+		require.NoError(t, say(t.Context(), z.pool, session, 2))
 	}
 	awaitQuietWhile(t, z.pool, func() {
-		deliver(ctx, t, z.pool, delivered)
-		if time.Since(last) > 700*time.Millisecond {
+		deliver(t, z.pool, delivered)
+		if now := z.moved(); now >= last+killEvery {
 			at := z.dice.IntN(len(workers))
 			workers[at].kill()
-			workers[at], last = start(), time.Now()
+			workers[at], last = start(), now
 			killed++
 		}
 	}, sessions...)
-	deliver(ctx, t, z.pool, delivered)
+	deliver(t, z.pool, delivered)
 
 	var wrong string
-	require.NoError(t, z.pool.QueryRow(ctx, `SELECT concat_ws(' ', (SELECT count(*) FROM turns WHERE status <> 'succeeded'), (SELECT count(*) FROM turn_step_results WHERE error_code IS NOT NULL),
+	require.NoError(t, z.pool.QueryRow(t.Context(), `SELECT concat_ws(' ', (SELECT count(*) FROM turns WHERE status <> 'succeeded'), (SELECT count(*) FROM turn_step_results WHERE error_code IS NOT NULL),
 		(SELECT count(*) FROM rental.hires WHERE branch = 'M' AND status = 'booked'))`).Scan(&wrong))
 	require.Equal(t, "0 0 0", wrong, "every turn has done what it was to do, at the first try that was committed")
 	var once string
-	require.NoError(t, z.pool.QueryRow(ctx, `SELECT concat_ws(' ', (SELECT count(*) FROM rental.refunds), (SELECT count(*) FROM rental.outbox), (SELECT count(*) FROM rental.books))`).Scan(&once))
+	require.NoError(t, z.pool.QueryRow(t.Context(), `SELECT concat_ws(' ', (SELECT count(*) FROM rental.refunds), (SELECT count(*) FROM rental.outbox), (SELECT count(*) FROM rental.books))`).Scan(&once))
 	require.Equal(t, fmt.Sprintf("%[1]d %[1]d %[1]d", hires), once, "exactly once: a refund, a mail, an entry in the books for each")
 	require.Len(t, delivered, hires, "each went out")
 	require.Positive(t, killed)
@@ -122,20 +123,20 @@ func TestW06OutboxWhileWorkersAreKilled(t *testing.T) { //nolint:paralleltest //
 	for _, n := range delivered {
 		most = max(most, n)
 	}
-	report("limits", fmt.Sprintf("| %d operations that write an outbox, by two workers of which one is killed every 0.7 s (%d times) | %d entries, each delivered once to %d times, with its key | none failed |", hires, killed, hires, most))
+	report("limits", fmt.Sprintf("| %d operations that write an outbox, by two workers of which one is killed after every %d decisions (%d times) | %d entries, each delivered once to %d times, with its key | none failed |", hires, killEvery, killed, hires, most))
 }
 
 // deliver is a worker of the owner's that sends what stands in the outbox and then marks it; every third time it dies in between.
-func deliver(ctx context.Context, t *testing.T, pool *pgxpool.Pool, delivered map[string]int) {
+func deliver(t *testing.T, pool *pgxpool.Pool, delivered map[string]int) {
 	t.Helper()
 
 	var key string
-	for pool.QueryRow(ctx, `SELECT key FROM rental.outbox WHERE sent = 0 LIMIT 1`).Scan(&key) == nil {
+	for pool.QueryRow(t.Context(), `SELECT key FROM rental.outbox WHERE sent = 0 LIMIT 1`).Scan(&key) == nil {
 		delivered[key]++
 		if delivered[key]%3 == 1 && len(delivered)%3 == 0 {
 			return
 		}
-		_, err := pool.Exec(ctx, `UPDATE rental.outbox SET sent = 1 WHERE key = $1`, key)
+		_, err := pool.Exec(t.Context(), `UPDATE rental.outbox SET sent = 1 WHERE key = $1`, key)
 		require.NoError(t, err)
 	}
 }

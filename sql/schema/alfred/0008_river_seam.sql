@@ -135,9 +135,9 @@ BEGIN
         takeovers := coalesce((old.metadata ->> 'takeovers')::integer, 0) + 1;
         IF takeovers <= 10 THEN
             pause := CASE WHEN takeovers > 3 THEN least(2 ^ (takeovers - 4), 30) ELSE 0 END;
-            INSERT INTO river_job (kind, args, queue, max_attempts, priority, attempt, state, scheduled_at, metadata)
-            VALUES (old.kind, old.args, old.queue, old.max_attempts, old.priority, greatest(old.attempt - 1, 0),
-                    CASE WHEN pause <= 5 THEN 'available' ELSE 'scheduled' END::river_job_state, clock_timestamp() + make_interval(secs => pause),
+            -- Available with a time, however long it is: no leader is needed to make it so, and leaders die too.
+            INSERT INTO river_job (kind, args, queue, max_attempts, priority, attempt, scheduled_at, metadata)
+            VALUES (old.kind, old.args, old.queue, old.max_attempts, old.priority, greatest(old.attempt - 1, 0), clock_timestamp() + make_interval(secs => pause),
                     old.metadata || jsonb_build_object('takeovers', takeovers));
             PERFORM queue_wake(old.queue);
             made := made + 1;
