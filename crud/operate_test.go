@@ -92,7 +92,7 @@ func TestK03ApprovedOperationsOnRowsThatChanged(t *testing.T) {
 
 	b.ok("write", crud.ToolCreate, `{"table": "crates", "data": {"name": "Lamps", "weight": 10}}`)
 	asked = b.decide("write", call("weigh_crate", `{"this": "crate_2", "weight": 30}`)).Approval
-	require.Equal(t, "Lamps would weigh 30. Shall I?", asked.Text)
+	require.Equal(t, "Lamps would weigh 30. Weigh crate cannot be taken back. Shall I?", asked.Text)
 	b.exec(`UPDATE depot.crates SET shelf = 77 WHERE name = 'Lamps'`)
 	require.Nil(t, b.approve(asked).Approval, "what the owner's preview says is the same")
 	require.Equal(t, "30", b.crate("weight"))
