@@ -46,6 +46,10 @@ cassettes: ## record the providers' answers anew, of those whose key is set; cos
 disturbed: ## the demo's conversation 500 times, and each case of the suites, with errors in the models' answers, for a nightly job; says how many ended right, told, wrong
 	@$(TEST_DATABASE); DISTURBED=$(or $(TIMES),500) go test -count=1 -timeout 180m -v -run 'TestDisturbed|TestEachCaseFails' ./internal/e2e ./eval
 
+.PHONY: regret
+regret: ## 1,000 random conversations with random undos, while workers are killed: the rows of all end as they began
+	@$(TEST_DATABASE); ALFRED_UNDO_CONVERSATIONS=$(or $(TIMES),1000) go test -count=1 -timeout 180m -v -run 'TestUndoUnderKill|TestRandomUndos' ./internal/chaos ./crud
+
 .PHONY: chaos
 chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=4 tries every statement
 	@$(TEST_DATABASE); CHAOS=$(or $(CHAOS),1) CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 90m -v ./internal/chaos

@@ -36,13 +36,16 @@ type held struct {
 	Asks      string
 	Types     []string // of the rows that it wrote
 	Called    bool     // an operation of the owner's
+	StartedAt time.Time
+	Undoes    int // the turn that it took back by the button
 }
 
 const heldTurns = `
 SELECT t.number, t.message, t.mode, t.status::text, t.created_at, t.ui_changes, t.mentioned_entities,
        coalesce((SELECT q.kind FROM questions AS q WHERE q.turn_id = t.id ORDER BY q.id DESC LIMIT 1), ''),
        ARRAY(SELECT DISTINCT c.entity_type FROM row_changes AS c WHERE c.turn_id = t.id AND c.action <> 'called' ORDER BY 1),
-       EXISTS (SELECT FROM row_changes AS c WHERE c.turn_id = t.id AND c.action = 'called')
+       EXISTS (SELECT FROM row_changes AS c WHERE c.turn_id = t.id AND c.action = 'called'), coalesce(t.started_at, t.created_at),
+       coalesce((SELECT o.number FROM turns AS o WHERE o.id = t.undoes AND NOT EXISTS (SELECT FROM llm_calls AS l WHERE l.turn_id = t.id)), 0)
 FROM turns AS t WHERE t.session_id = $1 ORDER BY t.number`
 
 // Source is the database of a conversation that is made a case, or replayed.
@@ -149,7 +152,7 @@ func (p *past) account(ctx context.Context, b *strings.Builder) error {
 
 // turn is what was said, and what happened as what is expected.
 func (h *held) turn(bound *domain.Domain) (Turn, error) {
-	turn := Turn{Say: h.Message, Mode: h.Mode}
+	turn := Turn{Say: h.Message, Mode: h.Mode, At: h.StartedAt.UTC(), Undo: h.Undoes}
 	var (
 		changes  []Change
 		mentions []jobs.MentionedEntity

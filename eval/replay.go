@@ -3,9 +3,7 @@ package eval
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -21,7 +19,8 @@ import (
 type Replay struct {
 	Session uuid.UUID      `json:"session_id"`
 	Model   string         `json:"model"`
-	From    int            `json:"from"` // the first turn that the model answered; earlier ones have the answers of then
+	From    int            `json:"from"`           // the first turn that the model answered; earlier ones have the answers of then
+	With    string         `json:"with,omitempty"` // another declaration, other prompts
 	Notes   []string       `json:"notes,omitempty"`
 	Turns   []ReplayedTurn `json:"turns"`
 }
@@ -94,9 +93,9 @@ type Answer struct {
 }
 
 // Replay holds a conversation again from turn from on, 0 or 1 for all, with a model on a scratch database: the user's rows
-// as they were before the first message, the turns before from with the answers of then. keep is told of all that is
-// done so far after each turn, and before is what it was told last by a run that was interrupted, or nil.
-func (l *Lab) Replay(ctx context.Context, src *Source, session uuid.UUID, model string, from int, use string, before *Replay, keep func(*Replay) error) (*Replay, error) {
+// as they were before the first message, at the moments of then, the turns before from with the answers of then. keep is
+// told of each turn that is done, and before is what it was told by a run that was interrupted, or nil.
+func (l *Lab) Replay(ctx context.Context, src *Source, session uuid.UUID, model string, from int, use string, before *Replay, keep func(*ReplayedTurn) error) (*Replay, error) {
 	suite, notes, err := src.suite(ctx, session, true)
 	if err != nil {
 		return nil, err
@@ -108,10 +107,10 @@ func (l *Lab) Replay(ctx context.Context, src *Source, session uuid.UUID, model 
 		suite.Use(src.Domain)
 	}
 	r := &replay{live: src.Pool, bound: src.Bound, done: &Replay{Session: session, Model: model, From: max(from, 1), Notes: notes}, keep: keep, answers: map[place]llm.Response{}}
-	if before != nil && (before.Session != session || before.Model != model || before.From != r.done.From) {
-		return nil, errors.New("the replay that was interrupted is of another session, model or turn: name another file")
+	if before != nil {
+		r.kept = before.Turns
 	}
-	if err := r.recorded(ctx, before); err != nil {
+	if err := r.recorded(ctx); err != nil {
 		return nil, err
 	}
 
@@ -134,7 +133,8 @@ type replay struct {
 	live    *pgxpool.Pool
 	bound   *domain.Domain
 	done    *Replay
-	keep    func(*Replay) error
+	kept    []ReplayedTurn // by a run that was interrupted
+	keep    func(*ReplayedTurn) error
 	answers map[place]llm.Response
 }
 
@@ -152,16 +152,13 @@ WHERE t.session_id = $1 AND t.number BETWEEN $2 AND $3 AND c.response IS NOT NUL
 ORDER BY t.number, c.id`
 
 // recorded takes the answers of then for the turns before the first to play anew, and those of a run that was interrupted.
-func (r *replay) recorded(ctx context.Context, before *Replay) error {
+func (r *replay) recorded(ctx context.Context) error {
 	if err := r.read(ctx, r.live, r.done.Session, 1, r.done.From-1, func(turn int, a Answer) error { return r.remember(turn, a) }); err != nil {
 		return err
 	}
-	if before == nil {
-		return nil
-	}
-	for i := range before.Turns {
-		for _, a := range before.Turns[i].Answers {
-			if err := r.remember(before.Turns[i].Number, a); err != nil {
+	for i := range r.kept {
+		for _, a := range r.kept[i].Answers {
+			if err := r.remember(r.kept[i].Number, a); err != nil {
 				return err
 			}
 		}
@@ -215,8 +212,13 @@ func (m *remembering) Generate(ctx context.Context, req *llm.Request) (*llm.Resp
 	return &known, nil
 }
 
-// turn compares a turn that was played, and keeps what is done.
+// turn compares a turn that was played, and keeps what is done. One that was kept is as it was when its answers were bought.
 func (r *replay) turn(ctx context.Context, t *trial, p *Played) error {
+	if at := len(r.done.Turns); at < len(r.kept) && r.kept[at].Number == p.Number {
+		r.done.Turns = append(r.done.Turns, r.kept[at])
+
+		return nil
+	}
 	made := ReplayedTurn{Number: p.Number, Message: p.Message}
 	var err error
 	if made.Was, err = r.side(ctx, r.live, r.done.Session, p.Number); err != nil {
@@ -225,6 +227,7 @@ func (r *replay) turn(ctx context.Context, t *trial, p *Played) error {
 	if made.Is, err = r.side(ctx, t.pool, t.session, p.Number); err != nil {
 		return err
 	}
+	made.Is.Seconds = p.Seconds // its own times are of then
 	made.Rows = compare(made.Was.rows, made.Is.rows)
 	if err := r.read(ctx, t.pool, t.session, p.Number, p.Number, func(_ int, a Answer) error {
 		made.Answers = append(made.Answers, a)
@@ -235,7 +238,7 @@ func (r *replay) turn(ctx context.Context, t *trial, p *Played) error {
 	}
 	r.done.Turns = append(r.done.Turns, made)
 
-	return r.keep(r.done)
+	return r.keep(&made)
 }
 
 const sideOf = `
@@ -305,31 +308,4 @@ func compare(was, is []wrote) (r Rows) {
 	}
 
 	return r
-}
-
-// Text is the comparison for people: what is the same in a word, what is not side by side.
-func (r *Replay) Text() string {
-	var b strings.Builder
-	for _, note := range r.Notes {
-		fmt.Fprintf(&b, "note: %s\n", note)
-	}
-	for i := range r.Turns {
-		t := &r.Turns[i]
-		fmt.Fprintf(&b, "turn %d: %s\n", t.Number, oneLine(t.Message))
-		for _, one := range []struct{ what, was, is string }{
-			{"status", t.Was.Status, t.Is.Status}, {"intent", t.Was.Intent, t.Is.Intent}, {"plan", strings.Join(t.Was.Plan, "; "), strings.Join(t.Is.Plan, "; ")},
-			{"calls", strings.Join(t.Was.Calls, "; "), strings.Join(t.Is.Calls, "; ")}, {"reply", t.Was.Reply, t.Is.Reply},
-		} {
-			if one.was == one.is {
-				fmt.Fprintf(&b, "  %-7s same: %s\n", one.what, or(oneLine(one.is), "nothing"))
-			} else {
-				fmt.Fprintf(&b, "  %-7s was:  %s\n          is:   %s\n", one.what, or(oneLine(one.was), "nothing"), or(oneLine(one.is), "nothing"))
-			}
-		}
-		fmt.Fprintf(&b, "  rows    %d equal, %d different, %d missing, %d more\n", t.Rows.Equal, t.Rows.Different, t.Rows.Missing, t.Rows.Extra)
-		fmt.Fprintf(&b, "  took    %d calls, %d tokens, %.4f USD, %.1f s; was %d calls, %d tokens, %.4f USD, %.1f s\n",
-			t.Is.Models, t.Is.Tokens, t.Is.USD, t.Is.Seconds, t.Was.Models, t.Was.Tokens, t.Was.USD, t.Was.Seconds)
-	}
-
-	return b.String()
 }

@@ -3,6 +3,9 @@ package eval_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -26,7 +29,7 @@ func TestReplay(t *testing.T) {
 	session, bound := hold(t, pool, "Show my recipes", "Add 12 eggs to the fridge", "What is in my pantry?", "Set the milk to 2 litres", "Delete the shakshuka")
 	src := &eval.Source{Pool: pool, Bound: bound, Domain: "kitchen"}
 	live := rowsOf(t, pool)
-	keep := func(*eval.Replay) error { return nil }
+	keep := func(*eval.ReplayedTurn) error { return nil }
 
 	same, err := lab(t).Replay(t.Context(), src, session, "offline", 0, "", nil, keep)
 	require.NoError(t, err)
@@ -49,15 +52,24 @@ func TestReplay(t *testing.T) {
 	require.Equal(t, live, rowsOf(t, pool))
 
 	// Interrupted after its fourth turn, it goes on without asking for what it was told.
-	halt, kept := errors.New("the power went"), &eval.Replay{}
-	_, err = other.Replay(t.Context(), src, session, "offline", 4, "", nil, func(done *eval.Replay) error {
-		if *kept = *done; len(done.Turns) == 4 {
-			return halt
+	halt, file := errors.New("the power went"), filepath.Join(t.TempDir(), "replay.jsonl")
+	kept, add, err := eval.GoOn(file, &eval.Replay{Session: session, Model: "offline", From: 4})
+	require.NoError(t, err)
+	require.Nil(t, kept)
+	_, err = other.Replay(t.Context(), src, session, "offline", 4, "", nil, func(turn *eval.ReplayedTurn) error {
+		if err := add(turn); err != nil || turn.Number < 4 {
+			return err
 		}
 
-		return nil
+		return halt
 	})
 	require.ErrorIs(t, err, halt)
+	torn, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = torn.WriteString(`{"number": 5, "mess`)
+	require.NoError(t, errors.Join(err, torn.Close()))
+	kept, _, err = eval.GoOn(file, &eval.Replay{Session: session, Model: "offline", From: 4})
+	require.NoError(t, err)
 	require.Len(t, kept.Turns, 4)
 	*asked = nil
 	whole, err := other.Replay(t.Context(), src, session, "offline", 4, "", kept, keep)
@@ -66,8 +78,13 @@ func TestReplay(t *testing.T) {
 	require.Len(t, whole.Turns, 5)
 	require.NotContains(t, *asked, 4)
 	require.Contains(t, *asked, 5)
-	_, err = other.Replay(t.Context(), src, session, "offline", 1, "", kept, keep)
+	_, _, err = eval.GoOn(file, &eval.Replay{Session: session, Model: "offline", From: 1})
 	require.ErrorContains(t, err, "name another file")
+
+	var page strings.Builder
+	require.NoError(t, differs.HTML(&page))
+	require.Contains(t, page.String(), "Delete the shakshuka")
+	require.Contains(t, page.String(), "missing")
 }
 
 // spoil makes a lab's models claim what they have not done, and notes of which turns they are asked.

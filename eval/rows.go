@@ -86,7 +86,7 @@ SELECT coalesce((SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_att
                  WHERE a.attrelid = $1::text::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''), '{}'),
        coalesce((SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute AS a
                  WHERE a.attrelid = $1::text::regclass AND a.attnum > 0 AND NOT a.attisdropped AND pg_get_serial_sequence($1::text, a.attname::text) IS NOT NULL), '{}'),
-       coalesce((SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+       coalesce((SELECT array_agg(a.attname::text ORDER BY array_position(i.indkey::int2[], a.attnum)) FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
                  WHERE i.indrelid = $1::text::regclass AND i.indisprimary), '{}'),
        coalesce((SELECT array_agg(a.attname::text) FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
                  WHERE i.indrelid = $1::text::regclass AND i.indisunique AND i.indnatts = 1 AND i.indpred IS NULL), '{}')`
@@ -147,7 +147,9 @@ func (p *past) windBack(ctx context.Context, tables []*table, moment time.Time) 
 	_, err := pgx.ForEachRow(rows, []any{&kind, &id, &action, &before}, func() error {
 		at := slices.IndexFunc(tables, func(t *table) bool { return t.entity.Type == kind })
 		if action == "called" || at < 0 {
-			p.notes = append(p.notes, fmt.Sprintf("what was %s of %s stays: it cannot be wound back", action, kind))
+			if note := fmt.Sprintf("what was %s of %s stays: it cannot be wound back", action, kind); !slices.Contains(p.notes, note) {
+				p.notes = append(p.notes, note)
+			}
 
 			return nil
 		}
@@ -167,7 +169,7 @@ func (p *past) windBack(ctx context.Context, tables []*table, moment time.Time) 
 }
 
 func (t *table) unwind(id, action string, before map[string]any) {
-	is := func(row map[string]any) bool { return fmt.Sprint(row[t.entity.Key.Name]) == id }
+	is := func(row map[string]any) bool { return t.keyOf(row) == id }
 	switch action {
 	case "created":
 		t.rows = slices.DeleteFunc(t.rows, is)
@@ -178,6 +180,22 @@ func (t *table) unwind(id, action string, before map[string]any) {
 			maps.Copy(t.rows[at], before)
 		}
 	}
+}
+
+// keyOf is a row's key as the domain has it: of several columns, as its view puts them together.
+func (t *table) keyOf(row map[string]any) string {
+	if key, ok := row[t.entity.Key.Name]; ok {
+		return fmt.Sprint(key)
+	}
+	parts := make([]string, len(t.key))
+	for i, name := range t.key {
+		parts[i] = fmt.Sprint(row[name])
+		if c := t.entity.Column(name); c != nil && c.Kind == domain.KindText {
+			parts[i] = strings.NewReplacer(`\`, `\\`, `:`, `\:`).Replace(parts[i])
+		}
+	}
+
+	return strings.Join(parts, ":")
 }
 
 // only keeps the shared rows that others refer to.

@@ -56,7 +56,9 @@ type Case struct {
 // Turn is one message.
 type Turn struct {
 	Before    string    `yaml:"before,omitempty"` // SQL of another program, run ahead of the message as the seed is
+	At        time.Time `yaml:"at,omitempty"`     // when it is said; the zero time: after the one before, or now
 	Say       string    `yaml:"say"`
+	Undo      int       `yaml:"undo,omitempty"` // the number of the turn that the person takes back by the button; say is what is said where that cannot be
 	Mode      string    `yaml:"mode,omitempty"`
 	UIChanges []Change  `yaml:"ui_changes,omitempty"` // what the person changed outside the conversation
 	Mentions  []Mention `yaml:"mentions,omitempty"`   // rows that the person pointed at
@@ -174,6 +176,9 @@ func (c *Case) check(i int) error {
 	for n, t := range c.Turns {
 		if strings.TrimSpace(t.Say) == "" {
 			return faultf("turn %d says nothing", n+1)
+		}
+		if t.Undo < 0 || t.Undo > n {
+			return faultf("turn %d: undo: there is no turn %d before it", n+1, t.Undo)
 		}
 		if err := t.Expect.check(); err != nil {
 			return faultf("turn %d: %w", n+1, err)

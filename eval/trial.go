@@ -93,7 +93,7 @@ func (t *trial) hold(ctx context.Context, address string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := t.seed(ctx, bound.Schema); err != nil {
+	if err := errors.Join(t.seed(ctx, bound.Schema), t.clock(ctx)); err != nil {
 		return err
 	}
 	if t.watch, err = startWatch(ctx, pool, bound, source, t.user); err != nil {
@@ -264,13 +264,9 @@ func (t *trial) send(ctx context.Context, turn *Turn) (*Played, error) {
 	for _, m := range turn.Mentions {
 		params.MentionedEntities = append(params.MentionedEntities, jobs.MentionedEntity{RefType: m.EntityType, UUID: m.EntityID, Label: m.Label})
 	}
-	var made *jobs.Enqueued
 	start := time.Now()
-	if err := pg.InTx(ctx, t.pool, func(tx pgx.Tx) (err error) {
-		made, err = jobs.EnqueueTurn(ctx, tx, params)
-
-		return err
-	}); err != nil {
+	made, err := t.enqueue(ctx, turn, params)
+	if err != nil {
 		return nil, err
 	}
 	took, err := t.wait(ctx, made.TurnID, start)
@@ -293,6 +289,36 @@ func (t *trial) send(ctx context.Context, turn *Turn) (*Played, error) {
 	}
 
 	return played, nil
+}
+
+// enqueue sends the message, or presses the button that takes a turn back.
+func (t *trial) enqueue(ctx context.Context, turn *Turn, params jobs.EnqueueParams) (made *jobs.Enqueued, err error) {
+	if turn.Undo > 0 {
+		made, err = t.undo(ctx, t.result.Turns[turn.Undo-1].id)
+		if _, no := errors.AsType[*jobs.CannotUndoError](err); !no {
+			return made, err
+		}
+	}
+	err = pg.InTx(ctx, t.pool, func(tx pgx.Tx) (err error) {
+		made, err = jobs.EnqueueTurn(ctx, tx, params)
+
+		return err
+	})
+
+	return made, err
+}
+
+func (t *trial) undo(ctx context.Context, id uuid.UUID) (made *jobs.Enqueued, err error) {
+	err = pg.InTx(ctx, t.pool, func(tx pgx.Tx) error {
+		undo, err := jobs.UndoTurn(ctx, tx, jobs.UndoParams{TurnID: id})
+		if err == nil {
+			made = &undo.Enqueued
+		}
+
+		return err
+	})
+
+	return made, err
 }
 
 // wait returns when a turn is over and summarized, and how long it took until its reply.

@@ -99,7 +99,7 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 	if _, err := reg.ExpireRetentions(ctx, s.runner.RetentionDecayTurns); err != nil {
 		return fmt.Errorf("expire retentions: %w", err)
 	}
-	if _, err := reg.ExpireConstraints(ctx, s.runner.clock.Now()); err != nil {
+	if _, err := reg.ExpireConstraints(ctx, c.s.Before); err != nil {
 		return fmt.Errorf("expire constraints: %w", err)
 	}
 	c.last.Exec("expire question", db.QuestionExpire, &db.QuestionExpireParams{

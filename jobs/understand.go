@@ -22,13 +22,13 @@ import (
 
 // understand resolves what the message is about and curates the registry.
 type understand struct {
-	runner   *Runner
-	in       nodes.UnderstandInput
-	out      *nodes.UnderstandOutput
-	location *time.Location
-	asker    crud.Asker
-	clicked  *answered     // the open question and the option that the user clicked; nil for an answer in words
-	recall   crud.Prepared // the search of the past that the message asks for; no calls for none
+	runner  *Runner
+	in      nodes.UnderstandInput
+	out     *nodes.UnderstandOutput
+	began   time.Time // the turn, where the user is
+	asker   crud.Asker
+	clicked *answered     // the open question and the option that the user clicked; nil for an answer in words
+	recall  crud.Prepared // the search of the past that the message asks for; no calls for none
 }
 
 // applyInputs commits what the user changed and pointed at before any model sees
@@ -96,7 +96,7 @@ func (u *understand) prepare(s *state) (err error) {
 
 		return nil
 	}
-	u.in, u.location = s.prompts.Understand(s.View), s.Before.Location()
+	u.in, u.began = s.prompts.Understand(s.View), s.Before
 	u.asker = u.runner.asker(s)
 	u.clicked, err = s.click()
 
@@ -328,7 +328,7 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 		}
 		id, err := reg.AddConstraint(ctx, registry.Constraint{
 			Text: x.Text, Kind: x.Kind, Value: value, Scope: x.Scope, SourceTurn: reg.Scope().Turn,
-			ExpiresAt: expiry(x, u.runner.clock.Now().In(u.location)),
+			ExpiresAt: expiry(x, u.began),
 		}, replaced(inForce, x.Replaces))
 		if err != nil {
 			return nil, err

@@ -97,7 +97,7 @@ func (q *question[T]) check(resp *llm.Response) (*T, error) {
 }
 
 func (q *question[T]) request() (*llm.Request, error) {
-	system, err := systemPrompt(cmp.Or(q.prompt, q.node), q.frame.Persona)
+	system, err := q.frame.Prompts.system(cmp.Or(q.prompt, q.node), q.frame.Persona)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ type Item struct {
 // it within the token budget.
 type Frame struct {
 	Persona string
+	Prompts *Prompts `json:"-"` // nil: the built-in ones
 	Blocks  []Block
 	Items   []Item
 	// At locates the decision for the script model and the call record.

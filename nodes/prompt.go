@@ -2,7 +2,9 @@ package nodes
 
 import (
 	"embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"text/template"
 )
@@ -14,8 +16,50 @@ var promptFiles embed.FS
 // compressed summary, so that a new wording makes new ones.
 const PromptVersion = "1"
 
-func systemPrompt(name, persona string) (string, error) {
-	t, err := template.New(name+".md").Funcs(template.FuncMap{"part": partOf}).ParseFS(promptFiles, "prompts/"+name+".md")
+// Prompts are the fixed words of all nodes' prompts: files of the names that the built-in ones have, in whose place they
+// stand. Those that are not there are built in.
+type Prompts struct{ files fs.FS }
+
+// OpenPrompts reads prompts from a folder and renders each, so that one that cannot be is found before a model is asked.
+func OpenPrompts(files fs.FS) (*Prompts, error) {
+	p, found := &Prompts{files: files}, 0
+	entries, err := promptFiles.ReadDir("prompts")
+	if err != nil {
+		return nil, fmt.Errorf("list the prompts: %w", err)
+	}
+	for _, entry := range entries {
+		if _, err := fs.Stat(files, entry.Name()); err == nil {
+			found++
+		}
+		if _, err := p.system(strings.TrimSuffix(entry.Name(), ".md"), "somebody"); err != nil {
+			return nil, err
+		}
+	}
+	if found == 0 {
+		return nil, errors.New("there is no prompt in the folder: its files are called as those of nodes/prompts, understand.md say")
+	}
+	return p, nil
+}
+
+// read is the text of a prompt; nil Prompts are the built-in ones.
+func (p *Prompts) read(name string) (string, error) {
+	if p != nil {
+		text, err := fs.ReadFile(p.files, name+".md")
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return string(text), err
+		}
+	}
+	text, err := promptFiles.ReadFile("prompts/" + name + ".md")
+	return string(text), err
+}
+
+// system renders the prompt of a name.
+func (p *Prompts) system(name, persona string) (string, error) {
+	text, err := p.read(name)
+	if err != nil {
+		return "", fmt.Errorf("read the %s prompt: %w", name, err)
+	}
+	t, err := template.New(name + ".md").Funcs(template.FuncMap{"part": p.part}).Parse(text)
 	if err != nil {
 		return "", fmt.Errorf("parse the %s prompt: %w", name, err)
 	}
@@ -26,14 +70,14 @@ func systemPrompt(name, persona string) (string, error) {
 	return strings.TrimSpace(b.String()), nil
 }
 
-// partOf is what stands below a heading of another prompt, so that a rule that two
+// part is what stands below a heading of another prompt, so that a rule that two
 // prompts have is written once.
-func partOf(name, heading string) (string, error) {
-	text, err := promptFiles.ReadFile("prompts/" + name + ".md")
+func (p *Prompts) part(name, heading string) (string, error) {
+	text, err := p.read(name)
 	if err != nil {
 		return "", err
 	}
-	_, rest, found := strings.Cut(string(text), "## "+heading+"\n")
+	_, rest, found := strings.Cut(text, "## "+heading+"\n")
 	if !found {
 		return "", fmt.Errorf("the %s prompt has no %q", name, heading)
 	}

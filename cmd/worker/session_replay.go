@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,15 +18,18 @@ import (
 	"alfred/cmd/internal/settings"
 	"alfred/domain"
 	"alfred/eval"
+	"alfred/nodes"
 )
 
 type sessionReplayCommand struct {
-	ID     uuid.UUID `arg:"" help:"The session's id."`
-	From   int       `default:"1" help:"The first turn that the model answers; the turns before it have the answers of then."`
-	Model  string    `help:"The model: offline, PROVIDER:MODEL, or a model of the configured provider. Default: that of the settings."`
-	Domain string    `help:"Another declaration of the same tables."`
-	JSON   bool      `help:"Print JSON."`
-	File   string    `help:"A file that what is done is kept in; a replay that was interrupted goes on from it." placeholder:"FILE"`
+	ID      uuid.UUID `arg:"" help:"The session's id."`
+	From    int       `default:"1" help:"The first turn that the model answers; the turns before it have the answers of then."`
+	Model   string    `help:"The model: offline, PROVIDER:MODEL, or a model of the configured provider. Default: that of the settings."`
+	Domain  string    `help:"Another declaration of the same tables."`
+	Prompts string    `help:"A folder with other prompts, called as those of nodes/prompts; those that are not there are built in." placeholder:"DIR"`
+	JSON    bool      `help:"Print JSON."`
+	HTML    string    `help:"Write a page." name:"html" placeholder:"FILE"`
+	File    string    `help:"A file that what is done is kept in, a line for each turn; a replay that was interrupted goes on from it." placeholder:"FILE"`
 }
 
 // Run replays the session and prints the comparison.
@@ -36,9 +38,16 @@ func (c *sessionReplayCommand) Run(ctx context.Context, e settings.Env, console 
 	if err != nil {
 		return err
 	}
-	before, err := c.before()
-	if err != nil {
+	if s.Windows.Prompts, err = openPrompts(c.Prompts); err != nil {
 		return err
+	}
+	plan := &eval.Replay{Session: c.ID, Model: cmp.Or(c.Model, modelName(s)), From: c.From, With: strings.TrimSpace(c.Domain + " " + c.Prompts)}
+	var before *eval.Replay
+	keep := func(*eval.ReplayedTurn) error { return nil }
+	if c.File != "" {
+		if before, keep, err = eval.GoOn(c.File, plan); err != nil {
+			return err
+		}
 	}
 	var done *eval.Replay
 	if err := program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
@@ -52,11 +61,17 @@ func (c *sessionReplayCommand) Run(ctx context.Context, e settings.Env, console 
 			}
 		}
 		lab := &eval.Lab{Address: s.DatabaseURL, Worker: evalWorker(s)}
-		done, err = lab.Replay(ctx, src, c.ID, cmp.Or(c.Model, modelName(s)), c.From, c.Domain, before, c.keep)
+		done, err = lab.Replay(ctx, src, c.ID, plan.Model, c.From, c.Domain, before, keep)
 
 		return err
 	}); err != nil {
 		return err
+	}
+	done.With = plan.With
+	if c.HTML != "" {
+		if err := writeFile(c.HTML, done.HTML); err != nil {
+			return err
+		}
 	}
 	if c.JSON {
 		return program.PrintJSON(console.Out, done)
@@ -66,40 +81,17 @@ func (c *sessionReplayCommand) Run(ctx context.Context, e settings.Env, console 
 	return err
 }
 
-// before is what an interrupted run has kept, or nil.
-func (c *sessionReplayCommand) before() (*eval.Replay, error) {
-	text, err := os.ReadFile(c.File)
-	if c.File == "" || errors.Is(err, os.ErrNotExist) {
+// openPrompts reads a folder of prompts; nil for "".
+func openPrompts(dir string) (*nodes.Prompts, error) {
+	if dir == "" {
 		return nil, nil
 	}
-	before := &eval.Replay{}
-	if err == nil {
-		err = json.Unmarshal(text, before)
-	}
+	prompts, err := nodes.OpenPrompts(os.DirFS(dir))
 	if err != nil {
-		return nil, fmt.Errorf("go on with a replay: %w", err)
+		return nil, fmt.Errorf("read the prompts of %s: %w", dir, err)
 	}
 
-	return before, nil
-}
-
-// keep writes what is done beside the file, then in its place.
-func (c *sessionReplayCommand) keep(done *eval.Replay) error {
-	if c.File == "" {
-		return nil
-	}
-	text, err := json.Marshal(done)
-	if err == nil {
-		err = os.WriteFile(c.File+".new", text, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(c.File+".new", c.File)
-	}
-	if err != nil {
-		return fmt.Errorf("keep what is done: %w", err)
-	}
-
-	return nil
+	return prompts, nil
 }
 
 // dumpTimeout is how long a schema may take to be written down.

@@ -1,6 +1,9 @@
 package prompt
 
-import "alfred/internal/view"
+import (
+	"alfred/internal/view"
+	"alfred/nodes"
+)
 
 // Config holds windows (counted in turns) and budgets (in estimated tokens).
 type Config struct {
@@ -12,6 +15,7 @@ type Config struct {
 	SchemaRequests int            // further tables a step may ask for
 	MaxSteps       map[string]int // steps of a plan, by mode
 	Budget         Budget
+	Prompts        *nodes.Prompts // the fixed words; nil: the built-in ones
 }
 
 // Budget bounds each section, in estimated tokens, so that a prompt does not

@@ -44,7 +44,7 @@ var blankLines = regexp.MustCompile(`\n{3,}`)
 // frame writes the sections of a node, in the table's order. Sections without a text vanish. Identifiers are kept out
 // by each section, and looked for once more by the gate before a model is asked.
 func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
-	f := nodes.Frame{At: at, Persona: persona}
+	f := nodes.Frame{At: at, Persona: persona, Prompts: t.config.Prompts}
 	for _, rule := range table() {
 		if rule.node != node {
 			continue

@@ -1,0 +1,34 @@
+package eval
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+//go:embed clock.sql
+var clockSQL string
+
+// clock lets the turns of a case begin when it says, so that "Friday" is the Friday that was meant. Turns of which nothing
+// is said come after the one before; a case that says nothing is held now.
+func (t *trial) clock(ctx context.Context) error {
+	batch := &pgx.Batch{}
+	for i := range t.c.Turns {
+		if at := t.c.Turns[i].At; !at.IsZero() {
+			batch.Queue(`INSERT INTO alfred.eval_clock (number, at) VALUES ($1, $2)`, i+1, at)
+		}
+	}
+	if batch.Len() == 0 {
+		return nil
+	}
+	if _, err := t.pool.Exec(ctx, clockSQL); err != nil {
+		return fmt.Errorf("set the clock: %w", err)
+	}
+	if err := t.pool.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("set the clock: %w", err)
+	}
+
+	return nil
+}

@@ -1,0 +1,70 @@
+package eval
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// GoOn reads what a replay that was interrupted has kept in a file, nil where there is none yet, and returns what adds a turn
+// to it: a line each, so that a long conversation is not written anew after every turn. A line that was cut short is
+// written again.
+func GoOn(file string, of *Replay) (before *Replay, add func(*ReplayedTurn) error, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, fmt.Errorf("go on with a replay: %w", err)
+	}
+	whole := text[:bytes.LastIndexByte(text, '\n')+1]
+	lines := bytes.Split(bytes.TrimSpace(whole), []byte("\n"))
+	if len(whole) > 0 {
+		before = &Replay{}
+		if err := json.Unmarshal(lines[0], before); err != nil {
+			return nil, nil, fmt.Errorf("go on with a replay: %s: %w", file, err)
+		}
+		if before.Session != of.Session || before.Model != of.Model || before.From != max(of.From, 1) || before.With != of.With {
+			return nil, nil, errors.New("the replay that was interrupted is of another session, model, turn, declaration or prompts: name another file")
+		}
+		for _, line := range lines[1:] {
+			var turn ReplayedTurn
+			if err := json.Unmarshal(line, &turn); err != nil {
+				return nil, nil, fmt.Errorf("go on with a replay: %s: %w", file, err)
+			}
+			before.Turns = append(before.Turns, turn)
+		}
+	} else if whole, err = line(&Replay{Session: of.Session, Model: of.Model, From: max(of.From, 1), With: of.With}); err != nil {
+		return nil, nil, err
+	}
+	if err := os.WriteFile(file, whole, 0o600); err != nil {
+		return nil, nil, fmt.Errorf("keep what is done: %w", err)
+	}
+
+	return before, func(turn *ReplayedTurn) error { return appendLine(file, turn) }, nil
+}
+
+func line(value any) ([]byte, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("keep what is done: %w", err)
+	}
+
+	return append(text, '\n'), nil
+}
+
+func appendLine(file string, turn *ReplayedTurn) error {
+	text, err := line(turn)
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep what is done: %w", err)
+	}
+	_, err = out.Write(text)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return fmt.Errorf("keep what is done: %w", err)
+	}
+
+	return nil
+}

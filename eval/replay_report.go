@@ -1,0 +1,105 @@
+package eval
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+)
+
+//go:embed replay.html
+var replayPage string
+
+// Part is one thing that a turn came to, on both sides.
+type Part struct{ What, Was, Is string }
+
+// Parts are what is compared word by word.
+func (t *ReplayedTurn) Parts() []Part {
+	return []Part{
+		{"status", t.Was.Status, t.Is.Status},
+		{"intent", t.Was.Intent, t.Is.Intent},
+		{"plan", strings.Join(t.Was.Plan, "; "), strings.Join(t.Is.Plan, "; ")},
+		{"calls", strings.Join(t.Was.Calls, "; "), strings.Join(t.Is.Calls, "; ")},
+		{"reply", t.Was.Reply, t.Is.Reply},
+	}
+}
+
+// Same says that a turn came to the same, whatever it took.
+func (t *ReplayedTurn) Same() bool {
+	for _, part := range t.Parts() {
+		if part.Was != part.Is {
+			return false
+		}
+	}
+
+	return t.Rows == Rows{Equal: t.Rows.Equal}
+}
+
+// Other are the turns that did not come to the same.
+func (r *Replay) Other() []int {
+	var numbers []int
+	for i := range r.Turns {
+		if !r.Turns[i].Same() {
+			numbers = append(numbers, r.Turns[i].Number)
+		}
+	}
+
+	return numbers
+}
+
+// Sum is what all turns took.
+func (r *Replay) Sum() ReplayedTurn {
+	var all ReplayedTurn
+	for i := range r.Turns {
+		all.Was.add(&r.Turns[i].Was)
+		all.Is.add(&r.Turns[i].Is)
+	}
+
+	return all
+}
+
+func (s *Side) add(other *Side) {
+	s.Models += other.Models
+	s.Tokens += other.Tokens
+	s.USD += other.USD
+	s.Seconds += other.Seconds
+}
+
+// HTML writes a page that needs nothing else: which turns differ, and each side by side.
+func (r *Replay) HTML(out io.Writer) error {
+	style := pageText[strings.Index(pageText, "<style>"):strings.Index(pageText, "<h1>")]
+	page, err := template.New("replay").Parse(strings.Replace(replayPage, "{{style}}", style, 1))
+	if err == nil {
+		err = page.Execute(out, r)
+	}
+	if err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+
+	return nil
+}
+
+// Text is the comparison for people: what is the same in a word, what is not side by side.
+func (r *Replay) Text() string {
+	var b strings.Builder
+	for _, note := range r.Notes {
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	for i := range r.Turns {
+		t := &r.Turns[i]
+		fmt.Fprintf(&b, "turn %d: %s\n", t.Number, oneLine(t.Message))
+		for _, one := range t.Parts() {
+			if one.Was == one.Is {
+				fmt.Fprintf(&b, "  %-7s same: %s\n", one.What, or(oneLine(one.Is), "nothing"))
+			} else {
+				fmt.Fprintf(&b, "  %-7s was:  %s\n          is:   %s\n", one.What, or(oneLine(one.Was), "nothing"), or(oneLine(one.Is), "nothing"))
+			}
+		}
+		fmt.Fprintf(&b, "  rows    %d equal, %d different, %d missing, %d more\n", t.Rows.Equal, t.Rows.Different, t.Rows.Missing, t.Rows.Extra)
+		fmt.Fprintf(&b, "  took    %d calls, %d tokens, %.4f USD, %.1f s; was %d calls, %d tokens, %.4f USD, %.1f s\n",
+			t.Is.Models, t.Is.Tokens, t.Is.USD, t.Is.Seconds, t.Was.Models, t.Was.Tokens, t.Was.USD, t.Was.Seconds)
+	}
+
+	return b.String()
+}
