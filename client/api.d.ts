@@ -250,6 +250,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/sessions/{id}/branches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the forks of a conversation, and what it is a fork of */
+        get: operations["list-branches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/sessions/{id}/constraints": {
         parameters: {
             query?: never;
@@ -587,6 +604,24 @@ export interface components {
             /** Format: int32 */
             version: number;
         };
+        Branch: {
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: int32
+             * @description The last turn that it has of what it began as.
+             */
+            forked_at_turn?: number;
+            id: string;
+            /** Format: int32 */
+            last_turn: number;
+            /** @description What it began as; none for the first, and where that was deleted. */
+            parent_id?: string;
+            title: string;
+        };
+        BranchesOutBody: {
+            items: components["schemas"]["Branch"][];
+        };
         CallLine: {
             /**
              * Format: int32
@@ -697,6 +732,28 @@ export interface components {
             session_id: string;
             /** @enum {string} */
             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+        };
+        EntitiesEvent: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /** @description What the session has just read or written. */
+            refs: string[];
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "entities";
         };
         Entity: {
             action: string;
@@ -863,6 +920,87 @@ export interface components {
             mode?: string;
             ui_changes?: components["schemas"]["UIChange"][] | null;
         };
+        NodeFinishedEvent: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int64 */
+            duration_ms?: number;
+            /** @enum {string} */
+            node: "understand" | "think" | "act" | "reply" | "summarize";
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            /** Format: int32 */
+            step?: number;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "node.finished";
+        };
+        NodeStartedEvent: {
+            /** Format: date-time */
+            at: string;
+            /** @enum {string} */
+            node: "understand" | "think" | "act" | "reply" | "summarize";
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            /**
+             * Format: int32
+             * @description Of the plan, for act.
+             */
+            step?: number;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "node.started";
+        };
+        NodeWaitingEvent: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int32 */
+            attempt: number;
+            node: string;
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description So long has the model said nothing.
+             */
+            seconds: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "node.waiting";
+        };
         Option: {
             /** @description What answer.option_id says. */
             id?: string;
@@ -901,6 +1039,37 @@ export interface components {
             items: components["schemas"]["TurnLine"][];
             next_cursor: string;
         };
+        PlanEvent: {
+            /** Format: date-time */
+            at: string;
+            goal?: string;
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            /** @description Take the place of those of an earlier plan that have not begun. */
+            steps: components["schemas"]["PlannedStep"][];
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "plan";
+        };
+        PlannedStep: {
+            description: string;
+            /** Format: int32 */
+            step: number;
+            /** @enum {string} */
+            step_type: "read" | "analyze" | "generate" | "write";
+            subdomain: string;
+        };
         Problem: {
             /**
              * @description Stable: decide on this, not on the texts.
@@ -921,6 +1090,102 @@ export interface components {
             options: components["schemas"]["Option"][];
             status: string;
             text: string;
+        };
+        QuestionEvent: {
+            /** Format: date-time */
+            at: string;
+            id: string;
+            /** @enum {string} */
+            kind: "clarify" | "disambiguate" | "propose" | "ask_user" | "approve";
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            options: components["schemas"]["Option"][];
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            text: string;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "question";
+        };
+        ReplyDeltaEvent: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int32 */
+            attempt: number;
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            /** @description The next piece; provisional until reply. */
+            text: string;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "reply.delta";
+        };
+        ReplyEvent: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            /** @description The whole reply, as it stays. */
+            text: string;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "reply";
+        };
+        ReplyResetEvent: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int32
+             * @description Begins; what the one before has said is taken back.
+             */
+            attempt: number;
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "reply.reset";
         };
         Request: {
             /** Format: int64 */
@@ -1112,6 +1377,56 @@ export interface components {
             subdomain: string;
             summary: string | null;
         };
+        StepFinishedEvent: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /** @enum {string} */
+            outcome: "ok" | "partial" | "empty" | "failed" | "skipped";
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            /** Format: int32 */
+            step: number;
+            summary: string;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "step.finished";
+        };
+        StepStartedEvent: {
+            /** Format: date-time */
+            at: string;
+            description: string;
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            /** Format: int32 */
+            step: number;
+            /** @enum {string} */
+            step_type: "read" | "analyze" | "generate" | "write";
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "step.started";
+        };
         Summary: {
             analysis_conclusions: string;
             conversation_phase: string;
@@ -1161,6 +1476,35 @@ export interface components {
         ToolCall: {
             args: unknown;
             name: string;
+        };
+        ToolCalledEvent: {
+            /** Format: date-time */
+            at: string;
+            /** Format: int32 */
+            call: number;
+            entity_type?: string;
+            error?: components["schemas"]["TurnError"];
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /** Format: int32 */
+            row_count: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            /** Format: int32 */
+            step: number;
+            tool: string;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "tool.called";
         };
         ToolResult: {
             /** Format: int32 */
@@ -1216,9 +1560,75 @@ export interface components {
             /** @description Rows that the assistant made, changed and deleted in it, in order. */
             wrote: components["schemas"]["Wrote"][];
         };
+        TurnCancelledEvent: {
+            /** Format: date-time */
+            at: string;
+            error: components["schemas"]["TurnError"];
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "turn.cancelled";
+        };
         TurnError: {
             code: string;
             message: string;
+        };
+        /** @description The data of a server-sent event. */
+        TurnEvent: components["schemas"]["TurnStartedEvent"] | components["schemas"]["NodeStartedEvent"] | components["schemas"]["NodeWaitingEvent"] | components["schemas"]["NodeFinishedEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["StepStartedEvent"] | components["schemas"]["ToolCalledEvent"] | components["schemas"]["StepFinishedEvent"] | components["schemas"]["EntitiesEvent"] | components["schemas"]["ReplyDeltaEvent"] | components["schemas"]["ReplyResetEvent"] | components["schemas"]["ReplyEvent"] | components["schemas"]["QuestionEvent"] | components["schemas"]["TurnFinishedEvent"] | components["schemas"]["TurnFailedEvent"] | components["schemas"]["TurnCancelledEvent"];
+        TurnFailedEvent: {
+            /** Format: date-time */
+            at: string;
+            error: components["schemas"]["TurnError"];
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "turn.failed";
+        };
+        TurnFinishedEvent: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            /** @enum {string} */
+            status: "succeeded";
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "turn.finished";
         };
         TurnLine: {
             /** Format: double */
@@ -1246,6 +1656,26 @@ export interface components {
             undoes?: string;
             /** @description Rows that the assistant made, changed and deleted in it, in order. */
             wrote: components["schemas"]["Wrote"][];
+        };
+        TurnStartedEvent: {
+            /** Format: date-time */
+            at: string;
+            /**
+             * Format: int32
+             * @description Of the turn.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description Counts a turn's events; the stream's id ends in it.
+             */
+            seq: number;
+            turn_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "turn.started";
         };
         UIChange: {
             action: string;
@@ -1295,6 +1725,8 @@ export type Answer = components['schemas']['Answer'];
 export type Artifact = components['schemas']['Artifact'];
 export type ArtifactChanges = components['schemas']['ArtifactChanges'];
 export type ArtifactVersion = components['schemas']['ArtifactVersion'];
+export type Branch = components['schemas']['Branch'];
+export type BranchesOutBody = components['schemas']['BranchesOutBody'];
 export type CallLine = components['schemas']['CallLine'];
 export type CancelledTurn = components['schemas']['CancelledTurn'];
 export type Constraint = components['schemas']['Constraint'];
@@ -1302,6 +1734,7 @@ export type ContextItem = components['schemas']['ContextItem'];
 export type ContextPreview = components['schemas']['ContextPreview'];
 export type Decision = components['schemas']['Decision'];
 export type EnqueuedTurn = components['schemas']['EnqueuedTurn'];
+export type EntitiesEvent = components['schemas']['EntitiesEvent'];
 export type Entity = components['schemas']['Entity'];
 export type EntityPage = components['schemas']['EntityPage'];
 export type Feedback = components['schemas']['Feedback'];
@@ -1317,6 +1750,9 @@ export type MentionList = components['schemas']['MentionList'];
 export type Message = components['schemas']['Message'];
 export type NewSession = components['schemas']['NewSession'];
 export type NewTurn = components['schemas']['NewTurn'];
+export type NodeFinishedEvent = components['schemas']['NodeFinishedEvent'];
+export type NodeStartedEvent = components['schemas']['NodeStartedEvent'];
+export type NodeWaitingEvent = components['schemas']['NodeWaitingEvent'];
 export type Option = components['schemas']['Option'];
 export type PageCallLine = components['schemas']['PageCallLine'];
 export type PageConstraint = components['schemas']['PageConstraint'];
@@ -1326,8 +1762,14 @@ export type PageSummary = components['schemas']['PageSummary'];
 export type PageTimelineLine = components['schemas']['PageTimelineLine'];
 export type PageToolResult = components['schemas']['PageToolResult'];
 export type PageTurnLine = components['schemas']['PageTurnLine'];
+export type PlanEvent = components['schemas']['PlanEvent'];
+export type PlannedStep = components['schemas']['PlannedStep'];
 export type Problem = components['schemas']['Problem'];
 export type Question = components['schemas']['Question'];
+export type QuestionEvent = components['schemas']['QuestionEvent'];
+export type ReplyDeltaEvent = components['schemas']['ReplyDeltaEvent'];
+export type ReplyEvent = components['schemas']['ReplyEvent'];
+export type ReplyResetEvent = components['schemas']['ReplyResetEvent'];
 export type Request = components['schemas']['Request'];
 export type RowBatch = components['schemas']['RowBatch'];
 export type RowBatchOutBody = components['schemas']['RowBatchOutBody'];
@@ -1347,14 +1789,22 @@ export type Session = components['schemas']['Session'];
 export type SessionChanges = components['schemas']['SessionChanges'];
 export type Since = components['schemas']['Since'];
 export type Step = components['schemas']['Step'];
+export type StepFinishedEvent = components['schemas']['StepFinishedEvent'];
+export type StepStartedEvent = components['schemas']['StepStartedEvent'];
 export type Summary = components['schemas']['Summary'];
 export type TimelineLine = components['schemas']['TimelineLine'];
 export type Tool = components['schemas']['Tool'];
 export type ToolCall = components['schemas']['ToolCall'];
+export type ToolCalledEvent = components['schemas']['ToolCalledEvent'];
 export type ToolResult = components['schemas']['ToolResult'];
 export type Turn = components['schemas']['Turn'];
+export type TurnCancelledEvent = components['schemas']['TurnCancelledEvent'];
 export type TurnError = components['schemas']['TurnError'];
+export type TurnEvent = components['schemas']['TurnEvent'];
+export type TurnFailedEvent = components['schemas']['TurnFailedEvent'];
+export type TurnFinishedEvent = components['schemas']['TurnFinishedEvent'];
 export type TurnLine = components['schemas']['TurnLine'];
+export type TurnStartedEvent = components['schemas']['TurnStartedEvent'];
 export type UiChange = components['schemas']['UIChange'];
 export type Undo = components['schemas']['Undo'];
 export type Usage = components['schemas']['Usage'];
@@ -2435,13 +2885,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events as on a session's own stream; id is n.number.seq, where n says which of the given sessions it is of, counted from 1. session.deleted, with id n, ends what is told of one; it may never have been. */
+            /** @description Events as on a session's own stream; id is n.number.seq, where n says which of the given sessions it is of, counted from 1. session.deleted, with id n and nothing but its type, ends what is told of one; it may never have been. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["TurnEvent"];
                 };
             };
             /** @description Bad Request */
@@ -3577,6 +4027,92 @@ export interface operations {
             };
         };
     };
+    "list-branches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Session id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BranchesOutBody"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-constraints": {
         parameters: {
             query?: {
@@ -4138,7 +4674,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["TurnEvent"];
                 };
             };
             /** @description Nothing follows that event, now or ever. */
@@ -4918,7 +5454,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["TurnEvent"];
                 };
             };
             /** @description Nothing follows that event, now or ever. */

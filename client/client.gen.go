@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -214,6 +215,21 @@ func (e EnqueuedTurnStatus) Valid() bool {
 	}
 }
 
+// Defines values for EntitiesEventType.
+const (
+	Entities EntitiesEventType = "entities"
+)
+
+// Valid indicates whether the value is a known member of the EntitiesEventType enum.
+func (e EntitiesEventType) Valid() bool {
+	switch e {
+	case Entities:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EntityState.
 const (
 	EntityStateDeleted  EntityState = "deleted"
@@ -355,6 +371,144 @@ func (e NewSessionMode) Valid() bool {
 	}
 }
 
+// Defines values for NodeFinishedEventNode.
+const (
+	NodeFinishedEventNodeAct        NodeFinishedEventNode = "act"
+	NodeFinishedEventNodeReply      NodeFinishedEventNode = "reply"
+	NodeFinishedEventNodeSummarize  NodeFinishedEventNode = "summarize"
+	NodeFinishedEventNodeThink      NodeFinishedEventNode = "think"
+	NodeFinishedEventNodeUnderstand NodeFinishedEventNode = "understand"
+)
+
+// Valid indicates whether the value is a known member of the NodeFinishedEventNode enum.
+func (e NodeFinishedEventNode) Valid() bool {
+	switch e {
+	case NodeFinishedEventNodeAct:
+		return true
+	case NodeFinishedEventNodeReply:
+		return true
+	case NodeFinishedEventNodeSummarize:
+		return true
+	case NodeFinishedEventNodeThink:
+		return true
+	case NodeFinishedEventNodeUnderstand:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NodeFinishedEventType.
+const (
+	NodeFinished NodeFinishedEventType = "node.finished"
+)
+
+// Valid indicates whether the value is a known member of the NodeFinishedEventType enum.
+func (e NodeFinishedEventType) Valid() bool {
+	switch e {
+	case NodeFinished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NodeStartedEventNode.
+const (
+	NodeStartedEventNodeAct        NodeStartedEventNode = "act"
+	NodeStartedEventNodeReply      NodeStartedEventNode = "reply"
+	NodeStartedEventNodeSummarize  NodeStartedEventNode = "summarize"
+	NodeStartedEventNodeThink      NodeStartedEventNode = "think"
+	NodeStartedEventNodeUnderstand NodeStartedEventNode = "understand"
+)
+
+// Valid indicates whether the value is a known member of the NodeStartedEventNode enum.
+func (e NodeStartedEventNode) Valid() bool {
+	switch e {
+	case NodeStartedEventNodeAct:
+		return true
+	case NodeStartedEventNodeReply:
+		return true
+	case NodeStartedEventNodeSummarize:
+		return true
+	case NodeStartedEventNodeThink:
+		return true
+	case NodeStartedEventNodeUnderstand:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NodeStartedEventType.
+const (
+	NodeStarted NodeStartedEventType = "node.started"
+)
+
+// Valid indicates whether the value is a known member of the NodeStartedEventType enum.
+func (e NodeStartedEventType) Valid() bool {
+	switch e {
+	case NodeStarted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NodeWaitingEventType.
+const (
+	NodeWaiting NodeWaitingEventType = "node.waiting"
+)
+
+// Valid indicates whether the value is a known member of the NodeWaitingEventType enum.
+func (e NodeWaitingEventType) Valid() bool {
+	switch e {
+	case NodeWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlanEventType.
+const (
+	PlanEventTypePlan PlanEventType = "plan"
+)
+
+// Valid indicates whether the value is a known member of the PlanEventType enum.
+func (e PlanEventType) Valid() bool {
+	switch e {
+	case PlanEventTypePlan:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlannedStepStepType.
+const (
+	PlannedStepStepTypeAnalyze  PlannedStepStepType = "analyze"
+	PlannedStepStepTypeGenerate PlannedStepStepType = "generate"
+	PlannedStepStepTypeRead     PlannedStepStepType = "read"
+	PlannedStepStepTypeWrite    PlannedStepStepType = "write"
+)
+
+// Valid indicates whether the value is a known member of the PlannedStepStepType enum.
+func (e PlannedStepStepType) Valid() bool {
+	switch e {
+	case PlannedStepStepTypeAnalyze:
+		return true
+	case PlannedStepStepTypeGenerate:
+		return true
+	case PlannedStepStepTypeRead:
+		return true
+	case PlannedStepStepTypeWrite:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProblemCode.
 const (
 	ConfirmationNeeded ProblemCode = "confirmation_needed"
@@ -400,6 +554,93 @@ func (e ProblemCode) Valid() bool {
 	case Unauthorized:
 		return true
 	case Unavailable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuestionEventKind.
+const (
+	Approve      QuestionEventKind = "approve"
+	AskUser      QuestionEventKind = "ask_user"
+	Clarify      QuestionEventKind = "clarify"
+	Disambiguate QuestionEventKind = "disambiguate"
+	Propose      QuestionEventKind = "propose"
+)
+
+// Valid indicates whether the value is a known member of the QuestionEventKind enum.
+func (e QuestionEventKind) Valid() bool {
+	switch e {
+	case Approve:
+		return true
+	case AskUser:
+		return true
+	case Clarify:
+		return true
+	case Disambiguate:
+		return true
+	case Propose:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for QuestionEventType.
+const (
+	QuestionEventTypeQuestion QuestionEventType = "question"
+)
+
+// Valid indicates whether the value is a known member of the QuestionEventType enum.
+func (e QuestionEventType) Valid() bool {
+	switch e {
+	case QuestionEventTypeQuestion:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReplyDeltaEventType.
+const (
+	ReplyDelta ReplyDeltaEventType = "reply.delta"
+)
+
+// Valid indicates whether the value is a known member of the ReplyDeltaEventType enum.
+func (e ReplyDeltaEventType) Valid() bool {
+	switch e {
+	case ReplyDelta:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReplyEventType.
+const (
+	ReplyEventTypeReply ReplyEventType = "reply"
+)
+
+// Valid indicates whether the value is a known member of the ReplyEventType enum.
+func (e ReplyEventType) Valid() bool {
+	switch e {
+	case ReplyEventTypeReply:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReplyResetEventType.
+const (
+	ReplyReset ReplyResetEventType = "reply.reset"
+)
+
+// Valid indicates whether the value is a known member of the ReplyResetEventType enum.
+func (e ReplyResetEventType) Valid() bool {
+	switch e {
+	case ReplyReset:
 		return true
 	default:
 		return false
@@ -600,22 +841,103 @@ func (e StepOutcome) Valid() bool {
 
 // Defines values for StepStepType.
 const (
-	Analyze  StepStepType = "analyze"
-	Generate StepStepType = "generate"
-	Read     StepStepType = "read"
-	Write    StepStepType = "write"
+	StepStepTypeAnalyze  StepStepType = "analyze"
+	StepStepTypeGenerate StepStepType = "generate"
+	StepStepTypeRead     StepStepType = "read"
+	StepStepTypeWrite    StepStepType = "write"
 )
 
 // Valid indicates whether the value is a known member of the StepStepType enum.
 func (e StepStepType) Valid() bool {
 	switch e {
-	case Analyze:
+	case StepStepTypeAnalyze:
 		return true
-	case Generate:
+	case StepStepTypeGenerate:
 		return true
-	case Read:
+	case StepStepTypeRead:
 		return true
-	case Write:
+	case StepStepTypeWrite:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StepFinishedEventOutcome.
+const (
+	StepFinishedEventOutcomeEmpty   StepFinishedEventOutcome = "empty"
+	StepFinishedEventOutcomeFailed  StepFinishedEventOutcome = "failed"
+	StepFinishedEventOutcomeOk      StepFinishedEventOutcome = "ok"
+	StepFinishedEventOutcomePartial StepFinishedEventOutcome = "partial"
+	StepFinishedEventOutcomeSkipped StepFinishedEventOutcome = "skipped"
+)
+
+// Valid indicates whether the value is a known member of the StepFinishedEventOutcome enum.
+func (e StepFinishedEventOutcome) Valid() bool {
+	switch e {
+	case StepFinishedEventOutcomeEmpty:
+		return true
+	case StepFinishedEventOutcomeFailed:
+		return true
+	case StepFinishedEventOutcomeOk:
+		return true
+	case StepFinishedEventOutcomePartial:
+		return true
+	case StepFinishedEventOutcomeSkipped:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StepFinishedEventType.
+const (
+	StepFinished StepFinishedEventType = "step.finished"
+)
+
+// Valid indicates whether the value is a known member of the StepFinishedEventType enum.
+func (e StepFinishedEventType) Valid() bool {
+	switch e {
+	case StepFinished:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StepStartedEventStepType.
+const (
+	StepStartedEventStepTypeAnalyze  StepStartedEventStepType = "analyze"
+	StepStartedEventStepTypeGenerate StepStartedEventStepType = "generate"
+	StepStartedEventStepTypeRead     StepStartedEventStepType = "read"
+	StepStartedEventStepTypeWrite    StepStartedEventStepType = "write"
+)
+
+// Valid indicates whether the value is a known member of the StepStartedEventStepType enum.
+func (e StepStartedEventStepType) Valid() bool {
+	switch e {
+	case StepStartedEventStepTypeAnalyze:
+		return true
+	case StepStartedEventStepTypeGenerate:
+		return true
+	case StepStartedEventStepTypeRead:
+		return true
+	case StepStartedEventStepTypeWrite:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for StepStartedEventType.
+const (
+	StepStarted StepStartedEventType = "step.started"
+)
+
+// Valid indicates whether the value is a known member of the StepStartedEventType enum.
+func (e StepStartedEventType) Valid() bool {
+	switch e {
+	case StepStarted:
 		return true
 	default:
 		return false
@@ -661,6 +983,21 @@ func (e TimelineLineKind) Valid() bool {
 	}
 }
 
+// Defines values for ToolCalledEventType.
+const (
+	ToolCalled ToolCalledEventType = "tool.called"
+)
+
+// Valid indicates whether the value is a known member of the ToolCalledEventType enum.
+func (e ToolCalledEventType) Valid() bool {
+	switch e {
+	case ToolCalled:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TurnStatus.
 const (
 	TurnStatusCancelled TurnStatus = "cancelled"
@@ -688,6 +1025,66 @@ func (e TurnStatus) Valid() bool {
 	}
 }
 
+// Defines values for TurnCancelledEventType.
+const (
+	TurnCancelled TurnCancelledEventType = "turn.cancelled"
+)
+
+// Valid indicates whether the value is a known member of the TurnCancelledEventType enum.
+func (e TurnCancelledEventType) Valid() bool {
+	switch e {
+	case TurnCancelled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TurnFailedEventType.
+const (
+	TurnFailed TurnFailedEventType = "turn.failed"
+)
+
+// Valid indicates whether the value is a known member of the TurnFailedEventType enum.
+func (e TurnFailedEventType) Valid() bool {
+	switch e {
+	case TurnFailed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TurnFinishedEventStatus.
+const (
+	TurnFinishedEventStatusSucceeded TurnFinishedEventStatus = "succeeded"
+)
+
+// Valid indicates whether the value is a known member of the TurnFinishedEventStatus enum.
+func (e TurnFinishedEventStatus) Valid() bool {
+	switch e {
+	case TurnFinishedEventStatusSucceeded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TurnFinishedEventType.
+const (
+	TurnFinished TurnFinishedEventType = "turn.finished"
+)
+
+// Valid indicates whether the value is a known member of the TurnFinishedEventType enum.
+func (e TurnFinishedEventType) Valid() bool {
+	switch e {
+	case TurnFinished:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TurnLineStatus.
 const (
 	TurnLineStatusCancelled TurnLineStatus = "cancelled"
@@ -709,6 +1106,21 @@ func (e TurnLineStatus) Valid() bool {
 	case TurnLineStatusRunning:
 		return true
 	case TurnLineStatusSucceeded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TurnStartedEventType.
+const (
+	TurnStarted TurnStartedEventType = "turn.started"
+)
+
+// Valid indicates whether the value is a known member of the TurnStartedEventType enum.
+func (e TurnStartedEventType) Valid() bool {
+	switch e {
+	case TurnStarted:
 		return true
 	default:
 		return false
@@ -863,6 +1275,25 @@ type ArtifactVersion struct {
 // ArtifactVersionActor defines model for ArtifactVersion.Actor.
 type ArtifactVersionActor string
 
+// Branch defines model for Branch.
+type Branch struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// ForkedAtTurn The last turn that it has of what it began as.
+	ForkedAtTurn *int32 `json:"forked_at_turn,omitempty"`
+	ID           string `json:"id"`
+	LastTurn     int32  `json:"last_turn"`
+
+	// ParentID What it began as; none for the first, and where that was deleted.
+	ParentID *string `json:"parent_id,omitempty"`
+	Title    string  `json:"title"`
+}
+
+// BranchesOutBody defines model for BranchesOutBody.
+type BranchesOutBody struct {
+	Items []Branch `json:"items"`
+}
+
 // CallLine defines model for CallLine.
 type CallLine struct {
 	// Attempt Which request of that decision; above 1 it mends the one before.
@@ -977,6 +1408,25 @@ type EnqueuedTurn struct {
 
 // EnqueuedTurnStatus defines model for EnqueuedTurn.Status.
 type EnqueuedTurnStatus string
+
+// EntitiesEvent defines model for EntitiesEvent.
+type EntitiesEvent struct {
+	At time.Time `json:"at"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Refs What the session has just read or written.
+	Refs []string `json:"refs"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq    int32             `json:"seq"`
+	TurnID string            `json:"turn_id"`
+	Type   EntitiesEventType `json:"type"`
+}
+
+// EntitiesEventType defines model for EntitiesEvent.Type.
+type EntitiesEventType string
 
 // Entity defines model for Entity.
 type Entity struct {
@@ -1162,6 +1612,72 @@ type NewTurn struct {
 	UIChanges         *[]UIChange        `json:"ui_changes,omitempty"`
 }
 
+// NodeFinishedEvent defines model for NodeFinishedEvent.
+type NodeFinishedEvent struct {
+	At         time.Time             `json:"at"`
+	DurationMs *int64                `json:"duration_ms,omitempty"`
+	Node       NodeFinishedEventNode `json:"node"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq    int32                 `json:"seq"`
+	Step   *int32                `json:"step,omitempty"`
+	TurnID string                `json:"turn_id"`
+	Type   NodeFinishedEventType `json:"type"`
+}
+
+// NodeFinishedEventNode defines model for NodeFinishedEvent.Node.
+type NodeFinishedEventNode string
+
+// NodeFinishedEventType defines model for NodeFinishedEvent.Type.
+type NodeFinishedEventType string
+
+// NodeStartedEvent defines model for NodeStartedEvent.
+type NodeStartedEvent struct {
+	At   time.Time            `json:"at"`
+	Node NodeStartedEventNode `json:"node"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq int32 `json:"seq"`
+
+	// Step Of the plan, for act.
+	Step   *int32               `json:"step,omitempty"`
+	TurnID string               `json:"turn_id"`
+	Type   NodeStartedEventType `json:"type"`
+}
+
+// NodeStartedEventNode defines model for NodeStartedEvent.Node.
+type NodeStartedEventNode string
+
+// NodeStartedEventType defines model for NodeStartedEvent.Type.
+type NodeStartedEventType string
+
+// NodeWaitingEvent defines model for NodeWaitingEvent.
+type NodeWaitingEvent struct {
+	At      time.Time `json:"at"`
+	Attempt int32     `json:"attempt"`
+	Node    string    `json:"node"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seconds So long has the model said nothing.
+	Seconds int32 `json:"seconds"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq    int32                `json:"seq"`
+	TurnID string               `json:"turn_id"`
+	Type   NodeWaitingEventType `json:"type"`
+}
+
+// NodeWaitingEventType defines model for NodeWaitingEvent.Type.
+type NodeWaitingEventType string
+
 // Option defines model for Option.
 type Option struct {
 	// ID What answer.option_id says.
@@ -1218,6 +1734,37 @@ type PageTurnLine struct {
 	NextCursor string     `json:"next_cursor"`
 }
 
+// PlanEvent defines model for PlanEvent.
+type PlanEvent struct {
+	At   time.Time `json:"at"`
+	Goal *string   `json:"goal,omitempty"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq int32 `json:"seq"`
+
+	// Steps Take the place of those of an earlier plan that have not begun.
+	Steps  []PlannedStep `json:"steps"`
+	TurnID string        `json:"turn_id"`
+	Type   PlanEventType `json:"type"`
+}
+
+// PlanEventType defines model for PlanEvent.Type.
+type PlanEventType string
+
+// PlannedStep defines model for PlannedStep.
+type PlannedStep struct {
+	Description string              `json:"description"`
+	Step        int32               `json:"step"`
+	StepType    PlannedStepStepType `json:"step_type"`
+	Subdomain   string              `json:"subdomain"`
+}
+
+// PlannedStepStepType defines model for PlannedStep.StepType.
+type PlannedStepStepType string
+
 // Problem defines model for Problem.
 type Problem struct {
 	// Code Stable: decide on this, not on the texts.
@@ -1241,6 +1788,87 @@ type Question struct {
 	Status  string   `json:"status"`
 	Text    string   `json:"text"`
 }
+
+// QuestionEvent defines model for QuestionEvent.
+type QuestionEvent struct {
+	At   time.Time         `json:"at"`
+	ID   string            `json:"id"`
+	Kind QuestionEventKind `json:"kind"`
+
+	// Number Of the turn.
+	Number  int32    `json:"number"`
+	Options []Option `json:"options"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq    int32             `json:"seq"`
+	Text   string            `json:"text"`
+	TurnID string            `json:"turn_id"`
+	Type   QuestionEventType `json:"type"`
+}
+
+// QuestionEventKind defines model for QuestionEvent.Kind.
+type QuestionEventKind string
+
+// QuestionEventType defines model for QuestionEvent.Type.
+type QuestionEventType string
+
+// ReplyDeltaEvent defines model for ReplyDeltaEvent.
+type ReplyDeltaEvent struct {
+	At      time.Time `json:"at"`
+	Attempt int32     `json:"attempt"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq int32 `json:"seq"`
+
+	// Text The next piece; provisional until reply.
+	Text   string              `json:"text"`
+	TurnID string              `json:"turn_id"`
+	Type   ReplyDeltaEventType `json:"type"`
+}
+
+// ReplyDeltaEventType defines model for ReplyDeltaEvent.Type.
+type ReplyDeltaEventType string
+
+// ReplyEvent defines model for ReplyEvent.
+type ReplyEvent struct {
+	At time.Time `json:"at"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq int32 `json:"seq"`
+
+	// Text The whole reply, as it stays.
+	Text   string         `json:"text"`
+	TurnID string         `json:"turn_id"`
+	Type   ReplyEventType `json:"type"`
+}
+
+// ReplyEventType defines model for ReplyEvent.Type.
+type ReplyEventType string
+
+// ReplyResetEvent defines model for ReplyResetEvent.
+type ReplyResetEvent struct {
+	At time.Time `json:"at"`
+
+	// Attempt Begins; what the one before has said is taken back.
+	Attempt int32 `json:"attempt"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq    int32               `json:"seq"`
+	TurnID string              `json:"turn_id"`
+	Type   ReplyResetEventType `json:"type"`
+}
+
+// ReplyResetEventType defines model for ReplyResetEvent.Type.
+type ReplyResetEventType string
 
 // Request defines model for Request.
 type Request struct {
@@ -1488,6 +2116,50 @@ type StepOutcome string
 // StepStepType defines model for Step.StepType.
 type StepStepType string
 
+// StepFinishedEvent defines model for StepFinishedEvent.
+type StepFinishedEvent struct {
+	At time.Time `json:"at"`
+
+	// Number Of the turn.
+	Number  int32                    `json:"number"`
+	Outcome StepFinishedEventOutcome `json:"outcome"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq     int32                 `json:"seq"`
+	Step    int32                 `json:"step"`
+	Summary string                `json:"summary"`
+	TurnID  string                `json:"turn_id"`
+	Type    StepFinishedEventType `json:"type"`
+}
+
+// StepFinishedEventOutcome defines model for StepFinishedEvent.Outcome.
+type StepFinishedEventOutcome string
+
+// StepFinishedEventType defines model for StepFinishedEvent.Type.
+type StepFinishedEventType string
+
+// StepStartedEvent defines model for StepStartedEvent.
+type StepStartedEvent struct {
+	At          time.Time `json:"at"`
+	Description string    `json:"description"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq      int32                    `json:"seq"`
+	Step     int32                    `json:"step"`
+	StepType StepStartedEventStepType `json:"step_type"`
+	TurnID   string                   `json:"turn_id"`
+	Type     StepStartedEventType     `json:"type"`
+}
+
+// StepStartedEventStepType defines model for StepStartedEvent.StepType.
+type StepStartedEventStepType string
+
+// StepStartedEventType defines model for StepStartedEvent.Type.
+type StepStartedEventType string
+
 // Summary defines model for Summary.
 type Summary struct {
 	AnalysisConclusions string      `json:"analysis_conclusions"`
@@ -1540,6 +2212,28 @@ type ToolCall struct {
 	Name string      `json:"name"`
 }
 
+// ToolCalledEvent defines model for ToolCalledEvent.
+type ToolCalledEvent struct {
+	At         time.Time  `json:"at"`
+	Call       int32      `json:"call"`
+	EntityType *string    `json:"entity_type,omitempty"`
+	Error      *TurnError `json:"error,omitempty"`
+
+	// Number Of the turn.
+	Number   int32 `json:"number"`
+	RowCount int32 `json:"row_count"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq    int32               `json:"seq"`
+	Step   int32               `json:"step"`
+	Tool   string              `json:"tool"`
+	TurnID string              `json:"turn_id"`
+	Type   ToolCalledEventType `json:"type"`
+}
+
+// ToolCalledEventType defines model for ToolCalledEvent.Type.
+type ToolCalledEventType string
+
 // ToolResult defines model for ToolResult.
 type ToolResult struct {
 	Call       int32                  `json:"call"`
@@ -1589,11 +2283,70 @@ type Turn struct {
 // TurnStatus defines model for Turn.Status.
 type TurnStatus string
 
+// TurnCancelledEvent defines model for TurnCancelledEvent.
+type TurnCancelledEvent struct {
+	At    time.Time `json:"at"`
+	Error TurnError `json:"error"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq    int32                  `json:"seq"`
+	TurnID string                 `json:"turn_id"`
+	Type   TurnCancelledEventType `json:"type"`
+}
+
+// TurnCancelledEventType defines model for TurnCancelledEvent.Type.
+type TurnCancelledEventType string
+
 // TurnError defines model for TurnError.
 type TurnError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
+
+// TurnEvent The data of a server-sent event.
+type TurnEvent struct {
+	union json.RawMessage
+}
+
+// TurnFailedEvent defines model for TurnFailedEvent.
+type TurnFailedEvent struct {
+	At    time.Time `json:"at"`
+	Error TurnError `json:"error"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq    int32               `json:"seq"`
+	TurnID string              `json:"turn_id"`
+	Type   TurnFailedEventType `json:"type"`
+}
+
+// TurnFailedEventType defines model for TurnFailedEvent.Type.
+type TurnFailedEventType string
+
+// TurnFinishedEvent defines model for TurnFinishedEvent.
+type TurnFinishedEvent struct {
+	At time.Time `json:"at"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq    int32                   `json:"seq"`
+	Status TurnFinishedEventStatus `json:"status"`
+	TurnID string                  `json:"turn_id"`
+	Type   TurnFinishedEventType   `json:"type"`
+}
+
+// TurnFinishedEventStatus defines model for TurnFinishedEvent.Status.
+type TurnFinishedEventStatus string
+
+// TurnFinishedEventType defines model for TurnFinishedEvent.Type.
+type TurnFinishedEventType string
 
 // TurnLine defines model for TurnLine.
 type TurnLine struct {
@@ -1623,6 +2376,22 @@ type TurnLine struct {
 
 // TurnLineStatus defines model for TurnLine.Status.
 type TurnLineStatus string
+
+// TurnStartedEvent defines model for TurnStartedEvent.
+type TurnStartedEvent struct {
+	At time.Time `json:"at"`
+
+	// Number Of the turn.
+	Number int32 `json:"number"`
+
+	// Seq Counts a turn's events; the stream's id ends in it.
+	Seq    int32                `json:"seq"`
+	TurnID string               `json:"turn_id"`
+	Type   TurnStartedEventType `json:"type"`
+}
+
+// TurnStartedEventType defines model for TurnStartedEvent.Type.
+type TurnStartedEventType string
 
 // UIChange defines model for UIChange.
 type UIChange struct {
@@ -1997,6 +2766,611 @@ type EnqueueTurnJSONRequestBody = NewTurn
 // GiveFeedbackJSONRequestBody defines body for GiveFeedback for application/json ContentType.
 type GiveFeedbackJSONRequestBody = GivenFeedback
 
+// AsTurnStartedEvent returns the union data inside the TurnEvent as a TurnStartedEvent
+func (t TurnEvent) AsTurnStartedEvent() (TurnStartedEvent, error) {
+	var body TurnStartedEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTurnStartedEvent overwrites any union data inside the TurnEvent as the provided TurnStartedEvent
+func (t *TurnEvent) FromTurnStartedEvent(v TurnStartedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"turn.started"}`))
+	t.union = b
+	return err
+}
+
+// MergeTurnStartedEvent performs a merge with any union data inside the TurnEvent, using the provided TurnStartedEvent
+func (t *TurnEvent) MergeTurnStartedEvent(v TurnStartedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"turn.started"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsNodeStartedEvent returns the union data inside the TurnEvent as a NodeStartedEvent
+func (t TurnEvent) AsNodeStartedEvent() (NodeStartedEvent, error) {
+	var body NodeStartedEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromNodeStartedEvent overwrites any union data inside the TurnEvent as the provided NodeStartedEvent
+func (t *TurnEvent) FromNodeStartedEvent(v NodeStartedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"node.started"}`))
+	t.union = b
+	return err
+}
+
+// MergeNodeStartedEvent performs a merge with any union data inside the TurnEvent, using the provided NodeStartedEvent
+func (t *TurnEvent) MergeNodeStartedEvent(v NodeStartedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"node.started"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsNodeWaitingEvent returns the union data inside the TurnEvent as a NodeWaitingEvent
+func (t TurnEvent) AsNodeWaitingEvent() (NodeWaitingEvent, error) {
+	var body NodeWaitingEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromNodeWaitingEvent overwrites any union data inside the TurnEvent as the provided NodeWaitingEvent
+func (t *TurnEvent) FromNodeWaitingEvent(v NodeWaitingEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"node.waiting"}`))
+	t.union = b
+	return err
+}
+
+// MergeNodeWaitingEvent performs a merge with any union data inside the TurnEvent, using the provided NodeWaitingEvent
+func (t *TurnEvent) MergeNodeWaitingEvent(v NodeWaitingEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"node.waiting"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsNodeFinishedEvent returns the union data inside the TurnEvent as a NodeFinishedEvent
+func (t TurnEvent) AsNodeFinishedEvent() (NodeFinishedEvent, error) {
+	var body NodeFinishedEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromNodeFinishedEvent overwrites any union data inside the TurnEvent as the provided NodeFinishedEvent
+func (t *TurnEvent) FromNodeFinishedEvent(v NodeFinishedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"node.finished"}`))
+	t.union = b
+	return err
+}
+
+// MergeNodeFinishedEvent performs a merge with any union data inside the TurnEvent, using the provided NodeFinishedEvent
+func (t *TurnEvent) MergeNodeFinishedEvent(v NodeFinishedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"node.finished"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsPlanEvent returns the union data inside the TurnEvent as a PlanEvent
+func (t TurnEvent) AsPlanEvent() (PlanEvent, error) {
+	var body PlanEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromPlanEvent overwrites any union data inside the TurnEvent as the provided PlanEvent
+func (t *TurnEvent) FromPlanEvent(v PlanEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"plan"}`))
+	t.union = b
+	return err
+}
+
+// MergePlanEvent performs a merge with any union data inside the TurnEvent, using the provided PlanEvent
+func (t *TurnEvent) MergePlanEvent(v PlanEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"plan"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsStepStartedEvent returns the union data inside the TurnEvent as a StepStartedEvent
+func (t TurnEvent) AsStepStartedEvent() (StepStartedEvent, error) {
+	var body StepStartedEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromStepStartedEvent overwrites any union data inside the TurnEvent as the provided StepStartedEvent
+func (t *TurnEvent) FromStepStartedEvent(v StepStartedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"step.started"}`))
+	t.union = b
+	return err
+}
+
+// MergeStepStartedEvent performs a merge with any union data inside the TurnEvent, using the provided StepStartedEvent
+func (t *TurnEvent) MergeStepStartedEvent(v StepStartedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"step.started"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsToolCalledEvent returns the union data inside the TurnEvent as a ToolCalledEvent
+func (t TurnEvent) AsToolCalledEvent() (ToolCalledEvent, error) {
+	var body ToolCalledEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromToolCalledEvent overwrites any union data inside the TurnEvent as the provided ToolCalledEvent
+func (t *TurnEvent) FromToolCalledEvent(v ToolCalledEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"tool.called"}`))
+	t.union = b
+	return err
+}
+
+// MergeToolCalledEvent performs a merge with any union data inside the TurnEvent, using the provided ToolCalledEvent
+func (t *TurnEvent) MergeToolCalledEvent(v ToolCalledEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"tool.called"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsStepFinishedEvent returns the union data inside the TurnEvent as a StepFinishedEvent
+func (t TurnEvent) AsStepFinishedEvent() (StepFinishedEvent, error) {
+	var body StepFinishedEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromStepFinishedEvent overwrites any union data inside the TurnEvent as the provided StepFinishedEvent
+func (t *TurnEvent) FromStepFinishedEvent(v StepFinishedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"step.finished"}`))
+	t.union = b
+	return err
+}
+
+// MergeStepFinishedEvent performs a merge with any union data inside the TurnEvent, using the provided StepFinishedEvent
+func (t *TurnEvent) MergeStepFinishedEvent(v StepFinishedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"step.finished"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsEntitiesEvent returns the union data inside the TurnEvent as a EntitiesEvent
+func (t TurnEvent) AsEntitiesEvent() (EntitiesEvent, error) {
+	var body EntitiesEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEntitiesEvent overwrites any union data inside the TurnEvent as the provided EntitiesEvent
+func (t *TurnEvent) FromEntitiesEvent(v EntitiesEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"entities"}`))
+	t.union = b
+	return err
+}
+
+// MergeEntitiesEvent performs a merge with any union data inside the TurnEvent, using the provided EntitiesEvent
+func (t *TurnEvent) MergeEntitiesEvent(v EntitiesEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"entities"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsReplyDeltaEvent returns the union data inside the TurnEvent as a ReplyDeltaEvent
+func (t TurnEvent) AsReplyDeltaEvent() (ReplyDeltaEvent, error) {
+	var body ReplyDeltaEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromReplyDeltaEvent overwrites any union data inside the TurnEvent as the provided ReplyDeltaEvent
+func (t *TurnEvent) FromReplyDeltaEvent(v ReplyDeltaEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reply.delta"}`))
+	t.union = b
+	return err
+}
+
+// MergeReplyDeltaEvent performs a merge with any union data inside the TurnEvent, using the provided ReplyDeltaEvent
+func (t *TurnEvent) MergeReplyDeltaEvent(v ReplyDeltaEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reply.delta"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsReplyResetEvent returns the union data inside the TurnEvent as a ReplyResetEvent
+func (t TurnEvent) AsReplyResetEvent() (ReplyResetEvent, error) {
+	var body ReplyResetEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromReplyResetEvent overwrites any union data inside the TurnEvent as the provided ReplyResetEvent
+func (t *TurnEvent) FromReplyResetEvent(v ReplyResetEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reply.reset"}`))
+	t.union = b
+	return err
+}
+
+// MergeReplyResetEvent performs a merge with any union data inside the TurnEvent, using the provided ReplyResetEvent
+func (t *TurnEvent) MergeReplyResetEvent(v ReplyResetEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reply.reset"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsReplyEvent returns the union data inside the TurnEvent as a ReplyEvent
+func (t TurnEvent) AsReplyEvent() (ReplyEvent, error) {
+	var body ReplyEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromReplyEvent overwrites any union data inside the TurnEvent as the provided ReplyEvent
+func (t *TurnEvent) FromReplyEvent(v ReplyEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reply"}`))
+	t.union = b
+	return err
+}
+
+// MergeReplyEvent performs a merge with any union data inside the TurnEvent, using the provided ReplyEvent
+func (t *TurnEvent) MergeReplyEvent(v ReplyEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reply"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsQuestionEvent returns the union data inside the TurnEvent as a QuestionEvent
+func (t TurnEvent) AsQuestionEvent() (QuestionEvent, error) {
+	var body QuestionEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromQuestionEvent overwrites any union data inside the TurnEvent as the provided QuestionEvent
+func (t *TurnEvent) FromQuestionEvent(v QuestionEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"question"}`))
+	t.union = b
+	return err
+}
+
+// MergeQuestionEvent performs a merge with any union data inside the TurnEvent, using the provided QuestionEvent
+func (t *TurnEvent) MergeQuestionEvent(v QuestionEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"question"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsTurnFinishedEvent returns the union data inside the TurnEvent as a TurnFinishedEvent
+func (t TurnEvent) AsTurnFinishedEvent() (TurnFinishedEvent, error) {
+	var body TurnFinishedEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTurnFinishedEvent overwrites any union data inside the TurnEvent as the provided TurnFinishedEvent
+func (t *TurnEvent) FromTurnFinishedEvent(v TurnFinishedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"turn.finished"}`))
+	t.union = b
+	return err
+}
+
+// MergeTurnFinishedEvent performs a merge with any union data inside the TurnEvent, using the provided TurnFinishedEvent
+func (t *TurnEvent) MergeTurnFinishedEvent(v TurnFinishedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"turn.finished"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsTurnFailedEvent returns the union data inside the TurnEvent as a TurnFailedEvent
+func (t TurnEvent) AsTurnFailedEvent() (TurnFailedEvent, error) {
+	var body TurnFailedEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTurnFailedEvent overwrites any union data inside the TurnEvent as the provided TurnFailedEvent
+func (t *TurnEvent) FromTurnFailedEvent(v TurnFailedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"turn.failed"}`))
+	t.union = b
+	return err
+}
+
+// MergeTurnFailedEvent performs a merge with any union data inside the TurnEvent, using the provided TurnFailedEvent
+func (t *TurnEvent) MergeTurnFailedEvent(v TurnFailedEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"turn.failed"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsTurnCancelledEvent returns the union data inside the TurnEvent as a TurnCancelledEvent
+func (t TurnEvent) AsTurnCancelledEvent() (TurnCancelledEvent, error) {
+	var body TurnCancelledEvent
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTurnCancelledEvent overwrites any union data inside the TurnEvent as the provided TurnCancelledEvent
+func (t *TurnEvent) FromTurnCancelledEvent(v TurnCancelledEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"turn.cancelled"}`))
+	t.union = b
+	return err
+}
+
+// MergeTurnCancelledEvent performs a merge with any union data inside the TurnEvent, using the provided TurnCancelledEvent
+func (t *TurnEvent) MergeTurnCancelledEvent(v TurnCancelledEvent) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"turn.cancelled"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t TurnEvent) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t TurnEvent) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "entities":
+		return t.AsEntitiesEvent()
+	case "node.finished":
+		return t.AsNodeFinishedEvent()
+	case "node.started":
+		return t.AsNodeStartedEvent()
+	case "node.waiting":
+		return t.AsNodeWaitingEvent()
+	case "plan":
+		return t.AsPlanEvent()
+	case "question":
+		return t.AsQuestionEvent()
+	case "reply":
+		return t.AsReplyEvent()
+	case "reply.delta":
+		return t.AsReplyDeltaEvent()
+	case "reply.reset":
+		return t.AsReplyResetEvent()
+	case "step.finished":
+		return t.AsStepFinishedEvent()
+	case "step.started":
+		return t.AsStepStartedEvent()
+	case "tool.called":
+		return t.AsToolCalledEvent()
+	case "turn.cancelled":
+		return t.AsTurnCancelledEvent()
+	case "turn.failed":
+		return t.AsTurnFailedEvent()
+	case "turn.finished":
+		return t.AsTurnFinishedEvent()
+	case "turn.started":
+		return t.AsTurnStartedEvent()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t TurnEvent) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *TurnEvent) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
 
@@ -2243,6 +3617,11 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/sessions/{id}/artifacts/{ref}/save (the `SaveArtifact` operationId).
 	SaveArtifact(ctx context.Context, id string, ref string, params *SaveArtifactParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListBranches List the forks of a conversation, and what it is a fork of
+	//
+	// Corresponds with GET /v1/sessions/{id}/branches (the `ListBranches` operationId).
+	ListBranches(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListConstraints What the user asked to hold, here and lastingly
 	//
@@ -2825,6 +4204,21 @@ func (c *Client) PatchArtifact(ctx context.Context, id string, ref string, param
 // Corresponds with POST /v1/sessions/{id}/artifacts/{ref}/save (the `SaveArtifact` operationId).
 func (c *Client) SaveArtifact(ctx context.Context, id string, ref string, params *SaveArtifactParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSaveArtifactRequest(c.Server, id, ref, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListBranches List the forks of a conversation, and what it is a fork of
+//
+// Corresponds with GET /v1/sessions/{id}/branches (the `ListBranches` operationId).
+func (c *Client) ListBranches(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBranchesRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -4672,6 +6066,40 @@ func NewSaveArtifactRequest(server string, id string, ref string, params *SaveAr
 	return req, nil
 }
 
+// NewListBranchesRequest constructs an http.Request for the ListBranches method
+func NewListBranchesRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/branches", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListConstraintsRequest constructs an http.Request for the ListConstraints method
 func NewListConstraintsRequest(server string, id string, params *ListConstraintsParams) (*http.Request, error) {
 	var err error
@@ -6210,6 +7638,13 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/sessions/{id}/artifacts/{ref}/save (the `SaveArtifact` operationId).
 	SaveArtifactWithResponse(ctx context.Context, id string, ref string, params *SaveArtifactParams, reqEditors ...RequestEditorFn) (*SaveArtifactResponse, error)
 
+	// ListBranchesWithResponse List the forks of a conversation, and what it is a fork of
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/branches (the `ListBranches` operationId).
+	ListBranchesWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListBranchesResponse, error)
+
 	// ListConstraintsWithResponse What the user asked to hold, here and lastingly
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -7289,6 +8724,47 @@ func (r SaveArtifactResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r SaveArtifactResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListBranchesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BranchesOutBody
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBranchesResponse) GetJSON200() *BranchesOutBody {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBranchesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBranchesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBranchesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBranchesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8464,6 +9940,19 @@ func (c *ClientWithResponses) SaveArtifactWithResponse(ctx context.Context, id s
 	return ParseSaveArtifactResponse(rsp)
 }
 
+// ListBranchesWithResponse List the forks of a conversation, and what it is a fork of
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/branches (the `ListBranches` operationId).
+func (c *ClientWithResponses) ListBranchesWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*ListBranchesResponse, error) {
+	rsp, err := c.ListBranches(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBranchesResponse(rsp)
+}
+
 // ListConstraintsWithResponse What the user asked to hold, here and lastingly
 //
 // Returns a wrapper object for the known response body format(s).
@@ -9381,6 +10870,32 @@ func ParseSaveArtifactResponse(rsp *http.Response) (*SaveArtifactResponse, error
 			headers.ETag = &value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListBranchesResponse parses an HTTP response from a ListBranchesWithResponse call
+func ParseListBranchesResponse(rsp *http.Response) (*ListBranchesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBranchesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BranchesOutBody
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

@@ -12,6 +12,58 @@ import (
 	"github.com/google/uuid"
 )
 
+const SessionBranches = `-- name: SessionBranches :many
+WITH RECURSIVE above AS (
+    SELECT s.id, s.parent_id FROM sessions AS s WHERE s.id = $1
+    UNION ALL
+    SELECT p.id, p.parent_id FROM sessions AS p JOIN above AS a ON p.id = a.parent_id
+), tree AS (
+    SELECT s.id, s.title, s.parent_id, s.forked_at_turn, s.last_turn, s.created_at
+    FROM sessions AS s JOIN above AS a ON a.id = s.id WHERE a.parent_id IS NULL
+    UNION ALL
+    SELECT c.id, c.title, c.parent_id, c.forked_at_turn, c.last_turn, c.created_at
+    FROM sessions AS c JOIN tree AS t ON c.parent_id = t.id
+)
+SELECT id, title, parent_id, forked_at_turn, last_turn, created_at FROM tree ORDER BY created_at, id LIMIT 1000
+`
+
+type SessionBranchesRow struct {
+	ID           uuid.UUID
+	Title        string
+	ParentID     *uuid.UUID
+	ForkedAtTurn *int32
+	LastTurn     int32
+	CreatedAt    time.Time
+}
+
+// SessionBranches are all conversations of one tree of forks, the oldest first: what this one began as, what began as it, and so on.
+func (q *Queries) SessionBranches(ctx context.Context, db DBTX, id uuid.UUID) ([]*SessionBranchesRow, error) {
+	rows, err := db.Query(ctx, SessionBranches, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*SessionBranchesRow
+	for rows.Next() {
+		var i SessionBranchesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Title,
+			&i.ParentID,
+			&i.ForkedAtTurn,
+			&i.LastTurn,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const SessionChange = `-- name: SessionChange :one
 UPDATE sessions SET version = version + 1 WHERE id = $1 AND user_id = $2 RETURNING last_turn
 `

@@ -101,6 +101,7 @@ func (a *api) register(mux *http.ServeMux) {
 	a.registerMCP(mux)
 	a.registerHealth(mux)
 	documentErrors(a.huma.OpenAPI())
+	a.registerReference(mux)
 }
 
 // read runs work in one read-only transaction that sees the caller's rows alone.

@@ -37,10 +37,7 @@ func (a *api) registerEvents() {
 	sessionEvents := operation(http.MethodGet, "/v1/sessions/{id}/events", "session-events", "All events of a session as server-sent events", http.StatusOK)
 	for _, op := range []*huma.Operation{&turnEvents, &sessionEvents} {
 		op.Responses = map[string]*huma.Response{
-			"200": {
-				Description: "Events; id is where to resume from.",
-				Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}},
-			},
+			"200": a.streamed("Events; id is where to resume from."),
 			"204": {Description: "Nothing follows that event, now or ever."},
 		}
 	}

@@ -2,10 +2,13 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/db"
 	"alfred/jobs"
 	"alfred/pg"
 )
@@ -50,6 +53,41 @@ func (a *api) sessionFork(ctx context.Context, in *forkIn) (*forkOut, error) {
 	})
 	if err != nil {
 		return nil, failed(ctx, err)
+	}
+
+	return out, nil
+}
+
+// branch is a conversation of a tree of forks.
+type branch struct {
+	ID           uuid.UUID  `json:"id"`
+	Title        string     `json:"title"`
+	ParentID     *uuid.UUID `doc:"What it began as; none for the first, and where that was deleted." json:"parent_id,omitempty"`
+	ForkedAtTurn *int32     `doc:"The last turn that it has of what it began as." json:"forked_at_turn,omitempty"`
+	LastTurn     int32      `json:"last_turn"`
+	CreatedAt    time.Time  `json:"created_at"`
+}
+
+type branchesOut struct {
+	Body struct {
+		Items []branch `json:"items"`
+	}
+}
+
+// sessionBranches lists what a conversation is a fork of, and all forks of that, the oldest first.
+func (a *api) sessionBranches(ctx context.Context, in *SessionPath) (*branchesOut, error) {
+	out := &branchesOut{}
+	err := a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {
+		rows, err := a.q.SessionBranches(ctx, tx, row.ID)
+		out.Body.Items = make([]branch, 0, len(rows))
+		for _, r := range rows {
+			out.Body.Items = append(out.Body.Items, branch(*r))
+		}
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, fmt.Errorf("list branches: %w", err))
 	}
 
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -30,6 +31,12 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	config.CreateHooks = nil // no $schema field in our objects
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"key": {Type: "http", Scheme: "bearer"}}
 	config.Security = []map[string][]string{{"key": {}}}
+	config.Servers = []*huma.Server{{URL: "/", Description: "Where this description was read."}}
+	config.Info.Description = "A durable assistant over rows in Postgres. A message is a turn of a session; what becomes of it is read, waited for or streamed."
+	config.Info.License = &huma.License{Name: "MIT", Identifier: "MIT"}
+	for _, tag := range tags {
+		config.Tags = append(config.Tags, &huma.Tag{Name: tag.name, Description: tag.about})
+	}
 
 	return humago.New(mux, config)
 }
@@ -66,10 +73,32 @@ func (stored[T]) Schema(r huma.Registry) *huma.Schema {
 // operation describes a route. Every one may answer the common errors; errs are its own.
 func operation(method, path, id, summary string, status int, errs ...int) huma.Operation {
 	return huma.Operation{
-		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status,
+		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status, Tags: []string{tagOf(path)},
 		MaxBodyBytes: 1 << 20, BodyReadTimeout: 10 * time.Second,
 		Errors: append(errs, http.StatusBadRequest, http.StatusTooManyRequests, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusServiceUnavailable),
 	}
+}
+
+// tags are the chapters of the description. A route is of the first whose pattern its path matches.
+var tags = []struct{ name, about, pattern string }{
+	{"events", "What happens, as it happens: server-sent events that go on where a connection broke.", "events$"},
+	{"drafts", "What was generated and is not saved.", "artifacts"},
+	{"memory", "What a conversation knows, and why.", "/(entities|decisions|constraints|summaries|context)|mentions"},
+	{"sessions", "Conversations.", "^/v1/sessions(/{id}(/fork|/branches)?)?$"},
+	{"inspection", "How a turn came about.", "/(calls|timeline|results)"},
+	{"turns", "Messages and what became of them.", "turns"},
+	{"rows", "The domain's rows, for user interfaces.", "data"},
+	{"search", "All that was said and stored.", "search"},
+}
+
+func tagOf(path string) string {
+	for _, tag := range tags {
+		if regexp.MustCompile(tag.pattern).MatchString(path) {
+			return tag.name
+		}
+	}
+
+	return "others"
 }
 
 // documentErrors takes back what Huma says of its own validation: newProblem

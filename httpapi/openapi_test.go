@@ -99,6 +99,7 @@ var wantOperations = map[string]string{
 	"get-session":        "GET /v1/sessions/{id}",
 	"get-timeline":       "GET /v1/turns/{id}/timeline",
 	"get-turn":           "GET /v1/turns/{id}",
+	"list-branches":      "GET /v1/sessions/{id}/branches",
 	"list-calls":         "GET /v1/turns/{id}/calls",
 	"list-constraints":   "GET /v1/sessions/{id}/constraints",
 	"list-decisions":     "GET /v1/sessions/{id}/decisions",
@@ -121,6 +122,45 @@ var wantOperations = map[string]string{
 	"turn-events":        "GET /v1/turns/{id}/events",
 	"unpin-entity":       "DELETE /v1/sessions/{id}/entities/{ref}/pin",
 	"watch-events":       "GET /v1/events",
+}
+
+// Y16: the description is where people look for it, in chapters, to programs and to read; events have types, which hold for
+// what is streamed (TestY16EventsAreAsDescribed).
+func TestY16DescriptionIsFoundAndRead(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	moved := send(t, b.url, http.MethodGet, "/openapi.json", nil, nil)
+	require.Equal(t, http.StatusOK, moved.status, "followed to where it is")
+	var spec struct {
+		Servers []struct {
+			URL string `json:"url"`
+		} `json:"servers"`
+		Tags []struct {
+			Name string `json:"name"`
+		} `json:"tags"`
+		Paths map[string]map[string]struct {
+			Tags []string `json:"tags"`
+		} `json:"paths"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(moved.raw), &spec))
+	require.Equal(t, "/", spec.Servers[0].URL)
+	known := map[string]bool{}
+	for _, tag := range spec.Tags {
+		known[tag.Name] = true
+	}
+	page := send(t, b.url, http.MethodGet, "/docs", nil, nil)
+	require.Equal(t, http.StatusOK, page.status)
+	for path, methods := range spec.Paths {
+		for method, op := range methods {
+			require.Len(t, op.Tags, 1)
+			require.True(t, known[op.Tags[0]], "%s %s: %s", method, path, op.Tags[0])
+			require.Contains(t, page.raw, "<code>"+strings.ToUpper(method)+" "+path+"</code>")
+		}
+	}
+	require.Contains(t, page.raw, `<a href="#TurnEvent">`)
+	require.Contains(t, page.raw, `id="ReplyDeltaEvent"`)
+	require.Equal(t, http.StatusOK, send(t, b.url, http.MethodGet, "/docs.css", nil, nil).status)
 }
 
 func requireErrors(t *testing.T, name string, op described) {

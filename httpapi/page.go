@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -20,12 +21,22 @@ import (
 //go:embed web/dist
 var webFiles embed.FS
 
-const forEver = "public, max-age=31536000, immutable"
+const (
+	forEver = "public, max-age=31536000, immutable"
+	anew    = "no-cache" // kept, and asked for each time
+
+	// element is the script of <alfred-chat> for other people's pages: under this name always the newest, and under the one with its
+	// hash, as all files of the page.
+	element = "/alfred.js"
+)
+
+var elementHashed = regexp.MustCompile(`^/assets/alfred-[A-Z0-9]{8}\.js$`)
 
 // pageFile is a file of the page as browsers get it.
 type pageFile struct {
 	plain, gzipped  []byte
 	kind, tag, keep string
+	everywhere      bool // other sites' pages may load it
 }
 
 // registerPage serves the page. Its files have the hash of their content in their names and are kept for ever; the
@@ -43,6 +54,7 @@ func registerPage(mux *http.ServeMux, withJobs bool) {
 	}
 	mux.HandleFunc("GET /{$}", page)
 	mux.HandleFunc("GET /assets/", page)
+	mux.HandleFunc("GET "+element, page)
 }
 
 func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
@@ -51,6 +63,10 @@ func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", f.keep)
 	h.Set("ETag", f.tag)
 	h.Set("Vary", "Accept-Encoding")
+	if f.everywhere {
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		h.Set("Access-Control-Allow-Origin", "*") // for those who check its integrity
+	}
 	body := f.plain
 	if f.gzipped != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
@@ -71,9 +87,14 @@ func pageFiles(withJobs bool) map[string]*pageFile {
 		if err != nil {
 			return err
 		}
-		if address := strings.TrimPrefix(name, root); address == "/index.html" {
-			files["/"] = newPageFile(name, indexOf(data, withJobs), "no-cache")
-		} else {
+		address := strings.TrimPrefix(name, root)
+		switch {
+		case address == "/index.html":
+			files["/"] = newPageFile(name, indexOf(data, withJobs), anew)
+		case elementHashed.MatchString(address):
+			files[address], files[element] = newPageFile(name, data, forEver), newPageFile(name, data, anew)
+			files[address].everywhere, files[element].everywhere = true, true
+		default:
 			files[address] = newPageFile(name, data, forEver)
 		}
 

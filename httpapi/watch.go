@@ -28,11 +28,8 @@ type watched struct {
 
 func (a *api) registerWatch() {
 	op := operation(http.MethodGet, "/v1/events", "watch-events", "The events of several sessions in one stream", http.StatusOK)
-	op.Responses = map[string]*huma.Response{"200": {
-		Description: "Events as on a session's own stream; id is n.number.seq, where n says which of the given sessions it is of, counted from 1. " +
-			"session.deleted, with id n, ends what is told of one; it may never have been.",
-		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}},
-	}}
+	op.Responses = map[string]*huma.Response{"200": a.streamed("Events as on a session's own stream; id is n.number.seq, where n says which of the given sessions it is of, counted from 1. " +
+		"session.deleted, with id n and nothing but its type, ends what is told of one; it may never have been.")}
 	huma.Register(a.huma, op, a.watch)
 }
 

@@ -68,20 +68,32 @@ type installError struct {
 
 func (e *installError) Error() string { return "npm ci: " + e.err.Error() + "\n" + e.out }
 
-// play runs a script of clients/ against the house as the person, and decodes
-// what it printed. Without node the test is skipped, with CI set it fails.
-func (p *person) play(script string, into any) {
-	p.t.Helper()
+// needNode skips the test without node; with CI set it fails.
+func needNode(t *testing.T) {
+	t.Helper()
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
 			if os.Getenv("CI") != "" {
-				p.t.Fatal("no " + program + " on this machine")
+				t.Fatal("no " + program + " on this machine")
 			}
-			p.t.Skip("no " + program + " on this machine: install Node.js to test the official clients")
+			t.Skip("no " + program + " on this machine: install Node.js to test the clients")
 		}
 	}
+}
+
+// play runs a script of clients/ against the house as the person, with the official
+// clients at hand, and decodes what it printed.
+func (p *person) play(script string, into any) {
+	p.t.Helper()
+	needNode(p.t)
 	dir, err := npmInstall()
 	require.NoError(p.t, err)
+	p.playIn(dir, script, into)
+}
+
+// playIn is play with what is installed in a folder.
+func (p *person) playIn(dir, script string, into any) {
+	p.t.Helper()
 	source, err := os.ReadFile(filepath.Join("clients", script))
 	require.NoError(p.t, err)
 	node := exec.CommandContext(p.t.Context(), "node", "--input-type=module", "-")
@@ -164,4 +176,55 @@ func TestAGUIClient(t *testing.T) {
 	var turns int
 	require.NoError(t, p.pool.QueryRow(t.Context(), `SELECT count(*) FROM turns WHERE session_id = $1`, got.State.SessionID).Scan(&turns))
 	require.Equal(t, 2, turns, "the run that was sent twice is one turn")
+}
+
+// Our own client: packed, installed elsewhere and used as anybody would; its types are those of the API, its streams go on where
+// they broke.
+func TestY16TypeScriptClient(t *testing.T) {
+	t.Parallel()
+	needNode(t)
+	p := scripted(t, readThenChat).resident("ada")
+	dir := t.TempDir()
+	npm := func(in string, args ...string) {
+		command := exec.CommandContext(t.Context(), "npm", args...)
+		command.Dir = in
+		out, err := command.CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	npm(filepath.Join("..", "..", "client", "typescript"), "pack", "--ignore-scripts", "--pack-destination", dir)
+	packed, err := filepath.Glob(filepath.Join(dir, "alfred-client-*.tgz"))
+	require.NoError(t, err)
+	require.Len(t, packed, 1)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"type": "module", "private": true}`), 0o600))
+	npm(dir, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", packed[0])
+	var got struct {
+		Reply, Code, Streamed, Told string
+		Kinds                       []string
+		Connections, Turns          int
+	}
+	p.playIn(dir, "alfred.mjs", &got)
+	require.Equal(t, "You have three of them.", got.Reply)
+	require.Equal(t, "Sure.", got.Streamed)
+	require.Equal(t, "not_found", got.Code)
+	require.Equal(t, 2, got.Turns, "a message under one key arrives once")
+	require.Greater(t, got.Connections, 2, "each was cut after an event")
+	require.Equal(t, "turn.finished", got.Kinds[len(got.Kinds)-1])
+	seen := map[string]bool{}
+	for _, kind := range got.Kinds {
+		require.False(t, seen[kind] && kind != "node.started" && kind != "node.finished", "%s twice: %v", kind, got.Kinds)
+		seen[kind] = true
+	}
+	if tsc := filepath.Join("..", "..", "client", "typescript", "node_modules", ".bin", "tsc"); exists(tsc) {
+		source, err := os.ReadFile(filepath.Join("clients", "alfred.ts"))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "use.ts"), source, 0o600))
+		out, err := exec.CommandContext(t.Context(), tsc, "--noEmit", "--strict", "--skipLibCheck", "--target", "es2024", "--module", "nodenext", filepath.Join(dir, "use.ts")).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+
+	return err == nil
 }

@@ -52,6 +52,7 @@ type fixtures struct {
 	model    func(*domain.Domain) llm.Model
 	pool     *pgxpool.Pool // of a migrated database
 	apart    bool          // Understand and Think are asked one after the other
+	host     string        // a site whose pages and signed tokens are taken
 }
 
 // everyApart lets all conversations be held with a call for each decision.
@@ -89,9 +90,14 @@ func openHouse(t *testing.T, f fixtures) *house {
 	listening, stopListening := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
 	wait.Go(func() { _ = listener.Run(listening) })
-	server := httptest.NewServer(httpapi.New(httpapi.Config{
+	serving := httpapi.Config{
 		Pool: pool, Listener: listener, Rows: tools, Search: search, Preview: preview.New(d, config), Domain: d, Logger: logger, Version: "e2e",
-	}))
+	}
+	if f.host != "" {
+		serving.Origins = []string{f.host}
+		serving.Tokens = httpapi.TokenConfig{JWKSURL: f.host + "/.well-known/jwks.json", Issuer: f.host, Audience: "alfred", UserClaim: "sub"}
+	}
+	server := httptest.NewServer(httpapi.New(serving))
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()

@@ -65,3 +65,18 @@ SELECT fork_session(@session_id::uuid, @turn::int)::uuid;
 -- SessionOrigin is whose a fork is and what it was forked from: the conversation that had the turn, which a fork may have of its parent.
 -- name: SessionOrigin :one
 SELECT s.user_id, s.parent_id FROM sessions AS s WHERE s.id = @id;
+
+-- SessionBranches are all conversations of one tree of forks, the oldest first: what this one began as, what began as it, and so on.
+-- name: SessionBranches :many
+WITH RECURSIVE above AS (
+    SELECT s.id, s.parent_id FROM sessions AS s WHERE s.id = @id
+    UNION ALL
+    SELECT p.id, p.parent_id FROM sessions AS p JOIN above AS a ON p.id = a.parent_id
+), tree AS (
+    SELECT s.id, s.title, s.parent_id, s.forked_at_turn, s.last_turn, s.created_at
+    FROM sessions AS s JOIN above AS a ON a.id = s.id WHERE a.parent_id IS NULL
+    UNION ALL
+    SELECT c.id, c.title, c.parent_id, c.forked_at_turn, c.last_turn, c.created_at
+    FROM sessions AS c JOIN tree AS t ON c.parent_id = t.id
+)
+SELECT id, title, parent_id, forked_at_turn, last_turn, created_at FROM tree ORDER BY created_at, id LIMIT 1000;

@@ -1,7 +1,7 @@
 // Which columns a table shows, and what is written over them to filter by.
 
 import { h } from "./dom.js";
-import { capital, isEmpty, words } from "./format.js";
+import { columnTitle, isEmpty, words } from "./format.js";
 import { forget, recall, remember } from "./store.js";
 import { nameField } from "./types.js";
 
@@ -9,8 +9,6 @@ import { nameField } from "./types.js";
 /** @typedef {{field: string, op: string, value: any}} Filter */
 
 const most = 8; // columns that are shown unasked
-
-const titleOf = (name) => capital(words(name.replace(/_id$/, "")));
 
 // columnsOf are those that the person chose, else those that say something in these rows; the name comes first.
 /** @param {RowType} type @param {Record<string, any>[]} rows @param {string[]} references */
@@ -35,7 +33,7 @@ export function columnMenu(type, changed) {
   }
   /** @type {any} */
   const menu = h("details", { class: "menu", id: "columns" }, h("summary", { class: "quiet-summary" }, "Columns"), h("div", { class: "menu-list" },
-    boxes.map((b) => h("label", {}, b.input, titleOf(b.name))),
+    boxes.map((b) => h("label", {}, b.input, columnTitle(b.name))),
     h("button", { type: "button", class: "quiet", onclick: () => { forget(place); menu.open = false; changed(); } }, "As they come")));
   menu.addEventListener("toggle", () => {
     const shown = new Set([...document.querySelectorAll("#row-table thead th[data-column]")].map((th) => /** @type {HTMLElement} */ (th).dataset.column));
@@ -51,10 +49,10 @@ export function columnMenu(type, changed) {
 export function filterInput(type, column, labels, value, heard) {
   const field = type.fields.find((f) => f.name === column);
   const choices = labels ? [...labels].map(([key, label]) => [key, label]) : field?.kind === "bool" ? [["true", "yes"], ["false", "no"]] : field?.options?.map((o) => [o, words(o)]);
-  const attributes = { "aria-label": `Filter by ${titleOf(column)}`, "data-filter": column };
+  const attributes = { "aria-label": `Filter by ${columnTitle(column)}`, "data-filter": column };
   const input = choices ? h("select", attributes, h("option", { value: "" }, "all"), choices.map(([key, label]) => h("option", { value: key, selected: key === value }, label)))
     : h("input", { type: "search", ...attributes, value, placeholder: ["number", "date", "timestamp"].includes(field?.kind) ? "> 5" : "holds" });
-  if (field?.kind === "date" || field?.kind === "timestamp") input.placeholder = "> 2026-01-31";
+  if (field?.kind === "date" || field?.kind === "timestamp") /** @type {HTMLInputElement} */ (input).placeholder = "> 2026-01-31";
   const mark = () => input.setAttribute("aria-invalid", String(Boolean(input.value.trim()) && !filterOf(type, column, input.value)));
   input.addEventListener(choices ? "change" : "input", () => { mark(); heard(input.value.trim()); });
   mark();

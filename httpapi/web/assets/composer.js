@@ -3,6 +3,7 @@
 import { emit, on } from "./bus.js";
 import { $ } from "./dom.js";
 import { mentionKeys, mentioned, setMentioned, withTokens } from "./mentions.js";
+import { guarded } from "./notice.js";
 import { forget, recall, remember } from "./store.js";
 
 const limit = 32 * 1024; // bytes, as the server counts
@@ -20,6 +21,7 @@ export function onRecall(newest) { newestMessage = newest; }
 // openComposer shows what was being typed in a conversation. take(text) gets each message.
 export function openComposer(id, take) {
   session = id;
+  stopEditing();
   send = take;
   const kept = recall(`draft:${id}`);
   box.value = kept?.text ?? "";
@@ -43,8 +45,15 @@ export function giveBack(text) {
 
 export const typedText = () => withTokens(box.value.trim());
 
-// editing puts a message into the box to be said otherwise; what stood there comes after it.
-export function editing(message) {
+/** @type {((text: string) => Promise<boolean>) | null} */
+let otherwise = null; // takes what is sent in place of an earlier message
+
+// editing puts a message into the box to be said otherwise; what stood there comes after it. say(text) gets it then, in place of
+// whoever takes new messages, and answers whether it was said.
+/** @param {string} message @param {(text: string) => Promise<boolean>} [say] */
+export function editing(message, say = null) {
+  otherwise = say;
+  $("editing").hidden = !say;
   const tokens = [...message.matchAll(/@\[([^\]\n]*)\]\(([^()\s]*)\)/g)].map(([token, label]) => ({ label, token }));
   box.value = [tokens.reduce((text, { label, token }) => text.replaceAll(token, `@${label}`), message), box.value].filter(Boolean).join("\n\n");
   setMentioned([...tokens, ...mentioned()]);
@@ -85,10 +94,25 @@ $("composer").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = typedText();
   if (!text || $("send").disabled) return;
+  const say = otherwise;
+  stopEditing();
   box.value = "";
   setMentioned([]);
   changed();
-  send(text);
+  if (say) guarded(() => say(text)).then((said) => { if (!said) editing(text, say); });
+  else send(text);
+});
+
+function stopEditing() {
+  otherwise = null;
+  $("editing").hidden = true;
+}
+$("stop-editing").addEventListener("click", () => {
+  stopEditing();
+  box.value = "";
+  setMentioned([]);
+  changed();
+  box.focus();
 });
 box.addEventListener("input", changed);
 

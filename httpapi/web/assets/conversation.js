@@ -28,7 +28,8 @@ let named = []; // rows that replies may name
 
 export const current = () => session;
 
-const running = (status) => status === "queued" || status === "running";
+// running says whether a turn of this status is still to end.
+export const running = (status) => status === "queued" || status === "running";
 const busy = () => [...views.values()].some((view) => running(view.status));
 
 // open shows a conversation. gone() is called when it is deleted meanwhile.
@@ -47,6 +48,7 @@ export async function open(found, gone) {
   toEnd();
   emit("loaded");
   follow(found.id, after(told), signal, gone);
+  if (told.length) guarded(() => showWays(found.id, signal));
   const newest = told.at(-1);
   if (newest?.status === "succeeded") await guarded(() => reopenQuestion(newest.id));
 }
@@ -94,6 +96,31 @@ async function reopenQuestion(id) {
   if (question?.status === "open") views.get(id)?.ask(question);
 }
 
+// instead says something in place of a turn, and answers whether it was said.
+/** @param {number} number @param {string} text */
+export async function instead(number, text) {
+  const since = [...views].filter(([, view]) => view.number >= number && view.hasWritten).sort(([, a], [, b]) => b.number - a.number);
+  /** @type {Turn[]} */
+  const turns = await Promise.all(since.map(([id]) => get(`/v1/turns/${id}`)));
+  const { fork } = await import("./more.js");
+  return fork(session, number, text, turns.filter((turn) => turn.undo?.status === "possible" && !turn.undoes));
+}
+
+// showWays shows where the conversation went other ways too.
+/** @param {string} id @param {AbortSignal} signal */
+async function showWays(id, signal) {
+  const { branchesOf, waysAt, among } = await import("./more.js");
+  const all = await branchesOf(id);
+  if (signal.aborted || all.length < 2) return;
+  for (const view of views.values()) {
+    const { ways, now } = waysAt(all, id, view.number);
+    view.ways(among(ways, now, view.number));
+  }
+  const { parent_id: parent } = all.find((b) => b.id === id);
+  const first = $("turns").firstElementChild;
+  if (parent && Number(first?.dataset.number) > 1) first.before(h("li", { class: "soft" }, h("a", { href: `#${parent}` }, `Turns 1 to ${Number(first.dataset.number) - 1} are in the conversation that this one began as.`)));
+}
+
 // add draws a turn in its place and returns its view.
 /** @param {Pick<TurnLine, "created_at" | "id" | "message" | "number" | "status"> & {error?: TurnLine["error"] | null, reply?: string | null}} turn */
 export function add(turn) {
@@ -101,6 +128,7 @@ export function add(turn) {
   const view = turnView(turn, {
     answer: ({ label, answer }) => emit("say", { text: label, answer }),
     again: () => emit("say", { text: turn.message }),
+    retry: () => guarded(() => instead(turn.number, turn.message)),
     edit: () => emit("edit", { message: turn.message, number: turn.number }),
     write: () => $("message").focus(),
     inspect: () => emit("inspect", { id: turn.id, number: turn.number }),
@@ -123,11 +151,8 @@ export function add(turn) {
 
 /** @param {View} view @param {{status: string, error?: TurnLine["error"] | null, reply?: string | null}} turn */
 function ended(view, turn) {
-  if (!turn.error) view.reply(turn.reply);
-  else {
-    view.reply(turn.reply);
-    view.fail(turn.error.message, { stopped: turn.status === "cancelled" });
-  }
+  view.reply(turn.reply);
+  if (turn.error) view.fail(turn.error.message, { stopped: turn.status === "cancelled" });
   spell(view, turn);
 }
 
@@ -199,7 +224,7 @@ async function undo(id) {
   /** @type {EnqueuedTurn} */
   const made = await call("POST", `/v1/turns/${id}/undo`);
   if (!session) return;
-  add({ ...await get(`/v1/turns/${made.id}`) });
+  add(await get(`/v1/turns/${made.id}`));
   undone.set(made.id, id);
   emit("turn", made);
   toEnd();

@@ -2,7 +2,7 @@
 
 import { call, whole } from "./api.js";
 import { on } from "./bus.js";
-import { turns } from "./conversation.js";
+import { running, turns } from "./conversation.js";
 import { button, h, iconButton } from "./dom.js";
 import { guarded } from "./notice.js";
 import { plain } from "./turn.js";
@@ -29,7 +29,7 @@ on("session", () => { known = null; asOf = 0; against = 0; });
 
 /** @param {Session} session @param {() => void} redraw */
 export async function showEntities(session, redraw) {
-  const ended = turns().filter((t) => !["queued", "running"].includes(t.status));
+  const ended = turns().filter((t) => !running(t.status));
   /** @type {Entity[]} */
   const items = asOf ? await whole(`/v1/sessions/${session.id}/entities?keys=true&turn=${asOf}`) : known?.items ?? [];
   const turnOption = (t, chosen) => h("option", { value: t.number, selected: t.number === chosen }, `turn ${t.number}: ${plain(t.message).slice(0, 40)}`);

@@ -1,7 +1,7 @@
 // One input for each kind of column.
 
 import { h } from "./dom.js";
-import { capital, isEmpty, words } from "./format.js";
+import { columnTitle, isEmpty, words } from "./format.js";
 
 /** @import { RowField } from "../../../client/api" */
 /** @typedef {{value: string, label: string}} Choice */
@@ -88,7 +88,7 @@ export function fieldOf(field, value, options) {
   return {
     name: field.name,
     input,
-    label: h("label", { for: input.id }, capital(words(field.name.replace(/_id$/, ""))), field.required && h("span", { class: "soft" }, " required")),
+    label: h("label", { for: input.id }, columnTitle(field.name), field.required && h("span", { class: "soft" }, " required")),
     help: field.comment ? h("small", { id: `help-${made}` }, field.comment) : null,
     read,
     changed: () => JSON.stringify(read()) !== before,

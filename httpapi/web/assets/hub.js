@@ -7,6 +7,8 @@
 // and hear, with the name of their watch, {event}, {cut: true, away}, {resumed: true}, {gone: true} or
 // {refused: {status, problem}}.
 
+import { parseEvents } from "../../../client/typescript/src/events.ts";
+
 const silence = 40000; // ms; the server says something each 15 s
 const forgotten = 180000; // ms; tabs speak each 20 s, those out of sight each minute: who does not is gone
 const gathering = 20; // ms; tabs come in bursts
@@ -75,7 +77,7 @@ function streamOf(headers) {
     if (!response.ok) return refused(told, response);
     for (const m of told) if (m.cut) m.tell({ resumed: true });
     for (const m of told) m.cut = false;
-    for await (const event of parse(response.body, () => { heardAt = Date.now(); })) {
+    for await (const event of parseEvents(response.body, () => { heardAt = Date.now(); })) {
       pause = firstPause;
       if (event.type) pass(told, event);
     }
@@ -127,33 +129,6 @@ function streamOf(headers) {
     stop: () => { stopped = true; clearInterval(look); attempt.abort(); wake(); },
     again: () => { pause = firstPause; wake(); },
   };
-}
-
-async function* parse(body, heard) {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let buffer = "";
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      heard();
-      const blocks = (buffer + value).split("\n\n");
-      buffer = blocks.pop();
-      for (const block of blocks) yield fieldsOf(block);
-    }
-  } finally {
-    reader.cancel().catch(() => {});
-  }
-}
-
-/** @returns {{id?: string, type?: string, data?: any}} */
-function fieldsOf(block) {
-  const fields = {};
-  for (const line of block.split("\n")) {
-    const colon = line.indexOf(":");
-    if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 1).trimStart();
-  }
-  return fields.data ? { id: fields.id, type: fields.event, data: JSON.parse(fields.data) } : {};
 }
 
 // In a SharedWorker each tab connects; in a page nothing does.

@@ -9,6 +9,7 @@ import { $, button, h } from "./dom.js";
 import { notice } from "./notice.js";
 import { forget, recall, remember } from "./store.js";
 import { toEnd } from "./turn.js";
+import { newKey } from "./unsent.js";
 
 // fresh stands for the conversation that begins with its first message.
 export const fresh = "new";
@@ -21,8 +22,6 @@ let tried = false; // the first has failed once
 let refused = () => {};
 /** @type {() => Promise<string>} */
 let begin = async () => fresh;
-
-const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
 
 // openOutbox shows a conversation's. no(text, error) is given back what the server refuses; start() makes the conversation
 // that a first message waits for and answers with its id.

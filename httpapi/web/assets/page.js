@@ -4,7 +4,7 @@
 import { call, get } from "./api.js";
 import { on } from "./bus.js";
 import { carry, editing, giveBack, onRecall, openComposer, prefill, typedText } from "./composer.js";
-import { blank, current, end, newest, open } from "./conversation.js";
+import { blank, current, end, instead, newest, open } from "./conversation.js";
 import { $, button, h } from "./dom.js";
 import { look } from "./drafts.js";
 import "./inspector.js";
@@ -115,7 +115,7 @@ function empty() {
 
 onRecall(() => newest()?.message ?? "");
 on("say", ({ text, answer }) => post(text, answer));
-on("edit", ({ message }) => editing(message));
+on("edit", ({ message, number }) => editing(message, (text) => instead(number, text)));
 on("began", (id) => guarded(() => {
   carry(unsent, id);
   return go({ id });

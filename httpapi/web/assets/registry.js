@@ -15,8 +15,8 @@ let timer = 0;
 let items = [];
 let before = ""; // what was told last: what has not changed is not drawn anew under somebody's finger
 
-// known is what the conversation knows.
-export const known = () => items;
+// rowOf is the row that the conversation knows by a ref.
+export const rowOf = (ref) => items.find((e) => e.ref === ref && e.key);
 
 function tell(known) {
   ({ items } = known);

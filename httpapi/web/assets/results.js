@@ -5,7 +5,7 @@ import { emit } from "./bus.js";
 import { openDialog } from "./dialog.js";
 import { button, h } from "./dom.js";
 import { capital, isEmpty, plural, shown, words } from "./format.js";
-import { known } from "./registry.js";
+import { rowOf } from "./registry.js";
 import { nameField, typeOf } from "./types.js";
 
 /** @import { ToolResult } from "../../../client/api" */
@@ -31,7 +31,7 @@ function table(result, close) {
     h("div", { class: "table", tabindex: "0", role: "region", "aria-label": capital(type.plural) }, h("table", {},
       h("thead", {}, h("tr", {}, columns.map((c) => h("th", { scope: "col" }, capital(words(c)))))),
       h("tbody", {}, result.rows.map((row, i) => {
-        const entity = known().find((e) => e.ref === result.refs[i] && e.key);
+        const entity = rowOf(result.refs[i]);
         return h("tr", {}, columns.map((c, n) => n ? h("td", {}, shown(row[c], type.fields.find((f) => f.name === c)?.kind))
           : h("th", { scope: "row" }, entity ? button(shown(row[c]), () => { close(); emit("open", entity); }, { class: "link" }) : shown(row[c]))));
       })))),

@@ -7,7 +7,7 @@ import { exportCSV, importCSV } from "./csv.js";
 import { bulkBar } from "./bulk.js";
 import { editable } from "./cells.js";
 import { columnMenu, columnsOf, filterInput, filtersOf } from "./columns.js";
-import { capital, plural, shown, words } from "./format.js";
+import { capital, columnTitle, plural, shown } from "./format.js";
 import { guarded } from "./notice.js";
 import { choices, openRow } from "./rowform.js";
 import { typeOf } from "./types.js";
@@ -47,7 +47,7 @@ export async function showRows(now) {
   document.title = `${capital(type.plural)} · Alfred`;
   const find = h("input", { type: "search", id: "find-row", placeholder: `Search ${type.plural}`, "aria-label": `Search ${type.plural}`, autocomplete: "off", oninput: look });
   const may = (verb) => type.writes.includes(verb);
-  const toggle = (id, text, isOn, flip) => button(text, (event) => { flip(); event.currentTarget.setAttribute("aria-pressed", String(isOn())); draw(); }, { id, class: "quiet", "aria-pressed": String(isOn()) });
+  const toggle = (id, text, isOn, flip) => button(text, (event) => { flip(); /** @type {HTMLElement} */ (event.currentTarget).setAttribute("aria-pressed", String(isOn())); draw(); }, { id, class: "quiet", "aria-pressed": String(isOn()) });
   $("rows").replaceChildren(h("div", { class: "tools" }, find,
     toggle("filter-rows", "Filter", () => filtering, () => { filtering = !filtering; if (!filtering && Object.keys(wanted).length) { wanted = {}; guarded(reload); } }),
     columnMenu(type, draw),
@@ -102,7 +102,7 @@ const open = (row) => guarded(() => openRow(type, String(row.id), reload));
 // title is a column's head: it sorts, but for what has no order that people know.
 /** @param {string} column */
 function title(column) {
-  const text = capital(words(column.replace(/_id$/, "")));
+  const text = columnTitle(column);
   const sortable = !labels[column] && !["array", "json"].includes(kindOf(column));
   const sorted = order.replace("-", "") === column ? order.startsWith("-") ? "descending" : "ascending" : null;
   return h("th", { scope: "col", "aria-sort": sorted, "data-column": column }, sortable ? button(text, () => {

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { emit } from "./bus.js";
 import { $, button, h } from "./dom.js";
-import { capital } from "./format.js";
+import { capital, literally } from "./format.js";
 import { guarded } from "./notice.js";
 import { plain } from "./turn.js";
 import { typeOf } from "./types.js";
@@ -16,7 +16,7 @@ let asked = 0;
 // marked is a text with what was searched for marked in it.
 /** @param {string} text @param {string} words */
 export function marked(text, words) {
-  const wanted = words.split(/\s+/).filter((word) => word.length > 1).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const wanted = words.split(/\s+/).filter((word) => word.length > 1).map(literally);
   if (!wanted.length) return [text];
   return text.split(new RegExp(`(${wanted.join("|")})`, "giu")).map((part, i) => i % 2 ? h("mark", {}, part) : part);
 }

@@ -1,10 +1,11 @@
 // Replies as elements: Markdown, with rows that can be opened. What renders Markdown comes after the first screen.
 
 import { button } from "./dom.js";
+import { literally } from "./format.js";
 
 /** @type {((text: string) => DocumentFragment) | null} */
 let make = null;
-const loading = () => import("./markdown.js").then(({ fragment }) => { make = fragment; });
+const loading = () => import("../../../client/typescript/src/markdown.ts").then(({ fragment }) => { make = fragment; });
 
 // prepare fetches what renders Markdown: a reply is on its way. Where it fails it is asked for again when there is something to write.
 export const prepare = () => { loading().catch(() => {}); };
@@ -32,7 +33,7 @@ export function write(into, text, done = () => {}) {
 export function link(root, named) {
   const names = new Map(named.filter(({ label }) => label.trim().length > 2).map((n) => [n.label, n]));
   if (!names.size) return;
-  const longest = [...names.keys()].sort((a, b) => b.length - a.length).map((label) => label.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const longest = [...names.keys()].sort((a, b) => b.length - a.length).map(literally);
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${longest.join("|")})(?![\\p{L}\\p{N}])`, "gu");
   eachText(root, (text) => {
     const parts = text.data.split(pattern);
@@ -59,13 +60,4 @@ function eachText(root, each) {
   const texts = [];
   while (walker.nextNode()) texts.push(walker.currentNode);
   for (const text of texts) each(text);
-}
-
-// dropOptions takes a list out of a text that says nothing but what the buttons below it say.
-/** @param {HTMLElement} root @param {string[]} labels */
-export function dropOptions(root, labels) {
-  const plain = (text) => text.trim().replace(/[.?!]$/, "").toLowerCase();
-  const known = new Set(labels.map(plain));
-  const list = [...root.querySelectorAll("ul, ol")].findLast((l) => [...l.children].every((item) => known.has(plain(item.textContent))));
-  list?.remove();
 }

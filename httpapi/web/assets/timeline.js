@@ -8,7 +8,7 @@ import { count, duration, exactTime, plural, spent, words } from "./format.js";
 import { guarded } from "./notice.js";
 import { plain } from "./turn.js";
 import { openCall } from "./prompt.js";
-import { waterfall } from "./waterfall.js";
+import { callsOf, waterfall } from "./waterfall.js";
 
 /** @import { CallLine, Session, TimelineLine, ToolResult, Turn } from "../../../client/api" */
 
@@ -61,7 +61,7 @@ const titleOf = (c) => `${names[c.node] ?? c.node}${c.step ? ` · step ${c.step}
 function line(l, calls, results, look) {
   const time = h("time", { datetime: l.at, class: "soft" }, exactTime(l.at));
   if (l.kind === "node") {
-    const made = calls.filter((c) => c.node === l.node && (c.step ?? 0) === (l.step ?? 0) && c.call === (l.call ?? 1));
+    const made = callsOf(l, calls);
     return h("li", { class: "kind-node" }, h("div", {}, h("strong", {}, titleOf({ ...l, attempt: 1 })), h("span", { class: "soft" }, ` ${duration(l.duration_ms)}`),
       l.usage?.calls > 0 && h("span", { class: "soft" }, ` · ${count(l.usage.input_tokens)} → ${count(l.usage.output_tokens)} tokens`)),
     made.length > 0 && button("Prompt", () => look(made.at(-1)), { class: "quiet", "aria-label": `The prompt of ${titleOf(made.at(-1))}` }), time);

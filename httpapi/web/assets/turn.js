@@ -1,9 +1,11 @@
 // A turn as it is shown: the message, the plan and how far it is, the reply, what may be answered and done with it.
 
+import { dropOptions } from "../../../client/typescript/src/options.ts";
+import { stayAtEnd } from "../../../client/typescript/src/scroll.ts";
 import { $, announce, button, h, icon, iconButton } from "./dom.js";
 import { capital, duration, money, when } from "./format.js";
 import { thumbs } from "./feedback.js";
-import { dropOptions, link, openMore, write } from "./text.js";
+import { link, openMore, write } from "./text.js";
 import { undoing, written } from "./written.js";
 
 const doing = { understand: "Reading your message", think: "Planning", act: "Working", reply: "Writing" };
@@ -28,12 +30,12 @@ function said(message) {
 /** @import { Answer, Question, TurnLine } from "../../../client/api" */
 /** @import { Named } from "./text.js" */
 
-// What a turn asks of the page: answer(option) answers its question, again() asks anew, edit() puts the message into the box,
+// What a turn asks of the page: answer(option) answers its question, again() asks anew, retry() asks in its place, edit() puts the message into the box,
 // write() goes to where an answer in words is written, inspect() shows how it came about, results() what it read.
 /**
  * @param {Pick<TurnLine, "created_at" | "id" | "message" | "number" | "status">} turn
  * @param {{cancel: () => void, undo: () => void, answer: (option: {label: string, answer: Answer}) => void, again: () => void, edit: () => void, write: () => void,
- *   inspect: () => void, results: () => void}} on
+ *   inspect: () => void, results: () => void, retry: () => void}} on
  */
 export function turnView(turn, on) {
   const name = `turn ${turn.number}`;
@@ -47,15 +49,16 @@ export function turnView(turn, on) {
   const options = h("div", { class: "options", role: "group", "aria-label": "Answers" });
   const about = h("span", { class: "facts-line" });
   const wrote = h("div", { class: "written" });
+  const ways = h("div", {});
   const feedback = thumbs(turn.id, `The reply of ${name}`);
   const copy = (what, label) => iconButton("copy", label, () => {
     navigator.clipboard?.writeText(what()).then(() => announce("Copied"), () => announce("Copying is not allowed here"));
   });
   const item = h("li", { class: "turn", "data-number": turn.number, "data-id": turn.id }, h("span", { class: "visually-hidden" }, "You said"),
-    h("div", { class: "mine" }, said(turn.message), h("div", { class: "doings" }, copy(() => plain(turn.message), `Copy the message of ${name}`),
+    h("div", { class: "mine" }, said(turn.message), ways, h("div", { class: "doings" }, copy(() => plain(turn.message), `Copy the message of ${name}`),
       iconButton("edit", `Edit the message of ${name}`, on.edit))),
     h("span", { class: "visually-hidden" }, "Alfred"), plan, progress, trouble, reply, note, wrote, options,
-    h("div", { class: "about-turn" }, copy(() => text, `Copy the reply of ${name}`), feedback.buttons, iconButton("again", `Try ${name} again`, on.again),
+    h("div", { class: "about-turn" }, copy(() => text, `Copy the reply of ${name}`), feedback.buttons, iconButton("again", `Try ${name} again`, on.retry),
       button("How it came about", on.inspect, { class: "quiet", "aria-label": `How ${name} came about` }),
       h("time", { datetime: turn.created_at }, when(turn.created_at)), about));
 
@@ -91,6 +94,7 @@ export function turnView(turn, on) {
     message: turn.message,
     status: turn.status,
     labels: [],
+    hasWritten: false, // and it can be taken back
     text: () => text,
     working(what) {
       progress.hidden = false;
@@ -184,9 +188,12 @@ export function turnView(turn, on) {
     },
     // told shows what was done to rows, and what the person thought of the reply.
     told(turn) {
-      wrote.replaceChildren(...written(turn.wrote ?? [], on.results), ...undoing(turn.undo, name, on.undo));
+      view.hasWritten = turn.undo?.status === "possible";
+      wrote.replaceChildren(...written(turn.wrote ?? [], on.results), ...undoing(turn, name, on.undo));
       feedback.show(turn.feedback);
     },
+    /** @param {HTMLElement | null} nav */
+    ways(nav) { ways.replaceChildren(...nav ? [nav] : []); },
     // cost says what made the reply, how long it took and what it cost.
     cost({ model, seconds, usd }) {
       about.textContent = [model, seconds && duration(seconds * 1000), money(usd)].filter(Boolean).map((fact) => ` · ${fact}`).join("");
@@ -195,41 +202,4 @@ export function turnView(turn, on) {
   return view;
 }
 
-// The end stays in view, whatever grows or shrinks, unless the reader has scrolled up. What shrinks scrolls too, and may have
-// grown again before that is heard: only what happens at one size, or under the reader's hand, is the reader's doing.
-const list = $("scroll");
-const touched = 500; // ms; scrolling goes on for a while after a hand
-let atEnd = true;
-let top = 0;
-let size = "";
-let handAt = -Infinity;
-
-const sizeNow = () => `${list.scrollHeight} ${list.clientHeight}`;
-
-function settle() {
-  top = list.scrollTop;
-  size = sizeNow();
-  $("newest").hidden = atEnd;
-}
-
-function follow() {
-  if (atEnd) list.scrollTop = list.scrollHeight;
-  settle();
-}
-
-list.addEventListener("scroll", () => {
-  const isReader = size === sizeNow() || performance.now() - handAt < touched;
-  if (list.scrollHeight - list.scrollTop - list.clientHeight < 40) atEnd = true;
-  else if (isReader && list.scrollTop < top - 2) atEnd = false;
-  if (atEnd && !isReader) follow();
-  else settle();
-});
-for (const hand of ["wheel", "touchmove", "pointerdown", "keydown"]) list.addEventListener(hand, () => { handAt = performance.now(); }, { passive: true });
-const sizes = new ResizeObserver(follow);
-for (const part of [list, $("turns"), $("outbox"), $("empty")]) sizes.observe(part);
-$("newest").addEventListener("click", toEnd);
-
-export function toEnd() {
-  atEnd = true;
-  follow();
-}
+export const toEnd = stayAtEnd($("scroll"), [$("turns"), $("outbox"), $("empty")], $("newest"));

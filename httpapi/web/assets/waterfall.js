@@ -25,6 +25,10 @@ function parts(node, calls, before) {
   return /** @type {Part[]} */ (list.filter((part) => part.to > part.from));
 }
 
+// callsOf are the calls of models that a node made.
+/** @param {TimelineLine} node @param {CallLine[]} calls */
+export const callsOf = (node, calls) => calls.filter((c) => c.node === node.node && (c.step ?? 0) === (node.step ?? 0) && c.call === (node.call ?? 1));
+
 // waterfall draws the nodes of a turn, each with its model, tokens and cost.
 /** @param {TimelineLine[]} lines @param {CallLine[]} calls @param {(l: any) => string} titleOf */
 export function waterfall(lines, calls, titleOf) {
@@ -34,7 +38,7 @@ export function waterfall(lines, calls, titleOf) {
   const whole = Math.max(1, at(nodes.at(-1).at) - start);
   let before = start;
   return h("div", { class: "waterfall" }, h("ol", {}, nodes.map((node) => {
-    const made = calls.filter((c) => c.node === node.node && (c.step ?? 0) === (node.step ?? 0) && c.call === (node.call ?? 1));
+    const made = callsOf(node, calls);
     const spans = parts(node, made, before);
     before = at(node.at);
     const bar = h("div", { class: "bar", "aria-hidden": "true" }, spans.map((part) => {

@@ -2,7 +2,7 @@
 
 import { emit } from "./bus.js";
 import { button, h, icon } from "./dom.js";
-import { known } from "./registry.js";
+import { rowOf } from "./registry.js";
 import { isPart, typeOf } from "./types.js";
 
 /** @import { Undo, Wrote } from "../../../client/api" */
@@ -25,15 +25,15 @@ export function written(wrote, more) {
 function named(w, action) {
   if (action === "deleted") return h("s", {}, w.label);
   return button(w.label, () => {
-    const entity = known().find((e) => e.ref === w.ref && e.key);
+    const entity = rowOf(w.ref);
     if (entity) emit("open", entity);
   }, { class: "link" });
 }
 
 // undoing is how what was written is taken back, or why it cannot be.
-/** @param {Undo | undefined} undo @param {string} name @param {() => void} run */
-export function undoing(undo, name, run) {
-  if (undo?.status === "possible") return [button("Undo", run, { class: "undo", "aria-label": `Undo what ${name} did` })];
+/** @param {{undo?: Undo, undoes?: string | null}} turn @param {string} name @param {() => void} run */
+export function undoing({ undo, undoes }, name, run) {
+  if (undo?.status === "possible") return [button(undoes ? "Bring back" : "Undo", run, { class: "undo", "aria-label": undoes ? `Bring back what ${name} took away` : `Undo what ${name} did` })];
   const why = undo?.status === "done" ? "Taken back." : undo?.reason;
   return why ? [h("p", { class: "soft undone" }, why)] : [];
 }

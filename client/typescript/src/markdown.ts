@@ -18,10 +18,8 @@ const allowed = {
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
 };
 
-// fragment turns a text into elements.
-/** @param {string} text @returns {DocumentFragment} */
-export function fragment(text) {
-  /** @type {DocumentFragment} */
+/** fragment turns a text into elements. */
+export function fragment(text: string): DocumentFragment {
   const made = DOMPurify.sanitize(micromark(text, options), { ...allowed, RETURN_DOM_FRAGMENT: true });
   for (const link of made.querySelectorAll("a")) {
     if (!link.getAttribute("href")) link.replaceWith(...link.childNodes);

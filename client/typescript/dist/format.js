@@ -1,0 +1,48 @@
+// How values are written for people.
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const exact = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const number = new Intl.NumberFormat();
+export const count = (n) => number.format(n);
+export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
+export const exactTime = (at) => exact.format(new Date(at));
+/** when is short: the time today, the day before that. */
+export function when(at) {
+    const date = new Date(at);
+    return date.toDateString() === new Date().toDateString() ? clock.format(date) : day.format(date);
+}
+export function duration(ms) {
+    if (ms === null || ms === undefined)
+        return "";
+    return ms < 1000 ? `${count(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+export const money = (usd) => usd > 0 ? `$${usd < 0.01 ? usd.toFixed(5) : usd.toFixed(3)}` : "";
+/** spent sums up what calls of models used: "2 calls · 1,024 in · 80 out · $0.002". */
+export function spent({ calls, input_tokens: input, output_tokens: output, cached_tokens: cached, cost_usd: cost }) {
+    const tokens = `${count(input)} in${cached ? ` (${count(cached)} cached)` : ""} · ${count(output)} out`;
+    return [calls === undefined ? "" : plural(calls, "call"), tokens, money(cost)].filter(Boolean).join(" · ");
+}
+export const words = (name) => name.replaceAll("_", " ");
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+/** columnTitle is what people call a column: a reference by what it refers to. */
+export const columnTitle = (column) => capital(words(column.replace(/_id$/, "")));
+/** literally is a text that stands for itself in a pattern. */
+export const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+export const isEmpty = (value) => value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0)
+    || (typeof value === "object" && Object.keys(value).length === 0);
+/** shown writes a value of a row. */
+export function shown(value, kind) {
+    if (isEmpty(value))
+        return "";
+    if (value === true)
+        return "yes";
+    if (value === false)
+        return "no";
+    if (Array.isArray(value))
+        return value.map((item) => shown(item)).join(", ");
+    if (kind === "timestamp")
+        return when(value);
+    if (kind === "date")
+        return day.format(new Date(`${value}T00:00`));
+    return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,2 @@
+/** fragment turns a text into elements. */
+export declare function fragment(text: string): DocumentFragment;

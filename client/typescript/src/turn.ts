@@ -1,0 +1,139 @@
+// A turn as <alfred-chat> shows it.
+
+import type { Answer, EnqueuedTurn, PlannedStep, Question, Streamed, Turn, TurnLine } from "./index.js";
+import { drawCards, type Card } from "./cards.js";
+import { button, h } from "./dom.js";
+import { fragment } from "./markdown.js";
+import { dropOptions } from "./options.js";
+import type { Wording } from "./wording.js";
+
+const mention = /@\[([^\]\n]*)\]\([^()\s]*\)/g;
+
+export interface Doings {
+  say: (text: string, answer?: Answer) => void;
+  stop: (turn: string) => void;
+  undo: (turn: string) => void;
+  announce: (text: string) => void;
+}
+
+export type Begun = Pick<EnqueuedTurn, "id" | "number" | "status"> & { message: string };
+
+export class TurnView {
+  readonly item: HTMLElement;
+  status: Turn["status"];
+
+  readonly #activity = h("span", {});
+  readonly #progress: HTMLElement;
+  readonly #plan: HTMLElement;
+  readonly #reply = h("div", { class: "reply", part: "reply", dir: "auto" });
+  readonly #options: HTMLElement;
+  readonly #after = h("div", { class: "after" });
+  #text = "";
+  #labels: string[] = [];
+  #before = "";
+
+  constructor(readonly words: Wording, readonly turn: Begun, readonly on: Doings, name: string) {
+    this.status = turn.status;
+    this.#progress = h("div", { class: "progress", hidden: true }, h("span", { class: "spinner", "aria-hidden": "true" }), this.#activity);
+    this.#plan = h("ol", { class: "plan", "aria-label": words.plan, hidden: true });
+    this.#options = h("div", { class: "options", role: "group", "aria-label": words.answers, hidden: true });
+    this.item = h("li", { class: "turn", part: "turn", "data-number": turn.number },
+      h("span", { class: "hidden" }, words.youSaid), h("p", { class: "said", part: "message", dir: "auto" }, turn.message.replace(mention, "@$1")),
+      h("span", { class: "hidden" }, `${name} ${words.says}`), this.#plan, this.#progress, this.#reply, this.#options, this.#after);
+    if (this.isOpen) this.#working(turn.status === "queued" ? words.waiting : words.starting);
+  }
+
+  get isOpen(): boolean { return this.status === "queued" || this.status === "running"; }
+
+  #working(what: string): void {
+    this.#progress.hidden = false;
+    this.#activity.textContent = what;
+    this.item.setAttribute("aria-busy", "true");
+  }
+
+  connection(there: boolean): void {
+    if (this.#progress.hidden || there === (this.#activity.textContent !== this.words.cut)) return;
+    if (!there) this.#before = this.#activity.textContent ?? "";
+    this.#activity.textContent = there ? this.#before : this.words.cut;
+  }
+
+  hear(event: Streamed): void {
+    if (!this.isOpen) return;
+    switch (event.type) {
+      case "turn.started": this.status = "running"; return this.#working(this.words.starting);
+      case "node.started": return this.#node(event.data.node);
+      case "node.waiting": return this.#working(this.words.slow);
+      case "plan": return this.#planned(event.data.steps);
+      case "step.started": return this.#working(`${event.data.description}…`);
+      case "step.finished": return this.#stepped(event.data.step, event.data.summary);
+      case "reply.delta": this.#text += event.data.text; return this.#write();
+      case "reply.reset": this.#text = ""; return this.#write();
+      case "reply": this.#text = event.data.text; return this.#write();
+      case "question": return this.ask(event.data);
+    }
+  }
+
+  #node(node: string): void {
+    const what = (this.words as Record<string, string>)[node];
+    if (!what) return;
+    this.#working(what);
+    this.on.announce(what);
+  }
+
+  #planned(steps: PlannedStep[]): void {
+    this.#plan.hidden = false;
+    for (const left of this.#plan.querySelectorAll("li:not(.done)")) left.remove();
+    this.#plan.append(...steps.map((s) => h("li", { "data-step": s.step }, s.description)));
+  }
+
+  #stepped(step: number, summary: string): void {
+    const line = this.#plan.querySelector(`[data-step="${Number(step)}"]`);
+    line?.classList.add("done");
+    if (line && summary) line.textContent = summary;
+  }
+
+  #write(): void {
+    this.#reply.replaceChildren(fragment(this.#text));
+    if (this.#labels.length) dropOptions(this.#reply, this.#labels);
+  }
+
+  ask({ id, options }: Pick<Question, "id" | "options">): void {
+    this.#options.hidden = options.length === 0;
+    this.#options.replaceChildren(...options.map(({ id: option, label }) => button(label, () => {
+      this.closeQuestion();
+      this.on.say(label, option ? { question_id: id, option_id: option } : undefined);
+    }, { part: "option" })));
+    this.#labels = options.map((o) => o.label);
+    this.#write();
+  }
+
+  closeQuestion(): void {
+    this.#options.hidden = true;
+    this.#options.replaceChildren();
+  }
+
+  // end shows how it ended.
+  end(turn: Pick<Turn | TurnLine, "status" | "reply" | "error">, aloud: boolean): void {
+    this.status = turn.status;
+    this.#progress.hidden = true;
+    this.#plan.hidden = true;
+    this.item.removeAttribute("aria-busy");
+    this.#text = turn.reply ?? (turn.status === "cancelled" ? this.#text : "");
+    this.#write();
+    if (turn.status === "cancelled" && this.#text) this.#reply.append(h("p", { class: "soft" }, this.words.stopped));
+    else if (turn.error) {
+      this.#reply.append(h("p", { class: "trouble" }, turn.error.message));
+      const again = button(this.words.again, () => { again.remove(); this.on.say(this.turn.message); });
+      this.#reply.append(again);
+    }
+    if (aloud) this.on.announce(this.#reply.textContent ?? "");
+  }
+
+  // told shows what was read and written, and how to take it back.
+  told({ undo, undoes }: Pick<Turn, "undo" | "undoes">, cards: Card[]): void {
+    const words = this.words;
+    const back = button(undoes ? words.redo : words.undo, () => { back.remove(); this.on.undo(this.turn.id); }, { class: "quiet" });
+    const why = undo?.status === "done" ? words.undone : undo?.reason;
+    this.#after.replaceChildren(...drawCards(words, cards), ...undo?.status === "possible" ? [back] : why ? [h("p", { class: "soft" }, why)] : []);
+  }
+}

@@ -1,0 +1,69 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// Y08: editing a message and trying again are forks: what was said stays, one moves between the two, and what was written since is taken
+// back first, unless the person keeps it. Undoing can be undone, and says so.
+func TestY08EditingForks(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Show my recipes")
+	b.lastReply(1)
+	b.say("Draft a Thai basil chicken")
+	b.lastReply(2)
+	b.say("Save it")
+	b.lastReply(3)
+	b.until(`document.querySelector(".turn:last-child .undo") !== null`)
+	saved := `SELECT count(*) FROM kitchen.recipes WHERE name = 'Thai Basil Chicken'`
+	h.requireRows(t, "1", saved)
+	first := b.eval(`location.hash`)
+
+	// Said otherwise: the rows saved since are taken back first.
+	b.click(`[aria-label="Edit the message of turn 2"]`)
+	b.until(`document.querySelector("#message").value === "Draft a Thai basil chicken" && !document.querySelector("#editing").hidden`)
+	b.look("editing")
+	b.fill("#message", "Show my tasks")
+	b.eval(`document.querySelector("#composer").requestSubmit()`)
+	b.shows("dialog[open]", "Undo what was done since?")
+	b.shows("dialog[open]", "Thai Basil Chicken")
+	b.look("undo_first")
+	b.click("dialog[open] .primary")
+	b.until(`location.hash !== ` + "`" + first + "`")
+	b.lastReply(2)
+	require.Equal(t, "Show my tasks", b.text(".turn:last-child .said"))
+	require.Equal(t, "true", b.eval(`document.querySelector("#editing").hidden`))
+	h.requireRows(t, "0", saved)
+	b.do(chromedp.Reload())
+	b.shows(".turn:last-child .ways", "2 of 2")
+	require.Equal(t, "false", b.eval(`document.querySelector(".turn:first-child .ways") !== null`))
+	b.look("branch")
+
+	// Back to what it was, where undoing is a turn that may be undone in turn.
+	b.click(".ways a")
+	b.lastReply(4)
+	require.Equal(t, first, b.eval(`location.hash`))
+	b.shows(".turn:nth-child(2) .ways", "1 of 2")
+	b.shows(".turn:last-child .undo", "Bring back")
+	b.click(".turn:last-child .undo")
+	b.lastReply(5)
+	h.requireRows(t, "1", saved)
+
+	// Tried again, keeping the rows: a third way.
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[aria-label="Try turn 1 again"]').click()`))
+	b.until(`location.hash !== ` + "`" + first + "`" + ` || document.querySelector("dialog[open]") !== null`)
+	b.eval(`[...document.querySelectorAll("dialog[open] button")].find((e) => e.textContent === "Keep the rows")?.click()`)
+	b.lastReply(1)
+	h.requireRows(t, "1", saved)
+	h.requireRows(t, "3", `SELECT count(*) FROM sessions`)
+	b.do(chromedp.Reload())
+	b.shows(".turn:first-child .ways", "of 2")
+	b.requireNoTrouble()
+}
