@@ -15,7 +15,11 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
 
 .PHONY: bench
-bench: bench/turns bench/growth bench/recall ## measure everything but the peers, an hour at most; on a machine with nothing else to do
+bench: bench/turns bench/growth bench/recall ## measure everything but peers and models, an hour at most; on a machine with nothing else to do
+
+.PHONY: bench/cost
+bench/cost: ## what models cost in a long conversation, beside agent loops, at simulated providers; writes docs/cost.md; needs node and npm
+	@$(DATABASE); go run ./internal/bench -cost -o docs/cost.md
 
 .PHONY: bench/growth
 bench/growth: ## what grows: long sessions, large tables, memory, first words; writes docs/growth.md

@@ -13,7 +13,9 @@
 //
 // With -growth (sizes.go) it measures what long sessions, large tables, first words
 // and the programs themselves take, and writes docs/growth.md; with -peers (peers.go)
-// the same turn on what others use.
+// the same turn on what others use. With -cost (cost.go) nothing is measured: a long
+// conversation is recorded (talk.go), and simulated providers (provider.go) say what its
+// calls would cost and take, beside those of agent loops; writes docs/cost.md.
 //
 // It knows no package's inside: milestones are taken from the statements that pass
 // the connection (meter.go). Timing decides no test; counts do (counts_test.go).

@@ -133,7 +133,7 @@ func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uui
 	var done *milestones
 	err := pg.InTx(ctx, rig.pool, func(tx pgx.Tx) error {
 		var err error
-		if turn, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: "Look at my recipes and put one more thing on my shopping list."}); err == nil {
+		if turn, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: looking}); err == nil {
 			done = rig.meter.watch(turn.TurnID)
 		}
 

@@ -195,7 +195,7 @@ func measurePruning(ctx context.Context, address string, prune func(context.Cont
 func (r *rig) replies(ctx context.Context, session uuid.UUID, more func() bool) ([]time.Duration, error) {
 	var all []time.Duration
 	for more() {
-		took, err := r.turn(ctx, session)
+		took, err := r.turn(ctx, session, looking)
 		if err != nil {
 			return nil, err
 		}

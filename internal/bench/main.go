@@ -19,6 +19,7 @@ func main() {
 	page := flag.String("o", "", "also write the report to this file")
 	peers := flag.Bool("peers", false, "measure Alfred beside its peers instead")
 	growth := flag.Bool("growth", false, "measure what grows, first words, memory and starts instead")
+	cost := flag.Bool("cost", false, "compute what models cost in a long conversation, beside agent loops, instead")
 	shards := flag.Float64("shards", 0, "simulate users spread over databases that carry so many turns per second each; measures nothing")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the client's and the worker's side to this file")
 	flag.Parse()
@@ -30,7 +31,7 @@ func main() {
 
 		return
 	}
-	if err := run(ctx, os.Getenv("DATABASE_URL"), *page, *profile, subject(*peers, *growth), os.Stdout); err != nil {
+	if err := run(ctx, os.Getenv("DATABASE_URL"), *page, *profile, subject(*peers, *growth, *cost), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -41,14 +42,17 @@ const (
 	subjectTurns  = "turns"
 	subjectPeers  = "peers"
 	subjectGrowth = "growth"
+	subjectCost   = "cost"
 )
 
-func subject(peers, growth bool) string {
+func subject(peers, growth, cost bool) string {
 	switch {
 	case peers:
 		return subjectPeers
 	case growth:
 		return subjectGrowth
+	case cost:
+		return subjectCost
 	}
 
 	return subjectTurns
@@ -83,6 +87,8 @@ func run(ctx context.Context, address, page, profile, what string, out io.Writer
 		text, err = comparePeers(ctx, s, address)
 	case subjectGrowth:
 		text, picture, err = measureSizes(ctx, s, own)
+	case subjectCost:
+		text, picture, err = measureCost(ctx, own)
 	default:
 		text, err = measureAll(ctx, s, own)
 	}

@@ -53,19 +53,15 @@ const settled = 2 * time.Second
 // preparePeers builds the peers' programs in folder.
 func preparePeers(ctx context.Context, folder string) ([]contestant, error) {
 	source := filepath.Join("internal", "bench", "peers")
-	lang, err := filepath.Abs(filepath.Join(source, "langgraph", "main.mjs"))
+	lang, err := filepath.Abs(filepath.Join(langGraph(), "main.mjs"))
 	if err != nil {
 		return nil, fmt.Errorf("find the peers: %w", err)
 	}
-	for _, build := range [][]string{
-		{"go", "build", "-C", source, "-o", folder + "/", "./dbos", "./adk"},
-		{"npm", "ci", "--silent", "--prefix", filepath.Dir(lang)},
-	} {
-		cmd := exec.CommandContext(ctx, build[0], build[1:]...)
-		cmd.Stderr = os.Stderr
-		if err := cmd.Run(); err != nil {
-			return nil, fmt.Errorf("build the peers: %w", err)
-		}
+	if err := buildPeers(ctx, "go", "build", "-C", source, "-o", folder+"/", "./dbos", "./adk"); err != nil {
+		return nil, err
+	}
+	if err := installLangGraph(ctx); err != nil {
+		return nil, err
 	}
 
 	return []contestant{
@@ -74,6 +70,23 @@ func preparePeers(ctx context.Context, folder string) ([]contestant, error) {
 		{name: "Google ADK (Go)", program: []string{filepath.Join(folder, "adk")}, effects: "apart from the event"},
 		{name: "LangGraph.js", program: []string{"node", lang}, effects: "apart from the checkpoint"},
 	}, nil
+}
+
+// langGraph is the folder of the programs on LangGraph.js.
+func langGraph() string { return filepath.Join("internal", "bench", "peers", "langgraph") }
+
+func installLangGraph(ctx context.Context) error {
+	return buildPeers(ctx, "npm", "ci", "--silent", "--prefix", langGraph())
+}
+
+func buildPeers(ctx context.Context, program string, args ...string) error {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build the peers: %w", err)
+	}
+
+	return nil
 }
 
 // comparePeers runs every contest and returns the page.

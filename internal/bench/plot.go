@@ -1,24 +1,29 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
 )
 
-// series is one line of a plot: its value at each x, as a multiple of the first.
+// series is one line of a plot: its value at each x, as a multiple of base, or of the first where base is 0.
 type series struct {
 	name, color string
+	dashes      int // their length; 0 for none
 	values      []float64
+	base        float64
 }
 
-// plot draws how values change over x, which grows tenfold from step to step, as multiples of where they began.
-func plot(xs []int, all []series) string {
+func (s *series) at(i int) float64 { return s.values[i] / cmp.Or(s.base, s.values[0]) }
+
+// plot draws how values change over x, a step apart whatever their distance, as multiples.
+func plot(about string, xs []int, all []series) string {
 	const width, height, left, top, right, bottom = 640, 260, 50, 20, 160, 40
 	most := 2.0
 	for _, s := range all {
-		for _, v := range s.values {
-			most = max(most, math.Ceil(v/s.values[0]))
+		for i := range s.values {
+			most = max(most, math.Ceil(s.at(i)))
 		}
 	}
 	x := func(i int) float64 { return left + float64(i)*(width-left-right)/float64(len(xs)-1) }
@@ -31,14 +36,14 @@ func plot(xs []int, all []series) string {
 	for i, n := range xs {
 		fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle" fill="#555">%d</text>`+"\n", x(i), height-bottom+18, n)
 	}
-	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle" fill="#555">turns before</text>`+"\n", (left+width-right)/2, height-6)
+	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle" fill="#555">%s</text>`+"\n", (left+width-right)/2, height-6, about)
 	for i, s := range all {
 		points := make([]string, len(s.values))
-		for j, v := range s.values {
-			points[j] = fmt.Sprintf("%.1f,%.1f", x(j), y(v/s.values[0]))
+		for j := range s.values {
+			points[j] = fmt.Sprintf("%.1f,%.1f", x(j), y(s.at(j)))
 		}
-		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/><text x="%d" y="%d" fill="%s">%s</text>`+"\n",
-			strings.Join(points, " "), s.color, width-right+12, top+12+18*i, s.color, s.name)
+		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2" stroke-dasharray="%d"/><text x="%d" y="%d" fill="%s">%s</text>`+"\n",
+			strings.Join(points, " "), s.color, s.dashes, width-right+12, top+12+18*i, s.color, s.name)
 	}
 
 	return b.String() + "</svg>\n"
@@ -54,5 +59,5 @@ func (z *sizes) plot() string {
 		}
 	}
 
-	return plot(xs, lines)
+	return plot("turns before", xs, lines)
 }

@@ -101,7 +101,7 @@ func (r *rig) play(ctx context.Context, sessions []uuid.UUID, n int) ([]latency,
 	for i, session := range sessions {
 		group.Go(func() error {
 			for range n {
-				took, err := r.turn(ctx, session)
+				took, err := r.turn(ctx, session, looking)
 				if err != nil {
 					return err
 				}
@@ -120,8 +120,11 @@ func (r *rig) play(ctx context.Context, sessions []uuid.UUID, n int) ([]latency,
 	return flat, err
 }
 
+// looking is the message whose turn reads the recipes and writes one row.
+const looking = "Look at my recipes and put one more thing on my shopping list."
+
 // turn has one turn and waits until it is summarized.
-func (r *rig) turn(ctx context.Context, session uuid.UUID) (latency, error) {
+func (r *rig) turn(ctx context.Context, session uuid.UUID, message string) (latency, error) {
 	var (
 		turn *jobs.Enqueued
 		done *milestones
@@ -129,7 +132,7 @@ func (r *rig) turn(ctx context.Context, session uuid.UUID) (latency, error) {
 	began := time.Now()
 	err := pg.InTx(ctx, r.pool, func(tx pgx.Tx) error {
 		var err error
-		turn, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: "Look at my recipes and put one more thing on my shopping list."})
+		turn, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: message})
 		if err == nil {
 			done = r.meter.watch(turn.TurnID)
 		}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"alfred/llm"
+)
+
+// speaker is who has the conversation: the calls of each turn, and what they came to at each provider.
+type speaker struct {
+	Name, color string
+	calls       [][]call
+	spent       map[string][]spent
+}
+
+// measureCost has the conversation with Alfred, plays it to the agents and asks the providers what it comes to.
+func measureCost(ctx context.Context, address string) (page, picture string, err error) {
+	if err := installLangGraph(ctx); err != nil {
+		return "", "", err
+	}
+	talk, err := recordTalk(ctx, address, conversation())
+	if err != nil {
+		return "", "", fmt.Errorf("have the conversation: %w", err)
+	}
+	speakers := []*speaker{{Name: "Alfred", color: "#1b6ca8"}, {Name: "agent, all turns", color: "#b5541c"}, {Name: "agent, last ten", color: "#3b7d3b"}}
+	for _, turn := range talk.Turns {
+		speakers[0].calls = append(speakers[0].calls, turn.calls)
+	}
+	for i, kept := range []int{0, 10} {
+		if speakers[i+1].calls, err = talk.loop(ctx, kept); err != nil {
+			return "", "", fmt.Errorf("%s: %w", speakers[i+1].Name, err)
+		}
+	}
+	for _, s := range speakers {
+		s.bill()
+	}
+	c := &comparison{at: time.Now().UTC(), turns: len(talk.Turns), speakers: speakers}
+
+	return c.page(), c.plot(), nil
+}
+
+// bill has each provider answer the turns, with nothing in its cache at first.
+func (s *speaker) bill() {
+	s.spent = map[string][]spent{}
+	for _, terms := range profiles() {
+		p := newProvider(terms)
+		for _, calls := range s.calls {
+			s.spent[terms.Provider] = append(s.spent[terms.Provider], p.turn(calls))
+		}
+	}
+}
+
+// mean is that of the repeated messages from a turn on.
+func (s *speaker) mean(provider string, from int) mean {
+	var sum spent
+	for _, turn := range s.spent[provider][from-1 : from-1+len(repeated())] {
+		sum.add(turn)
+	}
+
+	return mean{sum, float64(len(repeated()))}
+}
+
+// mean of so many turns, whose sum it holds.
+type mean struct {
+	sum   spent
+	turns float64
+}
+
+func (m mean) of(n int) float64  { return float64(n) / m.turns }
+func (m mean) seconds() float64  { return m.sum.Seconds / m.turns }
+func (m mean) thousand() float64 { return 1000 * m.sum.Dollars / m.turns }
+
+// loop plays the conversation to an agent on LangGraph.js that is sent the last turns, or with 0 all of them.
+func (t *talk) loop(ctx context.Context, kept int) ([][]call, error) {
+	input, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "node", filepath.Join(langGraph(), "loop.mjs"), "--turns", strconv.Itoa(kept))
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(input), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("run it: %w", err)
+	}
+	turns, sent := make([][]call, len(t.Turns)), []part{}
+	for lines := json.NewDecoder(bytes.NewReader(out)); lines.More(); {
+		var line struct {
+			Turn    int            `json:"turn"`
+			Added   []string       `json:"added"`
+			Skipped int            `json:"skipped"`
+			Text    string         `json:"text"`
+			Calls   []llm.ToolCall `json:"calls"`
+		}
+		if err := lines.Decode(&line); err != nil {
+			return nil, fmt.Errorf("read its calls: %w", err)
+		}
+		for _, text := range line.Added {
+			sent = append(sent, part{Text: text})
+		}
+		parts := append([]part{{t.tools, true}, {t.system, true}}, sent[line.Skipped:]...)
+		parts[len(parts)-1].Mark = true
+		answer := llm.Response{Text: line.Text, ToolCalls: line.Calls}
+		turns[line.Turn] = append(turns[line.Turn], call{Parts: parts, Output: answer.EstimateTokens(), Words: line.Text != ""})
+	}
+
+	return turns, nil
+}

@@ -1,0 +1,372 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/domain"
+	"alfred/llm"
+	"alfred/llm/offline"
+	"alfred/nodes"
+)
+
+// message is one of the conversation. Where the plan for it is known to the last value, Call is what a planner writes
+// out ($draft is the newest draft), and Reply how it is answered.
+type message struct{ Kind, Say, Call, Reply string }
+
+// points are the turns from which on the same messages are sent again.
+func points() []int { return []int{1, 10, 50, 200} }
+
+// repeated are the messages that are compared.
+func repeated() []message {
+	all := []message{
+		{Say: "What is in my fridge?"}, adding("oat milk", "shopping list", "shopping_list"), {Say: "How do I make Pad See Ew?"},
+		{Say: "Draft a lentil curry"}, saving("the lentil curry"), {Say: "Thanks!"},
+	}
+	for i, kind := range []string{"plain read", "plain write", "detail", "draft", "saving a draft", "small talk"} {
+		all[i].Kind = kind
+	}
+
+	return all
+}
+
+func adding(name, place, table string) message {
+	return message{
+		Say: "Add 2 " + name + " to my " + place, Reply: "I have added 2 " + name + " to your " + place + ". Anything else?",
+		Call: fmt.Sprintf(`{"step": 1, "tool": "db_create", "table": %q, "set": [{"column": "name", "value": %q}, {"column": "quantity", "value": 2}]}`, table, name),
+	}
+}
+
+func saving(dish string) message {
+	return message{
+		Say: "Save it", Reply: "I have saved " + dish + " with all its ingredients. Shall I plan it for a day?",
+		Call: `{"step": 1, "tool": "db_create", "table": "recipes", "from_ref": "$draft"}`,
+	}
+}
+
+// between are the messages before the n-th point, always of the same kinds about other things.
+func between(n int) message {
+	dish := []string{"tomato soup", "mushroom risotto", "chickpea stew", "beef chili", "salmon bowl", "potato salad", "pumpkin curry", "egg fried rice"}[n/13%8]
+	thing := []string{"eggs", "carrots", "apples", "lentils", "leeks", "lemons", "walnuts", "mushrooms"}[n/13%8]
+
+	return []message{
+		{Say: "What is in my pantry?"},
+		adding(thing, "pantry", "inventory"),
+		{Say: "Show my recipes"},
+		{Say: "How do I make Shakshuka Classic?"},
+		{Say: "Draft a " + dish},
+		{Say: "Make it vegetarian"},
+		saving("the vegetarian " + dish),
+		{Say: "Put it on Friday's dinner"},
+		{Say: "What is planned?"},
+		adding(thing, "shopping list", "shopping_list"),
+		{Say: "What's on my shopping list?"},
+		{Say: "No cod this week"},
+		{Say: "Thanks!"},
+	}[n%13]
+}
+
+// conversation is all of it, in order.
+func conversation() []message {
+	var all []message
+	filled := 0
+	for _, at := range points() {
+		for len(all) < at-1 {
+			all = append(all, between(filled))
+			filled++
+		}
+		all = append(all, repeated()...)
+	}
+
+	return all
+}
+
+// part of a prompt, in the order in which providers read it: tools and schema, instructions, messages.
+type part struct {
+	Text string
+	Mark bool // what was read up to here is put into a cache that wants marks
+}
+
+// call is one call of a model.
+type call struct {
+	Parts  []part
+	Output int  // tokens
+	Words  bool // its text is the reply, and is shown while it arrives
+	Behind bool // nobody waits for it
+}
+
+// listening is the offline model, with answers as long as instructions and schema ask of others, and notes what it is
+// asked.
+type listening struct {
+	llm.Model
+
+	mu    sync.Mutex
+	now   message
+	calls []call
+	tools map[string]llm.Tool
+}
+
+// Generate implements llm.Model.
+func (m *listening) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	quiet := *req
+	quiet.OnDelta = nil
+	resp, err := m.Model.Generate(ctx, &quiet)
+	if err != nil {
+		return resp, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.reword(req, resp); err != nil {
+		return nil, fmt.Errorf("%s of %q: %w", req.Node, m.now.Say, err)
+	}
+	if req.OnDelta != nil {
+		req.OnDelta(resp.Text)
+	}
+	c := call{Output: resp.EstimateTokens(), Words: req.OnDelta != nil, Behind: req.Node == "summarize" || req.Node == "compress"}
+	var tools strings.Builder
+	for _, tool := range req.Tools {
+		m.tools[tool.Name] = tool
+		tools.WriteString(tool.Name + tool.Description + string(tool.Schema))
+	}
+	// The marks are those of package llm/anthropic.
+	c.Parts = []part{{tools.String() + string(req.Schema), true}, {req.System, true}}
+	for _, said := range req.Messages {
+		c.Parts = append(c.Parts, part{Text: said.Content})
+	}
+	m.calls = append(m.calls, c)
+
+	return resp, nil
+}
+
+// reword makes of rules' answers what a model would have written.
+func (m *listening) reword(req *llm.Request, resp *llm.Response) error {
+	var answer any
+	switch req.Node {
+	case "reply":
+		resp.Text = cmp.Or(m.now.Reply, resp.Text)
+
+		return nil
+	case "understand":
+		both := &nodes.TogetherOutput{}
+		if err := json.Unmarshal([]byte(resp.Text), both); err != nil {
+			return err
+		}
+		m.writeOut(req, both.Plan)
+		answer = both
+	case "compress": // in a hundred words each
+		short := &nodes.CompressOutput{}
+		if err := json.Unmarshal([]byte(resp.Text), short); err != nil {
+			return err
+		}
+		for _, text := range []*string{&short.Conversation, &short.Narrative} {
+			words := strings.Fields(*text)
+			*text = strings.Join(words[max(0, len(words)-100):], " ")
+		}
+		answer = short
+	default:
+		return nil
+	}
+	written, err := json.Marshal(answer)
+	if err == nil {
+		resp.Text, err = spelledOut(req.Schema, written)
+	}
+
+	return err
+}
+
+var drafts = regexp.MustCompile(`gen_recipe_\d+`)
+
+// writeOut has the plan carry its calls where models write them, the message's among them.
+func (m *listening) writeOut(req *llm.Request, plan *nodes.ThinkOutput) {
+	if plan == nil {
+		return
+	}
+	if m.now.Call != "" {
+		newest := slices.MaxFunc(append(drafts.FindAllString(req.Messages[0].Content, -1), ""), func(a, b string) int {
+			return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+		})
+		plan.Calls = []json.RawMessage{json.RawMessage(strings.ReplaceAll(m.now.Call, "$draft", newest))}
+	}
+	for i := range plan.Steps {
+		for _, call := range plan.Steps[i].Calls {
+			plan.Calls = append(plan.Calls, json.RawMessage(fmt.Sprintf(`{"step": %d, %s`, i+1, call[1:])))
+		}
+		plan.Steps[i].Calls = nil
+	}
+}
+
+// spelledOut is an answer with all that its schema requires, as servers hold models to it.
+func spelledOut(schema, answer json.RawMessage) (string, error) {
+	var s map[string]any
+	var v any
+	if err := errors.Join(json.Unmarshal(schema, &s), json.Unmarshal(answer, &v)); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(spelled(s, v))
+
+	return string(text), err
+}
+
+func spelled(schema map[string]any, v any) any {
+	if either, ok := schema["anyOf"].([]any); ok && v != nil {
+		schema, _ = either[0].(map[string]any)
+	}
+	switch schema["type"] {
+	case "string":
+		return cmp.Or(v, any(""))
+	case "array":
+		given, _ := v.([]any)
+		items, _ := schema["items"].(map[string]any)
+		list := make([]any, len(given))
+		for i := range given {
+			list[i] = spelled(items, given[i])
+		}
+
+		return list
+	case "object":
+		given, _ := v.(map[string]any)
+		properties, _ := schema["properties"].(map[string]any)
+		fields := map[string]any{}
+		for name, property := range properties {
+			property, _ := property.(map[string]any)
+			fields[name] = spelled(property, given[name])
+		}
+
+		return fields
+	}
+
+	return v
+}
+
+// used is one use of a tool in a turn, and the rows that it gave.
+type used struct {
+	Tool string          `json:"tool"`
+	Args json.RawMessage `json:"args"`
+	Rows json.RawMessage `json:"rows"`
+}
+
+// told is one turn, as any assistant with these tools could have had it.
+type told struct {
+	Message string   `json:"message"`
+	Rounds  [][]used `json:"rounds"` // what can be asked for at once
+	Reply   string   `json:"reply"`
+
+	calls []call // Alfred's
+}
+
+// talk is a recorded conversation, and what any assistant of the domain has to know.
+type talk struct {
+	Turns []*told `json:"turns"`
+
+	system, tools string
+}
+
+// recordTalk has the conversation with Alfred.
+func recordTalk(ctx context.Context, address string, messages []message) (*talk, error) {
+	model := &listening{tools: map[string]llm.Tool{}}
+	r, err := startRigWith(ctx, address, model)
+	if err != nil {
+		return nil, err
+	}
+	defer r.stop(ctx) //nolint:errcheck // all was read
+	files, file := domain.Find("kitchen")
+	kitchen, err := domain.Open(ctx, r.pool, files, file)
+	if err != nil {
+		return nil, err
+	}
+	model.Model = offline.New(kitchen)
+	sessions, err := newSessions(ctx, r.pool, 1)
+	if err != nil {
+		return nil, err
+	}
+	t := &talk{system: instructions(kitchen)}
+	for _, m := range messages {
+		model.now, model.calls = m, nil
+		turn, err := r.hold(ctx, sessions[0], m.Say)
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", m.Say, err)
+		}
+		turn.calls = model.calls
+		t.Turns = append(t.Turns, turn)
+	}
+	t.tools = dataTools(model.tools)
+
+	return t, nil
+}
+
+// hold has one turn and waits until nothing of it is left to do.
+func (r *rig) hold(ctx context.Context, session uuid.UUID, say string) (*told, error) {
+	if _, err := r.turn(ctx, session, say); err != nil {
+		return nil, err
+	}
+	if err := r.settle(ctx); err != nil {
+		return nil, err
+	}
+	t := &told{Message: say}
+	var id uuid.UUID
+	err := r.pool.QueryRow(ctx, `SELECT id, reply FROM turns WHERE session_id = $1 ORDER BY number DESC LIMIT 1`, session).Scan(&id, &t.Reply)
+	if err != nil {
+		return nil, fmt.Errorf("read the turn: %w", err)
+	}
+	// A draft is words to those who have no drafts, and saving it is to say it once more.
+	rows, err := r.pool.Query(ctx, `SELECT s.tool, CASE WHEN a.content IS NULL THEN s.params ELSE s.params - 'from_ref' || jsonb_build_object('data', a.content) END, s.rows
+		FROM turn_step_results AS s
+		LEFT JOIN LATERAL (SELECT content FROM artifacts WHERE session_id = $2 AND ref = s.params ->> 'from_ref' ORDER BY version DESC LIMIT 1) AS a ON true
+		WHERE s.turn_id = $1 AND s.error_code IS NULL AND s.tool <> 'generate' ORDER BY s.step, s.call`, id, session)
+	if err != nil {
+		return nil, fmt.Errorf("read its tools: %w", err)
+	}
+	uses, err := pgx.CollectRows(rows, pgx.RowToStructByPos[used])
+	t.Rounds = inRounds(uses)
+
+	return t, err
+}
+
+// inRounds groups uses that need not wait for each other: reads, then writes.
+func inRounds(uses []used) [][]used {
+	var rounds [][]used
+	wrote := false
+	for _, u := range uses {
+		writes := u.Tool != nodes.ToolRead && slices.Contains(nodes.DataTools("write"), u.Tool)
+		if len(rounds) == 0 || writes != wrote {
+			rounds = append(rounds, nil)
+		}
+		wrote, rounds[len(rounds)-1] = writes, append(rounds[len(rounds)-1], u)
+	}
+
+	return rounds
+}
+
+// instructions are those of a plain agent: who it is, how to go about it, and the tables.
+func instructions(d *domain.Domain) string {
+	text := d.Persona + "\n\nAnswer the user with the help of the tools. Read before you tell, say only what the tools said, and save nothing that the user did not ask for.\n"
+	for _, e := range d.Entities {
+		text += "\n" + e.Describe() + "\n"
+	}
+
+	return text
+}
+
+// dataTools are the tools for data among those that Act was offered.
+func dataTools(all map[string]llm.Tool) string {
+	var text strings.Builder
+	for _, step := range []string{"read", "analyze", "write"} {
+		for _, name := range nodes.DataTools(step) {
+			tool := all[name]
+			text.WriteString(tool.Name + tool.Description + string(tool.Schema))
+			delete(all, name)
+		}
+	}
+
+	return text.String()
+}
