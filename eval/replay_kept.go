@@ -33,35 +33,27 @@ func GoOn(file string, of *Replay) (before *Replay, add func(*ReplayedTurn) erro
 			}
 			before.Turns = append(before.Turns, turn)
 		}
-	} else if whole, err = line(&Replay{Session: of.Session, Model: of.Model, From: max(of.From, 1), With: of.With}); err != nil {
-		return nil, nil, err
+		err = os.Truncate(file, int64(len(whole)))
+	} else if err = os.Truncate(file, 0); err == nil || errors.Is(err, os.ErrNotExist) {
+		err = appendLine(file, &Replay{Session: of.Session, Model: of.Model, From: max(of.From, 1), With: of.With})
 	}
-	if err := os.WriteFile(file, whole, 0o600); err != nil {
+	if err != nil {
 		return nil, nil, fmt.Errorf("keep what is done: %w", err)
 	}
 
 	return before, func(turn *ReplayedTurn) error { return appendLine(file, turn) }, nil
 }
 
-func line(value any) ([]byte, error) {
+func appendLine(file string, value any) error {
 	text, err := json.Marshal(value)
-	if err != nil {
-		return nil, fmt.Errorf("keep what is done: %w", err)
-	}
-
-	return append(text, '\n'), nil
-}
-
-func appendLine(file string, turn *ReplayedTurn) error {
-	text, err := line(turn)
-	if err != nil {
-		return err
-	}
-	out, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("keep what is done: %w", err)
 	}
-	_, err = out.Write(text)
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep what is done: %w", err)
+	}
+	_, err = out.Write(append(text, '\n'))
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return fmt.Errorf("keep what is done: %w", err)
 	}
