@@ -246,6 +246,28 @@ $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION partition_drop IS 'Drops a monthly partition of a past month. SQLSTATE 55P03: it is in use at the moment, try again.';
 
+-- What is long is compressed in a third of the time, a tenth larger, where the server was built with it. Partitions have it from
+-- their table.
+-- +goose StatementBegin
+DO $$
+DECLARE
+    c record;
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_settings AS s WHERE s.name = 'default_toast_compression' AND 'lz4' = ANY (s.enumvals)) THEN
+        RETURN;
+    END IF;
+    FOR c IN
+        SELECT a.attrelid::regclass AS relation, a.attname
+        FROM pg_attribute AS a
+        WHERE a.attrelid IN ('turn_step_results'::regclass, 'row_changes'::regclass, 'turn_events'::regclass, 'llm_calls'::regclass)
+          AND a.atttypid = 'jsonb'::regtype AND a.attnum > 0 AND NOT a.attisdropped
+    LOOP
+        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET COMPRESSION lz4', c.relation, c.attname);
+    END LOOP;
+END
+$$;
+-- +goose StatementEnd
+
 SELECT partitions_ensure();
 
 -- +goose StatementBegin
