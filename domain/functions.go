@@ -13,8 +13,8 @@ type catalogFunction struct {
 	comment   string
 	owner     string
 	definer   bool
-	callable  bool // by alfred_tenant
-	kind      string
+	callable  bool   // by alfred_tenant
+	kind      string // f is a plain function, p a procedure, which has no result
 	names     []string
 	types     []string
 	bases     []string
