@@ -42,6 +42,7 @@ func (op *analyzeOp) check() *Error {
 	if n := len(op.args.Aggregates); n == 0 || n > maxAggregates {
 		return fail(CodeBadArgument, "aggregates has to hold 1 to %d entries.", maxAggregates)
 	}
+	op.args.Limit = unlessZero(op.args.Limit)
 	if op.args.Limit != nil && *op.args.Limit < 1 {
 		return fail(CodeBadArgument, "limit has to be at least 1.")
 	}

@@ -104,6 +104,15 @@ func parse(call Call, into any) *Error {
 	return nil
 }
 
+// unlessZero is a number that was given: in a schema without null 0 says that none was.
+func unlessZero(n *int) *int {
+	if n != nil && *n == 0 {
+		return nil
+	}
+
+	return n
+}
+
 // searchTexts are the texts that a call will search for by meaning. Arguments
 // that do not parse have none; Execute says what is wrong with them.
 func searchTexts(call Call) []string {

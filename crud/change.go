@@ -27,7 +27,7 @@ type rowArgs struct {
 type childArgs struct {
 	Table string       `json:"table"`
 	Set   []assignment `json:"set"`
-	// Position is which of a draft's child rows is changed, from 1; nil where all are given.
+	// Position is which of a draft's child rows is changed, from 1; nil or 0 where all are given.
 	Position *int `json:"position"`
 }
 
@@ -69,7 +69,7 @@ func (r *rowArgs) object(e *domain.Entity) (map[string]any, *Error) {
 		if err != nil {
 			return nil, err
 		}
-		if given.Position == nil {
+		if unlessZero(given.Position) == nil {
 			if at, byPosition := row[given.Table].(map[string]any); byPosition {
 				at[strconv.Itoa(afterAll+len(at))] = one
 

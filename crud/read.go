@@ -36,6 +36,7 @@ func (d *decision) newRead(s *step) (operation, *Error) {
 		return nil, err
 	}
 	op.entity, s.entity = e, e
+	op.args.Limit = unlessZero(op.args.Limit)
 	if op.args.Limit != nil && *op.args.Limit < 1 {
 		return nil, fail(CodeBadArgument, "limit has to be at least 1.")
 	}

@@ -75,7 +75,7 @@ func TestRead(t *testing.T) {
 			`{"table": "spaceships"}`:                                                                            crud.CodeUnknownTable,
 			`{"table": "recipes", "filter": []}`:                                                                 crud.CodeBadArgument,
 			`{"table": "recipes", "filters": {}}`:                                                                crud.CodeBadFilter,
-			`{"table": "recipes", "limit": 0}`:                                                                   crud.CodeBadArgument,
+			`{"table": "recipes", "limit": -1}`:                                                                  crud.CodeBadArgument,
 			`{"table": "recipes", "columns": ["user_id"]}`:                                                       crud.CodeUnknownColumn,
 			`{"table": "recipes", "filters": [{"field": "limit", "op": "=", "value": 3}]}`:                       crud.CodeUnknownColumn,
 			`{"table": "recipes", "filters": [{"field": "name", "op": "not_ilike", "value": "x"}]}`:              crud.CodeBadFilter,

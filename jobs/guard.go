@@ -49,6 +49,9 @@ func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 		if err != nil {
 			return err
 		}
+		if found > 0 && len(req.Messages) > 0 {
+			req.Messages[0].Stable = 0 // its bytes have moved
+		}
 		*text = clean
 	}
 

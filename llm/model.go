@@ -86,6 +86,8 @@ func (r *Request) Failed(response *Response, err error, started time.Time) {
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
+	// Stable is how many bytes of Content the next prompts begin with too, which a provider may be told to keep; 0 for none.
+	Stable int `json:"-"`
 }
 
 // Tool is a function the model may call; Schema is a JSON schema of its arguments.

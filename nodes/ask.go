@@ -103,7 +103,7 @@ func (q *question[T]) request() (*llm.Request, error) {
 	}
 	req := &llm.Request{
 		System:   system,
-		Messages: []llm.Message{{Role: llm.RoleUser, Content: RenderBlocks(q.frame.Blocks)}},
+		Messages: []llm.Message{{Role: llm.RoleUser, Content: RenderBlocks(q.frame.Blocks), Stable: len(RenderBlocks(q.frame.shared()))}},
 		Tools:    q.tools,
 		Input:    q.input,
 		Node:     q.node,
@@ -116,6 +116,15 @@ func (q *question[T]) request() (*llm.Request, error) {
 		req.SchemaName, req.Schema = q.schema.name, q.schema.json
 	}
 	return req, nil
+}
+
+// shared are the first blocks, which other prompts of the turn and of the next one begin with too.
+func (f *Frame) shared() []Block {
+	n := 0
+	for n < len(f.Blocks) && slices.Contains([]string{"session_context", "conversation_history", "turn_narrative", "prior_turn_context"}, f.Blocks[n].Tag) {
+		n++
+	}
+	return f.Blocks[:n]
 }
 
 // withComplaint copies the request, so that the record of the first round stays

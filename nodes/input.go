@@ -123,12 +123,22 @@ type ActInput struct {
 	Operations []Operation
 	// EntityTypes generate may create.
 	EntityTypes []string
+	// Turn is what the tools of all steps of the turn may name; empty where each step is offered its own.
+	Turn Toolbox
 	// SchemaRequestsLeft is 0 when request_schema is no longer offered.
 	SchemaRequestsLeft int
 	// Shown are the columns of stored rows that stand in the prompt, by ref: what a decision may write over.
 	Shown map[string][]string
 	// Changed: a call of this step has changed rows, so that step_complete may say so.
 	Changed bool
+}
+
+// Toolbox is what tools may name.
+type Toolbox struct {
+	Tables      []string
+	Writable    map[string][]string // by the tool's name
+	Operations  []Operation
+	EntityTypes []string // that generate may create
 }
 
 // Operation is a tool that a domain declares.

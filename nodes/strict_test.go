@@ -2,6 +2,7 @@ package nodes_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,13 +32,19 @@ func TestSchemasAreStrict(t *testing.T) {
 		require.LessOrEqual(t, len(schemas), maxStrictTools)
 	}
 
-	for _, stepType := range []string{"read", "analyze", "generate", "write"} {
+	tables := []string{"vases"}
+	writable := map[string][]string{nodes.ToolCreate: tables, nodes.ToolUpdate: tables, nodes.ToolDelete: tables}
+	for _, stepType := range []string{"read", "analyze", "generate", "write", "whole turn"} {
+		turn := nodes.Toolbox{}
+		if stepType == "whole turn" {
+			stepType, turn = "read", nodes.Toolbox{Tables: tables, Writable: writable, EntityTypes: []string{"vase"}}
+		}
 		t.Run("Act_"+stepType, func(t *testing.T) {
 			t.Parallel()
 			m := &scripted{answers: []llm.Response{{ToolCalls: []llm.ToolCall{calls("step_complete", `{"summary":"ok","conclusions":"","note":""}`)}}}}
 			_, err := nodes.Act(t.Context(), m, nodes.ActInput{
-				Frame: frame(), StepType: stepType, Tables: []string{"vases"}, Writable: map[string][]string{nodes.ToolCreate: {"vases"}, nodes.ToolUpdate: {"vases"}, nodes.ToolDelete: {"vases"}},
-				EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1, Changed: true,
+				Frame: frame(), StepType: stepType, Tables: tables, Writable: writable,
+				EntityTypes: []string{"vase"}, SchemaRequestsLeft: 1, Changed: true, Turn: turn,
 			})
 			require.NoError(t, err)
 			var schemas []json.RawMessage
@@ -45,6 +52,8 @@ func TestSchemasAreStrict(t *testing.T) {
 				schemas = append(schemas, tool.Schema)
 			}
 			check(t, schemas...)
+			require.Equal(t, turn.Tables != nil || stepType == "write", slices.ContainsFunc(m.requests[0].Tools, func(tool llm.Tool) bool { return tool.Name == nodes.ToolCreate }),
+				"one list for all steps of a turn; without it each has its own")
 		})
 	}
 

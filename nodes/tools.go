@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -44,29 +45,58 @@ func DataTools(stepType string) []string {
 	}
 }
 
-// offered are the tools of one decision, in a stable order.
-func (in *ActInput) offered() []string {
-	names := slices.DeleteFunc(DataTools(in.StepType), func(name string) bool {
-		return slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, name) && len(in.Writable[name]) == 0
+// What a provider's grammar takes of tools that are held to their schemas; more of them are not held to any.
+const (
+	maxStrictTools = 20
+	maxUnions      = 16
+)
+
+// inTurn are the tools of all steps, in one order.
+var inTurn = []string{ToolRead, ToolRecall, ToolCalculate, ToolAnalyze, ToolGenerate, ToolCreate, ToolUpdate, ToolDelete}
+
+// Allowed are the tools that the step may use on data, in a stable order.
+func (in *ActInput) Allowed() []string { return in.own().of(DataTools(in.StepType)) }
+
+func (in *ActInput) own() *Toolbox {
+	return &Toolbox{Tables: in.Tables, Writable: in.Writable, Operations: in.Operations, EntityTypes: in.EntityTypes}
+}
+
+// of are the named tools that have something to work on, and the operations.
+func (b *Toolbox) of(names []string) []string {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, name) && len(b.Writable[name]) == 0
 	})
-	for _, o := range in.Operations {
+	for _, o := range b.Operations {
 		names = append(names, o.Name)
-	}
-	names = append(names, ToolStepComplete, ToolAskUser, ToolBlocked)
-	if in.SchemaRequestsLeft > 0 {
-		names = append(names, ToolRequestSchema)
 	}
 	return names
 }
 
+// tools are those of the turn, the same for each of its steps, so that what was sent once is not paid for again; the
+// prompt says which a step may use, and code refuses the others. Where they are more than providers hold to their
+// schemas, a step is offered its own.
 func (in *ActInput) tools() ([]llm.Tool, error) {
+	if in.Turn.Tables != nil {
+		all, err := in.Turn.list(append(in.Turn.of(inTurn), ToolStepComplete, ToolAskUser, ToolBlocked, ToolRequestSchema))
+		if err != nil || fits(all) {
+			return all, err
+		}
+	}
+	names := append(in.Allowed(), ToolStepComplete, ToolAskUser, ToolBlocked)
+	if in.SchemaRequestsLeft > 0 {
+		names = append(names, ToolRequestSchema)
+	}
+	return in.own().list(names)
+}
+
+func (b *Toolbox) list(names []string) ([]llm.Tool, error) {
 	var tools []llm.Tool
-	for _, name := range in.offered() {
+	for _, name := range names {
 		spec, fixed := toolSpecs[name]
 		if !fixed {
-			spec = in.operation(name)
+			spec = b.operation(name)
 		}
-		data, err := json.Marshal(constrained(spec.params(in)))
+		data, err := json.Marshal(constrained(spec.params(b)))
 		if err != nil {
 			return nil, fmt.Errorf("schema of tool %s: %w", name, err)
 		}
@@ -75,86 +105,96 @@ func (in *ActInput) tools() ([]llm.Tool, error) {
 	return tools, nil
 }
 
-// operation is the tool of a declared operation.
-func (in *ActInput) operation(name string) toolSpec {
-	o := in.Operations[slices.IndexFunc(in.Operations, func(o Operation) bool { return o.Name == name })]
+// fits says that all of the tools can be held to their schemas.
+func fits(tools []llm.Tool) bool {
+	alternatives := 0
+	for _, tool := range tools {
+		text := string(tool.Schema)
+		alternatives += strings.Count(text, `"anyOf":`) + strings.Count(text, `"type":[`)
+	}
+	return len(tools) <= maxStrictTools && alternatives <= maxUnions
+}
 
-	return toolSpec{o.About, func(*ActInput) *jsonschema.Schema { return o.Params.CloneSchemas() }}
+// operation is the tool of a declared operation.
+func (b *Toolbox) operation(name string) toolSpec {
+	o := b.Operations[slices.IndexFunc(b.Operations, func(o Operation) bool { return o.Name == name })]
+
+	return toolSpec{o.About, func(*Toolbox) *jsonschema.Schema { return o.Params.CloneSchemas() }}
 }
 
 type toolSpec struct {
 	about  string
-	params func(*ActInput) *jsonschema.Schema
+	params func(*Toolbox) *jsonschema.Schema
 }
 
 type fields = map[string]*jsonschema.Schema
 
 var toolSpecs = map[string]toolSpec{
 	ToolRead: {"Read rows of a table. filters must all hold; of or_filters at least one. Zero rows is a valid result. Ids are refs such as those listed.",
-		func(in *ActInput) *jsonschema.Schema {
+		func(b *Toolbox) *jsonschema.Schema {
 			return object(fields{
-				"table": in.table(), "filters": filters(), "or_filters": filters(), "columns": list("Empty for all of the column set.", text("")),
+				"table": b.table(), "filters": filters(), "or_filters": filters(), "columns": list("Empty for all of the column set.", text("")),
 				"detail":   enum("Column set: summary (default), text (long texts too), rows (child rows too), full.", "summary", "text", "rows", "full"),
-				"limit":    optional(integer("At most this many rows.")),
-				"order_by": optional(text("A column.")), "order_dir": enum("", "asc", "desc"),
+				"limit":    integer("At most this many rows; 0 for all."),
+				"order_by": text("A column; empty for the usual order."), "order_dir": enum("", "asc", "desc"),
 			})
 		}},
 	ToolCreate: {"Save new rows, each with its children; or from_ref, which saves a draft exactly as it is. set, clear and children change that draft first, as in generate, and are empty otherwise.",
-		func(in *ActInput) *jsonschema.Schema {
-			change := row(fields{"table": in.writable(ToolCreate), "from_ref": optional(text("A draft: gen_...")), "clear": list("Columns of the draft to empty.", text(""))})
+		func(b *Toolbox) *jsonschema.Schema {
+			change := row(fields{"table": b.writable(ToolCreate), "from_ref": text("A draft: gen_...; empty for new rows."), "clear": list("Columns of the draft to empty.", text(""))})
 			change.Properties["rows"] = list("New rows.", row(fields{}))
 			return change
 		}},
 	ToolUpdate: {"Change the rows that match all filters.",
-		func(in *ActInput) *jsonschema.Schema {
-			return object(fields{"table": in.writable(ToolUpdate), "filters": filters(), "set": set(), "clear": list("Columns to empty.", text(""))})
+		func(b *Toolbox) *jsonschema.Schema {
+			return object(fields{"table": b.writable(ToolUpdate), "filters": filters(), "set": set(), "clear": list("Columns to empty.", text(""))})
 		}},
 	ToolDelete: {"Delete the rows that match all filters.",
-		func(in *ActInput) *jsonschema.Schema {
-			return object(fields{"table": in.writable(ToolDelete), "filters": filters()})
+		func(b *Toolbox) *jsonschema.Schema {
+			return object(fields{"table": b.writable(ToolDelete), "filters": filters()})
 		}},
 	ToolAnalyze: {"Count, sum, average, minimum, maximum, also per group. Returns numbers, no rows with refs.",
-		func(in *ActInput) *jsonschema.Schema {
+		func(b *Toolbox) *jsonschema.Schema {
 			return object(fields{
-				"table": in.table(), "filters": filters(), "group_by": list("", text("")), "limit": optional(integer("")),
-				"order_by": optional(text("An alias or a group column.")), "order_dir": enum("", "asc", "desc"),
+				"table": b.table(), "filters": filters(), "group_by": list("", text("")), "limit": integer("0 for all."),
+				"order_by": text("An alias or a group column, or empty."), "order_dir": enum("", "asc", "desc"),
 				"aggregates": list("", object(fields{
-					"fn": enum("", "count", "sum", "avg", "min", "max"), "column": optional(text("Not needed for count.")), "as": optional(text("Name of the number.")),
+					"fn": enum("", "count", "sum", "avg", "min", "max"), "column": text("Empty for count."), "as": text("Name of the number, or empty."),
 				})),
 			})
 		}},
 	ToolGenerate: {"Draft content that is not saved. creates: one entry per new draft. updates: only what changes of a draft. Its children: with a position (from 1) that one changes, with an empty set it is removed, the position after the last adds one; without positions they are all there are.",
-		func(in *ActInput) *jsonschema.Schema {
+		func(b *Toolbox) *jsonschema.Schema {
 			return object(fields{
-				"creates": list("", row(fields{"type": enum("", in.EntityTypes...)})),
+				"creates": list("", row(fields{"type": enum("", b.EntityTypes...)})),
 				"updates": list("", row(fields{"ref": text("A draft: gen_..."), "clear": list("Columns to empty.", text(""))})),
 			})
 		}},
 	ToolCalculate: {"Exact arithmetic: each expression is evaluated, e.g. \"2.5 * 4\".",
-		func(*ActInput) *jsonschema.Schema {
+		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"expressions": list("", text(""))})
 		}},
 	ToolRecall: {"Search earlier turns of this conversation and the user's rows by meaning and words.",
-		func(*ActInput) *jsonschema.Schema {
-			return object(fields{"query": text(""), "limit": optional(integer("At most this many, 20 at most."))})
+		func(*Toolbox) *jsonschema.Schema {
+			return object(fields{"query": text(""), "limit": integer("At most this many, 20 at most; 0 for a few.")})
 		}},
 	ToolStepComplete: {"End the step. summary: what came of it, one line. conclusions: what an analysis found. note: a hint for the next step.",
-		func(*ActInput) *jsonschema.Schema {
+		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"summary": text(""), "conclusions": text("Empty for none."), "note": text("Empty for none.")})
 		}},
 	ToolAskUser: {"Ask the user something that only they can decide; ends the turn. Stands alone, without other calls.",
-		func(*ActInput) *jsonschema.Schema {
+		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{
 				"question": text(""), "options": list("Answers to choose from, a few words each; empty for an open question.", text("")),
 				"would_write": {Type: "boolean", Description: "True when a yes asks for something to be saved, changed or deleted."},
 			})
 		}},
 	ToolBlocked: {"Say that the step cannot be done and what should happen next. Stands alone, without other calls.",
-		func(*ActInput) *jsonschema.Schema {
+		func(*Toolbox) *jsonschema.Schema {
 			return object(fields{"code": enum("", blockedCodes...), "details": text(""), "next": enum("", blockedNexts...)})
 		}},
 	ToolRequestSchema: {"See the columns of another table. Stands alone, without other calls.",
-		func(*ActInput) *jsonschema.Schema { return object(fields{"table": text("")}) }},
+		func(*Toolbox) *jsonschema.Schema { return object(fields{"table": text("")}) }},
 }
 
 var (
@@ -162,9 +202,9 @@ var (
 	blockedNexts = []string{"ask_user", "replan", "fail"}
 )
 
-func (in *ActInput) table() *jsonschema.Schema { return enum("", in.Tables...) }
+func (b *Toolbox) table() *jsonschema.Schema { return enum("", b.Tables...) }
 
-func (in *ActInput) writable(tool string) *jsonschema.Schema { return enum("", in.Writable[tool]...) }
+func (b *Toolbox) writable(tool string) *jsonschema.Schema { return enum("", b.Writable[tool]...) }
 
 func filters() *jsonschema.Schema {
 	return list("", object(fields{
@@ -178,7 +218,7 @@ func filters() *jsonschema.Schema {
 func row(beside fields) *jsonschema.Schema {
 	beside["set"] = set()
 	beside["children"] = list("Child rows, one entry each.", object(fields{
-		"table": text("A child table."), "set": set(), "position": optional(integer("Which one of a draft, from 1; null in new content.")),
+		"table": text("A child table."), "set": set(), "position": integer("Which one of a draft, from 1; 0 in new content."),
 	}))
 	return object(beside)
 }

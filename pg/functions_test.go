@@ -44,6 +44,8 @@ var functionCalls = []string{
 	`alfred.turns_abandoned()`,
 	`alfred.summaries_abandoned()`,
 	`alfred.sessions_to_start()`,
+	`alfred.turn_deeds(':turn')`,
+	`alfred.retention_window()`,
 	`alfred.turn_end(':turn', 'failed', 'internal', 'a test')`,
 	`alfred.cancel_turn(':turn')`,
 	`alfred.embedding_models()`,

@@ -68,6 +68,18 @@ func questions() []question {
 
 			return err
 		}},
+		{"understand and think in one", "understand", func(ctx context.Context, m llm.Model) error {
+			plan := &nodes.ThinkInput{Subdomains: []string{"lists"}, MaxSteps: 3}
+			out, err := nodes.Understand(ctx, m, nodes.UnderstandInput{Frame: small(), EntityTypes: []string{"item"}, Plan: plan})
+			switch {
+			case err == nil && out.Degraded != "":
+				err = errors.New(out.Degraded)
+			case err == nil && out.Think == nil && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil:
+				err = errors.New("the answer holds no plan: set ALFRED_DECISIONS=apart for this model")
+			}
+
+			return err
+		}},
 		{"think", "think", func(ctx context.Context, m llm.Model) error {
 			_, err := nodes.Think(ctx, m, nodes.ThinkInput{Frame: small(), Subdomains: []string{"lists"}, MaxSteps: 3, Permission: nodes.Permission{Allowed: true, Why: "the message asks for it"}})
 

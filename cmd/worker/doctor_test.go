@@ -74,7 +74,7 @@ func TestDoctorTriesEveryNode(t *testing.T) {
 		}
 
 		return wiretest.Reply{Text: map[string]string{
-			"understand": `{"intent": "write"}`, "think": `{"goal": "g", "decision": "plan", "steps": []}`, "summarize": `{"response_summary": "s"}`, "compress": `{"text": "t"}`,
+			"understand": `{"intent": "write", "think": {"goal": "g", "decision": "plan", "steps": []}}`, "think": `{"goal": "g", "decision": "plan", "steps": []}`, "summarize": `{"response_summary": "s"}`, "compress": `{"text": "t"}`,
 		}[call.SchemaName]}
 	})
 	out, err := worker(t, settings.Env{"DATABASE_URL": "postgres://nowhere", "ALFRED_LLM": "openai", "OPENAI_API_KEY": wiretest.Key, "OPENAI_BASE_URL": server.BaseURL}, "doctor", "--model")
@@ -82,6 +82,7 @@ func TestDoctorTriesEveryNode(t *testing.T) {
 	for _, node := range []string{"understand", "think", "reply", "summarize", "compress"} {
 		require.Regexp(t, `(?m)^ok +`+node+` .*answers, in \d+ ms; refused, and left out from then on: .*temperature`, out)
 	}
+	require.Regexp(t, `(?m)^ok +understand and think in one .*answers`, out)
 	for _, step := range []string{"read", "analyze", "generate", "write"} {
 		require.Regexp(t, `(?m)^FAIL +act, `+step+` .*does not support tools`, out)
 	}

@@ -72,3 +72,46 @@ turns:
 	require.Equal(t, "ask_user", asked.Question.Kind)
 	c.fact("99", `SELECT min(quantity)::int::text FROM kitchen.inventory WHERE user_id = $2`)
 }
+
+// What came with an answer and does not fit what the same answer decided is not followed: a plan that contradicts it, calls
+// with refs that it gave up. Of a plan of eight steps whose third fails, what does not need that one is done.
+func TestCarriedPlansThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	if *everyApart {
+		t.Skip("nothing comes with an answer")
+	}
+	del := `{goal: Delete it, decision: plan, steps: [{type: write, subdomain: recipes, description: Delete it, refs: [recipe_1], calls: [{tool: db_delete, table: recipes, filters: [{field: id, op: "=", value: recipe_1}]}]}]}`
+	save := `{goal: Save it, decision: plan, steps: [{type: write, subdomain: recipes, description: Save it, refs: [gen_recipe_1], calls: [{tool: db_create, table: recipes, from_ref: gen_recipe_1}]}], repairs: [{goal: Talk, decision: plan, steps: []}]}`
+	task := func(n, column string) string {
+		return `{type: write, subdomain: tasks, description: Task ` + n + `, calls: [{tool: db_create, table: tasks, set: [{column: ` + column + `, value: Task ` + n + `}]}]}`
+	}
+	look := `{type: read, subdomain: shopping, description: See the list, calls: [{tool: db_read, table: shopping_list}]}`
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: {entity_type: recipe, why: one table}}
+    act: {calls: [{tool: db_read, args: {table: recipes}}]}
+  - understand: {intent: chat}
+    think: `+del+`
+    reply: Shall I?`+draft(basil)+`
+  - understand: {intent: write, curation: {forget: [gen_recipe_1]}}
+    think: [`+save+`]
+    reply: Out of mind.
+  - understand: {intent: write}
+    think: {goal: Eight things, decision: plan, steps: [`+look+`, `+task("2", "title")+`, {type: write, subdomain: preferences, description: A third, calls: [{tool: db_create, table: preferences, set: [{column: colour, value: red}]}]}, `+
+		task("4", "title")+`, `+look+`, `+task("6", "title")+`, `+look+`, `+task("8", "title")+`]}
+    act: {calls: [{tool: blocked, args: {code: plan_invalid, details: There is no such column., next: fail}}]}
+    reply: All but the third.
+`)
+	c.say("show my recipes")
+	require.Equal(t, "propose", c.say("that one is old").Question.Kind, "the message asks for nothing")
+	c.fact("3", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
+
+	c.say("draft the basil dish")
+	c.say("forget it, and save it")
+	require.Equal(t, "understand think think reply", c.callsOf(4))
+	c.fact("3", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
+
+	said := c.say("eight things")
+	require.Equal(t, "read empty, write ok, write failed, write ok, read empty, write ok, read empty, write ok", said.outcomes())
+	c.fact("4", `SELECT count(*) FROM kitchen.tasks WHERE user_id = $2`)
+}

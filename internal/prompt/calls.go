@@ -10,7 +10,7 @@ import (
 
 // analysisFramework is how an analyze step comes to a conclusion that the next step
 // and the reply can rely on.
-const analysisFramework = `## How To Analyze
+const analysisFramework = `### How To Analyze
 1. What is asked, and which constraints hold.
 2. Which rows count, and which are ruled out, each with the reason.
 3. Compare exactly, by what stands in the rows; totals with db_analyze or calculate, not in your head.
@@ -31,7 +31,7 @@ func (t *page) callExamples(step *db.TurnSteps) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	text := "## Examples Of Calls\n- " + strings.Join(lines, "\n- ")
+	text := "### Examples Of Calls\n- " + strings.Join(lines, "\n- ")
 	if step.StepType == db.StepTypeAnalyze {
 		text = analysisFramework + "\n\n" + text
 	}

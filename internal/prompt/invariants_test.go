@@ -83,7 +83,7 @@ func TestFirstTurn(t *testing.T) {
 	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{})
 
 	for _, f := range []nodes.Frame{b.understand(t, turn).Frame, b.think(t, turn).Frame, b.act(t, turn, 1).Frame} {
-		require.Contains(t, text(f), "<entity_context>\nNothing has a ref yet.")
+		require.Contains(t, text(f), "Nothing has a ref yet. What exists is found by name.\n</entity_context>")
 	}
 	reply := b.reply(t, turn)
 	require.Contains(t, body(reply.Frame, "## Conversation Flow"), "first exchange")
@@ -97,9 +97,9 @@ func TestSectionsStandOnce(t *testing.T) {
 	turn := mealPlanning(t, b)
 	decideRejection(t, b, turn)
 	frames := map[string]nodes.Frame{
-		"entity_context conversation_history current_task":                                                    b.understand(t, turn).Frame,
-		"session_context entity_context turn_narrative conversation_history current_task":                     b.think(t, turn).Frame,
-		"session_context entity_context prior_turn_context conversation_history step_context data_to_analyze": b.act(t, turn, 1).Frame,
+		"conversation_history entity_context current_task":                                                    b.understand(t, turn).Frame,
+		"session_context conversation_history turn_narrative entity_context current_task":                     b.think(t, turn).Frame,
+		"session_context conversation_history prior_turn_context entity_context step_context data_to_analyze": b.act(t, turn, 1).Frame,
 		"conversation_history execution_results conversation_flow reply_guidance":                             b.reply(t, turn).Frame,
 	}
 	for tags, f := range frames {

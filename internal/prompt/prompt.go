@@ -135,9 +135,10 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) nodes.ActInput {
 	taken, _ := t.Calls(int(step.Step))
 	in := t.bounds(step)
 	in.Facts, in.Step = t.nodeFacts(), typedStep(step)
+	in.Turn = t.toolbox()
 	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
 	t.shown = map[string][]string{}
-	in.Frame = t.frame("act", t.stepPersona(step), nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
+	in.Frame = t.frame("act", p.domain.Persona, nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
 	in.Shown = t.shown
 
 	return in

@@ -260,13 +260,31 @@ func parameter(c *domain.Column) *jsonschema.Schema {
 	return s
 }
 
-// stepPersona is who the assistant is and what it must know for a step.
-func (t *page) stepPersona(step *db.TurnSteps) string {
-	parts := []string{t.Domain.Persona}
-	if sub := t.Domain.Subdomain(step.Subdomain); sub != nil {
+// stepGuidance is what a step of its type needs to know of its subdomain. It stands behind what all steps of a turn share.
+func (t *page) stepGuidance(s *section) {
+	parts := []string{}
+	if sub := t.Domain.Subdomain(t.step.Subdomain); sub != nil {
 		parts = append(parts, sub.Guidance)
 	}
-	parts = append(parts, t.callExamples(step))
+	parts = append(parts, t.callExamples(t.step))
+	s.line(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n"))
+}
 
-	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n")
+// toolbox is what the tools of all steps may name: one list for the turn, so that the beginning of its prompts is the same.
+func (t *page) toolbox() nodes.Toolbox {
+	box := nodes.Toolbox{Writable: map[string][]string{}}
+	for _, def := range t.Domain.Entities {
+		box.Tables = append(box.Tables, def.Table)
+		for _, verb := range def.Writes {
+			box.Writable[writeTools[verb]] = append(box.Writable[writeTools[verb]], def.Table)
+		}
+		if def.May(domain.Create) && !t.IsChild(def) {
+			box.EntityTypes = append(box.EntityTypes, def.Type)
+		}
+	}
+	for _, o := range t.Domain.Operations {
+		box.Operations = append(box.Operations, operation(o))
+	}
+
+	return box
 }

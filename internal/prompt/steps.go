@@ -9,6 +9,7 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
+	"alfred/nodes"
 )
 
 // currentStep is what Act has to do now.
@@ -18,6 +19,7 @@ func (t *page) currentStep(s *section) {
 	s.line("Step ", strconv.Itoa(position), " of ", strconv.Itoa(total))
 	s.line("Type: ", string(step.StepType))
 	s.line("Subdomain: ", clean.Inline(step.Subdomain, say.ShortLine))
+	t.toolsOf(s, step)
 	s.line("Description: ", clean.Inline(step.Description, 2*say.MaxFact))
 	if refs := t.RefWords(step.Refs); refs != "" {
 		s.line("Refs: ", refs)
@@ -33,6 +35,21 @@ func (t *page) currentStep(s *section) {
 	_, counted := t.Calls(int(step.Step))
 	s.line("Decisions left: ", strconv.Itoa(max(0, t.config.MaxCalls-counted)), " of ", strconv.Itoa(t.config.MaxCalls))
 	s.because("current", "", t.Number, s.body.String())
+}
+
+// toolsOf says which of the turn's tools this step may use, and on what.
+func (t *page) toolsOf(s *section, step *db.TurnSteps) {
+	in := t.bounds(step)
+	s.line("Tools of this step: ", strings.Join(in.Allowed(), ", "), "; others are refused")
+	s.line("Tables: ", strings.Join(in.Tables, ", "))
+	for _, tool := range []string{nodes.ToolCreate, nodes.ToolUpdate, nodes.ToolDelete} {
+		if step.StepType == db.StepTypeWrite && len(in.Writable[tool]) > 0 && !slices.Equal(in.Writable[tool], in.Tables) {
+			s.line("Tables of ", tool, ": ", strings.Join(in.Writable[tool], ", "))
+		}
+	}
+	if step.StepType == db.StepTypeGenerate {
+		s.line("Types to draft: ", strings.Join(in.EntityTypes, ", "))
+	}
 }
 
 // noteFor is what the last finished step left for this one.
@@ -90,7 +107,13 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 
 // calledTools prints one line a call, and the rows of those that have no refs.
 func (t *page) calledTools(s *section, calls []*view.Result, budget *int) {
+	undone := 0
 	for _, r := range calls {
+		if clean.Text(r.ErrorCode) == notExecuted {
+			undone++
+
+			continue
+		}
 		line := t.calledTool(r)
 		if clean.Tokens(line) > *budget {
 			line = clean.Clip(line, max(say.ShortLine, *budget*clean.RunesPerToken))
@@ -98,7 +121,13 @@ func (t *page) calledTools(s *section, calls []*view.Result, budget *int) {
 		*budget -= clean.Tokens(line)
 		s.line(line)
 	}
+	if undone > 0 {
+		s.line("(", count(undone, "other call"), " of the same decision not carried out)")
+	}
 }
+
+// notExecuted is the code of calls that fell with another one of their decision: that they did is said once.
+const notExecuted = "not_executed"
 
 // maxRefsNamed is up to how many refs a result names one by one.
 const maxRefsNamed = 100

@@ -134,7 +134,7 @@ func TestV35ExamplesAreCallsOfTheStepsType(t *testing.T) {
 		db.StepTypeWrite:    {`db_create {"table": "recipes", "from_ref": "gen_recipe_1"}`, `db_update {"table": "recipes", "filters": [{"field": "id"`, `db_delete {"table": "recipes"`},
 	} {
 		b.exec(t, `DELETE FROM turns WHERE session_id = $1`, b.session)
-		persona := b.act(t, b.running(t, 1, "hello", kind), 1).Persona
+		persona := body(b.act(t, b.running(t, 1, "hello", kind), 1).Frame, "## Guidance")
 		for _, one := range want {
 			require.Contains(t, persona, one, kind)
 		}
@@ -228,4 +228,20 @@ func TestV40SmallGapsToTheSeeds(t *testing.T) {
 	require.Contains(t, body(reply, "## Reply Guidance"), "they will save it")
 	require.NotContains(t, body(reply, "## Conversation Flow"), "they will save it")
 	require.LessOrEqual(t, clean.Tokens(known), 150)
+}
+
+// V21: what fell with a call that failed is counted, not listed; and no two texts of the instructions contradict each other.
+func TestV21WhatWasNotExecutedIsOneLine(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "add ten things", db.StepTypeWrite)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Tool: "db_create", Type: "shop", Error: "There is no column colour."})
+	for n := range 9 {
+		testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Call: n + 2, Tool: "db_create", Type: "shop", Error: "Nothing was changed."})
+	}
+	b.exec(t, `UPDATE turn_step_results SET error_code = 'not_executed' WHERE turn_id = $1 AND call > 1`, turn.ID)
+	results := body(b.act(t, turn, 1).Frame, "## Step Results")
+	require.Contains(t, results, "There is no column colour.")
+	require.Contains(t, results, "(9 other calls of the same decision not carried out)")
+	require.Equal(t, 1, strings.Count(results, "db_create"))
 }

@@ -38,7 +38,8 @@ func TestModel_CacheMarks(t *testing.T) {
 
 	server := wiretest.Start(t, wiretest.Anthropic, func(context.Context, *wiretest.Call) wiretest.Reply { return wiretest.Reply{Text: "hello"} })
 	_, err := open(t, server, wiretest.Key).Generate(t.Context(), &llm.Request{
-		System: "You are Alfred.", Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, Tools: []llm.Tool{{Name: "a"}, {Name: "b"}},
+		System: "You are Alfred.", Messages: []llm.Message{{Role: llm.RoleUser, Content: "what was said\nand what is asked", Stable: len("what was said")}},
+		Tools: []llm.Tool{{Name: "a"}, {Name: "b"}},
 	})
 	require.NoError(t, err)
 	type marked struct {
@@ -50,11 +51,22 @@ func TestModel_CacheMarks(t *testing.T) {
 		MaxTokens int      `json:"max_tokens"`
 		System    []marked `json:"system"`
 		Tools     []marked `json:"tools"`
+		Messages  []struct {
+			Content []struct {
+				marked
+
+				Text string `json:"text"`
+			} `json:"content"`
+		} `json:"messages"`
 	}
 	require.NoError(t, json.Unmarshal(server.Calls()[0].Body, &body))
 	require.Equal(t, "ephemeral", body.System[0].CacheControl.Type)
 	require.Nil(t, body.Tools[0].CacheControl)
 	require.Equal(t, "ephemeral", body.Tools[1].CacheControl.Type)
+	require.Len(t, body.Messages[0].Content, 2)
+	require.Equal(t, "ephemeral", body.Messages[0].Content[0].CacheControl.Type)
+	require.Nil(t, body.Messages[0].Content[1].CacheControl)
+	require.Equal(t, "what was said\nand what is asked", body.Messages[0].Content[0].Text+body.Messages[0].Content[1].Text)
 	require.Positive(t, body.MaxTokens)
 }
 

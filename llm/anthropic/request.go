@@ -9,8 +9,8 @@ import (
 	"alfred/llm/wire"
 )
 
-// params translates a request. The cache marks stand at the ends of the two stable
-// parts; the API orders a prompt tools, instructions, messages.
+// params translates a request. The cache marks stand at the ends of the stable
+// parts: tools, instructions, and what the messages of a conversation begin with alike; the API orders a prompt tools, instructions, messages.
 func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 	params := anthropic.MessageNewParams{
 		MaxTokens: defaultMaxTokens,
@@ -40,6 +40,12 @@ func messages(given []llm.Message) []anthropic.MessageParam {
 		block := anthropic.NewTextBlock(message.Content)
 		if message.Role == llm.RoleAssistant {
 			list = append(list, anthropic.NewAssistantMessage(block))
+			continue
+		}
+		if shared := message.Stable; shared > 0 && shared < len(message.Content) {
+			kept := anthropic.NewTextBlock(message.Content[:shared])
+			kept.OfText.CacheControl = anthropic.NewCacheControlEphemeralParam()
+			list = append(list, anthropic.NewUserMessage(kept, anthropic.NewTextBlock(message.Content[shared:])))
 			continue
 		}
 		list = append(list, anthropic.NewUserMessage(block))

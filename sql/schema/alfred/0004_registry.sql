@@ -190,7 +190,7 @@ COMMENT ON COLUMN settings.value IS 'As the worker has it.';
 
 -- +goose StatementBegin
 CREATE FUNCTION retention_window() RETURNS integer
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER
+LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = alfred, public, pg_temp
 AS $$
     SELECT coalesce((SELECT s.value FROM settings AS s WHERE s.name = 'retention_window'), 2)

@@ -21,7 +21,7 @@ BEGIN
         EXECUTE format('CREATE POLICY %I ON %I TO alfred_tenant USING (user_id = (SELECT tenant_id()))', t || '_tenant', t);
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     END LOOP;
-    FOREACH t IN ARRAY ARRAY['users', 'embeddings', 'api_keys', 'idempotency_keys', 'workers', 'settings'] LOOP -- the last four without a policy: no tenant reads them
+    FOREACH t IN ARRAY ARRAY['users', 'embeddings', 'api_keys', 'idempotency_keys', 'workers'] LOOP -- the last three without a policy: no tenant reads them
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
     END LOOP;
 END
@@ -61,7 +61,7 @@ END
 $$;
 -- +goose StatementEnd
 
-GRANT SELECT ON users, sessions, turns, constraints, embeddings, entity_refs, ref_counters, entity_events, artifacts, decisions,
+GRANT SELECT ON settings, users, sessions, turns, constraints, embeddings, entity_refs, ref_counters, entity_events, artifacts, decisions,
     questions, turn_summaries, history_summaries, llm_calls, node_runs, turn_steps, turn_step_results, turn_events, context_items, feedback,
     v_sessions, v_turns, v_feedback, v_timeline, v_entities, v_context, v_llm_costs, v_queue TO alfred_tenant;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA alfred FROM PUBLIC;

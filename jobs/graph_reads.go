@@ -1,0 +1,117 @@
+package jobs
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"alfred/crud"
+	"alfred/nodes"
+)
+
+// withReads puts a read step before each step that needs rows which are not loaded,
+// not in full, or not as they are now: a model that is told to compare rows it cannot
+// see invents them.
+func withReads(steps []nodes.Step, in thought) []nodes.Step {
+	var (
+		plan  []nodes.Step
+		known = map[string]bool{} // refs that an earlier step reads
+	)
+	for i, s := range steps {
+		switch {
+		case s.Type == "read":
+			if needed := wanted(s, steps[i+1:], in); len(needed) > 0 {
+				s.Description = strings.TrimRight(s.Description, ". ") + " (" + strings.Join(needed, ", ") + " in full, for a later step)"
+			}
+			for _, ref := range s.Refs {
+				known[ref] = true
+			}
+		case s.Needs == "rows":
+			plan = append(plan, reads(s, in, known)...)
+		}
+		plan = append(plan, s)
+	}
+
+	return plan
+}
+
+// wanted are the refs of a planned read that a later step needs and lacks: their
+// summaries would not do.
+func wanted(read nodes.Step, later []nodes.Step, in thought) []string {
+	return slices.DeleteFunc(slices.Clone(read.Refs), func(name string) bool {
+		return !slices.ContainsFunc(later, func(s nodes.Step) bool {
+			return s.Type != "read" && s.Needs == "rows" && slices.Contains(s.Refs, name) && lacks(s, in.refs[name])
+		})
+	})
+}
+
+// lacks says that a step cannot see of a row what it needs: an analysis its summary,
+// what writes or drafts from it all of it.
+func lacks(s nodes.Step, ref nodes.Ref) bool {
+	if ref.Pending || ref.Deleted || ref.Gone {
+		return false
+	}
+	if s.Type == "analyze" {
+		return !ref.Has("summary")
+	}
+
+	return !ref.Has("summary", "text", "rows")
+}
+
+// reads are the steps, one per subdomain, that load what a step lacks.
+func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
+	var (
+		order   []string
+		missing = map[string][]string{}
+	)
+	for _, name := range s.Refs {
+		ref := in.refs[name]
+		if known[name] || !lacks(s, ref) {
+			continue
+		}
+		known[name] = true
+		subdomain := in.home(ref.Type, s.Subdomain)
+		if missing[subdomain] == nil {
+			order = append(order, subdomain)
+		}
+		missing[subdomain] = append(missing[subdomain], name)
+	}
+	steps := make([]nodes.Step, 0, len(order))
+	for _, subdomain := range order {
+		refs := missing[subdomain]
+		steps = append(steps, nodes.Step{
+			Type: "read", Subdomain: subdomain, Refs: refs, Needs: "refs",
+			Description: "Read " + strings.Join(refs, ", ") + " in full, for the next step", Calls: readCalls(refs, in),
+		})
+	}
+
+	return steps
+}
+
+// readCalls read rows in full by their refs, one call for each type: what is missing is known, and no model is asked.
+func readCalls(refs []string, in thought) []json.RawMessage {
+	var tables []string
+	byTable := map[string][]string{}
+	for _, ref := range refs {
+		table := in.table(in.refs[ref].Type)
+		if table == "" {
+			return nil
+		}
+		if byTable[table] == nil {
+			tables = append(tables, table)
+		}
+		byTable[table] = append(byTable[table], ref)
+	}
+	var calls []json.RawMessage
+	for _, table := range tables {
+		call, err := json.Marshal(map[string]any{
+			"tool": crud.ToolRead, "table": table, "detail": "full", "filters": []any{map[string]any{"field": "id", "op": "in", "value": byTable[table]}},
+		})
+		if err != nil {
+			return nil
+		}
+		calls = append(calls, call)
+	}
+
+	return calls
+}
