@@ -1205,6 +1205,8 @@ export interface components {
         };
         RowBatchOutBody: {
             errors: components["schemas"]["RowFault"][];
+            /** @description What changes without an ETag wrote over. */
+            overwritten: components["schemas"]["RowWas"][];
             /**
              * Format: int64
              * @description How many changes were written: all or none.
@@ -1218,6 +1220,8 @@ export interface components {
             data?: {
                 [key: string]: unknown;
             };
+            /** @description Of the row as you saw it: a change of a row that changed since is refused as stale; without it the last write stands. */
+            etag?: string;
             /** @description Key of the row; not of one to be created. */
             id?: string;
         };
@@ -1309,6 +1313,17 @@ export interface components {
         };
         RowTypesOutBody: {
             items: components["schemas"]["RowType"][];
+        };
+        RowWas: {
+            /**
+             * Format: int64
+             * @description Of the change, from 0.
+             */
+            index: number;
+            /** @description What its columns held before, by column. */
+            was: {
+                [key: string]: unknown;
+            };
         };
         SearchResult: {
             items: components["schemas"]["Found"][];
@@ -1768,6 +1783,7 @@ export type RowOperation = components['schemas']['RowOperation'];
 export type RowPage = components['schemas']['RowPage'];
 export type RowType = components['schemas']['RowType'];
 export type RowTypesOutBody = components['schemas']['RowTypesOutBody'];
+export type RowWas = components['schemas']['RowWas'];
 export type SearchResult = components['schemas']['SearchResult'];
 export type Session = components['schemas']['Session'];
 export type SessionChanges = components['schemas']['SessionChanges'];
@@ -1975,7 +1991,7 @@ export interface operations {
                 limit?: number;
                 /** @description Column to sort by, with - before it from the greatest; the type's own order if left out. */
                 order?: string;
-                /** @description Part of the name. */
+                /** @description Part of the name or, where no single column is one, of the label and the line. */
                 q?: string;
                 /** @description Session that learns of the change at its next message. */
                 session?: string;
@@ -2283,6 +2299,7 @@ export interface operations {
                 session?: string;
             };
             header?: {
+                /** @description ETag of the row as you saw it; 412 if it changed since. Without it the row goes whatever it holds. */
                 "If-Match"?: string;
             };
             path: {
@@ -2392,7 +2409,7 @@ export interface operations {
                 session?: string;
             };
             header?: {
-                /** @description ETag of the row as you saw it; 412 if it changed since. */
+                /** @description ETag of the row as you saw it; 412 if it changed since. Without it the last write stands, and _was in the answer is what it wrote over. */
                 "If-Match"?: string;
             };
             path: {
@@ -2526,6 +2543,8 @@ export interface operations {
             header?: {
                 /** @description A second request with the same key within a day makes nothing, and gives what the first one made. */
                 "Idempotency-Key"?: string;
+                /** @description ETag of the row as you saw it; 412 if it changed since. */
+                "If-Match"?: string;
             };
             path: {
                 /** @description Key of the row. */
@@ -2595,6 +2614,15 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
                 headers: {
                     [name: string]: unknown;
                 };
