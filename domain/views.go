@@ -105,7 +105,7 @@ func (w *viewWriter) head() {
 	w.linef("-- statements on its objects are grants to the role %s, which owns the views.", w.role())
 	w.linef("-- Written by worker domain views from %s; worker domain drop takes all of it away.", w.decl.file)
 	w.linef("BEGIN;")
-	w.linef("DO $$ BEGIN CREATE ROLE %s NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;", w.role())
+	w.linef("DO $$ BEGIN CREATE ROLE %s NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;", w.role())
 	w.linef("DO $$ BEGIN IF NOT pg_has_role(current_user, '%s', 'USAGE') THEN GRANT %s TO CURRENT_USER; END IF; END $$;", ViewRole(w.decl.Schema), w.role())
 	w.linef("CREATE SCHEMA IF NOT EXISTS %s;", schema)
 	w.linef("GRANT USAGE, CREATE ON SCHEMA %s TO %s;", schema, w.role())

@@ -17,6 +17,10 @@ import (
 var undescribed = map[string]string{
 	`"DELETE /mcp"`:               "",
 	`"GET /assets/"`:              "",
+	`"GET "+element`:              "", // the component's script
+	`"GET /docs"`:                 "",
+	`"GET /docs.css"`:             "",
+	`"GET /openapi.json"`:         "",
 	`"GET /{$}"`:                  "",
 	`"GET /healthz"`:              "",
 	`"GET /metrics"`:              "", // for keys of scope admin, and numbers alone

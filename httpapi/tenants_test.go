@@ -148,6 +148,7 @@ func (e *estate) probes(t *testing.T) map[string][]probe {
 		"get-session":        get("/v1/sessions/{session}", "/v1/sessions/{turn}"),
 		"get-timeline":       get("/v1/turns/{turn}/timeline"),
 		"get-turn":           get("/v1/turns/{turn}", "/v1/turns/{turn}?wait=1s", "/v1/turns/{turn}?wait=1s&until=summarized", "/v1/turns/{session}"),
+		"list-branches":      get("/v1/sessions/{session}/branches"),
 		"list-calls":         get("/v1/turns/{turn}/calls", "/v1/turns/{turn}/calls?cursor={call}"),
 		"list-constraints":   get("/v1/sessions/{session}/constraints"),
 		"list-decisions":     get("/v1/sessions/{session}/decisions"),

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -281,64 +280,6 @@ func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turnOut, error) {
 	}
 
 	return &turnOut{Body: *t}, nil
-}
-
-const maxWait = 5 * time.Minute
-
-// waitForTurn returns when the turn has ended, or the time is over. It subscribes
-// before it looks, so that an end in between is not missed.
-func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summarized bool) error {
-	atMost, err := time.ParseDuration(wait)
-	if err != nil || atMost < 0 || atMost > maxWait {
-		return invalid("wait is a duration up to 5m, such as 30s")
-	}
-	ctx, cancel := context.WithTimeout(ctx, atMost)
-	defer cancel()
-	signal, stop := a.Listener.Subscribe(id)
-	defer stop()
-	again := time.NewTicker(pingEvery)
-	defer again.Stop()
-	for {
-		ended, err := a.turnEnded(ctx, id, summarized)
-		if errors.Is(err, context.DeadlineExceeded) {
-			return nil
-		}
-		if err != nil || ended {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-a.Stopping:
-			return nil
-		case <-signal:
-		case <-again.C:
-			if err := a.stillGood(ctx); errors.Is(err, errUnauthorized) {
-				return err
-			}
-		}
-	}
-}
-
-func (a *api) turnEnded(ctx context.Context, id uuid.UUID, summarized bool) (bool, error) {
-	var status *db.TurnStatusGetRow
-	err := a.read(ctx, func(tx pgx.Tx) error {
-		var err error
-		status, err = a.q.TurnStatusGet(ctx, tx, id)
-
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("look at turn: %w", err)
-	}
-	switch status.Status {
-	case db.TurnStatusQueued, db.TurnStatusRunning:
-		return false, nil
-	case db.TurnStatusSucceeded:
-		return !summarized || status.SummarizedAt != nil, nil
-	default:
-		return true, nil
-	}
 }
 
 func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {

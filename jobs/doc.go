@@ -11,5 +11,5 @@
 // River's table are written by the SQL functions of one migration file alone.
 //
 // A program that only enqueues needs [EnqueueTurn] and [CancelTurn]. To see a turn
-// run, read args.go, worker.go, commit.go, graph.go, in this order.
+// run, read args.go, worker.go, load.go, commit.go, graph.go, in this order.
 package jobs

@@ -110,7 +110,6 @@ func TestFunctionsOfTheOwner(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{
-		"retention_window", // a setting, which is nobody's
 		"cancel_turn", "enqueue_turn", "forget_session", "fork_session", "queue_rows", "recall_found", "recall_order", "turn_enqueue", "turn_undo", "undo_turn", "usage_today",
 	}, doors, "another one needs a test that it shows the tenant's rows alone")
 }

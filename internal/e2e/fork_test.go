@@ -110,7 +110,7 @@ func TestForksHaveTheirOwnConstraintsAndDecisions(t *testing.T) {
 	before.fact("nothing", decided)
 	before.fact("nothing", out)
 	fork := c.fork(3)
-	require.Equal(t, stood, [3]string{fork.one(held), fork.one(decided), fork.one(out)})
+	require.Equal(t, [3]string{fork.one(held), fork.one(decided), fork.one(out)}, stood)
 	require.NotContains(t, fork.say("Plan dinners for Friday and Saturday").Reply, "Shakshuka")
 	fork.exec(`UPDATE constraints SET ended_turn = 4 WHERE session_id = '` + fork.session.String() + `' AND $1::uuid IS NOT NULL`)
 	require.Equal(t, stood[0], c.one(held), "the parent's own holds on")

@@ -72,8 +72,8 @@ func asOwner(t *testing.T, address, rights string) string {
 	run(`CREATE EXTENSION vector WITH SCHEMA public`)
 	run(`CREATE EXTENSION pg_trgm WITH SCHEMA public`)
 	if rights == "NOCREATEROLE" {
-		run(`DO $$ BEGIN CREATE ROLE alfred_tenant NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
-		run(`DO $$ BEGIN CREATE ROLE alfred_undo NOLOGIN IN ROLE alfred_tenant; EXCEPTION WHEN duplicate_object THEN NULL; END $$`)
+		run(`DO $$ BEGIN CREATE ROLE alfred_tenant NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`)
+		run(`DO $$ BEGIN CREATE ROLE alfred_undo NOLOGIN IN ROLE alfred_tenant; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`)
 		run(`GRANT alfred_tenant, alfred_undo TO ` + role)
 	}
 	u, err := url.Parse(address)

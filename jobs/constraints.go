@@ -1,0 +1,59 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"alfred/registry"
+)
+
+// constrain stores what the user asked to hold. It returns the constraint whose
+// end ends this message's exclusions: the only one of kind exclude.
+func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uuid.UUID, error) {
+	if len(u.out.Constraints) == 0 {
+		return nil, nil
+	}
+	inForce, err := reg.Constraints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var exclusions []uuid.UUID
+	for _, x := range u.out.Constraints {
+		value := x.Value
+		if len(value) == 0 {
+			value = json.RawMessage("null")
+		}
+		id, err := reg.AddConstraint(ctx, registry.Constraint{
+			Text: x.Text, Kind: x.Kind, Value: value, Scope: x.Scope, SourceTurn: reg.Scope().Turn,
+			ExpiresAt: expiry(x, u.began),
+		}, replaced(inForce, x.Replaces))
+		if err != nil {
+			return nil, err
+		}
+		if x.Kind == "exclude" {
+			exclusions = append(exclusions, id)
+		}
+	}
+	if len(exclusions) != 1 {
+		return nil, nil
+	}
+
+	return &exclusions[0], nil
+}
+
+// replaced finds the constraint that a new one names by its words.
+func replaced(inForce []registry.Constraint, text string) *uuid.UUID {
+	if text == "" {
+		return nil
+	}
+	for i := range inForce {
+		if strings.EqualFold(strings.TrimSpace(inForce[i].Text), strings.TrimSpace(text)) {
+			return &inForce[i].ID
+		}
+	}
+
+	return nil
+}

@@ -1,0 +1,125 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/internal/view"
+	"alfred/pg"
+)
+
+// load checks the fence before anything else: a stale job must not buy an answer.
+func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
+	v, err := r.view(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	s := &state{View: v, guard: r.guard(v.Turn.SessionID)}
+	if d.node != nodeThink {
+		return s, nil
+	}
+	plan := v.Carried()
+	if plan == nil {
+		return s, nil
+	}
+	if s.plan, err = s.carried(r.Prompts, plan); err != nil || s.plan != nil {
+		return s, err
+	}
+	s.View, err = r.loadOnce(ctx, d, true)
+
+	return s, err
+}
+
+// view is the one that the decision before carried here, as long as nobody else has written what it shows, or a loaded one.
+func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
+	if d.carried != nil {
+		if v := r.loader.Renew(ctx, r.Pool, d.carried, r.Prompts.Need(d.node, d.carried), d.node != nodeSummarize); v != nil {
+			return v, r.compareCarried(ctx, d, v)
+		}
+	}
+	v, err := r.loadOnce(ctx, d, false)
+	if errors.Is(err, errInputs) {
+		if err := r.applyInputs(ctx, d); err != nil {
+			return nil, err
+		}
+		v, err = r.loadOnce(ctx, d, false)
+	}
+
+	return v, err
+}
+
+// compareCarried holds a carried view to the one that would be loaded, in tests.
+func (r *Runner) compareCarried(ctx context.Context, d delivery, v *view.View) error {
+	if !r.CompareCarried {
+		return nil
+	}
+	loaded, err := r.loadOnce(ctx, d, false)
+	if err != nil {
+		return err
+	}
+	if differs := v.Differs(loaded); differs != "" {
+		return fmt.Errorf("%w: %s", errCarried, differs)
+	}
+
+	return nil
+}
+
+func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.View, err error) {
+	err = r.inLoadTx(ctx, func(tx pgx.Tx) error {
+		if v, err = r.loader.Open(ctx, tx, d.TurnID, d.Position); err != nil {
+			return unlessGone(err)
+		}
+		v.Void = void
+		switch {
+		case !current(v.Turn, d):
+			return errStale
+		case d.node == nodeUnderstand && v.HasInputs:
+			return errInputs
+		}
+		if d.node == nodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // what has been bought may be used
+			if err := r.Limits.check(ctx, tx, v.Turn.SessionID, v.Turn.CreatedAt); err != nil {
+				return err
+			}
+		}
+
+		if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node == nodeSummarize {
+			return err
+		}
+		v, err = view.Probe(ctx, tx, v)
+
+		return err
+	})
+
+	return v, err
+}
+
+// unlessGone takes a turn that is no more, its session forgotten, for one that has moved on.
+func unlessGone(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errStale
+	}
+
+	return err
+}
+
+// inLoadTx is for what is read for a prompt.
+func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error {
+	first := &pg.Batch{}
+	first.Exec("keep plans", db.LoadPlans, nil)
+
+	return pg.InReadTxWith(ctx, r.Pool, first, work)
+}
+
+// current says whether the turn still waits for this decision.
+func current(turn *db.Turns, d delivery) bool {
+	status := db.TurnStatusRunning
+	if d.node == nodeSummarize {
+		status = db.TurnStatusSucceeded
+	}
+
+	return turn.Status == status && int(turn.Position) == d.Position
+}
