@@ -258,7 +258,7 @@ func (s *state) done() (nodes.Done, error) {
 		for _, r := range made.Results {
 			changed := r.RowCount > 0
 			done.Drafted = done.Drafted || changed && r.Tool == crud.ToolGenerate
-			done.Wrote = done.Wrote || changed && slices.Contains([]string{crud.ToolCreate, crud.ToolUpdate, crud.ToolDelete}, r.Tool)
+			done.Wrote = done.Wrote || s.Domain.Operation(r.Tool) != nil || changed && slices.Contains([]string{crud.ToolCreate, crud.ToolUpdate, crud.ToolDelete}, r.Tool)
 		}
 	}
 

@@ -82,7 +82,7 @@ turns:` + act("read", "read", "orders", `{tool: db_read, args: {table: orders, d
 		act("write", "write", "orders", `{tool: db_update, args: {table: orders, filters: [{field: code, op: "=", value: "#W4776164"}], data: {address1: "1 New Street", city: Philadelphia, zip: "19122"}}}`) +
 		act("write", "write", "orders", `{tool: cancel_order, args: {this: order_3, reason: no longer needed}}`) + `
   - understand: {intent: confirm, answers_question: true}
-    reply: Cancelled.` +
+    reply: The order is cancelled, and the refund is booked.` +
 		act("read", "read", "orders", `{tool: db_read, args: {table: items, filters: [{field: code, op: "=", value: "7706410293"}]}}`) +
 		act("write", "write", "orders", `{tool: exchange_item, args: {this: order_1, line: 3, wanted: item_11}}`)))
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ turns:` + act("read", "read", "orders", `{tool: db_read, args: {table: orders, d
 	c.fact("pending", `SELECT status FROM retail.orders WHERE order_id = '#W6247578'`)
 	require.Contains(t, c.one(`SELECT payload->>'text' FROM questions WHERE session_id = $1 AND status = 'open'`), "Order #W6247578 would be cancelled")
 	c.ask("Yes")
-	c.fact("Cancelled.\n\nCancel order cannot be taken back.", `SELECT reply FROM turns WHERE session_id = $1 ORDER BY number DESC LIMIT 1`)
+	c.fact("The order is cancelled, and the refund is booked.\n\nCancel order cannot be taken back.", `SELECT reply FROM turns WHERE session_id = $1 ORDER BY number DESC LIMIT 1`)
 	c.fact("cancelled no longer needed", `SELECT status || ' ' || cancel_reason FROM retail.orders WHERE order_id = '#W6247578'`)
 	c.fact("1", `SELECT count(*) FROM retail.outbox WHERE key = 'cancelled #W6247578'`)
 	c.fact("payment created assistant", `SELECT string_agg(DISTINCT r.entity_type || ' ' || e.action || ' ' || e.actor, ', ') FROM entity_events e JOIN entity_refs r USING (session_id, ref)
