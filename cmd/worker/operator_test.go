@@ -79,6 +79,9 @@ func TestPruneDropsOldMonths(t *testing.T) {
 	_, err := pool.Exec(t.Context(), old)
 	require.NoError(t, err)
 
+	kept, err := operate(t, url, "prune", "--keep", "llm_calls=0")
+	require.NoError(t, err)
+	require.Equal(t, "nothing is old enough\n", kept)
 	for _, args := range [][]string{{"prune", "--dry-run"}, {"prune"}} {
 		dropped, err := operate(t, url, args...)
 		require.NoError(t, err)

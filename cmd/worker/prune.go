@@ -20,40 +20,42 @@ import (
 type pruneCommand struct {
 	DryRun bool           `help:"Say what would be deleted."`
 	JSON   bool           `help:"Print JSON."`
-	Months int            `default:"6" help:"Whole months to keep besides this one, at least 1."`
-	Keep   map[string]int `help:"Another number of months for one of turn_step_results, row_changes, turn_events, llm_calls, node_runs, api_keys, sessions; 0 is for ever, which sessions are kept for by default. Such as --keep turn_events=1." mapsep:","`
+	Months *int           `help:"Whole months to keep besides this one, at least 1, of every table that is not kept for ever; by default each has its own."`
+	Keep   map[string]int `help:"Another number of months for one of turn_step_results (3), row_changes (3), turn_events (1), llm_calls (1), node_runs (3), api_keys (12), sessions (for ever); 0 is for ever. Such as --keep turn_events=6." mapsep:","`
 }
 
 // retention is what one table's old rows are, and how they go: by the partition, or
 // in batches that hold no lock for long.
 type retention struct {
 	table      string
-	forever    bool     // by default
+	months     int      // whole ones, besides this one; 0 is for ever
 	partitions []string // in this order
 	old        string   // query of the keys of old rows
 	batch      string   // deletes some of them; nil where they go otherwise
 }
 
 // retentions are the tables that grow for ever otherwise. Turns, summaries, refs and
-// domain rows go with their session alone.
+// domain rows go with their session alone. Half of what a turn writes is prompts and
+// answers, which nobody reads but who looks into something that happened lately; what
+// is needed to take a turn back, or to see its rows, is small and kept longer.
 var retentions = []retention{
-	{table: "turn_step_results", partitions: []string{"turn_step_results"}},
-	{table: "row_changes", partitions: []string{"row_changes"}},
-	{table: "turn_events", partitions: []string{"turn_events"}},
-	{table: "llm_calls", partitions: []string{"llm_calls"}},
+	{table: "turn_step_results", months: 3, partitions: []string{"turn_step_results"}},
+	{table: "row_changes", months: 3, partitions: []string{"row_changes"}},
+	{table: "turn_events", months: 1, partitions: []string{"turn_events"}},
+	{table: "llm_calls", months: 1, partitions: []string{"llm_calls"}},
 	{
-		table: "node_runs",
+		table: "node_runs", months: 3,
 		old:   `SELECT r.turn_id, r.position FROM node_runs AS r WHERE r.turn_id < uuid_v7_floor($1)`,
 		batch: `DELETE FROM node_runs WHERE (turn_id, position) IN (%s LIMIT 1000)`,
 	},
 	{
-		table: "api_keys", // revoked ones
+		table: "api_keys", months: 12, // revoked ones
 		old:   `SELECT k.id FROM api_keys AS k WHERE k.revoked_at < $1`,
 		batch: `DELETE FROM api_keys WHERE id IN (%s LIMIT 1000)`,
 	},
 	{
-		table: "sessions", forever: true, // in which nothing was said
-		old: `SELECT s.id FROM sessions AS s WHERE s.last_activity_at < $1`,
+		table: "sessions", // in which nothing was said
+		old:   `SELECT s.id FROM sessions AS s WHERE s.last_activity_at < $1`,
 	},
 }
 
@@ -66,8 +68,8 @@ type pruned struct {
 
 // Run deletes. A running turn waits for none of it longer than a moment.
 func (c *pruneCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	if c.Months < 1 {
-		return fmt.Errorf("%w: --months is %d; at least 1 is kept", settings.ErrBad, c.Months)
+	if c.Months != nil && *c.Months < 1 {
+		return fmt.Errorf("%w: --months is %d; at least 1 is kept", settings.ErrBad, *c.Months)
 	}
 	for table, months := range c.Keep {
 		if months < 0 || !slices.ContainsFunc(retentions, func(r retention) bool { return r.table == table }) {
@@ -78,13 +80,7 @@ func (c *pruneCommand) Run(ctx context.Context, e settings.Env, console *program
 
 	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		for _, r := range retentions {
-			months := c.Months
-			if r.forever {
-				months = 0
-			}
-			if own, ok := c.Keep[r.table]; ok {
-				months = own
-			}
+			months := c.monthsOf(&r)
 			if months == 0 {
 				continue
 			}
@@ -95,6 +91,17 @@ func (c *pruneCommand) Run(ctx context.Context, e settings.Env, console *program
 
 		return done.print(c.JSON, console)
 	})
+}
+
+func (c *pruneCommand) monthsOf(r *retention) int {
+	if own, ok := c.Keep[r.table]; ok {
+		return own
+	}
+	if c.Months != nil && r.months > 0 {
+		return *c.Months
+	}
+
+	return r.months
 }
 
 // firstKept is the beginning of the oldest whole month that is kept.
