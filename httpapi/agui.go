@@ -25,7 +25,7 @@ type aguiInput struct {
 // thread a session.
 func (a *api) registerAGUI(mux *http.ServeMux) {
 	mux.HandleFunc("POST /v1/agui", func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.admit(r.Context(), r.Header.Get("Authorization"), r.Method)
+		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), r.Method)
 		if err == nil {
 			err = a.aguiRun(context.WithValue(r.Context(), callerKey, who), w, r)
 		}
@@ -48,7 +48,7 @@ func (a *api) aguiRun(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	if err != nil {
 		return err
 	}
-	closed, err := a.budgets.openStream(callerOf(ctx).budget)
+	closed, err := a.gate.OpenStream(callerOf(ctx))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/auth"
 	"alfred/crud"
 	"alfred/db"
 	"alfred/domain"
@@ -33,12 +34,9 @@ type Config struct {
 	Domain *domain.Domain
 	// Limits are what a user may use in a day; the zero value: anything.
 	Limits jobs.Limits
-	// Budget is what a key may do to this process; the zero value: anything.
-	Budget Budget
-	// Tokens says whose signed tokens are taken besides keys.
-	Tokens TokenConfig
-	// OpenUser, if set, is who every request acts for, without a key: only for a
-	// listener on loopback.
+	// Budget, Tokens and OpenUser are what [auth.Config] says.
+	Budget   auth.Budget
+	Tokens   auth.TokenConfig
 	OpenUser uuid.UUID
 	// Origins are those whose pages may call the API from a browser, besides our own.
 	Origins []string
@@ -56,20 +54,18 @@ type Config struct {
 type api struct {
 	Config
 
-	q       *db.Queries
-	huma    huma.API
-	budgets *budgets
-	tokens  *tokens // nil: none are taken
-	drift   drift
+	q     *db.Queries
+	huma  huma.API
+	gate  *auth.Gate
+	drift drift
 }
 
 // New returns the handler of the whole API and the page.
 func New(config Config) http.Handler {
 	mux := http.NewServeMux()
-	a := &api{Config: config, q: db.New(), budgets: &budgets{Budget: config.Budget, used: map[string]*usedBudget{}}}
-	if config.Tokens.Enabled() {
-		a.tokens = newTokens(config.Tokens, config.Logger)
-	}
+	a := &api{Config: config, q: db.New(), gate: auth.NewGate(auth.Config{
+		Pool: config.Pool, Budget: config.Budget, OpenUser: config.OpenUser, Tokens: config.Tokens, Logger: config.Logger,
+	})}
 	a.register(mux)
 	a.registerOperator(mux)
 	registerPage(mux, config.RiverUI != nil)

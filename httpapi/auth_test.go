@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"alfred/auth"
 	"alfred/httpapi"
 )
 
@@ -18,7 +19,7 @@ func TestKeys(t *testing.T) {
 	b := setup(t)
 	_, revoked := b.newUser(t, "eve", "chat")
 	b.exec(t, `UPDATE api_keys SET revoked_at = now() WHERE user_id = (SELECT id FROM users WHERE name = 'eve')`)
-	never, _ := httpapi.NewKey()
+	never, _ := auth.NewKey()
 
 	var first *answer
 	for name, authorization := range map[string]string{

@@ -30,7 +30,7 @@ func (a *api) registerCompletions(mux *http.ServeMux) {
 // openai answers errors in OpenAI's form.
 func (a *api) openai(handle func(ctx context.Context, w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.admit(r.Context(), r.Header.Get("Authorization"), r.Method)
+		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), r.Method)
 		if err == nil {
 			err = handle(context.WithValue(r.Context(), callerKey, who), w, r)
 		}
@@ -76,7 +76,7 @@ func (a *api) completionCreate(ctx context.Context, w http.ResponseWriter, r *ht
 	if err != nil {
 		return err
 	}
-	closed, err := a.budgets.openStream(callerOf(ctx).budget) // one that waits for its answer counts as one that streams
+	closed, err := a.gate.OpenStream(callerOf(ctx)) // one that waits for its answer counts as one that streams
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/auth"
 	"alfred/jobs"
 	"alfred/pg"
 	"alfred/registry"
@@ -56,11 +57,7 @@ func (p *problem) GetHeaders() http.Header {
 	return h
 }
 
-var (
-	errForbidden    = newCode(http.StatusForbidden, "forbidden", "This key may not do that.")
-	errNotFound     = newCode(http.StatusNotFound, "not_found", "There is no such thing here.")
-	errUnauthorized = newCode(http.StatusUnauthorized, "unauthorized", "Send a valid key: Authorization: Bearer <key>.")
-)
+var errNotFound = newCode(http.StatusNotFound, "not_found", "There is no such thing here.")
 
 func newCode(status int, code, detail string) *problem {
 	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
@@ -125,6 +122,9 @@ func problemOf(err error) *problem {
 
 		return newCode(http.StatusNotFound, "not_found", bad.Sentence)
 	}
+	if p := refusedAtTheGate(err); p != nil {
+		return p
+	}
 	switch {
 	case errors.Is(err, jobs.ErrSessionNotFound), errors.Is(err, jobs.ErrTurnNotFound), errors.Is(err, pgx.ErrNoRows):
 		return errNotFound
@@ -143,6 +143,26 @@ func problemOf(err error) *problem {
 	}
 
 	return newCode(http.StatusInternalServerError, "internal", "Something went wrong on our side.")
+}
+
+// refusedAtTheGate is nil for other errors than those of package auth.
+func refusedAtTheGate(err error) *problem {
+	if much, ok := errors.AsType[*auth.BudgetError](err); ok {
+		p := newCode(http.StatusTooManyRequests, "limit_exceeded", much.Detail)
+		p.retryAfter = much.RetryAfter
+
+		return p
+	}
+	switch {
+	case errors.Is(err, auth.ErrForbidden):
+		return newCode(http.StatusForbidden, "forbidden", "This key may not do that.")
+	case errors.Is(err, auth.ErrNoKeys):
+		return newCode(http.StatusServiceUnavailable, "unavailable", "The keys that tokens are checked with cannot be fetched from their issuer; try again, or use an API key.")
+	case errors.Is(err, auth.ErrUnauthorized):
+		return newCode(http.StatusUnauthorized, "unauthorized", "Send a valid key: Authorization: Bearer <key>.")
+	default:
+		return nil
+	}
 }
 
 // unstorable: what Postgres refuses about values as such. Ours are right, so it is the caller's that are not.

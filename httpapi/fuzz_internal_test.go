@@ -8,9 +8,9 @@ import (
 	"alfred/db"
 )
 
-// FuzzPositions: what a client sends as cursor, event id or token is read or refused, never more.
+// FuzzPositions: what a client sends as cursor or event id is read or refused, never more.
 func FuzzPositions(f *testing.F) {
-	for _, seed := range []string{"", "1", "1.2", "-1", ".", "9999999999", "1.2.3", "MjAyNi0wMS0wMVQwMDowMDowMFp8", "\x00", "eyJhbGciOiJub25lIn0.e30.", "a.b.c"} {
+	for _, seed := range []string{"", "1", "1.2", "-1", ".", "9999999999", "1.2.3", "MjAyNi0wMS0wMVQwMDowMDowMFp8", "\x00", "a.b.c"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -35,10 +35,6 @@ func FuzzPositions(f *testing.F) {
 			again, err := parseEntityCursor(c.String(), 0)
 			require.NoError(t, err)
 			require.Equal(t, c, again)
-		}
-		if _, kid, alg, err := parseToken(text); err == nil {
-			require.NotEmpty(t, kid)
-			require.Contains(t, tokenAlgorithms, alg)
 		}
 		require.NotRegexp(t, `[\x00-\x1f\x7f]`, oneLine(text))
 	})

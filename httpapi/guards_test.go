@@ -20,6 +20,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/require"
 
+	"alfred/auth"
 	"alfred/httpapi"
 )
 
@@ -34,7 +35,7 @@ func TestTokensOfAnIssuer(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{key.Public()}})
 	}))
 	t.Cleanup(issuer.Close)
-	config := httpapi.TokenConfig{JWKSURL: issuer.URL, Issuer: "https://id.example", Audience: "alfred", UserClaim: "email"}
+	config := auth.TokenConfig{JWKSURL: issuer.URL, Issuer: "https://id.example", Audience: "alfred", UserClaim: "email"}
 	b := setup(t, func(c *httpapi.Config) { c.Tokens = config })
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, nil)
 	require.NoError(t, err)
@@ -73,7 +74,7 @@ func TestTokensOfAnIssuer(t *testing.T) {
 func TestRequestsPerKey(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, func(c *httpapi.Config) { c.Budget = httpapi.Budget{PerSecond: 1, Burst: 3} })
+	b := setup(t, func(c *httpapi.Config) { c.Budget = auth.Budget{PerSecond: 1, Burst: 3} })
 	_, other := b.newUser(t, "ada", "chat")
 	var refused *answer
 	require.Eventually(t, func() bool {
@@ -110,7 +111,7 @@ func (b *bundle) openStream(t *testing.T, path string) (*http.Response, *bufio.R
 func TestStreamsPerKey(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, func(c *httpapi.Config) { c.Budget = httpapi.Budget{Streams: 2} })
+	b := setup(t, func(c *httpapi.Config) { c.Budget = auth.Budget{Streams: 2} })
 	session := b.session(t)
 	path := "/v1/sessions/" + session + "/events"
 	first, _ := b.openStream(t, path)

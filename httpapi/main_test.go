@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"alfred/auth"
 	"alfred/crud"
 	"alfred/db"
 	"alfred/domain"
@@ -110,7 +111,7 @@ func (b *bundle) serve(t *testing.T, change ...func(*httpapi.Config)) string {
 func (b *bundle) newUser(t *testing.T, name string, scopes ...string) (uuid.UUID, string) {
 	t.Helper()
 
-	key, hash := httpapi.NewKey()
+	key, hash := auth.NewKey()
 	id, err := db.New().UserEnsure(t.Context(), b.pool, name)
 	require.NoError(t, err)
 	_, err = db.New().ApiKeyInsert(t.Context(), b.pool, &db.ApiKeyInsertParams{UserID: id, Name: "test", KeyHash: hash, Scopes: scopes})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"alfred/auth"
 	"alfred/mcpserver"
 )
 
@@ -17,9 +18,9 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 	}).Handler(func(r *http.Request) mcpserver.Caller {
 		who := callerOf(r.Context())
 
-		return mcpserver.Caller{UserID: who.user, MaySend: who.may(http.MethodPost), StillGood: func(ctx context.Context) error {
-			err := a.good(ctx, who)
-			if errors.Is(err, errUnauthorized) {
+		return mcpserver.Caller{UserID: who.User, MaySend: who.May(http.MethodPost), StillGood: func(ctx context.Context) error {
+			err := a.gate.StillGood(ctx, who)
+			if errors.Is(err, auth.ErrUnauthorized) {
 				return mcpserver.ErrUnauthorized
 			}
 
@@ -27,10 +28,10 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 		}}
 	})
 	serve := func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
+		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
 		closed := func() {}
 		if err == nil && r.Method == http.MethodPost {
-			closed, err = a.budgets.openStream(who.budget) // a tool may wait for a reply, and its answer is a stream
+			closed, err = a.gate.OpenStream(who) // a tool may wait for a reply, and its answer is a stream
 		}
 		if err != nil {
 			noteCause(r.Context(), err)

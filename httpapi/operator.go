@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -14,6 +13,7 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"riverqueue.com/riverui"
 
+	"alfred/auth"
 	"alfred/pg"
 )
 
@@ -69,9 +69,9 @@ func (a *api) checkAdmin(r *http.Request) error {
 	if _, password, ok := r.BasicAuth(); ok {
 		authorization = "Bearer " + password
 	}
-	who, err := a.identify(r.Context(), authorization)
-	if err == nil && !slices.Contains(who.scopes, scopeAdmin) {
-		err = errForbidden
+	who, err := a.gate.Identify(r.Context(), authorization)
+	if err == nil && !who.Admin() {
+		err = auth.ErrForbidden
 	}
 
 	return err

@@ -11,6 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/google/uuid"
+
+	"alfred/auth"
 )
 
 const (
@@ -27,7 +29,7 @@ type subscribe func(id uuid.UUID) (signal <-chan struct{}, stop func())
 func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		_, w := humago.Unwrap(hctx)
-		closed, err := a.budgets.openStream(callerOf(hctx.Context()).budget)
+		closed, err := a.gate.OpenStream(callerOf(hctx.Context()))
 		if err != nil {
 			a.fail(hctx, err)
 
@@ -60,7 +62,7 @@ func (a *api) whileGood(next source) source {
 			return nil, false, err
 		}
 		err = a.stillGood(ctx) // asked after the look: nothing seen is newer than the answer
-		if errors.Is(err, errUnauthorized) {
+		if errors.Is(err, auth.ErrUnauthorized) {
 			return nil, true, nil
 		}
 

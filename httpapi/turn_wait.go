@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/auth"
 	"alfred/db"
 )
 
@@ -42,7 +43,7 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 			return nil
 		case <-signal:
 		case <-again.C:
-			if err := a.stillGood(ctx); errors.Is(err, errUnauthorized) {
+			if err := a.stillGood(ctx); errors.Is(err, auth.ErrUnauthorized) {
 				return err
 			}
 		}

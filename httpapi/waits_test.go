@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/auth"
 	"alfred/httpapi"
 )
 
@@ -55,7 +56,7 @@ func mcpCall(tool string, arguments map[string]any) map[string]any {
 func TestEveryProtocolCountsStreams(t *testing.T) {
 	t.Parallel()
 
-	b := setup(t, func(c *httpapi.Config) { c.Budget = httpapi.Budget{Streams: 1} })
+	b := setup(t, func(c *httpapi.Config) { c.Budget = auth.Budget{Streams: 1} })
 	session := b.session(t)
 	turn := b.message(t, session, "hi")
 	b.openStream(t, "/v1/sessions/"+session+"/events")

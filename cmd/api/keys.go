@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/auth"
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/db"
-	"alfred/httpapi"
 	"alfred/pg"
 )
 
@@ -33,7 +33,7 @@ type keysCreateCommand struct {
 
 // Run makes a key.
 func (c *keysCreateCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	key, hash := httpapi.NewKey()
+	key, hash := auth.NewKey()
 	err := program.WithSchema(ctx, e, "alfred api", func(pool *pgxpool.Pool) error {
 		return pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 			user, err := db.New().UserEnsure(ctx, tx, c.User)

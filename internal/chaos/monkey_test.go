@@ -22,7 +22,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"alfred/httpapi"
+	"alfred/auth"
 )
 
 // zoo is what the monkey plays with: workers, an API and the server.
@@ -225,7 +225,7 @@ func (z *zoo) talk(n int) ([]uuid.UUID, *sync.WaitGroup, []error) {
 func (z *zoo) newKey(session uuid.UUID) string {
 	z.t.Helper()
 
-	key, hash := httpapi.NewKey()
+	key, hash := auth.NewKey()
 	_, err := z.pool.Exec(z.t.Context(), `INSERT INTO api_keys (user_id, name, key_hash, scopes) SELECT user_id, 'chaos', $2, '{chat}' FROM sessions WHERE id = $1`, session, hash)
 	require.NoError(z.t, err)
 	z.keys[session] = key

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"alfred/auth"
 	"alfred/crud"
 	"alfred/db"
 	"alfred/domain"
@@ -95,7 +96,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	}
 	if f.host != "" {
 		serving.Origins = []string{f.host}
-		serving.Tokens = httpapi.TokenConfig{JWKSURL: f.host + "/.well-known/jwks.json", Issuer: f.host, Audience: "alfred", UserClaim: "sub"}
+		serving.Tokens = auth.TokenConfig{JWKSURL: f.host + "/.well-known/jwks.json", Issuer: f.host, Audience: "alfred", UserClaim: "sub"}
 	}
 	server := httptest.NewServer(httpapi.New(serving))
 	t.Cleanup(func() {
@@ -202,7 +203,7 @@ func (h *house) guest(name string) *person {
 	h.t.Helper()
 	user, err := db.New().UserEnsure(h.t.Context(), h.pool, name)
 	require.NoError(h.t, err)
-	key, hash := httpapi.NewKey()
+	key, hash := auth.NewKey()
 	_, err = db.New().ApiKeyInsert(h.t.Context(), h.pool, &db.ApiKeyInsertParams{UserID: user, Name: "e2e", KeyHash: hash, Scopes: []string{"chat"}})
 	require.NoError(h.t, err)
 

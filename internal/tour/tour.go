@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/auth"
 	"alfred/client"
 	"alfred/db"
-	"alfred/httpapi"
 	"alfred/pg"
 )
 
@@ -70,7 +70,7 @@ func (t *Tour) Session() string { return t.session }
 // signUp makes a user of its own, so that the tour can be repeated on any database
 // and leaves the user demo alone.
 func (t *Tour) signUp(ctx context.Context) error {
-	key, hash := httpapi.NewKey()
+	key, hash := auth.NewKey()
 	api, err := client.New(t.API, key)
 	if err != nil {
 		return fmt.Errorf("make a client: %w", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"alfred/auth"
 	"alfred/httpapi"
 	"alfred/internal/prompt"
 	"alfred/jobs"
@@ -61,8 +62,8 @@ type Settings struct {
 	Addr    string
 	Open    bool // without keys
 	Origins []string
-	Budget  httpapi.Budget
-	Tokens  httpapi.TokenConfig
+	Budget  auth.Budget
+	Tokens  auth.TokenConfig
 
 	fallbackLLM, fallbackModel string
 	openAI, anthropic, gemini  provider.Server

@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"crypto"
@@ -171,7 +171,7 @@ func TestTokens(t *testing.T) {
 		"empty":                       "..", "not a token": "abc",
 	} {
 		_, err := i.tokens.verify(t.Context(), token)
-		require.Equal(t, errUnauthorized, err, name)
+		require.Equal(t, ErrUnauthorized, err, name)
 	}
 	require.Equal(t, int32(1), i.fetches.Load(), "made-up key ids must not make us flood the issuer")
 }
@@ -201,10 +201,10 @@ func TestK12LookAlikesAndWeakKeys(t *testing.T) {
 	}
 	for _, user := range []string{"ada ", " ada", "a da", "ada\u200b", "ada\u202e", "\u2066ada\u2069", "ada\u00a0", "ad\u00ada"} {
 		_, err := verify(user)
-		require.Equal(t, errUnauthorized, err, "%q", user)
+		require.Equal(t, ErrUnauthorized, err, "%q", user)
 	}
 	_, err = i.tokens.verify(t.Context(), signWith(t, i, short))
-	require.Equal(t, errUnauthorized, err)
+	require.Equal(t, ErrUnauthorized, err)
 }
 
 // signWith signs a good token with a key that the library itself refuses to sign with.
@@ -255,12 +255,12 @@ func TestKeysOfTheIssuer(t *testing.T) {
 
 		return err
 	}
-	require.Equal(t, errNoKeys, verify(first), "the issuer has never answered")
+	require.Equal(t, ErrNoKeys, verify(first), "the issuer has never answered")
 	i.publish(first)
-	require.Equal(t, errNoKeys, verify(first), "it is not asked again at once")
+	require.Equal(t, ErrNoKeys, verify(first), "it is not asked again at once")
 	i.now = i.now.Add(fetchPause)
 	require.NoError(t, verify(first))
-	require.Equal(t, errUnauthorized, verify(second))
+	require.Equal(t, ErrUnauthorized, verify(second))
 
 	i.publish(first, second)
 	i.now = i.now.Add(fetchPause)
@@ -268,14 +268,14 @@ func TestKeysOfTheIssuer(t *testing.T) {
 	i.publish(second)
 	require.NoError(t, verify(first))
 	i.now = i.now.Add(keysFresh + time.Second)
-	require.Equal(t, errUnauthorized, verify(first), "a key that is withdrawn goes when the keys are fetched again")
+	require.Equal(t, ErrUnauthorized, verify(first), "a key that is withdrawn goes when the keys are fetched again")
 
 	i.set.Store(nil)
 	i.now = i.now.Add(keysFresh + time.Second)
 	require.NoError(t, verify(second), "known keys go on")
-	require.Equal(t, errNoKeys, verify(first), "whether the issuer has it now cannot be told")
+	require.Equal(t, ErrNoKeys, verify(first), "whether the issuer has it now cannot be told")
 	i.now = i.now.Add(keysUsable)
-	require.Equal(t, errNoKeys, verify(second))
+	require.Equal(t, ErrNoKeys, verify(second))
 	i.publish(second)
 	i.now = i.now.Add(fetchPause)
 	require.NoError(t, verify(second))
@@ -283,4 +283,17 @@ func TestKeysOfTheIssuer(t *testing.T) {
 	i.publish()
 	i.now = i.now.Add(keysFresh + time.Second)
 	require.NoError(t, verify(second), "a set without keys is a mistake, no withdrawal of all")
+}
+
+// FuzzTokens: what a client sends as a token is read or refused, never more.
+func FuzzTokens(f *testing.F) {
+	for _, seed := range []string{"", "\x00", "eyJhbGciOiJub25lIn0.e30.", "a.b.c"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, kid, alg, err := parseToken(text); err == nil {
+			require.NotEmpty(t, kid)
+			require.Contains(t, tokenAlgorithms, alg)
+		}
+	})
 }

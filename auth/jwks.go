@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"context"
@@ -28,8 +28,8 @@ const (
 	maxKeySet    = 1 << 20
 )
 
-// errNoKeys: whether a token is good cannot be told now.
-var errNoKeys = newCode(http.StatusServiceUnavailable, "unavailable", "The keys that tokens are checked with cannot be fetched from their issuer; try again, or use an API key.")
+// ErrNoKeys says that whether a token is good cannot be told now.
+var ErrNoKeys = errors.New("the keys that tokens are checked with cannot be fetched from their issuer")
 
 // keySet is an issuer's public keys, fetched when they are first needed, when they
 // are old, and when a token names one that is not among them.
@@ -55,7 +55,7 @@ func newKeySet(url string, logger *slog.Logger) *keySet {
 	}
 }
 
-// find returns the key of an id for an algorithm: errUnauthorized if the issuer has none, errNoKeys if it does not answer.
+// find returns the key of an id for an algorithm: ErrUnauthorized if the issuer has none, ErrNoKeys if it does not answer.
 func (k *keySet) find(ctx context.Context, kid string, alg jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
 	key, fresh, _ := k.cached(kid, alg)
 	if key != nil && fresh {
@@ -75,9 +75,9 @@ func (k *keySet) find(ctx context.Context, kid string, alg jose.SignatureAlgorit
 	case key != nil:
 		return key, nil
 	case failure != nil:
-		return nil, errNoKeys
+		return nil, ErrNoKeys
 	default:
-		return nil, errUnauthorized
+		return nil, ErrUnauthorized
 	}
 }
 
@@ -112,7 +112,7 @@ func (k *keySet) refresh(ctx context.Context) {
 	defer k.mu.Unlock()
 	k.tried, k.failure = k.now(), err
 	if err != nil {
-		k.logger.WarnContext(ctx, "keys of the token issuer cannot be fetched", slog.String("error", oneLine(err.Error())), slog.Int("cached", len(k.keys)))
+		k.logger.WarnContext(ctx, "keys of the token issuer cannot be fetched", slog.String("error", err.Error()), slog.Int("cached", len(k.keys)))
 
 		return
 	}

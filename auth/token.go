@@ -1,4 +1,4 @@
-package httpapi
+package auth
 
 import (
 	"context"
@@ -61,12 +61,12 @@ type tokenClaims struct {
 	expires time.Time
 }
 
-// verify returns errUnauthorized for a token that is not good, whatever is wrong
-// with it, and errNoKeys if that cannot be told for want of the issuer's keys.
+// verify returns ErrUnauthorized for a token that is not good, whatever is wrong
+// with it, and ErrNoKeys if that cannot be told for want of the issuer's keys.
 func (t *tokens) verify(ctx context.Context, token string) (tokenClaims, error) {
 	signed, kid, alg, err := parseToken(token)
 	if err != nil {
-		return tokenClaims{}, errUnauthorized
+		return tokenClaims{}, ErrUnauthorized
 	}
 	key, err := t.keys.find(ctx, kid, alg)
 	if err != nil {
@@ -77,19 +77,19 @@ func (t *tokens) verify(ctx context.Context, token string) (tokenClaims, error) 
 		all      map[string]json.RawMessage
 	)
 	if err := signed.Claims(key.Key, &standard, &all); err != nil {
-		return tokenClaims{}, errUnauthorized
+		return tokenClaims{}, ErrUnauthorized
 	}
 	expected := jwt.Expected{Issuer: t.config.Issuer, AnyAudience: jwt.Audience{t.config.Audience}, Time: t.now()}
 	if standard.Expiry == nil || standard.ValidateWithLeeway(expected, clockLeeway) != nil {
-		return tokenClaims{}, errUnauthorized
+		return tokenClaims{}, ErrUnauthorized
 	}
 	user, err := userClaim(all, t.config.UserClaim)
 	if err != nil {
-		return tokenClaims{}, errUnauthorized
+		return tokenClaims{}, ErrUnauthorized
 	}
 	scopes, err := scopesOf(all)
 	if err != nil {
-		return tokenClaims{}, errUnauthorized
+		return tokenClaims{}, ErrUnauthorized
 	}
 
 	return tokenClaims{user: user, scopes: scopes, expires: standard.Expiry.Time().Add(clockLeeway)}, nil

@@ -1,7 +1,6 @@
-package httpapi
+package auth
 
 import (
-	"net/http"
 	"sync"
 	"time"
 
@@ -35,7 +34,7 @@ type usedBudget struct {
 // sweepAfter is how long callers that are idle again are remembered at least.
 const sweepAfter = time.Minute
 
-// take counts a request. Too many are a problem with code limit_exceeded, which says when to come back.
+// take counts a request. Too many are a [*BudgetError].
 func (b *budgets) take(caller string) error {
 	if caller == "" || b.PerSecond == 0 {
 		return nil
@@ -44,12 +43,12 @@ func (b *budgets) take(caller string) error {
 	defer b.mu.Unlock()
 	reserved := b.of(caller).requests.Reserve()
 	if !reserved.OK() {
-		return tooMany("Too many requests.", time.Second)
+		return &BudgetError{"Too many requests.", time.Second}
 	}
 	if wait := reserved.Delay(); wait > 0 {
 		reserved.Cancel()
 
-		return tooMany("Too many requests with this key; slow down.", wait)
+		return &BudgetError{"Too many requests with this key; slow down.", wait}
 	}
 
 	return nil
@@ -64,7 +63,7 @@ func (b *budgets) openStream(caller string) (done func(), err error) {
 	defer b.mu.Unlock()
 	used := b.of(caller)
 	if used.streams >= b.Streams {
-		return nil, tooMany("Too many streams are open with this key; close one.", streamRetry)
+		return nil, &BudgetError{"Too many streams are open with this key; close one.", streamRetry}
 	}
 	used.streams++
 
@@ -97,9 +96,11 @@ func (b *budgets) of(caller string) *usedBudget {
 	return used
 }
 
-func tooMany(detail string, wait time.Duration) *problem {
-	p := newCode(http.StatusTooManyRequests, "limit_exceeded", detail)
-	p.retryAfter = wait
-
-	return p
+// BudgetError says that a caller does too much, in words for its developer, and
+// when to come back.
+type BudgetError struct {
+	Detail     string
+	RetryAfter time.Duration
 }
+
+func (e *BudgetError) Error() string { return e.Detail }
