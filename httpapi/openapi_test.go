@@ -125,7 +125,7 @@ var wantOperations = map[string]string{
 }
 
 // Y16: the description is where people look for it, in chapters, to programs and to read; events have types, which hold for
-// what is streamed (TestY16EventsAreAsDescribed).
+// what is streamed (TestY16EventsAreAsDescribed of the whole programs).
 func TestY16DescriptionIsFoundAndRead(t *testing.T) {
 	t.Parallel()
 
