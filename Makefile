@@ -142,7 +142,7 @@ test: ## run the tests but the long ones: whole programs, browsers, walks over e
 
 .PHONY: test/full
 test/full: ## run all tests: conversations, the page in a browser, documents' commands, crashes
-	@$(TEST_DATABASE); go test $(TEST_FLAGS) ./...
+	@$(TEST_DATABASE); go test -timeout 30m $(TEST_FLAGS) ./...
 
 .PHONY: test/race
 test/race: ## run the tests of make test with the race detector
