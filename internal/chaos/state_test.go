@@ -103,10 +103,17 @@ func requireClean(t *testing.T, pool *pgxpool.Pool) {
 			GROUP BY turn_id HAVING count(*) > 1) AS x`,
 		"deltas left":     `SELECT count(*) FROM turn_events AS e JOIN turns AS t ON t.id = e.turn_id WHERE e.type LIKE 'reply.%' AND t.finished_at IS NOT NULL`,
 		"gaps in numbers": `SELECT count(*) FROM (SELECT number - row_number() OVER (PARTITION BY session_id ORDER BY number) AS gap FROM turns) AS x WHERE gap <> 0`,
-		"deadlocks":       `SELECT coalesce(deadlocks, 0) FROM pg_stat_database WHERE datname = current_database()`,
 	} {
 		var n int
 		require.NoError(t, pool.QueryRow(t.Context(), sql).Scan(&n), what)
 		require.Zero(t, n, what)
 	}
+}
+
+func requireNoDeadlock(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+
+	var n int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT coalesce(deadlocks, 0) FROM pg_stat_database WHERE datname = current_database()`).Scan(&n))
+	require.Zero(t, n, "deadlocks")
 }
