@@ -3,7 +3,7 @@
 import { askForKey, authorization } from "./key.js";
 import { lost } from "./connection.js";
 
-/** @import { Problem } from "../../../client/api" */
+/** @import { Problem } from "../../../client/typescript/dist/api" */
 
 // ApiError is an answer that says no; code is stable.
 export class ApiError extends Error {

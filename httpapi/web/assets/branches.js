@@ -6,7 +6,7 @@ import { button, h } from "./dom.js";
 import { notice } from "./notice.js";
 import { newKey, unsent } from "./unsent.js";
 
-/** @import { Branch, Session, Turn } from "../../../client/api" */
+/** @import { Branch, Session, Turn } from "../../../client/typescript/dist/api" */
 
 // waysAt are the conversations that have a turn of this number of their own and all before it in common, the oldest first, and which of
 // them is shown. Those that began later are within them.

@@ -10,7 +10,7 @@ import { plural, words } from "./format.js";
 import { guarded, notice } from "./notice.js";
 import { nameField } from "./types.js";
 
-/** @import { RowBatchOutBody, RowType } from "../../../client/api" */
+/** @import { RowBatchOutBody, RowType } from "../../../client/typescript/dist/api" */
 /** @typedef {{action: "create" | "update" | "delete", id?: string, data?: Record<string, any>}} Change */
 
 // apply writes changes in one transaction, or says what would be wrong with them; with preview nothing is written.

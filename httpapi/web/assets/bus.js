@@ -14,7 +14,7 @@
 //   saved          labels: drafts were saved by hand
 //   open           a row or draft that the conversation knows: it is to be shown
 
-/** @import { Entity, EntityPage, Session } from "../../../client/api" */
+/** @import { Entity, EntityPage, Session } from "../../../client/typescript/dist/api" */
 /**
  * @typedef {object} Heard
  * @property {Session | null} session
@@ -23,7 +23,7 @@
  * @property {undefined} stale
  * @property {{id: string, number: number, status: string}} turn
  * @property {{id: string, number: number}} inspect
- * @property {{text: string, answer?: import("../../../client/api").Answer}} say
+ * @property {{text: string, answer?: import("../../../client/typescript/dist/api").Answer}} say
  * @property {{message: string, number: number}} edit
  * @property {string} began
  * @property {boolean} busy

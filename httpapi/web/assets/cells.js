@@ -8,7 +8,7 @@ import { words } from "./format.js";
 import { guarded, notice } from "./notice.js";
 import { path, read } from "./rowform.js";
 
-/** @import { RowType } from "../../../client/api" */
+/** @import { RowType } from "../../../client/typescript/dist/api" */
 
 // editable is a cell that becomes an input when it is clicked, or chosen with Enter. The row is read anew first, and written only
 // if nobody else has written since.

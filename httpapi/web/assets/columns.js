@@ -5,7 +5,7 @@ import { columnTitle, isEmpty, words } from "./format.js";
 import { forget, recall, remember } from "./store.js";
 import { nameField } from "./types.js";
 
-/** @import { RowType } from "../../../client/api" */
+/** @import { RowType } from "../../../client/typescript/dist/api" */
 /** @typedef {{field: string, op: string, value: any}} Filter */
 
 const most = 8; // columns that are shown unasked

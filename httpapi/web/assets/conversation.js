@@ -9,7 +9,7 @@ import { prepare } from "./text.js";
 import { toEnd, turnView } from "./turn.js";
 import { isPart } from "./types.js";
 
-/** @import { Answer, EnqueuedTurn, Session, Turn, TurnLine } from "../../../client/api" */
+/** @import { Answer, EnqueuedTurn, Session, Turn, TurnLine } from "../../../client/typescript/dist/api" */
 /** @typedef {ReturnType<typeof turnView>} View */
 
 const last = 2147483647; // after all of a turn's events

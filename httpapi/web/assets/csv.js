@@ -9,7 +9,7 @@ import { download, fileName } from "./exporting.js";
 import { plural, words } from "./format.js";
 import { guarded, notice } from "./notice.js";
 
-/** @import { RowField, RowType } from "../../../client/api" */
+/** @import { RowField, RowType } from "../../../client/typescript/dist/api" */
 
 const most = 1000; // rows of one file, as the server takes them
 const looked = 8; // rows of a file that are shown before

@@ -7,7 +7,7 @@ import { formOf } from "./form.js";
 import { guarded } from "./notice.js";
 import { typeOf } from "./types.js";
 
-/** @import { Artifact, Entity } from "../../../client/api" */
+/** @import { Artifact, Entity } from "../../../client/typescript/dist/api" */
 
 // openDraft shows a draft's content. known is what the conversation knows: what a draft may refer to. keep(content) stores a changed one, save() makes a row of the draft.
 /**

@@ -7,7 +7,7 @@ import { $, button, h } from "./dom.js";
 import { guarded, notice } from "./notice.js";
 import { typeOf } from "./types.js";
 
-/** @import { Artifact, Entity, Session } from "../../../client/api" */
+/** @import { Artifact, Entity, Session } from "../../../client/typescript/dist/api" */
 
 /** @type {Session | null} */
 let session = null;

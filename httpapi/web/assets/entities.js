@@ -8,7 +8,7 @@ import { guarded } from "./notice.js";
 import { plain } from "./turn.js";
 import { isPart } from "./types.js";
 
-/** @import { Entity, Session } from "../../../client/api" */
+/** @import { Entity, Session } from "../../../client/typescript/dist/api" */
 
 const tiers = [
   ["generated", "Not saved", "Drafts. They never age out of view."],
@@ -90,7 +90,7 @@ function line(session, e, redraw) {
   const pinned = e.reason === "pinned";
   const pin = async () => {
     await call(pinned ? "DELETE" : "PUT", `/v1/sessions/${session.id}/entities/${encodeURIComponent(e.ref)}/pin`);
-    /** @type {import("../../../client/api").EntityPage} */
+    /** @type {import("../../../client/typescript/dist/api").EntityPage} */
     const { items } = await call("GET", `/v1/sessions/${session.id}/entities`);
     known = { ...known, items };
     redraw();

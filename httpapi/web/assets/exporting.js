@@ -4,7 +4,7 @@ import { whole } from "./api.js";
 import { h } from "./dom.js";
 import { plain } from "./turn.js";
 
-/** @import { Session, TurnLine } from "../../../client/api" */
+/** @import { Session, TurnLine } from "../../../client/typescript/dist/api" */
 
 // download hands a text over as a file.
 export function download(name, type, text) {

@@ -5,7 +5,7 @@ import { ask } from "./dialog.js";
 import { announce, iconButton } from "./dom.js";
 import { guarded } from "./notice.js";
 
-/** @import { Feedback } from "../../../client/api" */
+/** @import { Feedback } from "../../../client/typescript/dist/api" */
 
 // thumbs are two buttons for a turn; show(given) presses the one that was chosen.
 /** @param {string} turn @param {string} name */

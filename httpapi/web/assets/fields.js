@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { columnTitle, isEmpty, words } from "./format.js";
 
-/** @import { RowField } from "../../../client/api" */
+/** @import { RowField } from "../../../client/typescript/dist/api" */
 /** @typedef {{value: string, label: string}} Choice */
 
 const local = (at) => { // as datetime-local wants it

@@ -5,7 +5,7 @@ import { fieldOf } from "./fields.js";
 import { capital, isEmpty, words } from "./format.js";
 import { nameField, typeOf } from "./types.js";
 
-/** @import { RowChild, RowField, RowType } from "../../../client/api" */
+/** @import { RowChild, RowField, RowType } from "../../../client/typescript/dist/api" */
 /** @import { Choice } from "./fields.js" */
 /** @typedef {Record<string, any>} Row */
 

@@ -4,7 +4,7 @@ import { whole } from "./api.js";
 import { h } from "./dom.js";
 import { capital, when, words } from "./format.js";
 
-/** @import { Constraint, Decision, Session, Summary } from "../../../client/api" */
+/** @import { Constraint, Decision, Session, Summary } from "../../../client/typescript/dist/api" */
 
 /** @param {Session} session */
 export async function showMemory(session) {

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { $, h } from "./dom.js";
 
-/** @import { Mention, MentionList } from "../../../client/api" */
+/** @import { Mention, MentionList } from "../../../client/typescript/dist/api" */
 
 const pauseBefore = 120; // ms of no typing
 

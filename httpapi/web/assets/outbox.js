@@ -15,7 +15,7 @@ import { newKey } from "./unsent.js";
 export const fresh = "new";
 
 let session = null;
-/** @type {{key: string, text: string, answer?: import("../../../client/api").Answer}[]} */
+/** @type {{key: string, text: string, answer?: import("../../../client/typescript/dist/api").Answer}[]} */
 let items = [];
 let tried = false; // the first has failed once
 /** @type {(text: string, error: Error | null) => void} */
@@ -42,7 +42,7 @@ export function closeOutbox() {
 }
 
 // post sends a text, or keeps it until it can be sent. answer is the option of a question that it is.
-/** @param {string} text @param {import("../../../client/api").Answer} [answer] */
+/** @param {string} text @param {import("../../../client/typescript/dist/api").Answer} [answer] */
 export function post(text, answer) {
   items.push({ key: newKey(), text, answer });
   keep();

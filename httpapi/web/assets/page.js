@@ -43,7 +43,7 @@ async function show(session) {
 
 // begin makes the conversation that a first message waits for.
 async function begin() {
-  /** @type {import("../../../client/api").Session} */
+  /** @type {import("../../../client/typescript/dist/api").Session} */
   const session = await call("POST", "/v1/sessions", {});
   add(session);
   return session.id;

@@ -5,7 +5,7 @@ import { button, h } from "./dom.js";
 import { count, duration, spent } from "./format.js";
 import { guarded } from "./notice.js";
 
-/** @import { ContextItem, LlmCall } from "../../../client/api" */
+/** @import { ContextItem, LlmCall } from "../../../client/typescript/dist/api" */
 
 const pretty = (value) => typeof value === "string" ? value : JSON.stringify(value, null, 2);
 

@@ -4,14 +4,14 @@ import { ApiError, get } from "./api.js";
 import { emit, on } from "./bus.js";
 import { guarded } from "./notice.js";
 
-/** @import { EntityPage, Session } from "../../../client/api" */
+/** @import { EntityPage, Session } from "../../../client/typescript/dist/api" */
 
 const gathering = 100; // ms; events come in bursts
 
 /** @type {Session | null} */
 let session = null;
 let timer = 0;
-/** @type {import("../../../client/api").Entity[]} */
+/** @type {import("../../../client/typescript/dist/api").Entity[]} */
 let items = [];
 let before = ""; // what was told last: what has not changed is not drawn anew under somebody's finger
 

@@ -8,7 +8,7 @@ import { capital, isEmpty, plural, shown, words } from "./format.js";
 import { rowOf } from "./registry.js";
 import { nameField, typeOf } from "./types.js";
 
-/** @import { ToolResult } from "../../../client/api" */
+/** @import { ToolResult } from "../../../client/typescript/dist/api" */
 
 const most = 6; // columns
 

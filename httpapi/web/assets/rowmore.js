@@ -7,7 +7,7 @@ import { fieldOf } from "./fields.js";
 import { capital, when, words } from "./format.js";
 import { guarded, notice } from "./notice.js";
 
-/** @import { RowHistoryOutBody, RowOperation, RowType } from "../../../client/api" */
+/** @import { RowHistoryOutBody, RowOperation, RowType } from "../../../client/typescript/dist/api" */
 
 // operationsOf are the domain's operations as buttons; done() is called after one.
 /** @param {RowType} type @param {string} path @param {() => void} done */

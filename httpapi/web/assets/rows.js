@@ -12,7 +12,7 @@ import { guarded } from "./notice.js";
 import { choices, openRow } from "./rowform.js";
 import { typeOf } from "./types.js";
 
-/** @import { RowPage, RowType } from "../../../client/api" */
+/** @import { RowPage, RowType } from "../../../client/typescript/dist/api" */
 
 const pageSize = 50;
 const pauseBefore = 150; // ms of no typing

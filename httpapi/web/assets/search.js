@@ -8,7 +8,7 @@ import { guarded } from "./notice.js";
 import { plain } from "./turn.js";
 import { typeOf } from "./types.js";
 
-/** @import { Found, SearchResult } from "../../../client/api" */
+/** @import { Found, SearchResult } from "../../../client/typescript/dist/api" */
 
 const most = 8; // of a group
 let asked = 0;

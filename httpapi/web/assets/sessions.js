@@ -10,7 +10,7 @@ import { marked, search } from "./search.js";
 
 const pauseBefore = 150; // ms of no typing
 
-/** @import { PageSession, Session, SessionChanges } from "../../../client/api" */
+/** @import { PageSession, Session, SessionChanges } from "../../../client/typescript/dist/api" */
 
 /** @type {(s: Session) => string} */
 const nameOf = (s) => s.title || "New conversation";

@@ -10,7 +10,7 @@ import { plain } from "./turn.js";
 import { openCall } from "./prompt.js";
 import { callsOf, waterfall } from "./waterfall.js";
 
-/** @import { CallLine, Session, TimelineLine, ToolResult, Turn } from "../../../client/api" */
+/** @import { CallLine, Session, TimelineLine, ToolResult, Turn } from "../../../client/typescript/dist/api" */
 
 /** @type {Record<string, string>} */
 const names = { understand: "Understand", think: "Think", act: "Act", reply: "Reply", summarize: "Summarize", compress: "Compress" };

@@ -27,7 +27,7 @@ function said(message) {
   return h("p", { class: "said", dir: "auto" }, ...parts, message.slice(from));
 }
 
-/** @import { Answer, Question, TurnLine } from "../../../client/api" */
+/** @import { Answer, Question, TurnLine } from "../../../client/typescript/dist/api" */
 /** @import { Named } from "./text.js" */
 
 // What a turn asks of the page: answer(option) answers its question, again() asks anew, retry() asks in its place, edit() puts the message into the box,

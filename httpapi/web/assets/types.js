@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { $, h } from "./dom.js";
 import { capital } from "./format.js";
 
-/** @import { RowType, RowTypesOutBody } from "../../../client/api" */
+/** @import { RowType, RowTypesOutBody } from "../../../client/typescript/dist/api" */
 
 /** @type {RowType[]} */
 let all = [];

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { count, duration, money } from "./format.js";
 
-/** @import { CallLine, TimelineLine } from "../../../client/api" */
+/** @import { CallLine, TimelineLine } from "../../../client/typescript/dist/api" */
 /** @typedef {{kind: "waited" | "loaded" | "model" | "committed", from: number, to: number}} Part */
 
 const at = (time) => new Date(time).getTime();

@@ -5,7 +5,7 @@ import { button, h, icon } from "./dom.js";
 import { rowOf } from "./registry.js";
 import { isPart, typeOf } from "./types.js";
 
-/** @import { Undo, Wrote } from "../../../client/api" */
+/** @import { Undo, Wrote } from "../../../client/typescript/dist/api" */
 
 const most = 5; // rows by name
 const verbs = { created: ["plus", "Saved"], updated: ["edit", "Changed"], deleted: ["trash", "Deleted"] };
