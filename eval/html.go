@@ -1,31 +1,37 @@
 package eval
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
 )
 
-//go:embed report.html
-var pageText string
+//go:embed replay.html report.html style.html
+var pages embed.FS
 
-// HTML writes a page that needs nothing else: sums, the comparison of two runs, and of each trial that did not pass what was
-// wrong, what happened and what the models were asked and answered.
-func (r *Report) HTML(out io.Writer) error {
-	page, err := template.New("report").Funcs(template.FuncMap{"pretty": pretty, "share": func(part, whole int) string { return fmt.Sprintf("%d/%d", part, whole) }}).Parse(pageText)
-	if err != nil {
-		return fmt.Errorf("write the page: %w", err)
+// writePage fills a page of this folder in. It needs nothing else.
+func writePage(out io.Writer, name string, data any) error {
+	page, err := template.New(name).Funcs(template.FuncMap{"pretty": pretty, "share": func(part, whole int) string { return fmt.Sprintf("%d/%d", part, whole) }}).
+		ParseFS(pages, name, "style.html")
+	if err == nil {
+		err = page.Execute(out, data)
 	}
-	if err := page.Execute(out, struct {
-		*Report
-		Rows []row
-	}{r, r.rows()}); err != nil {
+	if err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 
 	return nil
+}
+
+// HTML writes a page: sums, the comparison of two runs, and of each trial that did not pass what was
+// wrong, what happened and what the models were asked and answered.
+func (r *Report) HTML(out io.Writer) error {
+	return writePage(out, "report.html", struct {
+		*Report
+		Rows []row
+	}{r, r.rows()})
 }
 
 // row is a case in both runs.

@@ -1,15 +1,10 @@
 package eval
 
 import (
-	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
 )
-
-//go:embed replay.html
-var replayPage string
 
 // Part is one thing that a turn came to, on both sides.
 type Part struct{ What, Was, Is string }
@@ -66,18 +61,9 @@ func (s *Side) add(other *Side) {
 	s.Seconds += other.Seconds
 }
 
-// HTML writes a page that needs nothing else: which turns differ, and each side by side.
+// HTML writes a page: which turns differ, and each side by side.
 func (r *Replay) HTML(out io.Writer) error {
-	style := pageText[strings.Index(pageText, "<style>"):strings.Index(pageText, "<h1>")]
-	page, err := template.New("replay").Parse(strings.Replace(replayPage, "{{style}}", style, 1))
-	if err == nil {
-		err = page.Execute(out, r)
-	}
-	if err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-
-	return nil
+	return writePage(out, "replay.html", r)
 }
 
 // Text is the comparison for people: what is the same in a word, what is not side by side.
