@@ -79,7 +79,7 @@ func (m *Migrator) Fingerprint() string {
 	sum.Write([]byte(bootstrapSQL))
 	for _, source := range m.sources {
 		for _, migration := range source.known() {
-			fmt.Fprintf(sum, "%s %d %d\n%s", source.name(), migration.version, len(migration.sql), migration.sql)
+			fmt.Fprintf(sum, "%s %d %s\n", source.name(), migration.version, migration.digest())
 		}
 	}
 

@@ -87,7 +87,6 @@ func TestRollingDeploy(t *testing.T) { //nolint:paralleltest // it wants the mac
 		requireSame(t, want, state(t, z.pool, session), session.String())
 	}
 	requireClean(t, z.pool)
-	requireNoDeadlock(t, z.pool)
 	var began, after int
 	require.NoError(t, z.pool.QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE args ->> 'version' = '1'), count(*) FILTER (WHERE args ->> 'version' = '2')
 		FROM river_job WHERE kind = 'understand'`).Scan(&began, &after))

@@ -290,7 +290,6 @@ func TestKilledAtEveryStatement(t *testing.T) { //nolint:paralleltest // it want
 	wait.Wait()
 	for _, n := range lanes {
 		requireClean(t, n.pool)
-		requireNoDeadlock(t, n.pool)
 	}
 	report("failpoints", fmt.Sprintf("| a worker killed at a statement | %d of %d statements of load, run and commit | 0 | %.0f s |",
 		len(targets), len(boundaries), time.Since(started).Seconds()))

@@ -159,7 +159,6 @@ func (w *ward) wake(worker string, since time.Time) {
 	require.NoError(w.t, w.pool.QueryRow(w.t.Context(), `SELECT count(*) FROM (SELECT FROM kitchen.shopping_list GROUP BY user_id HAVING count(*) <> 3) AS x`).Scan(&doubled))
 	require.Zero(w.t, doubled, "users with more or fewer rows than were written")
 	requireClean(w.t, w.pool)
-	requireNoDeadlock(w.t, w.pool)
 }
 
 func (w *ward) requireFast(what string, took []time.Duration, limit time.Duration) {
