@@ -126,7 +126,7 @@ func (s *stream) read(ctx context.Context) (bool, error) {
 
 			continue
 		}
-		if over, err := s.tell(event); over || err != nil {
+		if over, err := s.deliver(event); over || err != nil {
 			return over, err
 		}
 		event = Event{}
@@ -149,8 +149,8 @@ func (e *Event) add(line []byte) {
 	}
 }
 
-// tell hands an event on, unless it is none: a comment that keeps the connection alive.
-func (s *stream) tell(e Event) (bool, error) {
+// deliver hands an event on, unless it is none: a comment that keeps the connection alive.
+func (s *stream) deliver(e Event) (bool, error) {
 	if e.Type == "" {
 		return false, nil
 	}

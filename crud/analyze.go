@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 )
 
 // maxAggregates bounds the numbers of one call.
@@ -147,7 +148,7 @@ func (op *analyzeOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	var raw []byte
 	_, err = pgx.ForEachRow(rows, []any{&raw, &op.total}, func() error {
 		var row map[string]any
-		if err := decode(raw, &row); err != nil {
+		if err := exact.Decode(raw, &row); err != nil {
 			return err
 		}
 		op.rows = append(op.rows, row)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 	"alfred/registry"
 )
 
@@ -130,7 +131,7 @@ func fromText(c *domain.Column, value any) any {
 		return value
 	}
 	var inner any
-	if decode(json.RawMessage(text), &inner) != nil {
+	if exact.Decode(json.RawMessage(text), &inner) != nil {
 		return value
 	}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 )
 
 // writtenRows are rows of one type that a call has written.
@@ -112,7 +113,7 @@ func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
 		var rows []map[string]any
 		for _, at := range types[e.Type] {
 			var row map[string]any
-			if err := decode(contents[at], &row); err == nil {
+			if err := exact.Decode(contents[at], &row); err == nil {
 				rows = append(rows, row)
 			}
 		}

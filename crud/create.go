@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 	"alfred/registry"
 )
 
@@ -96,7 +97,7 @@ var verbNouns = map[domain.Verb]string{domain.Create: "Creating rows", domain.Up
 // rowList reads one row or a list of them.
 func rowList(data any) ([]map[string]any, *Error) {
 	if text, ok := data.(string); ok { // JSON within JSON
-		_ = decode([]byte(text), &data)
+		_ = exact.Decode([]byte(text), &data)
 	}
 	list, isList := data.([]any)
 	if !isList {
@@ -206,7 +207,7 @@ func (op *createOp) compile(ctx context.Context, d *decision) error {
 	}
 	op.stored = contents[op.args.FromRef]
 	var row map[string]any
-	if err := decode(op.stored, &row); err != nil {
+	if err := exact.Decode(op.stored, &row); err != nil {
 		return fmt.Errorf("read draft: %w", err)
 	}
 	patched, removed, fault := patchDraft(op.entity, row, op.args.Patch)

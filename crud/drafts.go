@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 	"alfred/registry"
 )
 
@@ -120,7 +121,7 @@ func (op *readOp) fitting(ctx context.Context, d *decision, pending []string) er
 	}
 	for _, ref := range pending {
 		var content map[string]any
-		if err := decode(contents[ref], &content); err != nil {
+		if err := exact.Decode(contents[ref], &content); err != nil {
 			return fmt.Errorf("read draft: %w", err)
 		}
 		one := draft{ref: ref, content: content}

@@ -17,7 +17,7 @@ import (
 
 	"alfred/db"
 	"alfred/domain"
-	"alfred/internal/answer"
+	"alfred/internal/exact"
 	"alfred/pg"
 	"alfred/recall"
 	"alfred/registry"
@@ -131,7 +131,7 @@ func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		s.number = d.lastCall + i + 1
 	}
 	err = pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) })
-	if err = d.blame(ctx, tx, err); err != nil {
+	if err = d.markFailed(ctx, tx, err); err != nil {
 		return Outcome{}, err
 	}
 	if err = d.showNewer(ctx, tx); err != nil {
@@ -243,9 +243,9 @@ func (d *decision) operation(s *step) (operation, error) {
 	return op, nil
 }
 
-// blame finds out which call an error belongs to and marks all of them failed. It
-// returns errors that no call is to blame for.
-func (d *decision) blame(ctx context.Context, tx pgx.Tx, err error) error {
+// markFailed finds out which call an error belongs to and marks all of them failed. It
+// returns errors that belong to no call.
+func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -283,7 +283,7 @@ func (d *decision) blame(ctx context.Context, tx pgx.Tx, err error) error {
 // itself when it is none of theirs.
 func (t *Tools) fault(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) (*Error, error) {
 	if suspect, ok := errors.AsType[*valueError](err); ok {
-		err = t.culprit(ctx, tx, user, suspect)
+		err = t.refusedColumn(ctx, tx, user, suspect)
 	}
 	if fault, err := t.changed(ctx, tx, e, err); fault != nil || err != nil {
 		return fault, err
@@ -372,10 +372,10 @@ func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args
 // storedArgs keeps the arguments as the model wrote them, as far as jsonb can hold them.
 func storedArgs(args json.RawMessage) json.RawMessage {
 	var tree any
-	if err := decode(args, &tree); err != nil {
+	if err := exact.Decode(args, &tree); err != nil {
 		return json.RawMessage("{}")
 	}
-	clean, err := json.Marshal(answer.WithoutNUL(tree))
+	clean, err := exact.Storable(tree)
 	if err != nil {
 		return json.RawMessage("{}")
 	}

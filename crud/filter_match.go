@@ -1,14 +1,13 @@
 package crud
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 )
 
 // matches evaluates conditions on a row that is not in the database: a draft, in
@@ -135,10 +134,8 @@ func compare(c *domain.Column, kind domain.Kind, value any, text string) int {
 }
 
 func parsed(text string) any {
-	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
-	decoder.UseNumber()
 	var value any
-	if err := decoder.Decode(&value); err != nil {
+	if err := exact.Decode([]byte(text), &value); err != nil {
 		return nil
 	}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 	"alfred/registry"
 )
 
@@ -91,7 +92,7 @@ func (op *generateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	for i, create := range op.creates {
 		e := d.tools.domain.ByType(create.Type)
 		var content map[string]any
-		if err := decode(create.Content, &content); err != nil {
+		if err := exact.Decode(create.Content, &content); err != nil {
 			return fmt.Errorf("read draft: %w", err)
 		}
 		if err := d.plainTexts(ctx, e, content); err != nil {
@@ -195,7 +196,7 @@ func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, stored jso
 		return nil, fail(CodeTypeMismatch, "%s is not a draft: change saved rows with db_update.", entry.Ref)
 	}
 	var was map[string]any
-	if err := decode(stored, &was); err != nil {
+	if err := exact.Decode(stored, &was); err != nil {
 		return nil, fail(CodeBadValue, "%s cannot be read.", entry.Ref)
 	}
 	if len(op.args.Updates) > 1 && slices.ContainsFunc(op.updates, func(u generateUpdate) bool { return u.Ref == entry.Ref }) {
@@ -314,7 +315,7 @@ func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (recor
 	}
 	for i, entry := range made {
 		var content map[string]any
-		if err := decode(op.creates[i].Content, &content); err != nil {
+		if err := exact.Decode(op.creates[i].Content, &content); err != nil {
 			return record{}, fmt.Errorf("read draft: %w", err)
 		}
 		entries, contents = append(entries, entry), append(contents, content)

@@ -20,9 +20,9 @@ func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 	wide := withNulls(e, rows)
 	keys := make([]string, 0, len(rows))
 	for from := 0; from < len(wide); {
-		columns := sortedNames(wide[from])
+		columns := slices.Sorted(maps.Keys(wide[from]))
 		to := from + 1
-		for to < len(wide) && slices.Equal(sortedNames(wide[to]), columns) {
+		for to < len(wide) && slices.Equal(slices.Sorted(maps.Keys(wide[to])), columns) {
 			to++
 		}
 		found, err := d.insertGroup(ctx, tx, e, wide[from:to])
@@ -67,7 +67,7 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 		return nil, err
 	}
 	var names, values []string
-	for _, name := range sortedNames(rows[0]) {
+	for _, name := range slices.Sorted(maps.Keys(rows[0])) {
 		names = append(names, quoted(name))
 		values = append(values, "r."+quoted(name))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 )
 
 const (
@@ -161,7 +162,7 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 	)
 	_, err = pgx.ForEachRow(rows, []any{&raw, &version, &result.total, &at}, func() error {
 		var row map[string]any
-		if err := decode(raw, &row); err != nil {
+		if err := exact.Decode(raw, &row); err != nil {
 			return err
 		}
 		result.rows = append(result.rows, row)

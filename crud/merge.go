@@ -215,7 +215,7 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 		}
 	}
 	var sets []string
-	for _, name := range sortedNames(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		switch {
 		case name == e.Merge.Sum:
 			sets = append(sets, fmt.Sprintf("%s = coalesce(%s + r.%s, %s, r.%s)", quoted(name), own(name), quoted(name), own(name), quoted(name)))
@@ -230,7 +230,7 @@ func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	into := table(d.tools.domain, e)
 	s.add("UPDATE ", into, " SET ", strings.Join(sets, ", "), " FROM jsonb_array_elements(", s.value(string(raw)), "::text::jsonb) AS j (value)",
 		" CROSS JOIN LATERAL jsonb_populate_record(NULL::", into, ", j.value) AS r WHERE ", own(e.Key.Name), " = r.", quoted(e.Key.Name), " AND ", e.Owned())
-	if err := d.journal.updating(ctx, tx, e, keys, sortedNames(names)); err != nil {
+	if err := d.journal.updating(ctx, tx, e, keys, slices.Sorted(maps.Keys(names))); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, s.String(), s.args...); err != nil {

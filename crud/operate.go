@@ -40,7 +40,7 @@ func newOperation(s *step, o *domain.Operation) (*operateOp, *Error) {
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
-	for _, name := range sortedNames(op.args) {
+	for _, name := range slices.Sorted(maps.Keys(op.args)) {
 		if o.Args.Column(name) == nil {
 			return nil, fail(CodeBadArgument, "%s has no argument %s; it has %s.", o.Name, registry.Scrub(name), strings.Join(visibleNames(o.Args), ", "))
 		}

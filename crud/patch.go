@@ -25,7 +25,7 @@ func patchDraft(e *domain.Entity, content, patch map[string]any) (map[string]any
 		wrong   faults
 		removed []string
 	)
-	for _, name := range sortedNames(patch) {
+	for _, name := range slices.Sorted(maps.Keys(patch)) {
 		was, _ := content[name].([]any)
 		l := &listPatch{name: name, child: childNamed(e, name), was: was}
 		if l.child == nil && !isLongList(e, name) {
@@ -146,7 +146,7 @@ func (l *listPatch) byPosition(changes map[string]any) ([]any, *Error) {
 
 // positions are the names in the order of their numbers.
 func (l *listPatch) positions(changes map[string]any) []string {
-	names := sortedNames(changes)
+	names := slices.Sorted(maps.Keys(changes))
 	slices.SortStableFunc(names, func(a, b string) int { return number(a) - number(b) })
 
 	return names

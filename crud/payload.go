@@ -3,6 +3,7 @@ package crud
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*p
 	p := &payload{columns: map[string]any{}, children: map[*domain.Child][]*payload{}}
 	var wrong faults
 	bad := map[string]bool{}
-	for _, name := range sortedNames(data) {
+	for _, name := range slices.Sorted(maps.Keys(data)) {
 		if child := childNamed(e, name); child != nil {
 			if err := allowed(child.Entity, domain.Create); err != nil {
 				return nil, err
@@ -99,7 +100,7 @@ func childPayloads(child *domain.Child, value any) ([]*payload, *Error) {
 // an unknown ref.
 func knownNames(e *domain.Entity, data map[string]any) *Error {
 	var wrong faults
-	for _, name := range sortedNames(data) {
+	for _, name := range slices.Sorted(maps.Keys(data)) {
 		if isAnnotation(e, name) {
 			continue
 		}
@@ -189,20 +190,10 @@ func missing(e *domain.Entity, p *payload, parent *domain.Child) []*domain.Colum
 	return columns
 }
 
-func sortedNames(data map[string]any) []string {
-	names := make([]string, 0, len(data))
-	for name := range data {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-
-	return names
-}
-
 // compareStored checks that what the database holds is what was written: a value
 // that it rounded or cut would otherwise be saved as something the user never saw.
 func compareStored(e *domain.Entity, written, read map[string]any) *Error {
-	for _, name := range sortedNames(written) {
+	for _, name := range slices.Sorted(maps.Keys(written)) {
 		c := e.Column(name)
 		if c == nil || c.Hidden || c.Kind == domain.KindVector {
 			continue

@@ -12,7 +12,7 @@ import (
 
 	"alfred/db"
 	"alfred/domain"
-	"alfred/internal/answer"
+	"alfred/internal/exact"
 	"alfred/pg"
 	"alfred/registry"
 )
@@ -152,10 +152,10 @@ func (t *Tools) rowType(name string) (*domain.Entity, *Error) {
 
 func rowObject(data json.RawMessage) (map[string]any, *Error) {
 	var object map[string]any
-	if err := decode(data, &object); err != nil || object == nil {
+	if err := exact.Decode(data, &object); err != nil || object == nil {
 		return nil, fail(CodeBadArgument, "The row has to be a JSON object.")
 	}
-	answer.WithoutNUL(object)
+	exact.WithoutNUL(object)
 
 	return object, nil
 }

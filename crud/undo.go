@@ -110,7 +110,7 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 	u.lastCall = int(last)
 	err = pg.InTx(ctx, tx, func(tx pgx.Tx) error { return u.takeBack(ctx, tx) })
 	if row, ok := errors.AsType[*moved](err); ok {
-		text, whoErr := u.tell(ctx, tx, row)
+		text, whoErr := u.changedBy(ctx, tx, row)
 		err = errors.Join(whoErr, &callError{err: fail(CodeStale, "%s", text)})
 	}
 	if fault, ok := errors.AsType[*Error](err); ok {
@@ -119,7 +119,7 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 	if err != nil {
 		u.steps = u.steps[:1]
 	}
-	if err := u.blame(ctx, tx, err); err != nil {
+	if err := u.markFailed(ctx, tx, err); err != nil {
 		return Outcome{}, err
 	}
 	for i, s := range u.steps {
@@ -225,7 +225,7 @@ func (w *formerWrite) fits() *Error {
 
 // mustAgree says that taking it back does what the declaration does not let the assistant do, and asks.
 func (u *undoing) mustAgree() bool {
-	deeds := map[string]bool{}
+	effects := map[string]bool{}
 	for _, w := range u.writes {
 		verb, what := map[string]domain.Verb{
 			registry.ActionCreated: domain.Delete, registry.ActionDeleted: domain.Create, registry.ActionUpdated: domain.Update,
@@ -233,17 +233,17 @@ func (u *undoing) mustAgree() bool {
 		switch {
 		case w.Action == actionCalled:
 			if was, err := w.called(); err == nil && !was.Reached {
-				u.mustCall(was, deeds)
+				u.mustCall(was, effects)
 			}
 		case !w.entity.May(verb):
-			deeds[what+w.entity.Plural] = true
+			effects[what+w.entity.Plural] = true
 		}
 	}
-	if len(deeds) == 0 || u.Agreed {
+	if len(effects) == 0 || u.Agreed {
 		return false
 	}
 	u.approval = &Approval{
-		Text:    fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s", u.Number, strings.Join(slices.Sorted(maps.Keys(deeds)), ", "), shallI),
+		Text:    fmt.Sprintf("Taking back turn %d would %s, which I may not do unasked. %s", u.Number, strings.Join(slices.Sorted(maps.Keys(effects)), ", "), shallI),
 		Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}},
 		Calls:   []ApprovedCall{{Tool: ToolUndo, Args: u.steps[0].call.Args, Keys: []string{u.Turn.String()}}},
 	}
@@ -253,9 +253,9 @@ func (u *undoing) mustAgree() bool {
 
 // mustCall adds what takes an operation back to what the user has to agree to. One with a condition is asked for whatever
 // the row is like.
-func (u *undoing) mustCall(was formerCall, deeds map[string]bool) {
+func (u *undoing) mustCall(was formerCall, effects map[string]bool) {
 	if o := u.inverse(was); o != nil && !o.Confirm.Never {
-		deeds["do "+spokenName(o)] = true
+		effects["do "+spokenName(o)] = true
 	}
 }
 

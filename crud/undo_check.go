@@ -9,6 +9,7 @@ import (
 
 	"alfred/db"
 	"alfred/domain"
+	"alfred/internal/exact"
 	"alfred/registry"
 )
 
@@ -131,7 +132,7 @@ func labelOf(e *domain.Entity, row image) string {
 	plain := make(map[string]any, len(row))
 	for name, raw := range row {
 		var value any
-		if decode(raw, &value) == nil {
+		if exact.Decode(raw, &value) == nil {
 			plain[name] = value
 		}
 	}
@@ -142,8 +143,8 @@ func labelOf(e *domain.Entity, row image) string {
 	return registry.Scrub(e.Label.Render(plain))
 }
 
-// tell says which row is in the way, and by whom.
-func (u *undoing) tell(ctx context.Context, tx pgx.Tx, m *moved) (string, error) {
+// changedBy says which row is in the way, and by whom.
+func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, m *moved) (string, error) {
 	if m.label == "" {
 		known, err := registry.New(tx, u.tools.domain, u.scope).LookupKeys(ctx, m.entity.Type, []string{m.key})
 		if err != nil {

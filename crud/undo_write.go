@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 	"alfred/pg"
 	"alfred/registry"
 )
@@ -155,7 +156,7 @@ func (u *undoing) setBackSQL(e *domain.Entity, w *formerWrite) (*statement, erro
 // called is what the write tells of an operation.
 func (w *formerWrite) called() (formerCall, error) {
 	var was formerCall
-	if err := decode(w.Before, &was); err != nil {
+	if err := exact.Decode(w.Before, &was); err != nil {
 		return was, fmt.Errorf("read operation: %w", err)
 	}
 
@@ -327,7 +328,7 @@ func (w *formerWrite) row(final map[rowKey]*formerWrite) map[string]any {
 	for _, c := range visible(w.entity) {
 		var value any
 		raw, ok := w.now[c.Name]
-		if !ok || c == w.entity.Key || decode(raw, &value) != nil {
+		if !ok || c == w.entity.Key || exact.Decode(raw, &value) != nil {
 			continue
 		}
 		if c.FK != nil && c.FK.Entity != nil {

@@ -63,7 +63,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 		return err
 	}
 	if d.bounds.Seen.Shown != nil && slices.ContainsFunc(op.args.Filters, func(f registry.Filter) bool { return f.Field == keyField || f.Field == op.entity.Key.Name }) {
-		if err := d.asShown(op.entity, op.before, sortedNames(op.written)); err != nil {
+		if err := d.asShown(op.entity, op.before, slices.Sorted(maps.Keys(op.written))); err != nil {
 			return err
 		}
 	}
@@ -79,7 +79,7 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 func changes(e *domain.Entity, data map[string]any) (map[string]any, *Error) {
 	written := map[string]any{}
 	var wrong faults
-	for _, name := range sortedNames(data) {
+	for _, name := range slices.Sorted(maps.Keys(data)) {
 		if childNamed(e, name) != nil {
 			wrong.add(failColumn(CodeBadArgument, name, "Rows of %s are changed one by one: use db_update, db_create or db_delete on %s.", name, name))
 
@@ -124,7 +124,7 @@ func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys
 	if err != nil {
 		return nil, err
 	}
-	if err := d.journal.updating(ctx, tx, e, keys, sortedNames(row)); err != nil {
+	if err := d.journal.updating(ctx, tx, e, keys, slices.Sorted(maps.Keys(row))); err != nil {
 		return nil, err
 	}
 	tag, err := tx.Exec(ctx, s.String(), s.args...)
@@ -154,7 +154,7 @@ func (d *decision) updateSQL(e *domain.Entity, keys []string, row map[string]any
 		return nil, err
 	}
 	var sets []string
-	for _, name := range sortedNames(row) {
+	for _, name := range slices.Sorted(maps.Keys(row)) {
 		sets = append(sets, quoted(name)+" = r."+quoted(name))
 	}
 	s := &statement{}

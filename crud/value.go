@@ -1,9 +1,7 @@
 package crud
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -12,21 +10,6 @@ import (
 
 	"alfred/domain"
 )
-
-// decode reads JSON keeping numbers exact.
-func decode(raw []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return fmt.Errorf("decode: %w", err)
-	}
-	if decoder.More() {
-		return errors.New("decode: more than one value")
-	}
-
-	return nil
-}
 
 // emptyIsNull says that "" in such a column means no value: it cannot be one.
 func emptyIsNull(c *domain.Column) bool {

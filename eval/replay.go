@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 	"alfred/internal/scratch"
 	"alfred/llm"
 	"alfred/pg"
@@ -69,8 +70,8 @@ func (w wrote) plain(bound *domain.Domain) (wrote, error) {
 	if w.After == "" || entity == nil {
 		return w, nil
 	}
-	columns, err := decode(w.After)
-	if err != nil {
+	var columns map[string]any
+	if err := exact.Decode([]byte(w.After), &columns); err != nil {
 		return w, fmt.Errorf("read what was written: %w", err)
 	}
 	delete(columns, entity.Key.Name)

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/domain"
+	"alfred/internal/exact"
 )
 
 // table is what stands in one of the domain's tables for a user, or for all where rows are shared.
@@ -108,23 +109,14 @@ func (p *past) read(ctx context.Context, e *domain.Entity) (*table, error) {
 	rows, _ := p.tx.Query(ctx, sql)
 	var text string
 	_, err := pgx.ForEachRow(rows, []any{&text}, func() error {
-		row, err := decode(text)
+		var row map[string]any
+		err := exact.Decode([]byte(text), &row)
 		t.rows = append(t.rows, row)
 
 		return err
 	})
 
 	return t, err
-}
-
-// decode keeps numbers as they are written.
-func decode(text string) (map[string]any, error) {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var row map[string]any
-	err := decoder.Decode(&row)
-
-	return row, err
 }
 
 // literal is a text as SQL has it.
@@ -153,8 +145,8 @@ func (p *past) windBack(ctx context.Context, tables []*table, moment time.Time) 
 
 			return nil
 		}
-		old, err := decode(before)
-		if err != nil {
+		var old map[string]any
+		if err := exact.Decode([]byte(before), &old); err != nil {
 			return err
 		}
 		tables[at].unwind(id, action, old)

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/jackc/pgx/v5"
 
 	"alfred/crud"
+	"alfred/internal/exact"
 	"alfred/pg"
 )
 
@@ -135,9 +135,7 @@ func (a *api) rowUser(ctx context.Context, sessionID string) (crud.User, error) 
 func (a *api) rowList(ctx context.Context, in *rowListIn) (*rowListOut, error) {
 	params := crud.ListParams{Limit: in.Limit, After: in.Cursor, Query: in.Q, Order: in.Order}
 	if in.Filters != "" {
-		exact := json.NewDecoder(strings.NewReader(in.Filters))
-		exact.UseNumber() // numbers may be longer than a float holds
-		if err := exact.Decode(&params.Filters); err != nil {
+		if err := exact.Decode([]byte(in.Filters), &params.Filters); err != nil {
 			return nil, failed(ctx, invalid("filters is a JSON list of {field, op, value}."))
 		}
 	}

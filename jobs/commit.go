@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/exact"
 	"alfred/internal/view"
 	"alfred/nodes"
 	"alfred/pg"
@@ -101,7 +102,7 @@ func (c *commit) registry() *registry.Registry {
 
 // finish writes what every decision leaves behind, and hands the turn on.
 func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Duration) (*delivery, error) {
-	output, err := storable(c.output)
+	output, err := exact.Storable(c.output)
 	if err != nil {
 		return nil, fmt.Errorf("encode output: %w", err)
 	}
@@ -236,7 +237,7 @@ func (c *commit) appendSteps(plan []nodes.Step) (*db.TurnSteps, error) {
 	for i, step := range plan {
 		row := c.newStep(i+1, step)
 		if calls := step.CarriedCalls(); len(calls) > 0 {
-			encoded, err := storable(calls)
+			encoded, err := exact.Storable(calls)
 			if err != nil {
 				return nil, fmt.Errorf("encode the step's calls: %w", err)
 			}
@@ -283,7 +284,7 @@ func (c *commit) openQuestion(ask *question) error {
 	if ask == nil {
 		return nil
 	}
-	encoded, err := storable(ask.payload(c.permitted))
+	encoded, err := exact.Storable(ask.payload(c.permitted))
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/internal/exact"
 	"alfred/pg"
 )
 
@@ -28,7 +29,7 @@ func (e events) encoded() (json.RawMessage, error) {
 	if len(e) == 0 {
 		return nil, nil
 	}
-	encoded, err := storable(e)
+	encoded, err := exact.Storable(e)
 	if err != nil {
 		return nil, fmt.Errorf("encode events: %w", err)
 	}

@@ -263,9 +263,9 @@ func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 	executed := len(outcome.Results) > 0
 	switch {
 	case !executed && in.failing && rows > 0:
-		end.outcome, end.summary = db.StepOutcomePartial, in.tell("The last call failed and was not repeated.")
+		end.outcome, end.summary = db.StepOutcomePartial, in.stopSummary("The last call failed and was not repeated.")
 	case !executed && in.failing:
-		end.outcome, end.summary = db.StepOutcomeFailed, in.tell("The calls failed; nothing was done.")
+		end.outcome, end.summary = db.StepOutcomeFailed, in.stopSummary("The calls failed; nothing was done.")
 	case rows == 0 && in.stepType == "write": // no words of a model stand beside a write that did not happen
 		end = &ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}
 	case rows == 0 && in.stepType != "analyze":
@@ -277,7 +277,7 @@ func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 
 // stop ends the step by code. It is never a success.
 func (in acted) stop(why string) *move {
-	end := &ending{outcome: db.StepOutcomePartial, summary: in.tell(why)}
+	end := &ending{outcome: db.StepOutcomePartial, summary: in.stopSummary(why)}
 	if len(in.done) == 0 {
 		end.outcome = db.StepOutcomeFailed
 	}
@@ -303,8 +303,8 @@ func (in acted) ended(end *ending) move {
 	return m
 }
 
-// tell says why a step stopped, what it has done and what is left.
-func (in acted) tell(why string) string {
+// stopSummary says why a step stopped, what it has done and what is left.
+func (in acted) stopSummary(why string) string {
 	done := "nothing"
 	if len(in.done) > 0 {
 		done = strings.Join(in.done, ", ")

@@ -70,12 +70,3 @@ func TestPauseGrowsFromHalfASecond(t *testing.T) {
 	require.Equal(t, []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 30 * time.Second},
 		[]time.Duration{pause(1), pause(2), pause(3), pause(4), pause(60)})
 }
-
-func TestStorable(t *testing.T) {
-	t.Parallel()
-
-	encoded, err := storable(map[string]any{"a\x00": "b\x00c", "raw": llm.ToolCall{Name: "x", Args: []byte(`{"q": "\u0000\ud800!", "n": 12345678901234567890}`)}})
-	require.NoError(t, err)
-	require.JSONEq(t, `{"a": "bc", "raw": {"name": "x", "args": {"q": "\ufffd!", "n": 12345678901234567890}}}`, string(encoded))
-	require.Contains(t, string(encoded), "12345678901234567890")
-}

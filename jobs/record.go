@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
+	"alfred/internal/exact"
 	"alfred/llm"
 	"alfred/nodes"
 	"alfred/pg"
@@ -150,7 +151,7 @@ func (r *recorder) answer(ctx context.Context, req *llm.Request) (*db.LlmCallAns
 
 // encoded is what llm_calls.request holds of a request. It is as long as the prompt, so nobody holds it while the model works.
 func encoded(req *llm.Request) (json.RawMessage, error) {
-	request, err := storable(req)
+	request, err := exact.Storable(req)
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
@@ -298,7 +299,7 @@ func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took
 	if resp == nil {
 		return call, nil
 	}
-	if call.Response, err = storable(map[string]any{"text": resp.Text, "tool_calls": resp.ToolCalls}); err != nil {
+	if call.Response, err = exact.Storable(map[string]any{"text": resp.Text, "tool_calls": resp.ToolCalls}); err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
 	usage := resp.Usage
@@ -322,7 +323,7 @@ func itemsText(items []nodes.Item) (json.RawMessage, error) {
 	for i, item := range items {
 		rows[i] = []any{item.Section, nullable(item.Ref), nullable(item.Turn), item.Reason, item.Tokens}
 	}
-	text, err := storable(rows)
+	text, err := exact.Storable(rows)
 	if err != nil {
 		return nil, fmt.Errorf("encode the prompt's items: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/exact"
 	"alfred/internal/view"
 	"alfred/nodes"
 	"alfred/registry"
@@ -300,9 +301,7 @@ func reading(tool string) bool {
 // fingerprint is equal for calls that differ in layout alone.
 func fingerprint(call nodes.Call) string {
 	var args any
-	decoder := json.NewDecoder(bytes.NewReader(call.Args))
-	decoder.UseNumber()
-	if err := decoder.Decode(&args); err != nil {
+	if err := exact.Decode(call.Args, &args); err != nil {
 		return call.Tool + string(call.Args)
 	}
 	sorted, err := json.Marshal(args)

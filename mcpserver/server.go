@@ -88,8 +88,8 @@ var (
 	errInternal = &Error{"internal", "Something went wrong on our side."}
 )
 
-// told is an error as the caller may know it; what is unknown goes to the log alone.
-func (t *tools) told(ctx context.Context, tool string, err error) error {
+// callerError is an error as the caller may know it; what is unknown goes to the log alone.
+func (t *tools) callerError(ctx context.Context, tool string, err error) error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
 	}

@@ -46,7 +46,7 @@ func add[In any](server *mcp.Server, t *tools, name, description string, work fu
 	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
 		out, err := work(ctx, in)
 		if err != nil {
-			return nil, nil, t.told(ctx, name, err)
+			return nil, nil, t.callerError(ctx, name, err)
 		}
 
 		return nil, out, nil

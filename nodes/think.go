@@ -22,16 +22,16 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 	if err != nil {
 		return nil, err
 	}
-	told := false
+	reminded := false
 	out, err := ask(ctx, model, question[ThinkOutput]{
-		node: "think", frame: in.told(), input: in, schema: s,
+		node: "think", frame: in.permissionFrame(), input: in, schema: s,
 		read: func(resp *llm.Response) (*ThinkOutput, error) {
 			out, err := readThink(resp, in)
 			if err == nil && out.writes() && !in.Permission.Allowed {
-				if told {
+				if reminded {
 					return out.asProposal(), nil
 				}
-				told = true
+				reminded = true
 				return out, complainf("the user has not asked to change anything; propose it instead of planning a write step")
 			}
 			return out, err
@@ -66,8 +66,8 @@ func (in *ThinkInput) Carried(out *ThinkOutput) *ThinkOutput {
 	return out
 }
 
-// told is the frame with what may be written below the task.
-func (in *ThinkInput) told() Frame {
+// permissionFrame is the frame with what may be written below the task.
+func (in *ThinkInput) permissionFrame() Frame {
 	f := in.Frame
 	f.Blocks = slices.Clone(f.Blocks)
 	for i := range f.Blocks {

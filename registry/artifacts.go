@@ -1,13 +1,13 @@
 package registry
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 
 	"alfred/db"
 	"alfred/domain"
+	"alfred/internal/exact"
 )
 
 // Generate gives each draft a gen_ ref, in order, and stores its content as
@@ -82,15 +82,12 @@ type content struct {
 
 // newContent checks and cleans: Postgres stores no NUL in JSON.
 func newContent(e *domain.Entity, label string, raw json.RawMessage) (content, error) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-
 	var fields map[string]any
-	if err := decoder.Decode(&fields); err != nil || fields == nil {
+	if err := exact.Decode(raw, &fields); err != nil || fields == nil {
 		return content{}, fmt.Errorf("content must be one JSON object: %w", ErrRefused)
 	}
 
-	clean, err := json.Marshal(withoutNUL(fields))
+	clean, err := exact.Storable(fields)
 	if err != nil {
 		return content{}, fmt.Errorf("encode content: %w", err)
 	}
@@ -314,27 +311,4 @@ func (r *Registry) drafts(ctx context.Context, state db.RefState) ([]Entry, erro
 	}
 
 	return entries, nil
-}
-
-// withoutNUL returns the JSON value with NUL characters taken out of its texts.
-func withoutNUL(value any) any {
-	switch v := value.(type) {
-	case string:
-		return dropNUL(v)
-	case []any:
-		for i := range v {
-			v[i] = withoutNUL(v[i])
-		}
-	case map[string]any:
-		for k, inner := range v {
-			clean := dropNUL(k)
-			if clean != k {
-				delete(v, k)
-			}
-
-			v[clean] = withoutNUL(inner)
-		}
-	}
-
-	return value
 }

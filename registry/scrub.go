@@ -98,6 +98,3 @@ func isHex(c byte) bool {
 func hasLetter(s string) bool {
 	return strings.ContainsAny(s, "abcdefABCDEF")
 }
-
-// dropNUL removes what Postgres cannot store in a text.
-func dropNUL(text string) string { return strings.ReplaceAll(text, "\x00", "") }

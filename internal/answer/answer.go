@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"alfred/internal/exact"
 )
 
 // FaultErrors is everything that is wrong with an answer, each part a sentence without
@@ -38,9 +40,7 @@ func Decode(data []byte, into any) error {
 	if err != nil {
 		return FaultErrors{"it is not the JSON object that was asked for"}
 	}
-	dec := json.NewDecoder(bytes.NewReader(clean))
-	dec.UseNumber()
-	if err := dec.Decode(into); err != nil {
+	if err := exact.Decode(clean, into); err != nil {
 		return FaultErrors{"it is not the JSON object that was asked for (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
 	}
 
@@ -52,18 +52,16 @@ func parse(data []byte) (any, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, FaultErrors{"it is empty; one JSON object is needed"}
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
 	var tree any
-	err := dec.Decode(&tree)
+	err := exact.Decode(data, &tree)
+	if errors.Is(err, exact.ErrMore) {
+		return nil, FaultErrors{"there is more after the JSON object; write one object and nothing else"}
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, FaultErrors{"it is cut off; write the whole JSON object"}
 	}
 	if err != nil {
 		return nil, FaultErrors{"it is not valid JSON (" + strings.TrimPrefix(err.Error(), "json: ") + ")"}
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, FaultErrors{"there is more after the JSON object; write one object and nothing else"}
 	}
 
 	return tree, nil
@@ -92,7 +90,7 @@ var raw = reflect.TypeFor[json.RawMessage]()
 func (w *walk) fit(path string, value any, t reflect.Type) any {
 	switch {
 	case t == raw || t.Kind() == reflect.Interface:
-		return WithoutNUL(value)
+		return exact.WithoutNUL(value)
 	case t.Kind() == reflect.Pointer:
 		if value == nil {
 			return nil
@@ -107,7 +105,7 @@ func (w *walk) fit(path string, value any, t reflect.Type) any {
 		return w.object(path, value, t)
 	case reflect.Map:
 		if object, ok := asObject(value); ok {
-			return WithoutNUL(object)
+			return exact.WithoutNUL(object)
 		}
 
 		return w.wrong(path, "an object", value)
@@ -125,14 +123,14 @@ func (w *walk) object(path string, value any, t reflect.Type) any {
 	}
 	fields, aliases := fieldsOf(t)
 	fitted := make(map[string]any, len(object))
-	for _, given := range sortedNames(object) {
+	for _, given := range slices.Sorted(maps.Keys(object)) {
 		name := given
 		if now, old := aliases[given]; old {
 			name = now
 		}
 		field, known := fields[name]
 		if !known {
-			w.faults = append(w.faults, fmt.Sprintf("there is no field %q; there are %s", join(path, clipped(name)), strings.Join(sortedNames(fields), ", ")))
+			w.faults = append(w.faults, fmt.Sprintf("there is no field %q; there are %s", join(path, clipped(name)), strings.Join(slices.Sorted(maps.Keys(fields)), ", ")))
 
 			continue
 		}
@@ -149,7 +147,7 @@ func (w *walk) list(path string, value any, t reflect.Type) any {
 	if !ok {
 		items = []any{value} // one value where a list is needed
 		if text, isText := value.(string); isText && strings.HasPrefix(strings.TrimSpace(text), "[") {
-			if err := decodeText(text, &items); err != nil {
+			if err := exact.Decode([]byte(text), &items); err != nil {
 				items = []any{value}
 			}
 		}
@@ -181,7 +179,7 @@ func (w *walk) scalar(path string, value any, t reflect.Type) any {
 	case reflect.String:
 		switch v := value.(type) {
 		case string:
-			return WithoutNUL(v)
+			return exact.WithoutNUL(v)
 		case json.Number:
 			return v.String()
 		}
@@ -256,24 +254,11 @@ func asObject(value any) (map[string]any, bool) {
 	if text, ok := value.(string); ok && strings.HasPrefix(strings.TrimSpace(text), "{") {
 		var object map[string]any
 
-		return object, decodeText(text, &object) == nil
+		return object, exact.Decode([]byte(text), &object) == nil
 	}
 	object, ok := value.(map[string]any)
 
 	return object, ok
-}
-
-func decodeText(text string, into any) error {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	if err := dec.Decode(into); err != nil {
-		return fmt.Errorf("decode text: %w", err)
-	}
-	if dec.More() {
-		return errors.New("decode text: more than one value")
-	}
-
-	return nil
 }
 
 // fieldsOf are a struct's fields by their JSON names, embedded ones included, and
@@ -307,34 +292,4 @@ func join(path, name string) string {
 	}
 
 	return path + "." + name
-}
-
-func sortedNames[T any](fields map[string]T) []string {
-	names := make([]string, 0, len(fields))
-	for name := range fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-
-	return names
-}
-
-// WithoutNUL is a decoded JSON value without NUL characters, which Postgres cannot hold. It changes lists and objects in place.
-func WithoutNUL(value any) any {
-	switch v := value.(type) {
-	case string:
-		return strings.ReplaceAll(v, "\x00", "")
-	case []any:
-		for i := range v {
-			v[i] = WithoutNUL(v[i])
-		}
-	case map[string]any:
-		for _, name := range sortedNames(v) {
-			inner := WithoutNUL(v[name])
-			delete(v, name)
-			v[strings.ReplaceAll(name, "\x00", "")] = inner
-		}
-	}
-
-	return value
 }

@@ -150,13 +150,5 @@ func JSON(value any) string {
 	return markerPattern.ReplaceAllString(unbracketed.Replace(text), `\u005b$1]`)
 }
 
-// Decode reads JSON and keeps numbers as they are written.
-func Decode(data []byte, out any) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-
-	return decoder.Decode(out)
-}
-
 // Cell makes a text fit for a column of a table.
 func Cell(text string) string { return Inline(strings.ReplaceAll(text, "|", "/"), 0) }

@@ -3,6 +3,8 @@ package clean
 import (
 	"fmt"
 	"strings"
+
+	"alfred/internal/exact"
 )
 
 // IsEmpty reports whether a value says nothing: null, an empty text, list or object.
@@ -45,7 +47,7 @@ func Value(value any) string {
 // Content is a draft's content on one line, without what could pose as structure.
 func Content(content []byte) string {
 	var value any
-	if err := Decode(content, &value); err != nil {
+	if err := exact.Decode(content, &value); err != nil {
 		return "{}"
 	}
 

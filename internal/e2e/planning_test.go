@@ -65,7 +65,7 @@ type priced struct {
 	tokens, cached int
 }
 
-// minCached is from how many tokens on providers cache a beginning.
+// minCached is how many tokens a prefix needs before providers cache it.
 const minCached = 1024
 
 // priced are the conversation's calls, each with the longest beginning that it shares with an earlier one: tools and

@@ -45,7 +45,7 @@ func (t *page) talk(s *section, turns []*db.TurnListPastRow, after func(*db.Turn
 			s.line()
 		}
 		s.line(texts[i])
-		s.because("window", "", int(p.Number), texts[i])
+		s.addItem("window", "", int(p.Number), texts[i])
 		if after == nil {
 			continue
 		}
@@ -125,12 +125,12 @@ func (t *page) earlierText(s *section, kind string, turns []*db.TurnListPastRow,
 	s.line("### Earlier")
 	if head != "" {
 		s.line(head)
-		s.because("summary", "", int(covered.ToTurn), head)
+		s.addItem("summary", "", int(covered.ToTurn), head)
 	}
 	s.shown(len(lines)-from, len(lines), " of the older turns; `recall` finds the others")
 	for i := from; i < len(lines); i++ {
 		s.line(lines[i])
-		s.because("summary", "", int(turns[i].Number), lines[i])
+		s.addItem("summary", "", int(turns[i].Number), lines[i])
 	}
 }
 
@@ -202,7 +202,7 @@ func (t *page) entitiesByTurn(s *section) {
 			continue
 		}
 		s.line(texts[i])
-		s.because("window", "", int(turns[i].Number), texts[i])
+		s.addItem("window", "", int(turns[i].Number), texts[i])
 	}
 }
 

@@ -33,7 +33,7 @@ func (t *page) fullData(s *section) {
 		if line, ok := kept[r]; ok {
 			s.line(line)
 			t.show(r, details[r] != "" || !hasDetail(r))
-			s.because(rowReason(t, r), r.Ref, r.Turn, line+details[r])
+			s.addItem(rowReason(t, r), r.Ref, r.Turn, line+details[r])
 		}
 	}
 	s.shown(len(kept), len(chosen), "; read the others with filters")

@@ -40,7 +40,7 @@ func (t *page) draftsInFull(s *section, lineOf func(*view.Entity) string) {
 	for _, e := range drafts {
 		if line, ok := shown[e]; ok {
 			s.line(line)
-			s.because("generated", e.Ref, int(e.TurnCreated), line)
+			s.addItem("generated", e.Ref, int(e.TurnCreated), line)
 		}
 	}
 	s.shown(len(shown), len(drafts), "")

@@ -198,7 +198,7 @@ func (t *page) retained(s *section) {
 	for _, e := range kept {
 		if line, ok := shown[e]; ok {
 			s.line(line)
-			s.because(itemReason(e, "retained"), e.Ref, int(e.TurnCreated), line)
+			s.addItem(itemReason(e, "retained"), e.Ref, int(e.TurnCreated), line)
 		}
 	}
 	s.shown(len(shown), len(kept), "")
@@ -238,7 +238,7 @@ func (t *page) excluded(s *section) {
 		}
 		budget -= clean.Tokens(line)
 		s.line(line)
-		s.because("excluded", e.Ref, int(e.TurnLastRef), line)
+		s.addItem("excluded", e.Ref, int(e.TurnLastRef), line)
 		shown++
 	}
 	s.shown(shown, len(out), "")

@@ -28,7 +28,7 @@ func (t *page) conversationFlow(s *section) {
 	s.line("- You: ", t.ResponseSummary(last))
 	s.line("This exchange:")
 	s.line("- User: ", clean.Quote(t.WithLabels(t.Turn.Message), shortMessage))
-	s.because("summary", "", int(last.Number), s.body.String())
+	s.addItem("summary", "", int(last.Number), s.body.String())
 }
 
 // replyGuidance says how to go on. It begins with the second turn.
@@ -61,7 +61,7 @@ func (t *page) replyGuidance(s *section) {
 		s.line("- A question of yours is still open; do not press for the answer.")
 	}
 	if s.body.Len() > 0 {
-		s.because("current", "", t.Number, s.body.String())
+		s.addItem("current", "", t.Number, s.body.String())
 	}
 }
 

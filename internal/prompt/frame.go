@@ -24,8 +24,8 @@ func (s *section) line(parts ...string) {
 	s.body.WriteByte('\n')
 }
 
-// because records why something stands here; the section is filled in later.
-func (s *section) because(reason, ref string, turn int, text string) {
+// addItem records why something stands here; the section is filled in later.
+func (s *section) addItem(reason, ref string, turn int, text string) {
 	s.items = append(s.items, nodes.Item{Ref: ref, Turn: turn, Reason: reason, Tokens: clean.Tokens(text)})
 }
 
@@ -38,7 +38,7 @@ func (s *section) name(tag string) string {
 	return strings.TrimLeft(s.heading, "# ")
 }
 
-// blankLines are more of them than one.
+// blankLines matches two or more blank lines in a row.
 var blankLines = regexp.MustCompile(`\n{3,}`)
 
 // frame writes the sections of a node, in the table's order. Sections without a text vanish. Identifiers are kept out

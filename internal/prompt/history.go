@@ -13,7 +13,7 @@ import (
 func (t *page) thisExchange(s *section) {
 	s.line("[Turn ", strconv.Itoa(t.Number), "] User: ", t.message())
 	s.line("Alfred: ", clean.Clip(clean.Block(t.WithLabels(clean.Text(t.Turn.Reply))), 4*t.config.Budget.Message*clean.RunesPerToken))
-	s.because("current", "", t.Number, s.body.String())
+	s.addItem("current", "", t.Number, s.body.String())
 }
 
 // turnFacts are what the turn did, with the refs it touched.
@@ -33,12 +33,12 @@ func (t *page) turnFacts(s *section) {
 	var drafts []string
 	for _, e := range t.Tier("generated") {
 		drafts = append(drafts, e.Ref+": "+e.Label)
-		s.because("generated", e.Ref, int(e.TurnCreated), e.Label)
+		s.addItem("generated", e.Ref, int(e.TurnCreated), e.Label)
 	}
 	if len(drafts) > 0 {
 		s.line("Not saved (drafts): ", enumerate(drafts))
 	}
-	s.because("current", "", t.Number, s.body.String())
+	s.addItem("current", "", t.Number, s.body.String())
 }
 
 // conversationRange is what was said in a range: the turns that no text covers yet in full, those before in a line each.
@@ -52,7 +52,7 @@ func (t *page) narrativeRange(s *section) {
 	for _, p := range t.Older("narrative", 0) {
 		t.pastTurn(s, p, false)
 	}
-	t.covered(s, "narrative", t.EarlierDeed)
+	t.covered(s, "narrative", t.EarlierTurn)
 }
 
 // covered is what a text stands for already, made of the rows again: a text made of a text loses a little each time.
@@ -76,10 +76,10 @@ func (t *page) covered(s *section, kind string, line func(*db.TurnListPastRow) s
 	s.line("### Earlier")
 	if from > 0 || len(older) > 0 && older[0].Number > 1 {
 		s.line(clean.Block(covered.Text))
-		s.because("summary", "", int(covered.ToTurn), covered.Text)
+		s.addItem("summary", "", int(covered.ToTurn), covered.Text)
 	}
 	for i := from; i < len(older); i++ {
 		s.line(lines[i])
-		s.because("window", "", int(older[i].Number), lines[i])
+		s.addItem("window", "", int(older[i].Number), lines[i])
 	}
 }

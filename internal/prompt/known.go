@@ -28,7 +28,7 @@ func (t *page) whatIsKnown(s *section) {
 		}
 		budget -= clean.Tokens(line)
 		s.line(line)
-		s.because("recent", ref, t.Rows.ByRef[ref].Turn, line)
+		s.addItem("recent", ref, t.Rows.ByRef[ref].Turn, line)
 	}
 }
 
@@ -44,7 +44,7 @@ func (t *page) knownRow(e *view.Entity) string {
 // toldRefs are those that the execution results show.
 func (t *page) toldRefs() map[string]bool {
 	told := t.NestedRefs()
-	for _, d := range t.Deeds() {
+	for _, d := range t.Effects() {
 		for _, ref := range d.Refs {
 			told[ref] = true
 		}
@@ -85,7 +85,7 @@ func (t *page) byUser(s *section) {
 		if verb := verbs[e.Action]; verb != "" && e.TurnLastRef == t.Turn.Number {
 			line := "The user has " + verb + " it in the page: " + e.Label + " (" + t.Singular(e.EntityType) + ")"
 			s.line(line)
-			s.because("mentioned", e.Ref, t.Number, line)
+			s.addItem("mentioned", e.Ref, t.Number, line)
 		}
 	}
 }

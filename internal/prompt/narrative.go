@@ -24,7 +24,7 @@ func (t *page) whatHappened(s *section) {
 	older := t.Older("narrative", max(t.config.RetentionWindow, t.config.FullDetailTurns))
 	lines := make([]string, 0, len(older))
 	for _, p := range older {
-		lines = append(lines, t.EarlierDeed(p))
+		lines = append(lines, t.EarlierTurn(p))
 	}
 	t.earlierText(s, "narrative", older, lines)
 }
@@ -71,7 +71,7 @@ func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 	}
 	s.line(shown)
 	s.line()
-	s.because("window", "", int(p.Number), shown)
+	s.addItem("window", "", int(p.Number), shown)
 }
 
 // worked says that a turn got as far as to do something.
@@ -134,7 +134,7 @@ func (t *page) thisTurn(s *section) {
 	s.line("### This turn\n" + strings.TrimRight(b.String(), "\n"))
 	s.line()
 	if own != "" {
-		s.because("current", "", t.Number, own)
+		s.addItem("current", "", t.Number, own)
 	}
 }
 
@@ -157,7 +157,7 @@ func (t *page) recalled(s *section, b *strings.Builder) {
 			budget -= clean.Tokens(line)
 			b.WriteString(line + "\n")
 			ref, number := t.recalledWhat(found)
-			s.because("recalled", ref, number, line)
+			s.addItem("recalled", ref, number, line)
 		}
 	}
 }
@@ -209,6 +209,6 @@ func (t *page) understandLog(s *section) {
 			line += " (by the " + d.Actor + ")"
 		}
 		s.line(line)
-		s.because("window", "", int(d.Turn), line)
+		s.addItem("window", "", int(d.Turn), line)
 	}
 }

@@ -13,7 +13,7 @@ import (
 func (t *page) executionResults(s *section) {
 	request := clean.Inline(t.WithLabels(t.Turn.Message), 4*say.MaxFact)
 	s.line(`Request: "`, request, `"`)
-	s.because("current", "", t.Number, request)
+	s.addItem("current", "", t.Number, request)
 	if goal := clean.Inline(clean.Text(t.Turn.Goal), say.MaxFact); goal != "" {
 		s.line("Goal: ", goal)
 	}
@@ -23,7 +23,7 @@ func (t *page) executionResults(s *section) {
 		if conclusions := clean.Block(clean.Text(step.Conclusions)); conclusions != "" {
 			s.line("  Conclusions: ", conclusions)
 		}
-		s.because("current", "", t.Number, clean.Text(step.Summary))
+		s.addItem("current", "", t.Number, clean.Text(step.Summary))
 	}
 	if details := t.BlockedBy(); details != "" {
 		s.line("Blocked: ", details)
@@ -63,13 +63,13 @@ func (t *page) questionToAsk(s *section) {
 	for _, option := range payload.Options {
 		s.line("- ", t.OptionWords(option))
 	}
-	s.because("question", "", t.Number, payload.Text)
+	s.addItem("question", "", t.Number, payload.Text)
 }
 
 func (t *page) resultRows(s *section) {
 	budget := t.config.Budget.Results
 	nested := t.NestedRefs()
-	for _, d := range t.Deeds() {
+	for _, d := range t.Effects() {
 		if len(d.Result.Rows) == 0 {
 			s.line(say.Verb(d.Result.Tool), ": ", t.Nothing(d))
 
@@ -92,7 +92,7 @@ func (t *page) resultRows(s *section) {
 			}
 			budget -= clean.Tokens(lines)
 			s.line(lines)
-			s.because("current", ref, t.Number, lines)
+			s.addItem("current", ref, t.Number, lines)
 			shown++
 		}
 		s.shown(shown, len(d.Refs), "")
@@ -121,7 +121,7 @@ func (t *page) otherResults(s *section, budget *int) {
 			told[line] = true
 			*budget -= clean.Tokens(line)
 			s.line(line)
-			s.because("current", "", t.Number, line)
+			s.addItem("current", "", t.Number, line)
 		}
 	}
 	if failed > 0 {
@@ -146,6 +146,6 @@ func (t *page) toldRecall(s *section, r *view.Result, budget *int, told map[stri
 		told[line] = true
 		*budget -= clean.Tokens(line)
 		s.line(line)
-		s.because("recalled", ref, number, line)
+		s.addItem("recalled", ref, number, line)
 	}
 }

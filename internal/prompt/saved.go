@@ -66,6 +66,6 @@ func (t *page) draftsSpokenOf(s *section) {
 		budget -= clean.Tokens(shown)
 		s.line("Draft of ", e.Label, ", not saved:")
 		s.line(shown)
-		s.because("generated", e.Ref, int(e.TurnCreated), shown)
+		s.addItem("generated", e.Ref, int(e.TurnCreated), shown)
 	}
 }

@@ -32,7 +32,7 @@ func (t *page) schema(s *section) {
 			s.line()
 		}
 		s.line(text)
-		s.because("schema", "", 0, text)
+		s.addItem("schema", "", 0, text)
 		shown++
 	}
 	t.besides(s, tables)

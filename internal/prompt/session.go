@@ -29,7 +29,7 @@ func (t *page) factLines(s *section, reason, bullet string, lines []string, budg
 			break
 		}
 		s.line(bullet, line)
-		s.because(reason, "", 0, line)
+		s.addItem(reason, "", 0, line)
 		shown++
 	}
 	s.shown(shown, len(lines), "")
@@ -47,6 +47,6 @@ func (t *page) preferences(s *section) {
 		}
 		line := "**" + clean.Inline(name, 0) + ":** " + clean.Inline(t.Profile.Guidance[name], t.config.Budget.Guidance)
 		s.line(line)
-		s.because("profile", "", 0, line)
+		s.addItem("profile", "", 0, line)
 	}
 }

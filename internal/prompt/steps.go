@@ -34,7 +34,7 @@ func (t *page) currentStep(s *section) {
 	}
 	_, counted := t.Calls(int(step.Step))
 	s.line("Decisions left: ", strconv.Itoa(max(0, t.config.MaxCalls-counted)), " of ", strconv.Itoa(t.config.MaxCalls))
-	s.because("current", "", t.Number, s.body.String())
+	s.addItem("current", "", t.Number, s.body.String())
 }
 
 // toolsOf says which of the turn's tools this step may use, and on what.
@@ -102,7 +102,7 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 	} else if len(calls) > 0 {
 		s.line("(", strconv.Itoa(len(calls)), " calls, ", t.RefWords(view.RefsOf(calls)), ")")
 	}
-	s.because("current", "", t.Number, clean.Text(step.Summary))
+	s.addItem("current", "", t.Number, clean.Text(step.Summary))
 }
 
 // calledTools prints one line a call, and the rows of those that have no refs.
@@ -187,7 +187,7 @@ func (t *page) justSaved(s *section) {
 		if t.IsJustSaved(e) {
 			line := t.line(e, "", "")
 			s.line(line)
-			s.because("current", e.Ref, t.Number, line)
+			s.addItem("current", e.Ref, t.Number, line)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (t *page) currentMessage(s *section) {
 	s.line()
 	t.notices(s)
 	s.line(t.today())
-	s.because("current", "", t.Number, message)
+	s.addItem("current", "", t.Number, message)
 }
 
 func (t *page) message() string {
@@ -91,7 +91,7 @@ func (t *page) currentTask(s *section) {
 		s.line("Intent: ", clean.Inline(t.Understood.Intent, say.ShortLine))
 	}
 	t.replan(s)
-	s.because("current", "", t.Number, message)
+	s.addItem("current", "", t.Number, message)
 }
 
 // replan says what came of the plan that was given up.
@@ -131,7 +131,7 @@ func (t *page) openQuestion(s *section) {
 	if clicked := t.clicked(q, &payload); clicked != "" {
 		s.line("The user clicked: ", clicked)
 	}
-	s.because("question", "", int(q.AskedTurn), s.body.String())
+	s.addItem("question", "", int(q.AskedTurn), s.body.String())
 }
 
 // clicked is the option that the current message chose by a click, "" for an answer in words.
@@ -166,7 +166,7 @@ func (t *page) constraintsInForce(s *section) {
 	for _, c := range t.Constraints[from:] {
 		line := t.constraintLine(c)
 		s.line(line)
-		s.because("constraint", "", int(c.SourceTurn), line)
+		s.addItem("constraint", "", int(c.SourceTurn), line)
 	}
 }
 

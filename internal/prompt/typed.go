@@ -7,6 +7,7 @@ import (
 
 	"alfred/db"
 	"alfred/internal/clean"
+	"alfred/internal/exact"
 	"alfred/internal/view"
 	"alfred/nodes"
 )
@@ -51,7 +52,7 @@ func (t *page) typedEntity(e *view.Entity) nodes.Entity {
 		Pending: e.Pending(), Deleted: e.State == db.RefStateDeleted, Demoted: e.DemotedAtTurn != nil, Promoted: t.IsJustSaved(e),
 		Created: int(e.TurnCreated), Touched: int(e.TurnLastRef),
 	}
-	if content, ok := t.Drafts[e.Ref]; ok && e.Pending() && clean.Decode(content, &out.Draft) != nil {
+	if content, ok := t.Drafts[e.Ref]; ok && e.Pending() && exact.Decode(content, &out.Draft) != nil {
 		out.Draft = nil // a draft that is no object has no columns
 	}
 	r := t.Rows.ByRef[e.Ref]

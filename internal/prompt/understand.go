@@ -82,7 +82,7 @@ func (t *page) knownTier(s *section, heading, tier string, budget *int) {
 	for _, e := range entities {
 		if line, ok := kept[e]; ok {
 			s.line(line)
-			s.because(itemReason(e, tier), e.Ref, int(e.TurnLastRef), line)
+			s.addItem(itemReason(e, tier), e.Ref, int(e.TurnLastRef), line)
 		}
 	}
 	s.shown(len(kept), len(entities), "")
@@ -135,7 +135,7 @@ func (t *page) knownList(s *section, heading, reason string, entities []*view.En
 		s.line(g.line)
 		for _, e := range g.members {
 			listed[e] = true
-			s.because(reason, e.Ref, int(e.TurnLastRef), g.line[:len(g.line)/len(g.members)])
+			s.addItem(reason, e.Ref, int(e.TurnLastRef), g.line[:len(g.line)/len(g.members)])
 		}
 	}
 
@@ -176,7 +176,7 @@ func (t *page) named() (whole, part []*view.Entity) {
 	return whole, part
 }
 
-// minWord is from how many letters on one word of a label names the entity.
+// minWord is how many letters a single word of a label needs to name its entity.
 const minWord = 4
 
 func anyWord(label []string, message string) bool {

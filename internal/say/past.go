@@ -131,8 +131,8 @@ func (t *Teller) DecisionLine(d *view.Decision) string {
 	return line
 }
 
-// EarlierDeed is one older turn in one line.
-func (t *Teller) EarlierDeed(p *db.TurnListPastRow) string {
+// EarlierTurn is one older turn in one line.
+func (t *Teller) EarlierTurn(p *db.TurnListPastRow) string {
 	line := "Turn " + strconv.Itoa(int(p.Number)) + ": "
 	if p.Status != db.TurnStatusSucceeded {
 		return strings.TrimSpace(line + "(" + string(p.Status) + ") " + clean.Clip(clean.Inline(p.Reply, 0), ShortLine))
@@ -150,7 +150,7 @@ func (t *Teller) CompressedByCode(kind string, most int) string {
 	}
 	for _, p := range t.Past {
 		if kind == "narrative" {
-			lines = append(lines, t.EarlierDeed(p))
+			lines = append(lines, t.EarlierTurn(p))
 		} else {
 			lines = append(lines, t.EarlierLine(p))
 		}

@@ -21,13 +21,13 @@ func (t *Teller) ReplyFromFacts() string {
 		return t.Plain(questionWords(t, payload))
 	}
 	var parts []string
-	for _, d := range t.Deeds() {
-		if told := t.tell(d); told != "" {
+	for _, d := range t.Effects() {
+		if told := t.effectText(d); told != "" {
 			parts = append(parts, told)
 		}
 	}
-	parts = append(parts, t.tellSteps()...)
-	if drafts := t.tellDrafts(); drafts != "" {
+	parts = append(parts, t.stepTexts()...)
+	if drafts := t.draftsText(); drafts != "" {
 		parts = append(parts, drafts)
 	}
 	if len(parts) == 0 {
@@ -46,8 +46,8 @@ func questionWords(t *Teller, payload *view.QuestionPayload) string {
 	return strings.Join(lines, "\n")
 }
 
-// tell words one deed: "You have 2 recipes:" and the rows.
-func (t *Teller) tell(d *view.Deed) string {
+// effectText words one effect: "You have 2 recipes:" and the rows.
+func (t *Teller) effectText(d *view.Effect) string {
 	switch {
 	case len(d.Result.Rows) == 0 && d.Result.Tool == "db_read":
 		return t.sentence(t.Nothing(d))
@@ -65,7 +65,7 @@ func (t *Teller) tell(d *view.Deed) string {
 
 			break
 		}
-		lines = append(lines, t.toldRow(d, ref))
+		lines = append(lines, t.rowText(d, ref))
 	}
 	if len(lines) == 1 {
 		return ""
@@ -74,8 +74,8 @@ func (t *Teller) tell(d *view.Deed) string {
 	return strings.Join(lines, "\n")
 }
 
-// toldRow is one line, or all of the row where this one was read for its long texts or parts.
-func (t *Teller) toldRow(d *view.Deed, ref string) string {
+// rowText is one line, or all of the row where this one was read for its long texts or parts.
+func (t *Teller) rowText(d *view.Effect, ref string) string {
 	var params struct {
 		Detail string `json:"detail"`
 	}
@@ -119,8 +119,8 @@ func (t *Teller) shortRowLine(ref string) string {
 	return "- " + line
 }
 
-// tellSteps says what was not done, and what an analysis found.
-func (t *Teller) tellSteps() []string {
+// stepTexts says what was not done, and what an analysis found.
+func (t *Teller) stepTexts() []string {
 	var parts []string
 	for _, step := range t.Steps {
 		if found := clean.Block(clean.Text(step.Conclusions)); found != "" {
@@ -144,7 +144,7 @@ func (t *Teller) tellSteps() []string {
 	return parts
 }
 
-func (t *Teller) tellDrafts() string {
+func (t *Teller) draftsText() string {
 	var labels []string
 	for _, e := range t.Entities {
 		if e.Pending() && e.Tier == "generated" && e.TurnLastRef == t.Turn.Number {

@@ -141,7 +141,7 @@ func safe(value any) any {
 	}
 }
 
-// longText is from how many characters on a value stands below the table.
+// longText is the length in characters from which a value stands below the table.
 const longText = 160
 
 // ColumnOrder is the table's order, then whatever else the row has.
@@ -245,7 +245,7 @@ func Verb(tool string) string {
 }
 
 // Nothing is what to say of zero rows.
-func (t *Teller) Nothing(d *view.Deed) string {
+func (t *Teller) Nothing(d *view.Effect) string {
 	filters := struct {
 		Filters   []any `json:"filters"`
 		OrFilters []any `json:"or_filters"`
@@ -259,7 +259,7 @@ func (t *Teller) Nothing(d *view.Deed) string {
 }
 
 // HowMany rows of a kind were concerned, and of how many where not all are shown.
-func (t *Teller) HowMany(d *view.Deed) string {
+func (t *Teller) HowMany(d *view.Effect) string {
 	if n := int(d.Result.RowCount); n > len(d.Result.Rows) {
 		return strconv.Itoa(len(d.Refs)) + " of " + strconv.Itoa(n) + " " + d.Kind.Plural
 	}

@@ -39,7 +39,7 @@ func (t *Teller) RefNames() *clean.Names {
 func (t *Teller) LabelsOf(verb string) []string {
 	nested := t.NestedRefs()
 	var labels []string
-	for _, d := range t.Deeds() {
+	for _, d := range t.Effects() {
 		if Verb(d.Result.Tool) != verb {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"alfred/db"
-	"alfred/internal/clean"
+	"alfred/internal/exact"
 )
 
 // Differs says in what a view is another than one that was loaded at the same moment, "" if in nothing, or if somebody
@@ -50,7 +50,7 @@ func plain(value any) (string, error) {
 		return "", err
 	}
 	var decoded any
-	if err := clean.Decode(encoded, &decoded); err != nil {
+	if err := exact.Decode(encoded, &decoded); err != nil {
 		return "", err
 	}
 	encoded, err = json.Marshal(decoded)

@@ -49,7 +49,7 @@ func NewGate(d *domain.Domain, conn db.DBTX, sessionID uuid.UUID) *Gate {
 	return g
 }
 
-// minKey is from how many characters on a text key is taken for an identifier
+// minKey is how many characters a text key needs to be taken for an identifier
 // and not for a word.
 const minKey = 8
 

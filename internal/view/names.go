@@ -8,6 +8,7 @@ import (
 	"alfred/db"
 	"alfred/domain"
 	"alfred/internal/clean"
+	"alfred/internal/exact"
 )
 
 // namesIn are the refs that a text names, whether or not there are such.
@@ -170,7 +171,7 @@ func labelsIn(message string) []string {
 	return slices.Sorted(maps.Keys(labels))
 }
 
-// minLabel is from how many characters on a label can be named.
+// minLabel is how many characters a label needs to be recognized in a message.
 const minLabel = 3
 
 // older is how many refs that have left the window Understand looks through for
@@ -201,7 +202,7 @@ func (t *Scene) Own() map[string]bool {
 	}
 	for _, e := range t.Entities {
 		var content map[string]any
-		if def := t.Domain.ByType(e.EntityType); def != nil && e.Pending() && clean.Decode(t.Drafts[e.Ref], &content) == nil {
+		if def := t.Domain.ByType(e.EntityType); def != nil && e.Pending() && exact.Decode(t.Drafts[e.Ref], &content) == nil {
 			t.ownInRow(def, content, own)
 		}
 	}

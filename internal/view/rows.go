@@ -10,6 +10,7 @@ import (
 	"alfred/db"
 	"alfred/domain"
 	"alfred/internal/clean"
+	"alfred/internal/exact"
 )
 
 // wasField holds what an update's columns held before.
@@ -54,7 +55,7 @@ type RowSet struct {
 func decodeRows(data json.RawMessage, out *[]map[string]any) error {
 	if len(data) > 0 && data[0] == '{' {
 		var one map[string]any
-		if err := clean.Decode(data, &one); err != nil {
+		if err := exact.Decode(data, &one); err != nil {
 			return err
 		}
 		*out = []map[string]any{one}
@@ -62,7 +63,7 @@ func decodeRows(data json.RawMessage, out *[]map[string]any) error {
 		return nil
 	}
 	var list []any
-	if err := clean.Decode(data, &list); err != nil {
+	if err := exact.Decode(data, &list); err != nil {
 		return err
 	}
 	for _, item := range list {

@@ -118,7 +118,7 @@ func (d *Decision) same(other *Decision) bool {
 
 // WroteNothing are the write steps of a turn that wrote nothing.
 func (t *Scene) WroteNothing() []*db.TurnSteps {
-	for _, d := range t.Deeds() {
+	for _, d := range t.Effects() {
 		if d.Result.Tool != "db_read" && len(d.Refs) > 0 {
 			return nil
 		}
@@ -246,18 +246,18 @@ func (t *Scene) OwnResults() []*Result {
 	return own
 }
 
-// Deed is what was done to rows of one type by one call.
-type Deed struct {
+// Effect is what was done to rows of one type by one call.
+type Effect struct {
 	Result *Result
 	Kind   *domain.Entity
 	Refs   []string
 }
 
-// Deeds gives each row to the call that last had to do with it, so that it is
+// Effects gives each row to the call that last had to do with it, so that it is
 // told once.
-func (t *Scene) Deeds() []*Deed {
+func (t *Scene) Effects() []*Effect {
 	told := map[string]bool{}
-	var deeds []*Deed
+	var effects []*Effect
 	for _, r := range slices.Backward(t.OwnResults()) {
 		if r.Failed() || !CarriesRows(r.Tool) || r.EntityType == nil || r.Step == 0 {
 			continue
@@ -266,7 +266,7 @@ func (t *Scene) Deeds() []*Deed {
 		if def == nil {
 			continue
 		}
-		d := &Deed{Result: r, Kind: def}
+		d := &Effect{Result: r, Kind: def}
 		for _, columns := range r.Rows {
 			ref, _ := columns[def.Key.Name].(string)
 			if t.ByRef[ref] != nil && !told[ref] {
@@ -274,11 +274,11 @@ func (t *Scene) Deeds() []*Deed {
 				d.Refs = append(d.Refs, ref)
 			}
 		}
-		deeds = append(deeds, d)
+		effects = append(effects, d)
 	}
-	slices.Reverse(deeds)
+	slices.Reverse(effects)
 
-	return deeds
+	return effects
 }
 
 // NestedRefs are the child rows that stand below their parent.

@@ -26,7 +26,7 @@ func (s *scene) reply(in *nodes.ReplyInput) string {
 		parts = append(parts, s.talk(c))
 	}
 	for _, p := range s.Plan {
-		parts = append(parts, s.told(p, in.Blocked), p.Conclusions)
+		parts = append(parts, s.stepText(p, in.Blocked), p.Conclusions)
 	}
 	parts = append(parts, s.drafted()...)
 	parts = append(parts, s.looked(c)...)
@@ -51,9 +51,9 @@ func (s *scene) question() string {
 	return text
 }
 
-// told says what came of a step: what did not work, and what was written, in the
+// stepText says what came of a step: what did not work, and what was written, in the
 // step's own words, which tell what is different now.
-func (s *scene) told(p nodes.PlannedStep, blocked string) string {
+func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 	why := strings.TrimRight(p.Summary, ".")
 	if why == "" {
 		why = strings.TrimRight(blocked, ".")
@@ -77,7 +77,7 @@ func (s *scene) told(p nodes.PlannedStep, blocked string) string {
 	case wrote && opOf(p.Description) != nil:
 		return p.Summary
 	case wrote:
-		return s.deeds(p.Number) // carried out by code, which has no words
+		return s.effects(p.Number) // carried out by code, which has no words
 	default:
 		return "There was nothing that fits; nothing was changed."
 	}
@@ -85,7 +85,7 @@ func (s *scene) told(p nodes.PlannedStep, blocked string) string {
 
 var past = map[string]string{nodes.ToolCreate: "Saved", nodes.ToolUpdate: "Updated", nodes.ToolDelete: "Deleted"}
 
-func (s *scene) deeds(step int) string {
+func (s *scene) effects(step int) string {
 	var out []string
 	for _, r := range s.Results {
 		kind := s.lex.byType[r.Type]

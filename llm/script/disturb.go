@@ -1,7 +1,6 @@
 package script
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"alfred/internal/exact"
 	"alfred/llm"
 )
 
@@ -195,10 +195,8 @@ func replaced(value any, with func(any) any) any {
 }
 
 func decoded(part []byte) (any, bool) {
-	dec := json.NewDecoder(bytes.NewReader(part))
-	dec.UseNumber()
 	var tree any
-	err := dec.Decode(&tree)
+	err := exact.Decode(part, &tree)
 
 	return tree, err == nil
 }

@@ -65,7 +65,7 @@ func dollars(into *float64) setter {
 	}
 }
 
-func trueIs(into *bool) setter {
+func boolean(into *bool) setter {
 	return func(name, value string, _ Env) error {
 		yes, err := strconv.ParseBool(value)
 		if err != nil {

@@ -74,7 +74,7 @@ func (s *Settings) table() []line {
 		{"TURN_RETENTION_WINDOW", both, "2", count(&s.Windows.RetentionWindow), "turns in the recent tier, in the narrative, and whose rows are shown", false},
 		{"FULL_DETAIL_TURNS", both, "3", count(&s.Windows.FullDetailTurns), "turns of conversation in full", false},
 		{"UNDERSTAND_TURNS", both, "5", count(&s.Windows.UnderstandTurns), "turns that Understand sees in full", false},
-		{"COMPRESS_OLDER_TURNS", both, "true", trueIs(&s.Windows.CompressOlder), "compress older turns in the background; `false`: one line per turn instead", false},
+		{"COMPRESS_OLDER_TURNS", both, "true", boolean(&s.Windows.CompressOlder), "compress older turns in the background; `false`: one line per turn instead", false},
 		{"COMPRESS_EVERY_TURNS", both, "4", count(&s.Windows.CompressEvery), "turns from one compression to the next; 0 is every turn", false},
 		{"ALFRED_METRICS_ADDR", Worker, "", text(&s.MetricsAddr), "where the worker serves its own `/metrics` and `/healthz`, for example 127.0.0.1:9091; the API has them at its address", false},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", both, "", text(&s.Collector), "base URL of a collector that takes traces and metrics by OTLP over HTTP; the other standard `OTEL_*` variables apply", false},

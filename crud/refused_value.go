@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -51,7 +53,7 @@ func (t *Tools) suspectRows(err error, e *domain.Entity, rows []map[string]any) 
 			names[name] = nil
 		}
 	}
-	for _, name := range sortedNames(names) {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		raw, encodeErr := jsonRows(rows)
 		if encodeErr != nil {
 			return encodeErr
@@ -87,9 +89,9 @@ func suspectFilters(err error, e *domain.Entity, lists ...[]condition) error {
 	return suspect
 }
 
-// culprit names the column whose value could not be read, or leaves the error as
+// refusedColumn names the column whose value could not be read, or leaves the error as
 // it is when each of them can be: then it is what they were computed to.
-func (t *Tools) culprit(ctx context.Context, tx pgx.Tx, user uuid.UUID, suspect *valueError) error {
+func (t *Tools) refusedColumn(ctx context.Context, tx pgx.Tx, user uuid.UUID, suspect *valueError) error {
 	for _, one := range suspect.probes {
 		err := t.try(ctx, tx, user, one.sql)
 		if err == nil {
