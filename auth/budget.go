@@ -7,17 +7,15 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Budget is what one key, or one user with tokens, may do to one process. A zero
-// number is no limit.
+// Budget is what one key, or one token's user, may use of one process. Zero is no limit.
 type Budget struct {
-	// PerSecond requests are answered on average, Burst at once.
+	// PerSecond is the average request rate, Burst the most requests at once.
 	PerSecond, Burst int
 	// Streams may be open at the same time.
 	Streams int
 }
 
-// budgets counts what each caller uses. It knows of this process alone: behind a
-// load balancer a key has the budget once per instance.
+// budgets counts what each caller uses in this process: behind a load balancer, a key has the budget once per instance.
 type budgets struct {
 	Budget
 
@@ -31,10 +29,10 @@ type usedBudget struct {
 	streams  int
 }
 
-// sweepAfter is how long callers that are idle again are remembered at least.
+// sweepAfter is how long idle callers are remembered at least.
 const sweepAfter = time.Minute
 
-// take counts a request. Too many are a [*BudgetError].
+// take counts a request. Too many yield a [*BudgetError].
 func (b *budgets) take(caller string) error {
 	if caller == "" || b.PerSecond == 0 {
 		return nil
@@ -76,7 +74,7 @@ func (b *budgets) openStream(caller string) (done func(), err error) {
 
 const streamRetry = 5 * time.Second
 
-// of needs the lock.
+// of requires the lock.
 func (b *budgets) of(caller string) *usedBudget {
 	now := time.Now()
 	if now.Sub(b.swept) > sweepAfter {
@@ -96,8 +94,7 @@ func (b *budgets) of(caller string) *usedBudget {
 	return used
 }
 
-// BudgetError says that a caller does too much, in words for its developer, and
-// when to come back.
+// BudgetError says that a caller exceeds its budget, in words for its developer, and when to retry.
 type BudgetError struct {
 	Detail     string
 	RetryAfter time.Duration

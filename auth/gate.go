@@ -20,43 +20,42 @@ import (
 )
 
 var (
-	// ErrForbidden says that this caller may not do that.
+	// ErrForbidden says that the caller lacks permission.
 	ErrForbidden = errors.New("this key may not do that")
 
-	// ErrUnauthorized says that there is no key or token, or none that is good any more.
+	// ErrUnauthorized says that there is no key or token, or that it is no longer valid.
 	ErrUnauthorized = errors.New("no valid key or token")
 )
 
-// What a key or token may do: read looks, chat and admin act too.
+// Scopes of keys and tokens: read may only look; chat and admin may also act.
 const (
 	scopeAdmin = "admin"
 	scopeChat  = "chat"
 	scopeRead  = "read"
 )
 
-// Config is what a gate works with. All but Pool and Logger are optional.
+// Config is what a gate needs. Only Pool and Logger are required.
 type Config struct {
 	Pool *pgxpool.Pool
-	// Budget is what a caller may do to this process; the zero value: anything.
+	// Budget is what a caller may use of this process; zero: unlimited.
 	Budget Budget
-	// OpenUser, if set, is who every request acts for, without a key: only for a
-	// listener on loopback.
+	// OpenUser, if set, is the user of every request without a key: only for a loopback listener.
 	OpenUser uuid.UUID
-	// Tokens says whose signed tokens are taken besides keys.
+	// Tokens says whose signed tokens are accepted besides keys.
 	Tokens TokenConfig
 	Logger *slog.Logger
 }
 
-// Gate lets requests in.
+// Gate admits requests.
 type Gate struct {
 	budgets  budgets
 	openUser uuid.UUID
 	pool     *pgxpool.Pool
 	q        *db.Queries
-	tokens   *tokens // nil: none are taken
+	tokens   *tokens // nil: tokens are not accepted
 }
 
-// NewGate returns a gate. It asks a token's issuer for keys when the first token comes.
+// NewGate returns a gate. It fetches the issuer's keys when the first token arrives.
 func NewGate(c Config) *Gate {
 	g := &Gate{budgets: budgets{Budget: c.Budget, used: map[string]*usedBudget{}}, openUser: c.OpenUser, pool: c.Pool, q: db.New()}
 	if c.Tokens.Enabled() {
@@ -66,21 +65,22 @@ func NewGate(c Config) *Gate {
 	return g
 }
 
-// Caller is whom a request acts for, and by what right.
+// Caller is the user a request acts for, and with what permissions.
 type Caller struct {
 	User uuid.UUID
 
-	// budget names whose rate and streams are counted; "" is nobody's: without keys there is nothing to tell callers apart by.
+	// budget identifies whose rate and streams are counted; "" counts nothing: without keys, callers are
+	// indistinguishable.
 	budget  string
-	expires time.Time // of a token
+	expires time.Time // for a token
 	key     uuid.UUID // the API key; uuid.Nil for tokens and without keys
 	scopes  []string
 }
 
-// Admin says that the caller operates this system, and does not only use it.
+// Admin reports whether the caller operates this system.
 func (c Caller) Admin() bool { return slices.Contains(c.scopes, scopeAdmin) }
 
-// May says whether the caller may do what a method does: read keys look, chat and admin keys act too.
+// May reports whether the caller may use an HTTP method: read keys may only look, chat and admin keys may also act.
 func (c Caller) May(method string) bool {
 	if slices.Contains(c.scopes, scopeChat) || c.Admin() {
 		return true
@@ -89,9 +89,8 @@ func (c Caller) May(method string) bool {
 	return (method == http.MethodGet || method == http.MethodHead) && slices.Contains(c.scopes, scopeRead)
 }
 
-// Admit finds who is behind a key or token, checks that it may do what the method
-// does, and that it does not do so too often. Errors: those of [Gate.Identify],
-// [ErrForbidden], [*BudgetError].
+// Admit identifies the caller, checks that it may use the method, and counts the request against its budget. Errors:
+// those of [Gate.Identify], [ErrForbidden], [*BudgetError].
 func (g *Gate) Admit(ctx context.Context, authorization, method string) (Caller, error) {
 	who, err := g.Identify(ctx, authorization)
 	switch {
@@ -105,7 +104,7 @@ func (g *Gate) Admit(ctx context.Context, authorization, method string) (Caller,
 	return who, err
 }
 
-// Identify finds who is behind a key or token. Errors: [ErrUnauthorized], [ErrNoKeys].
+// Identify finds the owner of a key or token. Errors: [ErrUnauthorized], [ErrNoKeys].
 func (g *Gate) Identify(ctx context.Context, authorization string) (Caller, error) {
 	if g.openUser != uuid.Nil {
 		return Caller{User: g.openUser, scopes: []string{scopeAdmin}}, nil
@@ -122,7 +121,7 @@ func (g *Gate) Identify(ctx context.Context, authorization string) (Caller, erro
 }
 
 func (g *Gate) byKey(ctx context.Context, key string) (Caller, error) {
-	// The look-up compares hashes of 256 random bits: how long it takes says nothing about a key.
+	// The lookup compares hashes of 256 random bits, so its timing reveals nothing about a key.
 	found, err := g.q.ApiKeyFind(ctx, g.pool, hashKey(key))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Caller{}, ErrUnauthorized
@@ -130,7 +129,7 @@ func (g *Gate) byKey(ctx context.Context, key string) (Caller, error) {
 	if err != nil {
 		return Caller{}, fmt.Errorf("look up key: %w", err)
 	}
-	// A database that may only be read still answers: when a key was last used is no reason to refuse it.
+	// A read-only database still serves reads: failing to record a key's last use is no reason to reject it.
 	if err := g.q.ApiKeyTouch(ctx, g.pool, found.ID); err != nil && pg.Code(err) != pgerrcode.ReadOnlySQLTransaction {
 		return Caller{}, fmt.Errorf("note use of key: %w", err)
 	}
@@ -156,8 +155,8 @@ func (g *Gate) OpenStream(who Caller) (done func(), err error) {
 	return g.budgets.openStream(who.budget)
 }
 
-// StillGood asks again whether a caller's key or token is: a stream outlives the
-// check that it began with. One that was revoked is [ErrUnauthorized].
+// StillGood checks a caller's key or token again: a stream outlives its initial check. A revoked one yields
+// [ErrUnauthorized].
 func (g *Gate) StillGood(ctx context.Context, who Caller) error {
 	if !who.expires.IsZero() && time.Now().After(who.expires) {
 		return ErrUnauthorized

@@ -16,30 +16,29 @@ import (
 )
 
 const (
-	// keysFresh is how long fetched keys are used without asking again.
+	// keysFresh is how long fetched keys are used without fetching again.
 	keysFresh = 10 * time.Minute
-	// keysUsable is how long they are used while the issuer does not answer: a key
-	// that it has withdrawn is not trusted for longer than that.
+	// keysUsable is how long they are used while the issuer is unreachable: a withdrawn key is not trusted for longer.
 	keysUsable = 24 * time.Hour
-	// fetchPause is the least time between two fetches, so that tokens with made-up
-	// key ids cannot make us flood the issuer.
+	// fetchPause is the minimum time between two fetches, so that tokens with made-up key ids cannot make us flood the
+	// issuer.
 	fetchPause   = 10 * time.Second
 	fetchTimeout = 5 * time.Second
 	maxKeySet    = 1 << 20
 )
 
-// ErrNoKeys says that whether a token is good cannot be told now.
+// ErrNoKeys says that a token cannot be verified at the moment.
 var ErrNoKeys = errors.New("the keys that tokens are checked with cannot be fetched from their issuer")
 
-// keySet is an issuer's public keys, fetched when they are first needed, when they
-// are old, and when a token names one that is not among them.
+// keySet is an issuer's public keys. They are fetched on first use, when they are old, and when a token names an
+// unknown one.
 type keySet struct {
 	url    string
 	client *http.Client
 	logger *slog.Logger
 	now    func() time.Time
 
-	fetching sync.Mutex // held while a fetch is under way, never together with mu before it
+	fetching sync.Mutex // held during a fetch; never acquired while holding mu
 
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey
@@ -55,7 +54,8 @@ func newKeySet(url string, logger *slog.Logger) *keySet {
 	}
 }
 
-// find returns the key of an id for an algorithm: ErrUnauthorized if the issuer has none, ErrNoKeys if it does not answer.
+// find returns the key with an id for an algorithm: ErrUnauthorized if the issuer has none, ErrNoKeys if it is
+// unreachable.
 func (k *keySet) find(ctx context.Context, kid string, alg jose.SignatureAlgorithm) (*jose.JSONWebKey, error) {
 	key, fresh, _ := k.cached(kid, alg)
 	if key != nil && fresh {
@@ -66,7 +66,7 @@ func (k *keySet) find(ctx context.Context, kid string, alg jose.SignatureAlgorit
 		k.fetching.Lock()
 		k.refresh(ctx)
 		k.fetching.Unlock()
-	case k.fetching.TryLock(): // with a usable key one request goes to fetch, and none waits for it
+	case k.fetching.TryLock(): // if a usable key exists, one request fetches and the others do not wait
 		k.refresh(ctx)
 		k.fetching.Unlock()
 	}
@@ -98,7 +98,7 @@ func (k *keySet) cached(kid string, alg jose.SignatureAlgorithm) (key *jose.JSON
 	return nil, age <= keysFresh, k.failure
 }
 
-// refresh fetches the keys unless that has just been tried. It needs the lock of fetching.
+// refresh fetches the keys unless that was just tried. It requires the fetching lock.
 func (k *keySet) refresh(ctx context.Context) {
 	k.mu.Lock()
 	justTried := k.now().Sub(k.tried) < fetchPause
@@ -106,7 +106,7 @@ func (k *keySet) refresh(ctx context.Context) {
 	if justTried {
 		return
 	}
-	// The caller may go; others wait for the same keys.
+	// The caller may disconnect; others wait for the same keys.
 	keys, err := k.fetch(context.WithoutCancel(ctx))
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -134,7 +134,7 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%w: status %d", errJWKS, response.StatusCode)
 	}
-	// One by one: a kind of key that we do not know must not take the others away.
+	// Decode one by one: a key of an unknown kind must not invalidate the others.
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
@@ -155,10 +155,10 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return keys, nil
 }
 
-// minRSABits is what NIST SP 800-131A asks of a signature's key since 2014.
+// minRSABits is what NIST SP 800-131A has required of signature keys since 2014.
 const minRSABits = 2048
 
-// trusted keys are public ones that are meant for signatures: a shared secret here would be everybody's.
+// trusted accepts only public signature keys: a shared secret published here would be known to everybody.
 func trusted(key *jose.JSONWebKey) bool {
 	if short, isRSA := key.Key.(*rsa.PublicKey); isRSA && short.N.BitLen() < minRSABits {
 		return false

@@ -6,11 +6,11 @@ import (
 	"encoding/base64"
 )
 
-// keyPrefix tells our keys from tokens, and lets scanners for leaked secrets find them.
+// keyPrefix distinguishes our keys from tokens, and lets scanners for leaked secrets find them.
 const keyPrefix = "alf_"
 
-// NewKey returns a new API key and the hash under which it is stored. The key has
-// 256 random bits, so that a plain hash of it cannot be guessed.
+// NewKey returns a new API key and the hash under which it is stored. The key has 256 random bits, so a plain hash
+// cannot be reversed by guessing.
 func NewKey() (key string, hash []byte) {
 	secret := make([]byte, 32)
 	rand.Read(secret) // documented never to fail

@@ -15,31 +15,31 @@ import (
 	"golang.org/x/text/secure/precis"
 )
 
-// TokenConfig says whose signed tokens (JWT) are taken in place of keys. The zero value: nobody's.
+// TokenConfig says whose signed tokens (JWT) are accepted in place of keys. Zero: nobody's.
 type TokenConfig struct {
-	// JWKSURL is where the issuer publishes its keys; https, but for loopback.
+	// JWKSURL is where the issuer publishes its keys; https, except on loopback.
 	JWKSURL string
-	// Issuer and Audience are what a token's iss and aud have to be.
+	// Issuer and Audience must equal a token's iss and aud.
 	Issuer, Audience string
 	// UserClaim is the claim that names the user, such as sub.
 	UserClaim string
 }
 
-// Enabled reports whether tokens are taken at all.
+// Enabled reports whether tokens are accepted at all.
 func (c TokenConfig) Enabled() bool { return c.JWKSURL != "" }
 
-// tokenAlgorithms are those taken: asymmetric ones alone, so that a public key is
-// never taken for a shared secret, and a token without a signature for a signed one.
+// tokenAlgorithms are the accepted algorithms: only asymmetric ones, so that a public key is never used as a shared
+// secret, and unsigned tokens are rejected.
 var tokenAlgorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
 const (
-	// maxTokenBytes is more than a header line of a usual proxy holds.
+	// maxTokenBytes is more than common proxies allow in a header line.
 	maxTokenBytes = 16 << 10
 	// clockLeeway is how far the issuer's clock may be off.
 	clockLeeway = 30 * time.Second
-	// maxUserName is what users.name holds, in characters.
+	// maxUserName is the length limit of users.name, in characters.
 	maxUserName = 200
 )
 
@@ -54,15 +54,15 @@ func newTokens(config TokenConfig, logger *slog.Logger) *tokens {
 	return &tokens{config: config, keys: newKeySet(config.JWKSURL, logger), now: time.Now}
 }
 
-// tokenClaims are what a verified token says.
+// tokenClaims are a verified token's claims.
 type tokenClaims struct {
 	user    string
 	scopes  []string
 	expires time.Time
 }
 
-// verify returns ErrUnauthorized for a token that is not good, whatever is wrong
-// with it, and ErrNoKeys if that cannot be told for want of the issuer's keys.
+// verify returns ErrUnauthorized for an invalid token, whatever is wrong with it, and ErrNoKeys if it cannot be
+// verified for lack of the issuer's keys.
 func (t *tokens) verify(ctx context.Context, token string) (tokenClaims, error) {
 	signed, kid, alg, err := parseToken(token)
 	if err != nil {
@@ -97,7 +97,7 @@ func (t *tokens) verify(ctx context.Context, token string) (tokenClaims, error) 
 
 var errBadToken = errors.New("not a token with one signature of a known algorithm and a key id")
 
-// parseToken reads a token's form; its signature is not checked yet.
+// parseToken parses a token without checking its signature.
 func parseToken(token string) (signed *jwt.JSONWebToken, kid string, alg jose.SignatureAlgorithm, err error) {
 	if len(token) > maxTokenBytes {
 		return nil, "", "", errBadToken
@@ -129,8 +129,8 @@ func textClaim(claims map[string]json.RawMessage, name string) (string, error) {
 	return text, nil
 }
 
-// userClaim is the user's name in the one form that names of users have (RFC 8265): two names that look alike, by spaces,
-// marks of direction or wide letters, would otherwise be two users. What has no such form is errBadToken.
+// userClaim normalizes the user's name (RFC 8265): otherwise two names that look alike, because of spaces, direction
+// marks or wide letters, would be two users. A name that cannot be normalized yields errBadToken.
 func userClaim(claims map[string]json.RawMessage, name string) (string, error) {
 	text, err := textClaim(claims, name)
 	if err != nil {
@@ -144,8 +144,8 @@ func userClaim(claims map[string]json.RawMessage, name string) (string, error) {
 	return user, nil
 }
 
-// scopesOf are those of our scopes that scope (words in a text) or scp (a list)
-// name. A token that speaks of no scopes at all may read and chat.
+// scopesOf returns our scopes among those in scope (words in a text) or scp (a list). A token without any scope claim
+// may read and chat.
 func scopesOf(claims map[string]json.RawMessage) ([]string, error) {
 	named, err := textClaim(claims, "scope")
 	if err != nil {

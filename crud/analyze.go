@@ -13,10 +13,10 @@ import (
 	"alfred/internal/exact"
 )
 
-// maxAggregates bounds the numbers of one call.
+// maxAggregates bounds the aggregates of one call.
 const maxAggregates = 20
 
-// analyzeOp is db_analyze: numbers over rows. It mints no refs.
+// analyzeOp is db_analyze: aggregates over rows. It mints no refs.
 type analyzeOp struct {
 	args   analyzeArgs
 	entity *domain.Entity
@@ -91,7 +91,7 @@ func (op *analyzeOp) checkAggregates() *Error {
 	return nil
 }
 
-// checkAggregate checks one number and names it when the model did not.
+// checkAggregate checks one aggregate and names it if the model did not.
 func (op *analyzeOp) checkAggregate(a *aggregate) *Error {
 	if !slices.Contains([]string{"count", "sum", "avg", "min", "max"}, a.Fn) {
 		return fail(CodeBadArgument, "fn is count, sum, avg, min or max.")
@@ -216,8 +216,7 @@ func (op *analyzeOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record
 	return record{rows: op.rows, total: op.total}, nil
 }
 
-// nameGroup puts the ref, where the session has one, and the label in place of a
-// group's key.
+// nameGroup replaces a group's key by its ref, if the session has one, and its label.
 func (d *decision) nameGroup(ctx context.Context, tx pgx.Tx, c *domain.Column, rows []map[string]any) error {
 	var ids []string
 	for _, row := range rows {

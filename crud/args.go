@@ -9,10 +9,10 @@ import (
 	"alfred/registry"
 )
 
-// semanticField is the pseudo-column of a search by meaning.
+// semanticField is the pseudo-column of a semantic search.
 const semanticField = "_semantic"
 
-// keyField is what models call the key, whatever its column is named.
+// keyField is the models' name for the key, whatever its column is called.
 const keyField = "id"
 
 type readArgs struct {
@@ -93,9 +93,8 @@ type recallArgs struct {
 	Limit *int   `json:"limit"`
 }
 
-// parse decodes a call's arguments strictly: an unknown argument is an error,
-// because leaving out what a model asked for would widen its query. All that is
-// wrong with them is told at once.
+// parse decodes a call's arguments strictly: an unknown argument is an error, because ignoring it would widen the
+// query. All faults are reported at once.
 func parse(call Call, into any) *Error {
 	if err := answer.Decode(call.Args, into); err != nil {
 		return fail(CodeBadArgument, "The arguments of %s cannot be used: %s.", call.Tool, registry.Scrub(err.Error()))
@@ -104,7 +103,7 @@ func parse(call Call, into any) *Error {
 	return nil
 }
 
-// unlessZero is a number that was given: in a schema without null 0 says that none was.
+// unlessZero returns nil for 0, which stands for "not given" in a schema without null.
 func unlessZero(n *int) *int {
 	if n != nil && *n == 0 {
 		return nil
@@ -113,8 +112,8 @@ func unlessZero(n *int) *int {
 	return n
 }
 
-// searchTexts are the texts that a call will search for by meaning. Arguments
-// that do not parse have none; Execute says what is wrong with them.
+// searchTexts returns the texts of a call's semantic searches. Arguments that do not parse have none; Execute reports
+// what is wrong with them.
 func searchTexts(call Call) []string {
 	switch call.Tool {
 	case ToolRecall:
@@ -140,8 +139,7 @@ func searchTexts(call Call) []string {
 	return nil
 }
 
-// entity finds the table a call names, by table, type or alias, and checks that
-// the step may name it.
+// entity finds the table a call names, by table, type or alias, and checks that the step may name it.
 func (t *Tools) entity(name string, tables []string) (*domain.Entity, *Error) {
 	e := t.domain.Entity(name)
 	if e == nil && tables != nil && len(tables) == 0 { // a plan made under another declaration
@@ -157,7 +155,7 @@ func (t *Tools) entity(name string, tables []string) (*domain.Entity, *Error) {
 	return e, nil
 }
 
-// childOf says that the entity's rows belong to rows of one of the tables.
+// childOf reports whether the entity's rows belong to rows of one of the tables.
 func (t *Tools) childOf(e *domain.Entity, tables []string) bool {
 	return slices.ContainsFunc(tables, func(name string) bool {
 		parent := t.domain.ByTable(name)

@@ -12,12 +12,11 @@ import (
 	"alfred/registry"
 )
 
-// AnyVersion is the version of a draft to one who does not care.
+// AnyVersion matches every version of a draft.
 const AnyVersion = 0
 
-// ChangeDraft replaces a draft's whole content for the user, as a new version, and
-// checks it as generate does. version is the one that the user saw: when it is no
-// longer the newest, the error is CodeStale. A ref that is no draft is a
+// ChangeDraft replaces a draft's whole content for the user, as a new version, and checks it as generate does. version
+// is the one the user saw: if it is no longer the newest, the error is CodeStale. A ref that is not a draft is a
 // *registry.RefError. The user's session must be given.
 func (t *Tools) ChangeDraft(ctx context.Context, tx pgx.Tx, user User, ref string, version int, content json.RawMessage) error {
 	d, e, err := t.draftOf(ctx, tx, user, ref)
@@ -49,8 +48,7 @@ func (t *Tools) ChangeDraft(ctx context.Context, tx pgx.Tx, user User, ref strin
 	return err
 }
 
-// DropDraft discards a draft for the user; its versions stay to be read. version
-// and errors are as in ChangeDraft.
+// DropDraft discards a draft for the user; its versions remain readable. version and errors are as in ChangeDraft.
 func (t *Tools) DropDraft(ctx context.Context, tx pgx.Tx, user User, ref string, version int) error {
 	d, _, err := t.draftOf(ctx, tx, user, ref)
 	if err != nil {
@@ -63,9 +61,8 @@ func (t *Tools) DropDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	return d.registry.Forget(ctx, ref, "discarded by the user")
 }
 
-// SaveDraft writes a draft's rows as db_create with from_ref does, on the user's
-// own word instead of a model's reading of it. version and errors are as in
-// ChangeDraft; what a table refuses is an *Error.
+// SaveDraft writes a draft's rows as db_create with from_ref does, at the user's direct request instead of a model's.
+// version and errors are as in ChangeDraft; what a table refuses is an *Error.
 func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string, version int) (Row, error) {
 	d, e, err := t.draftOf(ctx, tx, user, ref)
 	if err != nil {
@@ -77,12 +74,12 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	}
 	d.bounds = Bounds{StepType: "write"}
 	d.steps = []*step{{call: Call{Tool: ToolCreate, Args: args}}}
-	// The rows come before the registry's lock, as in a decision of a model, so that
-	// the two cannot wait for each other; then the version is checked.
+	// As in a model's decision, rows are written before the registry is locked, so that the two cannot deadlock; then
+	// the version is checked.
 	if err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) }); err != nil {
 		err = unblamed(err)
 		if late, ok := errors.AsType[*registry.RefError](err); ok && late.Reason == registry.ReasonSaved {
-			return Row{}, late // somebody else was quicker
+			return Row{}, late // somebody else was faster
 		}
 
 		return Row{}, t.asFault(ctx, tx, user, e, err)
@@ -99,7 +96,7 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	return t.Get(ctx, tx, user, e.Type, d.steps[0].record.changes[0].ID)
 }
 
-// unblamed takes an error from the call that it belongs to.
+// unblamed unwraps an error from the call it belongs to.
 func unblamed(err error) error {
 	if blamed, ok := errors.AsType[*callError](err); ok {
 		return blamed.err
@@ -108,7 +105,7 @@ func unblamed(err error) error {
 	return err
 }
 
-// asFault is an error in words, or as it is when it has none.
+// asFault words an error, or returns it unchanged.
 func (t *Tools) asFault(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, err error) error {
 	fault, err := t.fault(ctx, tx, user.ID, e, err)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	maxExpressions      = 20
 	maxExpressionLength = 500
 	maxExponent         = 100
-	maxBits             = 4096 // of a numerator or denominator on the way
+	maxBits             = 4096 // of intermediate numerators and denominators
 	resultDigits        = 10   // after the point
 )
 
@@ -67,8 +67,8 @@ func calculate(text string) (*big.Rat, error) {
 	return evaluate(tree.Node)
 }
 
-// arithmetic takes the functions' names from the language, whose own sum, say,
-// takes one list; ours take numbers and lists.
+// arithmetic replaces the expression language's built-in functions: its sum, for example, takes one list, while ours
+// take numbers and lists.
 func arithmetic() *conf.Config {
 	config := conf.CreateNew()
 	for _, name := range []string{"abs", "ceil", "floor", "max", "mean", "min", "round", "sum"} {
@@ -83,7 +83,7 @@ func evaluate(node ast.Node) (*big.Rat, error) {
 	case *ast.IntegerNode:
 		return new(big.Rat).SetInt64(int64(n.Value)), nil
 	case *ast.FloatNode:
-		// The shortest decimal that gives this float is the one that was written.
+		// The shortest decimal that yields this float is the one that was written.
 		value, _ := new(big.Rat).SetString(strconv.FormatFloat(n.Value, 'f', -1, 64))
 
 		return value, nil
@@ -244,7 +244,7 @@ func round(values []*big.Rat) (*big.Rat, error) {
 	return result, nil
 }
 
-// whole is the next whole number below, or above.
+// whole rounds down, or up.
 func whole(value *big.Rat, up bool) *big.Rat {
 	quotient, remainder := new(big.Int).DivMod(value.Num(), value.Denom(), new(big.Int))
 	if up && remainder.Sign() > 0 {
@@ -254,7 +254,7 @@ func whole(value *big.Rat, up bool) *big.Rat {
 	return new(big.Rat).SetInt(quotient)
 }
 
-// decimal writes a result as people do.
+// decimal formats a result for people.
 func decimal(value *big.Rat) string {
 	text := value.FloatString(resultDigits)
 

@@ -10,10 +10,9 @@ import (
 	"alfred/registry"
 )
 
-// changeArgs is what a row is to become, in the form that a constrained model
-// writes: it has no place for free keys, and null cannot mean both "not said" and
-// "delete". Rows also come as objects by column (data, patch, content); from
-// object on there is one form.
+// changeArgs describes a changed row in the form that a constrained model writes: no free-form keys, and null does not
+// have to mean both "not given" and "clear". Rows may also come as objects by column (data, patch, content); object
+// converts both to one form.
 type changeArgs struct {
 	rowArgs
 
@@ -28,7 +27,7 @@ type rowArgs struct {
 type childArgs struct {
 	Table string       `json:"table"`
 	Set   []assignment `json:"set"`
-	// Position is which of a draft's child rows is changed, from 1; nil or 0 where all are given.
+	// Position selects one of a draft's child rows, from 1; nil or 0 if all are given.
 	Position *int `json:"position"`
 }
 
@@ -39,7 +38,7 @@ type assignment struct {
 
 func (c *changeArgs) empty() bool { return len(c.Set)+len(c.Children)+len(c.Clear) == 0 }
 
-// object is the change as an object by column, null where a column is cleared.
+// object returns the change as an object by column, with null for cleared columns.
 func (c *changeArgs) object(e *domain.Entity) (map[string]any, *Error) {
 	row, err := c.rowArgs.object(e)
 	if err != nil {
@@ -55,7 +54,7 @@ func (c *changeArgs) object(e *domain.Entity) (map[string]any, *Error) {
 	return row, nil
 }
 
-// object is the row as an object by column, children under their table's name.
+// object returns the row as an object by column, with children under their table's name.
 func (r *rowArgs) object(e *domain.Entity) (map[string]any, *Error) {
 	row, err := assigned(e, r.Set)
 	if err != nil {
@@ -91,7 +90,7 @@ func (r *rowArgs) object(e *domain.Entity) (map[string]any, *Error) {
 	return row, nil
 }
 
-// placed is the object of child rows by position. Rows without one are added then.
+// placed returns child rows as an object by position. Rows without a position are appended.
 func placed(row map[string]any, table string) map[string]any {
 	at, ok := row[table].(map[string]any)
 	if ok {
@@ -108,7 +107,7 @@ func placed(row map[string]any, table string) map[string]any {
 	return at
 }
 
-// afterAll is a position that no list of a draft reaches.
+// afterAll is a position beyond the end of any draft's list.
 const afterAll = 1_000_000
 
 func assigned(e *domain.Entity, set []assignment) (map[string]any, *Error) {
@@ -123,8 +122,7 @@ func assigned(e *domain.Entity, set []assignment) (map[string]any, *Error) {
 	return row, nil
 }
 
-// fromText reads the value of a JSON column out of a text: the schema of a
-// constrained value has no objects.
+// fromText parses the value of a JSON column from a text: a constrained value's schema has no objects.
 func fromText(c *domain.Column, value any) any {
 	text, ok := value.(string)
 	if c == nil || c.Kind != domain.KindJSON || !ok || !strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.HasPrefix(strings.TrimSpace(text), "[") {
@@ -138,7 +136,7 @@ func fromText(c *domain.Column, value any) any {
 	return inner
 }
 
-// build brings a create to its one form: data holds rows, patch changes a draft.
+// build normalizes a create: data holds rows, patch changes a draft.
 func (a *createArgs) build(e *domain.Entity) *Error {
 	if len(a.Rows) > 0 {
 		if a.Data != nil {
@@ -172,7 +170,7 @@ func (a *createArgs) build(e *domain.Entity) *Error {
 	return nil
 }
 
-// build brings an update to its one form: data by column, null to clear.
+// build normalizes an update: data by column, null to clear.
 func (a *updateArgs) build(e *domain.Entity) *Error {
 	if a.empty() {
 		return nil
@@ -186,7 +184,7 @@ func (a *updateArgs) build(e *domain.Entity) *Error {
 	return err
 }
 
-// contentOf is a draft's content, whichever form it came in.
+// contentOf returns a draft's content, in whichever form it came.
 func contentOf(e *domain.Entity, content map[string]any, row *changeArgs) (map[string]any, *Error) {
 	if row.empty() {
 		return content, nil

@@ -14,24 +14,23 @@ import (
 	"alfred/internal/exact"
 )
 
-// writtenRows are rows of one type that a call has written.
+// writtenRows are rows of one type that a call wrote.
 type writtenRows struct {
 	entity *domain.Entity
 	keys   []string
 	call   int
 }
 
-// wrote notes rows for the checks, which come when all calls of the decision are
-// done: one may put right what another leaves wrong for a while.
+// wrote records rows for the checks, which run after all calls of the decision: a later call may fix what an earlier
+// one leaves invalid.
 func (d *decision) wrote(e *domain.Entity, keys []string) {
 	if len(e.Checks) > 0 && len(keys) > 0 {
 		d.toCheck = append(d.toCheck, writtenRows{e, keys, d.running})
 	}
 }
 
-// settle checks what the owner's tables leave for the end of the transaction, while it
-// is still known which call broke the rule, and as the tenant. Later calls of the
-// decision may again break it for a while.
+// settle runs the deferred constraints as the tenant, while it is still known which call violated them. Later calls of
+// the decision may again violate them temporarily.
 func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
 	if !t.domain.Deferred || !slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, tool) && t.domain.Operation(tool) == nil {
 		return nil
@@ -45,7 +44,7 @@ func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
 	return nil
 }
 
-// checkWritten runs the owner's checks over what was written.
+// checkWritten runs the owner's checks on what was written.
 func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
 	for _, w := range d.toCheck {
 		s := &statement{}
@@ -58,7 +57,7 @@ func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// check fails with what the owner's checks say of the rows that a query gives.
+// check fails with what the owner's checks report for the rows of a query.
 func (d *decision) check(ctx context.Context, tx pgx.Tx, e *domain.Entity, source *statement) error {
 	var said []string
 	for _, check := range e.Checks {
@@ -79,11 +78,11 @@ func (d *decision) check(ctx context.Context, tx pgx.Tx, e *domain.Entity, sourc
 	return fail(CodeViolation, "%s", spoken(said[:min(len(said), namedInQuestion)]...))
 }
 
-// check runs the owner's checks over what the drafts would write, together with the
-// session's other drafts: a plan is made of several.
+// check runs the owner's checks on what the drafts would write, together with the session's other drafts: a plan
+// consists of several.
 func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
 	contents := map[string]json.RawMessage{}
-	types := map[string][]string{} // ref or place -> type
+	types := map[string][]string{} // ref or position -> type
 	for i, create := range op.creates {
 		at := strconv.Itoa(i)
 		contents[at], types[create.Type] = create.Content, append(types[create.Type], at)
@@ -125,13 +124,13 @@ func (op *generateOp) check(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return nil
 }
 
-// checked says that any type has checks.
+// checked reports whether any type has checks.
 func (t *Tools) checked() bool {
 	return slices.ContainsFunc(t.domain.Entities, func(e *domain.Entity) bool { return len(e.Checks) > 0 })
 }
 
-// checkDrafts runs the checks over what drafts of one type would write. What they point
-// to has its key, unless that is a draft itself.
+// checkDrafts runs the checks on what drafts of one type would write. References are replaced by keys, except those to
+// other drafts.
 func (d *decision) checkDrafts(ctx context.Context, tx pgx.Tx, e *domain.Entity, drafts []map[string]any) error {
 	if len(e.Checks) == 0 || len(drafts) == 0 {
 		return nil

@@ -15,16 +15,16 @@ import (
 	"alfred/registry"
 )
 
-// maxBatch bounds the rows of one call; a limit on a model that runs away.
+// maxBatch bounds the rows of one call, against runaway models.
 const maxBatch = 200
 
-// createOp is db_create: rows as given, or a draft saved as it is.
+// createOp is db_create: rows as given, or a draft saved unchanged.
 type createOp struct {
 	args    createArgs
 	entity  *domain.Entity
 	rows    []map[string]any
 	stored  json.RawMessage // the draft as it was read
-	removed string          // what the patch takes away, in words
+	removed string          // what the patch removes, in words
 	saved   *saved
 	found   *loaded
 }
@@ -57,8 +57,7 @@ func (d *decision) newCreate(s *step) (operation, *Error) {
 	return op, err
 }
 
-// writableEntity is entity, of a type whose declaration allows the verb and which the
-// step may write.
+// writableEntity is entity for a type whose declaration allows the verb and which the step may write.
 func (d *decision) writableEntity(call Call, name string, verb domain.Verb) (*domain.Entity, *Error) {
 	e, err := d.tools.entity(name, d.bounds.Tables)
 	if err == nil {
@@ -74,7 +73,7 @@ func (d *decision) writableEntity(call Call, name string, verb domain.Verb) (*do
 	return e, nil
 }
 
-// allowed refuses what the declaration does not allow, in words for model and person.
+// allowed refuses what the declaration does not allow, in words for model and user.
 func allowed(e *domain.Entity, verb domain.Verb) *Error {
 	switch {
 	case e.May(verb):
@@ -94,7 +93,7 @@ func allowed(e *domain.Entity, verb domain.Verb) *Error {
 
 var verbNouns = map[domain.Verb]string{domain.Create: "Creating rows", domain.Update: "Changing rows", domain.Delete: "Deleting rows"}
 
-// rowList reads one row or a list of them.
+// rowList reads one row or a list of rows.
 func rowList(data any) ([]map[string]any, *Error) {
 	if text, ok := data.(string); ok { // JSON within JSON
 		_ = exact.Decode([]byte(text), &data)
@@ -148,7 +147,7 @@ func (op *createOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return nil
 }
 
-// payloads puts keys in place of refs, by one look-up for all rows, and checks the rows.
+// payloads replaces refs by keys, with one lookup for all rows, and checks the rows.
 func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[string]any) ([]*payload, error) {
 	nested := make([]any, len(rows))
 	var unknown faults
@@ -182,7 +181,7 @@ func (d *decision) payloads(ctx context.Context, e *domain.Entity, rows []map[st
 	return payloads, nil
 }
 
-// rowFault says which of several rows is meant.
+// rowFault says which of several rows is at fault.
 func rowFault(fault *Error, i, rows int) *Error {
 	if rows == 1 || fault == nil {
 		return fault
@@ -191,8 +190,8 @@ func rowFault(fault *Error, i, rows int) *Error {
 	return failColumn(fault.Code, fault.Column, "Row %d: %s", i+1, fault.Message)
 }
 
-// compile makes the row to be saved from the stored draft. The model names it and
-// retypes nothing, so that what is saved is what was shown.
+// compile builds the row to save from the stored draft. The model names the draft and retypes nothing, so that what is
+// saved is what was shown.
 func (op *createOp) compile(ctx context.Context, d *decision) error {
 	entry, err := d.registry.Resolve(ctx, op.args.FromRef, registry.Want{Type: op.entity.Type})
 	if err != nil {
@@ -260,8 +259,8 @@ func (op *createOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 	return result, nil
 }
 
-// unchanged refuses a save of what is no longer the draft: its user may change it
-// while it is being saved. The promotion before holds the registry's lock.
+// unchanged refuses to save a draft that its user has changed while it was being saved. The preceding promotion holds
+// the registry's lock.
 func (op *createOp) unchanged(ctx context.Context, d *decision) error {
 	ref := op.args.FromRef
 	contents, err := d.registry.GetEntityData(ctx, []string{ref})

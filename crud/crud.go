@@ -10,7 +10,7 @@ import (
 	"alfred/recall"
 )
 
-// Call is one call of a data tool, arguments as the model wrote them.
+// Call is one call of a data tool, with its arguments as the model wrote them.
 type Call struct {
 	Tool string          `json:"tool"`
 	Args json.RawMessage `json:"args"`
@@ -28,14 +28,13 @@ const (
 	ToolUpdate    = "db_update"
 )
 
-// Tools of a results row that no model calls.
+// Tools that appear in results but that no model calls.
 const (
 	ToolMention  = "mention"
 	ToolUIChange = "ui_change"
 )
 
-// toolsOf is which tools a step of a type may use. It is enforced here, whatever
-// a prompt said.
+// toolsOf lists the tools a step of each type may use. It is enforced here, whatever a prompt said.
 var toolsOf = map[string][]string{
 	"analyze":  {ToolAnalyze, ToolCalculate, ToolRecall},
 	"generate": {ToolCalculate, ToolGenerate},
@@ -43,8 +42,7 @@ var toolsOf = map[string][]string{
 	"write":    {ToolCreate, ToolDelete, ToolRead, ToolUpdate},
 }
 
-// StepTools lists the data tools that a step of the type may use, in alphabetical
-// order; none for a type that does not exist.
+// StepTools lists the data tools that a step of this type may use, in alphabetical order; none for an unknown type.
 func StepTools(stepType string) []string { return append([]string(nil), toolsOf[stepType]...) }
 
 // Tools are the data tools of one domain. They hold no state and are safe for
@@ -59,29 +57,28 @@ func New(d *domain.Domain, search *recall.Searcher) *Tools {
 	return &Tools{domain: d, search: search}
 }
 
-// Prepared is one decision's calls and what their searches found.
+// Prepared is one decision's calls with the results of their searches.
 type Prepared struct {
 	calls   []Call
 	vectors recall.Vectors
 	found   found
 }
 
-// Calls are the calls that were prepared.
+// Calls returns the prepared calls.
 func (p Prepared) Calls() []Call { return p.calls }
 
-// Outcome is what became of one decision.
+// Outcome is the result of one decision.
 type Outcome struct {
-	// Results has one entry per call, in order, and then what somebody else has made of
-	// the rows meanwhile, as reads.
+	// Results has one entry per call, in order, followed by reads of the rows that somebody else changed meanwhile.
 	Results []Result
-	// Approval is set when the user has to agree first; nothing was changed then.
+	// Approval is set if the user has to agree first; then nothing was changed.
 	Approval *Approval
-	// Undo is what the user is told of taking back what was written: that it cannot be, or, of rows that were deleted, that
-	// it can; "" for nothing.
+	// Undo tells the user whether what was written can be undone: that it cannot be, or that deleted rows can be
+	// restored; "" for nothing.
 	Undo string
 }
 
-// Failed says that a call failed, and so that the decision changed nothing.
+// Failed reports whether a call failed, in which case the decision changed nothing.
 func (o *Outcome) Failed() bool {
 	for i := range o.Results {
 		if o.Results[i].ErrorCode != "" {
@@ -96,20 +93,20 @@ func (o *Outcome) Failed() bool {
 type Result struct {
 	Call         int // number in the step, from 1
 	Tool         string
-	EntityType   string // "" where the tool has none
+	EntityType   string // "" if the tool has none
 	RowCount     int    // rows that matched
-	Shown        int    // rows that are in the result
+	Shown        int    // rows in the result
 	Refs         []string
 	Changes      []Change
-	Notice       string // what the result does not say: a search that was degraded
+	Notice       string // what the result itself does not show, such as a degraded search
 	ErrorCode    Code
 	ErrorMessage string
 	// Stored is its row in turn_step_results.
 	Stored *db.TurnStepResultInsertParams
 }
 
-// Change is one row that a decision wrote, for jobs that follow a write, such as
-// embedding. ID is the row's key and never leaves the program.
+// Change is one row that a decision wrote, for jobs that follow a write, such as embedding. ID is the row's key and
+// never leaves the program.
 type Change struct {
 	EntityType string
 	ID         string
@@ -130,7 +127,7 @@ type ApprovalOption struct {
 	Label string `json:"label"`
 }
 
-// The options of a question that is answered by yes or no.
+// The options of a yes-or-no question.
 const (
 	OptionNo  = "no"
 	OptionYes = "yes"
@@ -141,17 +138,16 @@ type ApprovedCall struct {
 	Tool       string          `json:"tool"`
 	Args       json.RawMessage `json:"args"`
 	EntityType string          `json:"entity_type,omitempty"`
-	// Preview is what the user was told that an operation would do.
+	// Preview is what the user was told an operation would do.
 	Preview string `json:"preview,omitempty"`
-	// Keys are row keys as text. They stay in the database: a question's payload
-	// is not shown beyond text and options.
+	// Keys are row keys as text. They stay in the database: of a question's payload, only text and options are shown.
 	Keys []string `json:"keys,omitempty"`
-	// Versions are those of the rows when the user was asked, by key; by type and key for
-	// an operation, which may name rows of several types.
+	// Versions are the rows' versions when the user was asked, by key; for an operation, which may name rows of several
+	// types, by type and key.
 	Versions map[string]string `json:"versions,omitempty"`
 }
 
-// User is who a user interface acts for.
+// User is the user on whose behalf a user interface acts.
 type User struct {
 	ID uuid.UUID
 	// Session, if not nil, is where the change is registered as the user's.

@@ -46,8 +46,7 @@ func (op *deleteOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return d.delete(ctx, tx, op.entity, targets)
 }
 
-// delete removes rows. The keys of children that go with them are read before,
-// because their refs have to be closed too.
+// delete removes rows. The keys of children deleted with them are read first, because their refs have to be closed too.
 func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targets *loaded) error {
 	for _, child := range e.Children {
 		if !cascades(child) {
@@ -71,8 +70,8 @@ func (d *decision) delete(ctx context.Context, tx pgx.Tx, e *domain.Entity, targ
 	return written(e, tag, len(targets.rows))
 }
 
-// written refuses a write that reached other rows than those that were found: without
-// the right to update them they cannot be locked, and somebody else was faster.
+// written refuses a write that affected other rows than those found: rows the tenant may not update cannot be locked,
+// and somebody else was faster.
 func written(e *domain.Entity, tag pgconn.CommandTag, rows int) error {
 	if tag.RowsAffected() != int64(rows) {
 		return fail(CodeStale, "Rows of %s were changed by somebody else in the meantime: read them again.", e.Table)
@@ -81,7 +80,7 @@ func written(e *domain.Entity, tag pgconn.CommandTag, rows int) error {
 	return nil
 }
 
-// inUse says by which rows a row is kept that cannot go, where the owner says nothing.
+// inUse names the rows that prevent a delete, if the owner's constraint has no message.
 func (d *decision) inUse(e *domain.Entity, err error) error {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || pgErr.Code != pgerrcode.ForeignKeyViolation || raised(pgErr) {
@@ -117,7 +116,7 @@ func (op *deleteOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 	return result, nil
 }
 
-// cascades says that the child rows go with the parent.
+// cascades reports whether child rows are deleted with their parent.
 func cascades(child *domain.Child) bool {
 	return child.FK.FK != nil && strings.EqualFold(child.FK.FK.OnDelete, "cascade")
 }

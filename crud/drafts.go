@@ -17,8 +17,8 @@ type draft struct {
 	content map[string]any
 }
 
-// withoutDrafts takes refs of drafts out of conditions on the key. A condition
-// that only named drafts is decided: no stored row is one of them.
+// withoutDrafts removes refs of drafts from conditions on the key. A condition that named only drafts is decided: no
+// stored row matches it.
 func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) ([]registry.Filter, []condition) {
 	isDraft := func(value any) bool {
 		return slices.ContainsFunc(drafts, func(one draft) bool { return one.ref == value })
@@ -53,8 +53,7 @@ func withoutDrafts(e *domain.Entity, filters []registry.Filter, drafts []draft) 
 
 func isKey(e *domain.Entity, field string) bool { return field == keyField || field == e.Key.Name }
 
-// loadDrafts fetches the drafts that filters on the key name and keeps those that
-// fit the other filters too.
+// loadDrafts loads the drafts that filters on the key name and keeps those that match the other filters.
 func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
 	if _, fault := conditions(op.entity, slices.Concat(op.args.Filters, op.args.OrFilters)); fault != nil {
 		return fault
@@ -82,7 +81,7 @@ func (op *readOp) loadDrafts(ctx context.Context, d *decision) error {
 	return op.fitting(ctx, d, pending)
 }
 
-// namedKeys are the refs in conditions on the key, each once.
+// namedKeys returns the refs in conditions on the key, each once.
 func namedKeys(e *domain.Entity, filters []registry.Filter) []string {
 	var refs []string
 	for _, filter := range filters {
@@ -128,7 +127,7 @@ func (op *readOp) fitting(ctx context.Context, d *decision, pending []string) er
 		row := map[string]any{op.entity.Key.Name: ref}
 		maps.Copy(row, content)
 		if !matches(op.entity, row, filters, or) {
-			one.content = nil // named, so no stored row is meant, and filtered out
+			one.content = nil // named, so it means no stored row, but filtered out
 		}
 		op.drafts = append(op.drafts, one)
 	}
@@ -136,7 +135,7 @@ func (op *readOp) fitting(ctx context.Context, d *decision, pending []string) er
 	return nil
 }
 
-// draftRow is a draft as a row: whole, or the columns asked for.
+// draftRow returns a draft as a row: all of it, or the requested columns.
 func (op *readOp) draftRow(one draft) map[string]any {
 	row := map[string]any{op.entity.Key.Name: one.ref}
 	for name, value := range one.content {
@@ -148,7 +147,7 @@ func (op *readOp) draftRow(one draft) map[string]any {
 	return row
 }
 
-// labelDrafts puts labels beside the refs in drafts, as stored rows have them.
+// labelDrafts adds labels beside the refs in drafts, as in stored rows.
 func (d *decision) labelDrafts(ctx context.Context, e *domain.Entity, rows []map[string]any) error {
 	var refs []string
 	for _, row := range rows {

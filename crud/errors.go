@@ -16,22 +16,22 @@ import (
 	"alfred/registry"
 )
 
-// Code says what was wrong with a call; a model and a user interface may decide on it.
+// Code classifies a call's fault; a model and a user interface may act on it.
 type Code string
 
 // The codes of an [Error].
 const (
 	CodeApprovalNeeded Code = "approval_needed" // the user has to agree first
-	CodeBadArgument    Code = "bad_argument"    // shape of the arguments
-	CodeBadFilter      Code = "bad_filter"      // operator, column or value of a filter
+	CodeBadArgument    Code = "bad_argument"    // the shape of the arguments
+	CodeBadFilter      Code = "bad_filter"      // a filter's operator, column or value
 	CodeBadValue       Code = "bad_value"       // a value its column cannot hold
-	CodeConflict       Code = "conflict"        // what is there already: a unique rule, a draft that is saved
+	CodeConflict       Code = "conflict"        // it already exists: a unique constraint, a saved draft
 	CodeNotAllowed     Code = "not_allowed"     // the step may not do this
 	CodeNotExecuted    Code = "not_executed"    // another call of the decision failed
 	CodeNotFound       Code = "not_found"       // no such row for this user
 	CodePendingRef     Code = "pending_ref"     // a draft where a saved row is needed
-	CodeSchemaChanged  Code = "schema_changed"  // the table is not what it was when this program started
-	CodeStale          Code = "stale"           // changed by somebody else since it was seen
+	CodeSchemaChanged  Code = "schema_changed"  // the table has changed since this program started
+	CodeStale          Code = "stale"           // changed by somebody else since it was read
 	CodeTypeMismatch   Code = "type_mismatch"   // a ref of another type
 	CodeUnknownColumn  Code = "unknown_column"  // no such column
 	CodeUnknownRef     Code = "unknown_ref"     // no such ref in this session
@@ -42,18 +42,17 @@ const (
 	CodeUnavailable    Code = "unavailable"     // the embedder does not answer
 )
 
-// Error is a call that cannot be carried out as it was written. Message is a
-// sentence for the model: it names column and rule, and holds no SQL, no row and
-// no key.
+// Error is a call that cannot be carried out as written. Message is a sentence for the model: it names column and rule,
+// and contains no SQL, row or key.
 type Error struct {
 	Code    Code
-	Column  string // "" where no column is to blame
+	Column  string // "" if no single column is at fault
 	Message string
-	// Refused says that the database's rules refused it, and not the form of the call.
+	// Refused: the database's rules refused it, rather than the form of the call.
 	Refused bool
 }
 
-// Error is the code and the message.
+// Error returns the code and the message.
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
 func fail(code Code, format string, args ...any) *Error {
@@ -64,11 +63,10 @@ func failColumn(code Code, column, format string, args ...any) *Error {
 	return &Error{Code: code, Column: column, Message: fmt.Sprintf(format, args...)}
 }
 
-// faults collects what is wrong with an input, so that a model mends all of it in
-// one answer.
+// faults collects everything wrong with an input, so that a model can correct it in one answer.
 type faults []*Error
 
-// maxFaults is how many are told; more of the same helps nobody.
+// maxFaults is how many are reported; more would help nobody.
 const maxFaults = 12
 
 func (f *faults) add(fault *Error) {
@@ -77,7 +75,7 @@ func (f *faults) add(fault *Error) {
 	}
 }
 
-// one is all of them as one error, under the code of the first; nil for none.
+// one combines them into one error with the first one's code; nil for none.
 func (f faults) one() *Error {
 	switch len(f) {
 	case 0:
@@ -108,8 +106,8 @@ type callError struct {
 func (e *callError) Error() string { return e.err.Error() }
 func (e *callError) Unwrap() error { return e.err }
 
-// changed explains an error by what has changed of the tables since this program was started, if anything that the call
-// is about has: the first difference of its own table, else of another. Nil without one.
+// changed explains an error by a difference between the catalog and the declaration since this program started: the
+// first one in the call's own table, else in another. Nil if there is none.
 func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) (*Error, error) {
 	if !pg.IsSchemaChange(err) {
 		return nil, nil
@@ -124,9 +122,8 @@ func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err er
 	return failColumn(CodeSchemaChanged, d.Column, "The tables were changed while this program runs: %s. What does not need it still works.", d), nil
 }
 
-// explain turns an error of the database that the data caused into an *Error and
-// leaves every other error as it is. It must run outside the savepoint that the
-// error ended, because it looks the constraint up.
+// explain converts a database error caused by the data to an *Error and returns any other error unchanged. It must run
+// outside the savepoint that the error aborted, because it looks up the constraint.
 func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entity, err error) error {
 	var pgErr *pgconn.PgError
 	if !errors.As(err, &pgErr) {
@@ -162,9 +159,8 @@ func explain(ctx context.Context, tx pgx.Tx, schema string, entity *domain.Entit
 	return violation(pgErr.Code, rule)
 }
 
-// raised says that the message is a sentence of the owner's: from a RAISE, whatever
-// SQLSTATE it has, or with one that is not of Postgres' own. What the program has to
-// try again is left as it is.
+// raised reports whether the message is the owner's own sentence: from a RAISE with any SQLSTATE, or with an SQLSTATE
+// that is not Postgres's. Errors that the program has to retry are excluded.
 func raised(err *pgconn.PgError) bool {
 	switch {
 	case pgerrcode.IsTransactionRollback(err.Code), pgerrcode.IsOperatorIntervention(err.Code), pgerrcode.IsInsufficientResources(err.Code):
@@ -178,10 +174,10 @@ func raised(err *pgconn.PgError) bool {
 
 const sqlStateLength = 5
 
-// ownClasses are the classes of SQLSTATE that Postgres itself raises.
+// ownClasses are the SQLSTATE classes that Postgres itself raises.
 var ownClasses = strings.Fields("00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 F0 HV P0 XX")
 
-// spoken joins what an owner wrote to sentences, without what has the shape of a key.
+// spoken joins the owner's texts into sentences, without anything shaped like a key.
 func spoken(parts ...string) string {
 	var sentences []string
 	for _, part := range parts {
@@ -204,7 +200,7 @@ func violation(code string, rule constraintRule) *Error {
 	if len(columns) > 0 {
 		column = columns[len(columns)-1]
 	}
-	if rule.comment != "" { // how the owner says it
+	if rule.comment != "" { // in the owner's words
 		return failColumn(violationCode(code), column, "%s", spoken(rule.comment))
 	}
 	switch code {
@@ -233,7 +229,7 @@ func orWord(word, otherwise string) string {
 	return word
 }
 
-// dataRule is what a data exception means.
+// dataRule words a data exception.
 func dataRule(code string) string {
 	switch code {
 	case pgerrcode.NumericValueOutOfRange:
@@ -263,14 +259,14 @@ const constraintFacts = `
 	ORDER BY (t.relname = $2) DESC NULLS LAST
 	LIMIT 1`
 
-// constraintRule is what the catalog knows of a constraint. definition is a CHECK's
-// condition, comment what the owner says of it, "" for nothing.
+// constraintRule is what the catalog says about a constraint. definition is a CHECK's condition, comment the owner's;
+// "" for none.
 type constraintRule struct {
 	columns             []string
 	definition, comment string
 }
 
-// constraint looks a constraint up. Names are unique within a table only.
+// constraint looks up a constraint. Names are unique only within a table.
 func constraint(ctx context.Context, tx pgx.Tx, schema, table, name string) (constraintRule, error) {
 	var rule constraintRule
 	err := tx.QueryRow(ctx, constraintFacts, schema, table, name).Scan(&rule.columns, &rule.definition, &rule.comment)

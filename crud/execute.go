@@ -23,9 +23,8 @@ import (
 	"alfred/registry"
 )
 
-// operation is one call, parsed. run works under the tenant's role; record puts
-// refs in place of keys afterwards, as the engine, because only it may write the
-// registry.
+// operation is one parsed call. run works under the tenant's role; record afterwards replaces keys by refs as the
+// engine, the only role that may write the registry.
 type operation interface {
 	run(ctx context.Context, d *decision, tx pgx.Tx) error
 	record(ctx context.Context, d *decision, tx pgx.Tx) (record, error)
@@ -52,47 +51,47 @@ type decision struct {
 	lastCall int
 	approval *Approval
 	journal  *journal // nil outside a turn
-	// drafted are the versions of drafts that this decision has made, by ref.
+	// drafted are the versions of drafts that this decision made, by ref.
 	drafted map[string]int
-	// toCheck is what the calls have written so far; running is the call that does now.
+	// toCheck is what the calls have written so far; running is the current call.
 	toCheck []writtenRows
 	running int
-	// newer are rows that are no longer what the decision was made on, to be shown.
+	// newer are rows that have changed since the decision was made, to be shown.
 	newer *newer
 }
 
 // step is one call of the decision.
 type step struct {
 	call   Call
-	number int // of the call in the plan's step
+	number int // of the call within the plan's step
 	entity *domain.Entity
-	keys   []string // rows that the user approved; nil where nothing was asked
-	// versions are those of the keys.
+	keys   []string // rows that the user approved; nil if no question was asked
+	// versions are the versions of keys.
 	versions map[string]string
-	// approved says that the user agreed to an operation after being told preview.
+	// approved: the user agreed to an operation after being told preview.
 	approved bool
 	preview  string
-	sure     bool // nobody has to be asked
+	sure     bool // needs no approval
 	record   record
 	fault    *Error
 }
 
-// Bounds are what a step may do: the tools of its type, and with which tables.
+// Bounds are what a step may do: which tools, on which tables.
 type Bounds struct {
 	StepType string
 	Tables   []string            // that its calls may name; nil: any
-	Writable map[string][]string // of these, those that each tool for writing may name; nil: any
-	// Operations that a write step may do; nil: any.
+	Writable map[string][]string // of these, the tables each write tool may name; nil: any
+	// Operations that a write step may run; nil: any.
 	Operations []string
-	// Seen is what the decision was made on.
+	// Seen is what the decision was based on.
 	Seen Seen
 }
 
 // Execute runs one decision's calls in the caller's transaction, all or none, and
 // writes their results.
 //
-// What is wrong with a call is in the Outcome; an error means that the database
-// failed, and the caller's transaction with it.
+// A faulty call is reported in the Outcome; an error means that the database failed,
+// and the caller's transaction with it.
 func (t *Tools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bounds Bounds, prepared Prepared) (Outcome, error) {
 	d := &decision{tools: t, scope: scope, bounds: bounds, vectors: prepared.vectors, found: prepared.found}
 	for _, call := range prepared.calls {
@@ -102,8 +101,8 @@ func (t *Tools) Execute(ctx context.Context, tx pgx.Tx, scope registry.Scope, bo
 	return d.execute(ctx, tx)
 }
 
-// ExecuteApproved runs the calls of an approve question's payload, on exactly the
-// rows that the question was about. Rows that are gone by now are left out.
+// ExecuteApproved runs the calls in an approve question's payload, on exactly the rows the question was about. Rows
+// that no longer exist are skipped.
 func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.Scope, payload json.RawMessage) (Outcome, error) {
 	var approval Approval
 	if err := json.Unmarshal(payload, &approval); err != nil {
@@ -113,7 +112,7 @@ func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.S
 	for _, approved := range approval.Calls {
 		keys := approved.Keys
 		if keys == nil && (approved.Tool == ToolUpdate || approved.Tool == ToolDelete) {
-			keys = []string{} // nothing was approved, which is not the same as everything
+			keys = []string{} // nothing was approved, which differs from everything
 		}
 		d.steps = append(d.steps, &step{call: Call{Tool: approved.Tool, Args: approved.Args}, keys: keys, versions: approved.Versions, approved: true, preview: approved.Preview})
 	}
@@ -141,7 +140,7 @@ func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 	return d.store(ctx, tx)
 }
 
-// run does the work under a savepoint; its error ends all of it.
+// run does the work under a savepoint; an error undoes all of it.
 func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	d.registry, d.journal = registry.New(tx, d.tools.domain, d.scope), &journal{tools: d.tools}
 	d.drafted, d.toCheck = map[string]int{}, nil
@@ -150,7 +149,7 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	for i, s := range d.steps {
 		op, err := d.operation(s)
 		if fault, ok := errors.AsType[*Error](err); ok {
-			s.fault = fault // all calls are looked at, so that their faults are told together
+			s.fault = fault // check all calls, so that their faults are reported together
 		}
 		if err != nil && first == nil {
 			first = &callError{index: i, entity: s.entity, err: err}
@@ -198,7 +197,7 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// traced shows a tool's run in the trace that ctx is recorded in, if any.
+// traced records a tool's run as a span, if ctx is traced.
 func traced(ctx context.Context, tool string, run func(context.Context) error) error {
 	ctx, span := trace.SpanFromContext(ctx).TracerProvider().Tracer("alfred").Start(ctx, "execute_tool "+tool, trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "execute_tool"), attribute.String("gen_ai.tool.name", tool)))
@@ -211,7 +210,7 @@ func traced(ctx context.Context, tool string, run func(context.Context) error) e
 	return err
 }
 
-// errApproval rolls a decision back that the user has to agree to.
+// errApproval rolls back a decision that needs the user's approval.
 var errApproval = errors.New("the user has to agree")
 
 // operation parses a call and checks that this step may make it.
@@ -243,7 +242,7 @@ func (d *decision) operation(s *step) (operation, error) {
 	return op, nil
 }
 
-// markFailed finds out which call an error belongs to and marks all of them failed. It
+// markFailed finds the call an error belongs to and marks all calls as failed. It
 // returns errors that belong to no call.
 func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	if err == nil {
@@ -279,8 +278,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	return nil
 }
 
-// fault is what a model or a user interface is told of an error, or the error
-// itself when it is none of theirs.
+// fault converts an error for a model or a user interface; an error that concerns neither is returned unchanged.
 func (t *Tools) fault(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, err error) (*Error, error) {
 	if suspect, ok := errors.AsType[*valueError](err); ok {
 		err = t.refusedColumn(ctx, tx, user, suspect)
@@ -319,7 +317,7 @@ func refCode(reason registry.Reason) Code {
 	}
 }
 
-// store writes the results' rows and sums them up.
+// store writes the results' rows and summarizes them.
 func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 	outcome, rows := Outcome{Approval: d.approval}, &pg.Batch{}
 	for _, s := range d.steps {
@@ -343,8 +341,8 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 	return outcome, rows.Send(ctx, tx)
 }
 
-// storeResult queues a result's row. A notice stands in the first row, for there
-// is where a model reads, and in an empty result as the message.
+// storeResult queues a result's row. A notice goes into the first row, where a model will read it, or into an empty
+// result as the message.
 func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args json.RawMessage, rows []map[string]any) error {
 	if rows == nil {
 		rows = []map[string]any{}
@@ -369,7 +367,7 @@ func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args
 	return nil
 }
 
-// storedArgs keeps the arguments as the model wrote them, as far as jsonb can hold them.
+// storedArgs keeps the arguments as the model wrote them, as far as jsonb can store them.
 func storedArgs(args json.RawMessage) json.RawMessage {
 	var tree any
 	if err := exact.Decode(args, &tree); err != nil {

@@ -8,8 +8,7 @@ import (
 	"alfred/registry"
 )
 
-// The operators of a filter. A row without a value in the column matches none of
-// them but is_null.
+// The operators of a filter. A row without a value in the column matches only is_null.
 const (
 	opContains  = "contains"
 	opEqual     = "="
@@ -28,7 +27,7 @@ const (
 
 var allOps = []string{opEqual, opNotEqual, opGreater, opGreaterEq, opLess, opLessEq, opIn, opNotIn, opILike, opIsNull, opIsNotNull, opContains, opSimilar}
 
-// opsOf is which operators a column of a kind takes.
+// opsOf lists the operators that a column supports.
 func opsOf(e *domain.Entity, c *domain.Column) []string {
 	ops := []string{opEqual, opNotEqual, opIsNull, opIsNotNull}
 	switch {
@@ -47,8 +46,8 @@ func opsOf(e *domain.Entity, c *domain.Column) []string {
 	return ops
 }
 
-// nameColumn is the column by which people name rows of the type: that of the
-// match rule, else the single text column of the label; nil where there is none.
+// nameColumn is the column by which people name rows of the type: the match rule's, else the label's only text column;
+// nil if there is none.
 func nameColumn(e *domain.Entity) *domain.Column {
 	if e.Match != nil {
 		return e.Column(e.Match.Column)
@@ -64,31 +63,29 @@ func nameColumn(e *domain.Entity) *domain.Column {
 	return nil
 }
 
-// condition is one filter, checked.
+// condition is one checked filter.
 type condition struct {
 	column *domain.Column
 	op     string
-	kind   domain.Kind // of the values; keys of rows are text, whatever their type
-	// texts are the values in the form in which Postgres parses them; list
-	// elements of in, not_in and contains, else one.
+	kind   domain.Kind // of the values; row keys are text, whatever their type
+	// texts are the values in the form that Postgres parses: list elements for in, not_in and contains, otherwise one.
 	texts []string
 	// value is the value itself, for rows that are not in the database.
 	value any
-	// found is, for look-ups by name, what each text may mean.
+	// found is, for lookups by name, what each text may mean.
 	found []named
-	// none and all: the condition is decided, because its refs are all drafts.
+	// none and all: the condition is decided, because all its refs are drafts.
 	none, all bool
-	// distance is the text of a semantic search, which ranks and excludes nothing.
+	// distance is the text of a semantic search, which ranks rows and excludes none.
 	distance string
 }
 
-// isLookup says that the condition finds rows by name, tolerantly.
+// isLookup reports whether the condition finds rows by name, tolerantly.
 func (c *condition) isLookup(e *domain.Entity) bool {
 	return c.column != nil && c.column == nameColumn(e) && slices.Contains([]string{opEqual, opIn, opSimilar}, c.op)
 }
 
-// conditions checks filters against the type. Refs must have been replaced by
-// keys before, or stay refs throughout.
+// conditions checks filters against the type. Refs must either all have been replaced by keys before, or remain refs.
 func conditions(e *domain.Entity, filters []registry.Filter) ([]condition, *Error) {
 	list := make([]condition, 0, len(filters))
 	for _, filter := range filters {
@@ -137,7 +134,7 @@ func semanticCondition(e *domain.Entity, filter registry.Filter) (condition, *Er
 	return condition{op: opSimilar, distance: text}, nil
 }
 
-// comparedKind is the kind of the values a column, or an element of it, is compared with.
+// comparedKind is the kind of the values that a column, or one of its elements, is compared with.
 func comparedKind(e *domain.Entity, c *domain.Column) domain.Kind {
 	switch {
 	case c.FK != nil || c == e.Key:
@@ -149,14 +146,14 @@ func comparedKind(e *domain.Entity, c *domain.Column) domain.Kind {
 	}
 }
 
-// withValue checks the value's shape for the operator and brings it to text.
+// withValue checks the value's shape for the operator and converts it to text.
 func withValue(c condition) (condition, *Error) {
 	name := c.column.Name
 	if text, ok := c.value.(string); ok && text == "" && emptyIsNull(c.column) {
 		c.value = nil
 	}
 	if c.value == nil {
-		// "= null" can only mean one thing, so it is not refused.
+		// "= null" is unambiguous, so it is accepted.
 		switch c.op {
 		case opEqual, opIsNull:
 			c.op = opIsNull

@@ -10,8 +10,8 @@ import (
 	"alfred/internal/exact"
 )
 
-// matches evaluates conditions on a row that is not in the database: a draft, in
-// which foreign keys are refs. It says what the same conditions say in SQL.
+// matches evaluates conditions on a row that is not in the database: a draft, whose foreign keys are refs. The result
+// is the same as in SQL.
 func matches(e *domain.Entity, row map[string]any, filters, or []condition) bool {
 	for i := range filters {
 		if !filters[i].matches(e, row) {
@@ -99,7 +99,7 @@ func (c *condition) contains(value any) bool {
 	}
 }
 
-// compare orders a value and the text of another of the same kind.
+// compare orders a value and a text of the same kind.
 func compare(c *domain.Column, kind domain.Kind, value any, text string) int {
 	switch kind { //nolint:exhaustive // the other kinds are ordered by their text
 	case domain.KindNumber:
@@ -142,8 +142,8 @@ func parsed(text string) any {
 	return value
 }
 
-// jsonContains is Postgres's @>: objects by key, lists as sets, and a list on the
-// top level contains a scalar that is one of its elements.
+// jsonContains is Postgres's @>: objects by key, lists as sets, and a top-level list contains a scalar equal to one of
+// its elements.
 func jsonContains(whole, part any) bool {
 	if list, ok := whole.([]any); ok && !isContainer(part) {
 		return slices.ContainsFunc(list, func(item any) bool { return sameJSON(item, part) })

@@ -6,8 +6,8 @@ import (
 	"alfred/domain"
 )
 
-// where writes the conditions of a read: all of filters, and one of or if there
-// are any. Nothing to write gives TRUE.
+// where writes the conditions of a read: all of filters and, if given, any one of or. Without conditions it writes
+// TRUE.
 func (t *Tools) where(s *statement, e *domain.Entity, filters, or []condition) {
 	s.add("TRUE")
 	for i := range filters {
@@ -59,8 +59,8 @@ func columnCondition(s *statement, e *domain.Entity, c *condition) {
 	}
 }
 
-// operand is the column as it is compared. Text is ordered by code point, the
-// same on every server; json has no equality, jsonb has.
+// operand is the column as it is compared. Text is ordered by code point, the same on every server; json has no
+// equality operator, jsonb has.
 func operand(c *domain.Column) string {
 	switch {
 	case c.Kind == domain.KindJSON:
@@ -76,8 +76,8 @@ func operand(c *domain.Column) string {
 	}
 }
 
-// comparedAs is the type a value is compared as: numbers as numeric, because the
-// column's own type would round or refuse what it cannot hold.
+// comparedAs is the type a value is compared as: numbers as numeric, because the column's own type would round or
+// reject what it cannot hold.
 func comparedAs(e *domain.Entity, c *domain.Column) string {
 	if c.Kind == domain.KindNumber && c.FK == nil && c != e.Key {
 		return "numeric"

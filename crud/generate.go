@@ -18,15 +18,15 @@ import (
 // maxDrafts bounds the drafts of one call.
 const maxDrafts = 50
 
-// generateOp is generate: content that is not saved.
+// generateOp is generate: unsaved content.
 type generateOp struct {
 	args    generateArgs
 	number  int
 	creates []registry.Draft
 	updates []generateUpdate
-	removed string          // what the updates take away, in words
-	had     map[string]bool // refs that the drafts pointed at before
-	read    map[string]int  // versions of the drafts that the updates change
+	removed string          // what the updates remove, in words
+	had     map[string]bool // refs that the drafts already contained
+	read    map[string]int  // versions of the drafts to be updated
 }
 
 func (d *decision) newGenerate(s *step) (operation, *Error) {
@@ -60,8 +60,7 @@ func (d *decision) newGenerate(s *step) (operation, *Error) {
 	return op, wrong.one()
 }
 
-// draftContent checks content as a row of the type would be checked, refs in
-// place of keys, and brings it to the form in which it would be stored.
+// draftContent checks content as a row of its type, with refs in place of keys, and converts it to stored form.
 func draftContent(e *domain.Entity, content map[string]any) (map[string]any, *Error) {
 	p, err := newPayload(e, content, nil)
 	if err != nil {
@@ -85,8 +84,7 @@ func (p *payload) content() map[string]any {
 	return content
 }
 
-// run checks that every ref in the contents is of the type that its place needs;
-// a draft may point at a draft.
+// run checks that every ref in the contents has the type required there; a draft may reference a draft.
 func (op *generateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	refs := map[*domain.Entity][]string{}
 	for i, create := range op.creates {
@@ -120,7 +118,7 @@ func (op *generateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return op.check(ctx, d, tx)
 }
 
-// resolveRefs looks up refs by the type that their places need.
+// resolveRefs looks up refs by the type required where they appear.
 func (d *decision) resolveRefs(ctx context.Context, refs map[*domain.Entity][]string) ([]registry.Entry, error) {
 	var all []registry.Entry
 	for _, e := range d.tools.domain.Entities {
@@ -137,7 +135,7 @@ func (d *decision) resolveRefs(ctx context.Context, refs map[*domain.Entity][]st
 	return all, nil
 }
 
-// notExcluded refuses a draft that points at what the user has rejected.
+// notExcluded refuses a draft that references what the user rejected.
 func notExcluded(entries []registry.Entry) error {
 	for _, entry := range entries {
 		if entry.ExcludedReason != "" {
@@ -190,7 +188,7 @@ func (op *generateOp) checkUpdates(ctx context.Context, d *decision, refs map[*d
 	return nil
 }
 
-// patched is a draft's content with the changes of an update in it.
+// patched returns a draft's content with an update applied.
 func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, stored json.RawMessage, patch map[string]any) (map[string]any, *Error) {
 	if !entry.Pending() {
 		return nil, fail(CodeTypeMismatch, "%s is not a draft: change saved rows with db_update.", entry.Ref)
@@ -218,7 +216,7 @@ func (op *generateOp) patched(entry registry.Entry, e *domain.Entity, stored jso
 	return draftContent(e, whole)
 }
 
-// names says whether a value holds the text anywhere.
+// names reports whether a value contains the text anywhere.
 func names(value any, text string) bool {
 	switch v := value.(type) {
 	case string:
@@ -232,7 +230,7 @@ func names(value any, text string) bool {
 	}
 }
 
-// gatherRefs collects the refs in a content by the type that their places need.
+// gatherRefs collects the refs in a content by the type required where they appear.
 func gatherRefs(refs map[*domain.Entity][]string, e *domain.Entity, content map[string]any) {
 	for _, c := range e.Columns {
 		if c.FK == nil || c.FK.Entity == nil || content[c.Name] == nil {
@@ -256,8 +254,8 @@ func gatherRefs(refs map[*domain.Entity][]string, e *domain.Entity, content map[
 	}
 }
 
-// hold locks the drafts that are changed, so that nobody else's change is lost under
-// this one. What an earlier call of this decision has made of them is built upon.
+// hold locks the drafts to be changed, so that no concurrent change is lost. Changes by earlier calls of this decision
+// are built upon.
 func (op *generateOp) hold(ctx context.Context, d *decision) error {
 	if len(op.updates) == 0 {
 		return nil

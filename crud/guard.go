@@ -13,16 +13,15 @@ import (
 )
 
 const (
-	// maxUnasked is how many rows a call may change without asking.
+	// maxUnasked is how many rows a call may change without approval.
 	maxUnasked = 10
 
 	// namedInQuestion is how many rows a question names.
 	namedInQuestion = 5
 )
 
-// targets finds and locks the rows that an update or delete is about. Where the
-// user has to agree first, it says so in d.approval. Approved rows are taken as
-// they were approved, without their filters.
+// targets finds and locks the rows of an update or delete. If the user has to agree first, it sets d.approval. Approved
+// rows are used as approved, without their filters.
 func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []registry.Filter) (*loaded, error) {
 	q := &query{sel: ownColumns(s.entity), lock: true}
 	if s.keys != nil {
@@ -67,8 +66,8 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	return found, nil
 }
 
-// missed refuses a write that names rows by ref of which none fits its other filters:
-// the guard that it set has not held, and what comes after must not happen either.
+// missed refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must
+// not happen either.
 func missed(e *domain.Entity, found *loaded, list []condition) *Error {
 	named := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
 	switch {
@@ -81,9 +80,8 @@ func missed(e *domain.Entity, found *loaded, list []condition) *Error {
 	}
 }
 
-// narrow keeps, of the rows that a name finds, those called exactly so, if there
-// are any, or else those linked to exactly what the name means: "butter" changes
-// the butter and leaves the peanut butter alone. Reading shows both.
+// narrow reduces the rows found by name to those with exactly that name, if any, or else to those linked to exactly
+// what the name means: "butter" changes the butter and leaves the peanut butter alone. A read shows both.
 func narrow(e *domain.Entity, found *loaded, list []condition) {
 	for i := range list {
 		c := &list[i]
@@ -100,7 +98,7 @@ func narrow(e *domain.Entity, found *loaded, list []condition) {
 	}
 }
 
-// closest are the rows that the nth name of a look-up means most closely.
+// closest returns the rows that best match the nth name of a lookup.
 func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []map[string]any {
 	name := func(row map[string]any) string { return fmt.Sprint(row[c.column.Name]) }
 	meaning := named{}
@@ -114,7 +112,7 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 		},
 		func(row map[string]any) bool {
 			if e.Match == nil && c.op != opSimilar {
-				return holdsWords(name(row), c.texts[n]) // a part of a word shows a row; it does not change one
+				return holdsWords(name(row), c.texts[n]) // part of a word suffices to show a row, not to change it
 			}
 
 			return len(c.texts) == 1 || holdsWords(name(row), c.texts[n]) ||
@@ -129,12 +127,12 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 	return nil
 }
 
-// verbs are what calls do to rows that are there.
+// verbs maps tools to what they do to existing rows.
 var verbs = map[string]domain.Verb{ToolUpdate: domain.Update, ToolDelete: domain.Delete}
 
-// mustAsk says whether the user has to agree: where the type's declaration says so, without a filter, for many rows, to
-// delete more rows than were named, and for a set (not a name or a ref) of which
-// nothing was shown in this session.
+// mustAsk reports whether the user has to agree: if the type's declaration says so, without a filter, for many rows, to
+// delete more rows than were named, and for a set (neither a name nor a ref) of which nothing was shown in this
+// session.
 func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []condition) (bool, error) {
 	e := s.entity
 	restricting := slices.ContainsFunc(list, func(c condition) bool { return !c.all })
@@ -161,8 +159,7 @@ func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []c
 	return true, nil
 }
 
-// moreThanNamed says that a name finds more rows than one: which is meant, only the
-// user can say.
+// moreThanNamed reports whether a name finds more than one row, so that only the user can say which is meant.
 func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 	for i := range list {
 		if list[i].isLookup(e) && len(found.rows) > len(list[i].texts) {
@@ -173,7 +170,7 @@ func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 	return false
 }
 
-// note keeps the rows for the question, should any call of the decision need one.
+// note keeps the rows for the question, in case a call of the decision needs one.
 func (d *decision) note(s *step, found *loaded, ask bool) {
 	s.keys, s.versions = found.keys(s.entity), found.versions[s.entity.Type]
 	if ask {
@@ -181,7 +178,7 @@ func (d *decision) note(s *step, found *loaded, ask bool) {
 	}
 }
 
-// ask adds a question to those that the user has to say yes to.
+// ask adds a question that the user has to agree to.
 func (d *decision) ask(text string) {
 	if d.approval == nil {
 		d.approval = &Approval{Options: []ApprovalOption{{ID: OptionYes, Label: "Yes"}, {ID: OptionNo, Label: "No"}}}
@@ -199,7 +196,7 @@ func question(s *step, found *loaded) string {
 	for _, row := range found.rows[:min(len(found.rows), namedInQuestion)] {
 		labels = append(labels, registry.Scrub(s.entity.Label.Render(row)))
 	}
-	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels) { // what tells equal names apart
+	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels) { // what distinguishes equal names
 		for i := range labels {
 			labels[i] = registry.Scrub(s.entity.Spoken.Render(withoutKeys(s.entity, found.rows[i])))
 		}
@@ -212,7 +209,7 @@ func question(s *step, found *loaded) string {
 	return fmt.Sprintf("This would %s %d %s: %s%s. %s", verb, len(found.rows), noun, strings.Join(labels, ", "), more, shallI)
 }
 
-// withoutKeys is a row without what is a key of any row.
+// withoutKeys returns a row without any row keys.
 func withoutKeys(e *domain.Entity, row map[string]any) map[string]any {
 	plain := map[string]any{}
 	for name, value := range row {
@@ -224,8 +221,7 @@ func withoutKeys(e *domain.Entity, row map[string]any) map[string]any {
 	return plain
 }
 
-// approvedCalls are all calls of a decision that waits for the user, with the rows
-// that each would change.
+// approvedCalls returns all calls of a decision that awaits approval, with the rows that each would change.
 func (d *decision) approvedCalls() []ApprovedCall {
 	calls := make([]ApprovedCall, 0, len(d.steps))
 	for _, s := range d.steps {

@@ -31,27 +31,25 @@ type mention struct {
 	Label   string `json:"label"`
 }
 
-// input is one thing the user did or pointed at.
+// input is one row that the user changed or pointed at.
 type input struct {
 	tool   string
 	action string
-	entity *domain.Entity // nil for a type that does not exist
+	entity *domain.Entity // nil for an unknown type
 	id     string
 	label  string
 }
 
-// token is @[Label](type:id) in a message.
+// token matches @[Label](type:id) in a message.
 var token = regexp.MustCompile(`@\[([^\]\n]{1,300})\]\(([A-Za-z_]{1,60}):([A-Za-z0-9_-]{1,100})\)`)
 
-// withoutTokens shows a message's tokens as their labels.
+// withoutTokens replaces a message's tokens by their labels.
 func withoutTokens(message string) string { return token.ReplaceAllString(message, "$1") }
 
-// ApplyInputs registers what the user changed outside the chat and the rows the
-// user pointed at, tokens in the message included, and stores the rows as results
-// of step 0, together with rows that were changed through Create, Patch and Delete
-// since the turn before. Every row is read as the tenant first: for one that is not there, or
-// not this user's, nothing is registered and a notice is returned, a sentence for
-// the model and the user.
+// ApplyInputs registers the rows that the user changed outside the chat or pointed at, tokens in the message included,
+// and stores them as results of step 0, together with rows changed through Create, Patch and Delete since the previous
+// turn. Every row is first read as the tenant. For one that does not exist or belongs to another user, nothing is
+// registered and a notice is returned, a sentence for the model and the user.
 func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) ([]string, error) {
 	inputs, notices, err := t.inputs(message, uiChanges, mentions)
 	if err != nil {
@@ -83,8 +81,7 @@ func (t *Tools) ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope
 	return notices, t.recordInputs(ctx, tx, scope, kept, results)
 }
 
-// inputs reads what came with a turn: changes in their order, then mentions, each
-// row once.
+// inputs reads what came with a turn: changes in order, then mentions, each row once.
 func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]input, []string, error) {
 	var changed []uiChange
 	if err := unmarshalList(uiChanges, &changed); err != nil {
@@ -118,8 +115,8 @@ func (t *Tools) inputs(message string, uiChanges, mentions json.RawMessage) ([]i
 	return list, notices, nil
 }
 
-// changedBefore puts what was registered for this turn before it began first, but
-// for rows that the turn brings along itself.
+// changedBefore prepends what was registered for this turn before it began, except rows that the turn itself brings
+// along.
 func (t *Tools) changedBefore(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input) ([]input, error) {
 	found, err := db.New().EntityEventListUser(ctx, tx, &db.EntityEventListUserParams{SessionID: scope.SessionID, TurnNumber: int32(scope.Turn)})
 	if err != nil {
@@ -144,7 +141,7 @@ func unmarshalList(raw json.RawMessage, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// readInputs reads the rows as the tenant, one statement for a type.
+// readInputs reads the rows as the tenant, one statement per type.
 func (t *Tools) readInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input) (map[*domain.Entity]*loaded, error) {
 	rows := map[*domain.Entity]*loaded{}
 	for _, e := range t.domain.Entities {
@@ -167,7 +164,7 @@ func (t *Tools) readInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope,
 	return rows, nil
 }
 
-// readAs reads rows by key as the user: those of others are not there.
+// readAs reads rows by key as the user: other users' rows do not exist.
 func (t *Tools) readAs(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
 	var found *loaded
 	err := pg.AsTenant(ctx, tx, user, func(tenant pgx.Tx) error {
@@ -180,7 +177,7 @@ func (t *Tools) readAs(ctx context.Context, tx pgx.Tx, user uuid.UUID, e *domain
 	return found, err
 }
 
-// isKeyOf says that a text can be a key of the type, so that Postgres can read it.
+// isKeyOf reports whether a text can be a key of the type, so that Postgres can parse it.
 func isKeyOf(e *domain.Entity, id string) bool {
 	switch e.Key.Kind {
 	case domain.KindUUID:
@@ -203,7 +200,7 @@ func keyForm(e *domain.Entity, id string) string {
 	return id
 }
 
-// result is the input as the registry takes it, or a notice when there is no such row.
+// result converts the input for the registry, or returns a notice if there is no such row.
 func (in *input) result(rows *loaded) (registry.Result, string) {
 	var row map[string]any
 	if in.entity != nil && rows != nil {
@@ -223,8 +220,7 @@ func (in *input) result(rows *loaded) (registry.Result, string) {
 	return registry.Result{Entity: in.entity, Rows: []map[string]any{row}, Action: in.action, Sets: all(in.entity).sets, Versions: rows.versions}, ""
 }
 
-// deletion closes the ref of a row that is gone. One that is still there was not
-// deleted, whatever the interface says.
+// deletion closes the ref of a row that is gone. A row that still exists was not deleted, whatever the interface says.
 func (in *input) deletion(row map[string]any) (registry.Result, string) {
 	switch {
 	case in.entity == nil || !isKeyOf(in.entity, in.id):
@@ -253,7 +249,7 @@ func noticeName(e *domain.Entity, label string) string {
 	return "The thing you pointed at"
 }
 
-// recordInputs writes refs and events in one go and each input as a result.
+// recordInputs writes refs and events at once, and each input as a result.
 func (t *Tools) recordInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, inputs []input, results []registry.Result) error {
 	last, err := db.New().TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: scope.TurnID, Step: 0})
 	if err != nil {

@@ -12,10 +12,9 @@ import (
 	"alfred/domain"
 )
 
-// insert writes rows and returns their keys in order. The order given is that in
-// which they are written, because a table may number its rows: one statement for
-// each run of rows that give the same columns, so that defaults apply to others. The
-// owner is never given: its default knows the user, whatever type it has.
+// insert writes rows and returns their keys in order. Rows are written in the order given, because a table may number
+// them: one statement per run of rows with the same columns, so that the other columns get their defaults. The owner
+// column is never set: its default knows the user, whatever its type.
 func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
 	wide := withNulls(e, rows)
 	keys := make([]string, 0, len(rows))
@@ -36,8 +35,8 @@ func (d *decision) insert(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows
 	return keys, nil
 }
 
-// withNulls gives all rows the columns that any of them has, where leaving one out
-// means null: rows that differ in these alone need no statement of their own.
+// withNulls gives all rows the columns that any of them has, if omitting a column means null: rows that differ only in
+// these then share a statement.
 func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
 	named := map[string]any{}
 	for _, row := range rows {
@@ -56,8 +55,7 @@ func withNulls(e *domain.Entity, rows []map[string]any) []map[string]any {
 	return wide
 }
 
-// insertGroup names the columns, because a column that is left out gets its
-// default and one that is given as null does not.
+// insertGroup names the columns: an omitted column gets its default, one given as null does not.
 func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
 	if len(rows[0]) == 0 {
 		return d.insertDefaults(ctx, tx, e, rows)
@@ -88,8 +86,7 @@ func (d *decision) insertGroup(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	return keys, nil
 }
 
-// insertDefaults writes rows of which nothing was said. A statement of its own for each: no other form of INSERT leaves
-// out every column.
+// insertDefaults writes rows without any values, each in its own statement: no other form of INSERT omits every column.
 func (d *decision) insertDefaults(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) ([]string, error) {
 	keys := make([]string, len(rows))
 	for i := range rows {
@@ -103,15 +100,14 @@ func (d *decision) insertDefaults(ctx context.Context, tx pgx.Tx, e *domain.Enti
 	return keys, nil
 }
 
-// saved are rows that were written, with what came of each.
+// saved are the written rows, with what became of each.
 type saved struct {
 	keys    []string
-	merged  []bool // the row was added to one that was there
+	merged  []bool // the row was added to an existing one
 	written []map[string]any
 }
 
-// save writes payloads and their children: a fixed number of statements for each
-// type, however many rows there are.
+// save writes payloads and their children: a fixed number of statements per type, however many rows there are.
 func (d *decision) save(ctx context.Context, tx pgx.Tx, e *domain.Entity, payloads []*payload) (*saved, error) {
 	rows := make([]map[string]any, len(payloads))
 	for i, p := range payloads {
@@ -162,7 +158,7 @@ func (d *decision) saveChildren(ctx context.Context, tx pgx.Tx, child *domain.Ch
 		return err
 	}
 	if slices.Contains(result.merged, true) {
-		return nil // sums differ from what was written, which is their purpose
+		return nil // sums differ from what was written; that is their purpose
 	}
 
 	return d.verify(ctx, tx, child.Entity, result)
@@ -195,8 +191,8 @@ func compareAll(e *domain.Entity, result *saved, found *loaded) error {
 	return nil
 }
 
-// linkRows finds the canonical row of each row's name, unless the row names one,
-// and takes over the columns that the match rule copies and the row leaves out.
+// linkRows links each row to the canonical row of its name, unless it names one itself, and fills in the columns that
+// the match rule copies.
 func (d *decision) linkRows(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) error {
 	m := e.Match
 	if m == nil {

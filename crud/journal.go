@@ -18,8 +18,8 @@ import (
 	"alfred/registry"
 )
 
-// journal is what a decision of a turn does to rows, with what taking it back needs. Outside a turn there is none: a nil
-// journal notes nothing.
+// journal records what a turn's decision does to rows, with what is needed to undo it. Outside a turn there is none: a
+// nil journal records nothing.
 type journal struct {
 	tools  *Tools
 	writes []*rowChange
@@ -37,20 +37,20 @@ type rowChange struct {
 	Lost       *string           `json:"lost"`
 
 	entity *domain.Entity
-	// unseen: Lost tells of rows that go with it, not of a right that is missing to bring it back.
+	// unseen: Lost describes rows deleted with this one, rather than a missing privilege to restore it.
 	unseen bool
-	// was is the row before an update, and columns those that the update wrote.
+	// was is the row before an update; columns are those the update wrote.
 	was     image
 	columns []string
 }
 
-// Actions of a row that no lifecycle has.
+// Action of an operation, which is not part of any lifecycle.
 const actionCalled = "called"
 
-// image is a row as the database holds it, column by column, in the database's own JSON.
+// image is a row as stored, column by column, in Postgres's own JSON.
 type image map[string]json.RawMessage
 
-// images reads rows whole, hidden columns too, by the column that names them.
+// images reads whole rows, hidden columns included, by the column that identifies them.
 func (t *Tools) images(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string) (map[string]image, error) {
 	found := map[string]image{}
 	if len(keys) == 0 {
@@ -96,7 +96,7 @@ func collectImages(e *domain.Entity, rows pgx.Rows, into map[string]image) error
 	return nil
 }
 
-// created notes rows that were inserted.
+// created records inserted rows.
 func (j *journal) created(e *domain.Entity, keys []string) {
 	if j == nil {
 		return
@@ -110,7 +110,7 @@ func (j *journal) created(e *domain.Entity, keys []string) {
 	}
 }
 
-// savedDraft notes which draft a row is, and is called once the row has been noted.
+// savedDraft records which draft a row came from. The row must have been recorded already.
 func (j *journal) savedDraft(e *domain.Entity, key, ref string) {
 	if j == nil {
 		return
@@ -120,7 +120,7 @@ func (j *journal) savedDraft(e *domain.Entity, key, ref string) {
 	}
 }
 
-// updating notes rows that are about to be updated. columns are those that the statement writes.
+// updating records rows about to be updated. columns are those that the statement writes.
 func (j *journal) updating(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys, columns []string) error {
 	if j == nil {
 		return nil
@@ -136,7 +136,7 @@ func (j *journal) updating(ctx context.Context, tx pgx.Tx, e *domain.Entity, key
 	return nil
 }
 
-// noted is the last write of a row in this decision, nil for none.
+// noted returns the last write of a row in this decision, nil for none.
 func (j *journal) noted(e *domain.Entity, key string) *rowChange {
 	for _, w := range slices.Backward(j.writes) {
 		if w.entity == e && w.EntityID == key {
@@ -147,7 +147,8 @@ func (j *journal) noted(e *domain.Entity, key string) *rowChange {
 	return nil
 }
 
-// update notes one row. Several updates of a row in one decision are one, and one of a row that the decision made is none.
+// update records one row. Several updates of a row in one decision count as one; an update of a row that the decision
+// created does not count.
 func (j *journal) update(e *domain.Entity, key string, was image, columns []string) {
 	w := j.noted(e, key)
 	switch {
@@ -160,7 +161,7 @@ func (j *journal) update(e *domain.Entity, key string, was image, columns []stri
 	}
 }
 
-// finish looks at how the decision has left its rows: one query for each type. An update that changed nothing is no write.
+// finish reads how the decision left its rows: one query per type. An update that changed nothing is not a write.
 func (j *journal) finish(ctx context.Context, tx pgx.Tx) error {
 	if j == nil || len(j.writes) == 0 {
 		return nil
@@ -208,7 +209,8 @@ func (j *journal) left(ctx context.Context, tx pgx.Tx) (map[*domain.Entity]map[s
 	return left, nil
 }
 
-// replaced is what of the columns was otherwise before. now is nil for a row that a later write of the decision deleted.
+// replaced returns the columns' previous values where they differ. now is nil for a row that a later write of the
+// decision deleted.
 func replaced(was, now image, columns []string) image {
 	old := image{}
 	for _, name := range columns {
@@ -220,8 +222,8 @@ func replaced(was, now image, columns []string) image {
 	return old
 }
 
-// fingerprint is a short hash of each column's value. Columns that the database sets by itself are left out: those that
-// are known for it, and those that an update changed without naming them.
+// fingerprint is a short hash of each column's value. It omits columns that the database sets by itself: those known to
+// be, and those that an update changed without naming them.
 func fingerprint(e *domain.Entity, now, was image, written []string) map[string]string {
 	marks := map[string]string{}
 	for _, c := range e.Columns {
@@ -235,7 +237,7 @@ func fingerprint(e *domain.Entity, now, was image, written []string) map[string]
 	return marks
 }
 
-// mark hashes one value. A moment is the same moment in whatever time zone a connection shows it.
+// mark hashes one value. A timestamp hashes the same in whatever time zone a connection prints it.
 func mark(c *domain.Column, value json.RawMessage) string {
 	var text string
 	if c.Kind == domain.KindTimestamp && json.Unmarshal(value, &text) == nil {
@@ -248,7 +250,7 @@ func mark(c *domain.Column, value json.RawMessage) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// store queues what was noted.
+// store queues what was recorded.
 func (j *journal) store(queue *pg.Batch, scope registry.Scope) error {
 	if j == nil || len(j.writes) == 0 {
 		return nil

@@ -6,14 +6,14 @@ import (
 	"alfred/domain"
 )
 
-// formerCall is what row_changes keeps of an operation, and of each row that it has reached.
+// formerCall is what row_changes stores about an operation, and about each row it affected.
 type formerCall struct {
 	Operation string         `json:"operation"`
 	Args      map[string]any `json:"args,omitempty"`
-	Reached   bool           `json:"reached,omitempty"` // a row that the operation changed besides the one that it was done to
+	Reached   bool           `json:"reached,omitempty"` // a row the operation changed besides its target
 }
 
-// called notes an operation of the owner's. What it does to rows only its inverse takes back.
+// called records an operation. Only its inverse undoes what it does to rows.
 func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
 	if j == nil {
 		return
@@ -25,7 +25,7 @@ func (j *journal) called(o *domain.Operation, key string, args map[string]any) {
 	j.writes = append(j.writes, w)
 }
 
-// reached notes rows that an operation changed: they must be as it left them when its inverse is called.
+// reached records rows that an operation changed: they must still be as it left them when its inverse is called.
 func (j *journal) reached(o *domain.Operation, e *domain.Entity, rows []map[string]any) {
 	if j == nil {
 		return

@@ -14,8 +14,8 @@ import (
 	"alfred/registry"
 )
 
-// deleting notes rows that are about to be deleted, after all that goes or changes with them: taken back in reverse, a
-// row is there before what refers to it.
+// deleting records rows about to be deleted, after everything deleted or changed with them: undone in reverse order, a
+// row exists before whatever references it.
 func (j *journal) deleting(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
 	if j == nil {
 		return nil
@@ -24,7 +24,7 @@ func (j *journal) deleting(ctx context.Context, tx pgx.Tx, e *domain.Entity, key
 	return j.goes(ctx, tx, e, e.Key, keys, map[string]bool{})
 }
 
-// goes notes the rows that a column names, deepest first. seen ends circles.
+// goes records the rows that a column references, deepest first. seen breaks cycles.
 func (j *journal) goes(ctx context.Context, tx pgx.Tx, e *domain.Entity, by *domain.Column, keys []string, seen map[string]bool) error {
 	were, err := j.tools.images(ctx, tx, e, by, keys)
 	if err != nil {
@@ -71,7 +71,7 @@ func said(format string, args ...any) *string {
 	return &text
 }
 
-// released notes rows whose reference is emptied with the row that it names.
+// released records rows whose reference is cleared when the referenced row is deleted.
 func (j *journal) released(ctx context.Context, tx pgx.Tx, dependent domain.Dependent, keys []string, seen map[string]bool) error {
 	e := dependent.Entity
 	were, err := j.tools.images(ctx, tx, e, dependent.Column, keys)
@@ -90,8 +90,8 @@ func (j *journal) released(ctx context.Context, tx pgx.Tx, dependent domain.Depe
 	return nil
 }
 
-// unseen says what goes with rows and is not seen, nil for nothing. The tenant does not see it, so that the engine looks
-// instead; where it may not, there may be rows.
+// unseen describes invisible rows that are deleted with the given ones, nil for none. The tenant cannot see them, so
+// the engine looks; where it may not, there may be some.
 func (t *Tools) unseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) (*string, error) {
 	for _, unseen := range e.Unseen {
 		there, err := t.dependsUnseen(ctx, tx, e, unseen, keys)
@@ -127,7 +127,7 @@ func (t *Tools) dependsUnseen(ctx context.Context, tx pgx.Tx, e *domain.Entity, 
 	return there, nil
 }
 
-// given is a row as an insert may give it.
+// given returns a row as an insert may write it.
 func given(e *domain.Entity, row image) image {
 	whole := image{}
 	for _, c := range e.Columns {

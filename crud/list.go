@@ -11,24 +11,24 @@ import (
 	"alfred/registry"
 )
 
-// ListParams bounds a list. Query, if not "", keeps rows that it is a part of the name of, or, where the name is no
-// single text, of the label and the line.
+// ListParams bounds a list. Query, if not "", keeps the rows whose name contains it or, if the name is not a single
+// text column, those whose label or line does.
 type ListParams struct {
 	Limit   int
-	After   string // Next of the list before, "" from the beginning
+	After   string // Next of the previous list, "" for the beginning
 	Query   string
-	Order   string            // a column, with - before it from the greatest; "" is the type's order
-	Filters []registry.Filter // all of them hold; values are keys and not refs
+	Order   string            // a column, prefixed with - for descending; "" is the type's order
+	Filters []registry.Filter // all must hold; values are keys, not refs
 }
 
-// RowList is a piece of a list.
+// RowList is one page of a list.
 type RowList struct {
 	Rows  []Row
-	Total int    // rows in all pieces
-	Next  string // for the piece after; "" on the last
+	Total int    // rows on all pages
+	Next  string // for the next page; "" on the last
 }
 
-// list is ListParams, checked against a type.
+// list is ListParams checked against a type.
 type list struct {
 	entity  *domain.Entity
 	params  ListParams
@@ -37,7 +37,7 @@ type list struct {
 	after   position
 }
 
-// List returns rows of a type, children left out.
+// List returns rows of a type, without children.
 func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType string, params ListParams) (RowList, error) {
 	e, fault := t.rowType(entityType)
 	if fault != nil {
@@ -55,7 +55,7 @@ func (t *Tools) List(ctx context.Context, tx pgx.Tx, user User, entityType strin
 	err := t.asUser(ctx, tx, user, e, func(tenant pgx.Tx) error {
 		err := t.resolveNames(ctx, tenant, e, l.filters)
 		if err == nil {
-			found, err = t.load(ctx, tenant, e, l.query(t, limit+1)) // one more says whether there is more
+			found, err = t.load(ctx, tenant, e, l.query(t, limit+1)) // one extra row shows whether there are more
 		}
 		if l.after != nil && nameless(err) {
 			return errPosition
@@ -105,7 +105,7 @@ func newList(e *domain.Entity, params ListParams) (*list, *Error) {
 	return l, fault
 }
 
-// name tells lists apart: a position of one means nothing in another.
+// name identifies a list: a cursor of one is meaningless in another.
 func (l *list) name() string {
 	if l.params.Order == "" && len(l.params.Filters) == 0 {
 		return l.params.Query
@@ -118,16 +118,16 @@ func (l *list) name() string {
 	return string(raw)
 }
 
-// searched says whether rows are compared with a query.
+// searched reports whether rows are compared with a query.
 func (l *list) searched() bool { return l.params.Query != "" }
 
-// searchedSQL is the text that the query is compared with: the column that people name rows
-// by, else all that stands in a row's label and in its line, names of what it refers to included.
+// searchedSQL is the text that the query is compared with: the column that people name rows by, else everything in a
+// row's label and line, including the names of referenced rows.
 func (t *Tools) searchedSQL(e *domain.Entity) string {
 	if name := nameColumn(e); name != nil {
 		return name.SQL() + "::text"
 	}
-	const deepest = 2 // a line is named by its order, which is named by its customer
+	const deepest = 2 // a line includes the name of its order, which includes the name of its customer
 	names := slices.Concat(e.Label.Columns(), e.Display.Columns())
 
 	return t.wordsSQL(e, slices.Compact(slices.Sorted(slices.Values(names))), deepest)
@@ -160,7 +160,7 @@ func (l *list) query(t *Tools, limit int) *query {
 	}}
 }
 
-// first is the order that was asked for; in a search, what begins with the text stands before what merely holds it.
+// first is the requested order; in a search, rows that begin with the text precede rows that merely contain it.
 func (l *list) first(t *Tools) func(*statement) *term {
 	switch {
 	case l.order != nil:

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxRows bounds what one result holds; what matched beyond it is counted.
+	// maxRows bounds what one result holds; further matches are only counted.
 	maxRows = 500
 
 	setRows    = "rows"
@@ -27,22 +27,22 @@ const (
 type selection struct {
 	columns  []*domain.Column
 	children []*domain.Child
-	// sets are the column sets that the selection holds whole.
+	// sets are the column sets that the selection contains completely.
 	sets []string
 }
 
-// all is everything of a type that may be seen, children included.
+// all is everything visible of a type, children included.
 func all(e *domain.Entity) selection {
 	return selection{columns: visible(e), children: e.Children, sets: wholeSets(e, visible(e), e.Children)}
 }
 
-// ownColumns is everything of a type that may be seen, children left out.
+// ownColumns is everything visible of a type, without children.
 func ownColumns(e *domain.Entity) selection {
 	return selection{columns: visible(e), sets: wholeSets(e, visible(e), nil)}
 }
 
-// selected is what detail or columns ask for. Key and label columns are always in
-// it: without them a row has no ref and no name.
+// selected is what detail or columns ask for. Key and label columns are always included: without them a row has neither
+// ref nor name.
 func selected(e *domain.Entity, detail string, columns []string) (selection, *Error) {
 	if len(columns) > 0 {
 		return selectedColumns(e, columns)
@@ -95,7 +95,7 @@ func selectedColumns(e *domain.Entity, names []string) (selection, *Error) {
 	return sel, nil
 }
 
-// wholeSets are the column sets of which every column is there.
+// wholeSets returns the column sets whose columns are all present.
 func wholeSets(e *domain.Entity, columns []*domain.Column, children []*domain.Child) []string {
 	var sets []string
 	for _, set := range []string{setSummary, setText} {
@@ -114,7 +114,7 @@ func wholeSets(e *domain.Entity, columns []*domain.Column, children []*domain.Ch
 	return sets
 }
 
-// loaded is rows as the database has them, keys and all.
+// loaded are rows as stored, with their keys.
 type loaded struct {
 	rows     []map[string]any
 	versions map[string]map[string]string // of the rows and their children, by type and key
@@ -122,7 +122,7 @@ type loaded struct {
 	at       []position                   // of each row, for a query with a page
 }
 
-// keys are the rows' keys as text, in order.
+// keys returns the rows' keys as text, in order.
 func (l *loaded) keys(e *domain.Entity) []string {
 	keys := make([]string, len(l.rows))
 	for i, row := range l.rows {
@@ -139,14 +139,13 @@ type query struct {
 	sel   selection
 	where func(*statement)
 	join  func(*statement) // beside the table; nil for none
-	order func(*statement) // nil for the type's order
-	limit int              // 0 for all
-	page  *page            // nil to begin at the beginning and not to go on
+	order func(*statement) // nil: the type's order
+	limit int              // 0: no limit
+	page  *page            // nil: from the beginning, without a next page
 	lock  bool
 }
 
-// load runs a query and reads the children of what it found: one statement, and
-// one more for each child type.
+// load runs a query and reads the children of what it found: one statement, plus one per child type.
 func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query) (*loaded, error) {
 	s := t.loadSQL(e, q)
 	rows, err := tx.Query(ctx, s.String(), s.args...)
@@ -183,8 +182,8 @@ func (t *Tools) load(ctx context.Context, tx pgx.Tx, e *domain.Entity, q *query)
 	return result, nil
 }
 
-// loadSQL returns rows as JSON, which keeps every type exact, with the row's
-// version, the number of rows that match and the row's position beside it.
+// loadSQL returns rows as JSON, which keeps every type exact, along with each row's version and position and the number
+// of matching rows.
 func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	s := &statement{}
 	terms := defaultOrder(e)
@@ -199,7 +198,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	}
 	lock := q.lock && e.Lockable
 	if lock {
-		s.add("0::bigint AS _total") // FOR UPDATE goes with no window function
+		s.add("0::bigint AS _total") // FOR UPDATE cannot be combined with a window function
 	} else {
 		s.add("count(*) OVER () AS _total")
 	}
@@ -215,7 +214,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 		s.add(", ")
 	}
 	s.add(orderSQL(terms))
-	if after != "" { // what stands before a page is counted too, hence out here
+	if after != "" { // earlier pages are counted too, hence out here
 		s.add(") AS r WHERE r._after")
 	}
 	if q.limit > 0 {
@@ -231,7 +230,7 @@ func (t *Tools) loadSQL(e *domain.Entity, q *query) *statement {
 	return s
 }
 
-// byKeys selects rows by key and keeps the order in which the keys are given.
+// byKeys selects rows by key, in the order of the keys.
 func (t *Tools) byKeys(ctx context.Context, tx pgx.Tx, e *domain.Entity, sel selection, keys []string) (*loaded, error) {
 	list := func(s *statement) string { return s.castList(keys, e.Key.Type) }
 

@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	// linkSimilarity is how alike a name and a canonical one must be to be linked
-	// when a row is written, searchSimilarity when rows are looked for: a wrong
-	// link stays, a wrong hit is seen.
+	// linkSimilarity is how similar a name and a canonical one must be to be linked on write; searchSimilarity applies
+	// to reads: a wrong link stays, a wrong hit is visible.
 	linkSimilarity   = 0.85
 	searchSimilarity = 0.45
 )
@@ -24,10 +23,10 @@ const (
 type named struct {
 	keys     []string
 	names    []string // canonical names, lower case
-	families []string // families whose every member is meant
+	families []string // families, meaning every member
 }
 
-// candidate is a canonical row that is like a name.
+// candidate is a canonical row whose name is similar.
 type candidate struct {
 	key, name, family string
 	exact             bool
@@ -35,8 +34,8 @@ type candidate struct {
 	copied            map[string]any
 }
 
-// candidates finds, for each text, the canonical rows that it may name. The table
-// is shared and has no row-level security, so its trigram index is used.
+// candidates finds, for each text, the canonical rows it may name. The table is shared and has no row-level security,
+// so its trigram index is used.
 func (t *Tools) candidates(ctx context.Context, tx pgx.Tx, m *domain.Match, texts []string) ([][]candidate, error) {
 	found := make([][]candidate, len(texts))
 	if len(texts) == 0 {
@@ -90,7 +89,7 @@ func (t *Tools) candidateSQL(m *domain.Match, texts []string) *statement {
 	return s
 }
 
-// copies is a JSON object of the canonical row's columns that a linked row takes over.
+// copies is a JSON object of the canonical row's columns that a linked row copies.
 func copies(m *domain.Match) string {
 	var parts []string
 	for _, target := range m.Copy {
@@ -101,8 +100,8 @@ func copies(m *domain.Match) string {
 	return "jsonb_build_object(" + strings.Join(parts, ", ") + ")"
 }
 
-// wordForms are the ways a name may be written in the canonical table: as it is,
-// without what stands after a comma or in brackets, its last word in the singular.
+// wordForms are the ways a name may be written in the canonical table: unchanged, without anything after a comma or in
+// brackets, with its last word in the singular.
 func wordForms(text string) []string {
 	whole := strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	forms := []string{whole}
@@ -132,7 +131,7 @@ func singularName(name string) string {
 	return strings.Join(fields, " ")
 }
 
-// link picks the canonical row to which a written name is linked, or nil.
+// link returns the canonical row to which a written name is linked, or nil.
 func link(text string, list []candidate) *candidate {
 	best := func(fits func(*candidate) bool, score func(*candidate) float64) *candidate {
 		var top *candidate
@@ -158,9 +157,8 @@ func link(text string, list []candidate) *candidate {
 		func(c *candidate) float64 { return float64(len(nameWords(c.name))) })
 }
 
-// headed says that a canonical name's words all stand in the written name and
-// that its last word, which says what the thing is, is among them: "frozen
-// broccoli" is broccoli, "lime leaves" is not lime.
+// headed reports whether the written name contains all words of a canonical name, and its last word, which says what
+// the thing is, is among them: "frozen broccoli" is broccoli, "lime leaves" is not lime.
 func headed(words, canonical []string) bool {
 	if len(words) == 0 || len(canonical) == 0 || !slices.Contains(canonical, words[len(words)-1]) {
 		return false
@@ -178,8 +176,8 @@ func nameWords(name string) []string {
 	return words
 }
 
-// meant picks what a searched name may mean: exact names and aliases; else names
-// whose words it has; else the most alike.
+// meant returns what a searched name may mean: exact names and aliases; else names whose words it contains; else the
+// most similar.
 func meant(text string, list []candidate) named {
 	var picked []candidate
 	for _, c := range list {
@@ -198,7 +196,7 @@ func meant(text string, list []candidate) named {
 	for _, c := range picked {
 		result.keys = append(result.keys, c.key)
 		result.names = append(result.names, c.name)
-		// "chicken" means all its cuts; "chicken thighs" means these alone.
+		// "chicken" means all its cuts; "chicken thighs" means only these.
 		if family := strings.ToLower(c.family); family != "" && (family == c.name || slices.Contains(forms, family)) {
 			result.families = append(result.families, c.family)
 		}
@@ -222,7 +220,7 @@ func mostAlike(list []candidate) []candidate {
 	return top
 }
 
-// resolveNames fills in what the names of look-ups may mean, in one statement.
+// resolveNames fills in what the names in lookups may mean, in one statement.
 func (t *Tools) resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, lists ...[]condition) error {
 	if e.Match == nil {
 		return nil
@@ -255,9 +253,8 @@ func (t *Tools) resolveNames(ctx context.Context, tx pgx.Tx, e *domain.Entity, l
 	return nil
 }
 
-// lookupCondition finds rows by name: those linked to what the name means, and
-// always those that hold it literally, because a row may not be linked. Names of
-// things are whole words; a title is also found by a part of it.
+// lookupCondition finds rows by name: those linked to what the name means, and always those that contain it literally,
+// because a row may not be linked. Names of things match whole words; titles also match in part.
 func (t *Tools) lookupCondition(s *statement, e *domain.Entity, c *condition) {
 	sql := c.column.SQL() + "::text"
 	for i, text := range c.texts {

@@ -14,8 +14,8 @@ import (
 	"alfred/domain"
 )
 
-// merge adds rows to those that say the same thing already (the shopping list's
-// eggs), and inserts the rest. Rows of one call that are the same become one.
+// merge adds rows to existing ones that mean the same thing (the shopping list's eggs), and inserts the rest. Equal
+// rows within one call are combined.
 func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
 	if err := d.lockMerges(ctx, tx); err != nil {
 		return nil, err
@@ -57,10 +57,9 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 	return result, nil
 }
 
-// lockMerges lets the user's other sessions wait until this transaction ends: what
-// they add could be the same thing, and no row exists yet that could be locked.
-// No unique key says it, since rows that are bought already may repeat. One lock for
-// all tables, so that two decisions never wait for each other.
+// lockMerges makes the user's other sessions wait until this transaction ends: they may add the same thing, and no row
+// exists yet that could be locked. There is no unique key, since bought items may repeat. One lock covers all tables,
+// so that two decisions cannot deadlock.
 func (d *decision) lockMerges(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "alfred.merge."+d.scope.UserID.String())
 	if err != nil {
@@ -70,7 +69,7 @@ func (d *decision) lockMerges(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// unite sums rows that are the same; at says in which each row ended up.
+// unite combines equal rows; at says where each row ended up.
 func unite(e *domain.Entity, rows []map[string]any) ([]map[string]any, []int) {
 	var unique []map[string]any
 	at := make([]int, len(rows))
@@ -95,8 +94,8 @@ func takesPart(e *domain.Entity, row map[string]any) bool {
 	return e.Merge.Unless == "" || row[e.Merge.Unless] != true
 }
 
-// sameThing says that two rows are one by the merge rule. Two that link to the
-// same canonical row have the same name, whatever they call it.
+// sameThing reports whether the merge rule makes two rows one. Two rows linked to the same canonical row have the same
+// name, whatever their text.
 func sameThing(e *domain.Entity, a, b map[string]any) bool {
 	if !takesPart(e, a) || !takesPart(e, b) {
 		return false
@@ -106,7 +105,7 @@ func sameThing(e *domain.Entity, a, b map[string]any) bool {
 		if e.Match != nil && name == e.Match.Column {
 			linkA, linkB := a[e.Match.Link.Name], b[e.Match.Link.Name]
 			if linkA != nil && linkB != nil {
-				return fmt.Sprint(linkA) != fmt.Sprint(linkB) // a number from the database, its text from a look-up
+				return fmt.Sprint(linkA) != fmt.Sprint(linkB) // a number from the database, its text from a lookup
 			}
 		}
 
@@ -139,7 +138,7 @@ func sum(a, b any) any {
 	return json.Number(strings.TrimRight(total.FloatString(20), "0"))
 }
 
-// joined keeps both texts, the second unless the first has it.
+// joined keeps both texts, unless the first already contains the second.
 func joined(a, b any) any {
 	x, _ := a.(string)
 	y, _ := b.(string)
@@ -153,7 +152,7 @@ func joined(a, b any) any {
 	}
 }
 
-// sameAs reads and locks the rows that any of the given ones may be the same as.
+// sameAs reads and locks the rows that any of the given ones may duplicate.
 func (d *decision) sameAs(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*loaded, error) {
 	by := e.Column(e.Merge.By[0])
 	var names, links []string
@@ -193,8 +192,8 @@ func withKey(e *domain.Entity, row map[string]any, key string) map[string]any {
 	return copied
 }
 
-// addUp adds the sums to the rows that are there and fills what they have empty.
-// The addition is the database's, so that two at once both count.
+// addUp adds the sums to existing rows and fills their empty columns. The database does the addition, so that
+// concurrent ones both count.
 func (d *decision) addUp(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) error {
 	if len(rows) == 0 {
 		return nil

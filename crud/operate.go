@@ -17,11 +17,11 @@ import (
 	"alfred/registry"
 )
 
-// operateOp calls a function of the owner's.
+// operateOp calls a function of the domain's owner.
 type operateOp struct {
 	declared *domain.Operation
-	args     map[string]any // refs in place of keys
-	keys     map[string]any // keys in place of refs
+	args     map[string]any // with refs
+	keys     map[string]any // with keys
 	step     *step
 	before   map[*domain.Entity]map[string]string // versions by key
 	named    map[string]string                    // versions of the rows that the arguments name, by type and key
@@ -30,8 +30,7 @@ type operateOp struct {
 	this     string
 }
 
-// operationTimeout bounds a function: one that loops must not hold a turn and the rows
-// that it has locked.
+// operationTimeout bounds a function: an endless loop must not block a turn and the rows it has locked.
 const operationTimeout = "10s"
 
 func newOperation(s *step, o *domain.Operation) (*operateOp, *Error) {
@@ -99,7 +98,7 @@ func (op *operateOp) carryOut(ctx context.Context, d *decision, tx pgx.Tx) error
 	return nil
 }
 
-// lock locks the rows that the arguments name. What the user does not see is not there.
+// lock locks the rows that the arguments name. Rows the user cannot see do not exist.
 func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 	op.named = map[string]string{}
 	for _, c := range op.declared.Args.Columns {
@@ -138,8 +137,8 @@ func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return nil
 }
 
-// mustAsk keeps the declaration's word on when the user has to agree. What the user agreed
-// to is what was told: if the function would now say something else, it is asked again.
+// mustAsk follows the declaration on when the user has to agree. The user agrees to what was shown: if the function
+// would now do something else, it asks again.
 func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool, error) {
 	if op.step.sure {
 		return false, nil
@@ -172,8 +171,8 @@ func (op *operateOp) mustAsk(ctx context.Context, d *decision, tx pgx.Tx) (bool,
 	return true, nil
 }
 
-// changedSinceAsked says that the rows are no longer those that the user was asked about. Where
-// the owner's preview says what would be done, its sentences are what the user agreed to.
+// changedSinceAsked reports whether the rows changed since the user was asked. If the owner has a preview function, its
+// sentences are what the user agreed to.
 func (op *operateOp) changedSinceAsked() bool {
 	return op.declared.Preview == "" && op.step.versions != nil && !maps.Equal(op.step.versions, op.named)
 }
@@ -197,7 +196,7 @@ func (op *operateOp) confirmed(ctx context.Context, d *decision, tx pgx.Tx) (boo
 	}
 }
 
-// sentence says what would be done where the owner's function does not.
+// sentence says what would be done if the owner has no function for that.
 func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) string {
 	label := op.declared.On.Name
 	if found, err := d.tools.byKeys(ctx, tx, op.declared.On, ownColumns(op.declared.On), []string{op.this}); err == nil && len(found.rows) == 1 && op.declared.On.Label.Complete(found.rows[0]) {
@@ -213,8 +212,7 @@ func (op *operateOp) sentence(ctx context.Context, d *decision, tx pgx.Tx) strin
 	return strings.TrimSpace(fmt.Sprintf("This would %s: %s %s", strings.ReplaceAll(op.declared.Name, "_", " "), label, strings.Join(with, ", ")))
 }
 
-// call calls a function with named arguments; what is left out has its default. It returns
-// what the function says, where that is text.
+// call calls a function with named arguments; omitted ones have their defaults. It returns the function's text, if any.
 func (op *operateOp) call(ctx context.Context, tx pgx.Tx, function string) ([]string, error) {
 	s := &statement{}
 	var args []string
@@ -222,7 +220,7 @@ func (op *operateOp) call(ctx context.Context, tx pgx.Tx, function string) ([]st
 		if op.keys[c.Name] == nil && c.HasDefault {
 			continue
 		}
-		// The function knows its types; the tenant may not be allowed to name them.
+		// The function determines the types; the tenant may not be allowed to name them.
 		args = append(args, quoted(c.Name)+" => "+s.value(argument(op.keys[c.Name])))
 	}
 	if _, err := tx.Exec(ctx, "SET LOCAL statement_timeout = '"+operationTimeout+"'"); err != nil {
@@ -249,7 +247,7 @@ func (op *operateOp) call(ctx context.Context, tx pgx.Tx, function string) ([]st
 	return sentences, nil
 }
 
-// fault says what a function that does not work means for who called it.
+// fault words a function's failure for its caller.
 func (op *operateOp) fault(ctx context.Context, err error) error {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
@@ -263,7 +261,7 @@ func (op *operateOp) fault(ctx context.Context, err error) error {
 	return fmt.Errorf("call %s: %w", op.declared.Name, err)
 }
 
-// argument is a value in the form that every type of Postgres reads.
+// argument formats a value so that every Postgres type can parse it.
 func argument(value any) any {
 	switch v := value.(type) {
 	case nil:

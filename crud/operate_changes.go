@@ -14,7 +14,7 @@ import (
 // maxCompared is how many rows of a type are compared before and after an operation.
 const maxCompared = 5000
 
-// versions are the versions of the user's rows of a type.
+// versions returns the versions of the user's rows of a type.
 func (t *Tools) versions(ctx context.Context, tx pgx.Tx, e *domain.Entity) (map[string]string, error) {
 	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT %s::text, %s FROM %s WHERE %s ORDER BY %s LIMIT %d", qualified(e, e.Key), e.VersionSQL(), table(t.domain, e), e.Owned(), qualified(e, e.Key), maxCompared))
 	if err != nil {
@@ -34,8 +34,7 @@ func (t *Tools) versions(ctx context.Context, tx pgx.Tx, e *domain.Entity) (map[
 	return found, nil
 }
 
-// compare finds out what the function did to the rows that the user sees: whatever it
-// returns, these are the rows that have changed.
+// compare finds which of the user's visible rows the function changed, whatever it returned.
 func (op *operateOp) compare(ctx context.Context, d *decision, tx pgx.Tx) error {
 	for _, e := range op.declared.Changes {
 		after, err := d.tools.versions(ctx, tx, e)

@@ -11,24 +11,24 @@ import (
 	"alfred/registry"
 )
 
-// ConfirmError asks a person whether an operation shall be carried out: Text says what it would do.
+// ConfirmError asks a person to confirm an operation: Text says what it would do.
 type ConfirmError struct{ Text string }
 
-// Error is the question.
+// Error returns the question.
 func (e *ConfirmError) Error() string { return e.Text }
 
-// Asked is what a person wants done to a row: an operation with its other arguments.
+// Asked is an operation that a person wants to run on a row, with its other arguments.
 type Asked struct {
 	Operation string
 	Args      json.RawMessage
-	// Told is what the *ConfirmError said that would be done, "" before.
+	// Told is the text of the *ConfirmError, "" before there was one.
 	Told string
 	// Version, if not "", must be the row's.
 	Version string
 }
 
-// Operate carries out an operation for a person. Where the declaration has the user agree
-// first, it is *ConfirmError until asked.Told is what that said.
+// Operate runs an operation for a person. If the declaration requires approval, it returns *ConfirmError until
+// asked.Told is that error's text.
 func (t *Tools) Operate(ctx context.Context, tx pgx.Tx, user User, entityType, id string, asked Asked) (Row, error) {
 	e, fault := t.rowType(entityType)
 	if fault != nil {

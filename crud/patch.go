@@ -10,12 +10,11 @@ import (
 	"alfred/domain"
 )
 
-// patchDraft changes a draft's content by a merge patch (RFC 7396) and says in words
-// what it takes away. A list of child rows or of long texts may be given as an object
-// too, whose names are positions from 1: {"2": {...}} changes the second, null
-// removes it, a position after the last adds. A list given whole replaces the one
-// there is; it may not be shorter, nor share nothing with it, because an answer that
-// names only what changes would lose the rest. null and [] empty a list.
+// patchDraft applies a merge patch (RFC 7396) to a draft's content and says in words what it removes. A list of child
+// rows or of long texts may also be given as an object whose names are positions from 1: {"2": {...}} changes the
+// second, null removes it, a position past the end appends. A whole list replaces the existing one; it may not be
+// shorter or share nothing with it, because an answer that names only what changes would lose the rest. null and []
+// empty a list.
 func patchDraft(e *domain.Entity, content, patch map[string]any) (map[string]any, string, *Error) {
 	patched := maps.Clone(content)
 	if patched == nil {
@@ -47,8 +46,7 @@ func patchDraft(e *domain.Entity, content, patch map[string]any) (map[string]any
 	return patched, strings.Join(removed, " "), wrong.one()
 }
 
-// isLongList says that a column is a list of texts that a draft is mostly made of,
-// such as the steps of a method.
+// isLongList reports whether a column is a list of texts that makes up most of a draft, such as the steps of a method.
 func isLongList(e *domain.Entity, name string) bool {
 	c := e.Column(name)
 
@@ -105,7 +103,7 @@ func (l *listPatch) whole(list []any) ([]any, *Error) {
 	switch {
 	case len(list) == 0 || len(l.was) == 0, len(list) >= len(l.was) && (shared || len(list) > 1):
 		return list, nil
-	case l.child == nil && len(list) > 1 && (shared || 2*len(list) >= len(l.was)): // a method told more briefly
+	case l.child == nil && len(list) > 1 && (shared || 2*len(list) >= len(l.was)): // a list condensed into fewer texts
 		return list, nil
 	default:
 		return nil, failColumn(CodeBadArgument, l.name, `%s has %d entries and this would leave %d. Change single ones by position: {%q: {"2": ..., "3": null}}, `+
@@ -144,7 +142,7 @@ func (l *listPatch) byPosition(changes map[string]any) ([]any, *Error) {
 	return append(kept, added...), nil
 }
 
-// positions are the names in the order of their numbers.
+// positions returns the names in numerical order.
 func (l *listPatch) positions(changes map[string]any) []string {
 	names := slices.Sorted(maps.Keys(changes))
 	slices.SortStableFunc(names, func(a, b string) int { return number(a) - number(b) })
@@ -158,7 +156,7 @@ func number(text string) int {
 	return n
 }
 
-// position reads "2", or "ri_2" as rows without a ref of their own are called.
+// position parses "2", or "ri_2" as rows without a ref are called.
 func (l *listPatch) position(name string) (int, *Error) {
 	digits := name
 	if l.child != nil {
@@ -178,7 +176,7 @@ func shownName(name string) string {
 	return string(runes[:min(len(runes), 40)])
 }
 
-// called is what an entry is known by: a row's label, a text itself.
+// called is what identifies an entry to people: a row's label, or the text itself.
 func (l *listPatch) called(entry any) string {
 	row, isRow := entry.(map[string]any)
 	if !isRow || l.child == nil {
@@ -188,7 +186,7 @@ func (l *listPatch) called(entry any) string {
 	return folded(l.child.Entity.Label.Render(row))
 }
 
-// gone says what of the list is no longer there.
+// gone names the entries that are no longer in the list.
 func (l *listPatch) gone(now []any) string {
 	var names []string
 	left := slices.Clone(now)

@@ -11,14 +11,13 @@ import (
 	"alfred/registry"
 )
 
-// payload is one row to be written: columns checked and in stored form, children
-// by child type.
+// payload is one row to be written: checked columns in stored form, and children by type.
 type payload struct {
 	columns  map[string]any
 	children map[*domain.Child][]*payload
 }
 
-// newPayload checks a row to be created. Refs have been replaced by keys.
+// newPayload checks a row to be created. Refs must have been replaced by keys.
 func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*payload, *Error) {
 	p := &payload{columns: map[string]any{}, children: map[*domain.Child][]*payload{}}
 	var wrong faults
@@ -48,7 +47,7 @@ func newPayload(e *domain.Entity, data map[string]any, parent *domain.Child) (*p
 			continue
 		}
 		if value == nil && c.HasDefault {
-			continue // left out, so that the default applies
+			continue // omitted, so that the default applies
 		}
 		p.columns[c.Name] = value
 	}
@@ -95,9 +94,8 @@ func childPayloads(child *domain.Child, value any) ([]*payload, *Error) {
 	return rows, wrong.one()
 }
 
-// knownNames checks that every name in a row is a column or a child that may be
-// written. It comes before refs are looked up, which would take an owner's id for
-// an unknown ref.
+// knownNames checks that every name in a row is a writable column or child. It runs before refs are looked up, which
+// would report an owner's id as an unknown ref.
 func knownNames(e *domain.Entity, data map[string]any) *Error {
 	var wrong faults
 	for _, name := range slices.Sorted(maps.Keys(data)) {
@@ -122,8 +120,8 @@ func knownNames(e *domain.Entity, data map[string]any) *Error {
 	return wrong.one()
 }
 
-// isAnnotation says that a name is one that reads add beside the columns, such as
-// _recipe_id_label, which a model may hand back.
+// isAnnotation reports whether a read adds this name beside the columns, such as _recipe_id_label, which a model may
+// send back.
 func isAnnotation(e *domain.Entity, name string) bool {
 	inner, ok := strings.CutPrefix(name, "_")
 	inner, isLabel := strings.CutSuffix(inner, "_label")
@@ -131,8 +129,7 @@ func isAnnotation(e *domain.Entity, name string) bool {
 	return ok && isLabel && e.Column(inner) != nil
 }
 
-// writable checks that a model may write the column and brings the value to
-// stored form.
+// writable checks that a model may write the column and converts the value to stored form.
 func writable(e *domain.Entity, name string, value any) (*domain.Column, any, *Error) {
 	c, err := writableColumn(e, name)
 	if err != nil {
@@ -177,7 +174,7 @@ func writableNames(e *domain.Entity) []string {
 	return names
 }
 
-// missing are the columns that have to have a value and have none.
+// missing returns the required columns without a value.
 func missing(e *domain.Entity, p *payload, parent *domain.Child) []*domain.Column {
 	var columns []*domain.Column
 	for _, c := range e.Columns {
@@ -190,8 +187,8 @@ func missing(e *domain.Entity, p *payload, parent *domain.Child) []*domain.Colum
 	return columns
 }
 
-// compareStored checks that what the database holds is what was written: a value
-// that it rounded or cut would otherwise be saved as something the user never saw.
+// compareStored checks that the database stored what was written: otherwise a value that it rounded or truncated would
+// be saved as something the user never saw.
 func compareStored(e *domain.Entity, written, read map[string]any) *Error {
 	for _, name := range slices.Sorted(maps.Keys(written)) {
 		c := e.Column(name)

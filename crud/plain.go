@@ -9,12 +9,11 @@ import (
 	"alfred/registry"
 )
 
-// behind is a ref in brackets after a name, as prompts show rows.
+// behind matches a ref in brackets after a name, as prompts show rows.
 var behind = regexp.MustCompile(`\s*\((?:gen_)?[a-z][a-z_]*_\d+\)`)
 
-// plainTexts puts labels in place of the refs that a model wrote into texts: a ref
-// means nothing outside this conversation. A text that is nothing but a ref, where
-// no row is pointed at, is refused. The rows are changed in place.
+// plainTexts replaces refs that a model wrote into texts by labels: a ref means nothing outside this conversation. A
+// text that is only a ref, in a column that references nothing, is refused. The rows are changed in place.
 func (d *decision) plainTexts(ctx context.Context, e *domain.Entity, rows ...map[string]any) error {
 	p := &plainTexts{domain: d.tools.domain}
 	for _, row := range rows {
@@ -70,7 +69,7 @@ func (p *plainTexts) row(e *domain.Entity, row map[string]any, with func(column,
 	}
 }
 
-// children are a list of rows, or in a patch rows by position.
+// children are a list of rows or, in a patch, rows by position.
 func (p *plainTexts) children(child *domain.Child, value any, with func(column, text string) string) {
 	switch rows := value.(type) {
 	case []any:
@@ -88,7 +87,7 @@ func (p *plainTexts) children(child *domain.Child, value any, with func(column, 
 	}
 }
 
-// texts replaces the texts of a value: one, a list of them, or some by position.
+// texts replaces the texts in a value: one, a list, or some by position.
 func texts(value any, with func(string) string) any {
 	switch v := value.(type) {
 	case string:

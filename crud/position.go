@@ -8,17 +8,17 @@ import (
 	"alfred/domain"
 )
 
-// position is where a row stands in a list: the values of the order's terms, as
-// text. Unlike a count of rows before it, it stays right while others write.
+// position is a row's place in a list: the values of the order's terms, as text. Unlike an offset, it stays valid while
+// others write.
 type position []*string
 
-// errPosition answers positions that List has not told, or told of another list.
+// errPosition rejects cursors that List did not issue, or issued for another list.
 var errPosition = fail(CodeBadArgument, "This cursor is not one of ours; start again without it.")
 
-// page reads a list piece by piece.
+// page reads a list page by page.
 type page struct {
-	after position               // nil from the beginning
-	first func(*statement) *term // what orders before the type's order, nil for nothing
+	after position               // nil: from the beginning
+	first func(*statement) *term // what precedes the type's order, nil for nothing
 }
 
 // term is one term of an order: an expression and its type.
@@ -35,8 +35,8 @@ func (t *term) order() string {
 	return t.sql + " NULLS LAST"
 }
 
-// defaultOrder is the type's order with the key as the last tie-breaker, so that
-// the same rows always come in the same order and get the same refs.
+// defaultOrder is the type's order with the key as the final tie-breaker, so that the same rows always come in the same
+// order and get the same refs.
 func defaultOrder(e *domain.Entity) []*term {
 	var terms []*term
 	for _, by := range e.Order {
@@ -48,8 +48,8 @@ func defaultOrder(e *domain.Entity) []*term {
 	return append(terms, &term{sql: qualified(e, e.Key), sqlType: e.Key.Type})
 }
 
-// terms are the order with what comes first in it, a row's position, and the test
-// for rows behind the page before, "" on the first page.
+// terms returns the complete order, the SQL of a row's position, and the condition for rows after the previous page, ""
+// on the first.
 func (p *page) terms(s *statement, order []*term) (at, after string, all []*term) {
 	if p.first != nil {
 		order = append([]*term{p.first(s)}, order...)
@@ -70,7 +70,7 @@ func orderSQL(terms []*term) string {
 	return strings.Join(parts, ", ")
 }
 
-// positionSQL is a row's position.
+// positionSQL is the SQL of a row's position.
 func positionSQL(terms []*term) string {
 	parts := make([]string, len(terms))
 	for i, t := range terms {
@@ -80,8 +80,7 @@ func positionSQL(terms []*term) string {
 	return "ARRAY[" + strings.Join(parts, ", ") + "]"
 }
 
-// afterSQL holds for the rows behind a position: those that differ from it first
-// in a term in which they come later. Nulls are last.
+// afterSQL matches the rows after a position: the first term in which they differ sorts later. Nulls sort last.
 func afterSQL(s *statement, terms []*term, after position) string {
 	ways := []string{"FALSE"}
 	same := ""
@@ -103,21 +102,21 @@ func afterSQL(s *statement, terms []*term, after position) string {
 	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
-// encode makes a position of a list opaque: clients give it back, and read nothing in it.
+// encode makes an opaque cursor of a position: clients return it and read nothing in it.
 func (p position) encode(e *domain.Entity, query string) (string, error) {
 	raw, err := jsonRows(listed{Type: e.Type, Query: query, At: p})
 
 	return base64.RawURLEncoding.EncodeToString(raw), err
 }
 
-// listed is an encoded position: of which list, and where.
+// listed is a decoded cursor: which list, and where.
 type listed struct {
 	Type  string   `json:"type"`
 	Query string   `json:"query"`
 	At    position `json:"at"`
 }
 
-// decodePosition reads what encode made of a position in the same list; "" is nil.
+// decodePosition decodes a cursor of the same list; "" is nil.
 func decodePosition(text string, e *domain.Entity, query string, terms int) (position, *Error) {
 	if text == "" {
 		return nil, nil

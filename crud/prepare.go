@@ -12,10 +12,10 @@ import (
 	"alfred/registry"
 )
 
-// found is what the searches of a decision's calls found, before the transaction that carries the calls out.
+// found is what the searches of a decision's calls found, before the transaction that runs the calls.
 type found struct {
 	hits   map[recallKey][]recall.Hit
-	orders map[orderKey][]string // keys of rows, best first
+	orders map[orderKey][]string // row keys, best first
 }
 
 type recallKey struct {
@@ -25,16 +25,16 @@ type recallKey struct {
 
 type orderKey struct{ entity, text string }
 
-// Asker is for whom a decision's searches are made.
+// Asker says on whose behalf a decision searches.
 type Asker struct {
 	Scope registry.Scope
-	// ShownFrom is the first turn of the session that stands in the prompt: from there on nothing has to be recalled.
+	// ShownFrom is the first turn of the session that the prompt shows: later turns need not be recalled.
 	ShownFrom int
 }
 
-// Prepare checks nothing and changes nothing: it embeds every text that the calls will search for and searches, so that
-// neither an embedder nor a search is waited for by the transaction that writes. Filters are left to that one. An
-// embedder that fails is no error; the search then degrades and says so.
+// Prepare embeds every text that the calls search for and searches, so that the transaction that writes waits for
+// neither an embedder nor a search. It checks and changes nothing; filters are applied by that transaction. A failing
+// embedder is not an error: the search degrades and says so.
 func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, calls []Call) (Prepared, error) {
 	prepared := Prepared{calls: calls, found: found{hits: map[recallKey][]recall.Hit{}, orders: map[orderKey][]string{}}}
 	var texts []string
@@ -63,7 +63,7 @@ func (t *Tools) Prepare(ctx context.Context, beginner pg.Beginner, asker Asker, 
 	return prepared, err
 }
 
-// look searches for one call. What is wrong with the call is found when it is carried out.
+// look searches for one call. A faulty call is reported when it is executed.
 func (t *Tools) look(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, into *Prepared) error {
 	switch call.Tool {
 	case ToolRecall:
@@ -106,7 +106,7 @@ func (t *Tools) lookRead(ctx context.Context, tx pgx.Tx, call Call, into *Prepar
 	return nil
 }
 
-// limit is how many hits a recall returns, within bounds whatever was asked for.
+// limit bounds how many hits a recall returns.
 func (a *recallArgs) limit() int {
 	if a.Limit == nil {
 		return defaultHits

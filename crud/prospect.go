@@ -10,14 +10,14 @@ import (
 	"alfred/registry"
 )
 
-// CanBeUndone is what is said where rows are deleted and can be brought back.
+// CanBeUndone is said when rows are deleted that can be restored.
 const CanBeUndone = "This can be undone."
 
 // shallI ends a question that asks for permission.
 const shallI = "Shall I?"
 
-// prospect says whether what was noted can be taken back: what cannot be, by name; of what is deleted, that it can; else
-// nothing.
+// prospect says whether the recorded writes can be undone: it names what cannot be, says of deleted rows that they can,
+// and is "" otherwise.
 func (j *journal) prospect() string {
 	if j == nil {
 		return ""
@@ -36,7 +36,7 @@ func (j *journal) prospect() string {
 	return strings.Join(lost, " ")
 }
 
-// warn adds to the question whether what it asks for can be taken back.
+// warn adds to the question whether what it asks for can be undone.
 func (d *decision) warn(ctx context.Context, tx pgx.Tx, operations []operation) error {
 	if d.approval == nil || d.journal == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"alfred/registry"
 )
 
-// rankedRows is how many rows a ranked search returns unless a limit says otherwise.
+// rankedRows is how many rows a ranked search returns without a limit.
 const rankedRows = 20
 
 // readOp is db_read.
@@ -21,7 +21,7 @@ type readOp struct {
 	entity *domain.Entity
 	sel    selection
 	drafts []draft
-	tested []condition // of the query, for a value that Postgres cannot read
+	tested []condition // of the query, for a value that Postgres cannot parse
 	found  *loaded
 	notice string
 }
@@ -58,7 +58,7 @@ func (op *readOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	return suspectFilters(err, op.entity, op.tested)
 }
 
-// query is what the stored rows are read by; nil when only drafts are asked for.
+// query selects the stored rows; nil if only drafts are asked for.
 func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, error) {
 	filters, err := d.conditions(ctx, op.entity, op.args.Filters, op.drafts)
 	if err != nil {
@@ -98,7 +98,7 @@ func (op *readOp) query(ctx context.Context, d *decision, tx pgx.Tx) (*query, er
 	}}, nil
 }
 
-// ranked joins what the search for the text of a semantic filter found; nil without one.
+// ranked joins the result of a semantic filter's search; nil without one.
 func (op *readOp) ranked(d *decision, filters []condition) func(*statement) {
 	for i := range filters {
 		if filters[i].distance != "" {
@@ -109,7 +109,7 @@ func (op *readOp) ranked(d *decision, filters []condition) func(*statement) {
 	return nil
 }
 
-// order ranks by meaning or likeness where that is searched for, else by order_by.
+// order ranks by meaning or similarity if the read searches for it, else by order_by.
 func (op *readOp) order(d *decision, conditions []condition) (func(*statement), *Error) {
 	if dir := op.args.OrderDir; dir != "" && dir != "asc" && dir != "desc" {
 		return nil, fail(CodeBadArgument, "order_dir is asc or desc.")
@@ -153,8 +153,8 @@ func (op *readOp) order(d *decision, conditions []condition) (func(*statement), 
 	}, nil
 }
 
-// rankByMeaning orders as a search before this transaction did, which left no filter out of account: it ranked all rows.
-// Rows that it did not know, because they have no vector yet, come after them by their words.
+// rankByMeaning orders by the search that ran before this transaction, which ranked all rows regardless of filters.
+// Rows without an embedding follow, ordered by their words.
 func (d *decision) rankByMeaning(s *statement, e *domain.Entity, text string) {
 	var parts []string
 	for _, name := range e.Semantic.Columns() {
@@ -166,7 +166,7 @@ func (d *decision) rankByMeaning(s *statement, e *domain.Entity, text string) {
 		", concat_ws(' ', ", strings.Join(parts, ", "), ")) END DESC NULLS LAST")
 }
 
-// joinRanked is the join that gives rows their places in that search.
+// joinRanked joins each row's rank in that search.
 func (d *decision) joinRanked(e *domain.Entity, text string) func(*statement) {
 	return func(s *statement) {
 		s.add(" LEFT JOIN (SELECT u._key::", e.Key.Type, " AS _key, u._place FROM unnest(", s.value(d.found.orders[orderKey{e.Type, text}]),
@@ -174,11 +174,11 @@ func (d *decision) joinRanked(e *domain.Entity, text string) func(*statement) {
 	}
 }
 
-// conditions puts keys in place of refs and checks the filters. Drafts that the
-// read serves itself are taken out before, as rows that the table does not have.
+// conditions replaces refs by keys and checks the filters. Drafts that the read handles itself are removed first,
+// because the table does not contain them.
 func (d *decision) conditions(ctx context.Context, e *domain.Entity, filters []registry.Filter, drafts []draft) ([]condition, error) {
 	if _, fault := conditions(e, filters); fault != nil {
-		return nil, fault // shape first: it needs no look-up and says more
+		return nil, fault // check the shape first: it needs no lookup and yields a better error
 	}
 	without, decided := withoutDrafts(e, filters, drafts)
 	translated, err := d.registry.TranslateFilters(ctx, e, without)
@@ -225,13 +225,12 @@ func (op *readOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, e
 	return result, nil
 }
 
-// translate puts refs in place of keys; labels of rows known only by a foreign
-// key are read as the tenant.
+// translate replaces keys by refs; labels of rows known only by a foreign key are read as the tenant.
 func (d *decision) translate(ctx context.Context, tx pgx.Tx, results ...registry.Result) ([]registry.Translated, error) {
 	return d.registry.TranslateRows(ctx, results, d.tools.labels(tx, d.scope))
 }
 
-// labels reads labels of rows as the tenant, one statement for a type.
+// labels reads row labels as the tenant, one statement per type.
 func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 	return func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error) {
 		labels := make(map[string]string, len(ids))

@@ -19,7 +19,7 @@ const (
 	maxHitText  = 600
 )
 
-// recallOp is recall: a search over past turns and the user's rows.
+// recallOp is recall: a search of past turns and the user's rows.
 type recallOp struct {
 	args recallArgs
 	hits []recall.Hit
@@ -41,7 +41,7 @@ func (d *decision) newRecall(s *step) (operation, *Error) {
 	return op, nil
 }
 
-// run takes what was found before this transaction began.
+// run uses what was found before this transaction began.
 func (op *recallOp) run(_ context.Context, d *decision, _ pgx.Tx) error {
 	hits, searched := d.found.hits[recallKey{op.args.Query, op.args.limit()}]
 	if !searched {
@@ -52,8 +52,8 @@ func (op *recallOp) run(_ context.Context, d *decision, _ pgx.Tx) error {
 	return nil
 }
 
-// record lists the hits in their order, best first. Rows get refs; turns are told
-// by their number, those of other conversations without one.
+// record lists the hits in order, best first. Rows get refs; turns are identified by number, except those of other
+// conversations.
 func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
 	rows, err := op.rows(ctx, d, tx)
 	if err != nil {
@@ -81,8 +81,7 @@ func (op *recallOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 	return result, nil
 }
 
-// rows reads the rows among the hits, one statement for a type, and puts refs in
-// place of keys. The index is type/key.
+// rows reads the rows among the hits, one statement per type, and replaces keys by refs. The map's key is type/key.
 func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[string]map[string]any, error) {
 	var results []registry.Result
 	for _, e := range d.tools.domain.Entities {
@@ -148,8 +147,7 @@ func turnRow(session uuid.UUID, hit recall.Hit) map[string]any {
 	return row
 }
 
-// hitText is text of a past turn without what only its own time could read:
-// mention tokens and ids.
+// hitText is a past turn's text without what has lost its meaning: mention tokens and ids.
 func hitText(text string) string {
 	runes := []rune(registry.Scrub(withoutTokens(text)))
 	if len(runes) > maxHitText {

@@ -17,8 +17,8 @@ import (
 	"alfred/pg"
 )
 
-// valueError is a value that Postgres could not read, of which it says no column.
-// The probes read the values of one column each.
+// valueError is a value that Postgres could not parse without saying in which
+// column. Each probe reads the values of one column.
 type valueError struct {
 	err    error
 	probes []probe
@@ -32,16 +32,16 @@ type probe struct {
 func (e *valueError) Error() string { return e.err.Error() }
 func (e *valueError) Unwrap() error { return e.err }
 
-// nameless says that the error is about a value and names no column: a data
-// exception, or the rule of a domain type.
+// nameless reports whether the error concerns a value but names no column: a data
+// exception, or a domain type's rule.
 func nameless(err error) bool {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
 
 	return ok && (pgerrcode.IsDataException(pgErr.Code) || pgErr.Code == pgerrcode.CheckViolation && pgErr.TableName == "")
 }
 
-// suspectRows makes an error that names no column one that can be traced among
-// the rows that were written. Other errors stay as they are.
+// suspectRows attaches the written rows to an error that names no column, so that
+// it can be traced. Other errors stay as they are.
 func (t *Tools) suspectRows(err error, e *domain.Entity, rows []map[string]any) error {
 	if !nameless(err) {
 		return err

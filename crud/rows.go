@@ -17,13 +17,12 @@ import (
 	"alfred/registry"
 )
 
-// Row is one row for a user interface, keys included. Version changes with every
-// write and serves as an entity tag.
+// Row is one row for a user interface, keys included. Version changes with every write and serves as an ETag.
 type Row struct {
 	Key     string
 	Data    map[string]any
 	Version string
-	// Was is what a change without a version wrote over, by column.
+	// Was is what a change without a version overwrote, by column.
 	Was map[string]any
 }
 
@@ -79,9 +78,8 @@ func (t *Tools) Create(ctx context.Context, tx pgx.Tx, user User, entityType str
 	})
 }
 
-// Patch changes the columns that data names; null clears one. version, if not "",
-// must be the row's, else the error is CodeStale. Without one the row's Was says what was
-// written over, so that nobody's write is lost without a word.
+// Patch changes the columns that data names; null clears one. version, if not "", must be the row's, else the error is
+// CodeStale. Without one, the row's Was holds what was overwritten, so that no write is lost silently.
 func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string, data json.RawMessage) (Row, error) {
 	var was map[string]any
 	row, err := t.change(ctx, tx, user, entityType, domain.Update, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
@@ -112,7 +110,7 @@ func (t *Tools) Patch(ctx context.Context, tx pgx.Tx, user User, entityType, id,
 	return row, err
 }
 
-// differing are the written columns of a row that held something else before.
+// differing returns the written columns whose value changed.
 func differing(written, before, after map[string]any) map[string]any {
 	was := map[string]any{}
 	for name := range written {
@@ -160,7 +158,7 @@ func rowObject(data json.RawMessage) (map[string]any, *Error) {
 	return object, nil
 }
 
-// one reads a row whole, or fails with CodeNotFound.
+// one reads a whole row, or fails with CodeNotFound.
 func (t *Tools) one(ctx context.Context, tx pgx.Tx, e *domain.Entity, id string) (*loaded, error) {
 	if !isKeyOf(e, id) {
 		return nil, fail(CodeNotFound, "There is no such %s.", e.Name)
@@ -196,7 +194,7 @@ func (t *Tools) locked(ctx context.Context, tx pgx.Tx, e *domain.Entity, id, ver
 	return found, nil
 }
 
-// asUser runs work under the tenant's role and says what is wrong in words.
+// asUser runs work under the tenant's role and words its errors.
 func (t *Tools) asUser(ctx context.Context, tx pgx.Tx, user User, e *domain.Entity, work func(pgx.Tx) error) error {
 	err := pg.AsTenant(ctx, tx, user.ID, work)
 	if err == nil {
@@ -261,7 +259,7 @@ func (t *Tools) change(
 	return row, wrote(ctx, tx, user)
 }
 
-// wrote tells the user's running turns that rows are others now.
+// wrote tells the user's running turns that rows have changed.
 func wrote(ctx context.Context, tx pgx.Tx, user User) error {
 	if _, err := db.New().UserChange(ctx, tx, user.ID); err != nil {
 		return fmt.Errorf("note the change: %w", err)
@@ -270,8 +268,7 @@ func wrote(ctx context.Context, tx pgx.Tx, user User) error {
 	return nil
 }
 
-// enter makes the session's coming turn the place of the change, and lets the turn that runs know. The session must
-// be the user's.
+// enter attributes the change to the session's next turn, and notifies the running one. The session must be the user's.
 func (d *decision) enter(ctx context.Context, tx pgx.Tx, session uuid.UUID) error {
 	last, err := db.New().SessionChange(ctx, tx, &db.SessionChangeParams{ID: session, UserID: d.scope.UserID})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -13,23 +13,22 @@ import (
 	"alfred/registry"
 )
 
-// Seen is what a decision was made on. A row or a draft that has another version by
-// now was written meanwhile, by its user or by another program: the decision does not
-// write over it, but is made again on what there is.
+// Seen is what a decision was based on. If a row or draft has another version by now, its user or another program wrote
+// it meanwhile: the decision must not overwrite it, and is made again on the current state.
 type Seen struct {
 	Drafts map[string]int               // versions by ref
 	Rows   map[string]map[string]string // versions by type and key
-	// Shown are the columns of rows that stood in the prompt, by type and key. Nil where no prompt was asked.
+	// Shown are the columns of rows that the prompt contained, by type and key. Nil if no prompt was sent.
 	Shown map[string]map[string][]string
 }
 
-// newer are rows of one type that are no longer what the decision was made on.
+// newer are rows of one type that changed since the decision was made.
 type newer struct {
 	entity *domain.Entity
 	keys   []string
 }
 
-// asSeen refuses to write to rows that have changed since the decision's prompt was made.
+// asSeen refuses to write rows that have changed since the decision's prompt was built.
 func (d *decision) asSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity, found *loaded) error {
 	keys, err := d.changedSince(ctx, tx, d.bounds.Seen.Rows[e.Type], found.versions[e.Type])
 	if err != nil || len(keys) == 0 {
@@ -40,8 +39,8 @@ func (d *decision) asSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity, foun
 	return fail(CodeStale, "Nothing was written: of these %s, %d changed while you decided. What they are now follows; decide again.", e.Plural, len(keys))
 }
 
-// asShown refuses to write over what the decision's prompt did not show: a row that is named by its ref was meant as it
-// was seen, and a value that nobody has looked at is not replaced by what may have been meant as a change of another one.
+// asShown refuses to overwrite what the decision's prompt did not show. A row named by ref was meant as it was seen,
+// and a value the model never saw must not be replaced.
 func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) error {
 	var keys []string
 	for _, key := range found.keys(e) {
@@ -58,7 +57,7 @@ func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) er
 	return fail(CodeStale, "Nothing was written: you have not seen what would be changed of %d of these %s. What they are follows; decide again.", len(keys), e.Plural)
 }
 
-// askAnew asks the user again about rows that changed after the user was asked.
+// askAnew asks the user again about rows that changed after the question.
 func (d *decision) askAnew(ctx context.Context, tx pgx.Tx, s *step, found *loaded) error {
 	keys, err := d.changedSince(ctx, tx, s.versions, found.versions[s.entity.Type])
 	if err != nil || len(keys) == 0 {
@@ -70,8 +69,8 @@ func (d *decision) askAnew(ctx context.Context, tx pgx.Tx, s *step, found *loade
 	return nil
 }
 
-// changedSince are the keys of which there is another version than was seen, not counting
-// what this transaction has written itself, by triggers too.
+// changedSince returns the keys whose version differs from the one seen, not counting this transaction's own writes,
+// triggers included.
 func (d *decision) changedSince(ctx context.Context, tx pgx.Tx, seen, now map[string]string) ([]string, error) {
 	var keys, versions []string
 	for key, version := range now {
@@ -96,9 +95,9 @@ func (d *decision) changedSince(ctx context.Context, tx pgx.Tx, seen, now map[st
 	return others, nil
 }
 
-// ownSQL picks, of versions of rows that this transaction sees, those that it has made
-// itself: of others' transactions it sees none that began after its snapshot or has not
-// ended. A version is a transaction's number without its epoch, here the nearest one.
+// ownSQL selects, of the row versions visible to this transaction, those it wrote itself: of other transactions it sees
+// none that began after its snapshot or is still running. A version is a transaction id without its epoch; the nearest
+// one is assumed.
 const ownSQL = `
 	SELECT v.version
 	FROM unnest($1::text[]) AS v (version)
@@ -120,8 +119,7 @@ func ownVersions(ctx context.Context, tx pgx.Tx, versions []string) ([]string, e
 	return own, nil
 }
 
-// showNewer adds a read of what has changed meanwhile to the decision's results, so that
-// the next decision is made on it.
+// showNewer adds a read of what changed meanwhile to the decision's results, so that the next decision is based on it.
 func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 	if d.newer == nil {
 		return nil
@@ -147,8 +145,7 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// expected is the version that a draft must have to be written over: the one that was
-// seen, or the one that this decision has made of it.
+// expected is the version a draft must have to be overwritten: the one that was seen, or the one this decision made.
 func (d *decision) expected(ref string, read int) int {
 	if own, ok := d.drafted[ref]; ok {
 		return own

@@ -13,14 +13,14 @@ import (
 	"alfred/pg"
 )
 
-// What has become of a row since a conversation saw it.
+// What has happened to a row since a conversation saw it.
 const (
 	SinceChanged = "changed"
 	SinceGone    = "deleted"
 	SinceMade    = "created"
 )
 
-// Since is a row that is not as a fork knows it: rows are what they are now, whenever the fork begins.
+// Since is a row that differs from what a fork knows: rows are current, whenever the fork begins.
 type Since struct {
 	Ref        string `json:"ref,omitempty" doc:"Missing for a row that the fork does not know."`
 	EntityType string `json:"entity_type"`
@@ -29,7 +29,7 @@ type Since struct {
 	Turn       int    `json:"turn,omitempty" doc:"The turn of the conversation it was forked from that did it last; missing where none did."`
 }
 
-// since is what is known of rows that may not be as a fork knows them.
+// since is what is known about rows that may differ from what a fork knows.
 type since struct {
 	*Tools
 
@@ -39,8 +39,8 @@ type since struct {
 	now   map[rowKey]string
 }
 
-// Since are the rows that have been changed or deleted since a fork's parent saw them last at the turn at which it begins, and
-// those that the parent's later turns have made. What has been taken back is as it was.
+// Since returns the rows that were changed or deleted since a fork's parent last saw them at the turn where the fork
+// begins, and those that the parent's later turns created. Undone changes do not count.
 func (t *Tools) Since(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) ([]Since, error) {
 	s := &since{Tools: t, later: map[rowKey]*db.RowChangeSinceRow{}}
 	if err := s.load(ctx, tx, user, fork); err != nil {
@@ -99,7 +99,7 @@ func (s *since) load(ctx context.Context, tx pgx.Tx, user, fork uuid.UUID) (err 
 	return err
 }
 
-// takenBack are the rows that later turns wrote and that are as they were, since all of that has been taken back.
+// takenBack returns the rows that later turns wrote and that are unchanged, because all of those writes were undone.
 func (s *since) takenBack(ctx context.Context, tx pgx.Tx, user uuid.UUID) (map[rowKey]bool, error) {
 	keys, same := map[string][]string{}, map[rowKey]bool{}
 	for _, at := range s.order {
@@ -130,14 +130,14 @@ func (s *since) takenBack(ctx context.Context, tx pgx.Tx, user uuid.UUID) (map[r
 	})
 }
 
-// isChild says that rows of the type are told of with those that they belong to.
+// isChild reports whether rows of this type are reported with their parents.
 func (t *Tools) isChild(entityType string) bool {
 	return slices.ContainsFunc(t.domain.Entities, func(e *domain.Entity) bool {
 		return slices.ContainsFunc(e.Children, func(child *domain.Child) bool { return child.Entity.Type == entityType })
 	})
 }
 
-// versionsOf are the present versions of the user's rows: one query for each type, sent together.
+// versionsOf returns the current versions of the user's rows: one query per type, sent together.
 func (t *Tools) versionsOf(ctx context.Context, tx pgx.Tx, user uuid.UUID, keys map[string][]string) (map[rowKey]string, error) {
 	versions, batch := map[rowKey]string{}, &pgx.Batch{}
 	for _, e := range t.domain.Entities {

@@ -10,9 +10,8 @@ import (
 	"alfred/domain"
 )
 
-// mergeSingle creates the one row that a user may have of a type, or adds to it:
-// lists grow by what they lack, objects key by key, other columns are set. What is
-// left out stays, so that a wish said today forgets none of yesterday.
+// mergeSingle creates the only row that a user may have of a type, or adds to it: lists grow by what they lack, objects
+// are merged by key, other columns are set. Omitted columns stay, so that today's wish does not erase yesterday's.
 func (d *decision) mergeSingle(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows []map[string]any) (*saved, error) {
 	if len(rows) != 1 {
 		return nil, fail(CodeBadArgument, "There can be one row of %s; give one.", e.Table)
@@ -43,7 +42,7 @@ func (d *decision) mergeSingle(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	return &saved{keys: keys, merged: []bool{true}, written: []map[string]any{added}}, err
 }
 
-// addTo is what a column holds when value is added to what was there.
+// addTo returns a column's value after adding value to it.
 func addTo(c *domain.Column, was, value any) any {
 	switch more := value.(type) {
 	case []any:

@@ -18,46 +18,45 @@ import (
 	"alfred/registry"
 )
 
-// ToolUndo is the tool of what takes a turn back. No model calls it.
+// ToolUndo is the tool recorded for an undo. No model calls it.
 const ToolUndo = "undo"
 
-// Undoing is what shall be taken back.
+// Undoing is what to undo.
 type Undoing struct {
 	Turn   uuid.UUID
-	Number int  // of that turn, for words
-	Agreed bool // the user has agreed to what the declaration does not allow
+	Number int  // of that turn, for texts
+	Agreed bool // the user agreed to what the declaration does not allow
 }
 
-// undoing takes back one turn.
+// undoing is the undo of one turn.
 type undoing struct {
 	*decision
 	Undoing
 
 	writes []*formerWrite
 	later  map[rowKey]*db.RowChangeLaterRow
-	// done are the writes that were taken back, in order, and settled the rows of these.
+	// done are the undone writes, in order; settled are their rows.
 	done    []*formerWrite
 	settled map[rowKey]bool
 	// operated is what the inverses of operations changed.
 	operated []registry.Result
 }
 
-// formerWrite is one write of the turn that is taken back.
+// formerWrite is one write of the turn to undo.
 type formerWrite struct {
 	*db.RowChangeListRow
 
 	entity *domain.Entity
 	before image
 	after  map[string]string
-	now    image // the row before it was taken back
+	now    image // the row before the undo
 }
 
 type rowKey struct{ entityType, id string }
 
 func (w *formerWrite) at() rowKey { return rowKey{w.EntityType, w.EntityID} }
 
-// asBefore compares the rows with what they were before the turn. Where triggers make something else of what is given
-// back, an undo would not be one.
+// asBefore compares the rows with their state before the turn. If triggers alter what is restored, the undo fails.
 func (u *undoing) asBefore() error {
 	were := map[rowKey]image{}
 	for _, w := range u.done {
@@ -93,8 +92,8 @@ func spaced(label string) string {
 	return " " + label
 }
 
-// Undo takes back all that a turn has written, in the caller's transaction, or nothing: every row must be as the turn left
-// it, and nothing else may go with them. What is in the way stands in the Outcome, in a sentence; an error means that the
+// Undo undoes everything a turn wrote, in the caller's transaction, or nothing: every row must be as the turn left it,
+// and nothing else may be deleted with them. The Outcome says in a sentence what prevents it; an error means that the
 // database failed.
 func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what Undoing) (Outcome, error) {
 	scope.Actor = registry.ActorUser
@@ -163,7 +162,7 @@ func (u *undoing) takeBack(ctx context.Context, tx pgx.Tx) error {
 	return u.settleRefs(ctx, tx)
 }
 
-// read loads what the turn wrote, and what became of it since.
+// read loads what the turn wrote, and what has happened to it since.
 func (u *undoing) read(ctx context.Context, tx pgx.Tx) error {
 	q := db.New()
 	rows, err := q.RowChangeList(ctx, tx, u.Turn)
@@ -212,7 +211,7 @@ func unmarshal(raw json.RawMessage, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// fits says that the table still has the columns that are to be given.
+// fits checks that the table still has the columns to restore.
 func (w *formerWrite) fits() *Error {
 	for _, name := range slices.Sorted(maps.Keys(w.before)) {
 		if w.entity.Column(name) == nil {
@@ -223,7 +222,7 @@ func (w *formerWrite) fits() *Error {
 	return nil
 }
 
-// mustAgree says that taking it back does what the declaration does not let the assistant do, and asks.
+// mustAgree reports whether undoing does something the declaration does not let the assistant do, and asks.
 func (u *undoing) mustAgree() bool {
 	effects := map[string]bool{}
 	for _, w := range u.writes {
@@ -251,16 +250,16 @@ func (u *undoing) mustAgree() bool {
 	return true
 }
 
-// mustCall adds what takes an operation back to what the user has to agree to. One with a condition is asked for whatever
-// the row is like.
+// mustCall adds the inverse of an operation to what the user has to agree to. A conditional approval is always asked
+// for.
 func (u *undoing) mustCall(was formerCall, effects map[string]bool) {
 	if o := u.inverse(was); o != nil && !o.Confirm.Never {
 		effects["do "+spokenName(o)] = true
 	}
 }
 
-// decided takes back the writes of one decision: all are looked at before any is taken back, because what triggers did to
-// one for the sake of another goes back with that one.
+// decided undoes the writes of one decision. All are checked before any is undone, because what triggers did to one on
+// behalf of another is undone with that other.
 func (u *undoing) decided(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
 	if err := u.check(ctx, tx, writes); err != nil {
 		return err

@@ -19,13 +19,13 @@ type moved struct {
 	key    string
 	label  string
 	what   string
-	later  *db.RowChangeLaterRow // by whom, where a turn did it
+	later  *db.RowChangeLaterRow // who changed it, if a turn did
 }
 
 func (m *moved) Error() string { return m.entity.Type + " " + m.what }
 
-// check compares each row with how the decision left it, and locks it. What a later decision of the turn did to it is taken
-// back by now: that one was compared.
+// check compares each row with how the decision left it, and locks it. What a later decision of the turn did to it has
+// been undone by now: that one was compared.
 func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
 	rows, err := u.there(ctx, tx, writes)
 	if err != nil {
@@ -50,7 +50,7 @@ func (u *undoing) check(ctx context.Context, tx pgx.Tx, writes []*formerWrite) e
 
 func (u *undoing) there(ctx context.Context, tx pgx.Tx, writes []*formerWrite) (map[*domain.Entity]map[string]image, error) {
 	batch, found := &pgx.Batch{}, map[*domain.Entity]map[string]image{}
-	for _, e := range u.tools.domain.Entities { // in one order for all, so that two undos never wait for each other
+	for _, e := range u.tools.domain.Entities { // in a fixed order, so that two undos cannot deadlock
 		var keys []string
 		for _, w := range writes {
 			if w.entity == e {
@@ -74,8 +74,8 @@ func (u *undoing) there(ctx context.Context, tx pgx.Tx, writes []*formerWrite) (
 	return found, nil
 }
 
-// asLeft compares one row. Where later turns changed it and all of that has been taken back, it is compared with what the
-// last of these left: what the database counts up by itself has gone on.
+// asLeft compares one row. If later turns changed it and all of that was undone, it is compared with what the last of
+// those left: the database's own counters have advanced.
 func (u *undoing) asLeft(w *formerWrite) error {
 	later := u.later[w.at()]
 	gone, marks := w.after == nil, w.after
@@ -106,7 +106,7 @@ func (u *undoing) asLeft(w *formerWrite) error {
 	return u.moved(w.entity, w.EntityID, w.now, what)
 }
 
-// differs names a column of a row that is not as its marks say, "" for none.
+// differs names a column of a row that does not match its marks, "" for none.
 func differs(e *domain.Entity, row image, marks map[string]string) string {
 	for _, c := range e.Columns {
 		value, ok := row[c.Name]
@@ -127,7 +127,7 @@ func (u *undoing) moved(e *domain.Entity, key string, row image, what string) *m
 	return m
 }
 
-// labelOf is what people call a row, "" where its own columns do not say.
+// labelOf is what people call a row, "" if its own columns do not say.
 func labelOf(e *domain.Entity, row image) string {
 	plain := make(map[string]any, len(row))
 	for name, raw := range row {
@@ -143,7 +143,7 @@ func labelOf(e *domain.Entity, row image) string {
 	return registry.Scrub(e.Label.Render(plain))
 }
 
-// changedBy says which row is in the way, and by whom.
+// changedBy says which row is in the way, and who changed it.
 func (u *undoing) changedBy(ctx context.Context, tx pgx.Tx, m *moved) (string, error) {
 	if m.label == "" {
 		known, err := registry.New(tx, u.tools.domain, u.scope).LookupKeys(ctx, m.entity.Type, []string{m.key})

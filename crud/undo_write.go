@@ -15,7 +15,7 @@ import (
 	"alfred/registry"
 )
 
-// reverse takes back writes of one kind to rows of one type.
+// reverse undoes writes of one kind to rows of one type.
 func (u *undoing) reverse(ctx context.Context, tx pgx.Tx, writes []*formerWrite) error {
 	e, keys := writes[0].entity, make([]string, len(writes))
 	for i, w := range writes {
@@ -45,7 +45,7 @@ func (u *undoing) reverse(ctx context.Context, tx pgx.Tx, writes []*formerWrite)
 	return nil
 }
 
-// remove deletes rows that the turn created. Nothing else may go or change with them.
+// remove deletes rows that the turn created. Nothing else may be deleted or changed with them.
 func (u *undoing) remove(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string) error {
 	before := len(u.journal.writes)
 	if err := u.journal.deleting(ctx, tx, e, keys); err != nil {
@@ -74,7 +74,7 @@ func (u *undoing) remove(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys 
 	return written(e, tag, len(keys))
 }
 
-// restore inserts rows that the turn deleted, keys and all, as they were.
+// restore inserts rows that the turn deleted, with their keys, as they were.
 func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writes []*formerWrite, keys []string) error {
 	rows := make([]image, len(writes))
 	for i, w := range writes {
@@ -103,7 +103,7 @@ func (u *undoing) restore(ctx context.Context, tx pgx.Tx, e *domain.Entity, writ
 	return written(e, tag, len(keys))
 }
 
-// setBack gives the columns that the turn changed their old values.
+// setBack restores the previous values of the columns that the turn changed.
 func (u *undoing) setBack(ctx context.Context, tx pgx.Tx, e *domain.Entity, writes []*formerWrite, keys []string) error {
 	var columns []string
 	for _, w := range writes {
@@ -153,7 +153,7 @@ func (u *undoing) setBackSQL(e *domain.Entity, w *formerWrite) (*statement, erro
 	return s, nil
 }
 
-// called is what the write tells of an operation.
+// called decodes what the write recorded about an operation.
 func (w *formerWrite) called() (formerCall, error) {
 	var was formerCall
 	if err := exact.Decode(w.Before, &was); err != nil {
@@ -163,7 +163,7 @@ func (w *formerWrite) called() (formerCall, error) {
 	return was, nil
 }
 
-// inverse is the operation that takes one back, nil for none.
+// inverse is the operation that undoes one, nil for none.
 func (u *undoing) inverse(was formerCall) *domain.Operation {
 	if o := u.tools.domain.Operation(was.Operation); o != nil {
 		return o.Inverse
@@ -172,7 +172,7 @@ func (u *undoing) inverse(was formerCall) *domain.Operation {
 	return nil
 }
 
-// callInverse calls what takes an operation back, with the same arguments as far as it has them.
+// callInverse calls an operation's inverse, with those of the same arguments that it takes.
 func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) error {
 	was, err := w.called()
 	if err != nil || was.Reached {
@@ -197,7 +197,7 @@ func (u *undoing) callInverse(ctx context.Context, tx pgx.Tx, w *formerWrite) er
 	return nil
 }
 
-// settleRefs lets refs say what the rows have become: drafts that were saved are drafts again, what came back is there.
+// settleRefs updates refs to what the rows have become: saved drafts are drafts again, restored rows exist.
 func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 	drafts := map[rowKey]string{}
 	for _, w := range u.done {
@@ -224,7 +224,7 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 		}
 		s.record.total = len(part.Rows)
 		var saved []string
-		if part.Action == registry.ActionDeletedUser { // a draft again has no row to bury
+		if part.Action == registry.ActionDeletedUser { // a row that is a draft again must not be buried
 			part.Rows = slices.DeleteFunc(part.Rows, func(row map[string]any) bool {
 				ref := drafts[rowKey{part.Entity.Type, keyText(row, part.Entity)}]
 				if ref != "" {
@@ -245,7 +245,8 @@ func (u *undoing) settleRefs(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// settleDraft makes a draft of what was saved of it, or saves it again. It returns the draft's ref where that is a draft now.
+// settleDraft turns a saved row back into its draft, or saves it again. It returns the draft's ref if it is a draft
+// now.
 func (u *undoing) settleDraft(ctx context.Context, w *formerWrite) (string, error) {
 	if w.Action == registry.ActionDeleted {
 		_, err := u.registry.SaveAgain(ctx, *w.Draft, w.EntityType, w.EntityID)
@@ -264,13 +265,14 @@ var undone = map[string]string{
 	registry.ActionCreated: registry.ActionDeletedUser, registry.ActionDeleted: registry.ActionCreatedUser, registry.ActionUpdated: registry.ActionUpdatedUser,
 }
 
-// parts are the rows that the undo reached, by type and by what became of them. What is there is read as it is now.
+// parts returns the rows that the undo affected, by type and by what became of them. Existing rows are read in their
+// current state.
 func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, error) {
 	final, order := map[rowKey]*formerWrite{}, []rowKey{}
 	for _, w := range u.done {
 		at := rowKey{w.EntityType, w.EntityID}
 		if undone[w.Action] == "" {
-			continue // an operation: what its inverse changed stands in operated
+			continue // an operation: what its inverse changed is in operated
 		}
 		if final[at] == nil {
 			order = append(order, at)
@@ -303,7 +305,7 @@ func (u *undoing) parts(ctx context.Context, tx pgx.Tx) ([]registry.Result, erro
 	return parts, err
 }
 
-// reread puts rows as they are now in place of what is known of them, but for those that are gone.
+// reread replaces what is known of rows by their current state, except for those that are gone.
 func (t *Tools) reread(ctx context.Context, tx pgx.Tx, part *registry.Result) error {
 	if part.Action == registry.ActionDeletedUser {
 		return nil
@@ -321,8 +323,8 @@ func (t *Tools) reread(ctx context.Context, tx pgx.Tx, part *registry.Result) er
 	return nil
 }
 
-// row is the row as models may see it, before it was taken back. What it points at is left out where that goes too: it would
-// get a ref for nothing.
+// row returns the row as models may see it, before the undo. References to rows that are removed too are left out: they
+// would get refs for nothing.
 func (w *formerWrite) row(final map[rowKey]*formerWrite) map[string]any {
 	row := map[string]any{w.entity.Key.Name: w.EntityID}
 	for _, c := range visible(w.entity) {

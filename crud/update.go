@@ -109,8 +109,8 @@ func changes(e *domain.Entity, data map[string]any) (map[string]any, *Error) {
 	return written, wrong.one()
 }
 
-// update writes the same columns to the rows and reads them back. A new name is
-// linked anew, else the row would go on standing for what it was called before.
+// update writes the same columns to the rows and reads them back. A new name is linked again; otherwise the row would
+// still stand for its old name.
 func (d *decision) update(ctx context.Context, tx pgx.Tx, e *domain.Entity, keys []string, columns map[string]any) (*loaded, error) {
 	row := columns
 	if m := e.Match; m != nil && columns[m.Column] != nil && columns[m.Link.Name] == nil {
@@ -191,8 +191,8 @@ func (op *updateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record,
 	return result, nil
 }
 
-// was is what the written columns held before, for a reply that tells the change.
-// References are left out: their keys are not for a model.
+// was returns the written columns' previous values, so that the reply can state the change. References are left out:
+// their keys are not for a model.
 func (op *updateOp) was(row map[string]any) map[string]any {
 	old := map[string]any{}
 	for name := range op.written {

@@ -11,13 +11,13 @@ import (
 	"alfred/domain"
 )
 
-// emptyIsNull says that "" in such a column means no value: it cannot be one.
+// emptyIsNull reports whether "" in such a column means null, because it cannot be a value.
 func emptyIsNull(c *domain.Column) bool {
 	return c.FK != nil || len(c.Enum) > 0 || c.Kind != domain.KindText
 }
 
-// scalar is the text form of one value of a kind, for Postgres to parse, or a
-// sentence fragment that says what the value has to be.
+// scalar returns the text of a value of this kind, for Postgres to parse, or a phrase that says what the value has to
+// be.
 func scalar(c *domain.Column, kind domain.Kind, value any) (string, *Error) {
 	switch kind {
 	case domain.KindBool:
@@ -59,7 +59,7 @@ func numberText(c *domain.Column, value any) (string, *Error) {
 	case string:
 		text = strings.TrimSpace(v)
 	}
-	// The exponent is bounded because a Rat writes it out.
+	// The exponent is bounded because a Rat is written out in full.
 	if len(text) == 0 || len(text) > 60 || strings.ContainsAny(text, "/_xXpP") {
 		return "", failColumn(CodeBadValue, c.Name, "%s has to be a number.", c.Name)
 	}
@@ -115,13 +115,13 @@ func enumText(c *domain.Column, value any) (string, *Error) {
 	return c.Enum[at], nil
 }
 
-// integral says that a column holds whole numbers only.
+// integral reports whether a column holds only whole numbers.
 func integral(c *domain.Column) bool {
 	return c.Type == "integer" || c.Type == "bigint" || c.Type == "smallint"
 }
 
-// integerBits is how many bits a whole number of the column's type has, without
-// its sign. Postgres says that a number is out of range, and not of which column.
+// integerBits is the number of bits, without the sign, of the column's integer type. Postgres reports an out-of-range
+// number without naming the column.
 func integerBits(c *domain.Column) int {
 	switch c.Type {
 	case "smallint":
@@ -133,9 +133,8 @@ func integerBits(c *domain.Column) int {
 	}
 }
 
-// stored brings a value to the form in which a row is written: checked against
-// the column, "" as null where it cannot be a value, numbers as numbers. Keys of
-// other rows are put in before.
+// stored converts a value to the form in which it is written: checked against the column, "" as null if it cannot be a
+// value, numbers as numbers. Keys of other rows must have been substituted before.
 func stored(c *domain.Column, value any) (any, *Error) {
 	if text, ok := value.(string); ok && text == "" && emptyIsNull(c) {
 		value = nil
@@ -164,8 +163,8 @@ func stored(c *domain.Column, value any) (any, *Error) {
 	}
 }
 
-// reference is the key or the ref of another row; what it names was or will be
-// checked. A user interface may give a key that is a number as one.
+// reference is the key or ref of another row; whether that exists is checked elsewhere. A user interface may send a
+// numeric key as a number.
 func reference(c *domain.Column, value any) (any, *Error) {
 	if number, ok := value.(json.Number); ok && (c.Kind == domain.KindNumber || c.Elem == domain.KindNumber) {
 		return number.String(), nil
@@ -231,8 +230,8 @@ func storedList(c *domain.Column, value any) (any, *Error) {
 	return out, nil
 }
 
-// same says that the database holds what was written. Numbers compare by value
-// and times by instant; everything else exactly.
+// same reports whether the database stored what was written. Numbers compare by value and times by instant; everything
+// else exactly.
 func same(c *domain.Column, kind domain.Kind, written, read any) bool {
 	if written == nil || read == nil {
 		return written == nil && read == nil
@@ -257,7 +256,7 @@ func same(c *domain.Column, kind domain.Kind, written, read any) bool {
 
 		return okA && okB && a.Equal(b)
 	case domain.KindTime, domain.KindUUID:
-		return true // Postgres rewrites their text and loses nothing
+		return true // Postgres reformats their text without losing anything
 	case domain.KindJSON:
 		return sameJSON(written, read)
 	default:

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// wordPattern is the regular expression that finds a name as whole words, in the
-// singular and the plural, so that "egg" finds eggs and no eggplant. It means the
-// same to Postgres, as an ARE without case, between edges.
+// wordPattern is a regular expression that finds a name as whole words, singular and plural, so that "egg" finds eggs
+// but not eggplant. Between word boundaries, it means the same to Postgres as a case-insensitive ARE.
 func wordPattern(name string) string {
 	name = strings.Join(strings.Fields(name), " ")
 	forms := regexp.QuoteMeta(name)
@@ -23,8 +22,8 @@ func wordPattern(name string) string {
 	return "(?:" + forms + ")(?:e?s)?"
 }
 
-// sqlWords is wordPattern for the operator ~*. What does not begin or end with a
-// letter or digit has no edge there.
+// sqlWords is wordPattern for the operator ~*. There is no boundary before or after a character that is neither letter
+// nor digit.
 func sqlWords(name string) string {
 	name = strings.TrimSpace(name)
 	first, _ := utf8.DecodeRuneInString(name)
@@ -40,7 +39,7 @@ func sqlWords(name string) string {
 	return pattern
 }
 
-// holdsWords says that a text holds a name as whole words.
+// holdsWords reports whether a text contains a name as whole words.
 func holdsWords(text, name string) bool {
 	const edge = `[^\pL\pN_]`
 	compiled, err := regexp.Compile(`(?i)(?:^|` + edge + `)` + wordPattern(name) + `(?:$|` + edge + `)`)

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Attach makes a declaration's views by the SQL of Views, in place of those that stand.
+// Attach replaces a declaration's views by executing the SQL of Views.
 func Attach(ctx context.Context, db DB, decl *Declaration, sql string) error {
 	body := strings.NewReplacer("\nBEGIN;\n", "\n", "\nCOMMIT;\n", "\n").Replace(sql)
 
@@ -52,8 +52,7 @@ SELECT coalesce(string_agg(drop, '; '), '') FROM (
     WHERE (p.prorettype = 'trigger'::regtype OR p.proname LIKE 'do\_%' OR p.proname LIKE 'preview\_%') AND p.pronamespace = to_regnamespace(quote_ident($1))
 ) AS x`
 
-// Detach drops a declaration's views, so that their tables can be changed. Which user is
-// which account stays.
+// Detach drops a declaration's views, so that their tables can be altered. The mapping of users to accounts stays.
 func Detach(ctx context.Context, db DB, decl *Declaration) error {
 	return script(ctx, db, "detach "+decl.Schema, func(tx pgx.Tx) (string, error) { return detached(ctx, tx, decl) })
 }
@@ -64,8 +63,8 @@ func detached(ctx context.Context, tx pgx.Tx, decl *Declaration) (drop string, e
 	return drop, err
 }
 
-// Drop takes away all that Views made: the schema, the grants on the owner's objects and
-// the role, which stays where another database still uses it.
+// Drop removes everything Views made: the schema, the grants on the owner's objects and the role, which stays if
+// another database still uses it.
 func Drop(ctx context.Context, db DB, decl *Declaration) error {
 	role := pgx.Identifier{ViewRole(decl.Schema)}.Sanitize()
 

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Open loads a declaration and binds it to the catalog of db: the usual way to
-// get a Domain. A mismatch is a *CheckError that lists all of them.
+// Open loads a declaration and binds it to db's catalog: the usual way to get a Domain. Mismatches are a *CheckError
+// that lists all of them.
 func Open(ctx context.Context, db DB, fsys fs.FS, file string) (*Domain, error) {
 	decl, err := Load(fsys, file)
 	if err != nil {
@@ -21,8 +21,8 @@ func Open(ctx context.Context, db DB, fsys fs.FS, file string) (*Domain, error) 
 	return Bind(ctx, db, decl)
 }
 
-// Bind checks a declaration against the live catalog and joins both. A mismatch
-// is a *CheckError that lists all of them.
+// Bind checks a declaration against the live catalog and combines both. Mismatches are a *CheckError that lists all of
+// them.
 func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
@@ -45,13 +45,12 @@ func Bind(ctx context.Context, db DB, decl *Declaration) (*Domain, error) {
 	return New(b.domain), nil
 }
 
-// rollback ends a read-only transaction; a failure means that the connection is
-// gone, and the transaction with it.
+// rollback ends a read-only transaction. If it fails, the connection is gone, and the transaction with it.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(context.WithoutCancel(ctx))
 }
 
-// binder joins one declaration and one catalog; all problems land in check.
+// binder combines one declaration and one catalog; all problems go to check.
 type binder struct {
 	decl   *Declaration
 	cat    *catalog
@@ -148,8 +147,8 @@ func (b *binder) entityProblemf(i int, field, format string, args ...any) {
 	b.problemf(at, b.decl.Entities[i].Type+": "+format, args...)
 }
 
-// entityAt is the bound entity of declaration i, or nil when its table or type
-// was no good, which is reported already.
+// entityAt is the bound entity of declaration i, or nil if its table or type was invalid, which has been reported
+// already.
 func (b *binder) entityAt(i int) *Entity {
 	for _, e := range b.domain.Entities {
 		if e.Type == b.decl.Entities[i].Type && e.Table == b.decl.Entities[i].Table {
@@ -221,8 +220,8 @@ func (b *binder) bindEntity(i int) {
 	b.checkReading(i, e, table)
 }
 
-// bindRights notes what may be done to rows besides what the declaration says, and takes a view's version out of what is
-// read and written. The right to update it is the right to lock rows, and to nothing else, since no view lets it be written.
+// bindRights records what may be done to rows beyond the declaration, and excludes a view's version column from reads
+// and writes. The privilege to update that column only allows locking rows, since no view lets it be written.
 func bindRights(e *Entity, table *catalogTable) {
 	e.Lockable = len(table.updatable) > 0
 	e.Removable = table.undoDelete
@@ -233,7 +232,7 @@ func bindRights(e *Entity, table *catalogTable) {
 	table.updatable = without(table.updatable, []string{versionColumn})
 }
 
-// refType says whether {type}_{n} and gen_{type}_{n} can be read in one way only.
+// refType reports whether {type}_{n} and gen_{type}_{n} can be parsed unambiguously.
 func refType(name string) bool {
 	words := strings.Split(name, "_")
 	if words[0] == "gen" {
@@ -258,8 +257,8 @@ func defaultNames(e *Entity) {
 	}
 }
 
-// bindKey finds the one column that identifies a row for everybody; a key that
-// is unique per tenant only would let two tenants' rows share an embedding.
+// bindKey finds the single column that identifies a row globally: with a key unique only per tenant, two tenants' rows
+// could share an embedding.
 func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 	name := b.decl.Entities[i].Key
 	if name == "" && len(table.primary) == 1 {
@@ -277,7 +276,7 @@ func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 	switch {
 	case key == nil:
 		b.entityProblemf(i, "key", "column %s does not exist in %s", name, e.Table)
-	case table.view && table.from[name] == (origin{}): // put together by the view: what tells that it is one is the probe
+	case table.view && table.from[name] == (origin{}): // computed by the view: only the probe can tell whether it is unique
 		e.Key = key
 	case !table.unique(name) || key.Nullable:
 		b.entityProblemf(i, "key", "column %s is not unique and not null by itself", name)
@@ -292,8 +291,7 @@ func (b *binder) bindKey(i int, e *Entity, table *catalogTable) {
 	b.bindSpeakable(i, e)
 }
 
-// bindSpeakable shows the key as a column of its own, since the key itself is a ref wherever
-// it stands.
+// bindSpeakable exposes the key as a separate column, since the key itself always appears as a ref.
 func (b *binder) bindSpeakable(i int, e *Entity) {
 	e.Speakable = b.decl.Entities[i].Speakable
 
@@ -324,8 +322,8 @@ func keyKind(c *Column) bool {
 	}
 }
 
-// bindHidden marks what models never see: the owner, what no model can read, keys
-// of rows that have no ref, and what the declaration names.
+// bindHidden marks what models never see: the owner, unreadable columns, keys of rows that have no ref, and what the
+// declaration names.
 func (b *binder) bindHidden(i int, e *Entity) {
 	decl := &b.decl.Entities[i]
 	b.columnsExist(i, "hidden", e, decl.Hidden)
@@ -338,7 +336,7 @@ func (b *binder) bindHidden(i int, e *Entity) {
 	}
 }
 
-// foreignID says whether the column holds identifiers for which there is no ref.
+// foreignID reports whether the column holds identifiers that have no ref.
 func foreignID(c *Column) bool {
 	if c.FK != nil {
 		return c.FK.Entity == nil
@@ -347,8 +345,7 @@ func foreignID(c *Column) bool {
 	return c.Kind == KindUUID || c.Elem == KindUUID
 }
 
-// columnsExist reports names that are no column of the entity, and says whether
-// all are.
+// columnsExist reports names that are not columns of the entity, and whether all of them are.
 func (b *binder) columnsExist(i int, field string, e *Entity, names []string) bool {
 	ok := true
 

@@ -9,12 +9,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// CheckSQL is a check over a relation named rows that source, a query, gives.
+// CheckSQL is a check applied to the rows of a query, which it sees as a relation named rows.
 func CheckSQL(source, check string) string {
 	return "WITH rows AS (" + source + ") SELECT said FROM (" + check + ") AS found (said) WHERE said IS NOT NULL"
 }
 
-// eachCheck has Postgres plan the checks of rows.
+// eachCheck makes Postgres plan the checks of rows.
 func (b *binder) eachCheck(ctx context.Context, tx pgx.Tx) error {
 	for i := range b.decl.Entities {
 		e := b.entityAt(i)

@@ -2,7 +2,7 @@ package domain
 
 import "fmt"
 
-// bindFold marks columns of free words.
+// bindFold marks columns of free-form words.
 func (b *binder) bindFold(i int, e *Entity) {
 	for n, name := range b.decl.Entities[i].Fold {
 		field := fmt.Sprintf("fold[%d]", n)
@@ -21,8 +21,7 @@ func (b *binder) bindFold(i int, e *Entity) {
 	}
 }
 
-// checkLabel keeps keys out of labels, which are made from rows before any key in
-// them has become a ref.
+// checkLabel keeps keys out of labels, which are rendered before keys are replaced by refs.
 func (b *binder) checkLabel(i int, e *Entity) {
 	for _, name := range e.Label.Columns() {
 		c := e.Column(name)

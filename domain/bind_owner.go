@@ -36,8 +36,7 @@ func (b *binder) bindOwner(i int, e *Entity, table *catalogTable) {
 	e.Singleton = owner != nil && table.unique(name)
 }
 
-// bindViewOwner finds the column that says whose row it is, where the view has one. The
-// view itself keeps users apart and fills it.
+// bindViewOwner finds the view's owner column, if it has one. The view itself separates users and fills it.
 func (b *binder) bindViewOwner(i int, e *Entity, table *catalogTable) {
 	name := b.decl.Entities[i].Owner
 	if name == "" {

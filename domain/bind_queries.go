@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// eachComputed adds computed columns; Postgres tells their types.
+// eachComputed adds computed columns; Postgres determines their types.
 func (b *binder) eachComputed(ctx context.Context, tx pgx.Tx) error {
 	for i := range b.decl.Entities {
 		e := b.entityAt(i)
@@ -86,7 +86,7 @@ func (b *binder) checkQueries(ctx context.Context, tx pgx.Tx) error {
 	return b.checkQuery(ctx, tx, "$.guidance", b.decl.Guidance, 2)
 }
 
-// checkQuery has Postgres plan a statement, without running it.
+// checkQuery makes Postgres plan a statement, without running it.
 func (b *binder) checkQuery(ctx context.Context, tx pgx.Tx, at, sql string, columns int) error {
 	types, err := describe(ctx, tx, sql)
 
@@ -119,8 +119,8 @@ func typeNames(types []sqlType) []string {
 	return names
 }
 
-// describe returns the types of a statement's columns, under a savepoint, so
-// that one that is refused leaves the transaction usable.
+// describe returns the types of a statement's columns, under a savepoint, so that a rejected one leaves the transaction
+// usable.
 func describe(ctx context.Context, tx pgx.Tx, sql string) ([]sqlType, error) {
 	inner, err := tx.Begin(ctx)
 	if err != nil {

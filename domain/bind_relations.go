@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// bindForeignKeys turns foreign keys into references between entity types. One
-// between rows of tenants has to carry the owner: Postgres checks foreign keys
-// without row-level security, so a plain one accepts another tenant's key.
+// bindForeignKeys turns foreign keys into references between entity types. A foreign key between tenants' rows must
+// include the owner: Postgres checks foreign keys without row-level security, so a plain one accepts another tenant's
+// key.
 func (b *binder) bindForeignKeys(i int, e *Entity) {
 	table := b.tables[e.Type]
 	plain := map[*Column]*Entity{}
@@ -30,9 +30,9 @@ func (b *binder) bindForeignKeys(i int, e *Entity) {
 		}
 
 		switch {
-		case composite, column == e.Owner: // the owner itself names no other's row
+		case composite, column == e.Owner: // the owner column itself cannot reference another user's row
 			plain[column] = nil
-		case table.view: // its view or trigger refuses rows that the user does not see
+		case table.view: // its view or trigger refuses rows that the user cannot see
 		case target.Entity.Owner != nil:
 			if _, seen := plain[column]; !seen {
 				plain[column] = target.Entity
@@ -55,7 +55,7 @@ func (b *binder) bindForeignKeys(i int, e *Entity) {
 	}
 }
 
-// hideKeys marks the columns of a foreign key that no single ref can stand for.
+// hideKeys hides the columns of a foreign key that no single ref can represent.
 func (b *binder) hideKeys(e *Entity, fk catalogFK) {
 	for _, name := range fk.columns {
 		if c := e.Column(name); c != nil && c.FK == nil && c != e.Owner && b.byTable(fk.table) == nil {
@@ -80,8 +80,8 @@ func keyName(e *Entity) string {
 	return e.Key.Name
 }
 
-// foreignKey reads one constraint: the column that holds the other row's key,
-// what it points to, and whether the owner goes with it.
+// foreignKey reads one constraint: the column that holds the other row's key, its target, and whether it includes the
+// owner.
 func (b *binder) foreignKey(e *Entity, fk catalogFK) (*Column, *ForeignKey, bool) {
 	target := &ForeignKey{Table: fk.table, OnDelete: fk.onDelete}
 	if fk.schema == b.decl.Schema {
@@ -105,7 +105,7 @@ func (b *binder) foreignKey(e *Entity, fk catalogFK) (*Column, *ForeignKey, bool
 
 	target.Column = restTarget[0]
 
-	// A reference to something else than the key, a code say, is a value.
+	// A reference to anything but the key, such as a code, is a plain value.
 	if target.Entity != nil && target.Entity.Key != nil && target.Entity.Key.Name != target.Column {
 		return nil, nil, false
 	}
@@ -113,8 +113,8 @@ func (b *binder) foreignKey(e *Entity, fk catalogFK) (*Column, *ForeignKey, bool
 	return e.Column(rest[0]), target, composite
 }
 
-// bindReferences adds references that no foreign key can declare, such as those
-// in an array. Nothing checks the tenant there, so they lead to shared rows only.
+// bindReferences adds references that no foreign key can declare, such as those in an array. Nothing checks their
+// tenant, so they may only target shared rows.
 func (b *binder) bindReferences(i int, e *Entity) {
 	for _, name := range sortedKeys(b.decl.Entities[i].References) {
 		field := "references." + name
@@ -204,8 +204,8 @@ func (b *binder) bindOrder(i int, e *Entity) {
 	}
 }
 
-// bindSets fills the column sets: summary is what is declared, or all that may be
-// seen but the other sets; each further set is the summary and its own columns.
+// bindSets fills the column sets: summary is what is declared, or everything visible outside the other sets; each
+// further set is the summary plus its own columns.
 func (b *binder) bindSets(i int, e *Entity) {
 	decl := &b.decl.Entities[i]
 
@@ -259,7 +259,7 @@ func visible(e *Entity, without []string) []string {
 	return names
 }
 
-// bindRelations binds what joins entities: children, match and merge.
+// bindRelations binds what connects entities: children, match and merge.
 func (b *binder) bindRelations(i int, e *Entity) {
 	decl := &b.decl.Entities[i]
 
@@ -333,7 +333,7 @@ func (b *binder) bindChild(i int, field string, e *Entity, decl ChildDecl) {
 	}
 }
 
-// holds says whether rows of another type stand inside this one's, however deep.
+// holds reports whether rows of another type are nested in this one's, at any depth.
 func (e *Entity) holds(other *Entity) bool {
 	return slices.ContainsFunc(e.Children, func(c *Child) bool { return c.Entity == other || c.Entity.holds(other) })
 }

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// checkWords finds words that two entities claim as their own name: a look-up
-// would silently take the first.
+// checkWords finds words that two entities claim as their own name: a lookup would silently take the first.
 func (b *binder) checkWords() {
 	own := map[string]*Entity{}
 	for _, e := range b.domain.Entities {
@@ -58,8 +57,8 @@ func (b *binder) bindSubdomains() {
 	}
 }
 
-// checkOffline holds the offline vocabulary to the tables it writes: nobody reads
-// it before the rule-based model trips over it.
+// checkOffline checks the offline vocabulary against the tables it writes: otherwise only the rule-based model would
+// find a mistake, at run time.
 func (b *binder) checkOffline() {
 	o := b.decl.Offline
 	if o == nil {

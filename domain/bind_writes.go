@@ -8,7 +8,7 @@ import (
 
 func (d *EntityDecl) may(verb Verb) bool { return slices.Contains(d.Writes, verb) }
 
-// checkReading demands what lets tenants in, and what keeps them apart.
+// checkReading requires what lets tenants read, and what separates them.
 func (b *binder) checkReading(i int, e *Entity, table *catalogTable) {
 	if !b.cat.tenantRole {
 		return
@@ -30,8 +30,7 @@ func (b *binder) checkReading(i int, e *Entity, table *catalogTable) {
 	}
 }
 
-// bindWrites takes over what may be written, which is nothing unless it is said,
-// and demands exactly the grants for that.
+// bindWrites adopts what may be written, which is nothing unless declared, and requires exactly the grants for that.
 func (b *binder) bindWrites(i int, e *Entity) {
 	decl, table := &b.decl.Entities[i], b.tables[e.Type]
 
@@ -70,7 +69,7 @@ func (b *binder) bindWrites(i int, e *Entity) {
 	}
 }
 
-// bindApprove takes over what the user has to agree to. What is created harms nothing that is there.
+// bindApprove adopts what needs the user's approval. Creating rows harms no existing ones.
 func (b *binder) bindApprove(i int, e *Entity) {
 	for n, verb := range b.decl.Entities[i].Approve {
 		switch field := fmt.Sprintf("approve[%d]", n); {
@@ -118,7 +117,7 @@ func (b *binder) bindWritable(i int, e *Entity) {
 	}
 }
 
-// checkCreatable finds columns without which no row can be made.
+// checkCreatable finds columns that prevent rows from being created.
 func (b *binder) checkCreatable(i int, e *Entity) {
 	for _, c := range e.Columns {
 		if !c.Nullable && !c.HasDefault && !c.Generated && c != e.Key && c != e.Owner && !c.Writable && !b.unfolded(e, c) {
@@ -127,7 +126,7 @@ func (b *binder) checkCreatable(i int, e *Entity) {
 	}
 }
 
-// unfolded says that a view's trigger fills the column from a key that is put together of it.
+// unfolded reports whether a view's trigger fills the column from a composite key.
 func (b *binder) unfolded(e *Entity, c *Column) bool {
 	table := b.tables[e.Type]
 
@@ -137,8 +136,8 @@ func (b *binder) unfolded(e *Entity, c *Column) bool {
 	})
 }
 
-// checkGrants compares what alfred_tenant may write with what the declaration says:
-// one that is missing fails at a user's wish, one too many is a way around the declaration.
+// checkGrants compares alfred_tenant's privileges with the declaration: a missing one fails when a user needs it, an
+// extra one bypasses the declaration.
 func (b *binder) checkGrants(i int, e *Entity, table *catalogTable) {
 	var columns []string
 
@@ -177,12 +176,12 @@ func (b *binder) checkGrants(i int, e *Entity, table *catalogTable) {
 	}
 }
 
-// harmful leaves out columns that no right can make anybody write.
+// harmful leaves out columns that nobody can write whatever the privileges.
 func (*binder) harmful(e *Entity, columns []string) []string {
 	return slices.DeleteFunc(columns, func(name string) bool { return e.Column(name).Generated })
 }
 
-// without is what of a list is not in another, in order.
+// without returns the elements of list that are not in other, in order.
 func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(other, name) })
 }

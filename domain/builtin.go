@@ -10,15 +10,15 @@ import (
 //go:embed kitchen
 var builtin embed.FS
 
-// BuiltIn says whether the name is that of a domain that comes with the program.
+// BuiltIn reports whether a domain of that name is embedded in the program.
 func BuiltIn(name string) bool {
 	_, err := fs.Stat(builtin, name+"/"+name+".yaml")
 
 	return err == nil
 }
 
-// Find returns where a domain's YAML is: the name of one that comes with the
-// program ("kitchen"), or a file's path. Open and Load take what it returns.
+// Find returns the location of a domain's YAML: an embedded one by name ("kitchen"), or a file by path. Open and Load
+// accept the result.
 func Find(nameOrPath string) (fs.FS, string) {
 	file := nameOrPath + "/" + nameOrPath + ".yaml"
 	if _, err := fs.Stat(builtin, file); err == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// DB is what Bind needs of a connection; *pgx.Conn, *pgxpool.Pool and pgx.Tx
-// have it. Nothing is written: all happens in a transaction that is rolled back.
+// DB is what Bind needs from a connection; *pgx.Conn, *pgxpool.Pool and pgx.Tx implement it. Nothing is written:
+// everything happens in a transaction that is rolled back.
 type DB interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }
@@ -19,7 +19,7 @@ type DB interface {
 // catalog is what Postgres knows about the tables of one schema.
 type catalog struct {
 	tenantRole bool // the role alfred_tenant exists
-	deferred   bool // something is checked at the end of a transaction only
+	deferred   bool // something is checked only at the end of a transaction
 	schema     string
 	attributes map[origin]string // names of the columns behind views
 	tables     []*catalogTable
@@ -29,18 +29,18 @@ type catalogTable struct {
 	Name         string
 	Comment      string
 	RLS          bool
-	Policies     int // that apply to alfred_tenant
+	Policies     int // those that apply to alfred_tenant
 	TenantUsage  bool
 	TenantSelect bool
 	TenantDelete bool
 	undoDelete   bool // alfred_undo may delete rows
 	oid          uint32
 	view         bool
-	barrier      bool   // a view that no function of the reader sees behind
+	barrier      bool   // a security_barrier view
 	owner        string // the role, as SQL
 	triggers     bool
 	numbers      map[string]int    // of the columns
-	from         map[string]origin // a view's column -> the table's
+	from         map[string]origin // a view's column -> its table's
 	bases        map[uint32]bool   // the tables that a view's columns come from
 	columns      []*Column
 	primary      []string
@@ -79,7 +79,7 @@ func (t *catalogTable) column(name string) *Column {
 	return nil
 }
 
-// unique says whether these columns alone identify a row.
+// unique reports whether these columns alone identify a row.
 func (t *catalogTable) unique(columns ...string) bool {
 	for _, set := range append([][]string{t.primary}, t.uniques...) {
 		if len(set) == len(columns) && len(set) > 0 && containsAll(columns, set) {
@@ -142,8 +142,8 @@ JOIN pg_catalog.pg_type AS b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbase
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname, a.attnum`
 
-// constraintRows are the constraints and unique indexes of the relations that a query gives. They are chosen in here:
-// chosen outside, the columns of all constraints of the database would be put together first, which takes seconds.
+// constraintRows selects the constraints and unique indexes of the relations that a query returns. The filter must be
+// inside: outside, Postgres would first assemble the columns of every constraint in the database, which takes seconds.
 func constraintRows(relations string) string {
 	return `
     SELECT k.conrelid, k.confrelid, k.contype, k.confdeltype,
@@ -171,7 +171,7 @@ LEFT JOIN pg_catalog.pg_namespace AS fn ON fn.oid = f.relnamespace
 WHERE x.columns IS NOT NULL
 ORDER BY c.relname, x.contype, x.columns`
 
-// readCatalog reads what the catalog knows of a schema, in a fixed number of queries, with more for views that stand on views.
+// readCatalog reads what the catalog knows about a schema, in a fixed number of queries, plus some for nested views.
 func readCatalog(ctx context.Context, tx pgx.Tx, schema string) (*catalog, error) {
 	cat := &catalog{schema: schema, attributes: map[origin]string{}}
 	if err := tx.QueryRow(ctx, factsSQL).Scan(&cat.tenantRole, &cat.deferred); err != nil {
@@ -244,8 +244,7 @@ func (c *catalog) readColumns(ctx context.Context, tx pgx.Tx, schema string) err
 	return err
 }
 
-// readAs makes a column of a type that the tenant may not name one of another type: an
-// enumeration is read as text, a domain as what it is made of.
+// readAs converts a column whose type the tenant may not name: an enum is read as text, a domain type as its base type.
 func (c *Column) readAs(plain string) {
 	switch {
 	case c.Kind == KindArray && len(c.Enum) > 0:
@@ -309,14 +308,14 @@ func deleteAction(code string) string {
 }
 
 var (
-	// listCheck is a closed list as Postgres prints it:
-	// col = ANY (ARRAY['a'::text, ...]), with casts around either side.
+	// listCheck matches a closed list as Postgres prints it: col = ANY (ARRAY['a'::text, ...]), with casts around
+	// either side.
 	listCheck = regexp.MustCompile(`^(?:\(*"?\w+"?\)* IS NULL OR )?\(*"?\w+"?\)*(?:::[\w ]+)?\)* = ANY \(\(?ARRAY\[(.*)\]\)?(?:::[\w \[\]]+)?\)$`)
 	literal   = regexp.MustCompile(`'((?:[^']|'')*)'`)
 )
 
-// check notes what a CHECK of one column says: a closed list, or else its text.
-// Checks of a text's length say nothing that a model needs.
+// check records what a CHECK on one column says: a closed list, or else its text. Checks of a text's length are of no
+// use to a model.
 func (t *catalogTable) check(columns []string, expr string) {
 	if len(columns) != 1 || strings.Contains(expr, "length(") {
 		return
@@ -354,8 +353,8 @@ var kinds = map[string]Kind{
 	"uuid": KindUUID,
 }
 
-// kindOf is the kind of a type, and of its elements when it is an array, by the
-// names that format_type gives. Unknown types are KindVector: kept from models.
+// kindOf returns the kind of a type, and of its elements if it is an array, by the names that format_type returns.
+// Unknown types are KindVector: kept from models.
 func kindOf(base, elem string, enum bool) (Kind, Kind) {
 	if elem != "" {
 		inner, _ := kindOf(elem, "", enum)

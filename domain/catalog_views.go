@@ -17,7 +17,7 @@ type origin struct {
 	column   int
 }
 
-// viewDepth bounds how many views may stand on each other.
+// viewDepth bounds how deeply views may be nested.
 const viewDepth = 8
 
 const rulesSQL = `
@@ -25,8 +25,8 @@ SELECT r.ev_class, r.ev_action::text FROM pg_catalog.pg_rewrite AS r
 JOIN pg_catalog.pg_class AS c ON c.oid = r.ev_class AND c.relkind = 'v'
 WHERE r.rulename = '_RETURN' AND (r.ev_class = ANY ($2::oid[]) OR c.relnamespace = to_regnamespace(quote_ident($1)))`
 
-// origins finds the table's column behind each column of the schema's views, through
-// views over views. The catalog keeps it in the rule that is a view.
+// origins finds the table column behind each column of the schema's views, through nested views. The catalog stores it
+// in the view's rewrite rule.
 func (c *catalog) origins(ctx context.Context, tx pgx.Tx, schema string) (map[origin]origin, error) {
 	direct := map[origin]origin{}
 	asked := map[uint32]bool{}
@@ -81,9 +81,8 @@ func unasked(list []uint32, asked map[uint32]bool) []uint32 {
 
 var targetEntry = regexp.MustCompile(`:resno (\d+) .*:resorigtbl (\d+) :resorigcol (\d+) `)
 
-// targets reads a view's own list of columns from its rule, which is Postgres' text
-// form of a query tree: an entry of that list stands one level below the query, those
-// of queries within stand deeper.
+// targets reads a view's own target list from its rule, which is Postgres's text form of a query tree: entries of that
+// list are one level below the query, those of subqueries are deeper.
 func targets(rule string) map[int]origin {
 	found := map[int]origin{}
 	depth, start := 0, 0
@@ -108,7 +107,7 @@ func targets(rule string) map[int]origin {
 	return found
 }
 
-// outer is a node's own fields, without the nodes within it.
+// outer is a node's own fields, without nested nodes.
 func outer(node string) string {
 	var b strings.Builder
 
@@ -158,8 +157,8 @@ SELECT a.attrelid, a.attnum, a.attname::text, NOT a.attnotnull, a.atthasdef OR a
 FROM pg_catalog.pg_attribute AS a
 WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped`
 
-// readViews gives views what their tables know: whether a column may be null, defaults,
-// comments, and the constraints whose columns the view shows.
+// readViews gives views what their tables know: nullability, defaults, comments, and the constraints whose columns the
+// view shows.
 func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error {
 	if !slices.ContainsFunc(c.tables, func(t *catalogTable) bool { return t.view }) {
 		return nil
@@ -219,7 +218,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 	return c.readConstraintsOf(ctx, tx, bases)
 }
 
-// inherit takes over what the table says of a column. A view's own comment stands first.
+// inherit copies what the table says about a column. A view's own comment takes precedence.
 func (t *catalogTable) inherit(col, base *Column, comment, relationComment string) {
 	col.Nullable = base.Nullable
 	col.HasDefault = col.HasDefault || base.HasDefault
@@ -239,7 +238,7 @@ SELECT x.conrelid, x.contype::text, x.columns, x.confrelid, x.targets, x.confdel
 FROM (` + constraintRows(`SELECT unnest($1::oid[])`) + `) AS x WHERE x.columns IS NOT NULL
 ORDER BY x.conrelid, x.contype, x.columns`
 
-// readConstraintsOf notes the constraints of tables at the views that stand on them.
+// readConstraintsOf records the constraints of tables for the views over them.
 func (c *catalog) readConstraintsOf(ctx context.Context, tx pgx.Tx, bases []uint32) error {
 	rows, err := tx.Query(ctx, constraintsOfSQL, bases)
 	if err != nil {
@@ -268,8 +267,8 @@ func (c *catalog) readConstraintsOf(ctx context.Context, tx pgx.Tx, bases []uint
 	return nil
 }
 
-// carry notes one constraint of a table at a view, if the view shows all its columns.
-// Where a view joins tables, rows of one may stand in it more than once.
+// carry records one of a table's constraints for a view, if the view shows all its columns. In a view that joins
+// tables, a table's row may appear more than once.
 func (c *catalog) carry(t *catalogTable, relation uint32, kind string, columns []string, target uint32, targets []string, onDelete, expr string) {
 	own, ok := c.shown(t, relation, columns)
 	if !ok {
@@ -295,7 +294,7 @@ func (c *catalog) carry(t *catalogTable, relation uint32, kind string, columns [
 	}
 }
 
-// shown are the view's names of a table's columns, and whether it shows all of them.
+// shown returns the view's names of a table's columns, and whether it shows all of them.
 func (c *catalog) shown(t *catalogTable, relation uint32, columns []string) ([]string, bool) {
 	names := make([]string, 0, len(columns))
 

@@ -15,13 +15,12 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// Declaration is a domain's YAML file as written, before it meets a catalog.
-// docs/domain.md explains each field. A text that ends in ".md" and has no space
-// names a file beside the YAML whose content it is.
+// Declaration is a domain's YAML file as written, not yet bound to a catalog. docs/domain.md explains each field. A
+// text that ends in ".md" and contains no space names a file beside the YAML that holds the actual text.
 type Declaration struct {
 	Name       string          `yaml:"name"`
 	Schema     string          `yaml:"schema"`
-	Owner      string          `yaml:"owner"` // tenant column of every table; an entity may differ
+	Owner      string          `yaml:"owner"` // tenant column of every table; an entity may override it
 	Source     SourceDecl      `yaml:"source"`
 	Persona    string          `yaml:"persona"`
 	Entities   []EntityDecl    `yaml:"entities"`
@@ -47,11 +46,11 @@ type EntityDecl struct {
 	Key        string              `yaml:"key"`
 	Speakable  bool                `yaml:"speakable"` // people call rows by their key
 	Owner      string              `yaml:"owner"`
-	OwnedBy    []string            `yaml:"owned_by"` // the foreign key by which rows belong to a parent's; of views
+	OwnedBy    []string            `yaml:"owned_by"` // the foreign key by which rows belong to a parent's; for views
 	Reference  bool                `yaml:"reference"`
 	Writes     []Verb              `yaml:"writes"`  // what may be done with rows; none by default
-	Columns    []string            `yaml:"columns"` // that creating and updating may set
-	Approve    []Verb              `yaml:"approve"` // of update and delete, what the user has to agree to each time
+	Columns    []string            `yaml:"columns"` // columns that create and update may set
+	Approve    []Verb              `yaml:"approve"` // of update and delete, those the user must approve each time
 	Label      string              `yaml:"label"`
 	Display    string              `yaml:"display"`
 	Spoken     string              `yaml:"spoken"`
@@ -59,31 +58,31 @@ type EntityDecl struct {
 	Empty      string              `yaml:"empty"`
 	Order      []string            `yaml:"order"` // "date", or "date desc"
 	Hidden     []string            `yaml:"hidden"`
-	Visible    []string            `yaml:"visible"` // of those hidden by default
-	Fold       []string            `yaml:"fold"`    // columns of free words, kept in lower case
+	Visible    []string            `yaml:"visible"` // of the columns hidden by default
+	Fold       []string            `yaml:"fold"`    // columns of free-form words, kept in lower case
 	Sets       map[string][]string `yaml:"sets"`
 	Children   []ChildDecl         `yaml:"children"`
 	Computed   []ComputedDecl      `yaml:"computed"`
-	References map[string]string   `yaml:"references"` // column -> type, where no foreign key can say it
+	References map[string]string   `yaml:"references"` // column -> type, where no foreign key says so
 	Match      *MatchDecl          `yaml:"match"`
 	Merge      *MergeDecl          `yaml:"merge"`
-	Checks     []string            `yaml:"checks"` // SQL over rows (written, or of drafts) that returns sentences
+	Checks     []string            `yaml:"checks"` // SQL over rows (written or drafted) that returns sentences
 }
 
-// ChildDecl names a child type, and its column when several refer to the parent.
+// ChildDecl names a child type, and its column if several reference the parent.
 type ChildDecl struct {
 	Type   string `yaml:"type"`
 	Column string `yaml:"column"`
 }
 
-// ComputedDecl is a column that the database computes when it is read.
+// ComputedDecl is a column that the database computes on read.
 type ComputedDecl struct {
 	Name    string `yaml:"name"`
 	SQL     string `yaml:"sql"`
 	Comment string `yaml:"comment"`
 }
 
-// MatchDecl declares a look-up through a canonical table.
+// MatchDecl declares a lookup through a canonical table.
 type MatchDecl struct {
 	Column  string            `yaml:"column"`
 	Link    string            `yaml:"link"`
@@ -93,7 +92,7 @@ type MatchDecl struct {
 	Copy    map[string]string `yaml:"copy"`
 }
 
-// MergeDecl declares when two new rows are one.
+// MergeDecl declares when two new rows are the same.
 type MergeDecl struct {
 	By     []string `yaml:"by"`
 	Sum    string   `yaml:"sum"`
@@ -118,8 +117,8 @@ type QueryDecl struct {
 	SQL   string `yaml:"sql"`
 }
 
-// Load reads a declaration and the snippets that it names. Unknown and repeated
-// fields are errors; errors of the file's form are a *CheckError with lines.
+// Load reads a declaration and the files it names. Unknown and repeated fields are errors; malformed files are a
+// *CheckError with lines.
 func Load(fsys fs.FS, file string) (*Declaration, error) {
 	source, err := fs.ReadFile(fsys, file)
 	if err != nil {
@@ -143,15 +142,14 @@ func Load(fsys fs.FS, file string) (*Declaration, error) {
 	return decl, nil
 }
 
-// hash is of what the file says.
+// hash is the digest of the file's content.
 func (d *Declaration) hash() string {
 	sum := sha256.Sum256([]byte(d.source))
 
 	return hex.EncodeToString(sum[:])
 }
 
-// yamlError keeps the message and the line of a YAML error and drops the
-// excerpt of the source that the library adds.
+// yamlError keeps a YAML error's message and line, and drops the library's source excerpt.
 func yamlError(file string, err error) error {
 	var located yaml.Error
 	if !errors.As(err, &located) {
@@ -194,8 +192,7 @@ func (d *Declaration) readSnippets(fsys fs.FS) error {
 	return check.orNil()
 }
 
-// line is where a YAML path stands: its own line, or that of the nearest part of
-// the path that exists; 0 when nothing does.
+// line returns the line of a YAML path, or of the nearest existing parent; 0 if nothing exists.
 func (d *Declaration) line(at string) int {
 	for d.root != nil && at != "$" && at != "" {
 		if p, err := yaml.PathString(at); err == nil {

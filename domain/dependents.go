@@ -10,14 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Dependent is a foreign key whose rows go, or change, with a row of another type.
+// Dependent is a foreign key whose rows are deleted or changed when the referenced row is deleted.
 type Dependent struct {
 	Entity  *Entity
 	Column  *Column
-	Cascade bool // the rows go; else the column is emptied or gets its default
+	Cascade bool // rows are deleted; otherwise the column is set to null or its default
 }
 
-// Dependents are the foreign keys by which deleting a row of e reaches rows of types of the domain.
+// Dependents returns the foreign keys by which deleting a row of e affects rows of the domain's types.
 func (d *Domain) Dependents(e *Entity) []Dependent {
 	var found []Dependent
 
@@ -32,15 +32,15 @@ func (d *Domain) Dependents(e *Entity) []Dependent {
 	return found
 }
 
-// Unseen is a foreign key by which rows go, or change, with a row and that no column of a type shows.
+// Unseen is such a foreign key that no column of a type shows.
 type Unseen struct {
 	Table  string // qualified, for SQL
 	Name   string // for people
-	Column string // holds the key of the row, "" where no single column does
+	Column string // holds the row's key, "" if no single column does
 }
 
-// Automatic says that the database sets the column by itself, so that another value is no
-// change that anybody made: what is computed, stamps of time, search vectors.
+// Automatic reports whether the database sets the column by itself, so that a different value is not anybody's change:
+// computed columns, timestamps, search vectors.
 func (c *Column) Automatic() bool {
 	switch {
 	case c.Derived || c.Expr != "":
@@ -71,7 +71,7 @@ JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE k.contype = 'f' AND k.confdeltype IN ('c', 'n', 'd') AND k.conparentid = 0 AND k.confrelid = ANY ($1::oid[])
 ORDER BY 4, k.conname`
 
-// reach is a foreign key by which deleting a row reaches others.
+// reach is a foreign key by which deleting a row affects others.
 type reach struct {
 	Unseen
 
@@ -81,7 +81,7 @@ type reach struct {
 	columns, targets []string
 }
 
-// bindUnseen finds what deleting a row would take along unseen.
+// bindUnseen finds what deleting a row would delete invisibly.
 func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
 	bases, of := []uint32{}, map[uint32][]*Entity{}
 
@@ -126,8 +126,8 @@ func (b *binder) bindUnseen(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// shows says that a column of the holder stands for the foreign key. One that a view puts together learns from it what
-// becomes of its row.
+// shows reports whether a column of the holder represents the foreign key. A key column computed by a view then records
+// what happens to its row.
 func (b *binder) shows(holder, target *Entity, r *reach) bool {
 	table, action := b.tables[holder.Type], deleteAction(r.onDelete)
 

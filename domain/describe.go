@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Describe is the entity's table for a model: what it is, its columns with
-// type, closed values and comment, its column sets and children. Hidden columns
-// do not occur. It is generated from the catalog, so that no prompt names a
+// Describe describes the entity's table to a model: what it is, its columns with type, allowed values and comment, its
+// column sets and children. Hidden columns are omitted. It is generated from the catalog, so that no prompt names a
 // column that does not exist.
 func (e *Entity) Describe() string {
 	var b strings.Builder
@@ -45,7 +44,7 @@ func (e *Entity) Describe() string {
 	return b.String()
 }
 
-// describeWrites says what may not be done with the rows.
+// describeWrites says what may not be done to the rows.
 func (e *Entity) describeWrites() string {
 	switch {
 	case e.Reference:
@@ -80,7 +79,7 @@ func (e *Entity) describeSets(b *strings.Builder) {
 	}
 }
 
-// describe is one column's line.
+// describe prints one column's line.
 func (c *Column) describe(e *Entity) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", c.Name, c.describeType(e))
@@ -100,7 +99,7 @@ func (c *Column) describe(e *Entity) string {
 		b.WriteString(", one of " + strings.Join(c.Enum, " | "))
 	}
 
-	if c.Check != "" && !fixed { // what must hold for a value is nobody's business who cannot write it
+	if c.Check != "" && !fixed { // a value's rules matter only to those who can write it
 		b.WriteString(", " + c.Check)
 	}
 
@@ -111,7 +110,7 @@ func (c *Column) describe(e *Entity) string {
 	return b.String()
 }
 
-// describeType is the type in the words that a model writes values by.
+// describeType names the type as a model writes its values.
 func (c *Column) describeType(e *Entity) string {
 	target := ""
 

@@ -9,9 +9,9 @@
 //
 // It must not know sessions, refs, turns or models. Start reading at domain.go
 // (what the rest of the program sees), then declaration.go (the YAML), then
-// bind.go (declaration + catalog = Domain). Beside that way stand template.go
+// bind.go (declaration + catalog = Domain). The other files are template.go
 // (labels and display lines), normalise.go (words to entities), describe.go (a
-// table in a prompt), offline.go (words for the rule-based model) and init.go (a
-// first declaration of a foreign schema). docs/domain.md is for those who
-// declare one.
+// table in a prompt), offline.go (words for the rule-based model), init.go (a
+// first declaration of an existing schema) and views*.go (views over one).
+// docs/domain.md is for those who write a declaration.
 package domain

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Difference is a table or column that is no longer what it was when the domain was bound to it.
+// Difference is a table or column that has changed since the domain was bound to it.
 type Difference struct {
 	Table  string
 	Column string // "" for the table itself
 	Change string // "is gone", "is integer now, it was text"
 }
 
-// String names the place and what has changed there.
+// String names the place and the change.
 func (d Difference) String() string {
 	if d.Column == "" {
 		return d.Table + " " + d.Change
@@ -22,8 +22,8 @@ func (d Difference) String() string {
 	return d.Table + "." + d.Column + " " + d.Change
 }
 
-// Drift says where the tables differ by now from what d was bound to, in as far as statements made from d would fail:
-// what is gone, has another type or may not be reached by the tenant any more. What has been added is no difference.
+// Drift reports how the tables differ from those d was bound to, as far as d's statements would fail: what is gone, has
+// another type or is no longer accessible to the tenant. Additions are not differences.
 func Drift(ctx context.Context, db DB, d *Domain) ([]Difference, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {

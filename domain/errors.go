@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// CheckError says every way in which a declaration and the catalog differ.
+// CheckError lists every difference between a declaration and the catalog.
 type CheckError struct {
 	File     string
 	Problems []Problem // in order of line
@@ -14,12 +14,12 @@ type CheckError struct {
 
 // Problem is one difference.
 type Problem struct {
-	// Line of the declaration, from 1; 0 when no line is to blame.
+	// Line of the declaration, from 1; 0 if no single line is at fault.
 	Line    int
 	Message string
 }
 
-// Error lists all problems, one a line, as file:line: message.
+// Error lists all problems, one per line, as file:line: message.
 func (e *CheckError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -33,7 +33,7 @@ func (e *CheckError) addf(line int, format string, args ...any) {
 	e.Problems = append(e.Problems, Problem{Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
-// orNil returns the error in order of line, or nil when nothing was found.
+// orNil returns the error ordered by line, or nil if nothing was found.
 func (e *CheckError) orNil() error {
 	if len(e.Problems) == 0 {
 		return nil

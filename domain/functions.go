@@ -41,8 +41,7 @@ SELECT p.oid, coalesce(obj_description(p.oid, 'pg_proc'), ''), p.proowner::regro
 FROM pg_catalog.pg_proc AS p
 WHERE p.proname = $2 AND p.pronamespace = to_regnamespace(quote_ident($1))`
 
-// functions finds the functions of a name: none, one, or several that are told apart by
-// their parameters.
+// functions finds the functions of a name: none, one, or several overloads.
 func functions(ctx context.Context, tx pgx.Tx, schema, name string) ([]*catalogFunction, error) {
 	rows, err := tx.Query(ctx, functionSQL, schema, name)
 	if err != nil {

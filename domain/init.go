@@ -11,18 +11,17 @@ import (
 )
 
 // Init writes a first declaration of a schema from its catalog: every table with
-// a key becomes an entity type, with label, display line, children and
-// subdomain guessed. Guesses that matter are marked "# unsure". What the result
-// cannot mend (missing row-level security, say) Bind then lists.
+// a key becomes an entity type, with label, display line, children and subdomain
+// guessed. Important guesses are marked "# unsure". Bind then lists what the
+// result cannot fix, such as missing row-level security.
 //
-// It takes the tables as they are, with row-level security and grants for Alfred;
+// It uses the tables themselves, with row-level security and grants for Alfred;
 // InitViews is for tables that nobody may alter.
 func Init(ctx context.Context, db DB, schema string) (string, error) {
 	return initDomain(ctx, db, schema, "")
 }
 
-// InitViews is Init for views of a schema of their own over the tables, which Views
-// writes from the declaration.
+// InitViews is Init for views over the tables, in their own schema, which Views writes from the declaration.
 func InitViews(ctx context.Context, db DB, schema string) (string, error) {
 	return initDomain(ctx, db, schema, schema+"_alfred")
 }
@@ -58,8 +57,8 @@ func initDomain(ctx context.Context, db DB, schema, views string) (string, error
 	return w.text.String(), nil
 }
 
-// overViews prepares a declaration whose types are views: it finds the accounts, from
-// which all that belongs to somebody is reached.
+// overViews prepares a declaration whose types are views: it finds the accounts table, from which everything with an
+// owner is reachable.
 func (w *initWriter) overViews(views string) error {
 	decl := &Declaration{Schema: views, Owner: w.owner, Source: SourceDecl{Schema: w.schema, Accounts: w.guessAccounts()}}
 
@@ -69,7 +68,7 @@ func (w *initWriter) overViews(views string) error {
 	}
 
 	for _, t := range w.cat.tables {
-		if len(w.source.key(t)) > 0 { // which types there are decides which keys are put together
+		if len(w.source.key(t)) > 0 { // the set of types determines which keys are composite
 			w.source.entities[t.Name] = &EntityDecl{Type: t.Name, Table: t.Name, Reference: !w.source.owned(t)}
 		}
 	}
@@ -77,7 +76,7 @@ func (w *initWriter) overViews(views string) error {
 	return nil
 }
 
-// guessAccounts is the table that owner columns point at, "" for none.
+// guessAccounts is the table that owner columns reference, "" for none.
 func (w *initWriter) guessAccounts() string {
 	for _, t := range w.cat.tables {
 		if len(t.primary) == 1 && keyKind(t.column(t.primary[0])) && w.ownsRows(t) {
@@ -92,7 +91,7 @@ func (w *initWriter) guessAccounts() string {
 type initWriter struct {
 	cat      *catalog
 	schema   string
-	source   *source // of views; nil where the tables are taken as they are
+	source   *source // of the views; nil if the tables themselves are used
 	owner    string
 	entities []*initEntity
 	left     []string // tables that get no type, with the reason
@@ -117,7 +116,7 @@ var (
 	longTextNames = []string{"body", "content", "instructions", "full_text", "transcript"}
 )
 
-// choose decides which tables become types, and how they hang together.
+// choose decides which tables become types, and how they relate.
 func (w *initWriter) choose() {
 	taken := map[string]bool{}
 
@@ -143,7 +142,7 @@ func (w *initWriter) choose() {
 	}
 }
 
-// guessOwner is the column by which most tables tell tenants apart.
+// guessOwner is the column by which most tables separate tenants.
 func (w *initWriter) guessOwner() string {
 	counts := map[string]int{}
 
@@ -189,13 +188,13 @@ func (w *initWriter) leaveOut(t *catalogTable) string {
 	}
 }
 
-// someReadable says whether the schema's grants are made already, so that a table
-// without one is meant to be kept from the assistant.
+// someReadable reports whether the schema's grants exist already, so that a table without one is kept from the
+// assistant on purpose.
 func (w *initWriter) someReadable() bool {
 	return slices.ContainsFunc(w.cat.tables, func(t *catalogTable) bool { return t.TenantSelect })
 }
 
-// ownsRows says whether other tables' owner column points at this one.
+// ownsRows reports whether other tables' owner column references this one.
 func (w *initWriter) ownsRows(t *catalogTable) bool {
 	for _, other := range w.cat.tables {
 		for _, fk := range other.foreignKeys {
@@ -210,7 +209,7 @@ func (w *initWriter) ownsRows(t *catalogTable) bool {
 
 var notWord = regexp.MustCompile(`[^a-z]+`)
 
-// uniqueType makes a ref prefix from a table's name: books -> book.
+// uniqueType derives a ref prefix from a table's name: books -> book.
 func uniqueType(table string, taken map[string]bool) string {
 	words := strings.Trim(notWord.ReplaceAllString(strings.ToLower(table), "_"), "_")
 	name := Fold(words)
@@ -238,7 +237,7 @@ func (w *initWriter) entity(table string) *initEntity {
 	return nil
 }
 
-// parentOf is the entity whose rows this one's rows die with, if there is one such.
+// parentOf is the one entity with whose rows this one's are deleted, if there is exactly one.
 func (w *initWriter) parentOf(e *initEntity) *initEntity {
 	var parent *initEntity
 
@@ -269,7 +268,7 @@ func (w *initWriter) adopt(e *initEntity) {
 	}
 
 	for above := parent; above != nil; above = above.parent {
-		if above == e { // tables that hang on each other in a circle
+		if above == e { // tables that reference each other in a cycle
 			return
 		}
 	}
@@ -278,7 +277,7 @@ func (w *initWriter) adopt(e *initEntity) {
 	parent.children = append(parent.children, e)
 }
 
-// refColumns are the columns that point at other entities, by name.
+// refColumns returns the columns that reference other entities, by name.
 func (w *initWriter) refColumns(e *initEntity) map[string]*initEntity {
 	refs := map[string]*initEntity{}
 
@@ -301,7 +300,7 @@ func (w *initWriter) refColumns(e *initEntity) map[string]*initEntity {
 	return refs
 }
 
-// plain are the columns that a person reads: neither keys nor bookkeeping.
+// plain returns the columns that a person reads: neither keys nor bookkeeping.
 func (w *initWriter) plain(e *initEntity) []*Column {
 	refs := w.refColumns(e)
 
@@ -313,8 +312,7 @@ func (w *initWriter) plain(e *initEntity) []*Column {
 	})
 }
 
-// guessLabel takes a name, else any text, else a day and what the row points at,
-// and never a key.
+// guessLabel picks a name, else any text, else a date and what the row references; never a key.
 func (w *initWriter) guessLabel(e *initEntity) {
 	plain := w.plain(e)
 
@@ -361,7 +359,7 @@ func (w *initWriter) guessLabel(e *initEntity) {
 	}
 }
 
-// pointedAt says that rows of other tables refer to the table's, as to a catalogue.
+// pointedAt reports whether rows of other tables reference this table, like a catalogue.
 func (w *initWriter) pointedAt(t *catalogTable) bool {
 	return slices.ContainsFunc(w.cat.tables, func(other *catalogTable) bool {
 		return other != t && slices.ContainsFunc(other.foreignKeys, func(fk catalogFK) bool {
@@ -370,8 +368,7 @@ func (w *initWriter) pointedAt(t *catalogTable) bool {
 	})
 }
 
-// speakable guesses that people call rows by their key: it is a text that somebody else
-// than the table makes.
+// speakable guesses that people call rows by their key: a text that the table does not generate.
 func (w *initWriter) speakable(e *initEntity) bool {
 	if w.source == nil || w.source.folded(e.table) || e.table.column(SpokenKey) != nil {
 		return false
@@ -387,7 +384,7 @@ func (w *initWriter) quoted(e *initEntity) string {
 	return pgx.Identifier{w.into(), e.table.Name}.Sanitize()
 }
 
-// into is the schema in which the types are.
+// into is the schema of the types.
 func (w *initWriter) into() string {
 	if w.source != nil {
 		return w.source.decl.Schema

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// displayFacts is how many facts stand beside the label in a guessed display line.
+// displayFacts is how many facts follow the label in a guessed display line.
 const displayFacts = 4
 
 func (w *initWriter) linef(format string, args ...any) {
@@ -99,8 +99,7 @@ func (w *initWriter) writeEntity(e *initEntity) {
 	}
 }
 
-// writeWrites allows what alfred_tenant has been granted already, and says where to
-// allow more.
+// writeWrites allows what alfred_tenant may already do, and says where to allow more.
 func (w *initWriter) writeWrites(e *initEntity) {
 	var verbs []string
 
@@ -137,7 +136,7 @@ func (w *initWriter) writeWrites(e *initEntity) {
 	}
 }
 
-// writeSource says how a view finds and tells the rows of a table.
+// writeSource says how a view finds and identifies the rows of a table.
 func (w *initWriter) writeSource(e *initEntity) {
 	if w.source == nil {
 		return
@@ -165,7 +164,7 @@ func (w *initWriter) writeSource(e *initEntity) {
 	}
 }
 
-// childOf names a child, and its column where several point at the parent.
+// childOf names a child, and its column if several reference the parent.
 func (w *initWriter) childOf(e, child *initEntity) string {
 	var columns []string
 
@@ -201,7 +200,7 @@ func unsureLabel(e *initEntity) string {
 	return " # unsure"
 }
 
-// writeColumns says in a comment what is taken from the catalog by itself.
+// writeColumns says in a comment what is read from the catalog automatically.
 func (w *initWriter) writeColumns(e *initEntity) {
 	refs := w.refColumns(e)
 
@@ -253,7 +252,7 @@ func (w *initWriter) display(e *initEntity) string {
 	return strings.Join(parts, "")
 }
 
-// semantic is the label and the free texts, for types that have both.
+// semantic is the label and the free-text columns, for types that have both.
 func (w *initWriter) semantic(e *initEntity) string {
 	if len(e.names) != 1 || e.table.column(e.names[0]) == nil || e.table.column(e.names[0]).Kind != KindText || w.refColumns(e)[e.names[0]] != nil {
 		return ""

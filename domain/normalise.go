@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Fold brings a word to the form in which names are compared: lower case, words
-// joined by _, each in the singular. "Meal Plans", "meal-plan" and "meal_plans"
-// are the same.
+// Fold normalizes a word for comparing names: lower case, words joined by _, each in the singular. "Meal Plans",
+// "meal-plan" and "meal_plans" are the same.
 func Fold(word string) string {
 	fields := strings.FieldsFunc(strings.ToLower(word), func(r rune) bool {
 		return r == ' ' || r == '-' || r == '_' || r == '\t' || r == '\n'
@@ -19,8 +18,8 @@ func Fold(word string) string {
 	return strings.Join(fields, "_")
 }
 
-// Singular is the singular of an English word in lower case, good enough to
-// compare words with: berries, dishes, shelves, tomatoes, eggs; glass and couscous stay.
+// Singular returns the singular of a lower-case English word, accurately enough to compare words: berries, dishes,
+// shelves, tomatoes, eggs; glass and couscous stay.
 func Singular(word string) string {
 	switch {
 	case len(word) < 4:
@@ -48,17 +47,14 @@ func hasSuffix(word string, suffixes ...string) bool {
 	return false
 }
 
-// Entity finds an entity by type, table, name or alias, in any case, singular
-// or plural; nil when the word is none of them. It is the one normaliser: every
+// Entity finds an entity by type, table, name or alias, in any case, singular or plural; nil if there is none. Every
 // place that takes such a word from a model or a person uses it.
 func (d *Domain) Entity(word string) *Entity { return d.entityWords[Fold(word)] }
 
-// Subdomain finds a subdomain by name or alias, in any case, singular or
-// plural; nil when the word is none of them.
+// Subdomain finds a subdomain by name or alias, in any case, singular or plural; nil if there is none.
 func (d *Domain) Subdomain(word string) *Subdomain { return d.subdomainWords[Fold(word)] }
 
-// SubdomainOf is the first subdomain whose primary tables hold the entity's
-// table, or nil.
+// SubdomainOf is the first subdomain with the entity's table among its primary tables, or nil.
 func (d *Domain) SubdomainOf(e *Entity) *Subdomain {
 	for _, s := range d.Subdomains {
 		if slices.Contains(s.Tables, e.Table) {
@@ -69,8 +65,8 @@ func (d *Domain) SubdomainOf(e *Entity) *Subdomain {
 	return nil
 }
 
-// New returns the domain with its indexes built. Bind calls it; tests may build
-// a Domain by hand and call it too. The first of two entities with one word wins.
+// New returns the domain with its indexes built. Bind calls it; tests that build a Domain by hand call it too. If two
+// entities share a word, the first wins.
 func New(d Domain) *Domain {
 	d.byType = map[string]*Entity{}
 	d.byTable = map[string]*Entity{}
@@ -107,7 +103,7 @@ func New(d Domain) *Domain {
 	return &d
 }
 
-// claim gives the word to owner unless another had it first, and returns the holder.
+// claim gives the word to owner unless it is taken, and returns its holder.
 func claim[T comparable](words map[string]T, word string, owner T) T {
 	key := Fold(word)
 	if holder, taken := words[key]; taken {

@@ -1,31 +1,28 @@
 package domain
 
-// Offline is the vocabulary of the rule-based model: what it knows of the domain
-// beside the catalog, so that its code knows none: grammar is the model's, words
-// for things are the domain's. Words are lower case and in the singular; a phrase
-// of several words is matched before a single one.
+// Offline is the vocabulary of the rule-based model: what it knows about the domain besides the catalog, so that its
+// code knows no domain. The model brings the grammar, the domain its words. Words are lower case and singular; phrases
+// are matched before single words.
 type Offline struct {
-	// Units are words for a unit and the unit that is written: litre -> l.
+	// Units maps words for a unit to the unit that is written: litre -> l.
 	Units map[string]string `yaml:"units"`
-	// Values are words that stand for a value of a column, beside those of its
-	// closed list: "refrigerator" is inv.location = fridge.
+	// Values are words that stand for a column's value, in addition to its closed list: "refrigerator" is inv.location
+	// = fridge.
 	Values []OfflineValue `yaml:"values"`
-	// Defaults are the values of a new row that the message leaves open, by
-	// entity type.
+	// Defaults are the values of a new row that the message leaves open, by entity type.
 	Defaults map[string]map[string]any `yaml:"defaults"`
-	// Facts are things said about oneself that change a singleton row.
+	// Facts are statements about oneself that change a singleton row.
 	Facts []OfflineFact `yaml:"facts"`
-	// Families are what an exclusion rules out: the word and every word that it
-	// covers ("fish": cod, salmon).
+	// Families are what an exclusion rules out: the word and every word it covers ("fish": cod, salmon).
 	Families map[string][]string `yaml:"families"`
-	// Draft is how a row with children is drafted; nil when nothing can be.
+	// Draft is how a row with children is drafted; nil if nothing can be.
 	Draft *OfflineDraft `yaml:"draft"`
-	// Plan is how dated rows are drafted that point at drafts or rows; or nil.
+	// Plan is how dated rows that reference drafts or rows are drafted; or nil.
 	Plan *OfflinePlan `yaml:"plan"`
 }
 
-// OfflineValue is words that stand for a value of a column, each for itself where
-// no value is given; without a column they tell the entity type only.
+// OfflineValue is words that stand for a column's value. If no value is given, each stands for itself; without a
+// column, they only indicate the entity type.
 type OfflineValue struct {
 	Words  []string `yaml:"words"`
 	Type   string   `yaml:"type"`
@@ -33,8 +30,8 @@ type OfflineValue struct {
 	Value  any      `yaml:"value"`
 }
 
-// OfflineFact adds what follows the words to a list column of a singleton, or
-// sets Value if that is given: "allergic to peanuts" adds peanuts to allergies.
+// OfflineFact adds what follows the words to a list column of a singleton, or sets Value if given: "allergic to
+// peanuts" adds peanuts to allergies.
 type OfflineFact struct {
 	Words  []string `yaml:"words"`
 	Type   string   `yaml:"type"`
@@ -42,26 +39,23 @@ type OfflineFact struct {
 	Value  string   `yaml:"value"`
 }
 
-// OfflineDraft drafts a row with children from templates. In all texts of a
-// template {slot} stands for the slot's word and {title} for the user's own
-// words in title case; {Slot} is the word in title case.
+// OfflineDraft drafts a row with children from templates. In all texts of a template, {slot} stands for the slot's
+// word, {Slot} for that word in title case, and {title} for the user's own words in title case.
 type OfflineDraft struct {
 	Type string `yaml:"type"`
-	// Title is the column of the name, Steps the list column of the method, and
-	// Child the child's table, whose Item is the column of an item's name.
+	// Title is the name's column, Steps the list column of the method, and Child the child's table, whose Item is the
+	// column of an item's name.
 	Title string `yaml:"title"`
 	Steps string `yaml:"steps"`
 	Child string `yaml:"child"`
 	Item  string `yaml:"item"`
-	// Serves is the number column that the amounts of the children grow with, or "".
+	// Serves is the number column that the children's amounts scale with, or "".
 	Serves string `yaml:"serves"`
-	// Slots are the words that a template leaves open, with what is taken when the
-	// message names none.
+	// Slots are the words that a template leaves open, with defaults for messages that name none.
 	Slots map[string]OfflineSlot `yaml:"slots"`
-	// Templates in order: the one with the longest phrase in the message is
-	// taken; the one without words when none has any.
+	// Templates in order: the one with the longest phrase in the message wins, else the one without words.
 	Templates []OfflineTemplate `yaml:"templates"`
-	// Changes make a draft into another by replacing words everywhere in it.
+	// Changes turn a draft into another by replacing words throughout it.
 	Changes []OfflineChange `yaml:"changes"`
 }
 
@@ -71,18 +65,17 @@ type OfflineSlot struct {
 	Default string   `yaml:"default"`
 }
 
-// OfflineTemplate is a row and its children with slots. Content is as in an
-// artifact: the table's columns, and the children under their table's name.
+// OfflineTemplate is a row and its children with slots. Content is as in an artifact: the table's columns, with the
+// children under their table's name.
 type OfflineTemplate struct {
 	Words   []string          `yaml:"words"`
 	Slots   map[string]string `yaml:"slots"` // defaults of this template
 	Content map[string]any    `yaml:"content"`
 }
 
-// OfflineChange replaces words in every text of a draft (the first rule whose
-// From has the word, longest word first), puts Prefix before the title and adds
-// Set's values to list columns and over others. Remove lists words whose
-// children and no steps are taken out.
+// OfflineChange replaces words in every text of a draft (the first rule whose From contains the word, longest word
+// first), prefixes the title with Prefix, appends Set's values to list columns and overwrites other columns with them.
+// Remove lists words whose children, but no steps, are removed.
 type OfflineChange struct {
 	Words   []string         `yaml:"words"`
 	Prefix  string           `yaml:"prefix"`
@@ -91,21 +84,20 @@ type OfflineChange struct {
 	Set     map[string]any   `yaml:"set"`
 }
 
-// OfflineReplace is words and what takes their place.
+// OfflineReplace is words and their replacement.
 type OfflineReplace struct {
 	From []string `yaml:"from"`
 	To   string   `yaml:"to"`
 }
 
-// OfflinePlan drafts one dated row per day, each pointing at a row of another type.
+// OfflinePlan drafts one dated row per day, each referencing a row of another type.
 type OfflinePlan struct {
 	Type string `yaml:"type"`
-	// Date, Slot and Link are columns: the day, the part of the day, and the
-	// reference to what is planned.
+	// Date, Slot and Link are columns: the day, the part of the day, and the reference to what is planned.
 	Date string `yaml:"date"`
 	Slot string `yaml:"slot"`
 	Link string `yaml:"link"`
-	// DefaultSlot and DefaultCount are taken when the message names none.
+	// DefaultSlot and DefaultCount apply if the message names none.
 	DefaultSlot  string `yaml:"default_slot"`
 	DefaultCount int    `yaml:"default_count"`
 	// Content are further columns of each row.

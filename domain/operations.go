@@ -11,22 +11,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// OperationDecl names a function of the owner's as a tool.
+// OperationDecl exposes one of the owner's functions as a tool.
 type OperationDecl struct {
 	Name        string            `yaml:"name"`
 	Function    string            `yaml:"function"` // with its schema, else in the source's or the domain's
-	On          string            `yaml:"on"`       // type of the row that its first parameter is the key of
+	On          string            `yaml:"on"`       // type of the row whose key is the first parameter
 	Confirm     Confirm           `yaml:"confirm"`
-	Preview     string            `yaml:"preview"`   // a function of the same parameters that returns sentences
+	Preview     string            `yaml:"preview"`   // a function with the same parameters that returns sentences
 	Changes     []string          `yaml:"changes"`   // further types whose rows it may change
-	Arguments   map[string]string `yaml:"arguments"` // parameter -> type of the row that it is the key of
-	Inverse     string            `yaml:"inverse"`   // the operation of the same parameters that takes this one back
+	Arguments   map[string]string `yaml:"arguments"` // parameter -> type of the row whose key it is
+	Inverse     string            `yaml:"inverse"`   // the operation with the same parameters that undoes this one
 	Description string            `yaml:"description"`
-	Trusted     bool              `yaml:"trusted"` // it runs with its owner's rights
+	Trusted     bool              `yaml:"trusted"` // it runs with its owner's privileges
 }
 
-// Confirm says when the user has to agree: always, unless the declaration says never or
-// gives a condition.
+// Confirm says when the user has to agree: always, unless the declaration says never or gives a condition.
 type Confirm struct {
 	Never bool
 	When  string // SQL over the row's columns
@@ -60,21 +59,20 @@ func (c *Confirm) UnmarshalYAML(source []byte) error {
 	return nil
 }
 
-// Operation is a function of the owner's that models and people may call.
+// Operation is a function of the domain's owner that models and people may call.
 type Operation struct {
 	Name        string
 	Description string
 	On          *Entity
-	// This is the parameter that takes the key of the row that it is done to.
+	// This is the parameter for the key of the target row.
 	This string
-	// Args are its parameters as the columns of a type that no table has: those that are
-	// keys of rows refer to their types.
+	// Args are its parameters as columns of a type without a table; parameters that are row keys reference their types.
 	Args *Entity
 	// Call and Preview are functions as SQL; Preview is "" for none.
 	Call, Preview string
 	// Confirm says when the user has to agree.
 	Confirm Confirm
-	// Inverse takes it back, called with the same arguments; nil for none.
+	// Inverse undoes it, called with the same arguments; nil for none.
 	Inverse *Operation
 	// Changes are the types whose rows it may change, On first.
 	Changes []*Entity
@@ -91,7 +89,7 @@ func (d *Domain) Operation(name string) *Operation {
 	return nil
 }
 
-// OperationsOn are the operations on rows of a type.
+// OperationsOn returns the operations on rows of a type.
 func (d *Domain) OperationsOn(e *Entity) []*Operation {
 	return slices.DeleteFunc(slices.Clone(d.Operations), func(o *Operation) bool { return o.On != e })
 }
@@ -101,7 +99,7 @@ func wrapper(name string) string { return "do_" + name }
 
 func previewWrapper(name string) string { return "preview_" + name }
 
-// place is the schema and the name of a function.
+// place splits a function's name into schema and name.
 func (d *Declaration) place(function string) (schema, name string) {
 	if schema, name, found := strings.Cut(function, "."); found {
 		return schema, name
@@ -114,7 +112,7 @@ func (d *Declaration) place(function string) (schema, name string) {
 	return d.Schema, function
 }
 
-// bindOperations joins operations to the functions that do them.
+// bindOperations binds operations to their functions.
 func (b *binder) bindOperations(ctx context.Context, tx pgx.Tx) error {
 	seen := map[string]bool{}
 
@@ -141,8 +139,7 @@ func (b *binder) bindOperations(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// bindInverse joins an operation to the one that takes it back, which has to take no
-// argument that the first does not.
+// bindInverse binds an operation to the one that undoes it, whose arguments must be a subset of the first's.
 func (b *binder) bindInverse(at string, decl *OperationDecl) {
 	o, inverse := b.domain.Operation(decl.Name), b.domain.Operation(decl.Inverse)
 	if decl.Inverse == "" || o == nil {
@@ -166,7 +163,7 @@ func (b *binder) bindInverse(at string, decl *OperationDecl) {
 	o.Inverse = inverse
 }
 
-// takenNames are tools that there are anyway.
+// takenNames are the names of built-in tools.
 var takenNames = strings.Fields("db_read db_create db_update db_delete db_analyze calculate recall generate step_complete ask_user blocked request_schema undo mention ui_change")
 
 func (b *binder) bindOperation(ctx context.Context, tx pgx.Tx, at string, decl *OperationDecl) error {
@@ -228,7 +225,7 @@ func (b *binder) bindOperation(ctx context.Context, tx pgx.Tx, at string, decl *
 	return nil
 }
 
-// function finds the one function that is named.
+// function finds the one function with a name.
 func (b *binder) function(ctx context.Context, tx pgx.Tx, at, operation, named string) (*catalogFunction, error) {
 	schema, name := b.decl.place(named)
 
@@ -251,8 +248,8 @@ func (b *binder) function(ctx context.Context, tx pgx.Tx, at, operation, named s
 	return nil, nil
 }
 
-// throughViews is the function whose parameters count: the one of the views' schema that calls
-// the owner's, where there is one, since it takes a key of several columns as one value.
+// throughViews is the function whose parameters count: the wrapper in the views' schema, if there is one, since it
+// takes a composite key as one value.
 func (b *binder) throughViews(ctx context.Context, tx pgx.Tx, decl *OperationDecl, f *catalogFunction) (*catalogFunction, error) {
 	if b.decl.Source.Schema == "" || !decl.Trusted {
 		return f, nil
@@ -266,8 +263,8 @@ func (b *binder) throughViews(ctx context.Context, tx pgx.Tx, decl *OperationDec
 	return made[0], nil
 }
 
-// callable is what alfred_tenant calls: the function itself, or the one of the views' schema
-// that calls it with the rights of its owner.
+// callable is what alfred_tenant calls: the function itself, or the wrapper in the views' schema that calls it with its
+// owner's privileges.
 func (b *binder) callable(ctx context.Context, tx pgx.Tx, at string, decl *OperationDecl, f *catalogFunction, named, through string) (string, error) {
 	schema, name := b.decl.place(named)
 
@@ -299,7 +296,7 @@ func (b *binder) callable(ctx context.Context, tx pgx.Tx, at string, decl *Opera
 	return pgx.Identifier{b.decl.Schema, through}.Sanitize(), nil
 }
 
-// bindParameters makes columns of parameters.
+// bindParameters turns parameters into columns.
 func (b *binder) bindParameters(at string, decl *OperationDecl, o *Operation, f *catalogFunction) {
 	o.Args = &Entity{Type: decl.Name, Table: decl.Name, Name: decl.Name, Key: &Column{Name: "\x00"}}
 
@@ -332,8 +329,8 @@ func (b *binder) bindParameters(at string, decl *OperationDecl, o *Operation, f 
 	o.This = f.names[0]
 }
 
-// keyType is the type of whose rows a parameter would be the key: the first of those it is
-// done to, others as declared, or as their name says.
+// keyType is the type whose key a parameter is: for the first, the operation's target; for others, as declared or as
+// their name says.
 func (o *OperationDecl) keyType(i int, parameter string) string {
 	switch declared := o.Arguments[parameter]; {
 	case i == 0:
@@ -345,7 +342,7 @@ func (o *OperationDecl) keyType(i int, parameter string) string {
 	}
 }
 
-// keyOf says of which type's rows a parameter is the key, nil where it is none.
+// keyOf returns the type whose key a parameter is, nil if none.
 func (b *binder) keyOf(at string, decl *OperationDecl, i int, c *Column) *ForeignKey {
 	if named, declared := decl.Arguments[c.Name]; declared && b.byType(named) == nil {
 		b.problemf(at+".arguments", "operation %s: there is no entity type %q", decl.Name, named)

@@ -10,18 +10,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Proof is what an experiment on a domain came to.
+// Proof is the result of an experiment on a domain.
 type Proof struct {
-	// Broken are what does not hold.
+	// Broken lists what does not hold.
 	Broken []string
-	// Untried are what could not be tried, because there are no rows to try it on.
+	// Untried lists what could not be tried for lack of rows.
 	Untried []string
-	// Hash is of the declaration, the catalog and the grants that were tried.
+	// Hash is the digest of the declaration, catalog and grants that were tried.
 	Hash string
 }
 
-// Probe tries what a declaration promises, in a transaction that is rolled back: nobody sees
-// rows of others, and nobody can point at them, change them or have an operation done to them.
+// Probe tests what a declaration promises, in a transaction that is rolled back: nobody can see other users' rows,
+// reference or change them, or run an operation on them.
 func Probe(ctx context.Context, db DB, decl *Declaration) (*Proof, error) {
 	d, err := Bind(ctx, db, decl)
 	if err != nil {
@@ -66,14 +66,14 @@ type prober struct {
 	decl   *Declaration
 	tx     pgx.Tx
 	proof  *Proof
-	users  []string // of Alfred's, two or more of whom have rows if anybody has
+	users  []string // Alfred's users; two or more of them have rows if anybody has
 }
 
 // mostPeople is how many users are tried.
 const mostPeople = 40
 
-// people finds users to try: those there are, and those that own rows. Where accounts are
-// mapped by the table that init writes, accounts with rows get a user each.
+// people finds users to try: the existing ones, and those that own rows. If the table written by init maps accounts,
+// accounts with rows get a user each.
 func (p *prober) people(ctx context.Context) error {
 	rows, err := p.tx.Query(ctx, `SELECT id::text FROM alfred.users ORDER BY id LIMIT $1`, mostPeople)
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *prober) people(ctx context.Context) error {
 	return nil
 }
 
-// mapped gives accounts users for the length of the experiment.
+// mapped gives accounts users for the duration of the experiment.
 func (p *prober) mapped(ctx context.Context) error {
 	s, err := readSource(ctx, p.tx, p.decl)
 	if err != nil || s.account == nil {
@@ -146,8 +146,8 @@ func (p *prober) table(e *Entity) string {
 	return pgx.Identifier{p.domain.Schema, e.Table}.Sanitize()
 }
 
-// texts runs a query of one text, as a user or, without one, as who asks. What it changed
-// stays for the length of the experiment only where nobody is named.
+// texts runs a query returning one text column as a user or, without one, as the connected role. Changes persist within
+// the experiment only if no user is named.
 func (p *prober) texts(ctx context.Context, user, sql string) ([]string, error) {
 	inner, err := p.tx.Begin(ctx)
 	if err != nil {
@@ -184,8 +184,7 @@ func (p *prober) brokenf(format string, args ...any) {
 	p.proof.Broken = append(p.proof.Broken, fmt.Sprintf(format, args...))
 }
 
-// isolation proves that a stranger sees nothing and two users no row in common, and that
-// keys tell rows apart.
+// isolation checks that a stranger sees nothing, that two users share no row, and that keys identify rows.
 func (p *prober) isolation(ctx context.Context, e *Entity) error {
 	count := "SELECT count(*)::text FROM " + p.table(e)
 
@@ -239,7 +238,7 @@ func (p *prober) isolation(ctx context.Context, e *Entity) error {
 	return p.pointing(ctx, e, holders)
 }
 
-// pointing proves that a row cannot be made to point at another's.
+// pointing checks that a row cannot be made to reference another user's.
 func (p *prober) pointing(ctx context.Context, e *Entity, holders []string) error {
 	for _, c := range e.Columns {
 		if !c.Writable || !e.May(Update) || c.FK == nil || c.FK.Entity == nil || c.FK.Entity.Reference || c.Kind == KindArray {
@@ -283,7 +282,7 @@ func (p *prober) pointing(ctx context.Context, e *Entity, holders []string) erro
 	return nil
 }
 
-// operation proves that nothing can be done to another's row.
+// operation checks that it cannot be run on another user's row.
 func (p *prober) operation(ctx context.Context, o *Operation) {
 	theirs := fmt.Sprintf("SELECT %s::text FROM %s LIMIT 1", quote(o.On.Key.Name), p.table(o.On))
 
@@ -333,8 +332,8 @@ SELECT coalesce(md5(string_agg(line, E'\n' ORDER BY line COLLATE "C")), '') FROM
     SELECT concat_ws('|', nspname, nspacl) FROM pg_catalog.pg_namespace WHERE oid = ANY ($1::regnamespace[])
 ) AS facts`
 
-// Hash is of a declaration and of all that Postgres knows of the schemas it is about: tables,
-// views, policies, constraints, functions and rights.
+// Hash is the digest of a declaration and everything Postgres knows about its schemas: tables, views, policies,
+// constraints, functions and privileges.
 func Hash(ctx context.Context, tx pgx.Tx, decl *Declaration) (string, error) {
 	schemas := []string{quote(decl.Schema)}
 	if decl.Source.Schema != "" {

@@ -10,16 +10,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// SourceDecl says where the rows behind the views of a domain are: tables of somebody
-// else's, of which nothing is altered.
+// SourceDecl says where the rows behind a domain's views are: in somebody else's tables, which are not altered.
 type SourceDecl struct {
 	// Schema of the tables.
 	Schema string `yaml:"schema"`
-	// Accounts is the table of the people, "" where rows only carry a key of theirs.
+	// Accounts is the table of people, "" if rows only carry their key.
 	Accounts string `yaml:"accounts"`
 }
 
-// source is the tables of another schema, and whose their rows are.
+// source is the tables of another schema, and who owns their rows.
 type source struct {
 	decl     *Declaration
 	cat      *catalog
@@ -89,8 +88,8 @@ func (s *source) relation(t *catalogTable) string {
 	return pgx.Identifier{s.decl.Source.Schema, t.Name}.Sanitize()
 }
 
-// belongs is the condition, as SQL, under which a row of the table is the user's. alias
-// names the row. It follows foreign keys up to a table that carries the owner.
+// belongs is the SQL condition that a row of the table is the user's. alias names the row. It follows foreign keys up
+// to a table with an owner column.
 func (s *source) belongs(t *catalogTable, alias string, depth int) (string, error) {
 	if fk, ok := s.ownedBy(t); ok {
 		parent := s.cat.table(fk.table)
@@ -119,7 +118,7 @@ func (s *source) ownerWord() string {
 	return "a column " + s.decl.Owner
 }
 
-// tuple is columns of a row as one value.
+// tuple is a row's columns as one value.
 func tuple(alias string, columns []string) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
@@ -137,7 +136,7 @@ func bare(list string) string { return strings.Trim(list, "()") }
 
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
-// ownerColumn is the column that holds the person's key, "" where the table has none.
+// ownerColumn is the column that holds the person's key, "" if the table has none.
 func (s *source) ownerColumn(t *catalogTable) string {
 	if t == s.accounts {
 		return s.account.Name
@@ -164,8 +163,8 @@ func (s *source) ownerColumn(t *catalogTable) string {
 	return ""
 }
 
-// ownedBy is the foreign key by which the table's rows belong to those of another, as
-// declared, or else the shortest way up.
+// ownedBy is the foreign key by which the table's rows belong to another's, as declared, or else the one on the
+// shortest path to an owner.
 func (s *source) ownedBy(t *catalogTable) (catalogFK, bool) {
 	if e := s.entities[t.Name]; e != nil && len(e.OwnedBy) > 0 {
 		for _, fk := range t.foreignKeys {
@@ -184,8 +183,8 @@ func (s *source) ownedBy(t *catalogTable) (catalogFK, bool) {
 	return best, far > 0
 }
 
-// nearest is the foreign key of which the shortest way leads up to an owner, and how far
-// that is from its target; 0 for no way.
+// nearest is the foreign key on the shortest path to an owner, and that path's length from its target; 0 if there is
+// none.
 func (s *source) nearest(t *catalogTable, seen map[*catalogTable]bool) (best catalogFK, distance int) {
 	for _, fk := range t.foreignKeys {
 		if fk.schema != s.decl.Source.Schema || slices.ContainsFunc(fk.columns, func(name string) bool { return t.column(name).Nullable }) {
@@ -200,7 +199,7 @@ func (s *source) nearest(t *catalogTable, seen map[*catalogTable]bool) (best cat
 	return best, distance
 }
 
-// distance is how many tables up an owner is found, counted from 1; 0 for nowhere.
+// distance is how many tables away the owner is, counted from 1; 0 if unreachable.
 func (s *source) distance(t *catalogTable, seen map[*catalogTable]bool) int {
 	if t == nil || seen[t] || s.entities[t.Name] != nil && s.entities[t.Name].Reference {
 		return 0
@@ -220,7 +219,7 @@ func (s *source) distance(t *catalogTable, seen map[*catalogTable]bool) int {
 	return 0
 }
 
-// owned says whether rows of the table belong to a person.
+// owned reports whether rows of the table belong to a person.
 func (s *source) owned(t *catalogTable) bool {
 	if e := s.entities[t.Name]; e != nil {
 		return !e.Reference
@@ -231,7 +230,7 @@ func (s *source) owned(t *catalogTable) bool {
 
 func (s *source) function(name string) string { return pgx.Identifier{s.decl.Schema, name}.Sanitize() }
 
-// key is the view's key: the table's own, or one put together of several columns.
+// key is the view's key: the table's own, or a composite one combined.
 func (s *source) key(t *catalogTable) []string {
 	if e := s.entities[t.Name]; e != nil && e.Key != "" && t.column(e.Key) != nil {
 		return []string{e.Key}
@@ -250,15 +249,15 @@ func (s *source) key(t *catalogTable) []string {
 	return nil
 }
 
-// folded says that the key is put together: of several columns, or of one whose type no
-// key has.
+// folded reports whether the view combines the key into one text: it has several columns, or one of a type that keys
+// may not have.
 func (s *source) folded(t *catalogTable) bool {
 	key := s.key(t)
 
 	return len(key) > 1 || len(key) == 1 && !keyKind(t.column(key[0]))
 }
 
-// foldedKey is the name of a key that a view puts together.
+// foldedKey is the name of a combined key column.
 const foldedKey = "key"
 
 // keyColumn is the name of the view's key.
@@ -275,7 +274,7 @@ func (s *source) keyColumn(t *catalogTable) string {
 	return name
 }
 
-// fold is several columns as one text from which they can be told again.
+// fold combines several columns into one text from which they can be recovered.
 func fold(alias string, t *catalogTable, columns []string, of []string) string {
 	parts := make([]string, len(columns))
 

@@ -16,9 +16,9 @@ import (
 //	{{ and }}            braces
 //
 // Present means not null, not "", not an empty list and not false. A column that
-// the row does not have is neither present nor empty: a line says nothing about
-// what was not read. _recipe_id_label is the label beside the reference
-// recipe_id. The zero Template renders nothing.
+// the row lacks is neither present nor empty: a line says nothing about what was
+// not read. _recipe_id_label is the label beside the reference recipe_id. The zero
+// Template renders nothing.
 type Template struct {
 	source  string
 	parts   []part
@@ -36,12 +36,12 @@ const (
 
 type part struct {
 	kind   partKind
-	text   string // literal text, or the layout of a value
+	text   string // literal text, or a value's layout
 	column string
 	inner  []part
 }
 
-// ParseTemplate compiles a template. The error names the place.
+// ParseTemplate compiles a template. The error names the position.
 func ParseTemplate(source string) (Template, error) {
 	p := &templateParser{source: source}
 	parts, err := p.parse(0)
@@ -62,8 +62,8 @@ func (t Template) String() string { return t.source }
 // order of appearance; for _recipe_id_label that is recipe_id.
 func (t Template) Columns() []string { return append([]string(nil), t.columns...) }
 
-// shows says whether the template writes the column's own value, and not merely
-// asks for it or writes the label beside it.
+// shows reports whether the template prints the column's own value, rather than testing it or printing the label beside
+// it.
 func (t Template) shows(column string) bool { return shows(t.parts, column) }
 
 func shows(parts []part, column string) bool {
@@ -72,7 +72,7 @@ func shows(parts []part, column string) bool {
 	})
 }
 
-// Render renders a row. It never fails: what is missing is left out.
+// Render renders a row. It never fails: missing values are left out.
 func (t Template) Render(row map[string]any) string {
 	var b strings.Builder
 	render(&b, t.parts, row)
@@ -80,8 +80,8 @@ func (t Template) Render(row map[string]any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Complete says whether the row has every value that stands outside optional
-// parts, so that a label rendered from it may replace an older one.
+// Complete reports whether the row has every value outside optional parts, so that a label rendered from it may replace
+// an older one.
 func (t Template) Complete(row map[string]any) bool {
 	for _, p := range t.parts {
 		if p.kind == partValue && !present(row[p.column]) {
@@ -113,7 +113,7 @@ func render(b *strings.Builder, parts []part, row map[string]any) {
 	}
 }
 
-// labelled turns _recipe_id_label into recipe_id and leaves other names alone.
+// labelled turns _recipe_id_label into recipe_id and returns other names unchanged.
 func labelled(column string) string {
 	inner, ok := strings.CutPrefix(column, "_")
 	if !ok {
@@ -156,7 +156,7 @@ type templateParser struct {
 	pos    int
 }
 
-// parse reads parts up to the closing brace of the enclosing part, or the end.
+// parse reads parts up to the enclosing part's closing brace, or the end.
 func (p *templateParser) parse(depth int) ([]part, error) {
 	var parts []part
 
@@ -200,7 +200,7 @@ func (p *templateParser) parse(depth int) ([]part, error) {
 	return parts, nil
 }
 
-// part reads one {...}, p.pos at its opening brace.
+// part reads one {...}, with p.pos at its opening brace.
 func (p *templateParser) part(depth int) (part, error) {
 	p.pos++
 	kind := partValue

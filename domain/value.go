@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// layouts in which dates and times stand in rows that came as JSON.
+// layouts of dates and times in rows decoded from JSON.
 var layouts = []string{time.DateOnly, time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00"}
 
-// present says whether a value says anything: null, "", empty lists and objects,
-// and false do not.
+// present reports whether a value carries information: not null, "", empty lists and objects, or false.
 func present(value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -37,8 +36,8 @@ func present(value any) bool {
 	}
 }
 
-// formatValue writes a value as people do: 12 and not 12.00, lists with commas,
-// dates as 2006-01-02 unless a layout is given.
+// formatValue formats a value for people: 12 rather than 12.00, lists with commas, dates as 2006-01-02 unless a layout
+// is given.
 func formatValue(value any, layout string) string {
 	switch v := value.(type) {
 	case nil:

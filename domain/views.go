@@ -10,10 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Views is the SQL that lets Alfred reach the tables of a declaration's source: a role, a
-// schema of views over them, one for each type, and what alfred_tenant may do with these.
-// It alters nothing of the owner's; on the owner's objects it only makes grants to that
-// role. Notes say by name what a view cannot carry.
+// Views returns the SQL that gives Alfred access to the tables of a declaration's source: a role, a schema with a view
+// per type, and alfred_tenant's grants on them. It alters none of the owner's objects; it only grants that role access
+// to them. Notes name what a view cannot preserve.
 func Views(ctx context.Context, db DB, decl *Declaration) (sql string, notes []string, err error) {
 	if decl.Source.Schema == "" {
 		return "", nil, errors.New("the declaration names no source, the schema of the tables")
@@ -82,7 +81,7 @@ func (w *viewWriter) write() error {
 		}
 	}
 
-	// Functions that refuse rows of others look into views, so that these come first.
+	// Functions that refuse other users' rows query the views, so the views come first.
 	for i := range w.decl.Entities {
 		if err := w.writing(&w.decl.Entities[i]); err != nil {
 			return err
@@ -113,8 +112,8 @@ func (w *viewWriter) head() {
 	w.linef("GRANT USAGE ON SCHEMA %s TO %s;", quote(w.decl.Source.Schema), w.role())
 }
 
-// mapping tells which account a user of Alfred's is: a table that the owner fills, and the
-// function that all conditions ask, once a statement.
+// mapping maps Alfred's users to accounts: a table that the owner fills, and the function that all conditions call,
+// once per statement.
 func (w *viewWriter) mapping() {
 	table := w.function("alfred_accounts")
 
@@ -168,7 +167,7 @@ func (w *viewWriter) entity(e *EntityDecl) error {
 	return nil
 }
 
-// remark says what the owner has to know of a table.
+// remark is what the owner has to know about a table.
 func (w *viewWriter) remark(t *catalogTable) {
 	if t.RLS {
 		w.notef("%s has row-level security of its own, which holds for %s too: as it is, the view shows what its policies show that role. To leave the choice of rows to the view: CREATE POLICY alfred_views ON %s TO %s USING (true)",
@@ -180,7 +179,7 @@ func (w *viewWriter) remark(t *catalogTable) {
 	}
 }
 
-// parents are the tables that the condition asks.
+// parents are the tables that the condition queries.
 func (w *viewWriter) parents(t *catalogTable, e *EntityDecl) []*catalogTable {
 	var found []*catalogTable
 
@@ -197,8 +196,7 @@ func (w *viewWriter) parents(t *catalogTable, e *EntityDecl) []*catalogTable {
 	return found
 }
 
-// columns are what a view shows: the table's, keys of several columns in one, and the
-// row's version.
+// columns are what a view shows: the table's columns, composite keys combined into one, and the row's version.
 func (w *viewWriter) columns(t *catalogTable) []string {
 	columns := make([]string, 0, len(t.columns)+1)
 	for _, c := range t.columns {
@@ -222,7 +220,7 @@ func (w *viewWriter) columns(t *catalogTable) []string {
 	return append(columns, version+" AS "+versionColumn)
 }
 
-// foldedKeys are foreign keys to a key of several columns.
+// foldedKeys are foreign keys to composite keys.
 func (s *source) foldedKeys(t *catalogTable) []catalogFK {
 	var found []catalogFK
 
@@ -236,8 +234,8 @@ func (s *source) foldedKeys(t *catalogTable) []catalogFK {
 	return found
 }
 
-// foldedName is the view's column for a foreign key of several columns. The first to a type
-// is called after it, further ones after their columns too.
+// foldedName is the view's column for a composite foreign key. The first to a type is named after the type, further
+// ones also after their columns.
 func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
 	to, keys := s.entities[fk.table].Type, s.foldedKeys(t)
 	first := slices.IndexFunc(keys, func(other catalogFK) bool { return other.table == fk.table })
@@ -249,12 +247,12 @@ func (s *source) foldedName(t *catalogTable, fk catalogFK) string {
 	return foldedName(to, fk.columns...)
 }
 
-// foldedName is the name of a column that is put together of those of a foreign key to a type.
+// foldedName is the name of a column combined from those of a foreign key to a type.
 func foldedName(to string, columns ...string) string {
 	return strings.Join(slices.Concat(columns, []string{to, "key"}), "_")
 }
 
-// triggered says whether rows have to be written by a function, and why.
+// triggered reports whether rows have to be written by a function, and why.
 func (w *viewWriter) triggered(t *catalogTable, e *EntityDecl) string {
 	switch {
 	case t.view:
@@ -276,7 +274,7 @@ func (w *viewWriter) triggered(t *catalogTable, e *EntityDecl) string {
 	}
 }
 
-// guarded are the foreign keys that may be set to point at another person's row.
+// guarded are the foreign keys that could be set to reference another person's row.
 func (w *viewWriter) guarded(t *catalogTable, e *EntityDecl) []catalogFK {
 	var found []catalogFK
 

@@ -9,16 +9,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// wrappedFunction is a function of the owner's and the one that calls it.
+// wrappedFunction is a function of the owner and its wrapper.
 type wrappedFunction struct {
 	*catalogFunction
 
 	decl *OperationDecl
-	name string // of the function as SQL
-	into string // name of the one that calls it
+	name string // the function's name as SQL
+	into string // the wrapper's name
 }
 
-// wrapped finds the functions that a declaration trusts to run with their owner's rights.
+// wrapped finds the functions that a declaration trusts to run with their owner's privileges.
 func wrapped(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrappedFunction, error) {
 	var found []wrappedFunction
 
@@ -51,8 +51,8 @@ func wrapped(ctx context.Context, tx pgx.Tx, decl *Declaration) ([]wrappedFuncti
 	return found, nil
 }
 
-// operation writes the function by which alfred_tenant calls one of the owner's: keys among
-// its arguments have to be rows that the user sees.
+// operation writes the wrapper by which alfred_tenant calls one of the owner's functions: keys among its arguments must
+// belong to rows the user sees.
 func (w *viewWriter) operation(f wrappedFunction) {
 	name := w.function(f.into)
 	arguments, parts := f.arguments, w.keyParts(f)
@@ -97,11 +97,11 @@ func (w *viewWriter) operation(f wrappedFunction) {
 	w.linef("REVOKE CREATE ON SCHEMA %s FROM %s;", quote(w.decl.Schema), f.owner)
 }
 
-// wholeKey is the parameter that takes a key of several columns as one.
+// wholeKey is the parameter that takes a composite key as one value.
 const wholeKey = "this"
 
-// keyParts are the columns of the key of the row that the function is done to, where its first
-// parameters are these columns one by one; none where it takes the key as one value.
+// keyParts are the key columns of the function's target row, if its first parameters are those columns one by one; none
+// if it takes the key as one value.
 func (w *viewWriter) keyParts(f wrappedFunction) []string {
 	at := slices.IndexFunc(w.decl.Entities, func(e EntityDecl) bool { return e.Type == f.decl.On })
 	if at < 0 {
@@ -122,8 +122,7 @@ func (w *viewWriter) keyParts(f wrappedFunction) []string {
 	return w.key(t)
 }
 
-// passed are the arguments of the call of the owner's function. Before it, rows that they name
-// are looked for.
+// passed returns the arguments for the owner's function. It first checks the rows they name.
 func (w *viewWriter) passed(f wrappedFunction, parts []string) []string {
 	args := make([]string, len(f.names))
 
@@ -153,8 +152,7 @@ func (w *viewWriter) passed(f wrappedFunction, parts []string) []string {
 	return args
 }
 
-// visible refuses a key, the ith of the function's parameters and in place number of those that
-// are passed, of a row that the user does not see.
+// visible rejects a key of a row that the user does not see: the function's ith parameter, passed at position number.
 func (w *viewWriter) visible(f wrappedFunction, i, number int) {
 	target := f.decl.keyType(i, f.names[i])
 

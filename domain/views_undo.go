@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// What the assistant did to rows can be taken back only by who may do the opposite: alfred_undo gets that, and no more.
-// Rows of a type may have to come back if they can be deleted, by themselves or with rows that they belong to, or be
-// created, since taking that back can be taken back too.
+// Undoing the assistant's changes requires the opposite privileges: alfred_undo gets those and no more. Rows of a type
+// may need restoring if they can be deleted, directly or with their parents, or created, since an undo can itself be
+// undone.
 
-// returns says that rows of a type may have to come back whole.
+// returns reports whether rows of a type may need to be restored whole.
 func (w *viewWriter) returns(e *EntityDecl) bool { return w.returning(e, map[*EntityDecl]bool{}) }
 
 func (w *viewWriter) returning(e *EntityDecl, seen map[*EntityDecl]bool) bool {
@@ -39,7 +39,7 @@ func (w *viewWriter) target(fk catalogFK) *EntityDecl {
 	return w.entities[fk.table]
 }
 
-// released are the view's columns that are emptied when the row that they name is deleted.
+// released are the view's columns that are set to null when the row they reference is deleted.
 func (w *viewWriter) released(t *catalogTable) []string {
 	var names []string
 
@@ -63,7 +63,7 @@ func (w *viewWriter) released(t *catalogTable) []string {
 	return names
 }
 
-// whole are the table's columns with which a row is brought back.
+// whole are the table's columns with which a row is restored.
 func (*viewWriter) whole(t *catalogTable) []string {
 	var names []string
 
@@ -76,7 +76,7 @@ func (*viewWriter) whole(t *catalogTable) []string {
 	return names
 }
 
-// undoing grants alfred_undo what it needs on the view of a type.
+// undoing grants alfred_undo what it needs on a type's view.
 func (w *viewWriter) undoing(t *catalogTable, e *EntityDecl) {
 	if w.returns(e) {
 		names := w.whole(t)
@@ -96,7 +96,7 @@ func (w *viewWriter) undoing(t *catalogTable, e *EntityDecl) {
 	}
 }
 
-// restore lets a function insert a row as it was, for who brings it back.
+// restore allows inserting a row as it was, for the undo role.
 func (w *viewWriter) restore(t *catalogTable) {
 	names, values := w.whole(t), []string{}
 	for _, name := range names {
@@ -110,12 +110,12 @@ func (w *viewWriter) restore(t *catalogTable) {
 	w.linef("    END IF;")
 }
 
-// written says that rows of the type are ever written, by the assistant or by who takes back what it did.
+// written reports whether rows of the type are ever written, by the assistant or by an undo.
 func (w *viewWriter) written(t *catalogTable, e *EntityDecl) bool {
 	return len(e.Writes) > 0 || w.returns(e) || len(w.released(t)) > 0
 }
 
-// settable are the view's columns that who writes may set, updatable those of rows that are there.
+// settable are the view's columns that a writer may set, updatable those of existing rows.
 func (w *viewWriter) settable(t *catalogTable, e *EntityDecl) []string {
 	return appendNew(slices.Clone(e.Columns), w.released(t)...)
 }
@@ -128,7 +128,7 @@ func (w *viewWriter) updatable(t *catalogTable, e *EntityDecl) []string {
 	return w.released(t)
 }
 
-// sets says what an update of the whole row would set.
+// sets is the SET list of an update of the whole row.
 func sets(names []string) string {
 	list := make([]string, len(names))
 	for i, name := range names {

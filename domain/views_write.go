@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// writing lets a type be written as far as its declaration says: by grants where Postgres
-// can write through the view itself, else by a function that repeats the view's condition.
+// writing makes a type writable as declared: by grants where Postgres can write through the view itself, else by a
+// trigger function that repeats the view's condition.
 func (w *viewWriter) writing(e *EntityDecl) error {
 	t := w.cat.table(e.Table)
 	view := w.view(t)
 
-	// Who may update some column may lock rows; the version is one that nobody can write.
+	// Whoever may update some column may lock rows; nobody can actually write the version.
 	if !t.view && !e.Reference {
 		w.linef("\nGRANT UPDATE (%s) ON %s TO alfred_tenant; -- to lock rows of %s, no more", versionColumn, view, e.Type)
 		w.linef("GRANT UPDATE (%s) ON %s TO %s; -- likewise", quote(w.key(t)[0]), w.relation(t), w.role())
@@ -71,9 +71,9 @@ func (w *viewWriter) plain(t *catalogTable, e *EntityDecl) {
 	}
 }
 
-// trigger writes the function that inserts, updates and deletes for a view. It belongs to
-// the table's owner, so that triggers, sequences and rules work as in the owner's own
-// program, and repeats the view's condition, because nothing else limits it.
+// trigger writes the function that inserts, updates and deletes for a view. It belongs to the table's owner, so that
+// triggers, sequences and rules work as in the owner's own program. It repeats the view's condition, because nothing
+// else restricts it.
 func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 	condition, err := w.belongs(t, "t", 1)
 	if err != nil {
@@ -119,8 +119,7 @@ func (w *viewWriter) trigger(t *catalogTable, e *EntityDecl, why string) error {
 	return nil
 }
 
-// guards refuse keys of rows that the user does not see, which a foreign key accepts, and
-// take keys of several columns apart.
+// guards reject keys of rows that the user does not see, which a foreign key would accept, and split composite keys.
 func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) {
 	for _, fk := range w.foldedKeys(t) {
 		if name := w.foldedName(t, fk); slices.Contains(w.settable(t, e), name) {
@@ -131,7 +130,7 @@ func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) {
 	for _, fk := range w.guarded(t, e) {
 		target := w.cat.table(fk.table)
 
-		if !slices.ContainsFunc(fk.columns, func(name string) bool { return slices.Contains(e.Columns, name) }) { // unfolded
+		if !slices.ContainsFunc(fk.columns, func(name string) bool { return slices.Contains(e.Columns, name) }) { // split from a composite key
 			continue
 		}
 
@@ -157,13 +156,12 @@ func (w *viewWriter) guards(t *catalogTable, e *EntityDecl) {
 	}
 }
 
-// noSuchRow refuses a key as a foreign key does.
+// noSuchRow rejects a key the way a foreign key does.
 func (w *viewWriter) noSuchRow(indent string, t *catalogTable) {
 	w.linef("%sRAISE EXCEPTION %s USING ERRCODE = 'foreign_key_violation';", indent, literalSQL("There is no such row of "+t.Name+"."))
 }
 
-// unfold takes a key of several columns apart where it is set. One that is left as it is may name a row that the user
-// does not see.
+// unfold splits a composite key when it is set. An unchanged one may reference a row that the user does not see.
 func (w *viewWriter) unfold(name string, fk catalogFK) {
 	target := w.cat.table(fk.table)
 	key, into := quote(name), make([]string, len(fk.columns))
@@ -180,7 +178,7 @@ func (w *viewWriter) unfold(name string, fk catalogFK) {
 	w.linef("    END IF;")
 }
 
-// set are the table's columns that a writer may set, those behind folded keys included.
+// set are the table's columns that a writer may set, including those behind combined keys.
 func (w *viewWriter) set(t *catalogTable, e *EntityDecl) []string {
 	var names []string
 
@@ -254,7 +252,7 @@ func (w *viewWriter) same(t *catalogTable, row string) string {
 	return strings.Join(parts, " AND ")
 }
 
-// seen refuses what its writer would not see, as a view's check option does.
+// seen rejects a row its writer would not see, like a view's check option.
 func (w *viewWriter) seen(t *catalogTable, row string) {
 	var parts []string
 	for _, name := range w.key(t) {

@@ -9,13 +9,13 @@ import (
 	"alfred/llm"
 )
 
-// Asked is a model that plays the person, or judges, with what its calls cost.
+// Asked is a model that plays the user, or judges, with the cost of its calls.
 type Asked struct {
 	Model  llm.Model
 	Prices llm.Prices
 }
 
-// ask gets an answer in the form of a schema.
+// ask requests an answer that conforms to a schema.
 func (t *trial) ask(ctx context.Context, who *Asked, name, schema, system, text string, into any) error {
 	resp, err := who.Model.Generate(ctx, &llm.Request{
 		System: system, SchemaName: name, Schema: json.RawMessage(schema), Messages: []llm.Message{{Role: llm.RoleUser, Content: text}}, MaxTokens: askTokens,
@@ -41,7 +41,7 @@ func (t *trial) ask(ctx context.Context, who *Asked, name, schema, system, text 
 
 const askTokens = 2000
 
-// transcript is the conversation as the person sees it.
+// transcript is the conversation as the user sees it.
 func (t *trial) transcript() string {
 	var b strings.Builder
 	for _, m := range t.said {
@@ -68,7 +68,7 @@ Tell no more than is needed at that point, invent nothing that the part does not
 	mostMessages = 12
 )
 
-// simulate lets a model play the person. What is expected of turns holds for those of that number.
+// simulate lets a model play the user. A turn's expectations apply to the turn with that number.
 func (t *trial) simulate(ctx context.Context) error {
 	most := t.c.User.Messages
 	if most == 0 {
@@ -97,7 +97,7 @@ func (t *trial) simulate(ctx context.Context) error {
 	return nil
 }
 
-// judge asks for a verdict where the case has a rubric and a judge is there.
+// judge asks for a verdict if the case has a rubric and a judge is configured.
 func (t *trial) judge(ctx context.Context) error {
 	if t.c.Judge == "" {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"alfred/pg"
 )
 
-// ErrNoTurns says that a session has nothing to make a case of, or is not there.
+// ErrNoTurns says that a session does not exist or contains no turns to make a case of.
 var ErrNoTurns = errors.New("there is no such session, or nothing was said in it")
 
 // held is a turn of a real conversation.
@@ -31,13 +31,13 @@ type held struct {
 	Mode      string
 	Status    string
 	CreatedAt time.Time
-	Changes   []byte // of the page
+	Changes   []byte // made in the page
 	Mentions  []byte
 	Asks      string
-	Types     []string // of the rows that it wrote
-	Called    bool     // an operation of the owner's
+	Types     []string // types of the rows it wrote
+	Called    bool     // it ran one of the owner's operations
 	StartedAt time.Time
-	Undoes    int // the turn that it took back by the button
+	Undoes    int // the turn that its undo button undid
 }
 
 const heldTurns = `
@@ -48,23 +48,23 @@ SELECT t.number, t.message, t.mode, t.status::text, t.created_at, t.ui_changes, 
        coalesce((SELECT o.number FROM turns AS o WHERE o.id = t.undoes AND NOT EXISTS (SELECT FROM llm_calls AS l WHERE l.turn_id = t.id)), 0)
 FROM turns AS t WHERE t.session_id = $1 ORDER BY t.number`
 
-// Source is the database of a conversation that is made a case, or replayed.
+// Source is the database of a conversation to turn into a case, or to replay.
 type Source struct {
 	Pool   *pgxpool.Pool
 	Bound  *domain.Domain
-	Domain string // its name or path
-	Views  string // schema of the tables, where they are reached through views
-	Schema string // SQL that makes the domain's tables, for a replay; "" for one that comes with the program
+	Domain string // name or path
+	Views  string // schema of the tables, if they are accessed through views
+	Schema string // SQL that creates the domain's tables, for a replay; "" for a built-in domain
 }
 
 // FromSession makes a suite of one case from a conversation: the user's rows as they were before its first message, the
-// messages, and what happened as what is expected, for somebody to correct. Rows are people's own: whoever keeps the case
-// keeps them.
+// messages, and what happened as the expectations, for somebody to correct. The rows are real user data: treat the case
+// accordingly.
 func FromSession(ctx context.Context, src *Source, session uuid.UUID) (*Suite, []string, error) {
 	return src.suite(ctx, session, false)
 }
 
-// suite brings all shared rows if whole, else those that the user's refer to.
+// suite includes all shared rows if whole, else those that the user's rows reference.
 func (src *Source) suite(ctx context.Context, session uuid.UUID, whole bool) (*Suite, []string, error) {
 	suite := &Suite{Suite: src.Bound.Name, Domain: src.Domain}
 	var notes []string
@@ -104,7 +104,7 @@ func (src *Source) suite(ctx context.Context, session uuid.UUID, whole bool) (*S
 	return suite, notes, err
 }
 
-// seed is the SQL of the rows as they were, with the shared ones that they refer to.
+// seed is SQL that recreates the rows, with the shared ones they reference.
 func (p *past) seed(ctx context.Context, moment time.Time) (string, error) {
 	tables, err := p.at(ctx, moment)
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *past) seed(ctx context.Context, moment time.Time) (string, error) {
 	} else if p.bound.Name == kitchen {
 		b.WriteString("DELETE FROM alfred.users WHERE name = 'demo';\n")
 	}
-	for _, t := range slices.Backward(tables) { // those that refer to others before these
+	for _, t := range slices.Backward(tables) { // referenced rows first
 		if t.entity.Reference && !p.whole {
 			t.only(tables)
 		}
@@ -134,10 +134,10 @@ func (p *past) seed(ctx context.Context, moment time.Time) (string, error) {
 	return b.String(), nil
 }
 
-// kitchen comes with rows of a user of its own, whose names of shared rows would stand in the way.
+// kitchen is a domain with rows of a demo user, whose names for shared rows would conflict.
 const kitchen = "kitchen"
 
-// account maps whoever alfred.user_id names to the account of the conversation's user.
+// account maps the user in alfred.user_id to the account of the conversation's user.
 func (p *past) account(ctx context.Context, b *strings.Builder) error {
 	name := pgx.Identifier{p.bound.Schema, "alfred_accounts"}.Sanitize()
 	var account *string
@@ -150,7 +150,7 @@ func (p *past) account(ctx context.Context, b *strings.Builder) error {
 	return nil
 }
 
-// turn is what was said, and what happened as what is expected.
+// turn returns what was said, with what happened as expectations.
 func (h *held) turn(bound *domain.Domain) (Turn, error) {
 	turn := Turn{Say: h.Message, Mode: h.Mode, At: h.StartedAt.UTC(), Undo: h.Undoes}
 	var (
@@ -189,7 +189,7 @@ func slug(text string) string {
 	return strings.Trim(notInSlugs.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }
 
-// YAML writes a suite as [Parse] reads it.
+// YAML writes a suite in the form that [Parse] reads.
 func (s *Suite) YAML(out io.Writer) error {
 	if err := yaml.NewEncoder(out, yaml.UseLiteralStyleIfMultiline(true), yaml.IndentSequence(true)).Encode(s); err != nil {
 		return fmt.Errorf("write the suite: %w", err)

@@ -15,13 +15,13 @@ import (
 	"alfred/pg"
 )
 
-// Fault is something that is not as it must be.
+// Fault is an expectation that was not met.
 type Fault struct {
-	Turn  int    `json:"turn,omitempty"` // its number; 0 for the whole conversation
-	Check string `json:"check"`          // what was looked at
+	Turn  int    `json:"turn,omitempty"` // the turn's number; 0 for the whole conversation
+	Check string `json:"check"`          // what was checked
 	Want  string `json:"want"`
 	Got   string `json:"got"`
-	// Broken: it could not be looked at, because the case itself is wrong.
+	// Broken: it could not be checked, because the case itself is wrong.
 	Broken bool `json:"broken,omitempty"`
 }
 
@@ -37,7 +37,7 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s: %s: want %s, got %s", where, f.Check, f.Want, f.Got)
 }
 
-// checker looks at one trial's database.
+// checker inspects one trial's database.
 type checker struct {
 	pool    *pgxpool.Pool
 	user    uuid.UUID
@@ -51,7 +51,7 @@ func (c *checker) fault(turn int, check, want, got string) {
 	c.faults = append(c.faults, Fault{Turn: turn, Check: check, Want: want, Got: got})
 }
 
-// look checks what must be true after a turn, or in the end, when turn is the zero value but for what was written.
+// look checks what must be true after a turn or, if turn has nothing but writes, at the end.
 func (c *checker) look(ctx context.Context, e *Expect, turn *Played) error {
 	n := turn.Number
 	if n > 0 || e.Status != "" {
@@ -81,7 +81,7 @@ func (c *checker) look(ctx context.Context, e *Expect, turn *Played) error {
 	return nil
 }
 
-// asked: any and none are every kind and no question.
+// asked accepts "any" for every kind of question and "none" for no question.
 func asked(want, got string) bool {
 	switch want {
 	case "any":
@@ -140,7 +140,8 @@ func (c *checker) refs(ctx context.Context, turn int, want map[string]string) er
 	return nil
 }
 
-// sql runs a statement, as the user unless it says otherwise. One that cannot run is the case's fault, not the assistant's.
+// sql runs a statement, as the user unless it says otherwise. A statement that fails is the case's fault, not the
+// assistant's.
 func (c *checker) sql(ctx context.Context, turn int, q *Query) error {
 	var got [][]*string
 	read := func(tx pgx.Tx) (err error) {
@@ -174,10 +175,10 @@ func (c *checker) sql(ctx context.Context, turn int, q *Query) error {
 	return nil
 }
 
-// alsoIn makes the domain's tables known by their bare names, for the transaction or for good.
+// alsoIn adds the domain's schema to the search path, for the transaction or permanently.
 const alsoIn = `SELECT set_config('search_path', current_setting('search_path') || ', ' || $1, $2)`
 
-// texts are a query's rows in Postgres's own texts.
+// texts returns a query's rows in Postgres's text format.
 func texts(ctx context.Context, tx pgx.Tx, sql string) ([][]*string, error) {
 	rows, err := tx.Query(ctx, sql, pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
@@ -206,7 +207,7 @@ func same(want [][]any, got [][]*string) bool {
 	return slices.EqualFunc(want, got, func(w []any, g []*string) bool { return slices.EqualFunc(w, g, equal) })
 }
 
-// equal compares a value of YAML with Postgres's text of one.
+// equal compares a YAML value with Postgres's text of a value.
 func equal(want any, got *string) bool {
 	switch w := want.(type) {
 	case nil:

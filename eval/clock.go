@@ -11,8 +11,8 @@ import (
 //go:embed clock.sql
 var clockSQL string
 
-// clock lets the turns of a case begin when it says, so that "Friday" is the Friday that was meant. Turns of which nothing
-// is said come after the one before; a case that says nothing is held now.
+// clock makes a case's turns begin when it says, so that "Friday" is the Friday that was meant. Turns without a time
+// follow the previous one; a case without times runs now.
 func (t *trial) clock(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	for i := range t.c.Turns {

@@ -1,10 +1,10 @@
-// Package eval says how good an assistant is: it plays the conversations of a suite, each trial on a scratch database,
-// and checks what must then be true.
+// Package eval measures how good an assistant is: it plays a suite's conversations, each trial on a scratch database,
+// and checks what must be true afterwards.
 //
-// It owns the form of a suite (suite.go), what is checked (check.go, watch.go), how one trial runs (trial.go) and what
-// is reported (report.go and beside it); cases made of real conversations (case.go), and such a conversation held again
-// beside what happened (replay.go). Which models there are, and how a worker is put together, it is told by whoever
-// makes a [Lab]; it must not know settings, HTTP or the page.
+// It owns the suite format (suite.go), the checks (check.go, watch.go), how one trial runs (trial.go) and the reports
+// (report.go and its neighbours), cases made from real conversations (case.go), and replays of such a conversation
+// beside the original (replay.go). Whoever makes a [Lab] tells it which models exist and how a worker is built; it must
+// not know settings, HTTP or the page.
 //
 // Start reading at [Lab.Run].
 package eval

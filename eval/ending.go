@@ -9,7 +9,7 @@ import (
 	"alfred/db"
 )
 
-// ending looks at the whole conversation.
+// ending checks the whole conversation.
 func (t *trial) ending(ctx context.Context) error {
 	whole := &Played{}
 	for i := range t.result.Turns {
@@ -49,7 +49,7 @@ func (t *trial) limits() {
 	}
 }
 
-// evidence is what shows why it went wrong.
+// evidence collects what shows why a trial failed.
 func (t *trial) evidence(ctx context.Context) error {
 	for i := range t.result.Turns {
 		turn := &t.result.Turns[i]
@@ -79,5 +79,5 @@ func (t *trial) evidence(ctx context.Context) error {
 	return nil
 }
 
-// mostCalls is more than a turn makes.
+// mostCalls is more than any turn makes.
 const mostCalls = 200

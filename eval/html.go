@@ -11,7 +11,7 @@ import (
 //go:embed replay.html report.html style.html
 var pages embed.FS
 
-// writePage fills a page of this folder in. It needs nothing else.
+// writePage renders one of this folder's page templates. The page is self-contained.
 func writePage(out io.Writer, name string, data any) error {
 	page, err := template.New(name).Funcs(template.FuncMap{"pretty": pretty, "share": func(part, whole int) string { return fmt.Sprintf("%d/%d", part, whole) }}).
 		ParseFS(pages, name, "style.html")
@@ -25,8 +25,8 @@ func writePage(out io.Writer, name string, data any) error {
 	return nil
 }
 
-// HTML writes a page: sums, the comparison of two runs, and of each trial that did not pass what was
-// wrong, what happened and what the models were asked and answered.
+// HTML writes a page: totals, the comparison of two runs, and for each failed trial what was wrong, what happened, and
+// the models' prompts and answers.
 func (r *Report) HTML(out io.Writer) error {
 	return writePage(out, "report.html", struct {
 		*Report
@@ -58,7 +58,7 @@ func (r *Report) rows() []row {
 	return rows
 }
 
-// pretty is a call's part as people read it: the texts of messages as texts.
+// pretty formats part of a call for people, with message texts as text.
 func pretty(raw json.RawMessage) string {
 	var request struct {
 		System   string `json:"system"`

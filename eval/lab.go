@@ -18,29 +18,29 @@ import (
 	"alfred/recall"
 )
 
-// Lab is where suites are tried: a server on which scratch databases may be made, and how a worker is put together.
+// Lab runs suites: it has a server for scratch databases, and a way to build a worker.
 type Lab struct {
-	Address string // of any database of the server; its role must be allowed to make databases
-	// Worker puts a worker together for a model, named as the command line names it.
+	Address string // of any database on the server; its role must be allowed to create databases
+	// Worker builds a worker for a model, named as on the command line.
 	Worker func(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, model string) (jobs.Config, *recall.Index, error)
 	Person *Asked // plays users; nil: their cases' messages are sent
-	Judge  *Asked // judges by rubrics; nil: nobody does
+	Judge  *Asked // judges by rubrics; nil: no judging
 
-	Trials   int           // of each case; 0: 1
-	Parallel int           // trials at a time; 0: 1
-	Timeout  time.Duration // of a trial; 0: 10 minutes
-	Only     string        // a pattern of the names of the cases to try; "": all
+	Trials   int           // per case; 0: 1
+	Parallel int           // concurrent trials; 0: 1
+	Timeout  time.Duration // per trial; 0: 10 minutes
+	Only     string        // a pattern for the names of the cases to run; "": all
 
 	// Models, if set, wraps the models that answer. For tests.
 	Models func(func(node string) llm.Model) func(node string) llm.Model
-	// Progress, if set, is told of each trial that is over. It is called by one goroutine at a time.
+	// Progress, if set, is called after each trial, by one goroutine at a time.
 	Progress func(name string, trial int, result *Trial)
 }
 
 const scratchPrefix = "alfred_eval_"
 
-// Run tries every case of a suite with a model. An error means that nothing could be tried; what goes wrong in a case
-// stands in its result.
+// Run runs every case of a suite with a model. An error means that nothing could be run; faults of a case are in its
+// result.
 func (l *Lab) Run(ctx context.Context, s *Suite, model string) (*Run, error) {
 	if err := s.only(l.Only); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (l *Lab) Run(ctx context.Context, s *Suite, model string) (*Run, error) {
 	return run, err
 }
 
-// onServer gives work the server, swept, with a database that trials of the suite are copies of.
+// onServer calls work with the server, cleaned of leftovers, and the template database of the suite's trials.
 func (l *Lab) onServer(ctx context.Context, s *Suite, work func(server *scratch.Server, template string) error) error {
 	server, err := scratch.Open(ctx, l.Address, scratchPrefix)
 	if err != nil {
@@ -74,7 +74,7 @@ func (l *Lab) onServer(ctx context.Context, s *Suite, work func(server *scratch.
 	return work(server, template)
 }
 
-// all runs the trials, some at a time.
+// all runs the trials, some of them concurrently.
 func (l *Lab) all(ctx context.Context, s *Suite, model string, server *scratch.Server, template string) (*Run, error) {
 	trials := max(l.Trials, 1)
 	run := &Run{Suite: s.Suite, Model: model, Trials: trials, Started: time.Now().UTC().Truncate(time.Second), Cases: make([]Result, len(s.Cases))}
@@ -108,7 +108,7 @@ func (l *Lab) all(ctx context.Context, s *Suite, model string, server *scratch.S
 	return run, nil
 }
 
-// try runs one trial on a database of its own.
+// try runs one trial on its own database.
 func (l *Lab) try(ctx context.Context, s *Suite, c *Case, model string, server *scratch.Server, template string) Trial {
 	if ctx.Err() != nil {
 		return Trial{Outcome: Broken, Error: ctx.Err().Error()}
@@ -122,14 +122,14 @@ func (l *Lab) try(ctx context.Context, s *Suite, c *Case, model string, server *
 	return (&trial{lab: l, suite: s, c: c, model: model}).run(ctx, address)
 }
 
-// dropped drops a database also when the time is over; what stays, the next run sweeps.
+// dropped drops a database even after the timeout; the next run sweeps up what remains.
 func dropped(ctx context.Context, server *scratch.Server, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	_ = server.Drop(ctx, name)
 }
 
-// template makes the database that trials are copies of: the engine's tables, and the domain's.
+// template creates the database that trials are copies of, with the engine's tables and the domain's.
 func (s *Suite) template(ctx context.Context, server *scratch.Server) (name string, drop func(), err error) {
 	name, address, err := server.Create(ctx, "template0")
 	if err != nil {
@@ -167,14 +167,14 @@ func (s *Suite) build(ctx context.Context, address string) error {
 			return fmt.Errorf("schema %s: %w", file, err)
 		}
 	}
-	// What reaches into other databases goes before there are any rows.
+	// Remove what reaches other databases before there are any rows.
 	if _, err := pool.Exec(ctx, s.schema+noServers); err != nil {
 		return fmt.Errorf("schema: %w", err)
 	}
 	if err := s.attach(ctx, pool); err != nil {
 		return err
 	}
-	// Every connection of every trial reads the catalog anew: without the migrations' dead rows it takes half as long.
+	// Every connection of every trial reads the catalog: without the migrations' dead rows, that takes half as long.
 	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
 		return fmt.Errorf("vacuum: %w", err)
 	}
@@ -187,7 +187,7 @@ const noServers = `
 	FOR server IN SELECT srvname FROM pg_foreign_server LOOP EXECUTE format('DROP SERVER %I CASCADE', server); END LOOP;
 END $$`
 
-// attach makes the views of a domain that is reached through some.
+// attach creates the views of a domain that uses them.
 func (s *Suite) attach(ctx context.Context, pool *pgxpool.Pool) error {
 	decl, err := s.declaration()
 	if err != nil || decl.Source.Schema == "" {
@@ -201,7 +201,7 @@ func (s *Suite) attach(ctx context.Context, pool *pgxpool.Pool) error {
 	return domain.Attach(ctx, pool, decl, sql)
 }
 
-// declaration reads the domain's, which stands beside the suite unless it comes with the program.
+// declaration reads the domain's declaration, which is beside the suite unless it is built in.
 func (s *Suite) declaration() (*domain.Declaration, error) {
 	if domain.BuiltIn(s.Domain) {
 		return domain.Load(domain.Find(s.Domain))
@@ -210,7 +210,7 @@ func (s *Suite) declaration() (*domain.Declaration, error) {
 	return domain.Load(s.files, s.Domain)
 }
 
-// open binds the domain to a trial's database; source is the schema of its tables where they are reached through views.
+// open binds the domain to a trial's database; source is the schema of its tables if they are accessed through views.
 func (s *Suite) open(ctx context.Context, pool *pgxpool.Pool) (bound *domain.Domain, source string, err error) {
 	decl, err := s.declaration()
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *Suite) open(ctx context.Context, pool *pgxpool.Pool) (bound *domain.Dom
 	return bound, decl.Source.Schema, err
 }
 
-// Use takes another declaration of the same tables, by its path, or one that comes with the program.
+// Use replaces the declaration by another one of the same tables, given by path or built-in name.
 func (s *Suite) Use(nameOrPath string) {
 	if s.Domain = nameOrPath; !domain.BuiltIn(nameOrPath) {
 		files, file := domain.Find(nameOrPath)
@@ -229,14 +229,14 @@ func (s *Suite) Use(nameOrPath string) {
 	}
 }
 
-// overlay is a suite's folder with a declaration of another one.
+// overlay is a suite's folder with a declaration from elsewhere.
 type overlay struct {
 	over  fs.FS
 	file  string
 	under fs.FS
 }
 
-// Open implements fs.FS: the declaration and what it names stand in its own folder.
+// Open implements fs.FS: the declaration and the files it names are in their own folder.
 func (o overlay) Open(name string) (fs.File, error) {
 	file, err := o.over.Open(name)
 	if err == nil || o.under == nil {

@@ -16,28 +16,28 @@ import (
 	"alfred/pg"
 )
 
-// Replay is a conversation that was held again on a scratch database, turn by turn beside what happened.
+// Replay is a conversation repeated on a scratch database, turn by turn beside the original.
 type Replay struct {
 	Session uuid.UUID      `json:"session_id"`
 	Model   string         `json:"model"`
-	From    int            `json:"from"`           // the first turn that the model answered; earlier ones have the answers of then
-	With    string         `json:"with,omitempty"` // another declaration, other prompts
+	From    int            `json:"from"`           // the first turn that the model answered; earlier ones use the original answers
+	With    string         `json:"with,omitempty"` // a different declaration or prompts
 	Notes   []string       `json:"notes,omitempty"`
 	Turns   []ReplayedTurn `json:"turns"`
 }
 
-// ReplayedTurn is a turn as it was and as it is with the other model.
+// ReplayedTurn is an original turn beside its replay with the other model.
 type ReplayedTurn struct {
 	Number  int    `json:"number"`
 	Message string `json:"message"`
 	Was     Side   `json:"was"`
 	Is      Side   `json:"is"`
 	Rows    Rows   `json:"rows"`
-	// Answers are the model's, so that a replay that was interrupted goes on without buying them again.
+	// Answers are the model's, so that an interrupted replay continues without buying them again.
 	Answers []Answer `json:"answers"`
 }
 
-// Side is what one run of a turn came to.
+// Side is the result of one run of a turn.
 type Side struct {
 	Status  string   `json:"status"`
 	Intent  string   `json:"intent"`
@@ -52,8 +52,8 @@ type Side struct {
 	rows []wrote
 }
 
-// Rows says how many of the rows written are the same on both sides, written on both but with other values, written only
-// then, and only now.
+// Rows counts the written rows that are equal on both sides, written on both with different values, and written only
+// originally or only in the replay.
 type Rows struct {
 	Equal     int `json:"equal"`
 	Different int `json:"different"`
@@ -61,10 +61,10 @@ type Rows struct {
 	Extra     int `json:"extra"`
 }
 
-// wrote is a row written: after is a hash of each column, without those that the database sets.
+// wrote is a written row: After is a hash of each column, without those that the database sets.
 type wrote struct{ Kind, ID, Action, After string }
 
-// plain leaves out what no two runs have in common: whose the row is, and the key of a row that was made.
+// plain leaves out what always differs between runs: the owner, and the key of a created row.
 func (w wrote) plain(bound *domain.Domain) (wrote, error) {
 	entity := bound.ByType(w.Kind)
 	if w.After == "" || entity == nil {
@@ -93,9 +93,9 @@ type Answer struct {
 	Response json.RawMessage `json:"response"`
 }
 
-// Replay holds a conversation again from turn from on, 0 or 1 for all, with a model on a scratch database: the user's rows
-// as they were before the first message, at the moments of then, the turns before from with the answers of then. keep is
-// told of each turn that is done, and before is what it was told by a run that was interrupted, or nil.
+// Replay repeats a conversation from turn from on (0 or 1 for all) with a model on a scratch database: with the user's
+// rows as they were before the first message, at the original times, using the original answers before from. keep is
+// called for each finished turn; before is what an interrupted run kept, or nil.
 func (l *Lab) Replay(ctx context.Context, src *Source, session uuid.UUID, model string, from int, use string, before *Replay, keep func(*ReplayedTurn) error) (*Replay, error) {
 	suite, notes, err := src.suite(ctx, session, true)
 	if err != nil {
@@ -129,17 +129,17 @@ func (l *Lab) again(ctx context.Context, suite *Suite, model string, r *replay) 
 	return l.onServer(ctx, suite, func(server *scratch.Server, template string) error { return t.hold(ctx, server.Address(template)) })
 }
 
-// replay is one under way.
+// replay is a replay in progress.
 type replay struct {
 	live    *pgxpool.Pool
 	bound   *domain.Domain
 	done    *Replay
-	kept    []ReplayedTurn // by a run that was interrupted
+	kept    []ReplayedTurn // by an interrupted run
 	keep    func(*ReplayedTurn) error
 	answers map[place]llm.Response
 }
 
-// place is a request's place in a conversation.
+// place is a request's position in a conversation.
 type place struct {
 	turn          int
 	node          string
@@ -152,7 +152,7 @@ FROM llm_calls AS c JOIN turns AS t ON t.id = c.turn_id
 WHERE t.session_id = $1 AND t.number BETWEEN $2 AND $3 AND c.response IS NOT NULL AND (c.error_code IS NULL OR c.error_code = 'rejected')
 ORDER BY t.number, c.id`
 
-// recorded takes the answers of then for the turns before the first to play anew, and those of a run that was interrupted.
+// recorded collects the original answers before the first turn to replay, and those of an interrupted run.
 func (r *replay) recorded(ctx context.Context) error {
 	if err := r.read(ctx, r.live, r.done.Session, 1, r.done.From-1, func(turn int, a Answer) error { return r.remember(turn, a) }); err != nil {
 		return err
@@ -191,13 +191,13 @@ func (r *replay) remember(turn int, a Answer) error {
 	return nil
 }
 
-// remembering gives the answer that is known for a request's place, and else asks.
+// remembering returns the known answer for a request's position, and asks otherwise.
 type remembering struct {
 	model   llm.Model
 	answers map[place]llm.Response
 }
 
-// Prepare fills in what the model is configured with.
+// Prepare fills in the model's configuration.
 func (m *remembering) Prepare(req *llm.Request) { llm.Prepare(m.model, req) }
 
 // Generate implements llm.Model.
@@ -213,7 +213,7 @@ func (m *remembering) Generate(ctx context.Context, req *llm.Request) (*llm.Resp
 	return &known, nil
 }
 
-// turn compares a turn that was played, and keeps what is done. One that was kept is as it was when its answers were bought.
+// turn compares a replayed turn, and keeps what is finished. A kept one is used as it was when its answers were bought.
 func (r *replay) turn(ctx context.Context, t *trial, p *Played) error {
 	if at := len(r.done.Turns); at < len(r.kept) && r.kept[at].Number == p.Number {
 		r.done.Turns = append(r.done.Turns, r.kept[at])
@@ -228,7 +228,7 @@ func (r *replay) turn(ctx context.Context, t *trial, p *Played) error {
 	if made.Is, err = r.side(ctx, t.pool, t.session, p.Number); err != nil {
 		return err
 	}
-	made.Is.Seconds = p.Seconds // its own times are of then
+	made.Is.Seconds = p.Seconds // its own times are the original ones
 	made.Rows = compare(made.Was.rows, made.Is.rows)
 	if err := r.read(ctx, t.pool, t.session, p.Number, p.Number, func(_ int, a Answer) error {
 		made.Answers = append(made.Answers, a)
@@ -275,7 +275,7 @@ func (r *replay) side(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID
 	return s, err
 }
 
-// compare pairs rows that are the same, then those of the same row or kind.
+// compare pairs equal rows first, then those with the same key or type.
 func compare(was, is []wrote) (r Rows) {
 	left := map[wrote]int{}
 	for _, one := range was {

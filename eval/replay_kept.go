@@ -8,9 +8,9 @@ import (
 	"os"
 )
 
-// GoOn reads what a replay that was interrupted has kept in a file, nil where there is none yet, and returns what adds a turn
-// to it: a line each, so that a long conversation is not written anew after every turn. A line that was cut short is
-// written again.
+// GoOn reads what an interrupted replay kept in a file, nil if there is none yet, and returns a function that appends a
+// turn: one line each, so that a long conversation is not rewritten after every turn. A truncated line is written
+// again.
 func GoOn(file string, of *Replay) (before *Replay, add func(*ReplayedTurn) error, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Part is one thing that a turn came to, on both sides.
+// Part is one aspect of a turn, on both sides.
 type Part struct{ What, Was, Is string }
 
-// Parts are what is compared word by word.
+// Parts are the aspects that are compared verbatim.
 func (t *ReplayedTurn) Parts() []Part {
 	return []Part{
 		{"status", t.Was.Status, t.Is.Status},
@@ -20,7 +20,7 @@ func (t *ReplayedTurn) Parts() []Part {
 	}
 }
 
-// Same says that a turn came to the same, whatever it took.
+// Same reports whether a turn had the same result, whatever it cost.
 func (t *ReplayedTurn) Same() bool {
 	for _, part := range t.Parts() {
 		if part.Was != part.Is {
@@ -31,7 +31,7 @@ func (t *ReplayedTurn) Same() bool {
 	return t.Rows == Rows{Equal: t.Rows.Equal}
 }
 
-// Other are the turns that did not come to the same.
+// Other returns the turns whose results differ.
 func (r *Replay) Other() []int {
 	var numbers []int
 	for i := range r.Turns {
@@ -43,7 +43,7 @@ func (r *Replay) Other() []int {
 	return numbers
 }
 
-// Sum is what all turns took.
+// Sum is the total cost of all turns.
 func (r *Replay) Sum() ReplayedTurn {
 	var all ReplayedTurn
 	for i := range r.Turns {
@@ -66,7 +66,7 @@ func (r *Replay) HTML(out io.Writer) error {
 	return writePage(out, "replay.html", r)
 }
 
-// Text is the comparison for people: what is the same in a word, what is not side by side.
+// Text formats the comparison for people: equal parts in a word, others side by side.
 func (r *Replay) Text() string {
 	var b strings.Builder
 	for _, note := range r.Notes {

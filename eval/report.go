@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 )
 
-// Report is a run, and another one that it is compared with.
+// Report is a run and, optionally, another one to compare it with.
 type Report struct {
 	Run   *Run `json:"run"`
 	Other *Run `json:"other,omitempty"`
@@ -18,7 +18,7 @@ type Report struct {
 
 var errNoRun = errors.New("the report holds no run")
 
-// ReadReport reads the run of a report that [Report.JSON] wrote.
+// ReadReport reads the run in a report that [Report.JSON] wrote.
 func ReadReport(text []byte) (*Run, error) {
 	report := &Report{}
 	if err := json.Unmarshal(text, report); err != nil {
@@ -31,7 +31,8 @@ func ReadReport(text []byte) (*Run, error) {
 	return report.Run, nil
 }
 
-// Verdict says why a run is not good enough, or "": too few trials passed, fewer than in the other run, or a case is broken.
+// Verdict says why a run is not good enough, or "": too few trials passed, fewer than in the other run, or a case is
+// broken.
 func (r *Report) Verdict(atLeast float64) string {
 	switch got := r.Run.PassHat[0]; {
 	case r.Run.Broken > 0:
@@ -45,17 +46,17 @@ func (r *Report) Verdict(atLeast float64) string {
 	return ""
 }
 
-// Difference is a case of which the two runs say different things.
+// Difference is a case on which the two runs disagree.
 type Difference struct {
 	Case      string
-	Was, Is   int // trials that passed in the other run, and in this one
+	Was, Is   int // passed trials in the other run, and in this one
 	Of, OfNow int
 }
 
-// Better says whether a larger share passed.
+// Better reports whether a larger share passed.
 func (d Difference) Better() bool { return d.Is*d.Of > d.Was*d.OfNow }
 
-// before are the results of the other run, by case; none without one.
+// before returns the other run's results by case; none without one.
 func (r *Report) before() map[string]*Result {
 	results := map[string]*Result{}
 	if r.Other != nil {
@@ -67,7 +68,7 @@ func (r *Report) before() map[string]*Result {
 	return results
 }
 
-// Differences are the cases of which another share passed than in the other run, in the suite's order.
+// Differences returns the cases whose pass rate differs from the other run's, in suite order.
 func (r *Report) Differences() []Difference {
 	before := r.before()
 	var found []Difference
@@ -86,7 +87,7 @@ func (r *Report) Differences() []Difference {
 	return found
 }
 
-// Runs are the one or two runs, this one first.
+// Runs returns the one or two runs, this one first.
 func (r *Report) Runs() []*Run {
 	if r.Other == nil {
 		return []*Run{r.Run}
@@ -95,7 +96,7 @@ func (r *Report) Runs() []*Run {
 	return []*Run{r.Run, r.Other}
 }
 
-// JSON writes all of it.
+// JSON writes the whole report.
 func (r *Report) JSON(out io.Writer) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
@@ -106,7 +107,7 @@ func (r *Report) JSON(out io.Writer) error {
 	return nil
 }
 
-// Text writes what did not pass, with what happened in its turns, and the sums.
+// Text writes what did not pass, with what happened in its turns, and the totals.
 func (r *Report) Text(out io.Writer) error {
 	var b strings.Builder
 	for i := range r.Run.Cases {
@@ -137,7 +138,7 @@ func (r *Report) Text(out io.Writer) error {
 	return nil
 }
 
-// Hats are pass^1 to pass^k.
+// Hats formats pass^1 to pass^k.
 func (r *Run) Hats() string {
 	hats := make([]string, len(r.PassHat))
 	for k, hat := range r.PassHat {
@@ -147,7 +148,7 @@ func (r *Run) Hats() string {
 	return strings.Join(hats, " ")
 }
 
-// text is a case that did not pass, by its first such trial.
+// text prints a failed case by its first failed trial.
 func (r *Result) text(b *strings.Builder) {
 	for n := range r.Trials {
 		t := &r.Trials[n]
@@ -160,7 +161,7 @@ func (r *Result) text(b *strings.Builder) {
 	}
 }
 
-// why is what went wrong, and what happened.
+// why says what went wrong, and what happened.
 func (t *Trial) why(indent string) string {
 	var b strings.Builder
 	if t.Error != "" {
@@ -185,7 +186,7 @@ func (t *Trial) why(indent string) string {
 	return b.String()
 }
 
-// junitSuite and below are the form that pipelines read.
+// junitSuite and below are the JUnit format that CI systems read.
 type junitSuite struct {
 	XMLName  xml.Name    `xml:"testsuite"`
 	Name     string      `xml:"name,attr"`
@@ -257,7 +258,7 @@ func (t *Trial) reason() string {
 	return t.Error
 }
 
-// clean leaves out what XML cannot hold.
+// clean removes what XML cannot contain.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' {

@@ -10,11 +10,11 @@ import (
 // Outcomes of a trial.
 const (
 	Passed = "passed"
-	Failed = "failed" // something is not as it must be
-	Broken = "broken" // it could not be tried or looked at: the case, the server or the time is at fault
+	Failed = "failed" // an expectation was not met
+	Broken = "broken" // it could not be run or checked: the case, the server or a timeout is at fault
 )
 
-// Trial is one conversation that was held, and what came of it.
+// Trial is one conversation and its result.
 type Trial struct {
 	Outcome  string   `json:"outcome"`
 	Faults   []Fault  `json:"faults,omitempty"`
@@ -23,9 +23,9 @@ type Trial struct {
 	Calls    int      `json:"calls"`
 	Tokens   int      `json:"tokens"`
 	USD      float64  `json:"cost_usd"`
-	Seconds  float64  `json:"seconds"` // that the turns took
+	Seconds  float64  `json:"seconds"` // taken by the turns
 	Judged   string   `json:"judged,omitempty"`
-	Others   int      `json:"other_tokens,omitempty"` // of the model that plays the user and of the judge
+	Others   int      `json:"other_tokens,omitempty"` // of the models that play users and judge
 	OtherUSD float64  `json:"other_cost_usd,omitempty"`
 }
 
@@ -41,8 +41,8 @@ type Played struct {
 	Tokens   int     `json:"tokens"`
 	USD      float64 `json:"cost_usd"`
 	Seconds  float64 `json:"seconds"`
-	Timeline []Line  `json:"timeline,omitempty"` // of a trial that did not pass
-	Prompts  []Call  `json:"prompts,omitempty"`  // the same
+	Timeline []Line  `json:"timeline,omitempty"` // only if the trial did not pass
+	Prompts  []Call  `json:"prompts,omitempty"`  // only if the trial did not pass
 
 	id     uuid.UUID
 	writes []write
@@ -55,7 +55,7 @@ type Line struct {
 	MS   *int   `json:"duration_ms,omitempty"`
 }
 
-// Call is one call of a model.
+// Call is one model call.
 type Call struct {
 	Node     string          `json:"node"`
 	Attempt  int             `json:"attempt"`
@@ -64,29 +64,29 @@ type Call struct {
 	Response json.RawMessage `json:"response,omitempty"`
 }
 
-// Run is a suite that was tried with one model.
+// Run is the result of a suite with one model.
 type Run struct {
 	Suite   string    `json:"suite"`
 	Model   string    `json:"model"`
-	Trials  int       `json:"trials"` // of each case
+	Trials  int       `json:"trials"` // per case
 	Started time.Time `json:"started"`
 	Cases   []Result  `json:"cases"`
 
 	// PassHat is pass^k for k = 1 to Trials: the chance that k trials of a case all pass, averaged over the cases.
 	PassHat []float64 `json:"pass_hat"`
-	Passed  int       `json:"passed"` // cases of which every trial passed
+	Passed  int       `json:"passed"` // cases with every trial passed
 	Failed  int       `json:"failed"`
-	Broken  int       `json:"broken"` // cases with a trial that could not be tried or looked at
+	Broken  int       `json:"broken"` // cases with a trial that could not be run or checked
 	Calls   int       `json:"calls"`
 	Tokens  int       `json:"tokens"`
 	USD     float64   `json:"cost_usd"`
 	Seconds float64   `json:"seconds"`
-	// OtherTokens and OtherUSD are those of the models that played users and judged.
+	// OtherTokens and OtherUSD are those of the models that play users and judge.
 	OtherTokens int     `json:"other_tokens"`
 	OtherUSD    float64 `json:"other_cost_usd"`
 }
 
-// Result is what became of a case.
+// Result is the result of a case.
 type Result struct {
 	Case   string  `json:"case"`
 	About  string  `json:"about,omitempty"`
@@ -108,7 +108,7 @@ func (r *Result) Outcome() string {
 	return result
 }
 
-// Successes is how many of the trials passed.
+// Successes is how many trials passed.
 func (r *Result) Successes() int {
 	n := 0
 	for i := range r.Trials {
@@ -120,7 +120,7 @@ func (r *Result) Successes() int {
 	return n
 }
 
-// count sums the cases up.
+// count totals the cases.
 func (r *Run) count() {
 	r.PassHat = make([]float64, r.Trials)
 	for i := range r.Cases {
@@ -147,9 +147,10 @@ func (r *Run) count() {
 	}
 }
 
-// passHat is the unbiased estimate of the chance that k trials in a row pass, from c of n that did: C(c, k) / C(n, k).
-// It is the pass^k of tau-bench (Yao, Shinn, Razavi, Narasimhan 2024, arXiv 2406.12045, section 3), which falls with k for
-// an assistant that is right only sometimes; pass@k, the chance that one of k passes, would rise.
+// passHat is the unbiased estimate of the probability that k trials in a row pass, given that c of n did: C(c, k) /
+// C(n, k). It is the pass^k of tau-bench (Yao, Shinn, Razavi, Narasimhan 2024, arXiv 2406.12045, section 3), which
+// falls with k for an assistant that is only sometimes right; pass@k, the probability that at least one of k passes,
+// would rise.
 func passHat(n, c, k int) float64 {
 	chance := 1.0
 	for i := range k {

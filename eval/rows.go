@@ -16,30 +16,30 @@ import (
 	"alfred/internal/exact"
 )
 
-// table is what stands in one of the domain's tables for a user, or for all where rows are shared.
+// table is the content of one of the domain's tables for a user, or for everybody if its rows are shared.
 type table struct {
 	entity  *domain.Entity
-	viewed  bool     // reached through a view of it
-	name    string   // as SQL has it, with the schema
+	viewed  bool     // accessed through a view
+	name    string   // as SQL, with the schema
 	key     []string // columns of the primary key
 	columns []string // that can be inserted
-	serial  []string // those of them that count by themselves
-	unique  []string // columns that are unique by themselves
+	serial  []string // those of them filled from sequences
+	unique  []string // columns that are unique on their own
 	rows    []map[string]any
 }
 
-// past reads what a user's rows were at a moment, in the one snapshot of a transaction of the database's owner.
+// past reads what a user's rows were at a moment, in a single snapshot as the database's owner.
 type past struct {
 	tx     pgx.Tx
 	bound  *domain.Domain
-	source string // schema of the tables, where they are reached through views
+	source string // schema of the tables, if they are accessed through views
 	user   uuid.UUID
-	whole  bool     // with all rows that users share
-	notes  []string // what could not be wound back
+	whole  bool     // include all shared rows
+	notes  []string // what could not be rolled back
 }
 
-// at are the tables as they were, parents before children: the rows that the user sees now, without what turns of the
-// user have changed since, last change first. What other programs changed is as it is now.
+// at returns the tables as they were, parents before children: the rows the user sees now, with the changes of the
+// user's turns since then rolled back, last first. Changes by other programs are not rolled back.
 func (p *past) at(ctx context.Context, moment time.Time) ([]*table, error) {
 	if _, err := p.tx.Exec(ctx, `SELECT set_config('alfred.user_id', $1, true)`, p.user.String()); err != nil {
 		return nil, fmt.Errorf("read the user's rows: %w", err)
@@ -56,7 +56,7 @@ func (p *past) at(ctx context.Context, moment time.Time) ([]*table, error) {
 	return tables, p.windBack(ctx, tables, moment)
 }
 
-// parentsFirst orders types so that rows come after those that they refer to.
+// parentsFirst orders types so that rows come after those they reference.
 func parentsFirst(entities []*domain.Entity) []*domain.Entity {
 	var (
 		ordered []*domain.Entity
@@ -119,7 +119,7 @@ func (p *past) read(ctx context.Context, e *domain.Entity) (*table, error) {
 	return t, err
 }
 
-// literal is a text as SQL has it.
+// literal quotes a text for SQL.
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 func quoted(names []string) string {
@@ -131,7 +131,7 @@ func quoted(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// windBack takes changes back in memory.
+// windBack rolls changes back in memory.
 func (p *past) windBack(ctx context.Context, tables []*table, moment time.Time) error {
 	rows, _ := p.tx.Query(ctx, `SELECT entity_type, entity_id, action, coalesce(before::text, '{}') FROM alfred.row_changes
 		WHERE user_id = $1 AND created_at >= $2 ORDER BY created_at DESC, turn_id DESC, seq DESC`, p.user, moment)
@@ -174,7 +174,7 @@ func (t *table) unwind(id, action string, before map[string]any) {
 	}
 }
 
-// keyOf is a row's key as the domain has it: of several columns, as its view puts them together.
+// keyOf is a row's key as the domain sees it: a composite one as its view combines it.
 func (t *table) keyOf(row map[string]any) string {
 	if key, ok := row[t.entity.Key.Name]; ok {
 		return fmt.Sprint(key)
@@ -190,7 +190,7 @@ func (t *table) keyOf(row map[string]any) string {
 	return strings.Join(parts, ":")
 }
 
-// only keeps the shared rows that others refer to.
+// only keeps the shared rows that others reference.
 func (t *table) only(tables []*table) {
 	used := map[string]bool{}
 	for _, other := range tables {
@@ -221,13 +221,13 @@ func values(value any) []string {
 	return texts
 }
 
-// sql inserts the rows, on behalf of whoever alfred.user_id names. Shared rows come in place of those that are there.
+// sql inserts the rows on behalf of the user in alfred.user_id. Shared rows replace existing ones.
 func (t *table) sql() (string, error) {
 	if len(t.rows) == 0 {
 		return "", nil
 	}
 	columns := slices.Clone(t.columns)
-	if owner := t.entity.Owner; owner != nil && owner.Default != "" && !t.viewed { // it fills itself
+	if owner := t.entity.Owner; owner != nil && owner.Default != "" && !t.viewed { // its default fills it
 		columns = slices.DeleteFunc(columns, func(name string) bool { return name == owner.Name })
 	}
 	kept := make([]map[string]any, len(t.rows))

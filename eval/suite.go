@@ -26,46 +26,47 @@ var ErrSuite = errors.New("bad suite")
 // Suite is a file of cases about one domain.
 type Suite struct {
 	Suite  string   `yaml:"suite"`            // its name
-	Domain string   `yaml:"domain"`           // a domain that comes with the program, or a declaration beside the suite
-	Schema []string `yaml:"schema,omitempty"` // files of SQL beside the suite that make the domain's tables; the kitchen's are there
-	Seed   string   `yaml:"seed,omitempty"`   // SQL that runs before that of each case
+	Domain string   `yaml:"domain"`           // a built-in domain, or a declaration beside the suite
+	Schema []string `yaml:"schema,omitempty"` // SQL files beside the suite that create the domain's tables; the kitchen's exist already
+	Seed   string   `yaml:"seed,omitempty"`   // SQL that runs before each case's own
 	Cases  []Case   `yaml:"cases"`
 
-	files  fs.FS  // the folder of the suite
-	schema string // SQL that makes the domain's tables, besides the files
+	files  fs.FS  // the suite's folder
+	schema string // SQL that creates the domain's tables, in addition to the files
 }
 
 // Case is one conversation and what must be true after it.
 type Case struct {
 	Case  string `yaml:"case"`            // its name
-	About string `yaml:"about,omitempty"` // why it is there
-	// Seed is SQL that runs as the database's owner, with the user's id in alfred.user_id, so that the owner's column fills itself.
+	About string `yaml:"about,omitempty"` // its purpose
+	// Seed is SQL that runs as the database's owner, with the user's id in alfred.user_id, so that the owner column
+	// fills itself.
 	Seed  string `yaml:"seed,omitempty"`
 	Turns []Turn `yaml:"turns"`
-	// User plays the person in place of the turns' messages where a model is there to do it.
+	// User plays the user in place of the turns' messages, if a model is configured for it.
 	User *User `yaml:"user,omitempty"`
-	// Expect is what must be true in the end, Limits what all may take.
+	// Expect is what must be true at the end, Limits the most that everything may take.
 	Expect Expect `yaml:"expect,omitempty"`
 	Limits Limits `yaml:"limits,omitempty"`
-	// Judge is a rubric that a model judges the conversation by, after all else.
+	// Judge is a rubric by which a model judges the conversation, after all other checks.
 	Judge string `yaml:"judge,omitempty"`
-	// Script is what the model named script answers in this case, in that model's own form.
+	// Script is what the model named script answers in this case, in that model's format.
 	Script string `yaml:"script,omitempty"`
 }
 
 // Turn is one message.
 type Turn struct {
-	Before    string    `yaml:"before,omitempty"` // SQL of another program, run ahead of the message as the seed is
-	At        time.Time `yaml:"at,omitempty"`     // when it is said; the zero time: after the one before, or now
+	Before    string    `yaml:"before,omitempty"` // SQL of another program, run before the message, like the seed
+	At        time.Time `yaml:"at,omitempty"`     // when it is sent; zero: after the previous one, or now
 	Say       string    `yaml:"say"`
-	Undo      int       `yaml:"undo,omitempty"` // the number of the turn that the person takes back by the button; say is what is said where that cannot be
+	Undo      int       `yaml:"undo,omitempty"` // the number of the turn that the user undoes with the button; say is sent if that is impossible
 	Mode      string    `yaml:"mode,omitempty"`
-	UIChanges []Change  `yaml:"ui_changes,omitempty"` // what the person changed outside the conversation
-	Mentions  []Mention `yaml:"mentions,omitempty"`   // rows that the person pointed at
+	UIChanges []Change  `yaml:"ui_changes,omitempty"` // what the user changed outside the conversation
+	Mentions  []Mention `yaml:"mentions,omitempty"`   // rows that the user pointed at
 	Expect    Expect    `yaml:"expect,omitempty"`
 }
 
-// Change is a row that the person changed outside the conversation.
+// Change is a row that the user changed outside the conversation.
 type Change struct {
 	Action     string `json:"action" yaml:"action"`
 	EntityType string `json:"entity_type" yaml:"entity_type"`
@@ -73,30 +74,30 @@ type Change struct {
 	Label      string `json:"label" yaml:"label"`
 }
 
-// Mention is a row that the person pointed at.
+// Mention is a row that the user pointed at.
 type Mention struct {
 	EntityType string `yaml:"entity_type"`
 	EntityID   string `yaml:"entity_id"`
 	Label      string `yaml:"label"`
 }
 
-// User is a person that a model plays.
+// User is a user played by a model.
 type User struct {
 	Instructions string `yaml:"instructions"`
 	Messages     int    `yaml:"messages,omitempty"` // at most; 0: 12
 }
 
-// Expect is what must be true; what is not given may be anything, but that a turn has to succeed.
+// Expect is what must be true. Whatever is not given may be anything, except that a turn has to succeed.
 type Expect struct {
 	Status string            `yaml:"status,omitempty"` // of the turn; succeeded unless given
-	Asks   *string           `yaml:"asks,omitempty"`   // kind of the question that the turn ends with; any or none
+	Asks   *string           `yaml:"asks,omitempty"`   // kind of the question that the turn ends with, or any or none
 	Reply  Words             `yaml:"reply,omitempty"`
 	Refs   map[string]string `yaml:"refs,omitempty"`   // state or last action by ref
-	Writes *[]string         `yaml:"writes,omitempty"` // tables in which rows were written, exactly; [] for nothing written
+	Writes *[]string         `yaml:"writes,omitempty"` // exactly the tables in which rows were written; [] for none
 	SQL    []Query           `yaml:"sql,omitempty"`
 }
 
-// Words are what a reply, with its question, must hold and must not, whatever the case of letters.
+// Words are what a reply, with its question, must and must not contain, case-insensitively.
 type Words struct {
 	Has     []string `yaml:"has,omitempty"`
 	Lacks   []string `yaml:"lacks,omitempty"`
@@ -107,11 +108,11 @@ type Words struct {
 type Query struct {
 	SQL  string  `yaml:"sql"`
 	Rows [][]any `yaml:"rows,omitempty"`
-	Is   any     `yaml:"is,omitempty"` // in place of rows: the one value of the one row
-	As   string  `yaml:"as,omitempty"` // owner: with the rights of the database's owner, not of the user
+	Is   any     `yaml:"is,omitempty"` // in place of rows: the single value of a single row
+	As   string  `yaml:"as,omitempty"` // owner: run as the database's owner instead of the user
 }
 
-// Limits are what something may take at most; 0 is no limit.
+// Limits are upper bounds; 0 is no limit.
 type Limits struct {
 	Calls   int     `yaml:"calls,omitempty"`
 	Tokens  int     `yaml:"tokens,omitempty"`
@@ -119,7 +120,7 @@ type Limits struct {
 	Seconds float64 `yaml:"seconds,omitempty"`
 }
 
-// Load reads the suite of that path, or one that comes with the program by its name.
+// Load reads a suite by path, or a built-in one by name.
 func Load(nameOrPath string) (*Suite, error) {
 	files, file := os.DirFS(filepath.Dir(nameOrPath)), filepath.Base(nameOrPath)
 	if !strings.ContainsAny(nameOrPath, "./\\") {
@@ -137,7 +138,7 @@ func Load(nameOrPath string) (*Suite, error) {
 	return Parse(text, files)
 }
 
-// Parse reads a suite whose further files stand in a folder.
+// Parse reads a suite whose other files are in a folder.
 func Parse(text []byte, files fs.FS) (*Suite, error) {
 	s := &Suite{files: files}
 	if err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(s); err != nil {
@@ -240,5 +241,5 @@ func oneLine(text string) string {
 	return text
 }
 
-// usual is how long a trial may take where nobody says otherwise.
+// usual is a trial's default timeout.
 const usual = 10 * time.Minute

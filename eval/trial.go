@@ -19,14 +19,14 @@ import (
 	"alfred/pg"
 )
 
-// trial is one conversation on a database of its own.
+// trial is one conversation on its own database.
 type trial struct {
 	lab   *Lab
 	suite *Suite
 	c     *Case
 	model string
-	said  []llm.Message                                        // as the person sees it
-	after func(ctx context.Context, t *trial, p *Played) error // told of each turn that was played; nil: nobody is
+	said  []llm.Message                                        // as the user sees it
+	after func(ctx context.Context, t *trial, p *Played) error // called after each turn; nil: not called
 
 	pool    *pgxpool.Pool
 	user    uuid.UUID
@@ -36,10 +36,10 @@ type trial struct {
 	result  Trial
 }
 
-// evaluated is who talks, unless a case made of a conversation says otherwise.
+// evaluated is the default user name, unless a case made from a conversation sets another.
 const evaluated = "evaluated"
 
-// run holds the conversation. Whatever goes wrong stands in the result.
+// run holds the conversation. Whatever goes wrong is in the result.
 func (t *trial) run(ctx context.Context, address string) Trial {
 	limit := t.lab.Timeout
 	if limit == 0 {
@@ -73,7 +73,7 @@ func outcome(faults []Fault) string {
 	return result
 }
 
-// where says how far it is.
+// where says how far the conversation got.
 func (t *trial) where() string {
 	if len(t.result.Turns) == 0 {
 		return "before the first message was answered"
@@ -112,10 +112,10 @@ func (t *trial) hold(ctx context.Context, address string) (err error) {
 	return t.ending(ctx)
 }
 
-// trialConns is what a trial may hold of the server's connections.
+// trialConns is how many connections a trial may use.
 const trialConns = 6
 
-// seed makes the person, the conversation and the rows.
+// seed creates the user, the session and the rows.
 func (t *trial) seed(ctx context.Context, schema string) (err error) {
 	if t.user, err = db.New().UserEnsure(ctx, t.pool, evaluated); err != nil {
 		return fmt.Errorf("make the user: %w", err)
@@ -151,7 +151,7 @@ func (t *trial) owner(ctx context.Context, schema, sql string) error {
 	})
 }
 
-// work starts a worker; what it returns ends it.
+// work starts a worker; the returned function stops it.
 func (t *trial) work(ctx context.Context, bound *domain.Domain) (stop func() error, err error) {
 	config, index, err := t.lab.Worker(ctx, t.pool, bound, t.model)
 	if err != nil {
@@ -189,14 +189,14 @@ func (t *trial) work(ctx context.Context, bound *domain.Domain) (stop func() err
 const (
 	stopTimeout = 10 * time.Second
 
-	// scripted names the model that plays a case's own script, and is the offline one in a case without.
+	// scripted names the model that plays a case's own script; in a case without one, it is the offline model.
 	scripted = "script"
 
-	// glance is how often a turn that runs is looked at.
+	// glance is how often a running turn is polled.
 	glance = 10 * time.Millisecond
 )
 
-// talk holds the conversation, as written or as the model says that plays the person.
+// talk holds the conversation, as written or as played by the user's model.
 func (t *trial) talk(ctx context.Context) error {
 	if t.c.User != nil && t.lab.Person != nil {
 		return t.simulate(ctx)
@@ -213,7 +213,7 @@ func (t *trial) talk(ctx context.Context) error {
 	return nil
 }
 
-// turn plays one message and looks at what came of it.
+// turn plays one message and checks the result.
 func (t *trial) turn(ctx context.Context, turn *Turn) error {
 	number := len(t.result.Turns) + 1
 	if err := t.owner(ctx, t.check.schema, turn.Before); err != nil {
@@ -255,7 +255,7 @@ func (r *Trial) add(p *Played) {
 	r.Seconds += p.Seconds
 }
 
-// send enqueues a message and waits for all that follows from it.
+// send enqueues a message and waits for everything that follows from it.
 func (t *trial) send(ctx context.Context, turn *Turn) (*Played, error) {
 	params := jobs.EnqueueParams{SessionID: t.session, Message: turn.Say, Mode: turn.Mode}
 	for _, c := range turn.UIChanges {
@@ -291,7 +291,7 @@ func (t *trial) send(ctx context.Context, turn *Turn) (*Played, error) {
 	return played, nil
 }
 
-// enqueue sends the message, or presses the button that takes a turn back.
+// enqueue sends the message, or presses the undo button.
 func (t *trial) enqueue(ctx context.Context, turn *Turn, params jobs.EnqueueParams) (made *jobs.Enqueued, err error) {
 	if turn.Undo > 0 {
 		made, err = t.undo(ctx, t.result.Turns[turn.Undo-1].id)
@@ -321,7 +321,7 @@ func (t *trial) undo(ctx context.Context, id uuid.UUID) (made *jobs.Enqueued, er
 	return made, err
 }
 
-// wait returns when a turn is over and summarized, and how long it took until its reply.
+// wait returns when a turn is over and summarized, with the time until its reply.
 func (t *trial) wait(ctx context.Context, turn uuid.UUID, start time.Time) (took time.Duration, err error) {
 	ticker := time.NewTicker(glance)
 	defer ticker.Stop()

@@ -20,12 +20,12 @@ import (
 //go:embed watch.sql
 var watchSQL string
 
-// watch notes every row that is written in the domain's tables, whoever writes it: a tool, an operation, a trigger or a
-// cascade. It is possible because the database is a scratch one, whose tables may get triggers.
+// watch records every row written in the domain's tables, whoever writes it: a tool, an operation, a trigger or a
+// cascade. This works because a scratch database's tables may get triggers.
 type watch struct {
 	pool *pgxpool.Pool
 	user uuid.UUID
-	// schema is where the tables are, which may be reached through views in another one.
+	// schema contains the tables, which may be accessed through views in another schema.
 	schema string
 	bound  *domain.Domain
 	// own are the keys of the rows that the user has seen so far, by relation.
@@ -55,7 +55,7 @@ func startWatch(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, s
 	return w, err
 }
 
-// mark is the place in the record after all that was written so far.
+// mark is the position in the record after everything written so far.
 func (w *watch) mark(ctx context.Context) (at int64, err error) {
 	if err = w.pool.QueryRow(ctx, `SELECT coalesce(max(id), 0) FROM alfred_watch.writes`).Scan(&at); err != nil {
 		err = fmt.Errorf("read what was written: %w", err)
@@ -64,9 +64,9 @@ func (w *watch) mark(ctx context.Context) (at int64, err error) {
 	return at, err
 }
 
-// since is what was written after a mark.
+// since returns what was written after a mark.
 func (w *watch) since(ctx context.Context, mark int64) ([]write, error) {
-	// A failed query shows when its rows are collected.
+	// A failed query surfaces when its rows are collected.
 	rows, _ := w.pool.Query(ctx, `SELECT id, relation, op, old, new FROM alfred_watch.writes WHERE id > $1 ORDER BY id`, mark)
 	writes, err := pgx.CollectRows(rows, pgx.RowToStructByPos[write])
 	if err != nil {
@@ -76,7 +76,7 @@ func (w *watch) since(ctx context.Context, mark int64) ([]write, error) {
 	return writes, nil
 }
 
-// tables are the names of the tables written to, without their schema.
+// tables returns the names of the tables written to, without their schema.
 func tables(writes []write) []string {
 	names := map[string]bool{}
 	for _, one := range writes {
@@ -87,7 +87,7 @@ func tables(writes []write) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// outside are the written rows of types with an owner that the user has not seen before nor sees afterwards.
+// outside returns the written rows of types with an owner that the user saw neither before nor afterwards.
 func (w *watch) outside(ctx context.Context, writes []write) ([]write, error) {
 	now, err := w.keys(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *watch) entity(relation string) *domain.Entity {
 	return nil
 }
 
-// keys are those of the rows that the user sees, by relation.
+// keys returns those of the rows that the user sees, by relation.
 func (w *watch) keys(ctx context.Context) (map[string]map[string]bool, error) {
 	own := map[string]map[string]bool{}
 	err := asUser(ctx, w.pool, w.user, func(tx pgx.Tx) error {
@@ -150,7 +150,7 @@ func (w *watch) keys(ctx context.Context) (map[string]map[string]bool, error) {
 	return own, err
 }
 
-// keyOf is a row's value of a column, as text; "" if it has none.
+// keyOf returns a column of a row as text; "" if it has none.
 func keyOf(row json.RawMessage, column string) string {
 	var values map[string]json.RawMessage
 	if len(row) == 0 || json.Unmarshal(row, &values) != nil {
@@ -164,7 +164,7 @@ func keyOf(row json.RawMessage, column string) string {
 	return string(values[column])
 }
 
-// asUser reads what a user may read.
+// asUser runs reads as the user.
 func asUser(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID, work func(tx pgx.Tx) error) error {
 	return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, user, work) })
 }

@@ -20,7 +20,7 @@ func list(names []string) string {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// shown are rows as a suite has them.
+// shown formats rows as a suite does.
 func shown[V any](rows [][]V, text func(V) string) string {
 	if len(rows) == 0 {
 		return "no rows"
@@ -37,7 +37,7 @@ func shown[V any](rows [][]V, text func(V) string) string {
 	return strings.Join(lines, "; ")
 }
 
-// yamlText is a value of a suite.
+// yamlText formats a suite's value.
 func yamlText(value any) string {
 	if value == nil {
 		return "null"
@@ -46,7 +46,7 @@ func yamlText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// sqlText is Postgres's text of a value.
+// sqlText formats Postgres's text of a value.
 func sqlText(text *string) string {
 	if text == nil {
 		return "null"

@@ -2,15 +2,15 @@ package follow
 
 import "strings"
 
-// Speech makes of a turn's events a text that only grows, for readers who cannot
-// take back what they were told. Its zero value is ready.
+// Speech turns a turn's events into a text that only grows, for readers who cannot retract what they have shown. Its
+// zero value is ready.
 type Speech struct {
 	said  strings.Builder
 	muted bool
 }
 
-// Hear returns the piece of the reply that an event brings, often none. After a
-// reply.reset, when the model begins anew, it says no more until Rest.
+// Hear returns the piece of the reply that an event brings, often none. After a reply.reset, when the model starts
+// over, it returns nothing more until Rest.
 func (s *Speech) Hear(e *Event) (string, error) {
 	switch e.Type {
 	case "reply.reset":
@@ -32,8 +32,8 @@ func (s *Speech) Hear(e *Event) (string, error) {
 	return "", nil
 }
 
-// Rest is what is left to say of the committed text, which wins over the pieces.
-// corrected says that something else was said before, and that rest is the whole.
+// Rest returns the unsent part of the committed text, which overrides the streamed pieces. corrected reports that
+// something else was sent before, and that rest is the whole text.
 func (s *Speech) Rest(committed string) (rest string, corrected bool) {
 	said := s.said.String()
 	if rest, ok := strings.CutPrefix(committed, said); ok {

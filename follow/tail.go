@@ -19,7 +19,7 @@ import (
 // batch is how many events are read at a time.
 const batch = 200
 
-// recheck is how often those who wait in silence are asked whether they still may.
+// recheck is how often readers waiting in silence are checked for permission.
 const recheck = 15 * time.Second
 
 // Reader reads the turns of one user. The listener must be running.
@@ -27,21 +27,20 @@ type Reader struct {
 	Pool     *pgxpool.Pool
 	Listener *pg.Listener
 	UserID   uuid.UUID
-	// StillGood, if not nil, is asked after each look at a turn's events, before they
-	// are shown: whoever waits may have lost the right to see what has happened since.
-	// Its error ends the waiting.
+	// StillGood, if not nil, is called after each read of a turn's events, before they are shown: the reader may have
+	// lost permission meanwhile. Its error ends the wait.
 	StillGood func(context.Context) error
 }
 
-// Event is one entry of a turn's stream. Data has seq, turn_id, number, type and
-// at besides what the type brings.
+// Event is one entry of a turn's stream. Data has seq, turn_id, number, type and at in addition to the type's own
+// fields.
 type Event struct {
 	Seq  int32
 	Type string
 	Data json.RawMessage
 }
 
-// Decode reads Data into a struct. What does not fit is an error.
+// Decode decodes Data into a struct. A mismatch is an error.
 func (e *Event) Decode(into any) error {
 	if err := json.Unmarshal(e.Data, into); err != nil {
 		return fmt.Errorf("decode event %s: %w", e.Type, err)
@@ -50,7 +49,7 @@ func (e *Event) Decode(into any) error {
 	return nil
 }
 
-// Tail is one reader's place in a turn's stream.
+// Tail is one reader's position in a turn's stream.
 type Tail struct {
 	reader *Reader
 	turnID uuid.UUID
@@ -71,10 +70,9 @@ func (r *Reader) Tail(turnID uuid.UUID, after int32) *Tail {
 // Close ends the subscription.
 func (t *Tail) Close() { t.stop() }
 
-// Next returns the events after the last ones, and waits for them if there are
-// none: for the given time at most, after which it returns none and no error. It
-// returns io.EOF when no event will follow, because the turn has ended or its
-// session was forgotten.
+// Next returns the events after the last ones. If there are none it waits, at most for the given time, after which it
+// returns none and no error. It returns io.EOF when no event will follow, because the turn has ended or its session was
+// forgotten.
 func (t *Tail) Next(ctx context.Context, patience time.Duration) ([]Event, error) {
 	if t.over {
 		return nil, io.EOF
@@ -133,7 +131,7 @@ func (t *Tail) read(ctx context.Context) ([]Event, error) {
 	return events, nil
 }
 
-// ended: a turn without further events is at its end, or gone with its session.
+// ended reports whether a turn without further events has ended, or is gone with its session.
 func ended(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) {
 	turn, err := db.New().TurnStatusGet(ctx, tx, turnID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -146,7 +144,7 @@ func ended(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) {
 	return turn.Status != db.TurnStatusQueued && turn.Status != db.TurnStatusRunning, nil
 }
 
-// Terminal says whether an event is the last of its turn.
+// Terminal reports whether an event is the last of its turn.
 func Terminal(eventType string) bool {
 	return eventType == "turn.finished" || eventType == "turn.failed" || eventType == "turn.cancelled"
 }

@@ -41,7 +41,7 @@ type Step struct {
 	Summary     string   `json:"summary,omitempty"`
 }
 
-// Question is what the assistant asked instead of going on.
+// Question is what the assistant asked instead of continuing.
 type Question struct {
 	ID      uuid.UUID `json:"id"`
 	Kind    string    `json:"kind"`
@@ -50,7 +50,7 @@ type Question struct {
 	Options []Option  `json:"options"`
 }
 
-// Option is one of a question's answers: jobs.Answer names it by its id.
+// Option is one of a question's answers; jobs.Answer refers to it by its id.
 type Option struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
@@ -63,7 +63,7 @@ type Error struct {
 	Message string `json:"message"`
 }
 
-// Usage is what the turn's calls of models took so far.
+// Usage is what the turn's model calls have cost so far.
 type Usage struct {
 	Calls        int32   `json:"calls"`
 	InputTokens  int64   `json:"input_tokens"`
@@ -72,7 +72,7 @@ type Usage struct {
 	CostUSD      float64 `json:"cost_usd"`
 }
 
-// Text is the reply, and the question if the reply leaves it out.
+// Text is the reply, followed by the question if the reply omits it.
 func (t *Turn) Text() string {
 	switch {
 	case t.Question == nil || strings.Contains(t.Reply, t.Question.Text):
@@ -84,8 +84,7 @@ func (t *Turn) Text() string {
 	}
 }
 
-// Said is all that the turn has to say to somebody who sees text alone: Text, and
-// the question's options if it leaves them out.
+// Said is everything the turn says to a reader who sees only text: Text, and the question's options if it omits them.
 func (t *Turn) Said() string {
 	text := t.Text()
 	if t.Question == nil {

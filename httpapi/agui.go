@@ -13,8 +13,8 @@ import (
 	"alfred/jobs"
 )
 
-// aguiInput is what is read of AG-UI's RunAgentInput. The conversation and the
-// state are kept here; tools of the page are not called.
+// aguiInput is the part of AG-UI's RunAgentInput that is read. Conversation and state are kept on the server; the
+// page's tools are not called.
 type aguiInput struct {
 	ThreadID string            `json:"threadId"` //nolint:tagliatelle // AG-UI's name
 	RunID    string            `json:"runId"`    //nolint:tagliatelle // AG-UI's name
@@ -36,7 +36,7 @@ func (a *api) registerAGUI(mux *http.ServeMux) {
 	})
 }
 
-// aguiRun's errors are those before the stream is open; later ones are events.
+// aguiRun returns errors that occur before the stream is open; later ones are events.
 func (a *api) aguiRun(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := a.untilStopping(ctx)
 	defer cancel()
@@ -63,13 +63,13 @@ func (a *api) aguiRun(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	if err := run.play(ctx); err != nil {
 		noteCause(ctx, err)
 		p := problemOf(err)
-		_ = run.out.data(map[string]any{"type": "RUN_ERROR", "message": p.Detail, "code": p.Code}) // a client that has gone needs no answer
+		_ = run.out.data(map[string]any{"type": "RUN_ERROR", "message": p.Detail, "code": p.Code}) // a disconnected client needs no answer
 	}
 
 	return nil
 }
 
-// message is the last one of the user.
+// message returns the user's last message.
 func (in *aguiInput) message() (string, error) {
 	if in.ThreadID == "" || in.RunID == "" {
 		return "", invalid("threadId and runId are missing.")
@@ -87,8 +87,7 @@ func (in *aguiInput) message() (string, error) {
 	return "", invalid("There is no message of the role user.")
 }
 
-// aguiTurn finds the thread's session and makes the run a turn there. A run that
-// is sent again is the turn that it was.
+// aguiTurn finds the thread's session and makes the run a turn there. A run that is sent again maps to the same turn.
 func (a *api) aguiTurn(ctx context.Context, in *aguiInput, message string) (uuid.UUID, *jobs.Enqueued, error) {
 	session, err := a.knownSession(ctx, in.ThreadID)
 	if err != nil && problemOf(err) == errNotFound {
@@ -102,7 +101,7 @@ func (a *api) aguiTurn(ctx context.Context, in *aguiInput, message string) (uuid
 	return session, made, err
 }
 
-// play tells the run from its beginning to its end.
+// play reports the run from beginning to end.
 func (r *aguiWriter) play(ctx context.Context) error {
 	if err := r.send("RUN_STARTED", map[string]any{"threadId": r.in.ThreadID, "runId": r.in.RunID}); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"alfred/follow"
 )
 
-// aguiWriter tells one run's events in AG-UI's words. Clients hold a run to rules:
-// what was started has to be finished before the run is, hence open.
+// aguiWriter reports one run's events in AG-UI's terms. Clients check that everything that was started ends before the
+// run does, hence open.
 type aguiWriter struct {
 	api     *api
 	out     *eventWriter
@@ -33,15 +33,14 @@ func (r *aguiWriter) send(kind string, fields map[string]any) error {
 	return r.out.data(fields)
 }
 
-// aguiStep is of step and node events alike.
+// aguiStep decodes both step and node events.
 type aguiStep struct {
 	Node        string `json:"node"`
 	Step        int    `json:"step"`
 	Description string `json:"description"`
 }
 
-// event maps one event. Nodes and the plan's steps are both steps here; act is
-// told by its steps alone.
+// event maps one event. Nodes and the plan's steps are both steps here; act appears only through its steps.
 func (r *aguiWriter) event(ctx context.Context, e *follow.Event) error {
 	switch e.Type {
 	case "node.started", "node.finished", "step.started", "step.finished":
@@ -85,14 +84,14 @@ func (r *aguiWriter) step(e *follow.Event) error {
 
 func (r *aguiWriter) startStep(name string) error {
 	if slices.Contains(r.open, name) {
-		return nil // begun anew after a worker was lost
+		return nil // restarted after a worker was lost
 	}
 	r.open = append(r.open, name)
 
 	return r.send("STEP_STARTED", map[string]any{"stepName": name})
 }
 
-// finishStep: a step that is skipped was never started.
+// finishStep ignores a skipped step, which was never started.
 func (r *aguiWriter) finishStep(name string) error {
 	at := slices.Index(r.open, name)
 	if at < 0 {
@@ -113,7 +112,7 @@ func (r *aguiWriter) finishSteps() error {
 	return nil
 }
 
-// tool tells of a call that was made, in the four events that it takes here.
+// tool reports a completed call with the four events that AG-UI requires.
 func (r *aguiWriter) tool(e *follow.Event) error {
 	var call struct {
 		Tool       string          `json:"tool"`
@@ -161,8 +160,8 @@ func (r *aguiWriter) say(text string) error {
 	return r.send("TEXT_MESSAGE_CONTENT", map[string]any{"messageId": r.turn, "delta": text})
 }
 
-// finishSpeech ends the reply. If another one was told than is committed, the
-// client gets its messages anew, with the committed one.
+// finishSpeech ends the reply. If the streamed reply differs from the committed one, the client gets its messages
+// again, with the committed reply.
 func (r *aguiWriter) finishSpeech(turn *follow.Turn) error {
 	rest, corrected := r.speech.Rest(turn.Said())
 	if !corrected {
@@ -188,10 +187,10 @@ func (r *aguiWriter) finishSpeech(turn *follow.Turn) error {
 	})
 }
 
-// maxState bounds what a snapshot holds; background refs give way first.
+// maxState bounds a snapshot; background refs are dropped first.
 const maxState = 1000
 
-// snapshot tells the session's refs as the run's state.
+// snapshot sends the session's refs as the run's state.
 func (r *aguiWriter) snapshot(ctx context.Context) error {
 	items := []entity{}
 	err := r.api.read(ctx, func(tx pgx.Tx) error {

@@ -21,7 +21,7 @@ import (
 	"alfred/telemetry"
 )
 
-// Config is what the API works with. Budget, Tokens, OpenUser, Origins and Stopping are optional.
+// Config is what the API needs. Budget, Tokens, OpenUser, Origins and Stopping are optional.
 type Config struct {
 	Pool     *pgxpool.Pool
 	Listener *pg.Listener
@@ -30,18 +30,18 @@ type Config struct {
 	Preview *preview.Preview
 	// Search finds rows and turns.
 	Search *recall.Searcher
-	// Domain is what new sessions run on.
+	// Domain is the domain of new sessions.
 	Domain *domain.Domain
-	// Limits are what a user may use in a day; the zero value: anything.
+	// Limits are what a user may use per day; zero: unlimited.
 	Limits jobs.Limits
-	// Budget, Tokens and OpenUser are what [auth.Config] says.
+	// Budget, Tokens and OpenUser are described in [auth.Config].
 	Budget   auth.Budget
 	Tokens   auth.TokenConfig
 	OpenUser uuid.UUID
-	// Origins are those whose pages may call the API from a browser, besides our own.
+	// Origins are the additional origins whose pages may call the API from a browser.
 	Origins []string
-	// Stopping, if not nil, is closed before the server shuts down: streams and
-	// waits end then, and clients resume elsewhere.
+	// Stopping, if not nil, is closed before the server shuts down: streams and waits end, and clients resume
+	// elsewhere.
 	Stopping <-chan struct{}
 	// Telemetry, if not nil, records requests and serves /metrics.
 	Telemetry *telemetry.Telemetry
@@ -100,23 +100,21 @@ func (a *api) register(mux *http.ServeMux) {
 	a.registerReference(mux)
 }
 
-// read runs work in one read-only transaction that sees the caller's rows alone.
+// read runs work in one read-only transaction that sees only the caller's rows.
 func (a *api) read(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) error {
 		return pg.AsTenant(ctx, tx, userOf(ctx), work)
 	})
 }
 
-// write runs work in one transaction under the tenant's role: it may call the SQL
-// functions granted to it, and nothing else.
+// write runs work in one transaction under the tenant's role: it may only call the SQL functions granted to it.
 func (a *api) write(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
 		return pg.AsTenant(ctx, tx, userOf(ctx), work)
 	})
 }
 
-// parseID reads an id of a path. What is no id names nothing, so the answer is
-// the same as for an id that does not exist.
+// parseID parses an id in a path. A malformed id gets the same answer as one that does not exist.
 func parseID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil {

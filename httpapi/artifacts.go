@@ -19,7 +19,7 @@ import (
 	"alfred/pg"
 )
 
-// artifact is a draft: what was generated and not saved yet, or was until then.
+// artifact is a draft: generated content that is, or was, unsaved.
 type artifact struct {
 	Ref      string                 `json:"ref"`
 	Type     string                 `json:"type"`
@@ -47,14 +47,14 @@ type artifactGetIn struct {
 	Version int32 `doc:"An older version." minimum:"1" query:"version"`
 }
 
-// ArtifactChange names a draft that is to be changed.
+// ArtifactChange names a draft to change.
 type ArtifactChange struct {
 	RefPath
 
 	IfMatch string `doc:"ETag of the draft as you saw it; 412 if it changed since." header:"If-Match"`
 }
 
-// artifactChanges is what becomes of a draft.
+// artifactChanges is the requested change of a draft.
 type artifactChanges struct {
 	Content map[string]any `doc:"The whole new content." json:"content"`
 }
@@ -91,7 +91,7 @@ func (a *api) artifactGet(ctx context.Context, in *artifactGetIn) (*artifactOut,
 	return out, failed(ctx, err)
 }
 
-// artifact reads a draft whatever became of it: what was discarded can still be looked at.
+// artifact reads a draft in any state: a discarded one can still be viewed.
 func (a *api) artifact(ctx context.Context, path RefPath, version *int32) (*artifactOut, error) {
 	if !utf8.ValidString(path.Ref) || strings.ContainsRune(path.Ref, 0) {
 		return nil, errNotFound
@@ -170,14 +170,13 @@ func (a *api) changeDraft(ctx context.Context, sessionID string, change func(pgx
 	})
 
 	if refused, ok := errors.AsType[*crud.Error](err); ok && refused.Code == crud.CodeViolation {
-		return invalid(refused.Message) // of a row that is none yet
+		return invalid(refused.Message) // about a row that does not exist yet
 	}
 
 	return rowProblem(err)
 }
 
-// draftVersionOf is the version that an If-Match asks for; what is none of ours
-// matches no version.
+// draftVersionOf is the version in an If-Match; an invalid one matches no version.
 func draftVersionOf(etag string) int {
 	text := versionOf(etag)
 	if text == "" {

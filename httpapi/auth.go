@@ -23,10 +23,10 @@ func callerOf(ctx context.Context) auth.Caller {
 	return c
 }
 
-// userOf is whom the request acts for.
+// userOf is the user the request acts for.
 func userOf(ctx context.Context) uuid.UUID { return callerOf(ctx).User }
 
-// authenticate lets a request in that is described by Huma.
+// authenticate authenticates requests to routes described by Huma.
 func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
 	who, err := a.gate.Admit(ctx.Context(), ctx.Header("Authorization"), ctx.Method())
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
 	next(huma.WithValue(ctx, callerKey, who))
 }
 
-// stillGood asks again whether the request's key or token is.
+// stillGood checks again that the request's key or token is valid.
 func (a *api) stillGood(ctx context.Context) error { return a.gate.StillGood(ctx, callerOf(ctx)) }
 
 func (a *api) fail(ctx huma.Context, err error) {

@@ -14,8 +14,7 @@ import (
 	"alfred/llm"
 )
 
-// CallLine is one request to a model, failed and repaired ones included. It is
-// exported because LLMCall embeds it.
+// CallLine is one model call, including failed and repaired ones. It is exported because LLMCall embeds it.
 type CallLine struct {
 	ID           uuid.UUID  `json:"id"`
 	SessionID    uuid.UUID  `json:"session_id"`
@@ -36,8 +35,7 @@ type CallLine struct {
 	CreatedAt    time.Time  `doc:"When the answer arrived." json:"created_at"`
 }
 
-// LLMCall is a request to a model with all that was said, and why each thing was
-// in the prompt.
+// LLMCall is a model call with its full content, and why each item was in the prompt.
 type LLMCall struct {
 	CallLine
 

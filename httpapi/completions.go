@@ -15,19 +15,18 @@ import (
 	"alfred/jobs"
 )
 
-// modelName is what the assistant is called as a model.
+// modelName is the assistant's model name.
 const modelName = "alfred"
 
-// registerCompletions serves OpenAI's protocol, so that clients made for it can
-// talk to the assistant. The conversation is kept here, by session: of the
-// messages only the last one of the user is read.
+// registerCompletions serves OpenAI's protocol, so that clients made for it can talk to the assistant. The server keeps
+// the conversation by session: only the user's last message is read.
 func (a *api) registerCompletions(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v1/models", a.openai(a.modelList))
 	mux.HandleFunc("GET /v1/models/{model}", a.openai(a.modelGet))
 	mux.HandleFunc("POST /v1/chat/completions", a.openai(a.completionCreate))
 }
 
-// openai answers errors in OpenAI's form.
+// openai returns errors in OpenAI's form.
 func (a *api) openai(handle func(ctx context.Context, w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), r.Method)
@@ -76,7 +75,7 @@ func (a *api) completionCreate(ctx context.Context, w http.ResponseWriter, r *ht
 	if err != nil {
 		return err
 	}
-	closed, err := a.gate.OpenStream(callerOf(ctx)) // one that waits for its answer counts as one that streams
+	closed, err := a.gate.OpenStream(callerOf(ctx)) // a request waiting for its answer counts like one that streams
 	if err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (a *api) completionCreate(ctx context.Context, w http.ResponseWriter, r *ht
 		return err
 	}
 	w.Header().Set(turnHeader, made.TurnID.String())
-	w.Header().Set("X-Should-Retry", "false") // the message is kept; what fails now fails with the turn
+	w.Header().Set("X-Should-Retry", "false") // the message is stored; from now on, failures are the turn's
 	if in.Stream {
 		return a.completionStream(ctx, w, made.TurnID, in.StreamOptions.IncludeUsage)
 	}
@@ -122,8 +121,8 @@ func (a *api) completionTurn(ctx context.Context, w http.ResponseWriter, r *http
 	return a.enqueue(ctx, session, message, key)
 }
 
-// sameAgain is the session's newest turn if it is of this message: the official
-// clients send a request again when its answer was lost, without a key.
+// sameAgain is the session's newest turn if it has this message: the official clients resend a request whose answer was
+// lost, without a key.
 func (a *api) sameAgain(ctx context.Context, session uuid.UUID, message string) (*jobs.Enqueued, error) {
 	var made *jobs.Enqueued
 	err := a.read(ctx, func(tx pgx.Tx) error {
@@ -144,9 +143,9 @@ func (a *api) sameAgain(ctx context.Context, session uuid.UUID, message string) 
 	return made, nil
 }
 
-// completionSession: the session of the header, else the one that "user" names,
-// else a new one. A new one under an idempotency key has its name from the key,
-// because a request that is sent again does not know the session that it made.
+// completionSession returns the session in the header, else the one that "user" names, else a new one. Under an
+// idempotency key, the new session's name is derived from the key, because a resent request does not know the session
+// it created.
 func (a *api) completionSession(ctx context.Context, id, user, key string) (uuid.UUID, error) {
 	switch {
 	case id != "":
@@ -160,7 +159,7 @@ func (a *api) completionSession(ctx context.Context, id, user, key string) (uuid
 	}
 }
 
-// completionStream tells the reply while it is being made.
+// completionStream streams the reply while it is generated.
 func (a *api) completionStream(ctx context.Context, w http.ResponseWriter, turnID uuid.UUID, includeUsage bool) error {
 	out := openStream(w)
 	stream := &completionWriter{out: out, id: completionID(turnID)}

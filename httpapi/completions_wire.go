@@ -12,8 +12,8 @@ import (
 	"alfred/follow"
 )
 
-// completionRequest is what is read of a request. Settings for sampling are
-// passed over: which model answers, and how, is the operator's choice.
+// completionRequest is the part of a request that is read. Sampling settings are ignored: the operator chooses the
+// model and how it answers.
 type completionRequest struct {
 	Model         string              `json:"model"`
 	Messages      []completionMessage `json:"messages"`
@@ -34,7 +34,7 @@ type completionMessage struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// message is the last one of the user. What was asked for and cannot be is an error.
+// message returns the user's last message. Requests for unsupported features are errors.
 func (c *completionRequest) message() (string, error) {
 	if err := checkModel(c.Model); err != nil {
 		return "", err
@@ -65,7 +65,7 @@ type completion struct {
 	Usage   *completionUsage   `json:"usage,omitempty"`
 }
 
-// completionChoice has a message, or of a stream a delta.
+// completionChoice has a message or, in a stream, a delta.
 type completionChoice struct {
 	Index        int              `json:"index"`
 	Message      *completionReply `json:"message,omitempty"`
@@ -104,7 +104,7 @@ func completionOf(turn *follow.Turn) completion {
 	}
 }
 
-// usageOf counts the calls of all nodes, not that of the reply alone.
+// usageOf counts the calls of all nodes, not only the reply's.
 func usageOf(turn *follow.Turn) *completionUsage {
 	return &completionUsage{
 		PromptTokens: turn.Usage.InputTokens, CompletionTokens: turn.Usage.OutputTokens,

@@ -18,7 +18,7 @@ type sessionPageIn struct {
 	PageQuery
 }
 
-// decision is one line of the log of what was kept in view or taken out of it.
+// decision is one line of the log of what was kept in view or removed from it.
 type decision struct {
 	TurnNumber int32     `json:"turn_number"`
 	Action     string    `enum:"retain,demote,forget,exclude,clear_all,expire" json:"action"`
@@ -32,7 +32,7 @@ type decisionsOut struct {
 	Body Page[decision]
 }
 
-// constraint is what the user asked to hold.
+// constraint is something the user wants observed.
 type constraint struct {
 	ID         uuid.UUID       `json:"id"`
 	SessionID  uuid.UUID       `doc:"Where it was asked for." json:"session_id"`

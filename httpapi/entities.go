@@ -33,7 +33,7 @@ type entity struct {
 	Key         string      `doc:"Of its row, as in /v1/data/{type}; only if asked for by keys, none for drafts and what is gone." json:"key,omitempty"`
 }
 
-// entityPage is the registry, a page of it.
+// entityPage is a page of the registry.
 type entityPage struct {
 	Page[entity]
 
@@ -59,7 +59,7 @@ type contextIn struct {
 	Node string `default:"think" enum:"understand,think,act,reply" query:"node"`
 }
 
-// contextItem says why one thing is in a prompt.
+// contextItem says why something is in a prompt.
 type contextItem struct {
 	Section    string `json:"section"`
 	Ref        string `json:"ref,omitempty"`
@@ -80,7 +80,7 @@ type contextOut struct {
 	Body contextPreview
 }
 
-// summary is what is remembered of a turn.
+// summary is what is remembered about a turn.
 type summary struct {
 	TurnNumber          int32           `json:"turn_number"`
 	UserMessage         string          `json:"user_message"`
@@ -165,7 +165,7 @@ func (a *api) entitiesAt(ctx context.Context, tx pgx.Tx, turn int32, params *db.
 	return refs, err
 }
 
-// entityCursor is a place in the registry's order, as of a turn; 0 is now.
+// entityCursor is a position in the registry's order, as of a turn; 0 is now.
 type entityCursor struct {
 	Turn        int32  `json:"turn"`
 	Tier        string `json:"tier"`
@@ -174,7 +174,7 @@ type entityCursor struct {
 	Ref         string `json:"ref"`
 }
 
-// String is the cursor as clients see it.
+// String encodes the cursor for clients.
 func (c entityCursor) String() string {
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -184,10 +184,10 @@ func (c entityCursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// refForm is the form of every ref; what has another can stand in no cursor of ours.
+// refForm matches every ref; anything else cannot be in a cursor of ours.
 var refForm = regexp.MustCompile(`^[a-z][a-z0-9_]*_[0-9]{1,18}$`)
 
-// parseEntityCursor reads a cursor of the registry as of the same turn.
+// parseEntityCursor parses a registry cursor as of the same turn.
 func parseEntityCursor(cursor string, turn int32) (entityCursor, error) {
 	var c entityCursor
 	if cursor == "" {
@@ -214,11 +214,11 @@ func (c entityCursor) params(session uuid.UUID, size int32) *db.EntityListParams
 	return params
 }
 
-// refNumber is the n of a ref of the right form.
+// refNumber is the n of a well-formed ref.
 func refNumber(ref string) int64 {
 	n, err := strconv.ParseInt(ref[strings.LastIndexByte(ref, '_')+1:], 10, 64)
 	if err != nil {
-		panic(err) // refForm has let it pass
+		panic(err) // refForm has matched it
 	}
 
 	return n

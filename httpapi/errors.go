@@ -32,7 +32,7 @@ type problem struct {
 	TurnID string   `json:"turn_id,omitempty"`
 	Errors []string `json:"errors,omitempty"`
 
-	retryAfter time.Duration // 0: nobody knows
+	retryAfter time.Duration // 0: unknown
 	challenge  string        // how to authenticate; "" is Bearer
 }
 
@@ -94,8 +94,8 @@ func newProblem(status int, message string, errs ...error) huma.StatusError {
 	return p
 }
 
-// problemOf maps an error to what the caller is told: the only place that does.
-// Anything unknown is internal and says nothing of its cause; the log does.
+// problemOf is the only place that maps an error to what the caller is told. Anything unknown is internal and does not
+// reveal its cause; the log does.
 func problemOf(err error) *problem {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p
@@ -165,7 +165,7 @@ func refusedAtTheGate(err error) *problem {
 	}
 }
 
-// unstorable: what Postgres refuses about values as such. Ours are right, so it is the caller's that are not.
+// unstorable: Postgres rejects the value itself. Our own values are valid, so the caller's must be at fault.
 func unstorable(sqlstate string) bool {
 	return pgerrcode.IsDataException(sqlstate) || pgerrcode.IsProgramLimitExceeded(sqlstate)
 }
@@ -177,7 +177,7 @@ func writeProblem(w http.ResponseWriter, p *problem) {
 	_ = json.NewEncoder(w).Encode(p) //nolint:errchkjson // a client that has gone needs no answer
 }
 
-// oneLine keeps what a client sent from breaking the log or a header.
+// oneLine prevents client input from breaking the log or a header.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -28,8 +28,7 @@ type event struct {
 	data []byte
 }
 
-// source reads the events after the last one it returned, in order. over says
-// that none will follow them.
+// source reads the events after the last one it returned, in order. over says that no more will follow.
 type source func(ctx context.Context) (events []event, over bool, err error)
 
 func (a *api) registerEvents() {
@@ -71,8 +70,7 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 	return a.stream(id, a.Listener.Subscribe, a.turnSource(id, after)), nil //nolint:contextcheck // the stream has the request's own
 }
 
-// nothingLeft tells a browser's EventSource, which connects again whenever a
-// stream ends, not to come back.
+// nothingLeft tells a browser's EventSource, which reconnects whenever a stream ends, not to come back.
 func nothingLeft() *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}
 }
@@ -98,7 +96,7 @@ func (in *eventsIn) resumeAfter() string {
 	return in.After
 }
 
-// parseSeq reads an id of a turn's stream.
+// parseSeq parses an event id of a turn's stream.
 func parseSeq(id string) (int32, error) {
 	if id == "" {
 		return 0, nil
@@ -111,7 +109,7 @@ func parseSeq(id string) (int32, error) {
 	return int32(seq), nil
 }
 
-// parseNumberSeq reads an id of a session's stream.
+// parseNumberSeq parses an event id of a session's stream.
 func parseNumberSeq(id string) (number, seq int32, err error) {
 	if id == "" {
 		return 0, 0, nil
@@ -157,8 +155,7 @@ func (a *api) turnSource(id uuid.UUID, after int32) source {
 	}
 }
 
-// over says whether a turn without further events is at its end, or gone: its
-// session was forgotten.
+// over reports whether a turn without further events has ended, or is gone because its session was forgotten.
 func (a *api) over(ctx context.Context, tx pgx.Tx, id uuid.UUID) (bool, error) {
 	turn, err := a.q.TurnStatusGet(ctx, tx, id)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -10,7 +10,7 @@ import (
 	"alfred/db"
 )
 
-// EventHead is in the data of every event.
+// EventHead is in every event's data.
 type EventHead struct {
 	Seq    int32     `doc:"Counts a turn's events; the stream's id ends in it." json:"seq"`
 	TurnID uuid.UUID `json:"turn_id"`
@@ -148,7 +148,7 @@ var describedEvents = []reflect.Type{
 	reflect.TypeFor[questionEvent](), reflect.TypeFor[turnFinishedEvent](), reflect.TypeFor[turnFailedEvent](), reflect.TypeFor[turnCancelledEvent](),
 }
 
-// eventSchema describes the data of a stream's events as one of all there are, told apart by their type.
+// eventSchema describes the data of a stream's events as a union, discriminated by type.
 func eventSchema(components *huma.Components) *huma.Schema {
 	const name = "TurnEvent"
 	all := components.Schemas.Map()
@@ -166,7 +166,7 @@ func eventSchema(components *huma.Components) *huma.Schema {
 	return &huma.Schema{Ref: "#/components/schemas/" + name}
 }
 
-// streamed is the answer of a route that streams events.
+// streamed is the response of a route that streams events.
 func (a *api) streamed(description string) *huma.Response {
 	return &huma.Response{
 		Description: description,

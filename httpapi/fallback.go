@@ -2,8 +2,8 @@ package httpapi
 
 import "net/http"
 
-// fallback serves what the mux knows and answers the rest with problems, which
-// the mux itself would answer in plain text.
+// fallback serves what the mux knows and answers the rest with problems, where the mux itself would answer in plain
+// text.
 func fallback(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "" {

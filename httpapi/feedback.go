@@ -72,7 +72,7 @@ func (a *api) feedbackTakeBack(ctx context.Context, in *TurnPath) (*struct{}, er
 	return &struct{}{}, failed(ctx, err)
 }
 
-// feedbackOf is nil where none was given.
+// feedbackOf is nil if none was given.
 func feedbackOf(rating, text *string, at *time.Time) *feedback {
 	if rating == nil || text == nil || at == nil {
 		return nil

@@ -58,7 +58,7 @@ func (a *api) sessionFork(ctx context.Context, in *forkIn) (*forkOut, error) {
 	return out, nil
 }
 
-// branch is a conversation of a tree of forks.
+// branch is one conversation in a tree of forks.
 type branch struct {
 	ID           uuid.UUID  `json:"id"`
 	Title        string     `json:"title"`
@@ -74,7 +74,7 @@ type branchesOut struct {
 	}
 }
 
-// sessionBranches lists what a conversation is a fork of, and all forks of that, the oldest first.
+// sessionBranches lists the root of a conversation's forks and everything forked from it, oldest first.
 func (a *api) sessionBranches(ctx context.Context, in *SessionPath) (*branchesOut, error) {
 	out := &branchesOut{}
 	err := a.readSession(ctx, in.ID, func(tx pgx.Tx, row *db.SessionGetRow) error {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// contentPolicy lets the page load its own files and nothing else: no inline script
-// or style, so that text which slips through as markup still runs nothing.
+// contentPolicy lets the page load only its own files: no inline script or style, so that text which slips through as
+// markup still runs nothing.
 const contentPolicy = "default-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 
-// securityHeaders tells browsers what our answers are not for.
+// securityHeaders tells browsers what not to do with our answers.
 func securityHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -10,11 +10,11 @@ import (
 	"alfred/domain"
 )
 
-// noWorker is what readyz says while nobody works; the page looks for its beginning.
+// noWorker is what readyz says while no worker is running; the page checks for its beginning.
 const noWorker = `no worker is answering: start one with "worker run"`
 
-// registerHealth serves the probes: healthz says that the process lives, readyz
-// that it can do its work: the database answers, and the tables are those that it knows.
+// registerHealth serves the probes: healthz says that the process is alive, readyz that it can do its work: the
+// database answers, and the tables are the expected ones.
 func (a *api) registerHealth(mux *http.ServeMux) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { probe(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
@@ -28,8 +28,8 @@ func (a *api) registerHealth(mux *http.ServeMux) {
 	})
 }
 
-// ready is what readyz answers. Without a worker messages are taken all the same, and wait: a load balancer has no
-// reason to leave.
+// ready is readyz's answer. Without a worker, messages are still accepted and wait, so a load balancer should not
+// remove this server.
 func (a *api) ready(ctx context.Context) (status int, text string, err error) {
 	readOnly, err := a.q.DatabaseReadOnly(ctx, a.Pool)
 	if err != nil {
@@ -53,8 +53,8 @@ func (a *api) ready(ctx context.Context) (status int, text string, err error) {
 	return http.StatusOK, "ok", err
 }
 
-// drift is what is known of how the tables have changed. Comparing reads the whole catalog, which a server under load
-// does slowly: it is done for one probe at a time, every few seconds, and the others take what is known.
+// drift is the last known difference between tables and declaration. Comparing reads the whole catalog, which is slow
+// on a busy server: one probe at a time does it, every few seconds, and the others use the last result.
 type drift struct {
 	looking sync.Mutex
 
@@ -65,7 +65,7 @@ type drift struct {
 
 const driftFor = 2 * time.Second
 
-// look returns what is known, with an error when it could not be found out anew.
+// look returns the last result, with an error if it could not be refreshed.
 func (d *drift) look(ctx context.Context, db domain.DB, bound *domain.Domain) ([]domain.Difference, error) {
 	if known, fresh := d.last(); fresh || !d.looking.TryLock() {
 		return known, nil
@@ -94,5 +94,5 @@ func probe(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text + "\n")) // a prober that has gone needs no answer
+	_, _ = w.Write([]byte(text + "\n")) // a disconnected prober needs no answer
 }

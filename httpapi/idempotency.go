@@ -14,17 +14,17 @@ import (
 	"alfred/db"
 )
 
-// IdempotencyHeader lets a client send a request again without making a thing twice.
+// IdempotencyHeader lets a client resend a request without creating a thing twice.
 type IdempotencyHeader struct {
 	IdempotencyKey string `doc:"A second request with the same key within a day makes nothing, and gives what the first one made." header:"Idempotency-Key" maxLength:"255"`
 }
 
-// errKeyReused: the key stands for another request.
+// errKeyReused: the key was used for another request.
 var errKeyReused = newCode(http.StatusConflict, "conflict", "This Idempotency-Key was sent with another request: use a new one.")
 
-// once does work, which returns the key of what it made, unless the caller has sent the same request with this key
-// before: then it returns the key of what was made at that time, and again is true. Without a key work is done. A request
-// with the same key that is under way is waited for.
+// once runs work, which returns the key of what it created, unless the caller has sent the same request with this
+// Idempotency-Key before: then it returns the key of what was created then, with again true. Without an Idempotency-Key
+// it always runs work. It waits for a concurrent request with the same key.
 func (a *api) once(ctx context.Context, tx pgx.Tx, key string, request any, work func() (string, error)) (made string, again bool, err error) {
 	if key == "" {
 		made, err = work()
@@ -68,7 +68,7 @@ func (a *api) madeBefore(ctx context.Context, tx pgx.Tx, key string, digest []by
 	return found.Made, true, nil
 }
 
-// digestOf is the same for requests that ask for the same, whatever the order of their fields.
+// digestOf is equal for equivalent requests, whatever the order of their fields.
 func digestOf(request any) ([]byte, error) {
 	text, err := json.Marshal(request)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// cause collects, for the request's log line, why it failed: what the client is
-// told must not say it.
+// cause collects why a request failed for its log line: the client must not be told.
 type cause struct{ err error }
 
 func noteCause(ctx context.Context, err error) {
@@ -32,8 +31,7 @@ func failed(ctx context.Context, err error) error {
 	return problemOf(err)
 }
 
-// statusWriter remembers the status. Unwrap lets http.ResponseController reach
-// the connection's flush and deadlines.
+// statusWriter records the status. Unwrap lets http.ResponseController reach the connection's flush and deadlines.
 type statusWriter struct {
 	http.ResponseWriter
 
@@ -57,8 +55,7 @@ func (w *statusWriter) Write(data []byte) (int, error) {
 
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// logRequests writes one line per request of the API; files of the page and
-// probes that answer well are not worth one.
+// logRequests writes one line per API request; files of the page and successful probes are not logged.
 func (a *api) logRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -83,7 +80,7 @@ func (a *api) logRequests(next http.Handler) http.Handler {
 	})
 }
 
-// guarded serves a request and answers for it when the handler panics.
+// guarded serves a request, and answers it if the handler panics.
 func guarded(next http.Handler, w *statusWriter, r *http.Request) {
 	defer func() {
 		reason := recover()
@@ -92,7 +89,7 @@ func guarded(next http.Handler, w *statusWriter, r *http.Request) {
 		}
 		noteCause(r.Context(), fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
 		if w.status != 0 {
-			panic(http.ErrAbortHandler) // too late for an answer: cut it off, so that nobody takes it for whole
+			panic(http.ErrAbortHandler) // too late for an answer: abort, so that nobody takes it for complete
 		}
 		writeProblem(w, problemOf(errPanic))
 	}()
@@ -106,9 +103,9 @@ const (
 	drainTimeout = 5 * time.Second
 )
 
-// drainBodies reads what a handler left of a refused body. Closing on a client that
-// still writes resets the connection, and with it the answer that says why. Huma closes bodies, and a closed one cannot
-// be read: only the server closes them.
+// drainBodies reads what a handler left of a rejected body. Closing while the client still writes resets the
+// connection, and the client never sees the answer. Huma closes bodies, and a closed one cannot be read: only the
+// server closes them.
 func drainBodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		open := r.WithContext(r.Context())
@@ -120,6 +117,6 @@ func drainBodies(next http.Handler) http.Handler {
 		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTimeout)); err != nil {
 			return // no connection to read from
 		}
-		_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // a client that has gone needs no answer
+		_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // a disconnected client needs no answer
 	})
 }

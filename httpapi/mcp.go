@@ -9,8 +9,8 @@ import (
 	"alfred/mcpserver"
 )
 
-// registerMCP serves the Model Context Protocol. A key that reads is enough to
-// come in; the tool that sends is there for keys that chat.
+// registerMCP serves the Model Context Protocol. A read key is enough to connect; the tool that sends messages requires
+// a chat key.
 func (a *api) registerMCP(mux *http.ServeMux) {
 	handler := mcpserver.New(mcpserver.Config{
 		Pool: a.Pool, Listener: a.Listener, Domain: a.Domain, Preview: a.Preview, Search: a.Search, Limits: a.Limits,
@@ -45,6 +45,6 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 		handler.ServeHTTP(w, r.WithContext(ctx))
 	}
 	mux.HandleFunc("POST /mcp", serve)
-	mux.HandleFunc("GET /mcp", serve) // answered by what the protocol wants to hear where no sessions are kept
+	mux.HandleFunc("GET /mcp", serve) // answered as the protocol requires of servers without sessions
 	mux.HandleFunc("DELETE /mcp", serve)
 }

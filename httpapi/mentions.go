@@ -13,7 +13,7 @@ import (
 	"alfred/pg"
 )
 
-// How many rows an @-mention may choose from.
+// How many rows an @-mention can choose from.
 const (
 	mentionsPerType = 5
 	maxMentions     = 15
@@ -72,7 +72,7 @@ func (a *api) mentionList(ctx context.Context, in *mentionsIn) (*mentionsOut, er
 	return out, nil
 }
 
-// mentionable: rows of the user's own that stand for themselves.
+// mentionable reports whether rows are the user's own and not children.
 func mentionable(d *domain.Domain, entity *domain.Entity) bool {
 	if entity.Reference || entity.Singleton {
 		return false

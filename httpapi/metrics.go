@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// lately is how far back the figures of /metrics look that are about a time, not about now.
+	// lately is the period covered by the figures of /metrics that are not momentary.
 	lately = 5 * time.Minute
 
 	gaugeTimeout = 5 * time.Second
 )
 
-// gauges are the figures that stand in rows: what all workers do, told by any API process.
+// gauges are the figures stored as rows: what all workers do, reported by any API process.
 type gauges struct {
 	workers, jobs, turns, nodes, calls, callErrors, tokens, differences metric.Int64ObservableGauge
 	age, skew, turnSeconds, nodeSeconds, cost                           metric.Float64ObservableGauge
 }
 
-// ObserveRows adds to the metrics what stands in rows, read whenever the metrics are asked for.
+// ObserveRows adds the figures stored as rows to the metrics. They are read whenever the metrics are collected.
 func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *slog.Logger) error {
 	meter, g := meters.Meter(telemetry.Scope), &gauges{}
 	all := make([]metric.Observable, 0, 14)
@@ -67,7 +67,7 @@ func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *sl
 			logger.WarnContext(ctx, "metrics not read", slog.String("error", oneLine(err.Error())))
 		}
 
-		return nil // the figures of this process are shown all the same
+		return nil // this process's own figures are still shown
 	}, all...)
 	if err != nil {
 		return fmt.Errorf("register gauges: %w", err)

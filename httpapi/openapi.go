@@ -15,8 +15,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
-// humaOnce makes Huma speak as we do. It keeps that in package variables, which
-// may not be written while another server answers.
+// humaOnce configures Huma. Its settings are package variables, which must not be written while another server is
+// answering.
 var humaOnce = sync.OnceFunc(func() {
 	huma.NewError = newProblem
 	huma.DefaultArrayNullable = false // our lists are empty, never null
@@ -41,8 +41,7 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	return humago.New(mux, config)
 }
 
-// Document is the API's description as JSON: OpenAPI 3.1, or 3.0 for generators
-// that know no newer one.
+// Document returns the API's description as JSON: OpenAPI 3.1, or 3.0 for generators that support nothing newer.
 func Document(version string, downgrade bool) ([]byte, error) {
 	a := &api{Config: Config{Version: version}}
 	a.register(http.NewServeMux())
@@ -62,7 +61,7 @@ func Document(version string, downgrade bool) ([]byte, error) {
 	return append(indented.Bytes(), '\n'), nil
 }
 
-// stored is JSON as it was stored, described as the T that was encoded.
+// stored is JSON as stored, described as the T it was encoded from.
 type stored[T any] struct{ json.RawMessage }
 
 // Schema describes a T.
@@ -70,7 +69,7 @@ func (stored[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
 }
 
-// operation describes a route. Every one may answer the common errors; errs are its own.
+// operation describes a route. Every route may return the common errors; errs are its own.
 func operation(method, path, id, summary string, status int, errs ...int) huma.Operation {
 	return huma.Operation{
 		Method: method, Path: path, OperationID: id, Summary: summary, DefaultStatus: status, Tags: []string{tagOf(path)},
@@ -79,7 +78,7 @@ func operation(method, path, id, summary string, status int, errs ...int) huma.O
 	}
 }
 
-// tags are the chapters of the description. A route is of the first whose pattern its path matches.
+// tags are the sections of the description. A route belongs to the first whose pattern matches its path.
 var tags = []struct{ name, about, pattern string }{
 	{"events", "What happens, as it happens: server-sent events that go on where a connection broke.", "events$"},
 	{"drafts", "What was generated and is not saved.", "artifacts"},
@@ -101,8 +100,7 @@ func tagOf(path string) string {
 	return "others"
 }
 
-// documentErrors takes back what Huma says of its own validation: newProblem
-// answers 400 there.
+// documentErrors corrects Huma's description of its own validation errors: newProblem answers 400.
 func documentErrors(spec *huma.OpenAPI) {
 	for _, path := range spec.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Put, path.Post, path.Delete, path.Patch} {

@@ -19,7 +19,7 @@ import (
 
 const riverPrefix = "/riverui"
 
-// RiverUI serves River's pages of the jobs, until ctx is over. Its client inserts and works nothing.
+// RiverUI serves River's job pages until ctx ends. Its client inserts and works nothing.
 func RiverUI(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) (http.Handler, error) {
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Schema: pg.Schema, Logger: logger})
 	if err != nil {
@@ -42,14 +42,14 @@ func (a *api) registerOperator(mux *http.ServeMux) {
 		mux.Handle("GET /metrics", a.admin(a.Telemetry.Handler()))
 	}
 	if a.RiverUI != nil {
-		// A browser sends Basic credentials for other sites' pages too, hence sameOrigin.
+		// A browser also sends Basic credentials for other sites' pages, hence sameOrigin.
 		mux.Handle(riverPrefix+"/", a.sameOrigin(a.admin(a.RiverUI)))
 		mux.Handle("GET "+riverPrefix, http.RedirectHandler(riverPrefix+"/", http.StatusMovedPermanently))
 	}
 }
 
-// admin asks for a key of scope admin: as a bearer token, or, because browsers and Prometheus know how to ask for
-// that, as the password of Basic authentication.
+// admin requires an admin key: as a bearer token or, because browsers and Prometheus support it, as the password of
+// Basic authentication.
 func (a *api) admin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := a.checkAdmin(r); err != nil {
@@ -77,8 +77,8 @@ func (a *api) checkAdmin(r *http.Request) error {
 	return err
 }
 
-// traced records requests of the API, in the trace of the caller if it is in one. Streams last as long as their
-// readers like, which says nothing of us.
+// traced records API requests, within the caller's trace if there is one. Streams are excluded: their duration depends
+// on their readers.
 func (a *api) traced(next http.Handler) http.Handler {
 	if a.Telemetry == nil {
 		return next

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// guardOrigin lets the pages of the configured origins call the API. Where no key
-// is asked for, it keeps every other page out: what runs in the user's browser
-// reaches a loopback address too.
+// guardOrigin lets pages of the configured origins call the API. If no key is required, it rejects every other page:
+// what runs in the user's browser can reach a loopback address too.
 func (a *api) guardOrigin(next http.Handler) http.Handler {
 	if a.OpenUser != [16]byte{} {
 		next = loopbackOnly(a.sameOrigin(next))
@@ -41,7 +40,7 @@ func (a *api) guardOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin refuses what a browser sends on behalf of another site's page.
+// sameOrigin rejects what a browser sends on behalf of another site's page.
 func (a *api) sameOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	for _, origin := range a.Origins {
@@ -56,8 +55,8 @@ func (a *api) sameOrigin(next http.Handler) http.Handler {
 	return protection.Handler(next)
 }
 
-// loopbackOnly refuses names that somebody made point to this machine: to the
-// browser such a site's pages are of the same origin as we are.
+// loopbackOnly rejects host names that somebody pointed at this machine (DNS rebinding): to the browser, such a site
+// has the same origin as we do.
 func loopbackOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !Loopback(r.Host) {

@@ -23,24 +23,24 @@ var webFiles embed.FS
 
 const (
 	forEver = "public, max-age=31536000, immutable"
-	anew    = "no-cache" // kept, and asked for each time
+	anew    = "no-cache" // cached, but revalidated each time
 
-	// element is the script of <alfred-chat> for other people's pages: under this name always the newest, and under the one with its
-	// hash, as all files of the page.
+	// element is the script of <alfred-chat> for other people's pages: the newest under this name, a fixed one under
+	// the name with its hash, like all files of the page.
 	element = "/alfred.js"
 )
 
 var elementHashed = regexp.MustCompile(`^/assets/alfred-[A-Z0-9]{8}\.js$`)
 
-// pageFile is a file of the page as browsers get it.
+// pageFile is a file of the page as browsers receive it.
 type pageFile struct {
 	plain, gzipped  []byte
 	kind, tag, keep string
 	everywhere      bool // other sites' pages may load it
 }
 
-// registerPage serves the page. Its files have the hash of their content in their names and are kept for ever; the
-// document that names them is asked for each time. withJobs shows the link to the queue's own page.
+// registerPage serves the page. Its files have a content hash in their names and are cached forever; the document that
+// names them is revalidated each time. withJobs shows the link to the queue's own page.
 func registerPage(mux *http.ServeMux, withJobs bool) {
 	files := sync.OnceValue(func() map[string]*pageFile { return pageFiles(withJobs) })
 	page := func(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +65,7 @@ func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Vary", "Accept-Encoding")
 	if f.everywhere {
 		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
-		h.Set("Access-Control-Allow-Origin", "*") // for those who check its integrity
+		h.Set("Access-Control-Allow-Origin", "*") // required for integrity checks
 	}
 	body := f.plain
 	if f.gzipped != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
@@ -75,7 +75,7 @@ func (f *pageFile) serve(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 }
 
-// pageFiles are the page's files by address.
+// pageFiles returns the page's files by URL path.
 func pageFiles(withJobs bool) map[string]*pageFile {
 	files := map[string]*pageFile{}
 	root := "web/dist"
@@ -107,7 +107,7 @@ func pageFiles(withJobs bool) map[string]*pageFile {
 	return files
 }
 
-// indexOf is the document for a server with, or without, the queue's own page.
+// indexOf returns the document for a server with or without the queue's own page.
 func indexOf(html []byte, withJobs bool) []byte {
 	if !withJobs {
 		return html
@@ -120,8 +120,8 @@ func newPageFile(name string, data []byte, keep string) *pageFile {
 	sum := sha256.Sum256(data)
 	file := &pageFile{plain: data, kind: mime.TypeByExtension(path.Ext(name)), tag: `W/"` + hex.EncodeToString(sum[:8]) + `"`, keep: keep}
 	var small bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&small, gzip.BestCompression) // the level is one that there is
-	_, _ = z.Write(data)                                      // a buffer takes everything
+	z, _ := gzip.NewWriterLevel(&small, gzip.BestCompression) // the level is valid
+	_, _ = z.Write(data)                                      // a buffer accepts everything
 	_ = z.Close()
 	if small.Len() < len(data) {
 		file.gzipped = small.Bytes()

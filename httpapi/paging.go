@@ -11,8 +11,8 @@ import (
 	"alfred/db"
 )
 
-// Parameters and fields are found by reflection, which passes over embedded types
-// that are not exported: hence Page, PageQuery, SessionPath and the like.
+// Huma finds parameters and fields by reflection, which skips unexported embedded types: hence Page, PageQuery,
+// SessionPath and the like.
 
 // Page is the common shape of lists; NextCursor is empty on the last page.
 type Page[T any] struct {
@@ -26,7 +26,7 @@ type PageQuery struct {
 	Cursor string `doc:"next_cursor of the page before." query:"cursor"`
 }
 
-// pageOf makes a page of rows; a full one has the last row's cursor.
+// pageOf makes a page of rows; a full page has the last row's cursor.
 func pageOf[R, T any](rows []R, limit int, item func(R) T, cursor func(R) string) Page[T] {
 	page := Page[T]{Items: make([]T, len(rows))}
 	for i, row := range rows {
@@ -39,10 +39,10 @@ func pageOf[R, T any](rows []R, limit int, item func(R) T, cursor func(R) string
 	return page
 }
 
-// errCursor answers cursors that we have not made.
+// errCursor rejects cursors that we did not issue.
 var errCursor = invalid("This cursor is not one of ours; start again without it.")
 
-// parseNumberCursor reads a cursor that is a number; none is 0.
+// parseNumberCursor parses a numeric cursor; none is 0.
 func parseNumberCursor(cursor string) (int32, error) {
 	if cursor == "" {
 		return 0, nil
@@ -55,7 +55,7 @@ func parseNumberCursor(cursor string) (int32, error) {
 	return int32(n), nil
 }
 
-// parseIDCursor reads a cursor that is an id; none is nil.
+// parseIDCursor parses a cursor that is an id; none is nil.
 func parseIDCursor(cursor string) (*uuid.UUID, error) {
 	if cursor == "" {
 		return nil, nil
@@ -68,7 +68,7 @@ func parseIDCursor(cursor string) (*uuid.UUID, error) {
 	return &id, nil
 }
 
-// readSession reads something of a session of the caller's.
+// readSession reads from one of the caller's sessions.
 func (a *api) readSession(ctx context.Context, pathID string, work func(tx pgx.Tx, row *db.SessionGetRow) error) error {
 	id, err := parseID(pathID)
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *api) readSession(ctx context.Context, pathID string, work func(tx pgx.T
 	})
 }
 
-// readTurn reads something of a turn of the caller's.
+// readTurn reads from one of the caller's turns.
 func (a *api) readTurn(ctx context.Context, pathID string, work func(tx pgx.Tx, id uuid.UUID) error) error {
 	id, err := parseID(pathID)
 	if err != nil {

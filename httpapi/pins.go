@@ -40,7 +40,7 @@ func (a *api) asUser(ctx context.Context, sessionID string, change func(*registr
 		return failed(ctx, err)
 	}
 	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
-		// It may have been deleted since; from here on it stays.
+		// The session may have been deleted since; from here on it stays.
 		if _, err := a.q.SessionChange(ctx, tx, &db.SessionChangeParams{ID: row.ID, UserID: userOf(ctx)}); err != nil {
 			return err
 		}

@@ -18,15 +18,14 @@ import (
 	"alfred/jobs"
 )
 
-// Here is what the protocols of others (chat completions, AG-UI) have in common:
-// their clients know no sessions and turns of ours, and send the whole
-// conversation with every message.
+// What third-party protocols (chat completions, AG-UI) have in common: their clients know neither our sessions nor our
+// turns, and send the whole conversation with every message.
 
 const (
 	sessionHeader = "X-Session-Id"
 	turnHeader    = "X-Turn-Id"
 
-	// maxProtocolBody bounds a request: the conversation so far is in it, although only its last message counts.
+	// maxProtocolBody bounds a request: it contains the conversation so far, although only the last message counts.
 	maxProtocolBody = 8 << 20
 
 	bodyReadTimeout = 10 * time.Second
@@ -36,7 +35,7 @@ const (
 
 var errStopping = newCode(http.StatusServiceUnavailable, "unavailable", "This server is being stopped; ask another for the turn.")
 
-// untilStopping is ctx, which also ends when the server is about to.
+// untilStopping is ctx, cancelled also when the server is about to stop.
 func (a *api) untilStopping(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -50,8 +49,7 @@ func (a *api) untilStopping(ctx context.Context) (context.Context, context.Cance
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// readBody decodes a body of JSON. Fields that it does not know are the
-// protocol's business, not an error.
+// readBody decodes a JSON body. Unknown fields are part of the protocol, not errors.
 func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyReadTimeout)); err != nil {
 		return fmt.Errorf("set read deadline: %w", err)
@@ -66,7 +64,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	if err := json.Unmarshal(data, into); err != nil {
 		return invalid("The request is not the JSON that it should be: " + oneLine(err.Error()))
 	}
-	// The server watches for a client that goes away by reading; that must not run into the deadline.
+	// The server detects a disconnecting client by reading; that must not hit the deadline.
 	if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil {
 		return fmt.Errorf("clear read deadline: %w", err)
 	}
@@ -74,7 +72,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	return nil
 }
 
-// textOf reads a message's content: a text, or a list of parts that are texts.
+// textOf reads a message's content: a text, or a list of text parts.
 func textOf(content json.RawMessage) (string, error) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
@@ -108,9 +106,8 @@ func (a *api) knownSession(ctx context.Context, id string) (uuid.UUID, error) {
 	return row.ID, nil
 }
 
-// namedSession is the caller's session of that name, made if missing. Its id
-// follows from user and name, so that two first messages at once, or one sent
-// again after its answer was lost, meet in one session.
+// namedSession is the caller's session of that name, created if missing. Its id is derived from user and name, so that
+// two concurrent first messages, or one resent after its answer was lost, share one session.
 func (a *api) namedSession(ctx context.Context, name, title string) (uuid.UUID, error) {
 	id := uuid.NewSHA1(userOf(ctx), []byte(name))
 	title = oneLine(title)
@@ -134,7 +131,7 @@ func (a *api) newSession(ctx context.Context) (uuid.UUID, error) {
 	return row.ID, nil
 }
 
-// enqueue makes a message a turn. With a key that the session has seen it is that turn.
+// enqueue makes a message a turn. If the session has seen the key, it returns that key's turn.
 func (a *api) enqueue(ctx context.Context, session uuid.UUID, message, key string) (*jobs.Enqueued, error) {
 	var made *jobs.Enqueued
 	err := a.write(ctx, func(tx pgx.Tx) (err error) {
@@ -150,8 +147,8 @@ func (a *api) reader(ctx context.Context) *follow.Reader {
 	return &follow.Reader{Pool: a.Pool, Listener: a.Listener, UserID: userOf(ctx), StillGood: a.stillGood}
 }
 
-// relay passes a turn's events to one client as they come, with a comment in
-// long silences, and returns nil when the turn has ended.
+// relay passes a turn's events to one client as they occur, with comments during long silences, and returns nil when
+// the turn has ended.
 func (a *api) relay(ctx context.Context, out *eventWriter, turn uuid.UUID, pass func(follow.Event) error) error {
 	tail := a.reader(ctx).Tail(turn, 0)
 	defer tail.Close()
@@ -176,7 +173,7 @@ func (a *api) relay(ctx context.Context, out *eventWriter, turn uuid.UUID, pass 
 	}
 }
 
-// openStream begins an answer of server-sent events.
+// openStream begins a response of server-sent events.
 func openStream(w http.ResponseWriter) *eventWriter {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
@@ -185,7 +182,7 @@ func openStream(w http.ResponseWriter) *eventWriter {
 	return &eventWriter{w: w, control: http.NewResponseController(w)}
 }
 
-// data writes one event that is JSON and has neither name nor id.
+// data writes one JSON event without name or id.
 func (e *eventWriter) data(value any) error {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -201,7 +198,7 @@ func (e *eventWriter) data(value any) error {
 	return e.flush()
 }
 
-// problemOfTurn says as an error of HTTP why a turn has no reply; nil if it has.
+// problemOfTurn says as an HTTP error why a turn has no reply; nil if it has one.
 func problemOfTurn(turn *follow.Turn) *problem {
 	if turn.Status == db.TurnStatusSucceeded {
 		return nil

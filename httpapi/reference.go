@@ -19,7 +19,7 @@ var referenceTemplate string
 //go:embed reference.css
 var referenceStyle []byte
 
-// registerReference serves the description where people look for it, to programs and as a page to read.
+// registerReference serves the API description at the usual places, for programs and as a readable page.
 func (a *api) registerReference(mux *http.ServeMux) {
 	mux.Handle("GET /openapi.json", http.RedirectHandler("/v1/openapi.json", http.StatusMovedPermanently))
 	page := sync.OnceValues(func() (*pageFile, error) { return referencePage(a.huma.OpenAPI()) })

@@ -38,7 +38,7 @@ type rowListIn struct {
 	Filters string `doc:"JSON list of {field, op, value}, all of which hold; op is = != > >= < <= in not_in ilike is_null is_not_null or contains." query:"filters"`
 }
 
-// rowPage is a page of rows, and how many there are.
+// rowPage is a page of rows, with the total.
 type rowPage struct {
 	Page[map[string]any]
 
@@ -237,7 +237,7 @@ func rowAnswer(row crud.Row) *rowOut {
 	return &rowOut{ETag: fmt.Sprintf("%q", row.Version), Body: row.Data}
 }
 
-// versionOf is the row's version that an If-Match asks for, "" for any.
+// versionOf is the row version in an If-Match, "" for any.
 func versionOf(etag string) string {
 	if etag == "*" {
 		return ""
@@ -249,7 +249,7 @@ func versionOf(etag string) string {
 	return etag
 }
 
-// rowProblem maps what the data tools refuse; other errors pass.
+// rowProblem maps the data tools' refusals; other errors pass through.
 func rowProblem(err error) error {
 	if ask, ok := errors.AsType[*crud.ConfirmError](err); ok {
 		return newCode(http.StatusConflict, "confirmation_needed", ask.Text)

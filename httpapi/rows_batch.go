@@ -17,7 +17,7 @@ import (
 	"alfred/pg"
 )
 
-// rowChange is one of many changes.
+// rowChange is one change of a batch.
 type rowChange struct {
 	Action string                     `enum:"create,update,delete"                    json:"action"`
 	ID     string                     `doc:"Key of the row; not of one to be created." json:"id,omitempty"`
@@ -37,14 +37,14 @@ type rowBatchIn struct {
 	Body rowBatch
 }
 
-// rowFault is what is wrong with one of many changes.
+// rowFault is what is wrong with one change of a batch.
 type rowFault struct {
 	Index   int    `doc:"Of the change, from 0." json:"index"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// rowWas is what a change without an ETag wrote over.
+// rowWas is what a change without an ETag overwrote.
 type rowWas struct {
 	Index int            `doc:"Of the change, from 0."                   json:"index"`
 	Was   map[string]any `doc:"What its columns held before, by column." json:"was"`
@@ -58,7 +58,7 @@ type rowBatchOut struct {
 	}
 }
 
-// errNotWritten rolls a batch back that is looked at, or of which something is wrong.
+// errNotWritten rolls back a batch that is a dry run or has a fault.
 var errNotWritten = errors.New("nothing is written")
 
 func (a *api) registerRowBatch() {
@@ -95,7 +95,7 @@ func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error
 	return out, nil
 }
 
-// rowChanges carries each change out under a savepoint, so that all that is wrong is found.
+// rowChanges applies each change under a savepoint, so that all faults are found.
 func (a *api) rowChanges(ctx context.Context, tx pgx.Tx, user crud.User, entityType string, changes []rowChange) ([]rowFault, []rowWas, error) {
 	faults, overwritten := []rowFault{}, []rowWas{}
 	for i, change := range changes {
@@ -136,7 +136,7 @@ func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityTy
 	return row, err
 }
 
-// rowEvent is a change of a row that was made through Alfred.
+// rowEvent is a row change made through Alfred.
 type rowEvent struct {
 	Action    string    `enum:"created,updated,deleted"        json:"action"`
 	Actor     string    `enum:"assistant,user,system"          json:"actor"`

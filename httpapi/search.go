@@ -27,14 +27,14 @@ type searchIn struct {
 	Type string `doc:"Entity type, or turn; all without it." maxLength:"100" query:"type"`
 }
 
-// found is one thing that was found, best first.
+// found is one hit.
 type found struct {
 	Type  string  `doc:"Entity type, or turn." json:"type"`
 	ID    string  `doc:"Key of the row or turn." json:"id"`
 	Label string  `json:"label"`
 	Score float64 `doc:"Compares within one answer alone." json:"score"`
 
-	// Of turns alone.
+	// For turns only.
 	SessionID *uuid.UUID `json:"session_id,omitempty"`
 	Number    int        `json:"number,omitempty"`
 	At        *time.Time `json:"at,omitempty"`
@@ -44,7 +44,7 @@ type found struct {
 // searchResult is what was found, best first.
 type searchResult struct {
 	Items []found `json:"items"`
-	// Notice says when the answer goes by words alone because the embedder failed.
+	// Notice is set if the embedder failed and the search used words only.
 	Notice string `json:"notice,omitempty"`
 }
 
@@ -95,7 +95,7 @@ func (a *api) hits(ctx context.Context, in *searchIn, vectors recall.Vectors) ([
 	return hits, nil
 }
 
-// label names what was found. A row deleted since it was embedded is left out.
+// label names the hits. A row deleted since it was embedded is left out.
 func (a *api) label(ctx context.Context, hits []recall.Hit) ([]found, error) {
 	items := make([]found, 0, len(hits))
 	err := pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) error {
@@ -133,7 +133,7 @@ func foundTurn(hit recall.Hit) found {
 	}
 }
 
-// cut makes one short line of a text.
+// cut shortens a text to one line.
 func cut(text string) string {
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) <= maxFoundText {

@@ -18,8 +18,8 @@ import (
 	"alfred/pg"
 )
 
-// session is one conversation. Status is computed from the last activity: active,
-// stale after 30 minutes, expired after 24 hours; nothing is lost by either.
+// session is one conversation. Status is computed from the last activity: active, stale after 30 minutes, expired after
+// 24 hours; neither loses anything.
 type session struct {
 	ID             uuid.UUID `json:"id"`
 	Title          string    `json:"title"`
@@ -65,7 +65,7 @@ type sessionOut struct {
 type sessionCreateIn struct {
 	IdempotencyHeader
 
-	Body *newSession // a pointer: it may be left out
+	Body *newSession // a pointer, because it is optional
 }
 
 type newSession struct {
@@ -73,7 +73,7 @@ type newSession struct {
 	Mode  string `json:"mode,omitempty"  enum:"quick,plan,create"`
 }
 
-// sessionChanges are what is named; the rest stays.
+// sessionChanges are the fields to change; the rest stays.
 type sessionChanges struct {
 	Title    *string `json:"title,omitempty"    maxLength:"200"`
 	Archived *bool   `json:"archived,omitempty"`
@@ -201,10 +201,10 @@ type sessionListOut struct {
 	Body Page[session]
 }
 
-// likeEscaper makes text stand for itself in a pattern.
+// likeEscaper escapes text for a LIKE pattern.
 var likeEscaper = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 
-// filter is what SessionPage is to let pass.
+// filter sets what SessionPage selects.
 func (in *sessionListIn) filter(params *db.SessionPageParams) {
 	if in.Archived != "" {
 		archived := in.Archived == "true"
@@ -243,7 +243,7 @@ func sessionCursor(r *db.SessionPageRow) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%t|%s|%s", r.PinnedAt != nil, r.LastActivityAt.Format(time.RFC3339Nano), r.ID))
 }
 
-// after is where SessionPage is to go on.
+// after is where SessionPage continues.
 func (in *sessionListIn) after() (*db.SessionPageParams, error) {
 	if in.Cursor == "" {
 		return &db.SessionPageParams{}, nil

@@ -21,11 +21,11 @@ const (
 	writeTimeout = 10 * time.Second
 )
 
-// subscribe starts to wait for the listener's signals, until stop is called.
+// subscribe subscribes to the listener's signals until stop is called.
 type subscribe func(id uuid.UUID) (signal <-chan struct{}, stop func())
 
-// stream answers with the source's events, waiting for the listener's signal
-// between reads. No transaction is open while it waits.
+// stream responds with the source's events, waiting for the listener's signal between reads. No transaction is open
+// while it waits.
 func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		_, w := humago.Unwrap(hctx)
@@ -53,15 +53,15 @@ func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamRes
 	}}
 }
 
-// whileGood ends a source when the request's key is revoked or its token over:
-// what happens after that is not for its eyes.
+// whileGood ends a source when the request's key is revoked or its token expires: it may not see what happens
+// afterwards.
 func (a *api) whileGood(next source) source {
 	return func(ctx context.Context) ([]event, bool, error) {
 		events, over, err := next(ctx)
 		if err != nil {
 			return nil, false, err
 		}
-		err = a.stillGood(ctx) // asked after the look: nothing seen is newer than the answer
+		err = a.stillGood(ctx) // checked after reading: nothing read is newer than the check
 		if errors.Is(err, auth.ErrUnauthorized) {
 			return nil, true, nil
 		}
@@ -102,14 +102,14 @@ func (p *pump) run(ctx context.Context) error {
 	}
 }
 
-// eventWriter writes to one client. A client that does not read runs into the
-// write timeout and loses its connection; it resumes by Last-Event-ID.
+// eventWriter writes to one client. A client that does not read hits the write timeout and loses its connection; it
+// resumes with Last-Event-ID.
 type eventWriter struct {
 	w       io.Writer
 	control *http.ResponseController
 }
 
-// drain writes all events there are and reports whether none will follow.
+// drain writes all available events and reports whether the stream is over.
 func (e *eventWriter) drain(ctx context.Context, next source) (bool, error) {
 	for {
 		events, over, err := next(ctx)

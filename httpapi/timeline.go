@@ -114,7 +114,7 @@ func (a *api) turnResults(ctx context.Context, in *turnPageIn) (*resultsOut, err
 	})}, nil
 }
 
-// parseResultCursor reads step.call; none stands before all of them.
+// parseResultCursor parses step.call; an empty one precedes all of them.
 func parseResultCursor(cursor string) (step, call int32, err error) {
 	if cursor == "" {
 		return -1, 0, nil

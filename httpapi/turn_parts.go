@@ -39,11 +39,11 @@ func errorOf(code, message *string) *turnError {
 	return e
 }
 
-// wroteOf reads what the query made, which no one else writes.
+// wroteOf decodes what the query built, so it cannot fail.
 func wroteOf(data json.RawMessage) []wrote {
 	list := []wrote{}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return []wrote{} // the query makes a list, or the row would not be there
+		return []wrote{} // the query always builds a list
 	}
 
 	return list

@@ -15,8 +15,8 @@ import (
 
 const maxWait = 5 * time.Minute
 
-// waitForTurn returns when the turn has ended, or the time is over. It subscribes
-// before it looks, so that an end in between is not missed.
+// waitForTurn returns when the turn has ended or the timeout expires. It subscribes before it looks, so that an end in
+// between is not missed.
 func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summarized bool) error {
 	atMost, err := time.ParseDuration(wait)
 	if err != nil || atMost < 0 || atMost > maxWait {

@@ -36,7 +36,7 @@ type enqueueIn struct {
 	Body           newTurn
 }
 
-// enqueuedTurn says where a message stands.
+// enqueuedTurn says where a message is in the queue.
 type enqueuedTurn struct {
 	ID        uuid.UUID     `json:"id"`
 	SessionID uuid.UUID     `json:"session_id"`
@@ -157,7 +157,7 @@ type turnListOut struct {
 	Body Page[turnLine]
 }
 
-// cancelledTurn says what came of a cancellation.
+// cancelledTurn is the result of a cancellation.
 type cancelledTurn struct {
 	Cancelled bool `doc:"False when the turn had ended already." json:"cancelled"`
 }
@@ -213,7 +213,7 @@ func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, erro
 	return enqueued(ctx, sessionID, made), nil
 }
 
-// enqueued is the answer to who has made a turn, or sent the same again.
+// enqueued is the response to creating a turn, or to sending the same one again.
 func enqueued(ctx context.Context, session uuid.UUID, made *jobs.Enqueued) *enqueueOut {
 	telemetry.LinkTurn(ctx, made.TurnID)
 	out := &enqueueOut{Status: http.StatusAccepted, Body: enqueuedTurn{ID: made.TurnID, SessionID: session, Number: made.Number, Status: made.Status}}
@@ -224,7 +224,7 @@ func enqueued(ctx context.Context, session uuid.UUID, made *jobs.Enqueued) *enqu
 	return out
 }
 
-// checkInputs refuses what no turn could apply, while its sender still listens.
+// checkInputs rejects what no turn could apply, while its sender is still listening.
 func (a *api) checkInputs(in newTurn) error {
 	for _, c := range in.UIChanges {
 		if !slices.Contains([]string{"created", "updated", "deleted"}, strings.TrimSuffix(c.Action, ":user")) {

@@ -9,7 +9,7 @@ import (
 	"alfred/jobs"
 )
 
-// undo says whether what a turn wrote can be taken back.
+// undo says whether what a turn wrote can be undone.
 type undo struct {
 	Status string     `doc:"possible, as far as is known before it is tried." enum:"possible,impossible,done" json:"status"`
 	Reason string     `doc:"Why it is impossible." json:"reason,omitempty"`
@@ -35,7 +35,7 @@ type undoIn struct {
 	IfBusy         string `doc:"What happens if a turn runs: enqueue (default), reject or interrupt." query:"if_busy"`
 }
 
-// turnUndo enqueues a turn that takes another one back. What is in the way shows in that turn's reply.
+// turnUndo enqueues a turn that undoes another one. What prevents it is said in that turn's reply.
 func (a *api) turnUndo(ctx context.Context, in *undoIn) (*enqueueOut, error) {
 	id, err := parseID(in.ID)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"alfred/domain"
 )
 
-// rowType is an entity type as user interfaces need to know it.
+// rowType is an entity type for user interfaces.
 type rowType struct {
 	Type      string        `doc:"As in /v1/data/{type}." json:"type"`
 	Name      string        `json:"name"`
@@ -54,7 +54,7 @@ func operations(d *domain.Domain, entity *domain.Entity) []rowOperation {
 	return list
 }
 
-// rowChild is a type whose rows belong to a row of another.
+// rowChild is a type whose rows belong to another type's row.
 type rowChild struct {
 	Type   string `json:"type"`
 	Table  string `doc:"The name under which a row has its parts." json:"table"`
@@ -83,7 +83,7 @@ func (a *api) typeList(context.Context, *struct{}) (*rowTypesOut, error) {
 	return out, nil
 }
 
-// listColumns are the columns of a type's summary that people can read.
+// listColumns are the readable columns of a type's summary.
 func listColumns(entity *domain.Entity) []string {
 	columns := []string{}
 	for _, name := range entity.Sets["summary"] {

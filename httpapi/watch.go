@@ -18,12 +18,12 @@ type watchIn struct {
 	Session []string `doc:"Session to tell of: ID, or ID.number.seq to go on after that event. One may stand there several times." maxItems:"100" minItems:"1" query:"session,explode" required:"true"`
 }
 
-// watched are the readers of one stream: each has a session and the last event that it was told.
+// watched are the readers of one stream: each has a session and the last event it received.
 type watched struct {
 	sessions      []uuid.UUID
 	numbers, seqs []int32
 	gone          []bool
-	left          int // whose session is not gone
+	left          int // readers whose session still exists
 }
 
 func (a *api) registerWatch() {
@@ -33,7 +33,7 @@ func (a *api) registerWatch() {
 	huma.Register(a.huma, op, a.watch)
 }
 
-// watch lets a browser with many tabs do with one of its few connections.
+// watch lets a browser with many tabs use a single connection.
 func (a *api) watch(ctx context.Context, in *watchIn) (*huma.StreamResponse, error) {
 	w := &watched{left: len(in.Session), gone: make([]bool, len(in.Session))}
 	for _, text := range in.Session {
@@ -85,7 +85,7 @@ func (a *api) watchSource(w *watched) source {
 	}
 }
 
-// tell is the event of a row, or nil when its reader knows already that the session is gone.
+// tell is a row's event, or nil if its reader already knows that the session is gone.
 func (w *watched) tell(r *db.TurnEventListSessionsRow) *event {
 	i := r.N - 1
 	if !r.Gone {

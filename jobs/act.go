@@ -13,18 +13,18 @@ import (
 	"alfred/pg"
 )
 
-// act is one decision of one step: it runs the decision's tool calls within its
-// commit. What the user has approved is carried out without asking a model.
+// act is one decision of one step. It runs the decision's tool calls within its commit. What the user has approved is
+// carried out without asking a model.
 type act struct {
 	runner   *Runner
 	approved json.RawMessage // payload of the approve question, or nil
-	undo     *undoing        // what the turn takes back, or nil
-	carried  []nodes.Call    // that the plan wrote out for this step; none where a model decides
+	undo     *undoing        // the undo of an earlier turn, or nil
+	carried  []nodes.Call    // written out by the plan for this step; empty when a model decides
 	in       nodes.ActInput
 	out      *nodes.ActOutput
 	asker    crud.Asker
 	seen     view.Versions
-	shown    map[string]map[string][]string // nil where no prompt was asked
+	shown    map[string]map[string][]string // nil if no prompt was sent
 	prepared crud.Prepared
 }
 
@@ -58,7 +58,7 @@ func (a *act) prepare(s *state) error {
 	return err
 }
 
-// coded says that no model is asked.
+// coded reports whether code decides and no model is asked.
 func (a *act) coded() bool { return a.approved != nil || a.undo != nil }
 
 func (a *act) frame() *nodes.Frame {
@@ -69,7 +69,7 @@ func (a *act) frame() *nodes.Frame {
 	return &a.in.Frame
 }
 
-// run also makes the calls' searches, because the commit must wait neither for an embedder nor for a search.
+// run also prepares the calls' searches, because the commit must not wait for an embedder or a search.
 func (a *act) run(ctx context.Context, model llm.Model) error {
 	if a.coded() {
 		a.out = &nodes.ActOutput{}
@@ -137,7 +137,7 @@ func (a *act) bounds() crud.Bounds {
 	}
 }
 
-// shownBy are the columns that stand in a prompt, by type and key.
+// shownBy returns the columns that appear in a prompt, by type and key.
 func shownBy(v *view.View, in *nodes.ActInput) map[string]map[string][]string {
 	shown := map[string]map[string][]string{}
 	for _, e := range v.Registry {
@@ -161,7 +161,7 @@ func operationNames(operations []nodes.Operation) []string {
 	return names
 }
 
-// carryOut runs exactly the calls that the user has approved.
+// carryOut runs exactly the calls that the user approved.
 func (a *act) carryOut(ctx context.Context, c *commit) (move, error) {
 	outcome, err := a.runner.Tools.ExecuteApproved(ctx, c.tx, c.s.scope(c.at), a.approved)
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *act) carryOut(ctx context.Context, c *commit) (move, error) {
 	return afterApproved(&outcome), nil
 }
 
-// remember keeps the decision and tells what its calls came to.
+// remember stores the decision and emits the results of its calls.
 func (a *act) remember(c *commit, outcome *crud.Outcome) {
 	c.output = newActMade(a.out, outcome)
 	if r := a.out.RequestSchema; r != nil {

@@ -5,13 +5,13 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// The queues. Nobody waits for what runs in the background.
+// The queues. Nobody waits for background work.
 const (
 	queueBackground = "background"
 	queueTurns      = "turns"
 )
 
-// The nodes, which are the kinds of their jobs too.
+// The nodes, which are also the kinds of their jobs.
 const (
 	nodeUnderstand = "understand"
 	nodeThink      = "think"
@@ -27,13 +27,13 @@ const (
 	// maxAttempts of a job; job_insert writes the same number.
 	maxAttempts = 6
 
-	// argsVersion is raised when the meaning of the arguments changes, so that a worker of another version leaves the
-	// job to one that knows it.
+	// argsVersion is raised when the arguments change meaning, so that a worker of another version leaves the job to
+	// one that knows it.
 	argsVersion = 1
 )
 
-// TurnArgs are the arguments of every job of a turn: which decision it makes. The
-// job may commit only while the turn still stands at Position.
+// TurnArgs are the arguments of every job of a turn: which decision it makes. The job may commit only while the turn is
+// still at Position.
 type TurnArgs struct {
 	TurnID   uuid.UUID `json:"turn_id"`
 	Position int       `json:"position"`
@@ -42,77 +42,77 @@ type TurnArgs struct {
 
 func (a TurnArgs) turn() TurnArgs { return a }
 
-// turnArgs are the arguments of the five nodes of a turn.
+// turnArgs are the arguments of a turn's five nodes.
 type turnArgs interface {
 	river.JobArgs
 	turn() TurnArgs
 }
 
-// UnderstandArgs are the arguments of the first decision of a turn.
+// UnderstandArgs are the arguments of a turn's first decision.
 type UnderstandArgs struct{ TurnArgs }
 
-// Kind is the node.
+// Kind is the node's name.
 func (UnderstandArgs) Kind() string { return nodeUnderstand }
 
-// InsertOpts are those of job_insert.
+// InsertOpts match job_insert.
 func (UnderstandArgs) InsertOpts() river.InsertOpts { return turnOpts() }
 
 // ThinkArgs are the arguments of a plan.
 type ThinkArgs struct{ TurnArgs }
 
-// Kind is the node.
+// Kind is the node's name.
 func (ThinkArgs) Kind() string { return nodeThink }
 
-// InsertOpts are those of job_insert.
+// InsertOpts match job_insert.
 func (ThinkArgs) InsertOpts() river.InsertOpts { return turnOpts() }
 
 // ActArgs are the arguments of one decision of a step.
 type ActArgs struct{ TurnArgs }
 
-// Kind is the node.
+// Kind is the node's name.
 func (ActArgs) Kind() string { return nodeAct }
 
-// InsertOpts are those of job_insert.
+// InsertOpts match job_insert.
 func (ActArgs) InsertOpts() river.InsertOpts { return turnOpts() }
 
 // ReplyArgs are the arguments of a reply.
 type ReplyArgs struct{ TurnArgs }
 
-// Kind is the node.
+// Kind is the node's name.
 func (ReplyArgs) Kind() string { return nodeReply }
 
-// InsertOpts are those of job_insert.
+// InsertOpts match job_insert.
 func (ReplyArgs) InsertOpts() river.InsertOpts { return turnOpts() }
 
 // SummarizeArgs are the arguments of a summary.
 type SummarizeArgs struct{ TurnArgs }
 
-// Kind is the node.
+// Kind is the node's name.
 func (SummarizeArgs) Kind() string { return nodeSummarize }
 
-// InsertOpts are those of job_insert.
+// InsertOpts match job_insert.
 func (SummarizeArgs) InsertOpts() river.InsertOpts { return turnOpts() }
 
-// EmbedArgs ask for the vectors of what a turn has changed up to a position.
+// EmbedArgs request embeddings for what a turn changed up to a position.
 type EmbedArgs struct{ TurnArgs }
 
 // Kind is embed.
 func (EmbedArgs) Kind() string { return kindEmbed }
 
-// InsertOpts are those of job_insert.
+// InsertOpts match job_insert.
 func (EmbedArgs) InsertOpts() river.InsertOpts { return backgroundOpts() }
 
-// CompressArgs ask for the texts in place of a range of older turns: what was said, and what was done.
+// CompressArgs request the compressed texts of a range of older turns: what was said, and what was done.
 type CompressArgs struct {
 	SessionID uuid.UUID `json:"session_id"`
 	FromTurn  int       `json:"from_turn"`
 	ToTurn    int       `json:"to_turn"` // inclusive
 }
 
-// Kind is the node.
+// Kind is the node's name.
 func (CompressArgs) Kind() string { return nodeCompress }
 
-// InsertOpts are those of job_insert.
+// InsertOpts match job_insert.
 func (CompressArgs) InsertOpts() river.InsertOpts { return backgroundOpts() }
 
 func turnOpts() river.InsertOpts {

@@ -19,12 +19,11 @@ import (
 	"alfred/pg"
 )
 
-// noModel stands for the model of a text that code made.
+// noModel is recorded as the model of a text that code wrote.
 const noModel = "none"
 
-// compressWorker writes the texts for a range of older turns. They are kept
-// beside the turns and the first one of a range stands, so that doing it twice, or
-// twice at once, is harmless.
+// compressWorker compresses a range of older turns. The texts are stored beside the turns, and the first for a range
+// wins, so running it twice, even concurrently, is harmless.
 type compressWorker struct {
 	river.WorkerDefaults[CompressArgs]
 
@@ -36,7 +35,7 @@ func (w *compressWorker) NextRetry(job *river.Job[CompressArgs]) time.Time {
 	return w.runner.clock.Now().Add(pause(job.Attempt))
 }
 
-// Timeout implements river.Worker: none, the run has its own.
+// Timeout implements river.Worker. It returns none: the run has its own.
 func (w *compressWorker) Timeout(*river.Job[CompressArgs]) time.Duration { return -1 }
 
 // Work implements river.Worker.
@@ -74,7 +73,7 @@ func (w *compressWorker) compress(ctx context.Context, b background, args Compre
 	return nil
 }
 
-// keep stores the texts and the answer that they are. Should the server lose them, the next turn's job makes them again.
+// keep stores the texts and the answer they came from. If the server loses them, the next turn's job writes them again.
 func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) *pg.Batch {
 	queue := &pg.Batch{}
 	lazily(queue)
@@ -96,8 +95,8 @@ func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) *pg.Batch
 	return queue
 }
 
-// write returns the texts and the recorder of their call. With an error of the model
-// come the texts that code makes.
+// write returns the texts and the recorder of their call. If the model fails, it returns the error with texts written
+// by code.
 func (w *compressWorker) write(ctx context.Context, b background, args CompressArgs, prompts Prompts) (*nodes.CompressOutput, *recorder, error) {
 	r := w.runner
 	rec := &recorder{
@@ -137,7 +136,7 @@ func (w *compressWorker) ask(ctx context.Context, rec *recorder, in nodes.Compre
 	return out, nil
 }
 
-// embedWorker makes the vectors of what a turn has changed.
+// embedWorker embeds what a turn changed.
 type embedWorker struct {
 	river.WorkerDefaults[EmbedArgs]
 
@@ -166,19 +165,19 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 	})
 }
 
-// background is one delivery of a job that no turn waits for.
+// background is one delivery of a background job.
 type background struct {
 	kind    string
 	jobID   int64
 	attempt int
 	snoozes int
 	attr    slog.Attr
-	// takenOver from a worker that died.
+	// takenOver: the job was taken over from a worker that died.
 	takenOver bool
 }
 
-// background runs such a job and settles it. What fails for good is dropped: the
-// next turn's job does the same work again.
+// background runs a background job and settles it. A job that fails permanently is dropped: the next turn's job repeats
+// its work.
 func (r *Runner) background(ctx context.Context, b background, work func(context.Context) error) (err error) {
 	started := time.Now()
 	defer r.working.enter(b.jobID)()
@@ -193,7 +192,7 @@ func (r *Runner) background(ctx context.Context, b background, work func(context
 		err = work(ctx)
 	}()
 	o := judge(err, b.attempt, b.snoozes)
-	if o.verdict == verdictFail && pg.IsTransient(err) { // nobody waits for it, and the next turn may be long in coming
+	if o.verdict == verdictFail && pg.IsTransient(err) { // nobody waits for it, and the next turn may be a long time coming
 		o = outcome{verdict: verdictSnooze, after: longPause}
 	}
 	level := slog.LevelInfo

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// clock tells the database's time. Retries and pauses are due by that clock alone: a worker an hour ahead would put
-// them an hour off, one an hour behind would spend all attempts at once. Between two readings it counts the time that
-// has passed, so that a jump of this machine's clock moves nothing. It implements rivertype.TimeGenerator.
+// clock follows the database's time. Retries and pauses are scheduled by that clock alone: a worker an hour ahead would
+// delay them by an hour, one an hour behind would use up all attempts at once. Between readings it adds the elapsed
+// time, so that a jump of this machine's clock has no effect. It implements rivertype.TimeGenerator.
 type clock struct {
 	mu       sync.Mutex
 	database time.Time // the last reading, zero before the first
 	at       time.Time // when it arrived, by this machine's monotonic clock
 }
 
-// set takes a reading that has just arrived.
+// set records a reading that has just arrived.
 func (c *clock) set(database time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.database, c.at = database, time.Now()
 }
 
-// Now is the database's time to within a round trip, in UTC.
+// Now is the database's time in UTC, accurate to a round trip.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

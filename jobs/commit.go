@@ -21,34 +21,34 @@ import (
 	"alfred/registry"
 )
 
-// commit is the one transaction in which a decision happens: fence, output,
-// effects, events, next job and the completion of this one.
+// commit is the single transaction of a decision: fence, output, effects, events, the next job, and the completion of
+// this one.
 type commit struct {
 	runner *Runner
 	tx     pgx.Tx
 	q      *db.Queries
-	// passed is 1 once the fence has been passed.
+	// passed is 1 after the fence was passed.
 	passed int64
-	// last are the statements that nothing waits for: they are sent with the commit.
+	// last holds statements whose results nothing waits for; they are sent with the commit.
 	last pg.Batch
 	d    delivery
 	s    *state
 	at   nodes.At
-	// output is what node_runs keeps of the decision.
+	// output is what node_runs stores of the decision.
 	output any
 	events events
 	goal   *string
-	// call is the model's answer that the decision came with, where that was another's.
+	// call is the model call this decision came from, if another decision made it.
 	call *uuid.UUID
-	// permitted: the turn may write, and so may one that answers what it asks.
+	// permitted: the turn may write, and so may a turn that answers its question.
 	permitted bool
-	// changed is what the next decision has to see of this one.
+	// changed tells the next decision what this one changed.
 	changed view.Changes
-	// lasting: something that the user asked to hold for good is new or over.
+	// lasting: a lasting constraint was added or ended.
 	lasting bool
-	// reload: the next decision must load, because changed does not say all.
+	// reload: the next decision must load its view, because changed is incomplete.
 	reload bool
-	// wake: a job waits that this worker does not go on with.
+	// wake: a job is waiting that this worker does not continue with.
 	wake bool
 }
 
@@ -85,13 +85,13 @@ func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision,
 	return next, nil
 }
 
-// fence is that of a decision in the midst of a turn.
+// fence is the fence of a decision in the middle of a turn.
 func (c *commit) fence(first *pg.Batch) {
 	first.Count("fence", db.TurnFence, &db.TurnFenceParams{ID: c.d.TurnID, Position: int32(c.d.Position)}, &c.passed)
 }
 
-// lockSession comes before the fence in a commit that ends a turn or starts one. A session that was forgotten
-// meanwhile has no turn that could pass it.
+// lockSession precedes the fence in a commit that ends or starts a turn. A session forgotten meanwhile has no turn that
+// could pass it.
 func (c *commit) lockSession(first *pg.Batch) {
 	first.Exec("lock session", db.SessionLock, c.s.Turn.SessionID)
 }
@@ -100,7 +100,7 @@ func (c *commit) registry() *registry.Registry {
 	return registry.New(c.tx, c.runner.Domain, c.s.scope(c.at))
 }
 
-// finish writes what every decision leaves behind, and hands the turn on.
+// finish writes what every decision leaves behind and hands the turn on.
 func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Duration) (*delivery, error) {
 	output, err := exact.Storable(c.output)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if c.d.node == nodeReply {
 		c.last.Exec("prune deltas", db.TurnEventPrune, c.d.TurnID)
 	}
-	if c.d.node == nodeSummarize && c.runner.Index != nil { // what the turn wrote, and the turn itself, can be found from now on
+	if c.d.node == nodeSummarize && c.runner.Index != nil { // from now on, the turn and what it wrote can be found
 		args := TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}
 		if err := c.insertJob(kindEmbed, queueBackground, args); err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	return c.handOn(ctx, m)
 }
 
-// keep writes the decision itself, with its events and where the turn goes from here.
+// keep writes the decision itself, its events, and the turn's next position.
 func (c *commit) keep(m move, made *db.DecisionKeepParams) (err error) {
 	if made.Events, err = c.events.encoded(); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 		return err
 	}
 	if c.d.node == nodeReply || c.d.node == nodeSummarize {
-		return nil // a reply's events are its own; a summary has none
+		return nil // a reply has its own events; a summary has none
 	}
 	c.events.add("node.finished", nodeData(c.d.node, c.at, map[string]any{"duration_ms": took.Milliseconds()}))
 	c.announce(m, first)
@@ -177,7 +177,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 	return nil
 }
 
-// announce says what is about to start, so that no transaction is needed for it later.
+// announce emits what is about to start, so that no transaction is needed for it later.
 func (c *commit) announce(m move, firstNew *db.TurnSteps) {
 	next := nodes.At{}
 	if m.next == nodeAct {
@@ -195,7 +195,7 @@ func (c *commit) announce(m move, firstNew *db.TurnSteps) {
 	c.events.add("node.started", nodeData(m.next, next, nil))
 }
 
-// nextStep is the step that the next act works on.
+// nextStep is the step the next act works on.
 func (c *commit) nextStep(m move) *db.TurnSteps {
 	for _, step := range c.s.Steps {
 		if step.Outcome == nil && (m.end == nil || int(step.Step) != c.at.Step) && (!m.skip || slices.Contains(m.keep, int(step.Step))) {
@@ -227,7 +227,7 @@ func (c *commit) endStep(end *ending) {
 	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
 }
 
-// appendSteps writes a plan after the steps there are, and returns its first step, or nil.
+// appendSteps appends a plan to the existing steps and returns its first step, or nil.
 func (c *commit) appendSteps(plan []nodes.Step) (*db.TurnSteps, error) {
 	if len(plan) == 0 {
 		return nil, nil
@@ -259,7 +259,7 @@ func (c *commit) appendSteps(plan []nodes.Step) (*db.TurnSteps, error) {
 	return &db.TurnSteps{Step: first.Step, StepType: first.StepType, Description: first.Description}, nil
 }
 
-// newStep is the row of a step that stands so far, from 1, behind those there are.
+// newStep returns the row of a step at this offset, counted from 1, after the existing ones.
 func (c *commit) newStep(behind int, step nodes.Step) *db.TurnStepInsertParams {
 	return &db.TurnStepInsertParams{
 		TurnID: c.d.TurnID, Step: int32(len(c.s.Steps) + behind), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
@@ -267,8 +267,8 @@ func (c *commit) newStep(behind int, step nodes.Step) *db.TurnStepInsertParams {
 	}
 }
 
-// appendLeft writes the steps for which a plan had no room, as not done, so that the
-// reply and the memory of the turn say so.
+// appendLeft records the steps that exceeded the plan's limit as not done, so that the reply and the turn's memory say
+// so.
 func (c *commit) appendLeft(planned int, left []nodes.Step) {
 	for i, step := range left {
 		row := c.newStep(planned+i+1, step)
@@ -279,7 +279,7 @@ func (c *commit) appendLeft(planned int, left []nodes.Step) {
 	}
 }
 
-// openQuestion asks. A session has one open question, so that an older one gives way.
+// openQuestion asks. A session has one open question; a new one replaces it.
 func (c *commit) openQuestion(ask *question) error {
 	if ask == nil {
 		return nil
@@ -301,7 +301,7 @@ func (c *commit) openQuestion(ask *question) error {
 	return nil
 }
 
-// insertJob wakes nobody: nobody waits for the background, and for a turn's job the commit is followed by a wake.
+// insertJob does not wake a worker: background jobs can wait, and a turn's commit is followed by a wake.
 func (c *commit) insertJob(kind, queue string, args any) error {
 	encoded, err := json.Marshal(args)
 	if err != nil {

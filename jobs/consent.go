@@ -12,9 +12,8 @@ import (
 	"alfred/nodes"
 )
 
-// Consent is one thing, whoever asks for it: a question names what would be written,
-// and saying yes to it permits exactly a turn that does so. What a model makes of the
-// message is weighed here and nowhere else.
+// Consent works the same whoever asks: a question names what would be written, and saying yes permits a turn to do
+// exactly that. Only this file interprets what a model makes of the message.
 
 // questionPayload is what a question's row holds.
 type questionPayload struct {
@@ -22,9 +21,9 @@ type questionPayload struct {
 	Options []option `json:"options"`
 	// Writes is what a yes permits.
 	Writes []offer `json:"writes,omitempty"`
-	// Permitted: the turn that asked might write, so the one that answers may.
+	// Permitted: the turn that asked was allowed to write, so the one that answers is too.
 	Permitted bool `json:"permitted,omitempty"`
-	// Calls are run by code when an approval is given.
+	// Calls are run by code once approved.
 	Calls []crud.ApprovedCall `json:"calls,omitempty"`
 }
 
@@ -37,8 +36,7 @@ func (q *question) payload(permitted bool) questionPayload {
 	return p
 }
 
-// shown are the options as they are stored and sent; equal labels get what tells them
-// apart.
+// shown are the options as stored and sent; options with equal labels get distinguishing text.
 func (q *question) shown() []option {
 	options := append([]option{}, q.options...)
 	for i := range options {
@@ -51,11 +49,11 @@ func (q *question) shown() []option {
 	return options
 }
 
-// answered is a question as the message that answers it finds it.
+// answered is a question as seen by the message that answers it.
 type answered struct {
 	kind    string
 	payload questionPayload
-	// chosen is the id of the option that was clicked, "" for an answer in words.
+	// chosen is the id of the clicked option, "" for an answer in words.
 	chosen string
 }
 
@@ -73,8 +71,8 @@ func (p *questionPayload) read(payload json.RawMessage) error {
 	return nil
 }
 
-// click is the option that the user clicked, with the question that it belongs to; nil
-// for an answer in words, and for a click on a question that has been closed since.
+// click returns the option the user clicked and its question; nil for an answer in words, or if the question was closed
+// since.
 func (s *state) click() (*answered, error) {
 	chosen := answerOf(s.Turn)
 	for _, q := range s.Questions {
@@ -86,7 +84,7 @@ func (s *state) click() (*answered, error) {
 	return nil, nil
 }
 
-// asked is the question that this turn asks, or nil.
+// asked returns the question that this turn asks, or nil.
 func (s *state) asked() (*questionPayload, error) {
 	for _, q := range s.Questions {
 		if q.TurnID == s.Turn.ID && q.Status == "open" {
@@ -99,7 +97,7 @@ func (s *state) asked() (*questionPayload, error) {
 	return nil, nil
 }
 
-// onlyAsks says that nothing has happened in this turn of which its reply could tell besides the question.
+// onlyAsks reports whether the question is all there is to reply.
 func (s *state) onlyAsks(done nodes.Done) bool {
 	told := slices.ContainsFunc(s.Results, func(r *view.Result) bool { return r.TurnID == s.Turn.ID })
 
@@ -115,7 +113,7 @@ func answerOf(t *db.Turns) *Answer {
 	return &chosen
 }
 
-// option is the id of the option that was clicked, "" for none.
+// option returns the id of the clicked option, "" for none.
 func (a *answered) option() string {
 	if a == nil {
 		return ""
@@ -124,7 +122,7 @@ func (a *answered) option() string {
 	return a.chosen
 }
 
-// label is what the option that was clicked says.
+// label returns the clicked option's label.
 func (a *answered) label() option {
 	for _, o := range a.payload.Options {
 		if o.ID == a.chosen {
@@ -135,8 +133,7 @@ func (a *answered) label() option {
 	return option{}
 }
 
-// settle makes what a click means stand in what Understand found, whatever its model
-// made of the label.
+// settle sets what a click means in Understand's output, whatever its model made of the label.
 func (a *answered) settle(out *nodes.UnderstandOutput) {
 	if a == nil {
 		return
@@ -152,14 +149,14 @@ func (a *answered) settle(out *nodes.UnderstandOutput) {
 	}
 }
 
-// permit decides whether a turn may write, from what the message wants and the
-// question that it answers, nil for none.
+// permit decides whether a turn may write, given the message's intent and the
+// question it answers (nil for none).
 //
 //   - Asking for a write is permission.
-//   - Yes to any question is permission for what the question proposes.
+//   - Yes to any question permits what the question proposes.
 //   - An answer in other words ("yes, but call it X") to a question that proposes a
-//     write, or that stood in the way of one, is permission too.
-//   - A click on No is none, whatever a model makes of it.
+//     write, or that was blocking one, is permission too.
+//   - A click on No is never permission, whatever a model makes of it.
 func permit(intent string, a *answered) nodes.Permission {
 	switch {
 	case a != nil && a.chosen == crud.OptionNo:
@@ -177,7 +174,7 @@ func permit(intent string, a *answered) nodes.Permission {
 	}
 }
 
-// proposes says that the question is about a write.
+// proposes reports whether the question is about a write.
 func (a *answered) proposes() bool {
 	return a.payload.Permitted || len(a.payload.Writes) > 0 || a.kind == askPropose || a.kind == askApprove
 }
@@ -194,7 +191,7 @@ func (a *answered) permission(why string) nodes.Permission {
 	return p
 }
 
-// chosen is the option that this turn's click chose of the question it answered.
+// chosen returns the option this turn's click chose.
 func (s *state) chosen() string {
 	a, q := answerOf(s.Turn), s.Answered()
 	if a == nil || q == nil || !strings.EqualFold(q.ID.String(), a.QuestionID) {
@@ -204,7 +201,7 @@ func (s *state) chosen() string {
 	return a.OptionID
 }
 
-// understood is what Understand made of the message, or nothing yet.
+// understood is what Understand made of the message, or zero before it ran.
 func (s *state) understood() (nodes.UnderstandOutput, error) {
 	var out nodes.UnderstandOutput
 	for _, run := range s.Runs {
@@ -218,7 +215,7 @@ func (s *state) understood() (nodes.UnderstandOutput, error) {
 	return out, nil
 }
 
-// permission is whether this turn may write.
+// permission reports whether this turn may write.
 func (s *state) permission() (nodes.Permission, error) {
 	out, err := s.understood()
 	if err != nil {
@@ -233,7 +230,7 @@ func (s *state) permission() (nodes.Permission, error) {
 	return permit(out.Intent, a), err
 }
 
-// done is what this turn did so far, for a reply that may claim no more.
+// done is what this turn has done so far, for a reply that may claim no more.
 func (s *state) done() (nodes.Done, error) {
 	out, err := s.understood()
 	if err != nil {
@@ -265,8 +262,8 @@ func (s *state) done() (nodes.Done, error) {
 	return done, nil
 }
 
-// offer is the question whether to save what this turn drafted or redrafted: once
-// per draft and change, by code, so that a yes to it is a yes to something.
+// offer asks whether to save what this turn drafted or redrafted. Code asks it once per draft and change, so that a yes
+// has a defined meaning.
 func (s *state) offer() *question {
 	drafted := map[string]bool{}
 	for _, r := range s.Results {
@@ -294,7 +291,7 @@ func (s *state) offer() *question {
 	}
 }
 
-// named names a few things and counts the rest.
+// named names the first few labels and counts the rest.
 func named(labels []string, all int) string {
 	const most = 3
 	shown := labels[:min(len(labels), most)]

@@ -10,8 +10,8 @@ import (
 	"alfred/registry"
 )
 
-// constrain stores what the user asked to hold. It returns the constraint whose
-// end ends this message's exclusions: the only one of kind exclude.
+// constrain stores the user's constraints. It returns the one whose end also ends this message's exclusions: the only
+// one of kind exclude.
 func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uuid.UUID, error) {
 	if len(u.out.Constraints) == 0 {
 		return nil, nil
@@ -44,7 +44,7 @@ func (u *understand) constrain(ctx context.Context, reg *registry.Registry) (*uu
 	return &exclusions[0], nil
 }
 
-// replaced finds the constraint that a new one names by its words.
+// replaced finds the constraint that a new one refers to by its text.
 func replaced(inForce []registry.Constraint, text string) *uuid.UUID {
 	if text == "" {
 		return nil

@@ -13,15 +13,14 @@ import (
 	"alfred/db"
 )
 
-// errDeadline says that a decision could not be made in the time that a turn may try.
+// errDeadline says that a decision was not made before the turn's deadline.
 var errDeadline = errors.New("no decision was made within the turn's deadline")
 
-// defaultSlow is how long a model may take before the person is told that it does.
+// defaultSlow is how long a model may take before the user is told that it is slow.
 const defaultSlow = 15 * time.Second
 
-// until is when a turn stops trying for the decision at hand; the zero time is
-// never. It counts from the first try, not from the decision before: a turn that had
-// to wait for a worker has not tried.
+// until is when a turn stops retrying the current decision; zero means never. It counts from the first attempt rather
+// than from the previous decision: a turn waiting for a worker has not tried yet.
 func (r *Runner) until(ctx context.Context, d delivery, s *state) (time.Time, error) {
 	if r.Deadline <= 0 {
 		return time.Time{}, nil
@@ -38,7 +37,7 @@ func (r *Runner) until(ctx context.Context, d delivery, s *state) (time.Time, er
 	return time.Now().Add(r.Deadline - tried), nil
 }
 
-// bounded ends a run at its node's timeout or at the turn's deadline, whichever comes first.
+// bounded ends a run at its node's timeout or the turn's deadline, whichever comes first.
 func (r *Runner) bounded(ctx context.Context, d delivery, s *state) (context.Context, context.CancelFunc) {
 	end := time.Now().Add(r.Timeouts.of(d.node))
 	if s.until.IsZero() || end.Before(s.until) {
@@ -48,11 +47,11 @@ func (r *Runner) bounded(ctx context.Context, d delivery, s *state) (context.Con
 	return context.WithDeadlineCause(ctx, s.until, errDeadline)
 }
 
-// tellSlow tells those who wait, once, when a run takes long: they may stop it. The
-// returned function must be called when the run is over.
+// tellSlow notifies waiting clients, once, when a run takes long: they may cancel it. The returned function must be
+// called when the run ends.
 func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
 	if d.node == nodeSummarize {
-		return func() {} // the person has the reply
+		return func() {} // the user already has the reply
 	}
 	told := make(chan struct{})
 	timer := time.AfterFunc(r.SlowAfter, func() {
@@ -74,7 +73,7 @@ func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
 	}
 }
 
-// overdue is what the person is told of a turn that ended at its deadline; turn_end adds what it has written.
+// overdue is what the user is told about a turn that ended at its deadline; turn_end adds what it wrote.
 func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Duration) (string, error) {
 	steps, err := db.New().TurnStepList(ctx, tx, turn.ID)
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"alfred/domain"
 )
 
-// depends says whether a step needs what an earlier one does, so that it must not
-// run when that one failed: it is about the same rows, it draws on what the other
-// loads or drafts, or it reads or writes where the other was to write.
+// depends reports whether a step needs an earlier one's result and must not run if that one failed: it concerns the
+// same rows, uses what the other loads or drafts, or reads or writes where the other was to write.
 func (r *Runner) depends(earlier, step *db.TurnSteps) bool {
 	if slices.ContainsFunc(step.Refs, func(ref string) bool { return slices.Contains(earlier.Refs, ref) }) {
 		return true
@@ -17,7 +16,7 @@ func (r *Runner) depends(earlier, step *db.TurnSteps) bool {
 	related := r.related(earlier.Subdomain, step.Subdomain)
 	switch step.StepType {
 	case db.StepTypeRead:
-		return related && earlier.StepType == db.StepTypeWrite // planned to show what was written
+		return related && earlier.StepType == db.StepTypeWrite // planned in order to show what was written
 	case db.StepTypeWrite:
 		return related || earlier.StepType == db.StepTypeAnalyze || earlier.StepType == db.StepTypeGenerate
 	default:
@@ -25,8 +24,7 @@ func (r *Runner) depends(earlier, step *db.TurnSteps) bool {
 	}
 }
 
-// related says that two subdomains are one, or that rows of one point at rows of the
-// other.
+// related reports whether two subdomains are the same, or rows of one reference rows of the other.
 func (r *Runner) related(a, b string) bool {
 	first, second := r.Domain.Subdomain(a), r.Domain.Subdomain(b)
 	if a == b || first == nil || second == nil {

@@ -1,15 +1,16 @@
-// Package jobs runs turns: it puts a message into the queue, works each of the
-// turn's decisions as a River job, and brings back what a dead process left.
+// Package jobs runs turns: it enqueues a message, works each of the turn's decisions
+// as a River job, and recovers what a dead process left behind.
 //
 // It owns the order of things: which decision follows which (graph.go), what a
-// decision's transaction holds (commit.go), how a turn stays with its worker
-// (handoff.go), when an error is tried again and when it ends the turn (outcome.go), and who may work on a turn at all (the fence: a
-// job carries the turn's position and commits only while it still stands there).
+// decision's transaction contains (commit.go), how a turn stays with its worker
+// (handoff.go), when an error is retried and when it ends the turn (outcome.go), and
+// who may work on a turn at all (the fence: a job carries the turn's position and
+// commits only while the turn is still there).
 //
 // It must not know how a prompt is worded (package nodes), what a node may see
-// (package memory), how a tool works (package crud), nor any HTTP. The rows of
-// River's table are written by the SQL functions of one migration file alone.
+// (package view), how a tool works (package crud), nor any HTTP. Only the SQL
+// functions of one migration file write to River's table.
 //
-// A program that only enqueues needs [EnqueueTurn] and [CancelTurn]. To see a turn
-// run, read args.go, worker.go, load.go, commit.go, graph.go, in this order.
+// A program that only enqueues needs [EnqueueTurn] and [CancelTurn]. To follow a turn,
+// read args.go, worker.go, load.go, commit.go and graph.go, in this order.
 package jobs

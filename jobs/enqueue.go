@@ -12,11 +12,11 @@ import (
 	"alfred/db"
 )
 
-// What becomes of a message that meets a running turn.
+// What happens to a message that arrives while a turn is running.
 const (
-	// IfBusyEnqueue lets it wait; the default.
+	// IfBusyEnqueue makes it wait; the default.
 	IfBusyEnqueue = "enqueue"
-	// IfBusyInterrupt cancels the running turn; this one goes before others that wait.
+	// IfBusyInterrupt cancels the running turn; this message goes ahead of others that wait.
 	IfBusyInterrupt = "interrupt"
 	// IfBusyReject refuses it with a [TurnRunningError].
 	IfBusyReject = "reject"
@@ -27,12 +27,12 @@ type EnqueueParams struct {
 	SessionID uuid.UUID
 	Message   string // the text as typed, at most 32 KiB
 
-	Answer            *Answer // the option of an open question that the user clicked; nil for none
-	IdempotencyKey    string  // a second message with the same key gives the first one's turn
+	Answer            *Answer // the clicked option of an open question; nil for none
+	IdempotencyKey    string  // a second message with the same key returns the first one's turn
 	IfBusy            string  // one of the IfBusy constants; "" is IfBusyEnqueue
-	Limits            Limits  // what the user may use in a day; the zero value: anything
+	Limits            Limits  // what the user may use per day; zero: unlimited
 	MentionedEntities []MentionedEntity
-	Mode              string     // quick, plan or create; "" is the session's
+	Mode              string     // quick, plan or create; "": the session's
 	UIChanges         []UIChange // what the user changed outside the chat since the last message
 }
 
@@ -64,17 +64,17 @@ type Enqueued struct {
 	TurnID uuid.UUID
 	Number int           // within the session, from 1
 	Status db.TurnStatus // running or queued; any when Existing
-	// Existing: the idempotency key had been seen, and this is the turn it named.
+	// Existing: the idempotency key was seen before, and this is its turn.
 	Existing bool
 }
 
 // EnqueueTurn makes a message a turn of its session, inside the caller's
-// transaction: the turn starts when that commits and never was when it does not.
-// Until then the session's row is locked, so the transaction should be short.
+// transaction: the turn starts when the transaction commits and does not exist if it
+// rolls back. The session's row stays locked until then, so keep the transaction short.
 //
 // Errors: [ErrSessionNotFound], [ErrSessionArchived], [ErrQuestionClosed], [TurnRunningError],
-// [ErrLimit], [LimitError], [ErrMessageTooLarge], [InvalidError]. As with any error of
-// Postgres, the transaction can only be rolled back then.
+// [ErrLimit], [LimitError], [ErrMessageTooLarge], [InvalidError]. As after any Postgres
+// error, the transaction can then only be rolled back.
 func EnqueueTurn(ctx context.Context, tx pgx.Tx, params EnqueueParams) (*Enqueued, error) {
 	arg, err := params.row()
 	if err != nil {
@@ -114,10 +114,9 @@ func (p EnqueueParams) row() (*db.TurnEnqueueParams, error) {
 	return arg, nil
 }
 
-// CancelTurn ends a queued or running turn as cancelled, inside the caller's
-// transaction, and starts the session's next one. It reports false when the turn
-// had ended already. From the commit on no decision of the turn can be committed;
-// the worker that runs it stops soon after. Errors: [ErrTurnNotFound].
+// CancelTurn cancels a queued or running turn, inside the caller's transaction, and starts the session's next one. It
+// returns false if the turn had already ended. Once committed, no decision of the turn can commit, and the worker
+// running it stops soon after. Errors: [ErrTurnNotFound].
 func CancelTurn(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) {
 	cancelled, err := db.New().TurnCancel(ctx, tx, turnID)
 	if err != nil {
@@ -127,7 +126,7 @@ func CancelTurn(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (bool, error) 
 	return cancelled, nil
 }
 
-// list is the JSON of a list, [] for an empty one.
+// list encodes a list as JSON, an empty one as [].
 func list[T any](items []T) (json.RawMessage, error) {
 	if len(items) == 0 {
 		return json.RawMessage(`[]`), nil

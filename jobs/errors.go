@@ -11,43 +11,42 @@ import (
 )
 
 var (
-	// ErrLimit says that the session has as many messages waiting as it may have.
+	// ErrLimit says that the session already has the maximum number of messages waiting.
 	ErrLimit = errors.New("too many messages are waiting in this session")
 
 	// ErrMessageTooLarge says that the message exceeds 32 KiB.
 	ErrMessageTooLarge = errors.New("the message is larger than 32 KiB")
 
-	// ErrQuestionClosed says that the question was answered, has expired or gave way to
-	// another before the click arrived.
+	// ErrQuestionClosed says that the question was answered, expired or was replaced before the click arrived.
 	ErrQuestionClosed = errors.New("the question can no longer be answered")
 
 	// ErrSessionArchived says that the session takes no more turns.
 	ErrSessionArchived = errors.New("the session is archived")
 
-	// ErrSessionNotFound says that there is no such session, or that it is another user's.
+	// ErrSessionNotFound says that the session does not exist or belongs to another user.
 	ErrSessionNotFound = errors.New("session not found")
 
-	// ErrTurnNotFound says that there is no such turn, or that it is another user's.
+	// ErrTurnNotFound says that the turn does not exist or belongs to another user.
 	ErrTurnNotFound = errors.New("turn not found")
 )
 
-// InvalidError says what is wrong with the parameters, in words fit for their author.
+// InvalidError describes a fault in the parameters, worded for their author.
 type InvalidError struct {
 	Message string
 }
 
 func (e *InvalidError) Error() string { return e.Message }
 
-// TurnRunningError says that a turn was refused because another one is running or waiting and if_busy is "reject".
+// TurnRunningError says that a turn was refused because another is running or waiting and if_busy is "reject".
 type TurnRunningError struct {
-	TurnID uuid.UUID // the one in the way
+	TurnID uuid.UUID // the turn in the way
 }
 
 func (e *TurnRunningError) Error() string {
 	return fmt.Sprintf("turn %s is running in this session", e.TurnID)
 }
 
-// CannotUndoError is a turn that cannot be taken back; Message says why, in a sentence for its user.
+// CannotUndoError says that a turn cannot be undone; Message tells its user why.
 type CannotUndoError struct{ Message string }
 
 func (e *CannotUndoError) Error() string { return e.Message }
@@ -62,10 +61,10 @@ const (
 	codeMessageTooLarge = "AL006"
 	codeQuestionClosed  = "AL008"
 	codeCannotUndo      = "AL009"
-	codeTakenOver       = "AL007" // of a job: a commit that meets it is refused
+	codeTakenOver       = "AL007" // for a job: its commit is refused
 )
 
-// typed turns what enqueue_turn raises into this package's errors; others pass.
+// typed converts errors raised by enqueue_turn to this package's errors; others pass through.
 func typed(err error) error {
 	raised, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -95,7 +94,7 @@ func typed(err error) error {
 	return err
 }
 
-// typedOfTurn is typed for what names a turn: then that is what was not found.
+// typedOfTurn is typed for functions that take a turn: "not found" then means the turn.
 func typedOfTurn(err error) error {
 	if err = typed(err); errors.Is(err, ErrSessionNotFound) {
 		return ErrTurnNotFound

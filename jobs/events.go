@@ -24,7 +24,7 @@ type events []event
 
 func (e *events) add(kind string, data any) { *e = append(*e, event{Type: kind, Data: data}) }
 
-// encoded is what the database takes them as, nil for none.
+// encoded returns the events as the database takes them, nil for none.
 func (e events) encoded() (json.RawMessage, error) {
 	if len(e) == 0 {
 		return nil, nil
@@ -37,7 +37,7 @@ func (e events) encoded() (json.RawMessage, error) {
 	return encoded, nil
 }
 
-// append queues what writes them, in one statement. The transaction holds the turn's row lock.
+// append queues one statement that writes the events. The transaction must hold the turn's row lock.
 func (e events) append(queue *pg.Batch, turnID uuid.UUID) error {
 	encoded, err := e.encoded()
 	if err != nil {
@@ -48,8 +48,8 @@ func (e events) append(queue *pg.Batch, turnID uuid.UUID) error {
 	return nil
 }
 
-// appendAlone writes them in a transaction of their own, beside the decision that is being made; errStale when the turn
-// does not wait for it any more. Nothing is lost with them, so the commit returns before it is on disk.
+// appendAlone writes the events in their own transaction while the decision is being made; errStale if the turn no
+// longer waits for it. Losing them is harmless, so the commit does not wait for the disk.
 func (e events) appendAlone(ctx context.Context, pool pg.Beginner, turnID uuid.UUID, position int) error {
 	first, last, held := &pg.Batch{}, &pg.Batch{}, int64(0)
 	lazily(first)

@@ -8,7 +8,7 @@ import (
 	"alfred/nodes"
 )
 
-// spans are the words for a time that ends, and how many days after today that is; a week ends with Sunday.
+// spans maps words for a period to its last day, counted from today; a week ends on Sunday.
 var spans = []struct {
 	words *regexp.Regexp
 	days  func(today time.Time) int
@@ -21,8 +21,8 @@ var spans = []struct {
 
 const dateForm = "2006-01-02"
 
-// expiry is when a constraint ends by itself: after the last date of its value,
-// or of the time that its words name; nil for never. now is in the user's zone.
+// expiry is when a constraint ends by itself: after the last date of its value, or after the period its words name; nil
+// for never. now is in the user's time zone.
 func expiry(c nodes.Constraint, now time.Time) *time.Time {
 	if last, ok := lastDate(c.Value, now.Location()); ok {
 		return endOf(last)
@@ -36,7 +36,7 @@ func expiry(c nodes.Constraint, now time.Time) *time.Time {
 	return nil
 }
 
-// untilSunday counts the days to the Sunday that ends this week; a Sunday ends its own.
+// untilSunday counts the days to the Sunday that ends this week; on a Sunday it is 0.
 func untilSunday(today time.Time) int { return (7 - int(today.Weekday())) % 7 }
 
 func endOf(day time.Time) *time.Time {

@@ -11,7 +11,7 @@ import (
 	"alfred/db"
 )
 
-// Fork is a session that begins as another stood.
+// Fork is a session that begins where another one stood.
 type Fork struct {
 	ID           uuid.UUID    `json:"id"`
 	ParentID     *uuid.UUID   `json:"parent_id" doc:"The conversation that had the turn: of a turn that a fork has from its parent, the parent. Null once that is forgotten."`
@@ -19,9 +19,9 @@ type Fork struct {
 	Changed      []crud.Since `json:"changed" doc:"Rows that are not as the conversation knew them at that turn, since rows are what they are now."`
 }
 
-// ForkSession begins a session as another stood when a turn of it had ended, 0 for its beginning, inside the caller's
-// transaction, and returns its id. Errors: [ErrSessionNotFound], [InvalidError], [CannotUndoError] for a turn that has
-// not ended or is no longer kept.
+// ForkSession creates a session that begins where another stood at the end of one of its turns (0: at its beginning),
+// inside the caller's transaction, and returns its id. Errors: [ErrSessionNotFound], [InvalidError], and
+// [CannotUndoError] for a turn that has not ended or is no longer kept.
 func ForkSession(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, turn int) (uuid.UUID, error) {
 	fork, err := db.New().SessionFork(ctx, tx, &db.SessionForkParams{SessionID: sessionID, Turn: int32(turn)})
 	if err != nil {
@@ -31,8 +31,8 @@ func ForkSession(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, turn int) 
 	return fork, nil
 }
 
-// DescribeFork says where a fork came from and which rows are no longer as it knows them. It reads as the engine, which
-// alone knows what turns did to rows; whose the fork is has been asked before.
+// DescribeFork says where a fork came from and which rows have changed since. It reads as the engine, the only role
+// that sees what turns did to rows; the caller has checked whose fork it is.
 func DescribeFork(ctx context.Context, tx pgx.Tx, tools *crud.Tools, id uuid.UUID, turn int) (*Fork, error) {
 	origin, err := db.New().SessionOrigin(ctx, tx, id)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"alfred/nodes"
 )
 
-// What a turn may spend. Prompts tell models some of these; only here do they hold.
+// A turn's limits. Prompts mention some of these; only this package enforces them.
 const (
-	maxStepCalls      = 6 // decisions of a step that call tools; several calls in one answer are one
+	maxStepCalls      = 6 // decisions of a step that call tools; several calls in one answer count once
 	maxStepRepairs    = 2 // failed decisions of a step after the first
 	maxReplans        = 2
 	maxSchemaRequests = 2 // per step
 )
 
-// The kinds of question.
+// The kinds of questions.
 const (
 	askApprove      = "approve"
 	askClarify      = "clarify"
@@ -34,23 +34,22 @@ type move struct {
 	next string       // node of the next job
 	ask  *question    // opened with this commit
 	plan []nodes.Step // appended to the turn's steps
-	left []nodes.Step // appended too, as not done: the plan had no room for them
-	end  *ending      // of the step that was worked on; nil: it goes on
-	skip bool         // the steps that have not ended are skipped
-	keep []int        // of these, the steps that are not: they need nothing of what failed
+	left []nodes.Step // also appended, as not done: they exceeded the plan's limit
+	end  *ending      // of the current step; nil: it continues
+	skip bool         // skip the steps that have not ended
+	keep []int        // exceptions to skip: steps that need nothing from what failed
 }
 
 // ending is how a step ends.
 type ending struct {
 	outcome db.StepOutcome
 	summary string
-	// Conclusions and note are the model's, "" for none.
+	// Conclusions and note are the model's; "" for none.
 	conclusions string
 	note        string
 }
 
-// question is what the user is asked. Approval, if set, is what a yes carries out by
-// code.
+// question is what the user is asked. Approval, if set, is what code carries out on a yes.
 type question struct {
 	kind     string
 	text     string
@@ -70,7 +69,7 @@ type option struct {
 type offer struct {
 	Description string   `json:"description"`
 	Refs        []string `json:"refs"`
-	// Save: the write is that of drafts and nothing else, so that it is over when they are saved.
+	// Save: the write only saves drafts, so it is done once they are saved.
 	Save bool `json:"save,omitempty"`
 }
 
@@ -81,13 +80,13 @@ func yesNo() []option {
 
 // understood is what the edge after Understand depends on besides its output.
 type understood struct {
-	// approve is the text of the approve question that this message confirms, "" if it confirms none.
+	// approve is the text of the approve question that this message confirms, "" for none.
 	approve string
 	// subdomain and plural of the type that a quick read is about.
 	subdomain string
 	plural    string
 	refs      nodes.Refs
-	// calls that came with a quick read; none where Act has to decide them.
+	// calls that came with a quick read; empty when Act has to decide them.
 	calls []json.RawMessage
 }
 
@@ -129,9 +128,9 @@ func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
 type thought struct {
 	writeAllowed bool
 	refs         nodes.Refs
-	// home is the subdomain in which refs of a type are read, for a step of another subdomain.
+	// home is the subdomain in which a step of another subdomain reads refs of a type.
 	home func(entityType, subdomain string) string
-	// table is where rows of a type are read.
+	// table is the table that holds rows of a type.
 	table func(entityType string) string
 }
 
@@ -151,7 +150,7 @@ func afterThink(out *nodes.ThinkOutput, in thought) move {
 	}
 }
 
-// offers are the writes of a plan that waits for the user's word.
+// offers are the writes of a plan that waits for consent.
 func offers(steps []nodes.Step) []offer {
 	var list []offer
 	for _, s := range steps {
@@ -163,33 +162,32 @@ func offers(steps []nodes.Step) []offer {
 	return list
 }
 
-// acted is what the edge after Act depends on besides its output: what the step
-// has done before this decision, and what the turn may still spend.
+// acted is what the edge after Act depends on besides its output: what the step did before this decision, and what the
+// turn may still spend.
 type acted struct {
 	stepType    string
 	description string
 	refs        []string // of the step
 	calls       int      // decisions of this step that called tools
-	failures    int      // of these, that failed
-	failing     bool     // the last of these failed
+	failures    int      // how many of them failed
+	failing     bool     // whether the last of them failed
 	requests    int      // schema requests of this step
 	rows        int      // rows that its calls found, wrote or drafted
 	done        []string // what succeeded, for a summary by code
-	later       []later  // the steps that remain after this one
+	later       []later  // the steps after this one
 	replans     int
-	repeats     bool // the decision only asks again for what this step has read
+	repeats     bool // the decision only repeats reads of this step
 	quick       bool
-	carried     bool // the plan wrote the decision's calls out
+	carried     bool // the decision's calls came with the plan
 }
 
 // later is a step that has not begun.
 type later struct {
 	step  int
-	needs bool // something that this step, or one that falls with it, would have done
+	needs bool // needs something that this step, or one that is skipped with it, would have done
 }
 
-// beforeAct ends the step instead of executing the decision, when a limit is
-// reached. It returns nil when the decision may be executed.
+// beforeAct ends the step instead of executing the decision if a limit is reached; otherwise it returns nil.
 func beforeAct(out *nodes.ActOutput, in acted) *move {
 	switch {
 	case len(out.Calls) > 0 && in.calls >= maxStepCalls:
@@ -203,7 +201,7 @@ func beforeAct(out *nodes.ActOutput, in acted) *move {
 	return nil
 }
 
-// afterAct is the edge after a decision that was executed; outcome is empty when it called no tool.
+// afterAct is the edge after an executed decision; outcome is empty if it called no tool.
 func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	switch {
 	case outcome.Approval != nil:
@@ -229,7 +227,7 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 	}
 }
 
-// askedBy is a question of Act. In a write step what it proposes is the step.
+// askedBy converts Act's question. In a write step, it proposes the step itself.
 func askedBy(ask *nodes.AskUser, in acted) *question {
 	q := &question{kind: askUser, text: ask.Question}
 	for _, label := range ask.Options {
@@ -256,7 +254,7 @@ func blocked(b *nodes.Blocked, in acted) move {
 	return m
 }
 
-// complete ends the step as its model says, as far as the calls bear it out.
+// complete ends the step as its model says, as far as the calls confirm it.
 func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 	end := &ending{outcome: db.StepOutcomeOk, summary: c.Summary, conclusions: c.Conclusions, note: c.Note}
 	rows := in.rows + rowsOf(in.stepType, outcome)
@@ -266,7 +264,7 @@ func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 		end.outcome, end.summary = db.StepOutcomePartial, in.stopSummary("The last call failed and was not repeated.")
 	case !executed && in.failing:
 		end.outcome, end.summary = db.StepOutcomeFailed, in.stopSummary("The calls failed; nothing was done.")
-	case rows == 0 && in.stepType == "write": // no words of a model stand beside a write that did not happen
+	case rows == 0 && in.stepType == "write": // a model's words must not accompany a write that did not happen
 		end = &ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}
 	case rows == 0 && in.stepType != "analyze":
 		end.outcome = db.StepOutcomeEmpty
@@ -275,7 +273,7 @@ func (in acted) complete(c *nodes.StepComplete, outcome *crud.Outcome) move {
 	return in.ended(end)
 }
 
-// stop ends the step by code. It is never a success.
+// stop ends the step by code. It never counts as success.
 func (in acted) stop(why string) *move {
 	end := &ending{outcome: db.StepOutcomePartial, summary: in.stopSummary(why)}
 	if len(in.done) == 0 {
@@ -286,8 +284,8 @@ func (in acted) stop(why string) *move {
 	return &m
 }
 
-// ended goes on with the next step. What needs a step that failed, or a write that
-// is half done, was planned for a success and is dropped.
+// ended continues with the next step. Steps that need a failed step or a half-finished write are skipped: they were
+// planned for its success.
 func (in acted) ended(end *ending) move {
 	dropped := end.outcome == db.StepOutcomeFailed || end.outcome == db.StepOutcomePartial && in.stepType == "write"
 	m := move{next: nodeReply, end: end, skip: dropped}
@@ -303,7 +301,7 @@ func (in acted) ended(end *ending) move {
 	return m
 }
 
-// stopSummary says why a step stopped, what it has done and what is left.
+// stopSummary says why a step stopped, what it did and what is left.
 func (in acted) stopSummary(why string) string {
 	done := "nothing"
 	if len(in.done) > 0 {

@@ -9,9 +9,8 @@ import (
 	"alfred/nodes"
 )
 
-// withReads puts a read step before each step that needs rows which are not loaded,
-// not in full, or not as they are now: a model that is told to compare rows it cannot
-// see invents them.
+// withReads inserts a read step before each step that needs rows which are missing, incomplete or outdated: a model
+// asked to compare rows it cannot see invents them.
 func withReads(steps []nodes.Step, in thought) []nodes.Step {
 	var (
 		plan  []nodes.Step
@@ -35,8 +34,7 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 	return plan
 }
 
-// wanted are the refs of a planned read that a later step needs and lacks: their
-// summaries would not do.
+// wanted returns the refs of a planned read that a later step needs in full.
 func wanted(read nodes.Step, later []nodes.Step, in thought) []string {
 	return slices.DeleteFunc(slices.Clone(read.Refs), func(name string) bool {
 		return !slices.ContainsFunc(later, func(s nodes.Step) bool {
@@ -45,8 +43,8 @@ func wanted(read nodes.Step, later []nodes.Step, in thought) []string {
 	})
 }
 
-// lacks says that a step cannot see of a row what it needs: an analysis its summary,
-// what writes or drafts from it all of it.
+// lacks reports whether a step cannot see what it needs of a row: an analysis needs its summary, a write or draft all
+// of it.
 func lacks(s nodes.Step, ref nodes.Ref) bool {
 	if ref.Pending || ref.Deleted || ref.Gone {
 		return false
@@ -58,7 +56,7 @@ func lacks(s nodes.Step, ref nodes.Ref) bool {
 	return !ref.Has("summary", "text", "rows")
 }
 
-// reads are the steps, one per subdomain, that load what a step lacks.
+// reads returns the steps, one per subdomain, that load what a step lacks.
 func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
 	var (
 		order   []string
@@ -88,7 +86,7 @@ func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
 	return steps
 }
 
-// readCalls read rows in full by their refs, one call for each type: what is missing is known, and no model is asked.
+// readCalls reads rows in full by ref, one call per type: what is missing is known, so no model is asked.
 func readCalls(refs []string, in thought) []json.RawMessage {
 	var tables []string
 	byTable := map[string][]string{}

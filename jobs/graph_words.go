@@ -19,7 +19,7 @@ func lastError(outcome *crud.Outcome) string {
 	return "the calls were refused."
 }
 
-// results words what calls returned: "db_read recipe: 3 rows".
+// results summarizes what calls returned: "db_read recipe: 3 rows".
 func results(outcome *crud.Outcome) string {
 	parts := make([]string, 0, len(outcome.Results))
 	for i := range outcome.Results {
@@ -37,7 +37,7 @@ func result(tool, entityType string, rows int) string {
 	return fmt.Sprintf("%s: %d rows", tool, rows)
 }
 
-// rowsOf counts what a step's calls came to. In a write step a read is no result.
+// rowsOf counts what a step's calls achieved. In a write step, reads do not count.
 func rowsOf(stepType string, outcome *crud.Outcome) int {
 	rows := 0
 	for i := range outcome.Results {
@@ -59,10 +59,10 @@ func weight(stepType, tool string, rows int) int {
 	}
 }
 
-// afterApproved is the edge after code carried out what the user had approved.
+// afterApproved is the edge after code carried out what the user approved.
 func afterApproved(outcome *crud.Outcome) move {
 	end := &ending{outcome: db.StepOutcomeOk, summary: results(outcome)}
-	if outcome.Approval != nil { // what it would do is no longer what was shown
+	if outcome.Approval != nil { // it would no longer do what was shown
 		return afterAct(&nodes.ActOutput{}, outcome, acted{})
 	}
 	switch {

@@ -11,13 +11,13 @@ import (
 	"alfred/llm"
 )
 
-// guard is the gate of one decision: it looks at every prompt before a model gets
-// it and at every reply before the user does, and counts what it had to take out.
+// guard is one decision's gate: it checks every prompt before a model sees it and every reply before the user does, and
+// counts what it had to remove.
 type guard struct {
 	*view.Gate
 
 	leaks int
-	total *atomic.Int64 // of the runner
+	total *atomic.Int64 // the runner's counter
 }
 
 func (r *Runner) guard(sessionID uuid.UUID) *guard {
@@ -27,8 +27,8 @@ func (r *Runner) guard(sessionID uuid.UUID) *guard {
 	return &guard{Gate: gate, total: &r.leaks}
 }
 
-// prompt cleans a request. What follows the first message of a repair quotes the
-// model's own answer: an identifier in it is taken out, but is none that we let through.
+// prompt cleans a request. After the first message of a repair come quotes from the model's own answer: identifiers in
+// them are removed but not counted as leaks.
 func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 	ours := []*string{&req.System}
 	for i := range req.Messages {
@@ -50,7 +50,7 @@ func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
 			return err
 		}
 		if found > 0 && len(req.Messages) > 0 {
-			req.Messages[0].Stable = 0 // its bytes have moved
+			req.Messages[0].Stable = 0 // its bytes have changed
 		}
 		*text = clean
 	}
@@ -71,6 +71,6 @@ func (g *guard) count(found int) {
 	g.total.Add(int64(found))
 }
 
-// Leaks is how many identifiers the gates of this runner have taken out of
-// prompts and replies since it started. Any is a bug.
+// Leaks is how many identifiers this runner's gates have removed from prompts and replies since it started. Any is a
+// bug.
 func (r *Runner) Leaks() int64 { return r.leaks.Load() }

@@ -10,13 +10,13 @@ import (
 	"alfred/pg"
 )
 
-// A commit completes its job and inserts the next one as running already, for the same worker: no round through the
-// queue, and still one row per node. Of a job that was handed on River knows the row alone. What River does for others
-// is done here and elsewhere: ending it without a commit (release), stopping between two decisions (handOn), its time
-// limit and panics (worker.go), cancelling (runs.go), jobs that got lost (strays.go, recover.go).
+// A commit completes its job and inserts the next one as already running on the same worker: no trip through the queue,
+// still one row per node. River knows only the row of a job that was handed on. What it does for other jobs is done by
+// us: ending it without a commit (release), stopping between decisions (handOn), time limits and panics (worker.go),
+// cancelling (runs.go), recovery of lost jobs (strays.go, recover.go).
 
-// handOn ends a decision's transaction: what it leaves behind, the hand-over and the commit are one round trip. It returns the next job, or nil
-// when there is none or another worker shall have it, because this one is about to stop.
+// handOn ends a decision's transaction: its effects, the hand-over and the commit are one round trip. It returns the
+// next job, or nil if there is none or another worker must take it because this one is stopping.
 func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 	next := delivery{
 		TurnArgs: TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}, node: m.next, attempt: 1, handedOn: true,
@@ -57,7 +57,7 @@ func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 	return &next, nil
 }
 
-// release ends a job that was handed on as River would. One that was committed is completed already.
+// release ends a handed-on job the way River would. A committed one is already completed.
 func (r *Runner) release(ctx context.Context, d delivery, o outcome, failure error) error {
 	params := &db.JobReleaseParams{JobID: d.jobID, Attempt: int32(d.attempt)}
 	switch o.verdict {
@@ -77,15 +77,15 @@ func (r *Runner) release(ctx context.Context, d delivery, o outcome, failure err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	if _, err := db.New().JobRelease(ctx, r.Pool, params); err != nil {
-		return fmt.Errorf("release job %d: %w", d.jobID, err) // a scan finds it a stray
+		return fmt.Errorf("release job %d: %w", d.jobID, err) // the stray scan will find it
 	}
 
 	return nil
 }
 
-// wake tells idle workers that a job waits. It comes after the commit: see queue_wake.
+// wake tells idle workers that a job is waiting. It comes after the commit: see queue_wake.
 func (r *Runner) wake(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = db.New().QueueWake(ctx, r.Pool, queueTurns) // they look once a second by themselves
+	_ = db.New().QueueWake(ctx, r.Pool, queueTurns) // workers poll once a second anyway
 }

@@ -18,26 +18,27 @@ import (
 const (
 	beatInterval = time.Second
 	beatTimeout  = time.Second
-	takeTimeout  = 10 * time.Second // of the first one: nothing runs yet, and a busy server may be slow to take a connection
+	takeTimeout  = 10 * time.Second // for the first one: nothing runs yet, and a busy server may be slow to accept a connection
 
-	// leaseMargin is after how long without a beat a worker stops its own runs: others take over after 3 s.
+	// leaseMargin is how long a worker goes without a heartbeat before it stops its own runs: others take over after 3
+	// s.
 	leaseMargin = 2 * time.Second
 
 	cancelChannel = "alfred_cancel"
 	reconnect     = 500 * time.Millisecond
 )
 
-// lease shows that this worker lives, twice: a row that it renews each second,
-// which also tells of a stopped or cut-off host, and an advisory lock on a
-// connection of its own, which tells of a killed process at once. The same
-// connection hears of cancelled turns.
+// lease shows in two ways that this worker is alive: a row that it renews each second,
+// which also reveals a stopped or disconnected host, and an advisory lock on a dedicated
+// connection, which reveals a killed process at once. The same connection receives
+// cancellations.
 //
-// The connection must be a direct one: a pooler in transaction mode keeps neither
-// locks nor notifications, and would make every worker look dead.
+// The connection must be direct: a pooler in transaction mode preserves neither locks
+// nor notifications, and would make every worker look dead.
 type lease struct {
 	runner *Runner
 
-	// beats is the one connection that renews the row: waiting behind the jobs for one of the pool's, a busy
+	// beats is a pool with one connection that renews the row: if it queued behind jobs for a shared connection, a busy
 	// worker would look dead.
 	beats *pgxpool.Pool
 
@@ -66,7 +67,7 @@ func (l *lease) take(ctx context.Context) error {
 
 func (l *lease) connect(ctx context.Context) error {
 	config := l.runner.Pool.Config().ConnConfig
-	// A host that is gone is noticed in seconds, not after TCP's two hours.
+	// Notice a lost host in seconds, not after TCP's two hours.
 	pg.Set(config, "tcp_keepalives_idle", "2")
 	pg.Set(config, "tcp_keepalives_interval", "1")
 	pg.Set(config, "tcp_keepalives_count", "3")
@@ -75,12 +76,12 @@ func (l *lease) connect(ctx context.Context) error {
 		return fmt.Errorf("connect for the lease: %w", err)
 	}
 	if _, err := conn.Exec(ctx, "LISTEN "+cancelChannel); err != nil {
-		conn.Close(ctx) // it is of no use
+		conn.Close(ctx) // it is unusable
 
 		return fmt.Errorf("listen for cancelled turns: %w", err)
 	}
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtextextended('alfred.worker:' || $1, 0))`, l.runner.id); err != nil {
-		conn.Close(ctx) // it is of no use
+		conn.Close(ctx) // it is unusable
 
 		return fmt.Errorf("lock the lease: %w", err)
 	}
@@ -104,8 +105,8 @@ func (l *lease) beat(ctx context.Context, timeout time.Duration) error {
 	return nil
 }
 
-// keep renews the row until ctx is over. When that fails for too long, this
-// worker's runs are stopped, because others are about to take them over.
+// keep renews the row until ctx ends. If that fails for too long, it stops this worker's runs, because others are about
+// to take them over.
 func (l *lease) keep(ctx context.Context) {
 	ticker := time.NewTicker(beatInterval)
 	defer ticker.Stop()
@@ -129,7 +130,7 @@ func (l *lease) keep(ctx context.Context) {
 	}
 }
 
-// hold waits on the connection, for cancelled turns, and makes it anew when it breaks.
+// hold waits on the connection for cancelled turns, and reconnects when it breaks.
 func (l *lease) hold(ctx context.Context) {
 	for {
 		err := l.listen(ctx)
@@ -164,8 +165,8 @@ func (l *lease) listen(ctx context.Context) error {
 	}
 }
 
-// giveUp leaves no job behind that nobody would miss: one that could not be handed back, or that was fetched but did
-// not arrive.
+// giveUp leaves no job behind that nobody would recover: one that could not be handed back, or one that was fetched but
+// did not arrive.
 func (l *lease) giveUp(ctx context.Context) func(pgx.Tx) error {
 	return func(tx pgx.Tx) error {
 		q := db.New()
@@ -177,7 +178,7 @@ func (l *lease) giveUp(ctx context.Context) func(pgx.Tx) error {
 	}
 }
 
-// release gives the lease up. The loops are over.
+// release gives up the lease. The loops have ended.
 func (l *lease) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()

@@ -10,15 +10,14 @@ import (
 	"alfred/db"
 )
 
-// Limits bound what a user may use on one day of the user's time zone, in all
-// sessions together. 0 is no limit.
+// Limits bound what a user may use per day, in the user's time zone and over all sessions. 0 is no limit.
 type Limits struct {
 	Turns   int
 	Tokens  int // of all calls, prompts and answers
 	CostUSD float64
 }
 
-// LimitError says that the user has used up what a day allows.
+// LimitError says that the user has reached a daily limit.
 type LimitError struct {
 	What string // turns, tokens or cost
 }
@@ -27,12 +26,11 @@ func (e *LimitError) Error() string {
 	return "the user has used up today's limit of " + e.What
 }
 
-// endOfTime lets a check count all of the day's turns.
+// endOfTime makes a check count all of the day's turns.
 var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// check refuses a turn that stands beyond the limits; the turns created up to the
-// moment count, this one among them. A turn that has begun is finished, so that
-// nothing paid for is lost.
+// check refuses a turn beyond the limits. Turns created up to the given moment count, this one included. A turn that
+// has begun is finished, so that nothing paid for is lost.
 func (l Limits) check(ctx context.Context, tx db.DBTX, sessionID uuid.UUID, until time.Time) error {
 	if l == (Limits{}) {
 		return nil

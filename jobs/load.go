@@ -12,7 +12,7 @@ import (
 	"alfred/pg"
 )
 
-// load checks the fence before anything else: a stale job must not buy an answer.
+// load checks the fence first: a stale job must not buy an answer.
 func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 	v, err := r.view(ctx, d)
 	if err != nil {
@@ -34,7 +34,8 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 	return s, err
 }
 
-// view is the one that the decision before carried here, as long as nobody else has written what it shows, or a loaded one.
+// view returns the view carried from the previous decision if nobody else has written what it shows, otherwise a loaded
+// one.
 func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
 	if d.carried != nil {
 		if v := r.loader.Renew(ctx, r.Pool, d.carried, r.Prompts.Need(d.node, d.carried), d.node != nodeSummarize); v != nil {
@@ -52,7 +53,7 @@ func (r *Runner) view(ctx context.Context, d delivery) (*view.View, error) {
 	return v, err
 }
 
-// compareCarried holds a carried view to the one that would be loaded, in tests.
+// compareCarried compares a carried view with a loaded one, in tests.
 func (r *Runner) compareCarried(ctx context.Context, d delivery, v *view.View) error {
 	if !r.CompareCarried {
 		return nil
@@ -80,7 +81,7 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.V
 		case d.node == nodeUnderstand && v.HasInputs:
 			return errInputs
 		}
-		if d.node == nodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // what has been bought may be used
+		if d.node == nodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // a bought answer may be used
 			if err := r.Limits.check(ctx, tx, v.Turn.SessionID, v.Turn.CreatedAt); err != nil {
 				return err
 			}
@@ -97,7 +98,7 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.V
 	return v, err
 }
 
-// unlessGone takes a turn that is no more, its session forgotten, for one that has moved on.
+// unlessGone reports a turn whose session was forgotten as one that has moved on.
 func unlessGone(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return errStale
@@ -106,7 +107,7 @@ func unlessGone(err error) error {
 	return err
 }
 
-// inLoadTx is for what is read for a prompt.
+// inLoadTx runs the reads for a prompt.
 func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error {
 	first := &pg.Batch{}
 	first.Exec("keep plans", db.LoadPlans, nil)
@@ -114,7 +115,7 @@ func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error
 	return pg.InReadTxWith(ctx, r.Pool, first, work)
 }
 
-// current says whether the turn still waits for this decision.
+// current reports whether the turn still waits for this decision.
 func current(turn *db.Turns, d delivery) bool {
 	status := db.TurnStatusRunning
 	if d.node == nodeSummarize {

@@ -17,8 +17,8 @@ import (
 	"alfred/telemetry"
 )
 
-// observer measures decisions and calls of models. Names are those of OpenTelemetry's conventions for generative AI
-// where they have one.
+// observer measures decisions and model calls. Names follow OpenTelemetry's conventions for generative AI where they
+// exist.
 type observer struct {
 	tracer trace.Tracer
 
@@ -50,7 +50,7 @@ func newObserver(config *Config) (*observer, error) {
 	return o, errors.Join(errs[:]...)
 }
 
-// begin opens the span of a decision in its turn's trace; decided ends it.
+// begin starts the span of a decision in its turn's trace; decided ends it.
 func (o *observer) begin(ctx context.Context, d delivery) context.Context {
 	ctx, _ = o.tracer.Start(telemetry.InTurn(ctx, d.TurnID), d.node, trace.WithAttributes( //nolint:spancheck // decided ends it
 		attribute.String("alfred.turn.id", d.TurnID.String()), attribute.String("alfred.node", d.node), attribute.Int("alfred.position", d.Position),
@@ -59,14 +59,14 @@ func (o *observer) begin(ctx context.Context, d delivery) context.Context {
 	return ctx
 }
 
-// decided tells of a decision that is settled, and of its turn if that ended with it.
+// decided records a settled decision, and its turn if that ended with it.
 func (o *observer) decided(ctx context.Context, p *report, out outcome, err error) {
 	o.worked(ctx, p.node, out, time.Since(p.started))
 	span := trace.SpanFromContext(ctx)
 	span.SetAttributes(attribute.String("alfred.outcome", string(out.verdict)))
 	if err != nil && out.verdict != verdictStale && out.verdict != verdictCancel {
 		span.SetAttributes(attribute.String("error.type", cmp.Or(out.code, string(out.verdict))))
-		span.SetStatus(codes.Error, string(out.verdict)) // the error's text may quote rows; it stands in the log
+		span.SetStatus(codes.Error, string(out.verdict)) // the error's text may quote rows; it belongs in the log
 	}
 	span.End()
 	if p.s == nil {
@@ -81,7 +81,7 @@ func (o *observer) decided(ctx context.Context, p *report, out outcome, err erro
 	}
 }
 
-// worked tells of a job of any kind.
+// worked records a job of any kind.
 func (o *observer) worked(ctx context.Context, kind string, out outcome, took time.Duration) {
 	by := metric.WithAttributes(attribute.String("node", kind), attribute.String("outcome", string(out.verdict)))
 	o.decisions.Record(ctx, took.Seconds(), by)
@@ -98,7 +98,7 @@ func (o *observer) ended(ctx context.Context, p *report, status, code string) {
 	})
 }
 
-// generate asks a model, as a span of its own.
+// generate calls a model in its own span.
 func (o *observer) generate(ctx context.Context, model llm.Model, req *llm.Request) (*llm.Response, error) {
 	ctx, span := o.tracer.Start(ctx, "chat "+req.Node, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(attribute.String("gen_ai.operation.name", "chat"), attribute.String("alfred.node", req.Node)))

@@ -25,7 +25,7 @@ const (
 	codeTimedOut        = "timed_out"
 )
 
-// sentences are what the user is told. They name no cause that only an operator could act on.
+// sentences are what the user is told. They omit causes that only an operator can act on.
 var sentences = map[string]string{
 	codeCancelled:       "You cancelled this request.",
 	codeContextOverflow: "This conversation has grown too long for the model. Please start a new one.",
@@ -39,30 +39,30 @@ var sentences = map[string]string{
 	codeTimedOut:        "The model gave no answer in time, so I stopped here.",
 }
 
-// unsuitable is said of a model that does not exist or takes no tools or schemas: trying again does not help.
+// unsuitable describes a model that does not exist or supports no tools or schemas: retrying does not help.
 const unsuitable = "The configured model cannot do this. Please tell whoever runs this service to choose another; the worker's log names one."
 
 var (
 	// errCancelled stops a run whose turn was cancelled.
 	errCancelled = errors.New("the turn was cancelled")
 
-	// errCarried says that a view which was carried is not the one that is loaded. It is found in tests alone.
+	// errCarried says that a carried view differs from the loaded one. Only tests raise it.
 	errCarried = errors.New("the carried view is another than the loaded one")
 
-	// errInputs says that what the user changed and pointed at has to be applied first.
+	// errInputs says that the user's changes and mentions must be applied first.
 	errInputs = errors.New("the turn has inputs to apply")
 
-	// errLeaseLost stops a run whose worker could not show for too long that it lives: others have taken over.
+	// errLeaseLost stops a run whose worker failed to renew its lease for too long: others have taken over.
 	errLeaseLost = errors.New("the worker's lease is over")
 
 	// errStale says that somebody else made this decision, or that the turn has ended.
 	errStale = errors.New("the turn has moved on")
 
-	// errVersion says that the job's arguments are those of another version.
+	// errVersion says that the job's arguments have another version.
 	errVersion = errors.New("the job is of another version")
 )
 
-// panicError is a panic of a node, with its stack.
+// panicError is a node's panic, with its stack.
 type panicError struct {
 	value any
 	stack []byte
@@ -70,7 +70,7 @@ type panicError struct {
 
 func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }
 
-// verdict is what becomes of a job.
+// verdict is what happens to a job.
 type verdict string
 
 const (
@@ -86,29 +86,28 @@ const (
 // outcome is a verdict with its particulars.
 type outcome struct {
 	verdict verdict
-	after   time.Duration // of a snooze
-	code    string        // of a failure
-	text    string        // of a failure whose code says too little; else that of the code
+	after   time.Duration // for a snooze
+	code    string        // for a failure
+	text    string        // for a failure whose code is too general; otherwise the code's sentence
 }
 
 const (
-	// internalAttempts is how often what is most likely a bug is tried.
+	// internalAttempts is how often a likely bug is retried.
 	internalAttempts = 3
 
-	// A provider may ask for a pause; longer or more often than this, the pause counts as a failed attempt.
+	// A provider may ask for a pause. A longer pause, or one too many, counts as a failed attempt.
 	maxSnooze  = 2 * time.Minute
 	maxSnoozes = 10
 
-	// maxWaits is how often a job waits for a database that is away, full or read-only before that counts as failed
-	// attempts: for about eight minutes.
+	// maxWaits is how often a job waits for a database that is down, full or read-only before that counts as a failed
+	// attempt: about eight minutes.
 	maxWaits = 20
 
-	// versionPause leaves a job of another version to a worker that knows it.
+	// versionPause gives a worker of the right version time to take the job.
 	versionPause = 2 * time.Second
 )
 
-// judge maps the error of a job to what becomes of it. attempt counts from 1,
-// snoozes are the pauses taken before.
+// judge maps a job's error to its outcome. attempt counts from 1; snoozes is the number of pauses taken before.
 func judge(err error, attempt, snoozes int) outcome {
 	switch {
 	case err == nil:

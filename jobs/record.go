@@ -20,29 +20,28 @@ import (
 )
 
 const (
-	// recordTimeout bounds storing an answer, from the end of its run: it has been paid for.
+	// recordTimeout bounds storing an answer after its run ends: it has been paid for.
 	recordTimeout = 5 * time.Second
 
-	// recordPause stands between attempts to store an answer.
+	// recordPause is the pause between attempts to store an answer.
 	recordPause = 200 * time.Millisecond
 
-	// keepAnswer is how long an answer waits for the commit of its decision before it is stored alone. A process that is
-	// killed in this time has to ask again, as one that is killed while it stores the answer.
+	// keepAnswer is how long an answer waits for its decision's commit before it is stored alone. A process killed
+	// within that time has to ask again, just like one killed while storing the answer.
 	keepAnswer = 50 * time.Millisecond
 
-	// keepSent is how long it waits from when its insert is sent with the commit. Stored alone meanwhile, it would be
-	// written twice, and the one transaction would wait for the other. It is for a commit that hangs or panics.
+	// keepSent is how long an answer waits once its insert is sent with the commit. Storing it alone meanwhile would
+	// write it twice, with one transaction waiting for the other. It covers a commit that hangs or panics.
 	keepSent = time.Second
 
-	codeFailed  = "internal"  // of a call whose error is no llm.Error
-	codeRefused = "rejected"  // of an answer that the node could not use
-	codeStopped = "cancelled" // of a call whose turn was cancelled, or whose worker stopped
+	codeFailed  = "internal"  // a call whose error is not an llm.Error
+	codeRefused = "rejected"  // an answer that the node could not use
+	codeStopped = "cancelled" // a call whose turn was cancelled or whose worker stopped
 )
 
-// recorder is the model of one decision. It stores every answer: with the decision
-// made of it, or alone when that does not follow at once. It plays what is stored for
-// the decision instead of asking again: what a killed process has bought is not bought
-// twice.
+// recorder is the model of one decision. It stores every answer, with the decision made from it or alone if that does
+// not follow at once. If an answer is already stored for the decision, it returns that instead of asking again, so that
+// what a killed process bought is not bought twice.
 type recorder struct {
 	model   llm.Model
 	guard   *guard
@@ -58,14 +57,14 @@ type recorder struct {
 	bought   []*db.LlmCallAnswersRow
 	again    bool // compress: an earlier delivery of the job may have bought an answer
 
-	// lastCall is the call whose answer was used last; tokens are of all calls made.
+	// lastCall is the last call whose answer was used; tokens cover all calls.
 	lastCall  *uuid.UUID
 	modelName string
 	usage     llm.Usage
 	played    int
 
 	mu      sync.Mutex
-	kept    *db.LlmCallInsertParams // an answer that is not stored yet
+	kept    *db.LlmCallInsertParams // an answer not stored yet
 	keeping *time.Timer             // stores it alone
 }
 
@@ -149,7 +148,8 @@ func (r *recorder) answer(ctx context.Context, req *llm.Request) (*db.LlmCallAns
 	return &found, nil
 }
 
-// encoded is what llm_calls.request holds of a request. It is as long as the prompt, so nobody holds it while the model works.
+// encoded is the request as llm_calls.request stores it. It is as long as the prompt, so it is not held while the model
+// works.
 func encoded(req *llm.Request) (json.RawMessage, error) {
 	request, err := exact.Storable(req)
 	if err != nil {
@@ -181,20 +181,19 @@ func (r *recorder) record(ctx context.Context, req *llm.Request, resp *llm.Respo
 	return nil
 }
 
-// refuse marks the answer that was bought last: it stays, with what it cost, as one
-// that could not be used.
+// refuse marks the last bought answer as unusable. It stays on record with its cost.
 func (r *recorder) refuse() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.kept == nil {
 		return
 	}
-	code, refused := codeRefused, *r.kept // a copy: whoever stores the kept one reads it without the lock
+	code, refused := codeRefused, *r.kept // a copy: whoever stores the kept answer reads it without the lock
 	refused.ErrorCode = &code
 	r.kept = &refused
 }
 
-// add queues the kept answer for the transaction of its decision.
+// add queues the kept answer for its decision's transaction.
 func (r *recorder) add(queue *pg.Batch) {
 	r.mu.Lock()
 	call := r.kept
@@ -207,14 +206,14 @@ func (r *recorder) add(queue *pg.Batch) {
 	}
 }
 
-// stored says that the transaction has committed.
+// stored is called once the transaction has committed.
 func (r *recorder) stored() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget(r.kept)
 }
 
-// forget needs the lock. It leaves another answer than this one alone.
+// forget requires the lock. It does nothing if another answer is kept.
 func (r *recorder) forget(call *db.LlmCallInsertParams) {
 	if r.kept != nil && r.kept == call {
 		r.keeping.Stop()
@@ -240,7 +239,7 @@ func (r *recorder) save(ctx context.Context) error {
 	return nil
 }
 
-// store writes a call in a transaction of its own. It tries as long as the run may last, and a little longer.
+// store writes a call in its own transaction. It retries for as long as the run may last, and a little longer.
 func (r *recorder) store(ctx context.Context, call *db.LlmCallInsertParams) error {
 	ctx, cancel := outlive(ctx, recordTimeout)
 	defer cancel()
@@ -304,7 +303,7 @@ func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took
 	}
 	usage := resp.Usage
 	if usage == (llm.Usage{}) && call.ErrorCode != nil && *call.ErrorCode == codeStopped {
-		// Providers count at the end of a stream, and bill what was written until it broke off.
+		// Providers report usage at the end of a stream, but bill what was written before it broke off.
 		usage = llm.Usage{Input: req.EstimateTokens(), Output: resp.EstimateTokens()}
 	}
 	cost, _ := r.prices.Cost(resp.Model, usage)
@@ -317,7 +316,7 @@ func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took
 	return call, nil
 }
 
-// itemsText is what llm_calls.context holds of the items of a prompt.
+// itemsText encodes a prompt's items for llm_calls.context.
 func itemsText(items []nodes.Item) (json.RawMessage, error) {
 	rows := make([][]any, len(items))
 	for i, item := range items {
@@ -340,8 +339,7 @@ func nullable[T comparable](value T) any {
 	return value
 }
 
-// lazily lets the commit return before it is on disk: what the transaction
-// writes can be made again.
+// lazily lets the commit return before it reaches the disk: what the transaction writes can be recreated.
 func lazily(queue *pg.Batch) {
 	queue.Exec("relax the commit", `SET LOCAL synchronous_commit = off`, nil)
 }

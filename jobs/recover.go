@@ -17,8 +17,7 @@ import (
 
 const scanInterval = 500 * time.Millisecond
 
-// recoverLoop looks twice a second for what nobody works on any more. Every
-// worker does; what one does the others find done.
+// recoverLoop looks for abandoned work twice a second. Every worker does; whatever one finishes, the others find done.
 func (r *Runner) recoverLoop(ctx context.Context) {
 	ticker := time.NewTicker(scanInterval)
 	defer ticker.Stop()
@@ -34,11 +33,11 @@ func (r *Runner) recoverLoop(ctx context.Context) {
 	}
 }
 
-// compareInterval is how often a worker asks whether the tables are still those that it knows.
+// compareInterval is how often a worker checks that the tables still match its declaration.
 const compareInterval = 5 * time.Second
 
-// compareLoop notices that somebody changes the domain's tables under a running worker. Calls that need what has changed
-// fail by themselves; here it is said, in the log and in the lease, so that whoever operates this knows why.
+// compareLoop notices when somebody changes the domain's tables under a running worker. Calls that need what has
+// changed fail by themselves; the log and the lease tell the operator why.
 func (r *Runner) compareLoop(ctx context.Context) {
 	ticker := time.NewTicker(compareInterval)
 	defer ticker.Stop()
@@ -84,10 +83,9 @@ func (r *Runner) scan(ctx context.Context) error {
 	return errors.Join(r.supersede(ctx), r.supersedeStrays(ctx), r.failAbandoned(ctx), r.finishSummaries(ctx), r.startWaiting(ctx))
 }
 
-// supersede replaces the running jobs of dead workers by new ones. A row is never
-// reopened: a late report of the dead worker would land on the live run. A job
-// whose attempts are spent gets no successor, and the next scan fails its turn; not
-// in this transaction, which has locked jobs, because turns are locked before jobs.
+// supersede replaces the running jobs of dead workers with new ones. A row is never reopened: a late report of the dead
+// worker would land on the live run. A job without attempts left gets no successor, and the next scan fails its turn.
+// That cannot happen in this transaction, which has locked jobs: turns are locked before jobs.
 func (r *Runner) supersede(ctx context.Context) error {
 	q := db.New()
 	err := pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
@@ -115,8 +113,8 @@ func (r *Runner) supersede(ctx context.Context) error {
 	return nil
 }
 
-// failAbandoned fails running turns that no job moves any more: the last attempt
-// was killed, or somebody cancelled the job by hand.
+// failAbandoned fails running turns without a live job: the last attempt was killed, or somebody cancelled the job by
+// hand.
 func (r *Runner) failAbandoned(ctx context.Context) error {
 	q := db.New()
 	turns, err := q.TurnAbandoned(ctx, r.Pool)
@@ -139,7 +137,7 @@ func (r *Runner) failAbandoned(ctx context.Context) error {
 	return nil
 }
 
-// finishSummaries ends summaries that no job will finish, with the facts.
+// finishSummaries completes summaries that no job will finish, from facts.
 func (r *Runner) finishSummaries(ctx context.Context) error {
 	q := db.New()
 	turns, err := q.SummaryAbandoned(ctx, r.Pool)
@@ -156,7 +154,7 @@ func (r *Runner) finishSummaries(ctx context.Context) error {
 	return nil
 }
 
-// startWaiting starts turns that waited for a summary which is late.
+// startWaiting starts turns that waited for a summary that is late.
 func (r *Runner) startWaiting(ctx context.Context) error {
 	q := db.New()
 	sessions, err := q.SessionStartable(ctx, r.Pool)

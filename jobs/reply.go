@@ -10,16 +10,16 @@ import (
 	"alfred/pg"
 )
 
-// reply words the answer and ends the turn for its user. The reply to a quick
-// read is made by code, and so is one that only asks what is to be asked.
+// reply words the answer and ends the turn for its user. Code words the reply to a quick read, and one that only asks a
+// question.
 type reply struct {
 	runner *Runner
 	d      delivery
 	guard  *guard
-	code   bool // its words are fixed, and no model is asked
+	code   bool // the wording is fixed, and no model is asked
 	in     nodes.ReplyInput
 	out    *nodes.ReplyOutput
-	offer  *question // to save what was drafted in this turn; nil for none
+	offer  *question // to save what this turn drafted; nil for none
 }
 
 func (r *reply) prepare(s *state) error {
@@ -66,8 +66,8 @@ func (r *reply) frame() *nodes.Frame {
 	return &r.in.Frame
 }
 
-// run streams the reply. A model that cannot be reached to the last costs the
-// wording: the work is done and the user must hear of it.
+// run streams the reply. If the model stays unreachable, only its wording is lost: the work is done, and the user must
+// hear of it.
 func (r *reply) run(ctx context.Context, model llm.Model) error {
 	if r.code {
 		return r.clean(ctx)
@@ -92,7 +92,7 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 	return r.clean(ctx)
 }
 
-// clean takes identifiers out of the reply, whoever worded it.
+// clean removes identifiers from the reply, whoever worded it.
 func (r *reply) clean(ctx context.Context) error {
 	text, err := r.guard.reply(ctx, r.out.Text)
 	r.out.Text = text
@@ -100,7 +100,7 @@ func (r *reply) clean(ctx context.Context) error {
 	return err
 }
 
-// fence ends the turn, with its session locked before.
+// fence ends the turn, after locking its session.
 func (r *reply) fence(first *pg.Batch, c *commit) {
 	c.lockSession(first)
 	first.Count("reply", db.TurnReply, &db.TurnReplyParams{ID: r.d.TurnID, Position: int32(r.d.Position), Reply: r.out.Text}, &c.passed)

@@ -31,7 +31,7 @@ import (
 )
 
 const (
-	// clientPrefix marks our clients among others that share River's tables.
+	// clientPrefix distinguishes our clients from others that share River's tables.
 	clientPrefix = "alfred-"
 
 	fetchCooldown     = time.Millisecond
@@ -39,20 +39,20 @@ const (
 	settleTimeout     = 5 * time.Second
 	defaultGrace      = 10 * time.Second
 
-	// Goroutines, not connections: a run that waits for a model holds none.
+	// Goroutines, not connections: a run waiting for a model holds none.
 	defaultTurnWorkers = 500
 	backgroundWorkers  = 20
 )
 
 // Prompts shape a view into what each node sees.
 type Prompts interface {
-	// Need is what a node's prompt shows of what not all show.
+	// Need says which optional parts of a view a node's prompt shows.
 	Need(node string, v *view.View) view.Need
-	// Understand may ask for Think's decision in the same answer.
+	// Understand may also ask for Think's decision in the same answer.
 	Understand(v *view.View) nodes.UnderstandInput
 	Think(v *view.View) nodes.ThinkInput
 	Act(v *view.View, step int) (nodes.ActInput, error)
-	// Bounds is Act's input where the step's calls are known: without facts and without a frame.
+	// Bounds is Act's input when the step's calls are known: without facts and without a frame.
 	Bounds(v *view.View, step int) (nodes.ActInput, error)
 	Reply(v *view.View) nodes.ReplyInput
 	QuickReply(v *view.View) string
@@ -69,45 +69,45 @@ type Tools interface {
 	ApplyInputs(ctx context.Context, tx pgx.Tx, scope registry.Scope, message string, uiChanges, mentions json.RawMessage) ([]string, error)
 }
 
-// Index keeps the vectors of rows and turns.
+// Index maintains the embeddings of rows and turns.
 type Index interface {
-	// EmbedTurn makes those of what a turn has changed, and of the turn itself once it is summarized. It opens its own
-	// transactions, and does nothing for texts that have not changed.
+	// EmbedTurn embeds what a turn changed, and the turn itself once it is summarized. It opens its own transactions,
+	// and does nothing for unchanged texts.
 	EmbedTurn(ctx context.Context, turnID uuid.UUID) error
 }
 
-// Config is what a Runner needs. Fields without a comment on their default are required.
+// Config is what a Runner needs. Fields without a stated default are required.
 type Config struct {
 	Pool    *pgxpool.Pool
 	Domain  *domain.Domain
 	Windows view.Windows
 	Prompts Prompts
-	Tight   Prompts // with smaller budgets, for a prompt that the model finds too long; nil: such a turn fails
+	Tight   Prompts // smaller budgets, for a prompt that exceeds the model's context; nil: such a turn fails
 	Tools   Tools
 	Index   Index // nil: nothing is embedded
 	Logger  *slog.Logger
-	Models  func(node string) llm.Model // the model of a node; compress is one of them
+	Models  func(node string) llm.Model // the model of a node, compress included
 	Prices  llm.Prices                  // nil: every call costs 0
 
-	Limits Limits // per user and day; the zero value: none
+	Limits Limits // per user and day; zero: none
 
 	RetentionDecayTurns int // turns after which an untouched retention ends; 0: never
 
-	// StrictGate fails a decision in whose prompt or reply an identifier is found, instead of taking it out. For tests.
+	// StrictGate fails a decision if its prompt or reply contains an identifier, instead of removing it. For tests.
 	StrictGate bool
 
-	// CompareCarried loads each view that a decision carries to the next, and fails the decision if the two differ. For tests.
+	// CompareCarried loads every carried view again and fails the decision if the two differ. For tests.
 	CompareCarried bool
 
 	// Grace is how long Stop lets decisions finish before it hands them back; 0: 10 s.
 	Grace time.Duration
-	// Timeouts bound the runs of nodes; the zero value has defaults.
+	// Timeouts bound the runs of nodes; missing ones have defaults.
 	Timeouts Timeouts
-	// Deadline is how long a turn may try for one decision before it fails; 0: for ever.
+	// Deadline is how long a turn may try to make one decision before it fails; 0: forever.
 	Deadline time.Duration
-	// SlowAfter is when a person is told that the model takes long; 0: 15 s.
+	// SlowAfter is when a user is told that the model is slow; 0: 15 s.
 	SlowAfter time.Duration
-	// TurnWorkers is how many turns run at a time; 0: 500.
+	// TurnWorkers is how many turns run concurrently; 0: 500.
 	TurnWorkers int
 	// Version is shown in the lease.
 	Version string
@@ -115,7 +115,8 @@ type Config struct {
 	Traces  trace.TracerProvider // nil: no traces
 	Metrics metric.MeterProvider // nil: no metrics
 
-	// Wall is this machine's clock, whose distance from the database's the lease records; nil: [time.Now]. For tests.
+	// Wall is this machine's clock, whose offset from the database's is recorded in the lease; nil: [time.Now]. For
+	// tests.
 	Wall func() time.Time
 }
 
@@ -132,8 +133,7 @@ func (t Timeouts) of(node string) time.Duration {
 	return defaultTimeout
 }
 
-// Runner works jobs: those of turns, those in the background, and those that
-// other workers left when they died.
+// Runner works jobs: those of turns, those in the background, and those of workers that died.
 type Runner struct {
 	Config
 
@@ -206,21 +206,21 @@ func (r *Runner) riverConfig() *river.Config {
 			queueBackground: {MaxWorkers: backgroundWorkers},
 		},
 		ReindexerIndexNames: reindexed(),
-		// River has no other place for a clock than its settings for tests.
+		// River only accepts a clock through its test settings.
 		Test: river.TestConfig{Time: r.clock},
-		// River tells of every retry; our own line for the job says the same and more.
+		// River logs every retry; our own line for the job contains the same and more.
 		Logger: slog.New(quieter{r.Logger.Handler()}),
 	}
 }
 
-// reindexed are River's indexes without the two that the schema drops; River warns of what is missing.
+// reindexed are River's indexes without the two that the schema drops; River warns about missing ones.
 func reindexed() []string {
 	return slices.DeleteFunc(river.ReindexerIndexNamesDefault(), func(name string) bool {
 		return name == "river_job_args_index" || name == "river_job_metadata_index"
 	})
 }
 
-// quieter passes warnings and errors alone.
+// quieter passes only warnings and errors.
 type quieter struct{ slog.Handler }
 
 func (q quieter) Enabled(ctx context.Context, level slog.Level) bool {
@@ -235,7 +235,7 @@ func (q quieter) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup implements slog.Handler.
 func (q quieter) WithGroup(name string) slog.Handler { return quieter{q.Handler.WithGroup(name)} }
 
-// decision makes the empty decision of a delivery's node.
+// decision returns an empty decision of a delivery's node.
 func (r *Runner) decision(d delivery) decision {
 	switch d.node {
 	case nodeUnderstand:
@@ -251,7 +251,7 @@ func (r *Runner) decision(d delivery) decision {
 	}
 }
 
-// Start takes the lease, works jobs and returns. ctx bounds the start alone; end with Stop.
+// Start takes the lease, starts working jobs and returns. ctx bounds only the start; call Stop to end.
 func (r *Runner) Start(ctx context.Context) error {
 	if _, err := db.New().PartitionEnsure(ctx, r.Pool); err != nil {
 		return fmt.Errorf("make partitions: %w", err)
@@ -261,7 +261,7 @@ func (r *Runner) Start(ctx context.Context) error {
 	}
 	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = stop
-	// The lease stands before the first job can be fetched, or a crash right after would leave a job that nobody misses.
+	// Take the lease before the first job can be fetched: a crash right after would leave a job that nobody recovers.
 	r.lease = &lease{runner: r}
 	if err := r.lease.take(ctx); err != nil {
 		stop()
@@ -287,8 +287,8 @@ func (r *Runner) Start(ctx context.Context) error {
 
 func (r *Runner) loop(work func()) { r.done.Go(work) }
 
-// Stop fetches no more jobs, lets decisions finish within the grace period,
-// hands the others back and gives up the lease.
+// Stop fetches no more jobs, lets decisions finish within the grace period, hands the others back and gives up the
+// lease.
 func (r *Runner) Stop(ctx context.Context) error {
 	r.stopping.Store(true)
 	stopErr := r.client.Stop(ctx)
@@ -306,7 +306,7 @@ func (r *Runner) ID() string { return r.id }
 
 const day = 24 * time.Hour
 
-// dailyLoop makes the partitions of the months to come.
+// dailyLoop creates the partitions of the coming months.
 func (r *Runner) dailyLoop(ctx context.Context) {
 	ticker := time.NewTicker(day)
 	defer ticker.Stop()
@@ -322,5 +322,5 @@ func (r *Runner) dailyLoop(ctx context.Context) {
 	}
 }
 
-// Stopping says that Stop has begun: no turn goes on here after the decision that it is at.
+// Stopping reports whether Stop has begun: no turn continues here beyond its current decision.
 func (r *Runner) Stopping() bool { return r.stopping.Load() }

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// runs are the decisions that this process works on, so that they can be stopped
-// from outside. A turn has one at a time, but for a stale delivery of another.
+// runs are the decisions this process is working on, so that they can be stopped from outside. A turn has one at a
+// time, except for stale deliveries.
 type runs struct {
 	mu   sync.Mutex
 	next int

@@ -17,23 +17,22 @@ import (
 	"alfred/registry"
 )
 
-// state is a turn as its jobs see it: its view, and what they derive from its plan
-// and the decisions made so far. Everything that limits count is derived from these rows, so that it is the
-// same after a crash.
+// state is a turn as its jobs see it: its view, and what follows from its plan and earlier decisions. Everything that
+// limits count is derived from these rows, so that it is the same after a crash.
 type state struct {
 	*view.View
 
 	guard   *guard
-	plan    *carried // that came with Understand's answer and fits; nil: Think is asked
+	plan    *carried // came with Understand's answer and fits; nil: Think is asked
 	prompts Prompts
-	until   time.Time // when the turn stops trying for the decision at hand; zero: never
+	until   time.Time // when the turn stops retrying the current decision; zero: never
 }
 
-// actMade is the stored form of a decision of Act: its output and what came of it.
+// actMade is a stored decision of Act: its output and results.
 type actMade struct {
 	nodes.ActOutput
 	Results []actResult `json:"results,omitempty"`
-	Undo    string      `json:"undo,omitempty"` // what the user is told of taking it back
+	Undo    string      `json:"undo,omitempty"` // what the user is told about undoing it
 }
 
 type actResult struct {
@@ -63,8 +62,8 @@ func (m *actMade) failed() bool {
 	return false
 }
 
-// carriedCalls are the calls that the plan wrote out for a step, while nothing of it is done. Calls that change rows
-// count only as long as nobody has changed those since they were read: else Act looks first.
+// carriedCalls returns the calls that the plan wrote out for a step, if the step has not started. Calls that change
+// rows are used only if nobody has changed those rows since they were read: otherwise Act looks first.
 func (s *state) carriedCalls(step *db.TurnSteps) []nodes.Call {
 	if taken, _ := s.Calls(int(step.Step)); taken > 0 || len(step.Calls) == 0 {
 		return nil
@@ -89,8 +88,8 @@ func (s *state) carriedCalls(step *db.TurnSteps) []nodes.Call {
 	return calls
 }
 
-// carriable says whether a call that changes rows may be carried out as it was planned. What it writes over has to be
-// known; to delete a row it is enough that nobody has touched it since it was last looked at.
+// carriable reports whether a planned call that changes rows may run as planned. The current content of what it
+// overwrites must be known; a delete only requires that nobody has touched the row since it was last read.
 func carriable(known *view.Scene, call nodes.Call) bool {
 	var args struct {
 		Filters []struct {
@@ -107,7 +106,7 @@ func carriable(known *view.Scene, call nodes.Call) bool {
 	var refs, columns []string
 	for _, f := range args.Filters {
 		if bytes.Contains(f.Value, []byte("..")) {
-			return false // a range is for Act to look at
+			return false // Act must look at a range
 		}
 		if named := view.Named(f.Value); f.Field == "id" {
 			refs = append(refs, named...)
@@ -123,7 +122,7 @@ func carriable(known *view.Scene, call nodes.Call) bool {
 	return known.Knows(refs, columns)
 }
 
-// lastCall is the call of a model that the last decision came from.
+// lastCall is the model call that the last decision came from.
 func (s *state) lastCall() *uuid.UUID {
 	if len(s.Runs) == 0 {
 		return nil
@@ -132,8 +131,8 @@ func (s *state) lastCall() *uuid.UUID {
 	return s.Runs[len(s.Runs)-1].LlmCallID
 }
 
-// later are the steps that remain after the one to work on. depends says whether one
-// needs what another does; what needs a step that falls, falls with it.
+// later returns the steps after the current one. depends reports whether one step needs what another does; a step that
+// needs a skipped step is skipped with it.
 func (s *state) later(depends func(earlier, later *db.TurnSteps) bool) []later {
 	var rest []later
 	fallen := []*db.TurnSteps{s.Step()}
@@ -163,7 +162,7 @@ func (s *state) count(node string) int {
 	return n
 }
 
-// at is the place of the decision to make, and its ordinal among those of the node in the whole turn that a model made.
+// at locates the next decision and returns its ordinal among the node's decisions in this turn that a model made.
 func (s *state) at(node string) (at nodes.At, ordinal int) {
 	ordinal = 1
 	for _, run := range s.Runs {
@@ -186,7 +185,7 @@ func (s *state) at(node string) (at nodes.At, ordinal int) {
 	return at, ordinal
 }
 
-// after is the turn as it stands once a decision has been committed.
+// after is the turn as it will be once a decision has been committed.
 func (s *state) after(status db.TurnStatus, next string) *db.Turns {
 	turn := *s.Turn
 	turn.Position++
@@ -202,16 +201,15 @@ func (s *state) scope(at nodes.At) registry.Scope {
 	}
 }
 
-// asker is for whom this turn searches: what its later prompts show of the conversation in full is not looked for.
+// asker says who is searching: what the turn's later prompts show in full is left out of the results.
 func (r *Runner) asker(s *state) crud.Asker {
 	return crud.Asker{Scope: s.scope(nodes.At{Turn: int(s.Turn.Number)}), ShownFrom: int(s.Turn.Number) - r.Windows.FullDetailTurns}
 }
 
-// planned says whether Think made this turn's plan. Where it did not, code did:
-// one quick read, or what the user approved.
+// planned reports whether Think made this turn's plan. Otherwise code did: one quick read, or what the user approved.
 func (s *state) planned() bool { return s.count(nodeThink) > 0 }
 
-// approved is the payload of the approve question that this turn carries out, or nil.
+// approved returns the payload of the approve question that this turn carries out, or nil.
 func (s *state) approved() json.RawMessage {
 	answered := s.Answered()
 	if s.planned() || len(s.Steps) == 0 || answered == nil || answered.Kind != askApprove {
@@ -221,12 +219,12 @@ func (s *state) approved() json.RawMessage {
 	return answered.Payload
 }
 
-// quick says whether code words this turn's reply and summary: a read that Understand found simple enough.
+// quick reports whether code words this turn's reply and summary: a read that Understand found simple enough.
 func (s *state) quick() bool {
 	return !s.planned() && len(s.Steps) > 0 && s.approved() == nil && !s.stuck()
 }
 
-// stuck says whether a decision of Act gave its step up.
+// stuck reports whether a decision of Act gave up its step.
 func (s *state) stuck() bool {
 	for _, run := range s.Runs {
 		var made actMade
@@ -264,7 +262,7 @@ func (s *state) acted(out *nodes.ActOutput, depends func(earlier, later *db.Turn
 	return in, nil
 }
 
-// add counts one earlier decision of the step. seen are the reads that would return the same again.
+// add counts one earlier decision of the step. seen collects the reads that would return the same again.
 func (in *acted) add(made *actMade, seen map[string]bool) {
 	if made.RequestSchema != nil {
 		in.requests++
@@ -298,7 +296,7 @@ func reading(tool string) bool {
 	return tool == crud.ToolRead || tool == crud.ToolAnalyze || tool == crud.ToolRecall
 }
 
-// fingerprint is equal for calls that differ in layout alone.
+// fingerprint is equal for calls that differ only in formatting.
 func fingerprint(call nodes.Call) string {
 	var args any
 	if err := exact.Decode(call.Args, &args); err != nil {

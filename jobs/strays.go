@@ -10,10 +10,11 @@ import (
 	"alfred/db"
 )
 
-// strayPause is how long a job that ended here is no stray: River reports it a moment later, or when the database is back.
+// strayPause is how long after its end a job does not count as a stray: River reports it a moment later, or once the
+// database is back.
 const strayPause = 10 * time.Second
 
-// working are the jobs that this process works on, and those that it ended a moment ago.
+// working are the jobs this process is working on, and those it recently ended.
 type working struct {
 	mu   sync.Mutex
 	jobs map[int64]time.Time // when it ended; zero while it runs
@@ -21,7 +22,7 @@ type working struct {
 
 func newWorking() *working { return &working{jobs: map[int64]time.Time{}} }
 
-// enter notes a job; leave must be called when it is over.
+// enter registers a job; leave must be called when it is over.
 func (w *working) enter(jobID int64) (leave func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -34,7 +35,7 @@ func (w *working) enter(jobID int64) (leave func()) {
 	}
 }
 
-// ids are those of the jobs, never nil. It forgets those that ended long ago.
+// ids returns the ids of the jobs, never nil, and forgets those that ended long ago.
 func (w *working) ids() []int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,9 +52,9 @@ func (w *working) ids() []int64 {
 	return ids
 }
 
-// supersedeStrays replaces jobs that are running by this worker in the database alone. A connection that breaks between
-// the commit of a fetch and its answer leaves such, and so does a database that is away for longer than River tries to
-// report (some 7 s); while this worker lives nobody else would look for them.
+// supersedeStrays replaces jobs that the database believes are running here but are not. They result from a connection
+// that breaks between a fetch's commit and its response, and from a database that is down for longer than River retries
+// its report (about 7 s). While this worker lives, nobody else would look for them.
 func (r *Runner) supersedeStrays(ctx context.Context) error {
 	n, err := db.New().JobSupersedeStray(ctx, r.Pool, &db.JobSupersedeStrayParams{Client: r.id, Working: r.working.ids()})
 	if err != nil {

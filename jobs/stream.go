@@ -13,32 +13,31 @@ import (
 
 const (
 	deltaInterval = 120 * time.Millisecond
-	firstDelta    = 4 * time.Millisecond // the first words wait for no more, only for what comes in the same breath
+	firstDelta    = 4 * time.Millisecond // the first words are sent after a short batching delay
 	deltaSize     = 256                  // bytes
 	deltaTimeout  = 2 * time.Second
-	maxWord       = 128 // bytes of a word that is waited for; no identifier is longer
+	maxWord       = 128 // longest partial word held back, in bytes; no identifier is longer
 )
 
-// stream writes a reply to the turn's events while it is being made. It is for
-// the eye only: what the turn commits is the reply, and a piece that cannot be
-// written is lost.
+// stream writes a reply to the turn's events as it is generated. It is for display only: the turn commits the whole
+// reply, and a piece that cannot be written is dropped.
 type stream struct {
 	pool     pg.Beginner
 	guard    *guard
 	notifier *pg.Notifier
 	turnID   uuid.UUID
 	position int
-	attempt  int // above 1 readers are told to forget what came before
+	attempt  int // above 1, readers are told to discard what came before
 	ctx      context.Context
 
 	mu     sync.Mutex
-	buffer strings.Builder // whole words, and the one that is being written
+	buffer strings.Builder // whole words, and the one being written
 	timer  *time.Timer
 	begun  bool
 	lost   error // the first failure; nothing is written after it
 }
 
-// add takes the next piece. It blocks while pieces are written.
+// add appends the next piece. It blocks while pieces are written.
 func (s *stream) add(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,15 +60,14 @@ func (s *stream) add(text string) {
 	}
 }
 
-// close writes what is left. No piece is written after it returns.
+// close writes what is left. Nothing is written after it returns.
 func (s *stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.flush(true)
 }
 
-// flush needs the lock. Before the end it keeps the last word back: half an
-// identifier looks like none.
+// flush requires the lock. Before the end it holds back the last word: half an identifier does not look like one.
 func (s *stream) flush(end bool) {
 	if s.timer != nil {
 		s.timer.Stop()

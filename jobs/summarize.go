@@ -14,11 +14,10 @@ import (
 // openTurns is how many turns a question waits for its answer.
 const openTurns = 3
 
-// summarize words what happened in a turn that has been replied to, cleans up
-// after it and starts the next one.
+// summarize words what happened in a turn that has been replied to, cleans up after it and starts the next one.
 type summarize struct {
 	runner *Runner
-	code   bool // a quick turn, or a short one: no model is asked
+	code   bool // a quick or short turn: no model is asked
 	in     nodes.SummarizeInput
 	out    *nodes.SummarizeOutput
 	model  string
@@ -40,7 +39,7 @@ func (s *summarize) frame() *nodes.Frame {
 	return &s.in.Frame
 }
 
-// run never fails for the model's sake: the facts are rows already.
+// run never fails because of the model: the facts are already stored.
 func (s *summarize) run(ctx context.Context, model llm.Model) error {
 	fallback := s.in.Fallback
 	fallback.Fallback = true
@@ -50,7 +49,7 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 		return nil
 	}
 	out, err := nodes.Summarize(ctx, model, s.in)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil { // the model's time is over, not the database's
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil { // the model ran out of time, not the database
 		out, err = &fallback, nil
 	}
 	s.out = out
@@ -61,7 +60,8 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 	return err
 }
 
-// fence asks for the position alone: the turn has succeeded. The session comes first, because the next turn is started.
+// fence checks only the position: the turn has already succeeded. The session is locked first, because the next turn is
+// started.
 func (s *summarize) fence(first *pg.Batch, c *commit) {
 	c.lockSession(first)
 	first.Count("end summary", db.TurnSummarized, &db.TurnSummarizedParams{ID: c.d.TurnID, Position: int32(c.d.Position)}, &c.passed)
@@ -93,7 +93,7 @@ func (s *summarize) write(c *commit) {
 	})
 }
 
-// cleanUp ends what has run its time: retentions, constraints, an unanswered question.
+// cleanUp ends what has expired: retentions, constraints, an unanswered question.
 func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 	reg := c.registry()
 	if _, err := reg.ExpireRetentions(ctx, s.runner.RetentionDecayTurns); err != nil {
@@ -109,8 +109,8 @@ func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
 	return nil
 }
 
-// compress asks, every few turns, for the texts that stand for what has left the windows. Until then a line stands for
-// each such turn.
+// compress requests, every few turns, the compressed texts of what has left the windows. Until they exist, each such
+// turn has one line.
 func (s *summarize) compress(c *commit) error {
 	w := s.runner.Windows
 	to := int(c.s.Turn.Number) - max(w.FullDetailTurns, w.RetentionWindow)

@@ -18,13 +18,13 @@ type think struct {
 	carried bool
 }
 
-// carried is a plan that came with Understand's answer, and what it was held to.
+// carried is a plan that came with Understand's answer, and the input it was checked against.
 type carried struct {
 	in  nodes.ThinkInput
 	out *nodes.ThinkOutput
 }
 
-// carried is nil for a plan that does not fit what is known since.
+// carried returns nil for a plan that does not fit what is known by now.
 func (s *state) carried(prompts Prompts, plan *nodes.ThinkOutput) (*carried, error) {
 	in, err := s.thinkInput(prompts)
 	if err != nil {
@@ -95,7 +95,7 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, refs: t.in.Refs, home: t.runner.home, table: t.runner.table}), nil
 }
 
-// home is the subdomain in which refs of a type are read for a step: the step's own, where it can see their table.
+// home is the subdomain in which a step reads refs of a type: its own, if that can see their table.
 func (r *Runner) home(entityType, subdomain string) string {
 	entity := r.Domain.ByType(entityType)
 	if entity == nil || r.sees(subdomain, entity.Table) {
@@ -108,7 +108,7 @@ func (r *Runner) home(entityType, subdomain string) string {
 	return subdomain
 }
 
-// table is that of a type; "" for an unknown one.
+// table is a type's table; "" for an unknown type.
 func (r *Runner) table(entityType string) string {
 	if entity := r.Domain.ByType(entityType); entity != nil {
 		return entity.Table

@@ -24,14 +24,13 @@ type understand struct {
 	runner  *Runner
 	in      nodes.UnderstandInput
 	out     *nodes.UnderstandOutput
-	began   time.Time // the turn, where the user is
+	began   time.Time // when the turn began, in the user's time zone
 	asker   crud.Asker
-	clicked *answered     // the open question and the option that the user clicked; nil for an answer in words
-	recall  crud.Prepared // the search of the past that the message asks for; no calls for none
+	clicked *answered     // the open question and the clicked option; nil for an answer in words
+	recall  crud.Prepared // the search of the past that the message asks for; empty for none
 }
 
-// applyInputs commits what the user changed and pointed at before any model sees
-// the turn, once: a rerun finds it done.
+// applyInputs commits the user's changes and mentions once, before any model sees the turn. A rerun finds it done.
 func (r *Runner) applyInputs(ctx context.Context, d delivery) error {
 	q := db.New()
 
@@ -65,8 +64,8 @@ func (r *Runner) applyInputs(ctx context.Context, d delivery) error {
 	})
 }
 
-// notice keeps what could not be applied as failed results of step 0, where the
-// nodes of this turn see it and the reply can say so.
+// notice stores what could not be applied as failed results of step 0: this turn's nodes see them, and the reply can
+// mention them.
 func notice(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, notices []string) error {
 	if len(notices) == 0 {
 		return nil
@@ -103,7 +102,7 @@ func (u *understand) prepare(s *state) (err error) {
 }
 
 func (u *understand) frame() *nodes.Frame {
-	if u.out != nil { // what the turn is for is known
+	if u.out != nil { // the purpose of the turn is known
 		return nil
 	}
 
@@ -170,14 +169,14 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 
 	m := afterUnderstand(u.out, after)
 	if m.next == nodeThink && len(u.recall.Calls()) == 0 {
-		// The plan waits here to be followed, unless something was asked or looked up first.
+		// The plan waits here to be followed, unless a question or a search comes first.
 		c.output = nodes.TogetherOutput{UnderstandOutput: *u.out, Plan: u.out.Think}
 	}
 
 	return m, nil
 }
 
-// changes says what of the view the effects may change.
+// changes says which parts of the view the effects may change.
 func (u *understand) changes(c *commit) {
 	curation := &u.out.Curation
 	c.lasting = len(u.out.Constraints) > 0 || curation.ClearAll
@@ -187,8 +186,7 @@ func (u *understand) changes(c *commit) {
 	c.changed.Registry = c.changed.Curation || len(u.mentioned()) > 0 || len(u.recall.Calls()) > 0
 }
 
-// consent weighs the answer to a question. What the user has approved is carried out
-// by code.
+// consent evaluates the answer to a question. Code carries out what the user approved.
 func (u *understand) consent(c *commit, after *understood, q *db.QuestionAnswerRow) error {
 	a, err := newAnswered(q.Kind, q.Payload, u.clicked.option())
 	if err != nil {
@@ -202,7 +200,7 @@ func (u *understand) consent(c *commit, after *understood, q *db.QuestionAnswerR
 	return nil
 }
 
-// search looks the past up for Think, as a call of step 0. What is wrong with the search stands in its result.
+// search searches the past for Think, as a call of step 0. An error in the search is part of its result.
 func (u *understand) search(ctx context.Context, c *commit) error {
 	if len(u.recall.Calls()) == 0 {
 		return nil
@@ -215,8 +213,7 @@ func (u *understand) search(ctx context.Context, c *commit) error {
 	return err
 }
 
-// answer closes the open question. Understand says whether the message answers
-// it; a short message alone does not.
+// answer closes the open question. Understand decides whether the message answers it; a short message alone does not.
 func (u *understand) answer(ctx context.Context, c *commit) (*db.QuestionAnswerRow, error) {
 	answered, err := c.q.QuestionAnswer(ctx, c.tx, &db.QuestionAnswerParams{
 		SessionID: c.s.Turn.SessionID, TurnNumber: c.s.Turn.Number,
@@ -231,7 +228,7 @@ func (u *understand) answer(ctx context.Context, c *commit) (*db.QuestionAnswerR
 	return answered, nil
 }
 
-// curate applies what Understand decided about the registry, a fresh start first.
+// curate applies Understand's decisions about the registry, a fresh start first.
 func (u *understand) curate(ctx context.Context, c *commit) error {
 	reg := c.registry()
 	curation := u.out.Curation
@@ -278,7 +275,7 @@ func (u *understand) curate(ctx context.Context, c *commit) error {
 	return nil
 }
 
-// draftsChanged are the drafts to be forgotten that their user has changed since this was decided.
+// draftsChanged returns the drafts to be forgotten that their user has changed since this was decided.
 func (u *understand) draftsChanged(ctx context.Context, c *commit, reg *registry.Registry) ([]string, error) {
 	if len(u.out.Curation.Forget) == 0 {
 		return nil, nil
@@ -297,7 +294,7 @@ func (u *understand) draftsChanged(ctx context.Context, c *commit, reg *registry
 	return changed, nil
 }
 
-// mentioned are the refs that the message means without doubt.
+// mentioned returns the refs that the message means unambiguously.
 func (u *understand) mentioned() []string {
 	var refs []string
 	for _, m := range u.out.Mentions {
@@ -309,8 +306,7 @@ func (u *understand) mentioned() []string {
 	return refs
 }
 
-// lenient lets a curation pass that has lost its object since the model saw it:
-// the row was deleted meanwhile, and the turn must not fail for that.
+// lenient ignores a curation whose row was deleted after the model saw it: the turn must not fail for that.
 func lenient(err error) error {
 	if _, gone := errors.AsType[*registry.RefError](err); gone || errors.Is(err, registry.ErrRefused) {
 		return nil
@@ -328,7 +324,7 @@ func confidence(c *float64) *float32 {
 	return &clamped
 }
 
-// quick is where rows of a type are read, and how people call them.
+// quick returns the subdomain in which rows of a type are read, and the type's plural.
 func (r *Runner) quick(entityType string) (subdomain, plural string) {
 	entity := r.Domain.Entity(entityType)
 	if entity == nil {
@@ -341,7 +337,7 @@ func (r *Runner) quick(entityType string) (subdomain, plural string) {
 	return "", ""
 }
 
-// approvedSubdomain is that of the first call that was approved.
+// approvedSubdomain is the subdomain of the first approved call.
 func (r *Runner) approvedSubdomain(calls []crud.ApprovedCall) string {
 	if len(calls) > 0 {
 		if subdomain, _ := r.quick(calls[0].EntityType); subdomain != "" {

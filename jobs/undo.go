@@ -19,26 +19,26 @@ import (
 	"alfred/registry"
 )
 
-// A turn that takes another one back goes its own way through the graph: understand, act, reply, summarize, and code
-// decides in all of them. Where the user asked for it in words, Understand's model has said so, and that is all a model
-// has to do with it.
+// A turn that undoes another takes its own path through the graph: understand, act, reply, summarize, with code
+// deciding in all of them. If the user asked in words, Understand's model recognizes the request, and that is all a
+// model does.
 
-// UndoParams asks to take back what a turn wrote. Only TurnID is required.
+// UndoParams asks to undo what a turn wrote. Only TurnID is required.
 type UndoParams struct {
 	TurnID         uuid.UUID
-	IdempotencyKey string // a second request with the same key gives the first one's turn
+	IdempotencyKey string // a second request with the same key returns the first one's turn
 	IfBusy         string // one of the IfBusy constants; "" is IfBusyEnqueue
 }
 
-// Undo is the turn that takes another one back.
+// Undo is the turn that undoes another one.
 type Undo struct {
 	Enqueued
 
 	SessionID uuid.UUID
 }
 
-// UndoTurn enqueues a turn that takes another one back, inside the caller's transaction. Whether the rows are still as
-// that one left them shows when it runs; its reply says so.
+// UndoTurn enqueues a turn that undoes another one, inside the caller's transaction. Whether the rows are still as that
+// turn left them is checked when it runs; its reply says so.
 //
 // Errors: [ErrTurnNotFound], [CannotUndoError], and those of [EnqueueTurn].
 func UndoTurn(ctx context.Context, tx pgx.Tx, params UndoParams) (*Undo, error) {
@@ -52,14 +52,14 @@ func UndoTurn(ctx context.Context, tx pgx.Tx, params UndoParams) (*Undo, error) 
 	return &Undo{Enqueued{TurnID: row.TurnID, Number: int(row.Number), Status: row.Status, Existing: row.Existing}, row.SessionID}, nil
 }
 
-// undoing is what a turn takes back.
+// undoing is what a turn undoes.
 type undoing struct {
-	turn   *uuid.UUID // nil where the user said it in words: number, or the last that wrote
+	turn   *uuid.UUID // nil if the user asked in words: then number, or the last turn that wrote
 	number *int32
-	agreed bool // to what the assistant may not do unasked
+	agreed bool // to changes that otherwise need approval
 }
 
-// undoing is what this turn takes back, nil for most.
+// undoing returns what this turn undoes, nil for most.
 func (s *state) undoing() (*undoing, error) {
 	if payload := s.approved(); payload != nil {
 		return undoApproved(payload)
@@ -79,7 +79,7 @@ func (s *state) undoing() (*undoing, error) {
 	return u, nil
 }
 
-// undoApproved is the undo that an approval's payload is about, nil for another.
+// undoApproved is the undo in an approval's payload, nil if it is about something else.
 func undoApproved(payload json.RawMessage) (*undoing, error) {
 	var approval crud.Approval
 	if err := json.Unmarshal(payload, &approval); err != nil {
@@ -96,7 +96,7 @@ func undoApproved(payload json.RawMessage) (*undoing, error) {
 	return &undoing{turn: &id, agreed: true}, nil
 }
 
-// takeBack is the one decision of the step that undoes.
+// takeBack is the single decision of the step that undoes.
 func (a *act) takeBack(ctx context.Context, c *commit) (move, error) {
 	c.permitted, c.reload = true, true
 	target, err := c.q.TurnUndoTarget(ctx, c.tx, &db.TurnUndoTargetParams{
@@ -131,7 +131,7 @@ func (a *act) takeBack(ctx context.Context, c *commit) (move, error) {
 	}, err
 }
 
-// cannotUndo says why a turn cannot be taken back, "" if it may.
+// cannotUndo says why a turn cannot be undone, "" if it can.
 func cannotUndo(target *db.TurnUndoTargetRow) string {
 	switch {
 	case target == nil || target.Undo == nil:
@@ -145,7 +145,7 @@ func cannotUndo(target *db.TurnUndoTargetRow) string {
 	}
 }
 
-// undone words what an undo came to, by the names of the rows. Rows that belong to others are counted.
+// undone words the result of an undo, by the names of the rows. Child rows are only counted.
 func (r *Runner) undone(ctx context.Context, c *commit, outcome *crud.Outcome) (string, error) {
 	verbs := map[string]string{registry.ActionDeletedUser: "deleted", registry.ActionCreatedUser: "brought back", registry.ActionUpdatedUser: "set back"}
 	var parts []string
@@ -187,7 +187,7 @@ func (r *Runner) undone(ctx context.Context, c *commit, outcome *crud.Outcome) (
 	return strings.Join(parts, "; "), nil
 }
 
-// belongs says that rows of the type stand in rows of another type that the outcome tells of too.
+// belongs reports whether rows of this type are children of another type in the outcome.
 func (r *Runner) belongs(e *domain.Entity, outcome *crud.Outcome) bool {
 	return slices.ContainsFunc(outcome.Results, func(other crud.Result) bool {
 		parent := r.Domain.Entity(other.EntityType)
@@ -204,7 +204,7 @@ func nounOf(e *domain.Entity, rows int) string {
 	return e.Plural
 }
 
-// tookBack is what the reply of such a turn says: what its step came to, or what it has to ask. False for other turns.
+// tookBack is the reply of such a turn: what its step achieved, or what it has to ask. False for other turns.
 func (s *state) tookBack() (string, bool, error) {
 	u, err := s.undoing()
 	if u == nil || err != nil || len(s.Steps) == 0 {

@@ -20,7 +20,7 @@ import (
 	"alfred/pg"
 )
 
-// worker hands the jobs of one node to the runner. All five nodes are worked alike.
+// worker hands the jobs of one node to the runner. All five nodes are worked the same way.
 type worker[A turnArgs] struct {
 	river.WorkerDefaults[A]
 
@@ -32,7 +32,7 @@ func (w *worker[A]) NextRetry(job *river.Job[A]) time.Time {
 	return w.runner.clock.Now().Add(pause(job.Attempt))
 }
 
-// Timeout implements river.Worker: none, each node has its own for its run alone.
+// Timeout implements river.Worker. It returns none: each node bounds its own run.
 func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return -1 }
 
 // Work implements river.Worker.
@@ -43,7 +43,7 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	})
 }
 
-// delivery is one delivery of a job of a turn.
+// delivery is one delivery of a turn's job.
 type delivery struct {
 	TurnArgs
 
@@ -53,7 +53,7 @@ type delivery struct {
 	snoozes int
 	// handedOn: River does not know that this worker has the job (handoff.go).
 	handedOn bool
-	// carried is the turn's view as the decision before left it; nil: it is loaded.
+	// carried is the turn's view after the previous decision; nil: it must be loaded.
 	carried *view.View
 }
 
@@ -61,18 +61,18 @@ type delivery struct {
 type decision interface {
 	// prepare builds the input from the view.
 	prepare(s *state) error
-	// frame is the prepared input's frame, or nil when code decides and no model is asked.
+	// frame returns the prepared input's frame, or nil if code decides and no model is asked.
 	frame() *nodes.Frame
 	// run makes the decision. No transaction is open.
 	run(ctx context.Context, model llm.Model) error
-	// fence queues the statements that begin the commit. They set c.passed, unless the turn has moved on.
+	// fence queues the statements that begin the commit. They set c.passed unless the turn has moved on.
 	fence(first *pg.Batch, c *commit)
-	// effects writes what the decision causes and says what follows. It sets c.output.
+	// effects writes the decision's effects and returns what follows. It sets c.output.
 	effects(ctx context.Context, c *commit) (move, error)
 }
 
-// work makes the decisions of a turn, one after the other: each commit hands the next job on to this goroutine. A node
-// that fails leaves its job to the queue.
+// work makes a turn's decisions one after the other: each commit hands the next job to this goroutine. A node that
+// fails returns its job to the queue.
 func (r *Runner) work(ctx context.Context, d *delivery) error {
 	for {
 		next, err := r.workOne(ctx, *d)
@@ -83,7 +83,8 @@ func (r *Runner) work(ctx context.Context, d *delivery) error {
 	}
 }
 
-// workOne makes one decision and settles its job, whatever happens. It returns the next job if there is one to go on with.
+// workOne makes one decision and settles its job, whatever happens. It returns the next job if this worker continues
+// with it.
 func (r *Runner) workOne(ctx context.Context, d delivery) (*delivery, error) {
 	ctx, leave := r.runs.enter(ctx, d.TurnID)
 	defer leave()
@@ -126,7 +127,7 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 	return next, err
 }
 
-// ask makes a decision on what the prompts show of the view.
+// ask makes a decision from the view that the prompts show.
 func (r *Runner) ask(ctx context.Context, d delivery, s *state, prompts Prompts, report *report) (decision, *recorder, error) {
 	dec := r.decision(d)
 	s.prompts = prompts
@@ -139,7 +140,7 @@ func (r *Runner) ask(ctx context.Context, d delivery, s *state, prompts Prompts,
 	return dec, rec, err
 }
 
-// run asks the model. Its answers are stored by the recorder as they arrive.
+// run asks the model. The recorder stores its answers as they arrive.
 func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*recorder, error) {
 	var err error
 	if s.until, err = r.until(ctx, d, s); err != nil {
@@ -166,15 +167,15 @@ func (r *Runner) run(ctx context.Context, d delivery, s *state, dec decision) (*
 	return rec, err
 }
 
-// settle turns the error of a job into its fate. It is the only place that logs.
+// settle decides what happens to a job given its error. It is the only place that logs jobs.
 func (r *Runner) settle(ctx context.Context, d delivery, report *report, err error) error {
 	o := judge(err, d.attempt, d.snoozes)
 	if report.s != nil && !report.s.until.IsZero() {
-		o.after = min(o.after, max(time.Until(report.s.until), 0)) // the turn ends in time, whatever pause was asked for
+		o.after = min(o.after, max(time.Until(report.s.until), 0)) // the turn ends in time, whatever pause was requested
 	}
 	if o.verdict == verdictFail {
 		if failErr := r.fail(ctx, d, o); failErr != nil {
-			// The job is tried again; once its attempts are spent, the scan fails the turn.
+			// The job is retried; once its attempts are used up, the scan fails the turn.
 			err, o = errors.Join(err, failErr), outcome{verdict: verdictRetry}
 		}
 	}
@@ -198,8 +199,8 @@ func (r *Runner) settle(ctx context.Context, d delivery, report *report, err err
 	return err
 }
 
-// fail ends the turn, if it still stands where this job found it. A summary that
-// cannot be made is replaced by the facts: the turn has succeeded already.
+// fail ends the turn if it is still where this job found it. A summary that fails is replaced by one made from facts:
+// the turn has already succeeded.
 func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
@@ -237,7 +238,7 @@ func (r *Runner) fail(ctx context.Context, d delivery, o outcome) error {
 	return nil
 }
 
-// report is the one log line of a job.
+// report is a job's log line.
 type report struct {
 	delivery
 

@@ -12,29 +12,27 @@ const (
 	RoleAssistant = "assistant"
 )
 
-// Model answers one request. Implementations are safe for concurrent use and
-// give up as soon as ctx is done.
+// Model answers one request. Implementations are safe for concurrent use and return as soon as ctx is done.
 type Model interface {
-	// Generate returns the whole answer. While it arrives, text is also handed
+	// Generate returns the whole answer. While it arrives, text is also passed
 	// piece by piece to req.OnDelta, if that is set.
 	//
-	// Errors are *Error. A Response that comes with an error holds what arrived
-	// before it, above all the tokens that are billed all the same. When ctx was
-	// cancelled, errors.Is(err, context.Canceled) holds.
+	// Errors are *Error. A Response returned with an error holds what arrived before
+	// it, in particular the tokens, which are billed anyway. If ctx was cancelled,
+	// errors.Is(err, context.Canceled) holds.
 	Generate(ctx context.Context, req *Request) (*Response, error)
 }
 
-// Prepare fills in what req leaves open and model is configured with (temperature,
-// token limit). Who records requests calls it first, so that the record is what was
-// sent; Generate does the same on a copy.
+// Prepare fills in what req leaves open and model has configured (temperature, token limit). Code that records requests
+// calls it first, so that the record is what was sent; Generate does the same on a copy.
 func Prepare(model Model, req *Request) {
 	if preparer, ok := model.(interface{ Prepare(req *Request) }); ok {
 		preparer.Prepare(req)
 	}
 }
 
-// Request is what a model gets. Its JSON form is stored as llm_calls.request,
-// the same for every provider, and holds no identifier of the database.
+// Request is a model's input. Its JSON form is stored as llm_calls.request, the same for every provider, and contains
+// no database identifiers.
 type Request struct {
 	System      string          `json:"system"`
 	Messages    []Message       `json:"messages"`
@@ -44,14 +42,13 @@ type Request struct {
 	Temperature *float64        `json:"temperature,omitempty"`
 	MaxTokens   int             `json:"max_tokens,omitempty"`
 
-	// Input is the node's typed input, what the messages say as data. Only a model
-	// that runs in this process may read it: no provider sends it, no record holds it.
+	// Input is the node's typed input: the messages' content as data. Only an in-process model may read it; it is
+	// neither sent nor recorded.
 	Input any `json:"-"`
-	// Node is the node that asks. Together with Turn, Step and Call it lets the
-	// script model find its entry; no provider sends any of them.
+	// Node is the node that asks. With Turn, Step and Call it lets the script model find its entry; no provider sends
+	// any of them.
 	Node string `json:"-"`
-	// Holds are further nodes whose decisions the answer may hold besides that of Node,
-	// each below its name.
+	// Holds are other nodes whose decisions the answer may contain, each under its name.
 	Holds []string `json:"-"`
 	// Turn is the number of the turn within its session, from 1.
 	Turn int `json:"-"`
@@ -59,23 +56,21 @@ type Request struct {
 	Step int `json:"-"`
 	// Call counts the node's decisions in this turn (for act: in this step), from 1.
 	Call int `json:"-"`
-	// Ordinal counts this node's decisions over the whole turn, from 1. It equals
-	// Call but for act, whose Call starts again with each step.
+	// Ordinal counts this node's decisions over the whole turn, from 1. It equals Call except in act, whose Call
+	// restarts with each step.
 	Ordinal int `json:"-"`
-	// Attempt counts the requests made for one decision, from 1; above 1 it is a
-	// repair round.
+	// Attempt counts the requests made for one decision, from 1; above 1 it is a repair round.
 	Attempt int `json:"-"`
 	// OnDelta receives streamed text; nil asks for no streaming.
 	OnDelta func(text string) `json:"-"`
-	// OnFailed, if set, is told of a call that failed and that the model itself makes
-	// up for: by asking a second provider, or the same without a parameter.
+	// OnFailed, if set, is called for a failed call that the model itself recovers from, by asking a second provider or
+	// by leaving out a parameter.
 	OnFailed func(response *Response, err error, took time.Duration) `json:"-"`
-	// OnRefused, if set, is told when the answer to this request turned out to be
-	// unusable.
+	// OnRefused, if set, is called if the answer to this request turned out to be unusable.
 	OnRefused func() `json:"-"`
 }
 
-// Failed tells OnFailed of a call that began at started.
+// Failed calls OnFailed for a call that began at started.
 func (r *Request) Failed(response *Response, err error, started time.Time) {
 	if r.OnFailed != nil {
 		r.OnFailed(response, err, time.Since(started))
@@ -86,7 +81,8 @@ func (r *Request) Failed(response *Response, err error, started time.Time) {
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
-	// Stable is how many bytes of Content the next prompts begin with too, which a provider may be told to keep; 0 for none.
+	// Stable is how many leading bytes of Content the next prompts share, which a provider may be told to cache; 0 for
+	// none.
 	Stable int `json:"-"`
 }
 
@@ -101,21 +97,19 @@ type Tool struct {
 type Response struct {
 	Text      string     `json:"text,omitempty"`
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
-	// Model is the name the provider reports, else the one asked for.
+	// Model is the name the provider reports, else the requested one.
 	Model    string `json:"model"`
 	Provider string `json:"provider"`
 	Usage    Usage  `json:"usage"`
 }
 
-// ToolCall is one function call in an answer. Args is what the model wrote and
-// may be anything, valid JSON or not.
+// ToolCall is one function call in an answer. Args is what the model wrote, possibly invalid JSON.
 type ToolCall struct {
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
 }
 
-// MarshalJSON writes Args that are no JSON as a string, so that an answer can be
-// stored whatever the model wrote.
+// MarshalJSON encodes invalid Args as a string, so that an answer can be stored whatever the model wrote.
 func (c ToolCall) MarshalJSON() ([]byte, error) {
 	type plain ToolCall
 	if json.Valid(c.Args) {

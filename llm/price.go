@@ -12,8 +12,8 @@ import (
 //go:embed prices.json
 var defaultPrices []byte
 
-// releaseSuffix is what providers append to a model's name for one release of it:
-// gpt-4.1-2025-04-14, claude-sonnet-4-5-20250929, gemini-2.5-flash-001.
+// releaseSuffix matches the suffix that identifies a release of a model: gpt-4.1-2025-04-14,
+// claude-sonnet-4-5-20250929, gemini-2.5-flash-001.
 var releaseSuffix = regexp.MustCompile(`(-\d{4}-\d{2}-\d{2}|-\d{8}|-\d{3}|-latest)$`)
 
 // Price is what a model costs, in US dollars per million tokens.
@@ -35,8 +35,8 @@ func DefaultPrices() (Prices, error) {
 	return prices, nil
 }
 
-// With returns a copy of p in which the table read from r wins. r has the form of
-// prices.json: {"model": {"input": 2, "cached": 0.5, "output": 8}}.
+// With returns a copy of p overridden by the table read from r. r has the format of prices.json: {"model": {"input": 2,
+// "cached": 0.5, "output": 8}}.
 func (p Prices) With(r io.Reader) (Prices, error) {
 	merged := maps.Clone(p)
 	decoder := json.NewDecoder(r)
@@ -47,9 +47,8 @@ func (p Prices) With(r io.Reader) (Prices, error) {
 	return merged, nil
 }
 
-// Cost returns the price of usage in US dollars. A model that is not in the table
-// costs 0 and is reported as not known, so that nobody takes the 0 for a price.
-// Writing to a provider's prompt cache counts as plain input.
+// Cost returns the price of usage in US dollars. An unlisted model costs 0 and is reported as not known, so that nobody
+// mistakes the 0 for a price. Writing to a provider's prompt cache counts as plain input.
 func (p Prices) Cost(model string, usage Usage) (usd float64, known bool) {
 	price, known := p[model]
 	if !known {

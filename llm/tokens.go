@@ -5,8 +5,7 @@ import "unicode/utf8"
 // runesPerToken is the usual ratio for English; tokenizers differ by a quarter.
 const runesPerToken = 4
 
-// EstimateTokens estimates how many tokens text costs, where no provider counts
-// them.
+// EstimateTokens estimates a text's tokens, for when no provider counts them.
 func EstimateTokens(text string) int {
 	return (utf8.RuneCountInString(text) + runesPerToken - 1) / runesPerToken
 }

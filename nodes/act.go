@@ -11,10 +11,9 @@ import (
 // maxCalls bounds one decision; a batch of rows is one call.
 const maxCalls = 20
 
-// Act makes one decision of one step: tool calls, the step's end, a question, or
-// why it cannot go on. Which tools exist is decided by the step's type; a call of
-// another is passed on, to fail as a call. Answers that stay unusable end the step,
-// not the turn.
+// Act makes one decision of one step: tool calls, the step's end, a question, or why it cannot go on. The step's type
+// determines which tools exist; a call of any other is passed on, to fail as a call. Answers that remain unusable end
+// the step, not the turn.
 func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) {
 	tools, err := in.tools()
 	if err != nil {
@@ -38,8 +37,7 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 	return out, err
 }
 
-// claimsNothing says that a write step is to end though none of its calls has
-// changed anything.
+// claimsNothing reports whether a write step is about to end although none of its calls changed anything.
 func (in *ActInput) claimsNothing(o *ActOutput) bool {
 	return in.StepType == "write" && !in.Changed && o.StepComplete != nil && len(o.Calls) == 0
 }

@@ -12,28 +12,28 @@ import (
 	"alfred/llm"
 )
 
-// maxRepairs is how often a model may mend one answer.
+// maxRepairs is how often a model may repair one answer.
 const maxRepairs = 2
 
 // maxAnswer bounds an answer in bytes: a runaway model must not fill the tables.
 const maxAnswer = 1 << 20
 
-// question is one decision put to a model: how it is asked and how its answer is
-// read. read returns a complaint in words the model can act on.
+// question is one decision put to a model: how it is asked and how its answer is read. read returns a complaint that
+// the model can act on.
 type question[T any] struct {
 	node   string
-	prompt string   // of the instructions; "" for the node's own
-	holds  []string // further nodes whose decisions the answer may hold
+	prompt string   // name of the instructions; "" for the node's own
+	holds  []string // other nodes whose decisions the answer may contain
 	frame  Frame
-	input  any // the node's own input, for models in the process
+	input  any // the node's own input, for in-process models
 	schema *schema
 	tools  []llm.Tool
 	read   func(*llm.Response) (*T, error)
-	// shorter, if set, is asked instead when an answer did not arrive whole.
+	// shorter, if set, is asked instead after an answer was cut off.
 	shorter *question[T]
 }
 
-// complaint is what is wrong with an answer, told to the model in a repair round.
+// complaint describes what is wrong with an answer, for the model to repair.
 type complaint struct{ text string }
 
 func (c *complaint) Error() string { return c.text }
@@ -42,10 +42,8 @@ func complainf(format string, args ...any) error {
 	return &complaint{text: fmt.Sprintf(format, args...)}
 }
 
-// ask puts the question and, while the answer is malformed, asks again with the
-// complaint. It returns the last readable answer together with an *llm.Error of
-// kind invalid_output when no round was without complaint; the answer then is
-// what read could make of it, or nil.
+// ask puts the question and, while the answer is malformed, asks again with the complaint. If no round succeeds, it
+// returns an *llm.Error of kind invalid_output together with whatever read made of the last answer, or nil.
 func ask[T any](ctx context.Context, model llm.Model, q question[T]) (*T, error) {
 	req, err := q.request()
 	if err != nil {
@@ -118,7 +116,7 @@ func (q *question[T]) request() (*llm.Request, error) {
 	return req, nil
 }
 
-// shared are the first blocks, which other prompts of the turn and of the next one begin with too.
+// shared returns the leading blocks that other prompts of this turn and the next also begin with.
 func (f *Frame) shared() []Block {
 	n := 0
 	for n < len(f.Blocks) && slices.Contains([]string{"session_context", "conversation_history", "turn_narrative", "prior_turn_context"}, f.Blocks[n].Tag) {
@@ -127,8 +125,7 @@ func (f *Frame) shared() []Block {
 	return f.Blocks[:n]
 }
 
-// withComplaint copies the request, so that the record of the first round stays
-// what was sent.
+// withComplaint copies the request, so that the record of the first round stays what was sent.
 func withComplaint(req *llm.Request, resp *llm.Response, problem error) *llm.Request {
 	next := *req
 	if unusable, ok := errors.AsType[*llm.Error](problem); ok {
@@ -147,8 +144,8 @@ func withComplaint(req *llm.Request, resp *llm.Response, problem error) *llm.Req
 	return &next
 }
 
-// calledText quotes calls to their model. They stand in the user's words, because a
-// model copies as text what it finds as text among its own.
+// calledText quotes calls back to the model that made them. They go into the user message, because models copy whatever
+// text they find among their own.
 func calledText(resp *llm.Response) string {
 	if len(resp.ToolCalls) == 0 {
 		if clipAnswer(resp.Text) == "" {
@@ -173,8 +170,7 @@ func clipAnswer(text string) string {
 	return text
 }
 
-// faults collects what is wrong with an answer, so that it is told all at once and
-// costs one repair round.
+// faults collects everything wrong with an answer, so that one repair round can fix it all.
 type faults []string
 
 func (f *faults) addf(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
@@ -192,7 +188,7 @@ func (f *faults) err() error {
 	return &complaint{text: strings.Join(*f, "; ")}
 }
 
-// decode reads one JSON object into out, putting right what can only mean one thing.
+// decode reads one JSON object into out, correcting what is unambiguous.
 func decode(data []byte, out any) error {
 	if err := answer.Decode(data, out); err != nil {
 		return complainf("%s", err.Error())
@@ -200,8 +196,7 @@ func decode(data []byte, out any) error {
 	return nil
 }
 
-// oneOf completes an empty value with fallback and complains about one that is
-// not in the list.
+// oneOf replaces an empty value by fallback and complains about a value that is not allowed.
 func oneOf(field string, value *string, fallback string, allowed ...string) error {
 	if *value == "" {
 		*value = fallback

@@ -7,14 +7,14 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// carriable are the tools whose calls a plan may write out, by the type of step.
+// carriable lists the tools whose calls a plan may write out, by step type.
 var carriable = map[string][]string{
 	"read":  {ToolRead},
 	"write": {ToolCreate, ToolUpdate, ToolDelete},
 }
 
-// CarriedCalls are the calls that the planner wrote out for a step, in the form in which Act calls
-// its tools; none where one of them is no call that a plan may write out, for then Act decides.
+// CarriedCalls returns the calls that the planner wrote out for a step, in Act's form. If a plan may not write out one
+// of them, it returns none, and Act decides.
 func (s *Step) CarriedCalls() []Call {
 	calls := make([]Call, 0, len(s.Calls))
 	for _, raw := range s.Calls {
@@ -27,7 +27,7 @@ func (s *Step) CarriedCalls() []Call {
 	return calls
 }
 
-// placeCalls moves the calls into their steps. One that names no step leaves all to Act.
+// placeCalls moves the calls into their steps. If one names no step, all are left to Act.
 func (o *ThinkOutput) placeCalls() {
 	calls := o.Calls
 	o.Calls = nil
@@ -45,7 +45,7 @@ func (o *ThinkOutput) placeCalls() {
 	}
 }
 
-// carriedCall reads a call whose arguments stand beside the tool's name, or below args.
+// carriedCall reads a call whose arguments are either beside the tool's name or under args.
 func carriedCall(raw json.RawMessage) (Call, bool) {
 	fields := map[string]any{}
 	if decode(raw, &fields) != nil {
@@ -70,8 +70,8 @@ func carriedCall(raw json.RawMessage) (Call, bool) {
 	return Call{Tool: tool, Args: args}, err == nil && tool != "" && fields["table"] != nil
 }
 
-// plannedCall is the schema of one call in a plan: the arguments of all tools that it may
-// name, side by side, because a schema that strict modes take has no alternatives of objects.
+// plannedCall is the schema of one call in a plan: the arguments of all tools it may name, side by side, because strict
+// schemas cannot express alternatives of objects.
 func plannedCall() *jsonschema.Schema {
 	return object(fields{
 		"step": integer("Number of the step, from 1."),

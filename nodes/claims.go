@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// A claim is a sentence that says that something was done. Models write them whether
-// it was or not, so code holds the common forms against what the turn did. Sentences
-// that deny, ask, offer or look back are none. Other languages pass: below every reply
-// to a turn that wrote, the rows themselves are shown.
+// A claim is a sentence stating that something was done. Models write such sentences whether it is true or not, so code
+// checks the common forms against what the turn did. Denials, questions, offers and references to the past are not
+// claims. Claims in other languages go undetected, but every reply to a turn that wrote is followed by the rows
+// themselves.
 
 var (
 	sentences = regexp.MustCompile(`[^.!?\n]+[.!?\n]?`)
@@ -17,7 +17,7 @@ var (
 	saved     = regexp.MustCompile(`(?i)(?:\b(?:i|we)(?:'ve|’ve| have)?(?: now| just| also)? |\b(?:is|are|was|were|has been|have been|been)(?: now| just| also| all)? |^\W*(?:(?:done|all set|great|ok(?:ay)?)\W+)?)(saved|deleted|removed|stored|scheduled|booked|marked|renamed|created|added|updated|changed)\b`)
 )
 
-// bears says that a claim is borne out: some by a draft or a decision as well.
+// bears reports whether a claim is true. For some verbs, a draft or a decision suffices.
 func (d Done) bears(verb string) bool {
 	switch strings.ToLower(verb) {
 	case "created", "added", "updated", "changed", "renamed", "removed", "marked", "scheduled":
@@ -27,7 +27,7 @@ func (d Done) bears(verb string) bool {
 	}
 }
 
-// unborne is the first sentence that claims what was not done, "" for none.
+// unborne returns the first sentence that claims something the turn did not do, "" for none.
 func (d Done) unborne(text string) string {
 	if d.Wrote {
 		return ""

@@ -9,9 +9,8 @@ import (
 	"alfred/llm"
 )
 
-// cleaned is an answer without what Postgres cannot hold: NUL, broken UTF-8 and, in
-// JSON, escapes that stand for NUL or for half a surrogate pair. It is done once,
-// where an answer is read, so that no field of any output can fail a commit.
+// cleaned removes from an answer what Postgres cannot store: NUL, invalid UTF-8 and, in JSON, escapes for NUL or half a
+// surrogate pair. It runs once, where an answer is read, so that no field of any output can fail a commit.
 func cleaned(resp *llm.Response, structured bool) *llm.Response {
 	clean := *resp
 	clean.Text = cleanText(resp.Text)
@@ -31,8 +30,7 @@ func cleanText(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD")
 }
 
-// cleanEscapes works on JSON that may not be valid: an answer is mended by whoever
-// reads it, not here.
+// cleanEscapes works on JSON that may be invalid: whoever reads the answer repairs it, not this function.
 func cleanEscapes(text string) string {
 	if !strings.Contains(text, `\u`) {
 		return text
@@ -56,8 +54,7 @@ func cleanEscapes(text string) string {
 	return out.String() + text
 }
 
-// cleanEscape returns what stands for the escape that text begins with, and how
-// much of text it replaces.
+// cleanEscape returns the replacement for the escape at the start of text, and how much of text it replaces.
 func cleanEscape(text, escape string) (kept string, length int) {
 	code, ok := codeUnit(escape)
 	switch {

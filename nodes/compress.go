@@ -8,9 +8,8 @@ import (
 	"alfred/llm"
 )
 
-// Compress writes two short texts for a range of older turns, in one answer. Errors worth a
-// retry are returned, since nobody waits, and a text too long for the model, which
-// may fit when it is cut; any other failure gives the fallback.
+// Compress writes two short texts for a range of older turns, in one answer. Retryable errors are returned, since
+// nobody waits, and so is a prompt that is too long, which may fit when cut; any other failure yields the fallback.
 func Compress(ctx context.Context, model llm.Model, in CompressInput) (*CompressOutput, error) {
 	s, err := schemaOf[CompressOutput]("compress", nil)
 	if err != nil {
@@ -34,7 +33,7 @@ func Compress(ctx context.Context, model llm.Model, in CompressInput) (*Compress
 func readCompress(resp *llm.Response) (*CompressOutput, error) {
 	var given struct {
 		CompressOutput
-		Text string `json:"text"` // one for both
+		Text string `json:"text"` // the same for both
 	}
 	if err := decode([]byte(resp.Text), &given); err != nil {
 		return nil, err

@@ -5,55 +5,54 @@ import (
 	"time"
 )
 
-// Facts are what the blocks of a node's prompt say, as data: for models that run
-// in this process and decide by rules instead of reading. A node has the facts
-// that its prompt has, and the zero value of the others; whoever gets them must
-// not change them, since the prompt is made of the same rows.
+// Facts are the content of a node's prompt as data, for in-process models that decide by rules instead of reading. A
+// node has only the facts its prompt shows, and zero values for the rest. Facts are read-only, since the prompt is
+// built from the same rows.
 type Facts struct {
-	// Message is what the user says now, a mention written as "Label (ref)".
+	// Message is the current message, with mentions written as "Label (ref)".
 	Message string
-	// Today is midnight, in UTC, of the day it is where the user is.
+	// Today is midnight UTC of the user's current date.
 	Today time.Time
-	// Entities are what has a ref, in the order of the registry.
+	// Entities are everything that has a ref, in registry order.
 	Entities []Entity
-	// Discarded are the labels of the drafts that this turn gave up.
+	// Discarded are the labels of the drafts that this turn discarded.
 	Discarded []string
 	// Said are the last turns, oldest first.
 	Said []Exchange
-	// Question was open when the message came, or is what the message answers;
-	// Asked is what this turn ends with asking. Either is nil for none.
+	// Question was open when the message arrived, or is what the message answers; Asked is the question this turn ends
+	// with. Either may be nil.
 	Question, Asked *OpenQuestion
 	// Understood is what Understand made of the message; zero in Understand itself.
 	Understood UnderstandOutput
-	// Constraints are what the user asked to hold, oldest first.
+	// Constraints are the user's constraints, oldest first.
 	Constraints []Holding
-	// Plan are the steps of this turn with what came of them; Results what the
-	// tools returned, in this turn and in the window before it, oldest first.
+	// Plan holds this turn's steps with their outcomes; Results what the tools returned, in this turn and the window
+	// before it, oldest first.
 	Plan    []PlannedStep
 	Results []Result
 }
 
-// Entity is one ref with what is known of its row or its draft.
+// Entity is one ref with what is known about its row or draft.
 type Entity struct {
 	Ref, Type, Label string
 	// Tier is where prompts list it: generated, recent, retained, excluded, or "".
 	Tier string
 	// Action is what last happened to it: read, created, linked, updated:user, ...
 	Action string
-	// Stale is "changed" or "gone" when the row is no longer what was read.
+	// Stale is "changed" or "gone" if the row differs from what was read.
 	Stale    string
-	Pending  bool // a draft, not saved
+	Pending  bool // an unsaved draft
 	Deleted  bool
 	Demoted  bool
-	Promoted bool // a draft that this turn has saved
-	// Created and Touched are the numbers of the turns that met it first and last.
+	Promoted bool // a draft that this turn saved
+	// Created and Touched are the numbers of the turns that first and last touched it.
 	Created, Touched int
-	// Columns are the values read within the window, newest first by column: a
-	// column that is not there is not loaded. Keys of other rows stand as refs.
+	// Columns are the values read within the window, the newest per column; a column that is absent is not loaded. Keys
+	// of other rows appear as refs.
 	Columns map[string]any
-	// Children are the rows below it, by table, each with its own ref as its key.
+	// Children are its child rows, by table, each with its own ref as its key.
 	Children map[string][]map[string]any
-	// Draft is the content of one that is not saved, as `generate` wrote it.
+	// Draft is the content of an unsaved draft, as `generate` wrote it.
 	Draft map[string]any
 }
 
@@ -61,11 +60,11 @@ type Entity struct {
 type Exchange struct {
 	Turn           int
 	Message, Reply string
-	// Refs had to do with the turn; only Understand is told.
+	// Refs touched in the turn; only Understand gets them.
 	Refs []string
 }
 
-// OpenQuestion is something the assistant asked.
+// OpenQuestion is a question the assistant asked.
 type OpenQuestion struct {
 	Kind    string // clarify, disambiguate, propose, ask_user, approve
 	Turn    int
@@ -73,12 +72,12 @@ type OpenQuestion struct {
 	Options []QuestionOption
 }
 
-// QuestionOption is one of the answers to choose from; Ref may be "".
+// QuestionOption is one of the possible answers; Ref may be "".
 type QuestionOption struct {
 	Label, Ref string
 }
 
-// Holding is a constraint in force. Expires is zero when nothing ends it.
+// Holding is a constraint in force. Expires is zero if nothing ends it.
 type Holding struct {
 	Text, Kind, Scope string
 	Value             json.RawMessage
@@ -92,8 +91,8 @@ type PlannedStep struct {
 	Outcome, Summary, Conclusions, Note string
 }
 
-// Result is what one tool call returned. Step 0 is what the user did or pointed
-// at before the plan; Current tells this turn's results from older ones.
+// Result is what one tool call returned. Step 0 is what the user did or pointed at before the plan; Current separates
+// this turn's results from older ones.
 type Result struct {
 	Turn, Step, Call int
 	Current          bool
@@ -101,6 +100,6 @@ type Result struct {
 	Params           json.RawMessage
 	Refs             []string
 	Rows             []map[string]any
-	Count            int // rows found or written, which may be more than stand in Rows
+	Count            int // rows found or written, possibly more than Rows holds
 	ErrorCode, Error string
 }

@@ -6,10 +6,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Section is one heading of a prompt and the text below it. A section with an
-// empty body is left out.
+// Section is one heading of a prompt and the text below it. A section with an empty body is left out.
 type Section struct {
-	Heading string // with its hashes: "## Recent Context (last 2 turns)"
+	Heading string // including its hashes: "## Recent Context (last 2 turns)"
 	Body    string
 }
 
@@ -19,18 +18,17 @@ type Block struct {
 	Sections []Section
 }
 
-// Item says why one thing stands in a prompt; it becomes one of context_items.
+// Item says why something is in a prompt; it becomes a row of context_items.
 type Item struct {
-	Section string // the heading's text or the tag
-	Ref     string // "" where the item is no entity
-	Turn    int    // 0 where the item belongs to no turn
-	Reason  string // recent, retained, generated, ... (spec'd by the table's CHECK)
+	Section string // the heading's text, or the tag
+	Ref     string // "" if the item is not an entity
+	Turn    int    // 0 if the item belongs to no turn
+	Reason  string // recent, retained, generated, ...
 	Tokens  int
 }
 
-// Frame is what every node's prompt is made of: the domain's persona and the
-// blocks in the order they are printed, stable ones first. Package memory builds
-// it within the token budget.
+// Frame is what every node's prompt consists of: the domain's persona and the blocks in print order, stable ones first.
+// Package internal/prompt builds it within the token budget.
 type Frame struct {
 	Persona string
 	Prompts *Prompts `json:"-"` // nil: the built-in ones
@@ -40,25 +38,24 @@ type Frame struct {
 	At At
 }
 
-// At is the place of a decision within its session. All count from 1; Step is 0
-// outside act.
+// At is the position of a decision within its session. All fields count from 1; Step is 0 outside act.
 type At struct {
 	Turn, Step, Call int
 }
 
-// Ref is what a node may know of an entity when it checks an output.
+// Ref is what a node knows about an entity when it checks an output.
 type Ref struct {
 	Type    string
 	Label   string
-	Pending bool // generated, not saved
+	Pending bool // an unsaved draft
 	Deleted bool
-	// Loaded are the column sets of its row that stand in the data of the window as the row
-	// is now: summary, text, rows. A changed row has none.
+	// Loaded are the column sets of its row that the window's data holds in their current state: summary, text, rows. A
+	// changed row has none.
 	Loaded []string
-	Gone   bool // its row was deleted behind the conversation's back
+	Gone   bool // its row was deleted outside the conversation
 }
 
-// Has says whether all of these column sets are loaded.
+// Has reports whether all of these column sets are loaded.
 func (r *Ref) Has(sets ...string) bool {
 	return !slices.ContainsFunc(sets, func(set string) bool { return !slices.Contains(r.Loaded, set) })
 }
@@ -72,12 +69,12 @@ type UnderstandInput struct {
 	Facts       Facts
 	Refs        Refs
 	EntityTypes []string
-	// EntityAliases maps further names of types, in lower case, to types.
+	// EntityAliases maps other names of types, in lower case, to types.
 	EntityAliases map[string]string
 	// HasQuestion: a question is open, so answers_question may be true.
 	HasQuestion bool
-	// Plan, if set, asks for Think's decision in the same answer. Its frame is empty: the
-	// prompt shows what both see. Nil asks for Understand's alone.
+	// Plan, if set, also requests Think's decision in the same answer. Its frame is empty: the prompt shows what both
+	// need. Nil requests only Understand's.
 	Plan *ThinkInput
 }
 
@@ -87,18 +84,18 @@ type ThinkInput struct {
 	Facts      Facts
 	Refs       Refs
 	Subdomains []string
-	// SubdomainAliases maps further names, in lower case, to subdomains.
+	// SubdomainAliases maps other names, in lower case, to subdomains.
 	SubdomainAliases map[string]string
 	MaxSteps         int
-	// Permission says whether write steps are allowed; the prompt tells it below the task.
+	// Permission says whether write steps are allowed; the prompt states it below the task.
 	Permission Permission
 }
 
-// Permission is whether a turn may save, change or delete, and why.
+// Permission says whether a turn may save, change or delete, and why.
 type Permission struct {
 	Allowed bool
 	Why     string  // for the planner, without a full stop
-	Writes  []Offer // what the question that was answered proposes; empty where the message itself asks
+	Writes  []Offer // what the answered question proposes; empty if the message itself asks for the write
 }
 
 // Offer is one write that a question proposes.
@@ -111,34 +108,34 @@ type Offer struct {
 type ActInput struct {
 	Frame
 	Facts Facts
-	// Step is the step of the plan that the decision is about.
+	// Step is the step of the plan being worked on.
 	Step     PlannedStep
 	StepType string // read, analyze, generate, write
 	// Tables the step's tools may name: the subdomain's and those requested.
 	Tables []string
-	// Writable are the tables that each tool for writing may name, by the tool's name: of
-	// the subdomain's own and their children those of which the declaration allows it.
+	// Writable are the tables that each write tool may name: of the subdomain's tables and their children, those for
+	// which the declaration allows it.
 	Writable map[string][]string
-	// Operations are further tools of a write step: functions of the domain's owner.
+	// Operations are further tools of a write step: functions defined by the domain's owner.
 	Operations []Operation
 	// EntityTypes generate may create.
 	EntityTypes []string
-	// Turn is what the tools of all steps of the turn may name; empty where each step is offered its own.
+	// Turn is what the tools of all steps of the turn may name; empty if each step is offered its own tools.
 	Turn Toolbox
 	// SchemaRequestsLeft is 0 when request_schema is no longer offered.
 	SchemaRequestsLeft int
-	// Shown are the columns of stored rows that stand in the prompt, by ref: what a decision may write over.
+	// Shown are the columns of stored rows that appear in the prompt, by ref: a decision may overwrite only these.
 	Shown map[string][]string
-	// Changed: a call of this step has changed rows, so that step_complete may say so.
+	// Changed: a call of this step has changed rows, so step_complete may say so.
 	Changed bool
 }
 
 // Toolbox is what tools may name.
 type Toolbox struct {
 	Tables      []string
-	Writable    map[string][]string // by the tool's name
+	Writable    map[string][]string // by tool
 	Operations  []Operation
-	EntityTypes []string // that generate may create
+	EntityTypes []string // for generate
 }
 
 // Operation is a tool that a domain declares.
@@ -154,18 +151,16 @@ type ReplyInput struct {
 	Facts Facts
 	// Outcome is how the turn ended, in a few words; the reply may claim no more.
 	Outcome string
-	// Blocked is why the step that gave up did so, and Notices what of the user's
-	// own changes and mentions could not be found.
+	// Blocked is why the step that gave up did so; Notices are the user's changes and mentions that could not be found.
 	Blocked string
 	Notices []string
 	// Fallback is the reply made from facts alone, used when the model fails.
 	Fallback string
-	// Ask is the question that the reply has to ask, or the offer it has to make; ""
-	// for none. It is appended when the model leaves it out.
+	// Ask is the question or offer that the reply must contain; "" for none. It is appended if the model leaves it out.
 	Ask string
-	// Done is what the turn did, against which the reply's claims are held.
+	// Done is what the turn did; the reply's claims are checked against it.
 	Done Done
-	// OnDelta receives the reply while it is written; nil for no streaming.
+	// OnDelta receives the reply as it is generated; nil for no streaming.
 	OnDelta func(text string)
 }
 
@@ -174,8 +169,7 @@ type Done struct {
 	Wrote   bool // rows were saved, changed or deleted
 	Drafted bool // drafts were made or changed
 	Curated bool // something was excluded, forgotten, kept or noted
-	// Undo is what the reply says of taking it back: that this cannot be, or can; "" for nothing. It is appended when the
-	// model leaves it out.
+	// Undo is what the reply says about undoing the turn, "" for nothing. It is appended if the model leaves it out.
 	Undo string
 }
 
@@ -185,12 +179,11 @@ type SummarizeInput struct {
 	Facts Facts
 	// Fallback is the summary made from facts alone, used when the model fails.
 	Fallback SummarizeOutput
-	// Short: the reply is short enough to stand for itself, and the facts say the rest.
+	// Short: the reply is short enough to stand by itself, and the facts say the rest.
 	Short bool
 }
 
-// CompressInput is the input of Compress: the newest texts that cover the older
-// turns, and the turns after them.
+// CompressInput is the input of Compress: the newest texts covering older turns, and the turns after those.
 type CompressInput struct {
 	Frame
 	Fallback CompressOutput

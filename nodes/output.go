@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// UnderstandOutput is what Understand decides: what the message refers to, what
-// stays in view, what the user wants.
+// UnderstandOutput is Understand's decision: what the message refers to, what stays in view, what the user wants.
 type UnderstandOutput struct {
 	Mentions        []Mention       `json:"mentions"`
 	Curation        Curation        `json:"curation"`
@@ -20,26 +19,26 @@ type UnderstandOutput struct {
 	Recall          *RecallQuery    `json:"recall,omitempty"`
 	Undo            *UndoRequest    `json:"undo,omitempty"`
 
-	// Think is Think's decision where the same answer holds it, as it was written: what
-	// it names is checked when its turn comes. Nil where it has to be asked for.
+	// Think is Think's decision if the same answer contains it, as written; it is checked when it is followed. Nil if
+	// Think has to be asked.
 	Think *ThinkOutput `json:"-"`
 	// Degraded says why the model's answer could not be used as it was; code sets it.
 	Degraded string `json:"-"`
 }
 
-// TogetherOutput is an answer of Understand with Think's decision in it, as models write it and as it is stored.
+// TogetherOutput is an Understand answer that contains Think's decision, as models write it and as it is stored.
 type TogetherOutput struct {
 	UnderstandOutput
 
 	Plan *ThinkOutput `json:"think,omitempty"`
 }
 
-// UndoRequest is the user's wish to have taken back what a turn wrote; Turn is 0 for the last one that did.
+// UndoRequest is the user's request to undo what a turn wrote; Turn is 0 for the last one that wrote.
 type UndoRequest struct {
 	Turn int `json:"turn,omitempty"`
 }
 
-// Words name the turn.
+// Words names the turn.
 func (u *UndoRequest) Words() string {
 	if u.Turn > 0 {
 		return fmt.Sprintf("what turn %d wrote", u.Turn)
@@ -48,7 +47,7 @@ func (u *UndoRequest) Words() string {
 	return "what was written"
 }
 
-// Mention is one phrase of the message that means an entity.
+// Mention is a phrase of the message that refers to an entity.
 type Mention struct {
 	Text       string   `json:"text"`
 	Ref        string   `json:"ref,omitempty"`
@@ -66,8 +65,7 @@ type Curation struct {
 	ClearAll bool      `json:"clear_all"`
 }
 
-// Retain keeps an older entity in view. Confidence is 0..1; over budget the
-// lowest gives way first.
+// Retain keeps an older entity in view. Confidence is 0..1; over budget, the lowest is dropped first.
 type Retain struct {
 	Ref        string   `json:"ref"`
 	Reason     string   `json:"reason"`
@@ -80,7 +78,7 @@ type Exclude struct {
 	Reason string `json:"reason"`
 }
 
-// Constraint is something the user asked to hold.
+// Constraint is something the user wants observed.
 type Constraint struct {
 	Text     string          `json:"text"`
 	Kind     string          `json:"kind"` // count, date_range, exclude, require, budget, other
@@ -100,30 +98,29 @@ type Clarification struct {
 	Questions []string `json:"questions"`
 }
 
-// Quick marks a single-table look-up that needs no plan.
+// Quick marks a single-table lookup that needs no plan.
 type Quick struct {
 	EntityType string `json:"entity_type"`
 	Why        string `json:"why"`
 }
 
-// RecallQuery names a search of the past that answers the message.
+// RecallQuery is a search of the past that answers the message.
 type RecallQuery struct {
 	Query string `json:"query"`
 }
 
-// ThinkOutput is the plan of a turn. The steps of a proposal are what would be done.
+// ThinkOutput is a turn's plan. If it is a proposal, its steps are what would be done.
 type ThinkOutput struct {
 	Goal      string   `json:"goal"`
 	Decision  string   `json:"decision"` // plan, propose, clarify
 	Steps     []Step   `json:"steps"`
 	Proposal  string   `json:"proposal,omitempty"`
 	Questions []string `json:"questions"`
-	// Calls are the calls that the planner wrote out, each with the number of its step, from
-	// 1. They are moved into the steps as they are read.
+	// Calls are the calls that the planner wrote out, each with its step's number, from 1. They are moved into the
+	// steps as they are read.
 	Calls []json.RawMessage `json:"calls,omitempty"`
 
-	// Left are the steps of a plan that is longer than it may be; code sets them, and
-	// the reply says that they were not done.
+	// Left are the steps of a plan beyond its limit; code sets them, and the reply says that they were not done.
 	Left []Step `json:"-"`
 }
 
@@ -134,12 +131,12 @@ type Step struct {
 	Description string   `json:"description"`
 	Refs        []string `json:"refs"`
 	Needs       string   `json:"needs"` // refs, rows
-	// Calls carry the step out, where the planner knew them; see CarriedCalls.
+	// Calls carry out the step, if the planner knew them; see CarriedCalls.
 	Calls []json.RawMessage `json:"calls,omitempty"`
 }
 
-// ActOutput is one decision of one step. Calls are executed together or not at
-// all; at most one of the others is set besides StepComplete.
+// ActOutput is one decision of one step. Calls are executed together or not at all; at most one of the other fields is
+// set besides StepComplete.
 type ActOutput struct {
 	Calls         []Call         `json:"calls,omitempty"`
 	StepComplete  *StepComplete  `json:"step_complete,omitempty"`
@@ -148,7 +145,7 @@ type ActOutput struct {
 	RequestSchema *RequestSchema `json:"request_schema,omitempty"`
 }
 
-// Call is one data tool call, arguments as the model wrote them (valid JSON).
+// Call is one data tool call, with its arguments as the model wrote them (valid JSON).
 type Call struct {
 	Tool string          `json:"tool"`
 	Args json.RawMessage `json:"args"`
@@ -161,8 +158,7 @@ type StepComplete struct {
 	Note        string `json:"note,omitempty"`
 }
 
-// AskUser ends the turn with a question. WouldWrite: saying yes to it asks for
-// something to be saved, changed or deleted.
+// AskUser ends the turn with a question. WouldWrite: a yes would request that something be saved, changed or deleted.
 type AskUser struct {
 	Question   string   `json:"question"`
 	Options    []string `json:"options,omitempty"`
@@ -199,8 +195,7 @@ type SummarizeOutput struct {
 	Fallback           bool   `json:"-"`
 }
 
-// CompressOutput is what stands for a range of older turns: what was said, and what was
-// done and decided.
+// CompressOutput replaces a range of older turns: what was said, and what was done and decided.
 type CompressOutput struct {
 	Conversation string `json:"conversation"`
 	Narrative    string `json:"narrative"`

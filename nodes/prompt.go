@@ -12,15 +12,15 @@ import (
 //go:embed prompts/*.md
 var promptFiles embed.FS
 
-// PromptVersion names the wording of the prompts; it is stored with every
-// compressed summary, so that a new wording makes new ones.
+// PromptVersion identifies the wording of the prompts. It is stored with every compressed summary, so that a new
+// wording produces new ones.
 const PromptVersion = "1"
 
-// Prompts are the fixed words of all nodes' prompts: files of the names that the built-in ones have, in whose place they
-// stand. Those that are not there are built in.
+// Prompts are the fixed wording of all nodes' prompts: files that replace the built-in ones of the same name. Missing
+// files fall back to the built-in ones.
 type Prompts struct{ files fs.FS }
 
-// OpenPrompts reads prompts from a folder and renders each, so that one that cannot be is found before a model is asked.
+// OpenPrompts reads prompts from a folder and renders each, so that a broken one is found before a model is asked.
 func OpenPrompts(files fs.FS) (*Prompts, error) {
 	p, found := &Prompts{files: files}, 0
 	entries, err := promptFiles.ReadDir("prompts")
@@ -41,7 +41,7 @@ func OpenPrompts(files fs.FS) (*Prompts, error) {
 	return p, nil
 }
 
-// read is the text of a prompt; nil Prompts are the built-in ones.
+// read returns a prompt's text; nil Prompts are the built-in ones.
 func (p *Prompts) read(name string) (string, error) {
 	if p != nil {
 		text, err := fs.ReadFile(p.files, name+".md")
@@ -53,7 +53,7 @@ func (p *Prompts) read(name string) (string, error) {
 	return string(text), err
 }
 
-// system renders the prompt of a name.
+// system renders a named prompt.
 func (p *Prompts) system(name, persona string) (string, error) {
 	text, err := p.read(name)
 	if err != nil {
@@ -70,8 +70,7 @@ func (p *Prompts) system(name, persona string) (string, error) {
 	return strings.TrimSpace(b.String()), nil
 }
 
-// part is what stands below a heading of another prompt, so that a rule that two
-// prompts have is written once.
+// part returns the text below a heading of another prompt, so that a rule shared by two prompts is written once.
 func (p *Prompts) part(name, heading string) (string, error) {
 	text, err := p.read(name)
 	if err != nil {
@@ -85,8 +84,8 @@ func (p *Prompts) part(name, heading string) (string, error) {
 	return strings.TrimSpace(part), nil
 }
 
-// RenderBlocks prints the blocks in order, each tag opened and closed once,
-// headings without a body and tags without a heading left out.
+// RenderBlocks prints the blocks in order, each tag opened and closed once. It omits headings without a body and tags
+// without a heading.
 func RenderBlocks(blocks []Block) string {
 	var b strings.Builder
 	for _, block := range blocks {

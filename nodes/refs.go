@@ -8,12 +8,10 @@ import (
 	"strings"
 )
 
-// refRange is how prompts show many refs on one line, and how models answer:
-// inv_1..inv_12.
+// refRange matches many refs on one line, as prompts show them and models answer: inv_1..inv_12.
 var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z_]*)_(\d{1,9})\s*(?:\.{2,3}|…|–|-)\s*(?:((?:gen_)?[a-z][a-z_]*)_)?(\d{1,9})$`)
 
-// expand writes ranges out as the refs there are in them and brings names to the
-// form in which refs are listed. What is none stays, to be complained about.
+// expand expands ranges to the refs in them and normalizes names. Whatever is not a ref stays, to be complained about.
 func (known Refs) expand(refs []string) []string {
 	var out []string
 	for _, ref := range refs {
@@ -38,7 +36,7 @@ func (known Refs) spelled(ref string) string {
 	return strings.ToLower(strings.Trim(ref, " `\"'()[]"))
 }
 
-// within are the refs of a range, in order; none for what is no range.
+// within returns the refs of a range, in order; none if the text is not a range.
 func (known Refs) within(text string) []string {
 	parts := refRange.FindStringSubmatch(text)
 	if parts == nil || parts[3] != "" && parts[3] != parts[1] {

@@ -10,9 +10,8 @@ import (
 	"alfred/llm"
 )
 
-// Reply words the answer, streaming it. A model that refuses or answers nothing
-// is replaced by the reply made from facts; only errors worth a retry, and a
-// script's end, are returned.
+// Reply words the answer and streams it. If the model refuses or answers nothing, the reply made from facts replaces
+// it; only retryable errors and a script's end are returned.
 func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, error) {
 	told := false
 	out, err := ask(ctx, streaming(model, in.OnDelta), question[ReplyOutput]{
@@ -49,7 +48,7 @@ func (in *ReplyInput) ByCode() *ReplyOutput {
 	return &ReplyOutput{Text: in.asking(in.Done.telling(in.Fallback)), Fallback: true}
 }
 
-// telling adds what has to be said of taking it back to a text that does not say it.
+// telling appends what must be said about undoing the turn, unless the text already says it.
 func (d *Done) telling(text string) string {
 	if d.Undo == "" || strings.Contains(strings.ToLower(text), strings.ToLower(strings.TrimSuffix(d.Undo, "."))) {
 		return text
@@ -68,7 +67,7 @@ func (in *ReplyInput) read(resp *llm.Response) (*ReplyOutput, error) {
 	return &ReplyOutput{Text: text}, nil
 }
 
-// asking adds the question that has to be asked to a text that does not ask it.
+// asking appends the question that must be asked, unless the text already asks it.
 func (in *ReplyInput) asking(text string) string {
 	if in.Ask == "" || asks(text, in.Ask) {
 		return text
@@ -76,8 +75,8 @@ func (in *ReplyInput) asking(text string) string {
 	return strings.TrimSpace(text + "\n\n" + in.Ask)
 }
 
-// asks says whether a text asks the question, in these words or nearly: it has a
-// question mark and most of the question's words.
+// asks reports whether a text asks the question, verbatim or nearly: it has a question mark and most of the question's
+// words.
 func asks(text, question string) bool {
 	if !strings.ContainsAny(text, "?？؟") {
 		return false
@@ -95,20 +94,20 @@ func asks(text, question string) bool {
 	return found*3 >= len(words)*2
 }
 
-// wordsOf are the words of a text worth comparing, in lower case.
+// wordsOf returns the significant words of a text, in lower case.
 func wordsOf(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return slices.DeleteFunc(words, func(word string) bool { return len(word) < 3 })
 }
 
-// isJSON says that a text is data and no sentence, in a code fence too.
+// isJSON reports whether a text is data rather than prose, also inside a code fence.
 func isJSON(text string) bool {
 	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(text, "```"), "json"), "```"))
 	return strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") ||
 		strings.HasPrefix(text, "[") && json.Valid([]byte(text))
 }
 
-// modelFunc lets a function be a model.
+// modelFunc adapts a function to a model.
 type modelFunc func(context.Context, *llm.Request) (*llm.Response, error)
 
 func (f modelFunc) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {

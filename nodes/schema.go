@@ -17,8 +17,8 @@ type schema struct {
 	json json.RawMessage
 }
 
-// schemaOf generates the schema from the struct, so that the contract exists
-// once; enums add what Go's types cannot say, by field path ("steps.type").
+// schemaOf generates the schema from the struct, so that the contract exists once; enums add what Go's types cannot
+// express, by field path ("steps.type").
 func schemaOf[T any](name string, enums map[string][]string) (*schema, error) {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): constraintValue(),
@@ -31,7 +31,7 @@ func schemaOf[T any](name string, enums map[string][]string) (*schema, error) {
 		steps, missing := fieldAt(s, prefix+"steps")
 		if err == nil && missing == nil {
 			calls.Items = plannedCall()
-			delete(steps.Items.Properties, "calls") // they stand beside the steps, which are deep enough
+			delete(steps.Items.Properties, "calls") // they are beside the steps, which are nested deeply enough
 		}
 	}
 	for path, values := range enums {
@@ -48,11 +48,10 @@ func schemaOf[T any](name string, enums map[string][]string) (*schema, error) {
 	return &schema{name: name, json: data}, nil
 }
 
-// constrained brings a schema to what strict modes of all providers take: objects
-// are closed, every property is required, what has no value is null or an empty
-// list. Without it a server would either refuse the schema or not hold to it.
+// constrained adapts a schema to the strict modes of all providers: objects are closed, every property is required, and
+// a missing value is null or an empty list. Otherwise a server would reject the schema or not enforce it.
 func constrained(s *jsonschema.Schema) *jsonschema.Schema {
-	if slices.Contains(s.Types, "array") { // a nil slice in Go; an empty list says the same
+	if slices.Contains(s.Types, "array") { // a nil slice in Go; an empty list means the same
 		s.Type, s.Types = "array", nil
 	}
 	if slices.Contains(s.Types, "object") {
@@ -69,7 +68,7 @@ func constrained(s *jsonschema.Schema) *jsonschema.Schema {
 		return s
 	}
 	for name, property := range s.Properties {
-		// A text that is empty says as much as none, and servers bound how much may be null.
+		// An empty text means none, and servers limit how many values may be null.
 		property = constrained(property)
 		if text := property.Type == "string" && len(property.Enum) == 0; !text && !slices.Contains(s.Required, name) {
 			property = optional(property)
@@ -81,7 +80,7 @@ func constrained(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-// optional lets a value be null.
+// optional makes a value nullable.
 func optional(s *jsonschema.Schema) *jsonschema.Schema {
 	null := func(one *jsonschema.Schema) bool { return one.Type == "null" }
 	switch {

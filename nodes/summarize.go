@@ -11,9 +11,8 @@ var (
 	tones  = []string{"collaborative", "informative", "clarifying"}
 )
 
-// Summarize words what happened in a turn. The facts are rows already, so a
-// model that fails costs only the wording: the fallback takes its place at once
-// and the next turn does not wait.
+// Summarize words what happened in a turn. The facts are already stored, so a failing model costs only the wording: the
+// fallback is used at once, and the next turn does not wait.
 func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*SummarizeOutput, error) {
 	s, err := schemaOf[SummarizeOutput]("summarize", map[string][]string{"conversation_phase": phases, "tone": tones})
 	if err != nil {

@@ -14,9 +14,8 @@ var (
 	needs     = []string{"refs", "rows"}
 )
 
-// Think makes the plan of a turn, or a proposal, or asks. Limits hold in code: a
-// plan that stays too long is cut, and one that writes without the user's word
-// becomes a proposal.
+// Think makes a turn's plan, or a proposal, or asks. Code enforces the limits: a plan that remains too long is cut, and
+// one that writes without consent becomes a proposal.
 func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, error) {
 	s, err := schemaOf[ThinkOutput]("think", in.enums(""))
 	if err != nil {
@@ -43,16 +42,16 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 	return out, err
 }
 
-// enums are the values that a plan may have, by the path of their field below prefix.
+// enums returns a plan's allowed values, by field path below prefix.
 func (in *ThinkInput) enums(prefix string) map[string][]string {
 	return map[string][]string{
 		prefix + "decision": decisions, prefix + "steps.type": stepTypes, prefix + "steps.needs": needs, prefix + "steps.subdomain": in.Subdomains,
 	}
 }
 
-// Carried is a plan that came with Understand's answer, fit to be followed, or nil: then
-// Think has to be asked. It is held to what is known now, after the message was understood: what was
-// forgotten by it has no ref any more, and what it does not ask for may not be written.
+// Carried returns the plan that came with Understand's answer, ready to be followed, or nil if Think has to be asked.
+// It is checked against what is known after the message was understood: refs that were forgotten are gone, and only
+// requested writes are allowed.
 func (in *ThinkInput) Carried(out *ThinkOutput) *ThinkOutput {
 	if out == nil {
 		return nil
@@ -103,8 +102,7 @@ func (p *Permission) words() string {
 	return strings.Join(lines, "\n")
 }
 
-// readThink returns the output beside the complaint when only a limit is broken
-// that code can enforce.
+// readThink returns the output together with the complaint if code can enforce the limit that was broken.
 func readThink(resp *llm.Response, in ThinkInput) (*ThinkOutput, error) {
 	out := &ThinkOutput{}
 	if err := decode([]byte(resp.Text), out); err != nil {
@@ -152,8 +150,7 @@ func (s *Step) check(f *faults, number int, in ThinkInput) {
 	}
 }
 
-// subdomain normalises a name as people write it: case, blanks and the domain's
-// other words for it.
+// subdomain normalizes a name as people write it: case, spaces and the domain's synonyms.
 func (in *ThinkInput) subdomain(name string) string {
 	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), " ", "_")
 	if known, ok := in.SubdomainAliases[name]; ok {
@@ -179,7 +176,7 @@ func (o *ThinkOutput) writes() bool {
 	return o.Decision == "plan" && slices.ContainsFunc(o.Steps, func(s Step) bool { return s.Type == "write" })
 }
 
-// enforce makes a plan obey the limits its model would not keep.
+// enforce makes a plan obey the limits its model ignored.
 func (o *ThinkOutput) enforce(in ThinkInput) *ThinkOutput {
 	for i := range o.Steps {
 		o.Steps[i].Refs = slices.DeleteFunc(o.Steps[i].Refs, func(ref string) bool { _, ok := in.Refs[ref]; return !ok })
@@ -199,7 +196,7 @@ func (o *ThinkOutput) asProposal() *ThinkOutput {
 	return &ThinkOutput{Goal: o.Goal, Decision: "propose", Proposal: Proposal(o.Steps), Steps: o.Steps}
 }
 
-// Proposal words a plan that waits for the user's word.
+// Proposal words a plan that waits for consent.
 func Proposal(steps []Step) string {
 	parts := make([]string, 0, len(steps))
 	for _, s := range steps {

@@ -28,8 +28,7 @@ const (
 	ToolUpdate        = "db_update"
 )
 
-// DataTools are the tools that a step of a type may use on data; no other is
-// offered, and none other is accepted.
+// DataTools lists the tools that a step of this type may use on data; no other is offered or accepted.
 func DataTools(stepType string) []string {
 	switch stepType {
 	case "read":
@@ -45,23 +44,23 @@ func DataTools(stepType string) []string {
 	}
 }
 
-// What a provider's grammar takes of tools that are held to their schemas; more of them are not held to any.
+// How many strict tools a provider's grammar supports; with more, none are enforced.
 const (
 	maxStrictTools = 20
 	maxUnions      = 16
 )
 
-// inTurn are the tools of all steps, in one order.
+// inTurn lists the tools of all steps, in a fixed order.
 var inTurn = []string{ToolRead, ToolRecall, ToolCalculate, ToolAnalyze, ToolGenerate, ToolCreate, ToolUpdate, ToolDelete}
 
-// Allowed are the tools that the step may use on data, in a stable order.
+// Allowed lists the tools that the step may use on data, in a stable order.
 func (in *ActInput) Allowed() []string { return in.own().of(DataTools(in.StepType)) }
 
 func (in *ActInput) own() *Toolbox {
 	return &Toolbox{Tables: in.Tables, Writable: in.Writable, Operations: in.Operations, EntityTypes: in.EntityTypes}
 }
 
-// of are the named tools that have something to work on, and the operations.
+// of returns the named tools that have something to work on, and the operations.
 func (b *Toolbox) of(names []string) []string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.Contains([]string{ToolCreate, ToolUpdate, ToolDelete}, name) && len(b.Writable[name]) == 0
@@ -72,9 +71,9 @@ func (b *Toolbox) of(names []string) []string {
 	return names
 }
 
-// tools are those of the turn, the same for each of its steps, so that what was sent once is not paid for again; the
-// prompt says which a step may use, and code refuses the others. Where they are more than providers hold to their
-// schemas, a step is offered its own.
+// tools returns the turn's tools, the same for each of its steps, so that providers cache them; the prompt says which
+// of them a step may use, and code refuses the others. If there are more than providers enforce, a step is offered only
+// its own.
 func (in *ActInput) tools() ([]llm.Tool, error) {
 	if in.Turn.Tables != nil {
 		all, err := in.Turn.list(append(in.Turn.of(inTurn), ToolStepComplete, ToolAskUser, ToolBlocked, ToolRequestSchema))
@@ -105,7 +104,7 @@ func (b *Toolbox) list(names []string) ([]llm.Tool, error) {
 	return tools, nil
 }
 
-// fits says that all of the tools can be held to their schemas.
+// fits reports whether providers can enforce the schemas of all the tools.
 func fits(tools []llm.Tool) bool {
 	alternatives := 0
 	for _, tool := range tools {
@@ -214,7 +213,7 @@ func filters() *jsonschema.Schema {
 	}))
 }
 
-// row is what a row is made of, beside what else stands with it.
+// row is the schema of a row's content, beside other fields.
 func row(beside fields) *jsonschema.Schema {
 	beside["set"] = set()
 	beside["children"] = list("Child rows, one entry each.", object(fields{
@@ -227,16 +226,15 @@ func set() *jsonschema.Schema {
 	return list("", object(fields{"column": text(""), "value": value("A ref for a column that points to another row; JSON as a text for a JSON column.")}))
 }
 
-// value is any value of a column. It has no objects: what a model may write freely
-// cannot be constrained.
+// value is any column value. It excludes objects: free-form content cannot be constrained.
 func value(about string) *jsonschema.Schema {
 	return &jsonschema.Schema{Description: about, AnyOf: []*jsonschema.Schema{
 		text(""), {Type: "number"}, {Type: "boolean"}, {Type: "null"}, list("", text("")),
 	}}
 }
 
-// object has every property required: strict modes take no other. What may be left
-// out is optional, or a list, or a text that may be empty.
+// object requires every property, as strict modes do. Anything omissible is optional, a list, or a text that may be
+// empty.
 func object(properties fields) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", Properties: properties, Required: slices.Sorted(maps.Keys(properties))}
 }

@@ -10,10 +10,9 @@ import (
 	"alfred/llm"
 )
 
-// Understand resolves what the message refers to, decides what stays in view and
-// says what the user wants. An answer that stays unusable after the repair
-// rounds becomes an empty output that allows no write, marked Degraded: a turn
-// does not fail because its memory manager stumbled.
+// Understand resolves what the message refers to, decides what stays in view and says what the user wants. An answer
+// that remains unusable after repair becomes an empty output that allows no write, marked Degraded: a turn must not
+// fail because of its memory manager.
 func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*UnderstandOutput, error) {
 	q := question[UnderstandOutput]{
 		node: "understand", frame: in.Frame, input: in,
@@ -24,7 +23,7 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 		return nil, err
 	}
 	if in.Plan != nil {
-		alone := q // an answer that was cut off is asked for again without the plan
+		alone := q // an answer that was cut off is requested again without the plan
 		alone.prompt = "together"
 		q.prompt, q.holds, q.shorter = "together", []string{"think"}, &alone
 		if q.schema, err = in.together(); err != nil {
@@ -60,15 +59,14 @@ func (in *UnderstandInput) enums() map[string][]string {
 	}
 }
 
-// together is the schema of an answer that holds Think's decision too.
+// together is the schema of an answer that also contains Think's decision.
 func (in *UnderstandInput) together() (*schema, error) {
 	enums := in.Plan.enums("think.")
 	maps.Copy(enums, in.enums())
 	return schemaOf[TogetherOutput]("understand", enums)
 }
 
-// decodeUnderstand reads an answer of Understand. A plan that is wrong in itself voids
-// nothing but itself.
+// decodeUnderstand reads an answer of Understand. A faulty plan invalidates only itself.
 func decodeUnderstand(text string) (*UnderstandOutput, error) {
 	fields := map[string]any{}
 	if err := decode([]byte(text), &fields); err != nil {
@@ -157,7 +155,7 @@ func (o *UnderstandOutput) checkRefs(f *faults, known Refs) {
 	}
 }
 
-// eachRefs replaces every list of refs that the output holds.
+// eachRefs replaces every list of refs in the output.
 func (o *UnderstandOutput) eachRefs(with func([]string) []string) {
 	c := &o.Curation
 	c.Demote, c.Forget = with(c.Demote), with(c.Forget)
@@ -187,16 +185,15 @@ func (o *UnderstandOutput) eachRefs(with func([]string) []string) {
 	}
 }
 
-// keepWhatIsToBeDeleted leaves saved rows in view when the message asks to change
-// or delete: "drop those two" then means the rows, and a ref that is forgotten
-// cannot be deleted by it any more.
+// keepWhatIsToBeDeleted keeps saved rows in view if the message asks to change or delete: "drop those two" then means
+// the rows, and a forgotten ref could no longer be deleted.
 func (o *UnderstandOutput) keepWhatIsToBeDeleted(known Refs) {
 	if o.Intent == "write" {
 		o.Curation.Forget = slices.DeleteFunc(o.Curation.Forget, func(ref string) bool { return !known[ref].Pending })
 	}
 }
 
-// notQuick takes the short way back from all but a plain look-up in one table.
+// notQuick revokes the shortcut for everything but a plain lookup in one table.
 func (o *UnderstandOutput) notQuick(known Refs) {
 	if o.Quick == nil {
 		return
@@ -210,7 +207,7 @@ func (o *UnderstandOutput) notQuick(known Refs) {
 	}
 }
 
-// refs are all refs the output names.
+// refs returns all refs in the output.
 func (o *UnderstandOutput) refs() []string {
 	var refs []string
 	for _, m := range o.Mentions {
@@ -233,7 +230,7 @@ func (o *UnderstandOutput) refs() []string {
 	return refs
 }
 
-// keepKnownRefs removes what the model invented and would not take back.
+// keepKnownRefs removes refs that the model invented and did not correct.
 func (o *UnderstandOutput) keepKnownRefs(known Refs) {
 	unknown := func(ref string) bool { _, ok := known[ref]; return !ok }
 	for i := range o.Mentions {

@@ -6,8 +6,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// constraintForm is the form in which a constrained model writes a constraint's
-// value. Any other JSON value is taken too.
+// constraintForm is how a constrained model writes a constraint's value. Any other JSON value is accepted too.
 type constraintForm struct {
 	From   string   `json:"from,omitempty"`
 	Items  []string `json:"items,omitempty"`
@@ -24,9 +23,8 @@ func constraintValue() *jsonschema.Schema {
 	}))
 }
 
-// plainValue is the value without what it does not say: nothing is null, a number
-// alone or one item stand for themselves. A constraint is stored and shown in the
-// same form however it was written.
+// plainValue simplifies a value: nothing becomes null, a single number or item is unwrapped. A constraint is stored and
+// shown in the same form however it was written.
 func plainValue(given json.RawMessage) json.RawMessage {
 	var form constraintForm
 	if len(given) == 0 || decode(given, &form) != nil {

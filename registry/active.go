@@ -7,8 +7,8 @@ import (
 	"alfred/db"
 )
 
-// Active returns the refs in a tier as the given turn sees them, in display
-// order, with Tier set. window is how many turns a touch lasts.
+// Active returns the refs in a tier as of the given turn, in display order, with Tier set. window is how many turns a
+// touch lasts.
 func (r *Registry) Active(ctx context.Context, turn, window int) ([]Entry, error) {
 	rows, err := r.q.EntityRefListActive(ctx, r.tx, &db.EntityRefListActiveParams{
 		SessionID: r.scope.SessionID, TurnNumber: int32(turn), TurnsWindow: int32(window),

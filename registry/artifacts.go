@@ -10,9 +10,8 @@ import (
 	"alfred/internal/exact"
 )
 
-// Generate gives each draft a gen_ ref, in order, and stores its content as
-// version 1. A draft whose content is no JSON object, or whose type is unknown,
-// is an error.
+// Generate gives each draft a gen_ ref, in order, and stores its content as version 1. A draft whose content is not a
+// JSON object, or whose type is unknown, is an error.
 func (r *Registry) Generate(ctx context.Context, drafts []Draft) ([]Entry, error) {
 	if len(drafts) == 0 {
 		return nil, nil
@@ -74,13 +73,13 @@ func (r *Registry) newDraft(entityType, ref, label string) Entry {
 	return e
 }
 
-// content is a draft's JSON as it is stored, and the label that it gives.
+// content is a draft's JSON as stored, and the label derived from it.
 type content struct {
 	json  json.RawMessage
 	label string
 }
 
-// newContent checks and cleans: Postgres stores no NUL in JSON.
+// newContent checks and cleans: Postgres cannot store NUL in JSON.
 func newContent(e *domain.Entity, label string, raw json.RawMessage) (content, error) {
 	var fields map[string]any
 	if err := exact.Decode(raw, &fields); err != nil || fields == nil {
@@ -113,8 +112,8 @@ func (r *Registry) addVersions(ctx context.Context, versions map[string]json.Raw
 	return nil
 }
 
-// UpdateEntityData replaces a draft's whole content (a new version), and its
-// label if the new content gives one. Anything but a draft is a *RefError.
+// UpdateEntityData replaces a draft's whole content (a new version), and its label if the new content yields one.
+// Anything but a draft is a *RefError.
 func (r *Registry) UpdateEntityData(ctx context.Context, ref string, raw json.RawMessage) (Entry, error) {
 	e, err := r.draft(ctx, ref)
 	if err != nil {
@@ -150,15 +149,15 @@ func (r *Registry) draft(ctx context.Context, ref string) (Entry, error) {
 	return r.ResolveDraft(ctx, ref)
 }
 
-// LockDraft keeps others from changing or saving a draft until the transaction
-// ends. Anything but a draft is a *RefError.
+// LockDraft prevents others from changing or saving a draft until the transaction ends. Anything but a draft is a
+// *RefError.
 func (r *Registry) LockDraft(ctx context.Context, ref string) error {
 	_, err := r.draft(ctx, ref)
 
 	return err
 }
 
-// NewestVersions are the numbers of drafts' newest versions.
+// NewestVersions returns the numbers of drafts' newest versions.
 func (r *Registry) NewestVersions(ctx context.Context, refs ...string) (map[string]int, error) {
 	rows, err := r.q.ArtifactNewest(ctx, r.tx, &db.ArtifactNewestParams{SessionID: r.scope.SessionID, Refs: refs})
 	if err != nil {
@@ -196,8 +195,8 @@ func (r *Registry) ResolveDraft(ctx context.Context, ref string) (Entry, error) 
 	return *e, nil
 }
 
-// GetEntityData returns the content of drafts, and of those saved in this turn
-// so that rows that point to them can be written; other refs are absent.
+// GetEntityData returns the content of drafts, and of those saved in this turn, so that rows referencing them can be
+// written; other refs are absent.
 func (r *Registry) GetEntityData(ctx context.Context, refs []string) (map[string]json.RawMessage, error) {
 	rows, err := r.q.ArtifactListNewest(ctx, r.tx, &db.ArtifactListNewestParams{
 		SessionID: r.scope.SessionID, Refs: refs, TurnNumber: r.turn(),
@@ -214,10 +213,9 @@ func (r *Registry) GetEntityData(ctx context.Context, refs []string) (map[string
 	return data, nil
 }
 
-// Promote records that exactly this draft was saved as the row entityID. The ref
-// keeps its name. Do it before the row is registered otherwise, or it has two
-// refs and the unique key refuses it. label and rowVersion may be "". A ref that
-// is no draft is a *RefError: a draft is saved once.
+// Promote records that this draft was saved as the row entityID. The ref keeps its name. Call it before the row is
+// registered in any other way: otherwise the row would have two refs, and the unique key rejects that. label and
+// rowVersion may be "". A ref that is not a draft is a *RefError: a draft is saved once.
 func (r *Registry) Promote(ctx context.Context, ref, entityID, label, rowVersion string) error {
 	e, err := r.draft(ctx, ref)
 	if err != nil {
@@ -230,8 +228,8 @@ func (r *Registry) Promote(ctx context.Context, ref, entityID, label, rowVersion
 	return r.write(ctx, []change{{&e, "promoted"}})
 }
 
-// Unsave records that the row which was saved of a draft is gone, and that the draft is one again. False when the ref does
-// not stand for that row.
+// Unsave records that the row saved from a draft is gone and that the draft is pending again. It returns false if the
+// ref does not stand for that row.
 func (r *Registry) Unsave(ctx context.Context, ref, entityID string) (bool, error) {
 	return r.resave(ctx, ref, "restored", func(e *Entry) bool {
 		if e.ID != entityID || e.State == StateDropped {
@@ -244,7 +242,8 @@ func (r *Registry) Unsave(ctx context.Context, ref, entityID string) (bool, erro
 	})
 }
 
-// SaveAgain takes an Unsave back: the row is there again. False when the ref is no draft any more, or the row has another.
+// SaveAgain reverts an Unsave: the row exists again. It returns false if the ref is no longer a draft, or the row has
+// another ref.
 func (r *Registry) SaveAgain(ctx context.Context, ref, entityType, entityID string) (bool, error) {
 	if known, err := r.LookupKeys(ctx, entityType, []string{entityID}); err != nil || len(known) > 0 {
 		return false, err

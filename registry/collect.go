@@ -13,31 +13,30 @@ import (
 	"alfred/domain"
 )
 
-// The pure half of translating what the database returned: what there is to
-// register (collect) and what a model sees instead (translation). No database.
+// The pure half of translating what the database returned: what to register (collect) and what a model sees instead
+// (translation). No database.
 
-// collected is everything in results that has a key, in the order in which refs
-// are numbered: rows first, then rows nested in them, then what they point to.
-// Columns are walked in catalog order, so that a replay gives the same refs.
+// collected is everything in results that has a key, in the order in which refs are numbered: rows first, then rows
+// nested in them, then what they reference. Columns are walked in catalog order, so that a replay assigns the same
+// refs.
 type collected struct {
 	rows   []*sighted
 	nested []*sighted
 	linked []*sighted
-	loose  []string // UUIDs where no column says whose they are
+	loose  []string // UUIDs in columns that do not say what they identify
 	// deleted are the rows that a statement deleted, by type.
 	deleted map[string][]gone
 }
 
-// gone is a row that was deleted. One without a ref gets one, so that the log can
-// name it, unless it went as a part of another or nothing but its key is known.
+// gone is a deleted row. If it has no ref it gets one, so that the log can name it, unless it was deleted as part of
+// another or only its key is known.
 type gone struct {
 	id    string
 	label string
 	part  bool
 }
 
-// sighted is a sighting and the row that it was seen in, nil where only a foreign
-// key tells of the row.
+// sighted is a sighting and the row it was seen in, nil if only a foreign key mentions the row.
 type sighted struct {
 	Sighting
 
@@ -58,7 +57,7 @@ func collect(d *domain.Domain, results []Result) *collected {
 
 func (c *collected) sightings() []*sighted { return slices.Concat(c.rows, c.nested, c.linked) }
 
-// row collects one row; of is the result that it, or its parent, stands in.
+// row collects one row; of is the result that contains it or its parent.
 func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, of Result, nested bool) {
 	switch id := keyText(row[e.Key.Name]); {
 	case id == "":
@@ -76,8 +75,7 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 		}
 	}
 
-	// Rows that went with a deleted one are shown to nobody: what they point to
-	// would get a ref for nothing.
+	// Rows deleted with another are shown to nobody: what they reference would get a ref for nothing.
 	if gone := of.Action == ActionDeleted || of.Action == ActionDeletedUser; !gone || !nested {
 		c.values(e, row)
 	}
@@ -98,7 +96,7 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 	}
 }
 
-// values collects what the columns of a row point to.
+// values collects what a row's columns reference.
 func (c *collected) values(e *domain.Entity, row map[string]any) {
 	for _, column := range e.Columns {
 		switch value := row[column.Name]; {
@@ -111,8 +109,7 @@ func (c *collected) values(e *domain.Entity, row map[string]any) {
 	}
 }
 
-// nestedAction is what happened to the rows inside a row: they were made with it,
-// or merely read with it.
+// nestedAction is what happened to the rows inside a row: they were created with it, or merely read with it.
 func nestedAction(action string) string {
 	if action == ActionCreated || action == ActionCreatedUser {
 		return action
@@ -135,7 +132,7 @@ func (c *collected) links(target *domain.Entity, value any) {
 	}
 }
 
-// looseIn notes texts that are a UUID as a whole: a key, if a ref has it.
+// looseIn records texts that consist of a UUID: a key, if a ref has it.
 func (c *collected) looseIn(value any) {
 	switch v := value.(type) {
 	case string:
@@ -159,12 +156,12 @@ func (c *collected) looseIn(value any) {
 
 func isKey(e *domain.Entity, c *domain.Column) bool { return c.Name == e.Key.Name }
 
-// refers says that a column holds keys of an entity type.
+// refers reports whether a column holds keys of an entity type.
 func refers(c *domain.Column) bool {
 	return c.FK != nil && c.FK.Entity != nil && c.FK.Entity.Key != nil && (c.FK.Column == "" || c.FK.Column == c.FK.Entity.Key.Name)
 }
 
-// nestedRows are rows of another table inside a row, under that table's name.
+// nestedRows returns rows of another table nested in a row under that table's name.
 func nestedRows(d *domain.Domain, name string, value any) (*domain.Entity, []map[string]any) {
 	e := d.ByTable(name)
 	if e == nil {
@@ -194,7 +191,7 @@ func nestedRows(d *domain.Domain, name string, value any) (*domain.Entity, []map
 	}
 }
 
-// labelOf is "" when the columns that were read do not give a whole label.
+// labelOf returns "" if the columns read do not yield a complete label.
 func labelOf(e *domain.Entity, row map[string]any) string {
 	if !e.Label.Complete(row) {
 		return ""
@@ -203,7 +200,7 @@ func labelOf(e *domain.Entity, row map[string]any) string {
 	return e.Label.Render(row)
 }
 
-// asList returns any list as one of any; bytes and UUIDs are no lists.
+// asList returns any list as []any; bytes and UUIDs are not lists.
 func asList(value any) ([]any, bool) {
 	switch v := value.(type) {
 	case []any:
@@ -230,7 +227,7 @@ func anyList[T any](list []T) []any {
 	return result
 }
 
-// keyText is a key as entity_refs stores it, "" for what can be none.
+// keyText is a key as entity_refs stores it, "" for what cannot be one.
 func keyText(value any) string {
 	switch v := value.(type) {
 	case nil, map[string]any, []any, bool:
@@ -252,7 +249,7 @@ func keyText(value any) string {
 	}
 }
 
-// uuidText returns the text in the one form in which Postgres writes a UUID.
+// uuidText normalizes a UUID to the form Postgres prints.
 func uuidText(text string) (string, bool) {
 	if len(text) < plainLen || len(text) > 45 || strings.ContainsAny(text, " \n") {
 		return "", false

@@ -11,7 +11,7 @@ import (
 	"alfred/db"
 )
 
-// Constraint is something the user asked to hold.
+// Constraint is something the user wants observed.
 type Constraint struct {
 	ID         uuid.UUID
 	Text       string
@@ -24,8 +24,8 @@ type Constraint struct {
 
 const scopeSession = "session"
 
-// AddConstraint stores a constraint, stated in the scope's turn, and returns its
-// id; replaces, if not nil, ends with it, and so do the exclusions that came with that.
+// AddConstraint stores a constraint stated in the scope's turn and returns its id. replaces, if not nil, ends that
+// constraint and the exclusions that came with it.
 func (r *Registry) AddConstraint(ctx context.Context, c Constraint, replaces *uuid.UUID) (uuid.UUID, error) {
 	if len(c.Value) == 0 {
 		c.Value = json.RawMessage("null")
@@ -48,8 +48,8 @@ func (r *Registry) AddConstraint(ctx context.Context, c Constraint, replaces *uu
 	return id, nil
 }
 
-// Constraints returns those in force: this session's and the user's lasting
-// ones, oldest first. Call ExpireConstraints before.
+// Constraints returns those in force, oldest first: this session's and the user's lasting ones. Call ExpireConstraints
+// first.
 func (r *Registry) Constraints(ctx context.Context) ([]Constraint, error) {
 	rows, err := r.q.ConstraintListLive(ctx, r.tx, &db.ConstraintListLiveParams{UserID: r.scope.UserID, SessionID: r.scope.SessionID})
 	if err != nil {
@@ -67,14 +67,13 @@ func (r *Registry) Constraints(ctx context.Context) ([]Constraint, error) {
 	return list, nil
 }
 
-// EndConstraint ends a constraint and the exclusions that came with it; it
-// returns this session's refs among them.
+// EndConstraint ends a constraint and the exclusions that came with it; it returns the affected refs of this session.
 func (r *Registry) EndConstraint(ctx context.Context, id uuid.UUID) ([]string, error) {
 	return r.endConstraints(ctx, []uuid.UUID{id}, nil)
 }
 
-// ExpireConstraints ends all constraints whose time is over, as the system, and
-// returns this session's refs that are no longer excluded by it.
+// ExpireConstraints ends all expired constraints, as the system, and returns this session's refs that are no longer
+// excluded.
 func (r *Registry) ExpireConstraints(ctx context.Context, now time.Time) ([]string, error) {
 	over, err := r.constraintIDs(ctx, func(c Constraint) bool { return c.ExpiresAt != nil && !c.ExpiresAt.After(now) })
 	if err != nil {

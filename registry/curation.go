@@ -9,12 +9,11 @@ import (
 	"alfred/db"
 )
 
-// pinReason is what the user's own retention shows.
+// pinReason is shown for refs the user retained.
 const pinReason = "pinned"
 
-// Retain keeps a ref in view beyond the window, ends its exclusion and brings it
-// back when demoted. Confidence is 0 to 1, or nil. It is no touch: a ref long
-// unused stands under retained at once.
+// Retain keeps a ref in view beyond the window, ends its exclusion and reverts a demotion. Confidence is 0 to 1, or
+// nil. It does not count as a touch: a ref unused for long moves to the retained tier at once.
 func (r *Registry) Retain(ctx context.Context, ref, reason string, confidence *float32) error {
 	return r.curate(ctx, curation{"retain", "retained", ref, reason}, func(e *Entry) error {
 		e.retain(cleanText(reason, maxReason), confidence)
@@ -26,8 +25,7 @@ func (r *Registry) Retain(ctx context.Context, ref, reason string, confidence *f
 	})
 }
 
-// Demote takes a ref out of view until it is touched again. Drafts are refused
-// (ErrRefused): those are forgotten or excluded.
+// Demote hides a ref until it is touched again. Drafts are refused (ErrRefused): they can be forgotten or excluded.
 func (r *Registry) Demote(ctx context.Context, ref, reason string) error {
 	return r.curate(ctx, curation{"demote", "demoted", ref, reason}, func(e *Entry) error {
 		if e.Pending() {
@@ -40,8 +38,7 @@ func (r *Registry) Demote(ctx context.Context, ref, reason string) error {
 	})
 }
 
-// Forget discards a ref: no tier, not resolvable. The row stays; read again, it
-// gets its old ref back.
+// Forget discards a ref: it has no tier and does not resolve. The row stays; read again, it gets its old ref back.
 func (r *Registry) Forget(ctx context.Context, ref, reason string) error {
 	return r.curate(ctx, curation{"forget", "dropped", ref, reason}, func(e *Entry) error {
 		e.drop()
@@ -50,8 +47,8 @@ func (r *Registry) Forget(ctx context.Context, ref, reason string) error {
 	})
 }
 
-// Exclude marks a ref as rejected by the user and ends its retention;
-// constraintID names the constraint whose end ends the exclusion, or is nil.
+// Exclude marks a ref as rejected by the user and ends its retention. constraintID names the constraint whose end also
+// ends the exclusion, or is nil.
 func (r *Registry) Exclude(ctx context.Context, ref, reason string, constraintID *uuid.UUID) error {
 	return r.curate(ctx, curation{"exclude", "excluded", ref, reason}, func(e *Entry) error {
 		e.exclude(cleanText(reason, maxReason), constraintID)
@@ -73,7 +70,7 @@ func (r *Registry) Pin(ctx context.Context, ref string) error {
 	})
 }
 
-// Unpin ends a pin; on a ref that is not pinned it does nothing.
+// Unpin ends a pin; it does nothing to a ref that is not pinned.
 func (r *Registry) Unpin(ctx context.Context, ref string) error {
 	return r.curate(ctx, curation{"expire", "expired", ref, "unpinned"}, func(e *Entry) error {
 		if e.Pinned {
@@ -84,8 +81,7 @@ func (r *Registry) Unpin(ctx context.Context, ref string) error {
 	})
 }
 
-// Restore undoes a demotion, an exclusion or a Forget; the log of decisions keeps
-// what was decided before.
+// Restore reverts a demotion, an exclusion or a Forget; the decision log keeps what was decided before.
 func (r *Registry) Restore(ctx context.Context, ref string) error {
 	if err := r.lock(ctx); err != nil {
 		return err
@@ -120,8 +116,8 @@ func (r *Registry) Restore(ctx context.Context, ref string) error {
 // curation is one decision about a ref.
 type curation struct{ action, event, ref, reason string }
 
-// curate changes a ref that resolves and logs the decision, or returns a
-// *RefError. A decision that changes nothing leaves no event but stands in the log.
+// curate changes a ref that resolves and logs the decision, or returns a *RefError. A decision that changes nothing is
+// logged but emits no event.
 func (r *Registry) curate(ctx context.Context, c curation, how func(*Entry) error) error {
 	if err := r.lock(ctx); err != nil {
 		return err
@@ -146,7 +142,7 @@ func (r *Registry) curate(ctx context.Context, c curation, how func(*Entry) erro
 	return r.decide(ctx, c.action, []string{c.ref}, cleanText(c.reason, maxReason))
 }
 
-// decide logs one decision about refs, all for the same reason.
+// decide logs one decision about refs, with one reason.
 func (r *Registry) decide(ctx context.Context, action string, refs []string, reason string) error {
 	reasons := make([]string, len(refs))
 	for i := range reasons {
@@ -179,9 +175,8 @@ type Cleared struct {
 	Questions   int
 }
 
-// ClearAll is a fresh start: drafts dropped, all other refs demoted, reasons,
-// exclusions and session constraints ended, the open question expired. Domain
-// rows, lasting constraints and counters stay.
+// ClearAll starts afresh: it drops drafts, demotes all other refs, ends retentions, exclusions and session constraints,
+// and expires the open question. Domain rows, lasting constraints and counters stay.
 func (r *Registry) ClearAll(ctx context.Context, reason string) (Cleared, error) {
 	if err := r.lock(ctx); err != nil {
 		return Cleared{}, err
@@ -209,7 +204,7 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) (Cleared, error)
 		return Cleared{}, err
 	}
 
-	// A question is open for -1 turns: the one just asked ends too.
+	// A question is open for -1 turns: the one just asked expires too.
 	questions, err := r.q.QuestionExpire(ctx, r.tx, &db.QuestionExpireParams{
 		SessionID: r.scope.SessionID, OpenTurns: -1, TurnNumber: r.turn(),
 	})
@@ -229,7 +224,7 @@ func (r *Registry) ClearAll(ctx context.Context, reason string) (Cleared, error)
 	return done, nil
 }
 
-// dropDrafts logs each as a decision of its own, so that the reply can name what is gone.
+// dropDrafts logs each draft as a separate decision, so that the reply can name what is gone.
 func (r *Registry) dropDrafts(ctx context.Context, reason string) ([]Entry, error) {
 	drafts, err := r.PendingDrafts(ctx)
 	if err != nil {
@@ -249,8 +244,8 @@ func (r *Registry) dropDrafts(ctx context.Context, reason string) ([]Entry, erro
 	return dropped, r.decide(ctx, "forget", refs, reason)
 }
 
-// ExpireRetentions ends retentions neither renewed nor touched for decayTurns
-// turns, as the system; pinned ones stay, 0 does nothing. It returns their refs.
+// ExpireRetentions ends retentions neither renewed nor touched for decayTurns turns, as the system, and returns their
+// refs. Pins stay; 0 does nothing.
 func (r *Registry) ExpireRetentions(ctx context.Context, decayTurns int) ([]string, error) {
 	if decayTurns <= 0 {
 		return nil, nil

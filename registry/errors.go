@@ -11,21 +11,20 @@ type Reason string
 // The reasons.
 const (
 	ReasonUnknown   Reason = "unknown"    // not in this session
-	ReasonWrongType Reason = "wrong_type" // of another entity type than the place needs
+	ReasonWrongType Reason = "wrong_type" // of another entity type than required
 	ReasonDeleted   Reason = "deleted"    // its row is deleted
 	ReasonDropped   Reason = "dropped"    // discarded in this conversation
-	ReasonPending   Reason = "pending"    // a draft, where a stored row is needed
-	ReasonSaved     Reason = "saved"      // a stored row, where a draft is needed
+	ReasonPending   Reason = "pending"    // a draft where a stored row is required
+	ReasonSaved     Reason = "saved"      // a stored row where a draft is required
 	ReasonUUID      Reason = "uuid"       // looks like a database id
 )
 
-// ErrRefused is wrapped by errors of a curation that the rules do not allow;
-// their text is fit for a model.
+// ErrRefused is wrapped by errors of curations that the rules forbid; their text is fit for a model.
 var ErrRefused = errors.New("refused")
 
 // RefError says that a ref cannot be used, in words for the model.
 type RefError struct {
-	Ref         string // as written, ids in it replaced by [id]
+	Ref         string // as written, with ids replaced by [id]
 	Reason      Reason
 	Suggestions []string // refs that may have been meant, best first
 	Sentence    string   // without database ids
@@ -36,8 +35,8 @@ type RefError struct {
 // Error returns the sentence.
 func (e *RefError) Error() string { return e.Sentence }
 
-// RefErrors are all the refs of one input that cannot be used, each once, in
-// order of appearance. errors.As finds the first *RefError in it.
+// RefErrors are all the unusable refs of one input, each once, in order of appearance. errors.As finds the first
+// *RefError in it.
 type RefErrors []*RefError
 
 // Error joins the sentences.

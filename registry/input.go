@@ -9,8 +9,7 @@ import (
 	"alfred/domain"
 )
 
-// The way back from models: refs in the places of keys become keys. Refs are
-// looked for in those places only; a text elsewhere that looks like a ref is a
+// The way back from models: where a key belongs, refs become keys. Anywhere else, a text that looks like a ref remains
 // text.
 
 // Filter is one condition as a model writes it.
@@ -23,11 +22,9 @@ type Filter struct {
 // keyField is what models may call the key, whatever the column's name.
 const keyField = "id"
 
-// TranslateFilters returns the filters with refs replaced by keys in key and
-// foreign-key fields, or RefErrors. The field "id" stands for the key, and is
-// replaced by the key column's name. Rows deleted in this turn still do, so that
-// what pointed to them can be cleaned up; drafts are refused (ResolveAll tells
-// them apart beforehand).
+// TranslateFilters returns the filters with refs replaced by keys in key and foreign-key fields, or RefErrors. The
+// field "id" stands for the key, and is replaced by the key column's name. Rows deleted in this turn still resolve, so
+// that references to them can be cleaned up; drafts are refused (ResolveAll finds them beforehand).
 func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
 	s := &substitution{domain: r.domain}
 
@@ -61,13 +58,13 @@ func (r *Registry) TranslateFilters(ctx context.Context, e *domain.Entity, filte
 	return out, nil
 }
 
-// refRange is how prompts show many refs on one line: inv_1..inv_12.
+// refRange matches many refs on one line, as prompts show them: inv_1..inv_12.
 var refRange = regexp.MustCompile(`^((?:gen_)?[a-z][a-z_]*)_(\d{1,6})\s*\.{2,3}\s*(?:((?:gen_)?[a-z][a-z_]*)_)?(\d{1,6})$`)
 
 // maxRange bounds how many refs a range may stand for.
 const maxRange = 1000
 
-// expandRanges writes the ranges in places of refs out as the refs there are.
+// expandRanges replaces ranges by the refs that exist in them.
 func (r *Registry) expandRanges(ctx context.Context, e *domain.Entity, filters []Filter) ([]Filter, error) {
 	s := &substitution{domain: r.domain}
 	out := slices.Clone(filters)
@@ -137,7 +134,7 @@ func (r *Registry) expand(ctx context.Context, values []any) ([]any, bool, error
 		}
 
 		if !found {
-			out = append(out, value) // to be named in the error
+			out = append(out, value) // so that the error names it
 		}
 
 		changed = changed || found
@@ -146,9 +143,8 @@ func (r *Registry) expand(ctx context.Context, values []any) ([]any, bool, error
 	return out, changed, nil
 }
 
-// TranslatePayload returns a copy of the payload with refs replaced by keys in
-// key and foreign-key places, arrays and rows nested under a table's name
-// included, or RefErrors. "" in such a place is null.
+// TranslatePayload returns a copy of the payload with refs replaced by keys in key and foreign-key columns, including
+// arrays and rows nested under a table's name, or RefErrors. "" in such a column is null.
 func (r *Registry) TranslatePayload(ctx context.Context, e *domain.Entity, data map[string]any) (map[string]any, error) {
 	s := &substitution{domain: r.domain}
 	s.gatherRow(e, data)
@@ -160,8 +156,7 @@ func (r *Registry) TranslatePayload(ctx context.Context, e *domain.Entity, data 
 	return s.row(e, data), nil
 }
 
-// substitution gathers the refs of one input, and puts keys in their place once
-// they are resolved.
+// substitution gathers the refs of one input and replaces them by keys once they are resolved.
 type substitution struct {
 	domain *domain.Domain
 	asks   []ask
@@ -190,7 +185,7 @@ func (r *Registry) answer(ctx context.Context, s *substitution) error {
 	return nil
 }
 
-// target is the type whose refs stand in a field, nil for an ordinary one.
+// target is the type whose refs a field holds, nil for an ordinary field.
 func target(e *domain.Entity, field string) *domain.Entity {
 	switch column := e.Column(field); {
 	case column == nil && field == keyField, column != nil && isKey(e, column):
@@ -210,8 +205,7 @@ func (s *substitution) filterTarget(e *domain.Entity, f Filter) *domain.Entity {
 	return target(e, f.Field)
 }
 
-// gatherRow walks in a fixed order, so that the errors of one input read the
-// same every time.
+// gatherRow walks in a fixed order, so that the errors of one input are always worded the same.
 func (s *substitution) gatherRow(e *domain.Entity, data map[string]any) {
 	for _, name := range sortedKeys(data) {
 		if to := target(e, name); to != nil {
@@ -222,7 +216,7 @@ func (s *substitution) gatherRow(e *domain.Entity, data map[string]any) {
 
 		if column := e.Column(name); column != nil {
 			if column.Kind == domain.KindUUID {
-				s.gather(data[name], Want{Stored: true}) // a key, though no type says whose
+				s.gather(data[name], Want{Stored: true}) // a key, though of an unknown type
 			}
 
 			continue
@@ -249,8 +243,7 @@ func (s *substitution) gather(value any, want Want) {
 	}
 }
 
-// refText is what stands in a place of a ref: a number or an object is none, and
-// is named in the error as it was written.
+// refText is the text found where a ref belongs: a number or an object is not a ref, and the error names it as written.
 func refText(value any) string {
 	if text, ok := value.(string); ok {
 		return text

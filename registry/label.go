@@ -9,10 +9,9 @@ import (
 	"alfred/domain"
 )
 
-// label completes the labels of sightings before they are registered, so that a
-// ref is not first named by itself and then anew: the reader is asked once per
-// type for what neither the rows nor the registry name, and then rows whose label
-// names what they point to get theirs.
+// label completes the labels of sightings before they are registered, so that a ref is not first named after itself and
+// then renamed: the reader is called once per type for whatever neither the rows nor the registry name, and then rows
+// labelled by what they reference get theirs.
 func (c *collected) label(ctx context.Context, d *domain.Domain, b *book, read LabelReader) error {
 	names := c.named(b)
 
@@ -39,7 +38,7 @@ func (c *collected) label(ctx context.Context, d *domain.Domain, b *book, read L
 	return nil
 }
 
-// named are the labels that are known: the registry's, and those that rows give.
+// named returns the known labels: the registry's, and those that rows yield.
 func (c *collected) named(b *book) map[key]string {
 	names := make(map[key]string, len(c.rows)+len(c.nested)+len(b.known))
 
@@ -58,7 +57,7 @@ func (c *collected) named(b *book) map[key]string {
 	return names
 }
 
-// ask reads the labels that are missing in names and puts them there.
+// ask reads the labels missing in names and adds them.
 func (c *collected) ask(ctx context.Context, d *domain.Domain, names map[key]string, read LabelReader) error {
 	missing := map[string][]string{}
 
@@ -91,8 +90,7 @@ func (c *collected) ask(ctx context.Context, d *domain.Domain, names map[key]str
 	return nil
 }
 
-// linkedLabel is the label of a row that names what it points to, "" when that is
-// not known either.
+// linkedLabel is the label of a row named after what it references, "" if that is unknown too.
 func linkedLabel(e *domain.Entity, row map[string]any, names map[key]string) string {
 	whole := maps.Clone(row)
 

@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// Kinds of counter.
+// Kinds of counters.
 const (
 	kindRow = "row"
 	kindGen = "gen"
 )
 
-// Register records rows in the order in which they were first seen and returns
-// one entry per sighting, in that order. Known rows keep their ref; new ones
-// get the next numbers of their type. Register only what the database returned
-// to the owner: a sighting is believed.
+// Register records rows in first-seen order and returns one entry per sighting, in that order. Known rows keep their
+// ref; new ones get the next numbers of their type. Register only what the database returned to the owner: sightings
+// are not verified.
 func (r *Registry) Register(ctx context.Context, sightings []Sighting) ([]Entry, error) {
 	list := make([]*sighted, len(sightings))
 	for i, s := range sightings {
@@ -27,8 +26,7 @@ func (r *Registry) Register(ctx context.Context, sightings []Sighting) ([]Entry,
 	return r.register(ctx, list, func(*book) error { return nil })
 }
 
-// register is Register with a chance to complete the sightings once it is known
-// which of them are new.
+// register is Register with a hook that completes the sightings once it is known which of them are new.
 func (r *Registry) register(ctx context.Context, sightings []*sighted, complete func(*book) error) ([]Entry, error) {
 	if len(sightings) == 0 {
 		return nil, nil
@@ -65,19 +63,19 @@ func (r *Registry) register(ctx context.Context, sightings []*sighted, complete 
 	return entries, nil
 }
 
-// notSeen are actions after which there is no row: Tombstone and Generate record them.
+// notSeen are actions that leave no row: Tombstone and Generate record them.
 var notSeen = []string{ActionDeleted, ActionDeletedUser, ActionGenerated}
 
-// actionRelabelled is the event of a ref that got a label, or another one.
+// actionRelabelled is the event of a ref that got a first or a new label.
 const actionRelabelled = "relabelled"
 
-// book is the work of one Register.
+// book is the working state of one Register.
 type book struct {
 	known map[key]*Entry
-	fresh map[key]string // refs of rows not known before
+	fresh map[key]string // refs of previously unknown rows
 	turn  int
-	// pages are written one after the other: a row that was created and then
-	// updated has two events, and a statement can write a ref once.
+	// pages are written one after the other: a row that was created and then updated has two events, but one statement
+	// can write a ref only once.
 	pages [][]change
 	noted map[string]place
 }
@@ -116,7 +114,7 @@ func (r *Registry) openBook(ctx context.Context, sightings []*sighted) (*book, e
 	return &book{known: known, fresh: fresh, turn: r.scope.Turn, noted: map[string]place{}}, nil
 }
 
-// mint names rows in their order, one counter update for all types.
+// mint names rows in order, with one counter update for all types.
 func (r *Registry) mint(ctx context.Context, keys []key) (map[key]string, error) {
 	counts := map[string]int{}
 	for _, k := range keys {
@@ -159,19 +157,17 @@ func (b *book) enter(s *Sighting) {
 		event = actionRelabelled
 	}
 
-	// The same row read again in the same turn tells nothing new, nor does what the
-	// user did to it, told twice.
+	// Reading a row twice in a turn is not news, nor is the same user action reported twice.
 	if (s.Action == ActionLinked || s.Action == ActionRead || s.Action == before.Action && strings.HasSuffix(s.Action, ":user")) && after.equal(&before) {
 		return
 	}
 
-	// A page keeps the entry as it was when it was noted.
+	// A page keeps the entry as it was when noted.
 	b.known[k] = &after
 	b.note(&after, event)
 }
 
-// note puts a change on the page after the last one that has the ref. What the
-// same event says twice is said once.
+// note adds a change to the page after the last one that contains the ref. Repetitions of the same event are dropped.
 func (b *book) note(e *Entry, event string) {
 	at, noted := b.noted[e.Ref]
 	if noted {
@@ -203,9 +199,8 @@ func newEntry(s *Sighting, ref string, turn int) *Entry {
 	return e
 }
 
-// Tombstone records that rows were deleted: out of every tier, resolvable until
-// this turn ends, the ref never reused. Rows without a ref get none. The action
-// is ActionDeletedUser when the scope's actor is the user.
+// Tombstone records that rows were deleted: they leave every tier, resolve until this turn ends, and their refs are
+// never reused. Rows without a ref get none. The action is ActionDeletedUser if the scope's actor is the user.
 func (r *Registry) Tombstone(ctx context.Context, entityType string, ids []string) ([]Entry, error) {
 	rows := make([]gone, len(ids))
 	for i, id := range ids {
@@ -215,8 +210,8 @@ func (r *Registry) Tombstone(ctx context.Context, entityType string, ids []strin
 	return r.bury(ctx, entityType, rows)
 }
 
-// bury is Tombstone of rows that were seen as they went: those with a label get a
-// ref if they had none, because "who deleted that row?" needs an answer.
+// bury is Tombstone for rows that were seen before deletion: those with a label get a ref if they had none, because
+// "who deleted that row?" needs an answer.
 func (r *Registry) bury(ctx context.Context, entityType string, rows []gone) ([]Entry, error) {
 	action := ActionDeleted
 	if r.scope.Actor == ActorUser {
@@ -280,8 +275,7 @@ func (r *Registry) buryUnseen(ctx context.Context, entityType string, rows []gon
 	return entries, r.write(ctx, changes)
 }
 
-// Relabel sets labels (ref -> label) and records it; an empty label changes
-// nothing, nor does an unknown ref.
+// Relabel sets labels (ref -> label) and records it; empty labels and unknown refs are ignored.
 func (r *Registry) Relabel(ctx context.Context, labels map[string]string) error {
 	if err := r.lock(ctx); err != nil {
 		return err

@@ -20,8 +20,7 @@ const (
 	ActorSystem    Actor = "system"
 )
 
-// The actions: what last happened to an entity. Code sets them from what the
-// database returned.
+// The actions: what last happened to an entity. Code sets them from what the database returned.
 const (
 	ActionRead          = "read"
 	ActionCreated       = "created"
@@ -35,7 +34,7 @@ const (
 	ActionMentionedUser = "mentioned:user"
 )
 
-// The tiers, in display order. TierHidden refs are in no section but resolve.
+// The tiers, in display order. TierHidden refs appear in no section but resolve.
 const (
 	TierGenerated  = "generated"
 	TierRecent     = "recent"
@@ -54,16 +53,14 @@ const (
 	StateDeleted  = db.RefStateDeleted
 )
 
-// Scope is where in a conversation something happens.
+// Scope locates an event in a conversation.
 type Scope struct {
 	SessionID uuid.UUID
 	UserID    uuid.UUID
-	// TurnID is uuid.Nil when the user acts outside a turn; Turn then is the
-	// number of the turn to come.
+	// TurnID is uuid.Nil if the user acts outside a turn; Turn is then the number of the coming turn.
 	TurnID uuid.UUID
 	Turn   int
-	// Step and Call are 0 outside act; step 0 is also that of UI changes and
-	// mentions, whose events alone record it.
+	// Step and Call are 0 outside act. UI changes and mentions also have step 0; only their events record it.
 	Step  int
 	Call  int
 	Actor Actor
@@ -80,7 +77,7 @@ type Registry struct {
 	presumed map[string]string
 }
 
-// New returns the registry of the scope's session. Nothing is read yet.
+// New returns the registry of the scope's session. It reads nothing yet.
 func New(tx pgx.Tx, d *domain.Domain, s Scope) *Registry {
 	return &Registry{tx: tx, domain: d, scope: s, q: db.New(), presumed: map[string]string{}}
 }
@@ -88,30 +85,29 @@ func New(tx pgx.Tx, d *domain.Domain, s Scope) *Registry {
 // Scope returns where this registry works.
 func (r *Registry) Scope() Scope { return r.scope }
 
-// Entry is a ref and what is known of its entity.
+// Entry is a ref and what is known about its entity.
 type Entry struct {
 	Ref   string
 	Type  string
-	ID    string // key of the row as text; "" while pending. Never for a model.
+	ID    string // the row's key as text; "" while pending. Never for a model.
 	State db.RefState
-	// Action is what last happened; Tier where it stands, set only by Active and
-	// Newest, "" elsewhere.
+	// Action is what last happened. Tier is set only by Active and Newest, "" elsewhere.
 	Action string
 	Tier   string
-	// Label is what people call it; while LabelIsPlaceholder it is the ref.
+	// Label is what people call it; while LabelIsPlaceholder is true, it is the ref.
 	Label              string
 	LabelIsPlaceholder bool
-	// SourceStep and SourceCall say which generate call of TurnCreated made it:
-	// drafts with the same three belong together. Nil for rows.
+	// SourceStep and SourceCall identify the generate call in TurnCreated that made it: drafts for which all three are
+	// equal belong together. Nil for rows.
 	SourceStep     *int
 	SourceCall     *int
 	TurnCreated    int
 	TurnLastRef    int
 	TurnPromoted   *int
-	Reason         string // why it is retained, "" when it is not
+	Reason         string // why it is retained, "" if it is not
 	Confidence     *float32
 	Pinned         bool
-	ExcludedReason string // why it is excluded, "" when it is not
+	ExcludedReason string // why it is excluded, "" if it is not
 	ConstraintID   *uuid.UUID
 	DemotedAtTurn  *int
 	DeletedAtTurn  *int
@@ -119,15 +115,14 @@ type Entry struct {
 	RowVersion     string         // xmin when last read or written, "" if unknown
 }
 
-// Pending says that the entity is a draft without a row.
+// Pending reports whether the entity is a draft without a row.
 func (e Entry) Pending() bool { return e.State == StatePending }
 
-// Draft is generated content that is not saved. Content is an object in the
-// table's column names, children under the child table's name, foreign keys as
-// refs.
+// Draft is unsaved generated content. Content is an object by the table's column names, with children under the child
+// table's name and foreign keys as refs.
 type Draft struct {
 	Type    string
-	Label   string // "" takes it from the content by the type's label template
+	Label   string // "" derives it from the content by the type's label template
 	Content json.RawMessage
 }
 
@@ -135,10 +130,9 @@ type Draft struct {
 type Sighting struct {
 	Type  string
 	ID    string // key as text
-	Label string // "" when the columns read do not give one
-	// Action is one of the constants above but ActionGenerated and the deletions
-	// (Tombstone). ActionLinked
-	// registers a row only known by a foreign key, and changes nothing of a known one.
+	Label string // "" if the columns read do not yield one
+	// Action is one of the constants above, except ActionGenerated and the deletions (Tombstone). ActionLinked
+	// registers a row known only by a foreign key, and leaves a known one unchanged.
 	Action     string
 	Sets       []string // column sets that were read: "summary", "text", "rows"
 	RowVersion string   // xmin, "" if unknown

@@ -11,17 +11,17 @@ import (
 	"alfred/domain"
 )
 
-// maxSuggestions is how many near refs an error names.
+// maxSuggestions is how many similar refs an error names.
 const maxSuggestions = 3
 
-// Want is what a place needs of a ref.
+// Want is what is required of a ref.
 type Want struct {
 	Type    string // entity type, "" for any
-	Stored  bool   // a row is needed: drafts are refused unless presumed saved
-	Deleted bool   // a row deleted in this turn will do
+	Stored  bool   // a row is required: drafts are refused unless presumed saved
+	Deleted bool   // a row deleted in this turn is accepted
 }
 
-// ask is one place and the ref that a model wrote there.
+// ask is a ref that a model wrote, and what is required of it.
 type ask struct {
 	ref  string
 	want Want
@@ -41,8 +41,7 @@ func (r *Registry) Resolve(ctx context.Context, ref string, want Want) (Entry, e
 	return entries[0], nil
 }
 
-// ResolveAll returns the entries of refs in their order, or RefErrors with all
-// that cannot be used.
+// ResolveAll returns the entries of refs in order, or RefErrors with all that cannot be used.
 func (r *Registry) ResolveAll(ctx context.Context, refs []string, want Want) ([]Entry, error) {
 	asks := make([]ask, len(refs))
 	for i, ref := range refs {
@@ -61,12 +60,11 @@ func (r *Registry) ResolveAll(ctx context.Context, refs []string, want Want) ([]
 	return entries, nil
 }
 
-// Presume makes a draft resolve to the key under which this decision is saving
-// it, until Promote records it: for translating the decision's later calls while
-// the tenant's role is on. Nothing is written.
+// Presume makes a draft resolve to the key under which this decision is saving it, until Promote records it. It lets
+// the decision's later calls be translated under the tenant's role. Nothing is written.
 func (r *Registry) Presume(ref, entityID string) { r.presumed[ref] = entityID }
 
-// resolve answers all asks by one look-up and, if any fails, one for suggestions.
+// resolve answers all asks with one lookup and, if any fails, one for suggestions.
 func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, RefErrors, error) {
 	refs := make([]string, 0, len(asks))
 
@@ -105,7 +103,7 @@ func (r *Registry) resolve(ctx context.Context, asks []ask) ([]Entry, RefErrors,
 	return entries, failed, r.suggest(ctx, failed)
 }
 
-// judge says why an entry does not do, "" when it does.
+// judge says why an entry does not qualify, "" if it does.
 func judge(e *Entry, a ask, turn int) Reason {
 	switch {
 	case e == nil && HasID(a.ref):
@@ -133,7 +131,7 @@ func (e RefErrors) add(one *RefError) RefErrors {
 	return append(e, one)
 }
 
-// refError says it in words; suggest adds near refs to those that need them.
+// refError words it; suggest adds similar refs where that helps.
 func (r *Registry) refError(e *Entry, a ask, reason Reason) *RefError {
 	name := cleanText(a.ref, maxLabel)
 	err := &RefError{Ref: name, Reason: reason, wanted: a.want}
@@ -225,8 +223,7 @@ func keysOf(set map[string]bool) []string {
 	return list
 }
 
-// nearTypes are the types that may have been meant: the one needed, else the
-// one that the word names, else all.
+// nearTypes are the types that may have been meant: the required one, else the one that the word names, else all.
 func (r *Registry) nearTypes(err *RefError) []string {
 	if err.wanted.Type != "" {
 		return []string{err.wanted.Type}
@@ -244,13 +241,12 @@ func (r *Registry) nearTypes(err *RefError) []string {
 	return all
 }
 
-// named is the type that a wrong ref's word means: recipes_3, Gen_Recipe_1.
+// named is the type that an invalid ref's word means: recipes_3, Gen_Recipe_1.
 func (r *Registry) named(ref string) *domain.Entity {
 	return r.domain.Entity(strings.TrimPrefix(strings.TrimRight(strings.ToLower(ref), "0123456789_"), genPrefix))
 }
 
-// rank orders what may have been meant: the same label, the same number, then
-// what was touched last.
+// rank orders what may have been meant: same label, same number, then most recently touched.
 func (r *Registry) rank(err *RefError, near []*db.EntityRefSuggestRow) []*db.EntityRefSuggestRow {
 	types := r.nearTypes(err)
 	word := domain.Fold(err.Ref)

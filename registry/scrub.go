@@ -7,16 +7,16 @@ import (
 
 const (
 	scrubbed  = "[id]"
-	plainLen  = 32 // a UUID without hyphens, which Postgres reads too
+	plainLen  = 32 // a UUID without hyphens, which Postgres also accepts
 	firstPart = 8
 	nextPart  = 4
 )
 
-// idTail is what follows the first eight digits, as far as it goes.
+// idTail matches the rest of a UUID after its first eight digits, possibly truncated.
 var idTail = regexp.MustCompile(`^-[0-9a-fA-F]{4}(?:-[0-9a-fA-F]{1,4}){0,2}(?:-[0-9a-fA-F]{1,12})?`)
 
-// Scrub replaces every UUID-shaped text by [id], truncated ones included. All
-// text that enters a prompt from outside the registry goes through it.
+// Scrub replaces every UUID-shaped text by [id], truncated ones included. All text that enters a prompt from outside
+// the registry passes through it.
 func Scrub(text string) string {
 	return replaceIDs(text, func(string) string { return scrubbed })
 }
@@ -41,7 +41,7 @@ func replaceIDs(text string, with func(id string) string) string {
 	return b.String()
 }
 
-// HasID says whether the text has UUID-shaped text in it.
+// HasID reports whether the text contains UUID-shaped text.
 func HasID(text string) bool {
 	start, _ := findID(text, 0)
 
@@ -54,7 +54,7 @@ func findID(text string, from int) (int, int) {
 		return -1, -1
 	}
 
-	run := 0 // hex digits that end right before i
+	run := 0 // hex digits that end just before i
 
 	for i := from; i <= len(text); i++ {
 		if i < len(text) && isHex(text[i]) {
@@ -78,8 +78,8 @@ func findID(text string, from int) (int, int) {
 	return -1, -1
 }
 
-// idEnd returns where the id whose first hyphen is at i ends, or 0 when it is
-// none. Digits alone in two groups are a date with a time or a telephone number.
+// idEnd returns the end of the id whose first hyphen is at i, or 0 if there is none. Two groups of only digits are a
+// date with a time, or a telephone number.
 func idEnd(text string, i int) int {
 	tail := idTail.FindString(text[i:])
 	end := i + len(tail)

@@ -14,10 +14,10 @@ import (
 	"alfred/db"
 )
 
-// The transitions of a ref, without a database: every rule of what becomes of an
-// entry stands here, register.go and curation.go only load and store.
+// The transitions of a ref, without a database. All rules of an entry's lifecycle are here; register.go and curation.go
+// only load and store.
 
-// see applies a sighting to an entry that was known before.
+// see applies a sighting to a known entry.
 func (e *Entry) see(s *Sighting, turn int) {
 	if s.Action == ActionLinked {
 		if e.LabelIsPlaceholder {
@@ -34,8 +34,8 @@ func (e *Entry) see(s *Sighting, turn int) {
 	e.Action = s.Action
 	e.TurnLastRef = max(e.TurnLastRef, turn)
 
-	// What is read or written again is in use again: hidden for good, "show the second
-	// one" would find nothing.
+	// A row that is read or written again is in use again: if it stayed hidden, "show the second one" would find
+	// nothing.
 	e.DemotedAtTurn = nil
 
 	if s.Action == ActionMentionedUser {
@@ -45,7 +45,7 @@ func (e *Entry) see(s *Sighting, turn int) {
 	e.learn(s, turn)
 }
 
-// learn takes over what a row told: label, loaded sets, version.
+// learn adopts what a row revealed: label, loaded sets, version.
 func (e *Entry) learn(s *Sighting, turn int) {
 	e.relabel(s.Label)
 
@@ -67,7 +67,7 @@ func (e *Entry) learn(s *Sighting, turn int) {
 	}
 }
 
-// relabel never replaces a label by nothing: a read of few columns may have none.
+// relabel never replaces a label by nothing: a read of few columns may yield none.
 func (e *Entry) relabel(label string) {
 	if label = cleanText(label, maxLabel); label == "" {
 		return
@@ -102,7 +102,7 @@ func (e *Entry) bury(turn int, action string) {
 	e.forget()
 }
 
-// retain keeps it beyond the window; whoever keeps a ref wants it considered.
+// retain keeps the ref beyond the window. It also ends an exclusion: whoever keeps a ref wants it considered.
 func (e *Entry) retain(reason string, confidence *float32) {
 	e.Reason = reason
 	e.Confidence = confidence
@@ -156,7 +156,7 @@ func (e *Entry) promote(id, label, rowVersion string, turn int) {
 	e.learn(&Sighting{Label: label, RowVersion: rowVersion}, turn)
 }
 
-// unsave makes it a draft again: the row that was saved of it is gone.
+// unsave turns a row back into a draft: the row saved from it is gone.
 func (e *Entry) unsave(turn int) {
 	e.State = StatePending
 	e.Action = ActionGenerated
@@ -165,8 +165,7 @@ func (e *Entry) unsave(turn int) {
 	e.TurnLastRef = max(e.TurnLastRef, turn)
 }
 
-// resolves says whether the ref may be used in a turn: a deleted row until the
-// turn that deleted it ends.
+// resolves reports whether the ref may be used in a turn: a deleted row, until the turn that deleted it ends.
 func (e *Entry) resolves(turn int) bool {
 	switch e.State {
 	case StateDropped:
@@ -281,8 +280,7 @@ const (
 	maxReason = 1000
 )
 
-// cleanText makes one line of text that may stand in a prompt: no ids, no
-// control characters, at most limit characters.
+// cleanText makes a single line fit for a prompt: no ids, no control characters, at most limit characters.
 func cleanText(text string, limit int) string {
 	text = strings.Join(strings.FieldsFunc(Scrub(text), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)

@@ -10,14 +10,14 @@ import (
 	"alfred/db"
 )
 
-// change is one entry as it is now, and what the event says happened to it.
+// change is an entry's current state and the event that led to it.
 type change struct {
 	entry *Entry
 	event string
 }
 
-// lock makes this transaction the only writer of the session's registry. Reads
-// that decide on a write come after it, so that they see what others committed.
+// lock makes this transaction the only writer of the session's registry. Reads that decide on a write must follow it,
+// so that they see what others committed.
 func (r *Registry) lock(ctx context.Context) error {
 	if err := r.q.EntityRefLock(ctx, r.tx, "alfred.registry."+r.scope.SessionID.String()); err != nil {
 		return fmt.Errorf("lock registry: %w", err)
@@ -47,7 +47,7 @@ func (r *Registry) load(ctx context.Context, refs []string) (map[string]*Entry, 
 	return entries, nil
 }
 
-// key is what makes a row the same row.
+// key identifies a row.
 type key struct{ entityType, id string }
 
 // loadKeys returns the entries of rows, whatever their state.
@@ -78,12 +78,11 @@ func (r *Registry) loadKeys(ctx context.Context, keys []key) (map[key]*Entry, er
 	return entries, nil
 }
 
-// take reserves the next counts[type] numbers of each type and returns the last
-// number before them.
+// take reserves the next counts[type] numbers of each type and returns the last number before them.
 func (r *Registry) take(ctx context.Context, kind string, counts map[string]int) (map[string]int, error) {
 	arg := &db.RefCounterAdvanceParams{SessionID: r.scope.SessionID, Kind: kind}
 
-	for _, e := range r.domain.Entities { // in one order for all
+	for _, e := range r.domain.Entities { // in a fixed order
 		if n := counts[e.Type]; n > 0 {
 			arg.EntityTypes = append(arg.EntityTypes, e.Type)
 			arg.Counts = append(arg.Counts, int32(n))
@@ -141,8 +140,8 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 	return r.settle(ctx, changes)
 }
 
-// settle closes the open question when these changes leave nothing of what it offers:
-// a yes to it would permit a write that nobody has in mind any more.
+// settle closes the open question if these changes leave nothing of what it offers: a yes to it would permit a write
+// nobody has in mind any more.
 func (r *Registry) settle(ctx context.Context, changes []change) error {
 	ends := []string{"dropped", "excluded", "promoted", ActionDeleted, ActionDeleted + ":user"}
 	if !slices.ContainsFunc(changes, func(c change) bool { return slices.Contains(ends, c.event) }) {
@@ -158,7 +157,7 @@ func (r *Registry) settle(ctx context.Context, changes []change) error {
 
 func (r *Registry) turn() int32 { return int32(r.scope.Turn) }
 
-// step is null outside act; step 0 belongs to what the user did, inputs.
+// step is null outside act; step 0 belongs to the user's inputs.
 func (r *Registry) step(inputs bool) *int32 {
 	if r.scope.Step == 0 && !inputs {
 		return nil
@@ -169,8 +168,8 @@ func (r *Registry) step(inputs bool) *int32 {
 	return &step
 }
 
-// Lookup returns the entries of exactly these refs; refs that do not resolve
-// (unknown, dropped, deleted before this turn) are absent.
+// Lookup returns the entries of exactly these refs; refs that do not resolve (unknown, dropped, deleted before this
+// turn) are absent.
 func (r *Registry) Lookup(ctx context.Context, refs []string) (map[string]Entry, error) {
 	loaded, err := r.load(ctx, refs)
 	if err != nil {
@@ -188,8 +187,8 @@ func (r *Registry) Lookup(ctx context.Context, refs []string) (map[string]Entry,
 	return found, nil
 }
 
-// LookupKeys returns the entries of rows of one type by key; unknown ones are
-// absent. Dropped and deleted ones are present, State tells.
+// LookupKeys returns the entries of rows of one type by key; unknown ones are absent. Dropped and deleted ones are
+// included; see State.
 func (r *Registry) LookupKeys(ctx context.Context, entityType string, ids []string) (map[string]Entry, error) {
 	keys := make([]key, len(ids))
 	for i, id := range ids {

@@ -10,12 +10,11 @@ import (
 	"alfred/domain"
 )
 
-// token is whatever might be a ref; only an exact look-up says whether it is.
+// token matches whatever might be a ref; only an exact lookup decides.
 var token = regexp.MustCompile(`[A-Za-z0-9_]+`)
 
-// Touch records that refs were named in this turn (by a mention, a tool call, a
-// node's output) and brings demoted ones back. It returns their entries in the
-// order given; refs that do not resolve are left out.
+// Touch records that refs were named in this turn (by a mention, a tool call, a node's output) and reverts demotions.
+// It returns their entries in the order given; refs that do not resolve are left out.
 func (r *Registry) Touch(ctx context.Context, refs []string) ([]Entry, error) {
 	if len(refs) == 0 {
 		return nil, nil
@@ -43,11 +42,11 @@ func (r *Registry) Touch(ctx context.Context, refs []string) ([]Entry, error) {
 	return r.apply(ctx, live, "touched", func(e *Entry) { e.touch(r.scope.Turn) })
 }
 
-// RefsIn lists the tokens of a text that have the form of a ref of one of the
-// domain's types, each once, whether or not there is such a ref.
+// RefsIn lists the tokens of a text that are shaped like a ref of one of the domain's types, each once, whether or not
+// the ref exists.
 func RefsIn(d *domain.Domain, text string) []string { return refsIn(d, text) }
 
-// refsIn lists the tokens of a text that have the form of a ref, each once.
+// refsIn lists the tokens of a text that are shaped like a ref, each once.
 func refsIn(d *domain.Domain, text string) []string {
 	var refs []string
 
@@ -60,8 +59,7 @@ func refsIn(d *domain.Domain, text string) []string {
 	return refs
 }
 
-// isRef says whether a name has the form of a ref of one of the domain's types.
-// It says nothing of whether there is such a ref.
+// isRef reports whether a name is shaped like a ref of one of the domain's types, whether or not the ref exists.
 func isRef(d *domain.Domain, ref string) bool {
 	name, gen := strings.CutPrefix(ref, genPrefix)
 
@@ -75,7 +73,7 @@ func isRef(d *domain.Domain, ref string) bool {
 	return err == nil && n >= 1 && refName(name[:cut], n, gen) == ref
 }
 
-// refOrder sorts entries as people count: recipe_2 before recipe_10.
+// refOrder sorts entries in natural order: recipe_2 before recipe_10.
 func refOrder(entries []*Entry) []*Entry {
 	slices.SortFunc(entries, func(a, b *Entry) int {
 		return compareRefs(a.Ref, b.Ref)

@@ -7,33 +7,30 @@ import (
 	"alfred/domain"
 )
 
-// LabelReader reads labels of rows by key, as the tenant; rows that it cannot
-// see are absent.
+// LabelReader reads row labels by key, as the tenant; rows it cannot see are absent.
 type LabelReader func(ctx context.Context, e *domain.Entity, ids []string) (map[string]string, error)
 
-// Result is what one statement returned. Rows are as JSON has them
-// (map[string]any, []any, string, json.Number, bool, nil; UUIDs and integers may
-// be Go's), by column name, rows of other tables nested under the table's name.
+// Result is what one statement returned. Rows are JSON-like (map[string]any, []any, string, json.Number, bool, nil;
+// UUIDs and integers may be Go's), by column name, with rows of other tables nested under the table's name.
 type Result struct {
 	Entity   *domain.Entity
 	Rows     []map[string]any
-	Action   string                       // of the rows; those nested in them were created, deleted or else read with them
+	Action   string                       // of the rows; nested ones were created or deleted with them, or else read
 	Sets     []string                     // column sets read
-	Versions map[string]map[string]string // of all rows by type and key, nested ones too; may be nil
+	Versions map[string]map[string]string // of all rows by type and key, nested ones included; may be nil
 }
 
 // Translated is a result as a model may see it.
 type Translated struct {
 	Rows    []map[string]any
 	Refs    []string // of the rows that have a key, in order, each once
-	Entries []Entry  // the same refs' entries
+	Entries []Entry  // the entries of Refs
 }
 
-// TranslateRows registers every row of the results, nested ones and unknown
-// foreign keys included, in one go (deleted ones as tombstones), and returns copies in which no key is left.
-// The key column holds the ref, a foreign key too, with _{column}_label beside
-// it. labels is asked once per type that has refs without a label, and may be
-// nil. Hidden columns are left out.
+// TranslateRows registers every row of the results at once, nested ones and unknown foreign keys included (deleted ones
+// as tombstones), and returns copies without any keys. Key and foreign-key columns hold refs, foreign keys with
+// _{column}_label beside them. labels is called once per type that has refs without a label, and may be nil. Hidden
+// columns are left out.
 func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels LabelReader) ([]Translated, error) {
 	found := collect(r.domain, results)
 	t := &translation{domain: r.domain, known: map[key]Entry{}, loose: map[string]string{}}
@@ -55,8 +52,8 @@ func (r *Registry) TranslateRows(ctx context.Context, results []Result, labels L
 	return translated, nil
 }
 
-// registerAll records what was found. A deleted row becomes a tombstone; deletions
-// come last, since a row that one decision changed and deleted is gone.
+// registerAll records what was found. Deleted rows become tombstones; deletions come last, since a row that one
+// decision changed and deleted is gone.
 func (r *Registry) registerAll(ctx context.Context, t *translation, found *collected, read LabelReader) error {
 	entries, err := r.register(ctx, found.sightings(), func(b *book) error {
 		return found.label(ctx, r.domain, b, read)
@@ -88,7 +85,7 @@ func (t *translation) learn(entries []Entry) {
 	}
 }
 
-// looseRefs finds the refs of UUIDs of which no column says what they are.
+// looseRefs finds the refs of UUIDs in columns that do not say what they identify.
 func (r *Registry) looseRefs(ctx context.Context, ids []string) (map[string]string, error) {
 	refs := map[string]string{}
 	if len(ids) == 0 {
@@ -119,9 +116,8 @@ func (r *Registry) looseRefs(ctx context.Context, ids []string) (map[string]stri
 	return refs, nil
 }
 
-// TranslateError makes a database error's text fit for a model: known keys
-// become refs, other ids [id]. In an aborted transaction roll back to a
-// savepoint first.
+// TranslateError makes a database error's text fit for a model: known keys become refs, other ids [id]. In an aborted
+// transaction, roll back to a savepoint first.
 func (r *Registry) TranslateError(ctx context.Context, text string) (string, error) {
 	var ids []string
 

@@ -15,8 +15,7 @@ type translation struct {
 	loose  map[string]string // UUID -> ref
 }
 
-// row returns a copy of a row in which every key is a ref and every other id is
-// taken out. Hidden columns are left out.
+// row returns a copy of a row in which every key is a ref and every other id is removed. Hidden columns are left out.
 func (t *translation) row(e *domain.Entity, row map[string]any) map[string]any {
 	out := make(map[string]any, len(row)+2)
 
@@ -51,7 +50,7 @@ func (t *translation) row(e *domain.Entity, row map[string]any) map[string]any {
 func (t *translation) column(out map[string]any, e *domain.Entity, column *domain.Column, value any) {
 	switch {
 	case isKey(e, column):
-		// A row that was deleted before it had a ref gets none.
+		// A row deleted before it had a ref gets none.
 		if entry, ok := t.known[key{e.Type, keyText(value)}]; ok {
 			out[column.Name] = entry.Ref
 		}
@@ -67,7 +66,7 @@ func (t *translation) column(out map[string]any, e *domain.Entity, column *domai
 	}
 }
 
-// ref is the ref of what a row points to. A key without one is not shown either.
+// ref returns the ref of what a row references. A key without one is not shown either.
 func (t *translation) ref(e *domain.Entity, value any) any {
 	if value == nil {
 		return nil
@@ -94,8 +93,7 @@ func (t *translation) refs(e *domain.Entity, value any) any {
 	return refs
 }
 
-// labels is the label beside a reference, or a list of those that are known;
-// nil for none.
+// labels returns the label beside a reference, or the known ones of a list; nil for none.
 func (t *translation) labels(e *domain.Entity, value any) any {
 	if list, ok := asList(value); ok {
 		var labels []any
@@ -120,8 +118,8 @@ func (t *translation) labels(e *domain.Entity, value any) any {
 	return nil
 }
 
-// free rewrites a value of which no column says what it is: a text that is a
-// known key as a whole becomes its ref, UUID-shaped text anywhere [id].
+// free rewrites a value whose column does not say what it is: a text that is a known key becomes its ref, UUID-shaped
+// text anywhere [id].
 func (t *translation) free(value any) any {
 	switch v := value.(type) {
 	case string:

@@ -1,7 +1,6 @@
-// Package exact reads and writes JSON without loss: numbers stay as they are
-// written, where encoding/json makes them floats and keys of 19 digits become
-// other keys.
+// Package exact reads and writes JSON without loss: it keeps numbers as written,
+// where encoding/json converts them to floats and corrupts 19-digit keys.
 //
-// It owns that one rule and what jsonb cannot store. It must not know what the
+// It owns that rule, and what jsonb cannot store. It must not know what the
 // JSON means. Start reading at Decode.
 package exact

@@ -13,11 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// ErrMore is returned for text that goes on after its value.
+// ErrMore says that text follows the value.
 var ErrMore = errors.New("more than one value")
 
-// Decode reads the one JSON value that data holds into out. Numbers that out
-// leaves open become json.Number.
+// Decode decodes a single JSON value into out. Numbers without a Go type become
+// json.Number.
 func Decode(data []byte, out any) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -31,18 +31,18 @@ func Decode(data []byte, out any) error {
 	return nil
 }
 
-// unstorable finds escapes that JSON allows and jsonb does not: NUL, and halves of surrogate pairs.
+// unstorable matches escapes that JSON allows and jsonb does not: NUL and halves of surrogate pairs.
 var unstorable = regexp.MustCompile(`\\u(0000|[dD][89a-fA-F])`)
 
-// Storable is the JSON of a value as jsonb takes it: models write NUL characters
-// and broken Unicode now and then, and Postgres refuses both.
+// Storable encodes a value as JSON that jsonb accepts: models occasionally write
+// NUL characters and broken Unicode, and Postgres refuses both.
 func Storable(value any) (json.RawMessage, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {
 		return nil, err
 	}
 	if !unstorable.Match(encoded) {
-		if utf8.Valid(encoded) { // all but always: the other way copies
+		if utf8.Valid(encoded) { // the common case: the alternative copies
 			return encoded, nil
 		}
 
@@ -56,7 +56,7 @@ func Storable(value any) (json.RawMessage, error) {
 	return json.Marshal(WithoutNUL(decoded))
 }
 
-// WithoutNUL is a decoded value without NUL characters. It changes lists and objects in place.
+// WithoutNUL removes NUL characters from a decoded value. It changes lists and objects in place.
 func WithoutNUL(value any) any {
 	switch v := value.(type) {
 	case string:

@@ -8,16 +8,14 @@ import (
 	"alfred/domain"
 )
 
-// analysisFramework is how an analyze step comes to a conclusion that the next step
-// and the reply can rely on.
+// analysisFramework tells an analyze step how to reach a conclusion that the next step and the reply can rely on.
 const analysisFramework = `### How To Analyze
 1. What is asked, and which constraints hold.
 2. Which rows count, and which are ruled out, each with the reason.
 3. Compare exactly, by what stands in the rows; totals with db_analyze or calculate, not in your head.
 4. conclusions: what fits, by ref and name, best first; what was ruled out and why; what is missing to be sure.`
 
-// callExamples are real calls for a type of step, on a table of the step's subdomain:
-// models copy what they see.
+// callExamples returns real calls for the step's type, on one of its subdomain's tables: models copy what they see.
 func (t *page) callExamples(step *db.TurnSteps) string {
 	sub := t.Domain.Subdomain(step.Subdomain)
 	if sub == nil || len(sub.Tables) == 0 {
@@ -64,7 +62,7 @@ func (t *page) callsOf(kind db.StepType, e *domain.Entity) []string {
 	}
 }
 
-// writesOf are the writes that the declaration allows.
+// writesOf lists the write calls that the declaration allows.
 func writesOf(e *domain.Entity, byRef, set, done string) []string {
 	var lines []string
 	if e.May(domain.Create) {

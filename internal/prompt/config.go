@@ -9,26 +9,25 @@ import (
 type Config struct {
 	view.Windows
 
-	// Apart asks Understand and Think one after the other, each in a call of its own.
+	// Apart asks Understand and Think in two separate calls.
 	Apart          bool
-	MaxCalls       int            // decisions a step may take
-	SchemaRequests int            // further tables a step may ask for
-	MaxSteps       map[string]int // steps of a plan, by mode
+	MaxCalls       int            // decisions per step
+	SchemaRequests int            // extra tables a step may ask for
+	MaxSteps       map[string]int // steps per plan, by mode
 	Budget         Budget
-	Prompts        *nodes.Prompts // the fixed words; nil: the built-in ones
+	Prompts        *nodes.Prompts // the fixed wording; nil: the built-in prompts
 }
 
-// Budget bounds each section, in estimated tokens, so that a prompt does not
-// grow with the conversation.
+// Budget bounds each section in estimated tokens, so that a prompt does not grow with the conversation.
 type Budget struct {
 	Profile      int
-	Guidance     int // characters of each subdomain's guidance
+	Guidance     int // characters per subdomain's guidance
 	Snapshot     int
 	Entities     int // the lines of one tier
 	Drafts       int // JSON of unsaved content
 	Rows         int // Active Entities (Full Data)
 	Conversation int
-	Earlier      int // older turns, in Conversation and in What Happened each
+	Earlier      int // older turns, in Conversation and in What Happened separately
 	Message      int // one message or reply within Conversation
 	Narrative    int
 	Constraints  int
@@ -36,8 +35,7 @@ type Budget struct {
 	Results      int // Step Results, and the rows of Execution Results
 }
 
-// Tight returns the same windows with half the budgets, for a model that found a
-// prompt too long.
+// Tight returns the same windows with half the budgets, for a prompt that exceeded the model's context.
 func (c Config) Tight() Config {
 	b := &c.Budget
 	for _, budget := range []*int{

@@ -9,22 +9,21 @@ import (
 	"alfred/internal/view"
 )
 
-// conversation is what was said: the last turns in full, those before them in
-// few words. Think and every Act of a turn print exactly this.
+// conversation prints the last turns in full and earlier ones in brief. It is identical in Think and in every Act of a
+// turn.
 func (t *page) conversation(s *section) {
 	t.talk(s, t.Window(t.config.FullDetailTurns), nil)
 	t.earlierTalk(s, t.config.FullDetailTurns)
 }
 
-// recentConversation is Understand's wider window, each turn with the refs it
-// had to do with.
+// recentConversation is Understand's wider window: each turn with the refs it touched.
 func (t *page) recentConversation(s *section) {
 	t.talk(s, t.Window(t.config.UnderstandTurns), t.touched)
 	t.earlierTalk(s, t.config.UnderstandTurns)
 }
 
-// talk prints turns in full. Over budget the oldest replies give way to their
-// summaries, then the oldest messages are cut.
+// talk prints turns in full. Over budget, the oldest replies are replaced by their summaries, then the oldest messages
+// are cut.
 func (t *page) talk(s *section, turns []*db.TurnListPastRow, after func(*db.TurnListPastRow) string) {
 	texts := make([]string, len(turns))
 	total := 0
@@ -55,10 +54,10 @@ func (t *page) talk(s *section, turns []*db.TurnListPastRow, after func(*db.Turn
 	}
 }
 
-// shortMessage bounds a message that gave way, in characters.
+// shortMessage bounds a shortened message, in characters.
 const shortMessage = 300
 
-// cut is the beginning of a text that is within a budget.
+// cut shortens a text to a budget.
 func cut(text string, budget int) string {
 	if runes := []rune(text); len(runes) > budget*clean.RunesPerToken {
 		return string(runes[:budget*clean.RunesPerToken])
@@ -67,7 +66,7 @@ func cut(text string, budget int) string {
 	return text
 }
 
-// exchange is one turn as dialogue. Failed and cancelled turns have no reply.
+// exchange prints one turn as dialogue. Failed and cancelled turns have no reply.
 func (t *page) exchange(p *db.TurnListPastRow, short bool) string {
 	said, reply := cut(p.Message, t.config.Budget.Message), cut(p.Reply, t.config.Budget.Message)
 	message := clean.Block(t.WithLabels(said))
@@ -92,8 +91,8 @@ func (t *page) exchange(p *db.TurnListPastRow, short bool) string {
 	return line + "Alfred: " + clean.Block(t.WithLabels(reply))
 }
 
-// earlierTalk is what came before the window: the compressed text, and one line
-// for each turn that it does not cover yet.
+// earlierTalk prints what came before the window: the compressed text, and one line for each turn it does not cover
+// yet.
 func (t *page) earlierTalk(s *section, window int) {
 	older := t.Older("conversation", window)
 	lines := make([]string, 0, len(older))
@@ -103,8 +102,7 @@ func (t *page) earlierTalk(s *section, window int) {
 	t.earlierText(s, "conversation", older, lines)
 }
 
-// earlierText prints a compressed text and lines under ### Earlier. Over budget
-// the oldest lines give way.
+// earlierText prints a compressed text and lines under ### Earlier. Over budget, the oldest lines are dropped.
 func (t *page) earlierText(s *section, kind string, turns []*db.TurnListPastRow, lines []string) {
 	budget := t.config.Budget.Earlier
 	covered := t.Earlier[kind]
@@ -182,7 +180,7 @@ func (t *page) touchedBy(p *db.TurnListPastRow) string {
 	return strings.Join(lines, "\n")
 }
 
-// entitiesByTurn lists the refs that each of the last turns had to do with; over budget the oldest turns give way.
+// entitiesByTurn lists the refs that each of the last turns touched. Over budget, the oldest turns are dropped.
 func (t *page) entitiesByTurn(s *section) {
 	budget := t.config.Budget.Entities
 	turns := t.Window(t.config.UnderstandTurns)

@@ -11,15 +11,14 @@ import (
 	"alfred/internal/view"
 )
 
-// minShortRows is how many short rows are shown whatever the budget: an analysis
-// over a part of a list is worse than a long prompt.
+// minShortRows is how many short rows are shown regardless of the budget: an analysis of part of a list is worse than a
+// long prompt.
 const minShortRows = 200
 
-// shortRow bounds a short row, in tokens.
+// shortRow is the largest short row, in tokens.
 const shortRow = 80
 
-// fullData is every row of the window that is in view, once: a table of short
-// values, long texts and child rows below it.
+// fullData prints every row in view once: a table of short values, with long texts and child rows below it.
 func (t *page) fullData(s *section) {
 	chosen := t.chooseRows(t.step.Refs)
 	if len(chosen) == 0 {
@@ -65,9 +64,8 @@ func rowReason(t *page, r *view.Row) string {
 	return "recent"
 }
 
-// chooseRows picks the rows to show, in the order first seen: all of this turn,
-// and of the window before it those in view. Children stand below their parent,
-// drafts under Generated.
+// chooseRows picks the rows to show, in first-seen order: all rows of this turn, and those of the window that are still
+// in view. Children appear below their parent, drafts under Generated.
 func (t *page) chooseRows(step []string) []*view.Row {
 	inView := func(r *view.Row) bool {
 		e := t.ByRef[r.Ref]
@@ -93,8 +91,9 @@ func (t *page) chooseRows(step []string) []*view.Row {
 	return chosen
 }
 
-// fitRows decides what gives way: details of the oldest rows first, then the oldest rows. What the step is about stands
-// in full before anything else has a place, and its line whatever the budget: nobody may write over what was not shown.
+// fitRows drops what exceeds the budget: first the details of the oldest rows, then the oldest rows themselves. The
+// step's own rows get their details first, and their line regardless of the budget, because a decision may not
+// overwrite what it was not shown.
 func (t *page) fitRows(chosen []*view.Row, budget int) (lines, details map[*view.Row]string) {
 	lines, details = map[*view.Row]string{}, map[*view.Row]string{}
 	byAge := slices.Clone(chosen)
@@ -126,7 +125,7 @@ func (t *page) fitRows(chosen []*view.Row, budget int) (lines, details map[*view
 	return lines, details
 }
 
-// fitDetails adds the details of rows that have a line, and returns what is left of the budget.
+// fitDetails adds details to rows that already have a line, and returns the remaining budget.
 func (t *page) fitDetails(rows []*view.Row, lines, details map[*view.Row]string, budget int) int {
 	for _, r := range rows {
 		if _, ok := lines[r]; !ok || !hasDetail(r) {
@@ -142,7 +141,7 @@ func (t *page) fitDetails(rows []*view.Row, lines, details map[*view.Row]string,
 	return budget
 }
 
-// show notes which columns of a row stand in the prompt; its long texts and children do with its details.
+// show records which columns of a row appear in the prompt; long texts and children appear only with its details.
 func (t *page) show(r *view.Row, detailed bool) {
 	for name, value := range r.Columns {
 		if detailed || !say.IsLong(value) {
@@ -175,7 +174,7 @@ func (t *page) tableRow(r *view.Row) string {
 	return "| " + r.Ref + " | " + clean.Cell(e.Label) + " | " + kind + " | " + data + " |"
 }
 
-// cells are a row's short values by column.
+// cells prints a row's short values by column.
 func (t *page) cells(r *view.Row) string {
 	var b strings.Builder
 	for _, name := range say.ColumnOrder(r.Kind, r.Columns) {
@@ -212,7 +211,7 @@ func hasDetail(r *view.Row) bool {
 	return false
 }
 
-// detail is what stands below the table: long texts and child rows.
+// detail prints what goes below the table: long texts and child rows.
 func (t *page) detail(r *view.Row) string {
 	var b strings.Builder
 	for _, name := range say.ColumnOrder(r.Kind, r.Columns) {

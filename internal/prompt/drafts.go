@@ -8,7 +8,7 @@ import (
 	"alfred/internal/view"
 )
 
-// generated lists what is not saved yet.
+// generated lists unsaved drafts.
 func (t *page) generated(s *section) {
 	budget := t.config.Budget.Entities
 	t.list(s, t.Tier("generated"), "generated", &budget)
@@ -18,8 +18,8 @@ func (t *page) generatedInFull(s *section) {
 	t.draftsInFull(s, func(e *view.Entity) string { return t.line(e, "", clean.Text(e.ActiveReason)) })
 }
 
-// draftsInFull prints drafts with their content. Over budget the oldest content
-// gives way, then the oldest drafts.
+// draftsInFull prints drafts with their content. Over budget, the oldest content is dropped first, then the oldest
+// drafts.
 func (t *page) draftsInFull(s *section, lineOf func(*view.Entity) string) {
 	drafts := t.Tier("generated")
 	newest := slices.Clone(drafts)

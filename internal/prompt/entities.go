@@ -12,8 +12,7 @@ import (
 	"alfred/nodes"
 )
 
-// tags are the brackets behind an entity: what last happened to it, how much of
-// it is loaded, whether it is saved.
+// tags are the brackets after an entity: its last action, how much of it is loaded, whether it is saved.
 func (t *page) tags(e *view.Entity) string {
 	tag := "[" + e.Action + "]"
 	switch {
@@ -37,7 +36,7 @@ func (t *page) hasText(entityType string) bool {
 	return def != nil && len(def.Sets["text"]) > 0
 }
 
-// line is an entity's line: "- recipe_1: Butter Chicken (recipe) [read:full]".
+// line prints an entity: "- recipe_1: Butter Chicken (recipe) [read:full]".
 func (t *page) line(e *view.Entity, note, reason string) string {
 	line := "- " + e.Ref + ": " + e.Label + " (" + e.EntityType + note + ") " + t.tags(e)
 	if reason = clean.Inline(reason, say.MaxReason); reason != "" {
@@ -47,7 +46,7 @@ func (t *page) line(e *view.Entity, note, reason string) string {
 	return line
 }
 
-// The headings of how much is known of a row.
+// Headings for how much of a row is loaded.
 const (
 	headLoaded   = "Already loaded. Do NOT re-read them."
 	headPart     = "Loaded in part, only the columns that were asked for:"
@@ -57,8 +56,7 @@ const (
 	noteSummary = "(Of those with `read:summary` the long texts and parts are not. Before a generate or write step with `needs: rows` they are read for it; an analysis of them needs a read step first.)"
 )
 
-// recent lists what was touched in the window, loaded rows first. Refs that are
-// listed elsewhere in the same prompt are left out.
+// recent lists what the window touched, loaded rows first. Refs listed elsewhere in the same prompt are left out.
 func (t *page) recent(s *section) {
 	groups := map[string][]*view.Entity{}
 	summaries := false
@@ -96,8 +94,8 @@ func (t *page) howLoaded(e *view.Entity) string {
 	}
 }
 
-// list prints entities within a budget, many alike as one line; over budget
-// those touched longest ago give way.
+// list prints entities within a budget, runs of similar ones as one line. Over budget, those touched longest ago are
+// dropped.
 func (t *page) list(s *section, entities []*view.Entity, reason string, budget *int) {
 	groups := t.collapse(entities)
 	keep := newestFirst(groups)
@@ -135,7 +133,7 @@ func itemReason(e *view.Entity, reason string) string {
 	}
 }
 
-// group is one printed line and the entities that it stands for.
+// group is one printed line and the entities it represents.
 type group struct {
 	line    string
 	members []*view.Entity
@@ -148,11 +146,10 @@ func newestFirst(groups []*group) []*group {
 	return sorted
 }
 
-// collapseOver is how many refs in a row still get a line each.
+// collapseOver is the longest run of refs that still gets a line each.
 const collapseOver = 10
 
-// collapse makes one line of more than ten refs of one type and action with
-// consecutive numbers.
+// collapse prints more than ten refs of one type and action with consecutive numbers as one line.
 func (t *page) collapse(entities []*view.Entity) []*group {
 	var groups []*group
 	for i := 0; i < len(entities); {
@@ -179,8 +176,7 @@ func (t *page) follows(a, b *view.Entity) bool {
 	return a.Stem() == b.Stem() && b.Number() == a.Number()+1 && t.tags(a) == t.tags(b)
 }
 
-// retained lists what Understand keeps in view; over budget the lowest
-// confidence gives way first.
+// retained lists what Understand keeps in view. Over budget, the lowest confidence is dropped first.
 func (t *page) retained(s *section) {
 	kept := t.Tier("retained")
 	byConfidence := slices.Clone(kept)
@@ -204,7 +200,7 @@ func (t *page) retained(s *section) {
 	s.shown(len(shown), len(kept), "")
 }
 
-// compareConfidence ranks pinned entities over all, and no confidence as full.
+// compareConfidence ranks pinned entities first, and treats a missing confidence as full.
 func compareConfidence(a, b *view.Entity) int {
 	of := func(e *view.Entity) float32 {
 		switch {
@@ -244,8 +240,7 @@ func (t *page) excluded(s *section) {
 	s.shown(shown, len(out), "")
 }
 
-// legend stands above the entities in every prompt that has them, and alone
-// when there are none.
+// legend explains the tags above the entities, and appears even when there are none.
 func (t *page) legend(s *section) {
 	if len(t.Tier("generated"))+len(t.Tier("recent"))+len(t.Tier("retained"))+len(t.Tier("excluded")) == 0 {
 		s.line("Nothing has a ref yet. What exists is found by name.")

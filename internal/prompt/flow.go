@@ -9,8 +9,7 @@ import (
 	"alfred/internal/view"
 )
 
-// conversationFlow is where the conversation stands, so that a reply goes on
-// with it and does not begin it anew.
+// conversationFlow tells the reply where the conversation stands, so that it continues instead of starting anew.
 func (t *page) conversationFlow(s *section) {
 	s.line(t.today())
 	last := t.LastReplied()
@@ -31,7 +30,7 @@ func (t *page) conversationFlow(s *section) {
 	s.addItem("summary", "", int(last.Number), s.body.String())
 }
 
-// replyGuidance says how to go on. It begins with the second turn.
+// replyGuidance says how to continue. It appears from the second turn on.
 func (t *page) replyGuidance(s *section) {
 	if last := t.LastReplied(); last != nil {
 		s.line("- You are in the middle of a conversation: no greeting, no introduction.")
@@ -65,8 +64,8 @@ func (t *page) replyGuidance(s *section) {
 	}
 }
 
-// draftedNow says whether this turn made or changed a draft that waits. Drafts of
-// earlier turns were offered then.
+// draftedNow reports whether this turn created or changed a pending draft. Drafts of earlier turns have been offered
+// already.
 func (t *page) draftedNow() bool {
 	return slices.ContainsFunc(t.OwnResults(), func(r *view.Result) bool {
 		return r.Tool == "generate" && !r.Failed() && slices.ContainsFunc(r.Refs, func(ref string) bool {

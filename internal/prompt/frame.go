@@ -9,7 +9,7 @@ import (
 	"alfred/nodes"
 )
 
-// section is a heading with its text and why each thing stands in it.
+// section is a heading with its text and the reason for each item in it.
 type section struct {
 	heading string
 	body    strings.Builder
@@ -24,12 +24,12 @@ func (s *section) line(parts ...string) {
 	s.body.WriteByte('\n')
 }
 
-// addItem records why something stands here; the section is filled in later.
+// addItem records why an item is in the prompt; the section name is filled in later.
 func (s *section) addItem(reason, ref string, turn int, text string) {
 	s.items = append(s.items, nodes.Item{Ref: ref, Turn: turn, Reason: reason, Tokens: clean.Tokens(text)})
 }
 
-// name is what the section is called in records: its heading without hashes.
+// name is the section's name in records: its heading without hashes.
 func (s *section) name(tag string) string {
 	if s.heading == "" {
 		return tag
@@ -41,8 +41,8 @@ func (s *section) name(tag string) string {
 // blankLines matches two or more blank lines in a row.
 var blankLines = regexp.MustCompile(`\n{3,}`)
 
-// frame writes the sections of a node, in the table's order. Sections without a text vanish. Identifiers are kept out
-// by each section, and looked for once more by the gate before a model is asked.
+// frame writes a node's sections in table order and leaves out empty ones. Each section keeps identifiers out; the gate
+// checks once more before a model is called.
 func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 	f := nodes.Frame{At: at, Persona: persona, Prompts: t.config.Prompts}
 	for _, rule := range table() {
@@ -76,14 +76,14 @@ func (t *page) frame(node, persona string, at nodes.At) nodes.Frame {
 	return f
 }
 
-// shown says how much of a list is in a prompt when not all of it is.
+// shown reports how much of a list the prompt contains when it is not all of it.
 func (s *section) shown(part, of int, hint string) {
 	if part < of {
 		s.line("(", strconv.Itoa(part), " of ", strconv.Itoa(of), " shown", hint, ")")
 	}
 }
 
-// withoutRefs makes a frame fit for those who write to the user.
+// withoutRefs replaces refs by labels, for nodes that write to the user.
 func (t *page) withoutRefs(f nodes.Frame) nodes.Frame {
 	names := t.RefNames()
 	for i := range f.Blocks {

@@ -41,13 +41,14 @@ func (t *page) turnFacts(s *section) {
 	s.addItem("current", "", t.Number, s.body.String())
 }
 
-// conversationRange is what was said in a range: the turns that no text covers yet in full, those before in a line each.
+// conversationRange prints what was said in a range of turns: in full where no compressed text covers them yet,
+// otherwise a line each.
 func (t *page) conversationRange(s *section) {
 	t.talk(s, t.Older("conversation", 0), nil)
 	t.covered(s, "conversation", t.EarlierLine)
 }
 
-// narrativeRange is what was done in a range, likewise.
+// narrativeRange prints what was done in a range of turns in the same way.
 func (t *page) narrativeRange(s *section) {
 	for _, p := range t.Older("narrative", 0) {
 		t.pastTurn(s, p, false)
@@ -55,8 +56,8 @@ func (t *page) narrativeRange(s *section) {
 	t.covered(s, "narrative", t.EarlierTurn)
 }
 
-// covered is what a text stands for already, made of the rows again: a text made of a text loses a little each time.
-// The text itself stands for those turns alone that have no room.
+// covered lists the turns that a compressed text already covers, rebuilt from rows: compressing compressed text loses a
+// little each time. The text itself is used only for turns that do not fit.
 func (t *page) covered(s *section, kind string, line func(*db.TurnListPastRow) string) {
 	covered := t.Earlier[kind]
 	if covered == nil {

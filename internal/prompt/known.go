@@ -9,9 +9,8 @@ import (
 	"alfred/internal/view"
 )
 
-// whatIsKnown is what a reply may state beside what the turn did: the rows as they are
-// of all that the message or the plan names, what the user did in the page, and what
-// others changed or deleted meanwhile.
+// whatIsKnown lists what a reply may state beyond what the turn did: the current rows that the message or the plan
+// names, what the user did in the page, and what others changed or deleted meanwhile.
 func (t *page) whatIsKnown(s *section) {
 	t.byUser(s)
 	t.behindOurBack(s)
@@ -32,7 +31,7 @@ func (t *page) whatIsKnown(s *section) {
 	}
 }
 
-// knownRow is a row that is loaded and current, "" for any other.
+// knownRow prints a row that is loaded and current; "" for any other.
 func (t *page) knownRow(e *view.Entity) string {
 	if r := t.Rows.ByRef[e.Ref]; r == nil || r.Deleted || e.Pending() || e.Stale != "" || t.Gone(e.Ref) {
 		return ""
@@ -41,7 +40,7 @@ func (t *page) knownRow(e *view.Entity) string {
 	return t.PlainRow(e.Ref)
 }
 
-// toldRefs are those that the execution results show.
+// toldRefs are the refs that the execution results show.
 func (t *page) toldRefs() map[string]bool {
 	told := t.NestedRefs()
 	for _, d := range t.Effects() {
@@ -53,9 +52,8 @@ func (t *page) toldRefs() map[string]bool {
 	return told
 }
 
-// spokenOf are the refs that the message means and the plan names; and, where the turn
-// has shown nothing, what stands in the window, newest first: the message may speak of
-// it without a name.
+// spokenOf are the refs that the message means and the plan names. When the turn has shown nothing, it adds the
+// window's refs, newest first: the message may mean one of them without naming it.
 func (t *page) spokenOf(window bool) []string {
 	var refs []string
 	for _, m := range t.Understood.Mentions {
@@ -90,7 +88,7 @@ func (t *page) byUser(s *section) {
 	}
 }
 
-// behindOurBack names the rows that are no longer as they were read.
+// behindOurBack names the rows that have changed since they were read.
 func (t *page) behindOurBack(s *section) {
 	words := map[string]string{
 		view.StaleChanged: "Changed by someone else since it was read, so its values are not known: ",
@@ -109,7 +107,7 @@ func (t *page) behindOurBack(s *section) {
 	}
 }
 
-// viableEntities are what is left of the types of which something is excluded.
+// viableEntities are the remaining entities of each type that has exclusions.
 func (t *page) viableEntities() []*view.Entity {
 	types := map[string]bool{}
 	for _, e := range t.Tier("excluded") {
@@ -121,7 +119,7 @@ func (t *page) viableEntities() []*view.Entity {
 	})
 }
 
-// viable names them by their refs.
+// viable lists them by ref.
 func (t *page) viable(s *section) {
 	left := t.viableEntities()
 	if len(left) == 0 {

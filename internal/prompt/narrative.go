@@ -12,9 +12,8 @@ import (
 	"alfred/internal/view"
 )
 
-// whatHappened is what was done and decided: this turn's curation, the last
-// turns' steps, those before them in few words. Think and every Act of a turn
-// print exactly this.
+// whatHappened prints what was done and decided: this turn's curation, the last turns' steps, and earlier turns in
+// brief. It is identical in Think and in every Act of a turn.
 func (t *page) whatHappened(s *section) {
 	window := t.Window(t.config.RetentionWindow)
 	for i, p := range slices.Backward(window) {
@@ -29,7 +28,7 @@ func (t *page) whatHappened(s *section) {
 	t.earlierText(s, "narrative", older, lines)
 }
 
-// pastStep is a step as turn_summaries keeps it.
+// pastStep is a step as stored in turn_summaries.
 type pastStep struct {
 	Step             int      `json:"step"`
 	StepType         string   `json:"step_type"`
@@ -43,7 +42,7 @@ type pastStep struct {
 
 func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 	if p.Status != db.TurnStatusSucceeded && !worked(p.Steps) {
-		return // nothing came of it, the conversation tells
+		return // nothing happened; the conversation shows it
 	}
 	var b strings.Builder
 	heading := "### Turn " + strconv.Itoa(int(p.Number))
@@ -54,7 +53,7 @@ func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 		heading += " (" + string(p.Status) + ": what its steps did stays done)"
 	}
 	b.WriteString(heading + "\n")
-	told := t.config.FullDetailTurns >= t.config.RetentionWindow // word by word under Conversation
+	told := t.config.FullDetailTurns >= t.config.RetentionWindow // already verbatim under Conversation
 	if !told {
 		fact(&b, "User asked", clean.Quote(t.WithLabels(p.Message), shortMessage))
 	}
@@ -74,7 +73,7 @@ func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 	s.addItem("window", "", int(p.Number), shown)
 }
 
-// worked says that a turn got as far as to do something.
+// worked reports whether a turn did anything.
 func worked(data json.RawMessage) bool {
 	var steps []pastStep
 
@@ -111,8 +110,8 @@ func (t *page) pastSteps(data json.RawMessage) string {
 	return b.String()
 }
 
-// thisTurn is what Understand made of the message. It is committed before Think
-// runs and does not change while the turn does.
+// thisTurn prints what Understand made of the message. It is committed before Think runs and does not change during the
+// turn.
 func (t *page) thisTurn(s *section) {
 	var b strings.Builder
 	for _, mention := range t.Understood.Mentions {
@@ -138,8 +137,7 @@ func (t *page) thisTurn(s *section) {
 	}
 }
 
-// recalled is what the search of the past found for this message: a result of
-// step 0, there before Think runs.
+// recalled prints what the search of the past found for this message: a result of step 0, available before Think runs.
 func (t *page) recalled(s *section, b *strings.Builder) {
 	budget := t.config.Budget.Earlier
 	for _, r := range t.Results {
@@ -162,19 +160,19 @@ func (t *page) recalled(s *section, b *strings.Builder) {
 	}
 }
 
-// recalledWhat is the ref of a recalled row, or the number of a turn of this conversation.
+// recalledWhat returns the ref of a recalled row, or the number of a turn of this conversation.
 func (t *page) recalledWhat(found map[string]any) (ref string, number int) {
 	if def := t.Domain.ByType(clean.Value(found[view.TypeField])); def != nil {
 		ref, _ = found[def.Key.Name].(string)
 
 		return ref, 0
 	}
-	number, _ = strconv.Atoi(clean.Value(found["turn"])) // none of another conversation
+	number, _ = strconv.Atoi(clean.Value(found["turn"])) // not for another conversation's turn
 
 	return "", number
 }
 
-// recalledLine is a past turn, or a row by its ref.
+// recalledLine prints a past turn, or a row by its ref.
 func (t *page) recalledLine(found map[string]any) string {
 	if def := t.Domain.ByType(clean.Value(found[view.TypeField])); def != nil {
 		ref, _ := found[def.Key.Name].(string)
@@ -195,7 +193,7 @@ func (t *page) recalledLine(found map[string]any) string {
 	return strings.Join(parts, "; ")
 }
 
-// understandLog is what Understand decided in earlier turns, and why.
+// understandLog prints what Understand decided in earlier turns, and why.
 func (t *page) understandLog(s *section) {
 	var earlier []*view.Decision
 	for _, d := range t.Decided() {

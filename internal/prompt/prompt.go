@@ -22,22 +22,21 @@ func New(d *domain.Domain, config Config) *Prompts {
 	return &Prompts{domain: d, config: config}
 }
 
-// page is a scene on its way into a prompt.
+// page is a scene being turned into a prompt.
 type page struct {
 	say.Teller
 
 	config Config
-	step   *db.TurnSteps       // that act works on, or nil
-	known  bool                // the scene has more than what is in view
-	shown  map[string][]string // columns that stand in the prompt, by ref
+	step   *db.TurnSteps       // the step Act works on, or nil
+	known  bool                // the scene holds more than what is in view
+	shown  map[string][]string // columns that appear in the prompt, by ref
 }
 
 func (p *Prompts) page(v *view.View, known bool) *page {
 	return &page{Teller: say.Teller{Scene: v.Scene(known)}, config: p.config, known: known}
 }
 
-// Understand is what the memory manager sees of a turn whose UI changes and
-// mentions are already applied.
+// Understand builds the memory manager's input. UI changes and mentions must already be applied.
 func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 	t := p.page(v, true)
 	in := nodes.UnderstandInput{Facts: t.nodeFacts(), Refs: t.Refs(), HasQuestion: t.Question != nil && t.Question.Status == "open"}
@@ -57,7 +56,7 @@ func (p *Prompts) Understand(v *view.View) nodes.UnderstandInput {
 	return in
 }
 
-// Need is what a node's prompt shows of what not all show.
+// Need says which of the optional parts of a view a node's prompt shows.
 func (p *Prompts) Need(node string, v *view.View) view.Need {
 	switch node {
 	case "understand":
@@ -73,7 +72,8 @@ func (p *Prompts) Need(node string, v *view.View) view.Need {
 	}
 }
 
-// Think is what the planner sees, in a replan too. Of a plan that is made already it has what the plan is held to.
+// Think builds the planner's input, also for a replan. Once a plan exists, it holds only what the plan is checked
+// against.
 func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	t := p.page(v, false)
 	in := p.plan(t)
@@ -86,7 +86,7 @@ func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 	return in
 }
 
-// plan is what bounds a plan.
+// plan returns what bounds a plan.
 func (p *Prompts) plan(t *page) nodes.ThinkInput {
 	in := nodes.ThinkInput{MaxSteps: p.config.MaxSteps[t.Mode], SubdomainAliases: map[string]string{}}
 	for _, sub := range p.domain.Subdomains {
@@ -99,7 +99,7 @@ func (p *Prompts) plan(t *page) nodes.ThinkInput {
 	return in
 }
 
-// Act is what one decision of a step sees. An unknown step is an error.
+// Act builds the input for one decision of a step. An unknown step is an error.
 func (p *Prompts) Act(v *view.View, step int) (nodes.ActInput, error) {
 	s, err := stepOf(v, step)
 	if err != nil {
@@ -109,7 +109,7 @@ func (p *Prompts) Act(v *view.View, step int) (nodes.ActInput, error) {
 	return p.act(v, s), nil
 }
 
-// Bounds is what a step's calls are held to where they are known already: an input without facts and without a frame.
+// Bounds returns what checks a step's calls when they are already known: an input without facts and without a frame.
 func (p *Prompts) Bounds(v *view.View, step int) (nodes.ActInput, error) {
 	s, err := stepOf(v, step)
 	if err != nil {
@@ -151,7 +151,7 @@ func (t *page) bounds(step *db.TurnSteps) nodes.ActInput {
 	}
 }
 
-// Reply has the facts of a turn whose steps have ended, without refs.
+// Reply builds the input from a turn whose steps have ended, without refs.
 func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 	t := p.page(v, false)
 	f := t.frame("reply", p.domain.Persona, nodes.At{Turn: t.Number, Call: 1})
@@ -166,7 +166,7 @@ func (p *Prompts) QuickReply(v *view.View) string {
 	return p.page(v, false).QuickReply()
 }
 
-// Summarize is about a turn that has been replied to.
+// Summarize builds the input for a turn that has been replied to.
 func (p *Prompts) Summarize(v *view.View) nodes.SummarizeInput {
 	t := p.page(v, false)
 
@@ -175,8 +175,7 @@ func (p *Prompts) Summarize(v *view.View) nodes.SummarizeInput {
 	}
 }
 
-// Compress asks for the texts that stand for the past of a view (view.Loader.Range),
-// together with those so far.
+// Compress builds the input for compressing a view's past (view.Loader.Range) together with the texts so far.
 func (p *Prompts) Compress(v *view.View) nodes.CompressInput {
 	t := p.page(v, false)
 	most := p.config.Budget.Earlier * clean.RunesPerToken
@@ -187,9 +186,8 @@ func (p *Prompts) Compress(v *view.View) nodes.CompressInput {
 	}
 }
 
-// Preview is the frame that a node of a coming turn (view.Loader.Coming) would
-// see: understand, think, act (a first read step), reply, summarize. Another name
-// is an error.
+// Preview returns the frame that a node of a coming turn (view.Loader.Coming) would see: understand, think, act (a
+// first read step), reply or summarize. Any other name is an error.
 func (p *Prompts) Preview(v *view.View, node string) (nodes.Frame, error) {
 	switch node {
 	case "understand":

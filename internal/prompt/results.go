@@ -8,8 +8,8 @@ import (
 	"alfred/internal/view"
 )
 
-// executionResults are the facts of the turn that a reply may state: what was
-// asked, how each step ended, the rows, what is saved and what is not.
+// executionResults prints the facts of the turn that a reply may state: what was asked, how each step ended, the rows,
+// what is saved and what is not.
 func (t *page) executionResults(s *section) {
 	request := clean.Inline(t.WithLabels(t.Turn.Message), 4*say.MaxFact)
 	s.line(`Request: "`, request, `"`)
@@ -34,7 +34,7 @@ func (t *page) executionResults(s *section) {
 	t.draftsSpokenOf(s)
 }
 
-// notices say what of the user's changes and mentions could not be found.
+// notices says which of the user's changes and mentions could not be found.
 func (t *page) notices(s *section) {
 	for _, notice := range t.noticeTexts() {
 		s.line("Note: ", notice)
@@ -52,7 +52,7 @@ func (t *page) noticeTexts() []string {
 	return texts
 }
 
-// questionToAsk is what the reply has to ask.
+// questionToAsk prints the question that the reply has to ask.
 func (t *page) questionToAsk(s *section) {
 	payload := t.Asked()
 	if payload == nil {
@@ -100,8 +100,7 @@ func (t *page) resultRows(s *section) {
 	t.otherResults(s, &budget)
 }
 
-// otherResults are totals and formulas, which are no rows of the domain, and
-// how many calls failed.
+// otherResults prints totals and formulas, which are not domain rows, and the number of failed calls.
 func (t *page) otherResults(s *section, budget *int) {
 	failed := 0
 	told := map[string]bool{}
@@ -129,7 +128,7 @@ func (t *page) otherResults(s *section, budget *int) {
 	}
 }
 
-// toldRecall words what a search of the past found, each thing once.
+// toldRecall words what a search of the past found, each item once.
 func (t *page) toldRecall(s *section, r *view.Result, budget *int, told map[string]bool) {
 	if len(r.Rows) == 0 {
 		s.line("Looked back: nothing fits")

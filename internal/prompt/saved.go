@@ -8,7 +8,7 @@ import (
 	"alfred/internal/say"
 )
 
-// saveStatus keeps saved and not saved apart.
+// saveStatus keeps saved and unsaved apart.
 func (t *page) saveStatus(s *section) {
 	t.written(s, " in this turn")
 	if len(t.WroteNothing()) > 0 {
@@ -40,7 +40,7 @@ func (t *page) written(s *section, when string) {
 // maxNamed is how many labels a line names.
 const maxNamed = 40
 
-// enumerate names labels, the newest last, and counts what is too much.
+// enumerate names labels, newest last, and counts those that do not fit.
 func enumerate(labels []string) string {
 	if more := len(labels) - maxNamed; more > 0 {
 		return strconv.Itoa(more) + " more, " + strings.Join(labels[more:], ", ")
@@ -49,7 +49,7 @@ func enumerate(labels []string) string {
 	return strings.Join(labels, ", ")
 }
 
-// draftsSpokenOf are the drafts that this turn touched, in full.
+// draftsSpokenOf prints the drafts that this turn touched, in full.
 func (t *page) draftsSpokenOf(s *section) {
 	budget := t.config.Budget.Drafts
 	for _, e := range t.Entities {

@@ -12,8 +12,7 @@ import (
 	"alfred/nodes"
 )
 
-// schema describes the tables of a step: those of its subdomain, their children,
-// and those that it asked for.
+// schema describes a step's tables: its subdomain's, their children, and those it asked for.
 func (t *page) schema(s *section) {
 	budget := t.config.Budget.Schema
 	tables := t.schemaTables(t.step)
@@ -39,7 +38,8 @@ func (t *page) schema(s *section) {
 	s.shown(shown, len(tables), "; request_schema shows another")
 }
 
-// besides names the columns of what the step may only read: to filter by one it need not ask for the whole schema.
+// besides names the columns of tables the step may only read, so that filtering by one does not require requesting the
+// whole schema.
 func (t *page) besides(s *section, described []string) {
 	first := true
 	for _, table := range t.tables(t.step) {
@@ -60,7 +60,7 @@ var writeTools = map[domain.Verb]string{
 	domain.Create: nodes.ToolCreate, domain.Update: nodes.ToolUpdate, domain.Delete: nodes.ToolDelete,
 }
 
-// writable are the tables that each tool for writing may name in a step.
+// writable lists, by tool, the tables that a step may write.
 func (t *page) writable(step *db.TurnSteps) map[string][]string {
 	by := map[string][]string{}
 	for _, name := range t.own(step) {
@@ -77,7 +77,7 @@ func (t *page) writable(step *db.TurnSteps) map[string][]string {
 	return by
 }
 
-// own are the subdomain's own tables with their children.
+// own lists the subdomain's own tables with their children.
 func (t *page) own(step *db.TurnSteps) []string {
 	tables := []string{}
 	sub := t.Domain.Subdomain(step.Subdomain)
@@ -104,7 +104,7 @@ func appendNew(list []string, name string) []string {
 	return append(list, name)
 }
 
-// schemaTables are the subdomain's tables with their children, then those asked for.
+// schemaTables lists the subdomain's tables with their children, then those requested.
 func (t *page) schemaTables(step *db.TurnSteps) []string {
 	tables := t.own(step)
 	for _, name := range step.SchemaTables {
@@ -116,8 +116,8 @@ func (t *page) schemaTables(step *db.TurnSteps) []string {
 	return tables
 }
 
-// tables are those a step's tools may name: what its schema shows and, unless it
-// drafts, what the subdomain may read besides.
+// tables lists what a step's tools may name: the tables of its schema and, except in a generate step, what else the
+// subdomain may read.
 func (t *page) tables(step *db.TurnSteps) []string {
 	tables := t.schemaTables(step)
 	if sub := t.Domain.Subdomain(step.Subdomain); sub != nil && step.StepType != db.StepTypeGenerate {
@@ -129,9 +129,8 @@ func (t *page) tables(step *db.TurnSteps) []string {
 	return tables
 }
 
-// draftable are the entity types a generate step may create: those of its
-// subdomain first, then those that it may point at. Children come with their
-// parent.
+// draftable lists the entity types a generate step may create: its subdomain's first, then those they may reference.
+// Children come with their parent.
 func (t *page) draftable(step *db.TurnSteps) []string {
 	sub := t.Domain.Subdomain(step.Subdomain)
 	if sub == nil {
@@ -148,7 +147,7 @@ func (t *page) draftable(step *db.TurnSteps) []string {
 	return types
 }
 
-// plannerPersona is who the assistant is and what it can plan with.
+// plannerPersona says who the assistant is and what it can plan with.
 func (t *page) plannerPersona() string {
 	var b strings.Builder
 	b.WriteString(t.Domain.Persona)
@@ -166,7 +165,7 @@ func (t *page) plannerPersona() string {
 	return b.String()
 }
 
-// plannerTables are the columns that a planner may filter by and fill where it writes a step's calls out.
+// plannerTables lists the columns that a planner may filter by and fill when it writes out a step's calls.
 func (t *page) plannerTables(b *strings.Builder) {
 	b.WriteString("\n## Columns\n")
 	for _, def := range t.Domain.Entities {
@@ -177,7 +176,7 @@ func (t *page) plannerTables(b *strings.Builder) {
 	}
 }
 
-// columnsLine names a table's columns, with what may stand in those that hold one of few words.
+// columnsLine names a table's columns, with the allowed values of enumerations.
 func columnsLine(def *domain.Entity) string {
 	var names []string
 	for _, c := range def.Columns {
@@ -195,7 +194,7 @@ func columnsLine(def *domain.Entity) string {
 	return "- " + def.Table + ": " + strings.Join(names, ", ")
 }
 
-// plannerOperations says what can be done to rows beside writing them.
+// plannerOperations lists what can be done to rows besides writing them.
 func (t *page) plannerOperations(b *strings.Builder) {
 	for i, o := range t.Domain.Operations {
 		if i == 0 {
@@ -205,7 +204,7 @@ func (t *page) plannerOperations(b *strings.Builder) {
 	}
 }
 
-// operations are what a write step may do to rows of its own tables beside writing them.
+// operations lists what a write step may do to rows of its own tables besides writing them.
 func (t *page) operations(step *db.TurnSteps) []nodes.Operation {
 	var list []nodes.Operation
 	if step.StepType != db.StepTypeWrite {
@@ -233,7 +232,7 @@ func operation(o *domain.Operation) nodes.Operation {
 	return nodes.Operation{Name: o.Name, About: o.Description, Params: params}
 }
 
-// parameter is a function's parameter as a model is told of it.
+// parameter is a function's parameter as shown to a model.
 func parameter(c *domain.Column) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string"}
 	switch kind := c.Kind; {
@@ -260,7 +259,8 @@ func parameter(c *domain.Column) *jsonschema.Schema {
 	return s
 }
 
-// stepGuidance is what a step of its type needs to know of its subdomain. It stands behind what all steps of a turn share.
+// stepGuidance is what a step of this type needs to know about its subdomain. It follows what all steps of a turn
+// share.
 func (t *page) stepGuidance(s *section) {
 	parts := []string{}
 	if sub := t.Domain.Subdomain(t.step.Subdomain); sub != nil {
@@ -270,7 +270,7 @@ func (t *page) stepGuidance(s *section) {
 	s.line(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n"))
 }
 
-// toolbox is what the tools of all steps may name: one list for the turn, so that the beginning of its prompts is the same.
+// toolbox lists what the tools of all steps may name: one list per turn, so that its prompts share a prefix.
 func (t *page) toolbox() nodes.Toolbox {
 	box := nodes.Toolbox{Writable: map[string][]string{}}
 	for _, def := range t.Domain.Entities {

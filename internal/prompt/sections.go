@@ -10,11 +10,11 @@ import (
 // rule is one section of one node's prompt.
 type rule struct {
 	node, tag string
-	heading   string // "" for a text without one; %d is the window of the registry, in turns
-	source    string // tables and functions that it is made of
-	window    string // of turns before the current one
-	budget    string // the budgets that bound it, by their names in Budget; "" where it is bounded by itself
-	reasons   string // why something may stand here, as context_items.reason has it
+	heading   string // "" for a text without one; %d is the registry's window, in turns
+	source    string // tables and functions it is built from
+	window    string // which turns before the current one
+	budget    string // names of the budgets that bound it; "" where it is bounded by itself
+	reasons   string // why an item may appear here, as in context_items.reason
 	unless    func(t *page) bool
 	write     func(t *page, s *section)
 }
@@ -30,7 +30,7 @@ func (r *rule) title(c Config) string {
 	}
 }
 
-// in is the same section of a node's prompt.
+// in returns the same section for another node.
 func (r rule) in(node string) rule {
 	r.node = node
 
@@ -41,13 +41,13 @@ func reads(t *page) bool { return t.step.StepType == db.StepTypeRead }
 
 func analyzes(t *page) bool { return t.step.StepType == db.StepTypeAnalyze }
 
-// table is every section of every node, in one order for all: who the user is, what was said, what happened, what is known,
-// what a step alone needs. What comes first is what the next prompt begins with too, so that providers' caches hit.
-// docs/prompts.md is printed from it.
+// table lists every section of every node, in the same order for all nodes: who the user is, what was said, what
+// happened, what is known, what a single step needs. Stable sections come first, so that consecutive prompts share a
+// prefix and hit the providers' caches. docs/prompts.md is generated from it.
 //
 //nolint:funlen // a table
 func table() []rule {
-	// What several nodes show alike.
+	// Sections that several nodes share.
 	var (
 		legend = rule{tag: "entity_context", heading: "",
 			source: "fixed text", window: "",

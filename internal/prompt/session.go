@@ -2,15 +2,14 @@ package prompt
 
 import "alfred/internal/clean"
 
-// unavailable stands in a section whose query failed, so that its absence is not
-// taken for emptiness.
+// unavailable replaces a section whose query failed, so that missing data is not mistaken for no data.
 const unavailable = "(could not be read just now)"
 
 func (t *page) userProfile(s *section) {
 	t.factLines(s, "profile", "", t.Profile.Profile, t.config.Budget.Profile)
 }
 
-// snapshot counts what exists. A count is no ref.
+// snapshot counts what exists. It contains no refs.
 func (t *page) snapshot(s *section) {
 	t.factLines(s, "snapshot", "- ", t.Profile.Snapshot, t.config.Budget.Snapshot)
 }
@@ -35,7 +34,7 @@ func (t *page) factLines(s *section, reason, bullet string, lines []string, budg
 	s.shown(shown, len(lines), "")
 }
 
-// preferences is the user's own wishes for each subdomain, or for that of the step.
+// preferences prints the user's own wishes for each subdomain, or for the step's.
 func (t *page) preferences(s *section) {
 	only := ""
 	if t.step != nil {

@@ -12,7 +12,7 @@ import (
 	"alfred/nodes"
 )
 
-// currentStep is what Act has to do now.
+// currentStep tells Act what to do now.
 func (t *page) currentStep(s *section) {
 	step := t.step
 	position, total := t.Place(step.Step)
@@ -52,7 +52,7 @@ func (t *page) toolsOf(s *section, step *db.TurnSteps) {
 	}
 }
 
-// noteFor is what the last finished step left for this one.
+// noteFor returns the note that the last finished step left for this one.
 func (t *page) noteFor(step *db.TurnSteps) string {
 	for _, before := range slices.Backward(t.Steps) {
 		if before.Step < step.Step && before.Outcome != nil && *before.Outcome != db.StepOutcomeSkipped {
@@ -66,8 +66,8 @@ func (t *page) noteFor(step *db.TurnSteps) string {
 // stepInFull is how many finished steps show every call.
 const stepInFull = 3
 
-// stepResults is what this turn's tools returned. Rows stand in the table of
-// entities; here is what was called and which refs came of it.
+// stepResults prints what this turn's tools returned. Rows appear in the entity table; this section says what was
+// called and which refs resulted.
 func (t *page) stepResults(s *section) {
 	byStep := map[int32][]*view.Result{}
 	for _, r := range t.Results {
@@ -105,7 +105,7 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 	s.addItem("current", "", t.Number, clean.Text(step.Summary))
 }
 
-// calledTools prints one line a call, and the rows of those that have no refs.
+// calledTools prints one line per call, and the rows that have no refs.
 func (t *page) calledTools(s *section, calls []*view.Result, budget *int) {
 	undone := 0
 	for _, r := range calls {
@@ -126,10 +126,11 @@ func (t *page) calledTools(s *section, calls []*view.Result, budget *int) {
 	}
 }
 
-// notExecuted is the code of calls that fell with another one of their decision: that they did is said once.
+// notExecuted is the code of calls that were rolled back because another call of their decision failed. It is reported
+// once.
 const notExecuted = "not_executed"
 
-// maxRefsNamed is up to how many refs a result names one by one.
+// maxRefsNamed is how many refs a result names individually.
 const maxRefsNamed = 100
 
 func (t *page) calledTool(r *view.Result) string {
@@ -164,7 +165,7 @@ func (t *page) calledTool(r *view.Result) string {
 	return line
 }
 
-// notice is what the tool says of its result as a whole.
+// notice is the tool's remark on its result as a whole.
 func notice(r *view.Result) string {
 	if len(r.Rows) == 0 || clean.IsEmpty(r.Rows[0]["_notice"]) {
 		return ""
@@ -181,7 +182,7 @@ func count(n int, word string) string {
 	return strconv.Itoa(n) + " " + word + "s"
 }
 
-// justSaved are the drafts that became rows in this turn.
+// justSaved lists the drafts that became rows in this turn.
 func (t *page) justSaved(s *section) {
 	for _, e := range t.Entities {
 		if t.IsJustSaved(e) {
@@ -192,7 +193,7 @@ func (t *page) justSaved(s *section) {
 	}
 }
 
-// firstSeenNow are the refs that this turn met first.
+// firstSeenNow lists the refs that first appeared in this turn.
 func (t *page) firstSeenNow(s *section) {
 	var fresh []*view.Entity
 	for _, e := range t.Tier("recent") {

@@ -13,15 +13,15 @@ import (
 	"alfred/internal/view"
 )
 
-// day is a date with its weekday, computed here because models get weekdays wrong.
+// day prints a date with its weekday, computed here because models get weekdays wrong.
 func day(at time.Time) string { return at.Format("2006-01-02 (Monday)") }
 
 const (
 	nextDays  = 7
-	maxInSpan = 31 // days of one constraint that are listed
+	maxInSpan = 31 // the most days listed for one constraint
 )
 
-// today is the user's day, the week from it, and the days that constraints name.
+// today prints the user's date, the coming week, and the days that constraints name.
 func (t *page) today() string {
 	const form = "Mon 2006-01-02"
 	days := make([]string, nextDays)
@@ -44,7 +44,7 @@ func (t *page) today() string {
 	return text
 }
 
-// spanOf are the days from the first to the last that a constraint's value names.
+// spanOf returns the days from the first to the last date in a constraint's value.
 func spanOf(value json.RawMessage) []time.Time {
 	var span struct {
 		From string `json:"from"`
@@ -66,7 +66,7 @@ func spanOf(value json.RawMessage) []time.Time {
 	return days
 }
 
-// currentMessage is what the user wrote, for Understand.
+// currentMessage prints the user's message for Understand.
 func (t *page) currentMessage(s *section) {
 	message := t.message()
 	s.line(message)
@@ -80,7 +80,7 @@ func (t *page) message() string {
 	return clean.Clip(clean.Block(t.WithLabels(t.Turn.Message)), 4*t.config.Budget.Message*clean.RunesPerToken)
 }
 
-// currentTask is what Think plans for.
+// currentTask prints what Think plans for.
 func (t *page) currentTask(s *section) {
 	message := t.message()
 	s.line(`User says: "`, message, `"`)
@@ -94,7 +94,7 @@ func (t *page) currentTask(s *section) {
 	s.addItem("current", "", t.Number, message)
 }
 
-// replan says what came of the plan that was given up.
+// replan says why the previous plan was abandoned.
 func (t *page) replan(s *section) {
 	if !t.Replanned() {
 		return
@@ -109,7 +109,7 @@ func (t *page) replan(s *section) {
 	}
 }
 
-// openQuestion is what the assistant waits for, or what this message answered.
+// openQuestion prints the question that is waiting for an answer, or that this message answered.
 func (t *page) openQuestion(s *section) {
 	q := t.Question
 	if q == nil || q.TurnID == t.Turn.ID {
@@ -152,8 +152,7 @@ func (t *page) clicked(q *db.QuestionListTurnRow, payload *view.QuestionPayload)
 	return ""
 }
 
-// constraintsInForce are what the user asked to hold, in the user's words and
-// with the exact value.
+// constraintsInForce lists the user's constraints, in the user's words and with the exact value.
 func (t *page) constraintsInForce(s *section) {
 	budget := t.config.Budget.Constraints
 	from := len(t.Constraints)
@@ -182,7 +181,7 @@ func (t *page) constraintLine(c *db.ConstraintListInForceRow) string {
 		line += " (since turn " + strconv.Itoa(int(c.SourceTurn)) + ")"
 	}
 	if c.ExpiresAt != nil {
-		line += " until " + day(c.ExpiresAt.Add(-time.Second).In(t.Now.Location())) // the last day it holds on; it ends at midnight
+		line += " until " + day(c.ExpiresAt.Add(-time.Second).In(t.Now.Location())) // the last day it holds; it ends at midnight
 	}
 
 	return line

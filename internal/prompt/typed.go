@@ -12,7 +12,7 @@ import (
 	"alfred/nodes"
 )
 
-// nodeFacts is what is loaded of a turn as data, beside the words of its prompt.
+// nodeFacts returns a turn's loaded data in typed form, beside the text of its prompt.
 func (t *page) nodeFacts() nodes.Facts {
 	f := nodes.Facts{
 		Message: t.WithLabels(t.Turn.Message), Discarded: t.DroppedNow(), Understood: t.Understood,
@@ -53,7 +53,7 @@ func (t *page) typedEntity(e *view.Entity) nodes.Entity {
 		Created: int(e.TurnCreated), Touched: int(e.TurnLastRef),
 	}
 	if content, ok := t.Drafts[e.Ref]; ok && e.Pending() && exact.Decode(content, &out.Draft) != nil {
-		out.Draft = nil // a draft that is no object has no columns
+		out.Draft = nil // a draft that is not an object has no columns
 	}
 	r := t.Rows.ByRef[e.Ref]
 	if r == nil || r.Deleted {

@@ -13,13 +13,11 @@ import (
 	"alfred/internal/view"
 )
 
-// newestShown is how many lines Understand sees of what is neither a draft nor
-// retained nor excluded.
+// newestShown is how many entities Understand sees that are neither drafts nor retained nor excluded.
 const newestShown = 20
 
-// allKnown is the registry for the one who curates it: drafts in full, what is
-// retained and excluded, then what the message names, then the newest; the rest
-// is counted.
+// allKnown prints the registry for the node that curates it: drafts in full, retained and excluded entities, then what
+// the message names, then the newest. The rest is counted.
 func (t *page) allKnown(s *section) {
 	budget := t.config.Budget.Entities
 	t.knownDrafts(s)
@@ -30,7 +28,7 @@ func (t *page) allKnown(s *section) {
 	t.namedAndNewest(s, whole, part, map[*view.Entity]bool{})
 }
 
-// otherKnown is what allKnown lists beside the tiers, for a prompt that has those as sections of their own.
+// otherKnown is allKnown without the tiers, for a prompt that has those as separate sections.
 func (t *page) otherKnown(s *section) {
 	inView := func(e *view.Entity) bool { return e.Tier != "" }
 	listed := map[*view.Entity]bool{}
@@ -41,8 +39,8 @@ func (t *page) otherKnown(s *section) {
 	t.namedAndNewest(s, slices.DeleteFunc(whole, inView), slices.DeleteFunc(part, inView), listed)
 }
 
-// namedAndNewest lists what the message names, then the newest that is not listed, and counts the rest. Its budget is its
-// own: what the message names must not give way to how much is retained.
+// namedAndNewest lists what the message names, then the newest unlisted entities, and counts the rest. It has its own
+// budget: retained entities must not crowd out what the message names.
 func (t *page) namedAndNewest(s *section, whole, part []*view.Entity, listed map[*view.Entity]bool) {
 	budget, lines := t.config.Budget.Entities, newestShown
 	maps.Copy(listed, t.knownList(s, "**Named in the message**", "mentioned", whole, &lines, &budget))
@@ -88,7 +86,7 @@ func (t *page) knownTier(s *section, heading, tier string, budget *int) {
 	s.shown(len(kept), len(entities), "")
 }
 
-// knownLine is an entity's line with its stamps.
+// knownLine prints an entity with its stamps.
 func (t *page) knownLine(e *view.Entity) string {
 	line := t.line(e, "", "") + " created turn " + strconv.Itoa(int(e.TurnCreated)) + ", last turn " + strconv.Itoa(int(e.TurnLastRef))
 	if e.DemotedAtTurn != nil {
@@ -105,8 +103,7 @@ func (t *page) knownLine(e *view.Entity) string {
 	return line + t.risk(e)
 }
 
-// knownList prints up to so many lines, those touched last first where not all
-// fit, and returns what it printed.
+// knownList prints up to a number of lines, most recently touched first when not all fit, and returns what it printed.
 func (t *page) knownList(s *section, heading, reason string, entities []*view.Entity, lines, budget *int) map[*view.Entity]bool {
 	listed := map[*view.Entity]bool{}
 	groups := t.collapse(entities)
@@ -142,8 +139,7 @@ func (t *page) knownList(s *section, heading, reason string, entities []*view.En
 	return listed
 }
 
-// resting are the refs outside of the tiers that are always listed: recent ones
-// and the background.
+// resting lists the refs outside the tiers that are always listed: recent ones and the background.
 func (t *page) resting() []*view.Entity {
 	var rest []*view.Entity
 	for _, e := range t.Entities {
@@ -155,8 +151,8 @@ func (t *page) resting() []*view.Entity {
 	return rest
 }
 
-// named are the refs that the message speaks of, by all of their label or by a
-// word of it. Hidden ones count too: a name brings them back.
+// named returns the refs that the message names, by their whole label or by a word of it. Hidden ones count too: naming
+// one brings it back.
 func (t *page) named() (whole, part []*view.Entity) {
 	message := " " + strings.Join(words(t.WithLabels(t.Turn.Message)), " ") + " "
 	for _, e := range t.Entities {
@@ -185,7 +181,7 @@ func anyWord(label []string, message string) bool {
 	})
 }
 
-// words are a text's words in a form in which singular and plural are equal.
+// words splits a text into words, with singular and plural folded together.
 func words(text string) []string {
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r < 128
@@ -197,7 +193,7 @@ func words(text string) []string {
 	return fields
 }
 
-// countRest counts what is known and not listed, by type.
+// countRest counts known but unlisted entities, by type.
 func (t *page) countRest(s *section, listed map[*view.Entity]bool) {
 	counts := map[string]int{}
 	total := 0
@@ -231,7 +227,7 @@ func (t *page) countRest(s *section, listed map[*view.Entity]bool) {
 	t.countHidden(s, listed)
 }
 
-// countHidden counts what no tier has: linked by other rows only, or demoted.
+// countHidden counts what belongs to no tier: linked only by other rows, or demoted.
 func (t *page) countHidden(s *section, listed map[*view.Entity]bool) {
 	hidden := map[string]int{}
 	for _, row := range t.OlderCounts {

@@ -11,32 +11,32 @@ import (
 	"alfred/pg"
 )
 
-// Changes are what a decision's commit did to what its view shows. What others write meanwhile is none of it: it shows by
-// the versions of session and user.
+// Changes are what a decision's commit did to what its view shows. What others write meanwhile is not included; the
+// versions of session and user reveal it.
 type Changes struct {
-	Turn    *db.Turns // as it stands after the commit
+	Turn    *db.Turns // as of the commit
 	Run     *db.NodeRunListMadeRow
 	Results []*db.TurnStepResultInsertParams
-	// These parts are read again, with the commit.
+	// These parts are read again with the commit.
 	Registry, Steps, Questions, Curation, Drafts bool
-	// Rows of the domain are others now, and what its queries said of them is over.
+	// Rows: the domain's rows changed, so what its queries returned is out of date.
 	Rows bool
 }
 
-// Followed is a view on its way behind a commit.
+// Followed is a view being carried across a commit.
 type Followed struct {
 	view   *View
 	drafts []*db.ArtifactListPendingRow
-	reread bool // of the drafts
+	reread bool // the drafts to read again
 }
 
-// Follow makes of a view the one that a load after the commit would make. What the commit's own statements did not tell is
-// read by statements that are queued here, to be sent as the last of them.
+// Follow turns a view into the one that a load after the commit would return. Whatever the commit's own statements do
+// not yield is read by statements queued here, to be sent last.
 func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes) (*Followed, error) {
 	next := *v
 	next.Turn, next.Runs = c.Turn, append(slices.Clip(v.Runs), c.Run)
 	next.Answers, next.Void, next.Stale, next.Versions.Rows = nil, false, nil, nil
-	next.OlderCounts, next.Events = nil, nil // they are for who curates the registry, who comes first
+	next.OlderCounts, next.Events = nil, nil // only the curator needs them, and it runs first
 	if c.Rows {
 		next.Profile = Profile{}
 	}
@@ -89,8 +89,8 @@ func (v *View) addResults(rows []*db.TurnStepResultInsertParams) error {
 	return nil
 }
 
-// View is the view once the commit has been acknowledged, nil if its texts name what was not looked up with it: such a one
-// has to be loaded. userVersion is 0 unless the commit made another.
+// View returns the view once the commit has been acknowledged. It is nil if its texts name something that was not
+// looked up with it: then it must be loaded. userVersion is 0 unless the commit raised it.
 func (f *Followed) View(userVersion int64) *View {
 	v := f.view
 	if f.reread {
@@ -105,7 +105,7 @@ func (f *Followed) View(userVersion int64) *View {
 	return v
 }
 
-// covers says that all of the other is in it.
+// covers reports whether it contains everything in other.
 func (s *spoken) covers(other *spoken) bool {
 	for ref := range other.refs {
 		if !s.refs[ref] {
@@ -121,8 +121,8 @@ func (s *spoken) covers(other *spoken) bool {
 	return true
 }
 
-// Renew is a carried view as of now: its rows are compared with those that are there, in one round trip. It is nil if the
-// view has to be loaded again, because somebody else has written what it shows or because this could not be found out.
+// Renew brings a carried view up to date by comparing its rows with the database in one round trip. It returns nil if
+// the view must be loaded again, because somebody else wrote what it shows or because that could not be determined.
 func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, rows bool) *View {
 	var (
 		b     = &pgx.Batch{}
@@ -153,7 +153,7 @@ func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, ro
 	return next
 }
 
-// batcher is a pool.
+// batcher is implemented by a pool.
 type batcher interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }

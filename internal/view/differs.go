@@ -9,8 +9,8 @@ import (
 	"alfred/internal/exact"
 )
 
-// Differs says in what a view is another than one that was loaded at the same moment, "" if in nothing, or if somebody
-// wrote in between. What differs from load to load (the versions of rows, what the domain's queries say) is not compared.
+// Differs describes how a view differs from one loaded at the same moment; "" if it does not, or if somebody wrote in
+// between. Values that vary from load to load (row versions, results of the domain's queries) are not compared.
 func (v *View) Differs(loaded *View) string {
 	if v.sessionVersion != loaded.sessionVersion || v.userVersion != loaded.userVersion {
 		return ""
@@ -43,7 +43,7 @@ func (v *View) parts() []part {
 	}
 }
 
-// plain is a value as JSON that does not depend on how Postgres writes its own.
+// plain encodes a value as JSON independently of Postgres's formatting.
 func plain(value any) (string, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {

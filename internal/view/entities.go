@@ -12,24 +12,24 @@ import (
 	"alfred/nodes"
 )
 
-// Entity is a ref with what prompts say of it.
+// Entity is a ref with what prompts say about it.
 type Entity struct {
 	*db.EntityRefListInViewRow
 	Label string // one line, fit for a prompt
-	// Loaded are the column sets of its row that stand whole in the data of the window:
-	// summary, text, rows. A set that its type does not have stands with the summary.
+	// Loaded are the column sets of its row that the window's data holds completely: summary, text, rows. A set that
+	// its type lacks counts as loaded with the summary.
 	Loaded []string
-	Shown  bool   // something of its row stands in that data
-	Stale  string // as in View; what is loaded of such a row is no longer so
+	Shown  bool   // part of its row is in that data
+	Stale  string // as in View; such a row's loaded data is outdated
 }
 
-// Has says whether a column set of its row is loaded and current.
+// Has reports whether a column set of its row is loaded and current.
 func (e *Entity) Has(set string) bool { return e.Stale == "" && slices.Contains(e.Loaded, set) }
 
-// Pending reports whether it is generated and not saved.
+// Pending reports whether it is an unsaved draft.
 func (e *Entity) Pending() bool { return e.State == db.RefStatePending }
 
-// Number and Stem are a ref's parts: inv_7 is 7 and inv.
+// Number and Stem are the parts of a ref: inv_7 has 7 and inv.
 func (e *Entity) Number() int {
 	n, _ := strconv.Atoi(e.Ref[strings.LastIndexByte(e.Ref, '_')+1:])
 
@@ -45,8 +45,8 @@ const MaxCounted = 1000
 // MaxLabel bounds a label in a prompt, in characters.
 const MaxLabel = 120
 
-// Refs are those a node may name: what its prompt may show, deleted ones only in
-// the turn that deleted them. No other ref can have been seen by a model.
+// Refs are the refs a node may name: those its prompt may show, deleted ones only in the turn that deleted them. A
+// model cannot have seen any other.
 func (t *Scene) Refs() nodes.Refs {
 	refs := make(nodes.Refs, len(t.Entities))
 	for _, e := range t.Entities {
@@ -64,10 +64,10 @@ func (t *Scene) Refs() nodes.Refs {
 	return refs
 }
 
-// refPattern is what a ref looks like.
+// refPattern matches anything shaped like a ref.
 var refPattern = regexp.MustCompile(`\b(?:gen_)?[a-z][a-z0-9]*_[0-9]+\b`)
 
-// Named are what looks like a ref in a text.
+// Named returns everything in a text that is shaped like a ref.
 func Named(text []byte) []string {
 	return refPattern.FindAllString(string(text), -1)
 }

@@ -15,19 +15,15 @@ import (
 	"alfred/internal/clean"
 )
 
-// ErrLeak says that a text had an identifier in it. The text returned beside it
-// is clean.
+// ErrLeak says that a text contained an identifier. The text returned with it is clean.
 var ErrLeak = errors.New("identifier in a text for a model or a user")
 
-// Gate finds identifiers in texts of one session: whatever is shaped like a
-// UUID, and the session's own text keys. Keys that are numbers cannot be told
-// from other numbers in a text; they are kept out column by column.
+// Gate finds identifiers in one session's texts: anything shaped like a UUID, and the session's own text keys. Numeric
+// keys cannot be told from other numbers in a text; they are kept out column by column.
 type Gate struct {
-	// Strict makes a leak an error. Tests are strict; a running program rather
-	// answers with the identifier taken out.
+	// Strict makes a leak an error. Tests are strict; in production the identifier is removed and the answer goes out.
 	Strict bool
-	// Own are texts of the form of a ref that stand in the user's rows, in lower case: a reply
-	// may quote them.
+	// Own are texts shaped like refs that occur in the user's rows, in lower case: a reply may quote them.
 	Own map[string]bool
 
 	domain  *domain.Domain
@@ -36,8 +32,8 @@ type Gate struct {
 	keyed   []string // entity types whose keys are texts
 }
 
-// NewGate returns the gate of a session. It asks conn about the words of a text
-// that may be keys or refs; a text without such words costs nothing.
+// NewGate returns the gate of a session. It queries conn for words that may be keys or refs; a text without such words
+// costs nothing.
 func NewGate(d *domain.Domain, conn db.DBTX, sessionID uuid.UUID) *Gate {
 	g := &Gate{domain: d, conn: conn, session: sessionID}
 	for _, e := range d.Entities {
@@ -59,8 +55,7 @@ func isTextKey(key string) bool {
 	return len(key) >= minKey && strings.ContainsAny(key, "0123456789") && strings.ContainsAny(key, "-_:/.")
 }
 
-// Check takes identifiers out of a text and says how many there were. In strict
-// mode finding one is ErrLeak.
+// Check removes identifiers from a text and returns how many there were. In strict mode, finding one is ErrLeak.
 func (g *Gate) Check(ctx context.Context, text string) (string, int, error) {
 	text, found := clean.Redact(text)
 	keys, err := g.keys(ctx, text)
@@ -84,7 +79,7 @@ func (g *Gate) Check(ctx context.Context, text string) (string, int, error) {
 	return text, found, nil
 }
 
-// keys are the words of a text that are keys of the session's rows.
+// keys returns the words of a text that are keys of the session's rows.
 func (g *Gate) keys(ctx context.Context, text string) (map[string]bool, error) {
 	keys := map[string]bool{}
 	if len(g.keyed) == 0 {
@@ -105,8 +100,8 @@ func (g *Gate) keys(ctx context.Context, text string) (map[string]bool, error) {
 	return keys, nil
 }
 
-// Reply makes a text fit for the user: no identifiers, and labels in place of
-// refs. It returns how many identifiers it took out.
+// Reply makes a text fit for the user: it removes identifiers and replaces refs by labels. It returns how many
+// identifiers it removed.
 func (g *Gate) Reply(ctx context.Context, text string) (string, int, error) {
 	text, found, err := g.Check(ctx, text)
 	if err != nil && !errors.Is(err, ErrLeak) {

@@ -18,10 +18,10 @@ import (
 	"alfred/pg"
 )
 
-// pastLimit bounds how many older turns are read; more has no room in any prompt.
+// pastLimit bounds how many older turns are read; no prompt has room for more.
 const pastLimit = 80
 
-// maxText is how much is read of a message or a reply of an older turn, in characters.
+// maxText is how many characters of an older turn's message or reply are read.
 const maxText = 8000
 
 // Loader reads views. It is immutable and safe for concurrent use.
@@ -30,13 +30,13 @@ type Loader struct {
 	windows Windows
 }
 
-// NewLoader makes a Loader for a bound domain.
+// NewLoader returns a Loader for a bound domain.
 func NewLoader(d *domain.Domain, windows Windows) *Loader {
 	return &Loader{domain: d, windows: windows}
 }
 
-// Open reads the turn and what has been done of it, with the answers bought for the decision at a position. The rest is
-// for Fill, if there is anything to decide. An unknown turn is pgx.ErrNoRows.
+// Open reads the turn, its progress, and the answers already bought for the decision at a position. Fill reads the
+// rest, if there is anything to decide. An unknown turn is pgx.ErrNoRows.
 func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position int) (*View, error) {
 	var (
 		v       = &View{Domain: l.domain, Windows: l.windows}
@@ -63,7 +63,7 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 	return v, nil
 }
 
-// begin fixes the moment as of which the view is. A zone that this machine does not know counts as UTC.
+// begin fixes the moment the view describes. A time zone unknown to this machine counts as UTC.
 func (v *View) begin(at *time.Time, zone string) {
 	location, err := time.LoadLocation(zone)
 	if err != nil {
@@ -76,23 +76,23 @@ func (v *View) begin(at *time.Time, zone string) {
 	v.Before = at.In(location)
 }
 
-// keep is where a load goes on when one of the domain's own queries fails: they are the owner's, and a turn need not
-// die of a snapshot.
+// keep is the savepoint a load returns to when one of the domain's own queries fails: a turn must not fail because the
+// owner's query does.
 const (
 	keep   = "SAVEPOINT load"
 	goBack = "ROLLBACK TO SAVEPOINT load"
 )
 
-// Need is what not every decision has a use for.
+// Need says which optional parts of a view a decision uses.
 type Need struct {
-	Profile bool // what the domain's queries say of the user
-	Known   bool // what the one who curates the registry sees beyond what is in view
+	Profile bool // what the domain's queries say about the user
+	Known   bool // what the curator of the registry sees beyond what is in view
 }
 
 // All is every part of a view.
 func All() Need { return Need{Profile: true, Known: true} }
 
-// Fill reads what an opened view has of the past.
+// Fill reads an opened view's past.
 func (l *Loader) Fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error {
 	err := l.fill(ctx, tx, v, need)
 	if err != nil && need.Profile && ctx.Err() == nil {
@@ -170,7 +170,7 @@ func (v *View) questions() *db.QuestionListTurnParams {
 // oldest is the first turn of the window.
 func (l *Loader) oldest(v *View) int32 { return v.Turn.Number - int32(l.windows.RetentionWindow) }
 
-// inOrder sorts turns by when they ended: an interrupting one ran before those with lower numbers.
+// inOrder sorts turns by end time: an interrupting turn ran before those with lower numbers.
 func inOrder(past []*db.TurnListPastRow) {
 	slices.SortFunc(past, func(a, b *db.TurnListPastRow) int {
 		return cmp.Or(a.FinishedAt.Compare(*b.FinishedAt), int(a.Number-b.Number))
@@ -205,8 +205,8 @@ func (v *View) setResults(rows []*db.TurnStepResultListWindowRow) error {
 	return nil
 }
 
-// lookUp reads the refs in view, those that the loaded texts name, and, for the one who curates them, what the message
-// names by its label and the newest of what has left the window.
+// lookUp reads the refs in view and those that the loaded texts name. For the curator (known) it also reads what the
+// message names by label, and the newest refs that have left the window.
 func (l *Loader) lookUp(ctx context.Context, tx pgx.Tx, v *View, known bool) error {
 	b, params := &pgx.Batch{}, l.inView(v)
 	v.spoken = v.spokenOf()
@@ -229,7 +229,7 @@ func (l *Loader) inView(v *View) *db.EntityRefListInViewParams {
 	}
 }
 
-// Coming is the view that a session's next turn would have if it began now.
+// Coming returns the view that a session's next turn would have if it began now.
 func (l *Loader) Coming(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*View, error) {
 	v, err := l.session(ctx, tx, sessionID)
 	if err != nil {
@@ -260,7 +260,7 @@ func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*
 	return v, nil
 }
 
-// Range is the view of a turn after the turns from..to (inclusive) that has nothing but these as its past, the newest of them.
+// Range returns the view of a turn whose past is exactly the turns from..to (inclusive), newest first.
 func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, from, to int) (*View, error) {
 	v, err := l.session(ctx, tx, sessionID)
 	if err != nil {

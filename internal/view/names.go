@@ -11,7 +11,7 @@ import (
 	"alfred/internal/exact"
 )
 
-// namesIn are the refs that a text names, whether or not there are such.
+// namesIn returns the refs that a text names, whether or not they exist.
 func (v *View) namesIn(text string) []string {
 	names := map[string]bool{}
 	v.collectNames(text, names)
@@ -19,7 +19,7 @@ func (v *View) namesIn(text string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// collectNames looks for names of the form type_7 and gen_type_7.
+// collectNames finds names of the form type_7 and gen_type_7.
 func (v *View) collectNames(text string, into map[string]bool) {
 	for at := 0; ; {
 		next := strings.IndexByte(text[at:], '_')
@@ -50,7 +50,7 @@ func isNameByte(b byte) bool {
 	return isDigit(b) || b == '_' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-// spoken is what the texts of a view name: refs, and rows by their keys.
+// spoken is what a view's texts name: refs, and rows by their keys.
 type spoken struct {
 	refs map[string]bool
 	keys map[[2]string]bool // type and key
@@ -77,7 +77,7 @@ func (v *View) spokenOf() *spoken {
 	return s
 }
 
-// lists are the names, and types and keys in pairs.
+// lists returns the names, and the types and keys as parallel lists.
 func (s *spoken) lists() (refs, types, ids []string) {
 	for key := range s.keys {
 		types, ids = append(types, key[0]), append(ids, key[1])
@@ -90,7 +90,7 @@ func (s *spoken) names(e *db.EntityRefListInViewRow) bool {
 	return s.refs[e.Ref] || e.EntityID != nil && s.keys[[2]string{e.EntityType, *e.EntityID}]
 }
 
-// namesInValue takes the names that stand alone in a value, as keys do.
+// namesInValue collects names that are a whole value, as keys are.
 func (v *View) namesInValue(value any, into map[string]bool) {
 	switch x := value.(type) {
 	case string:
@@ -106,7 +106,7 @@ func (v *View) namesInValue(value any, into map[string]bool) {
 	}
 }
 
-// texts are all loaded texts in which a ref or a mention may stand.
+// texts returns all loaded texts that may contain a ref or a mention.
 func (v *View) texts() []string {
 	texts := []string{v.Turn.Message, clean.Text(v.Turn.Reply), clean.Text(v.Turn.Goal)}
 	for _, p := range v.Past {
@@ -145,12 +145,12 @@ func (v *View) texts() []string {
 }
 
 const (
-	maxLabelWords = 8  // of a label that a message can name
-	maxWords      = 80 // of a message that are looked through for labels
+	maxLabelWords = 8  // words of the longest label that a message can name
+	maxWords      = 80 // words of a message that are searched for labels
 )
 
-// labelsIn are the labels that a message may mean: every run of its words, the
-// last word in singular and plural as written.
+// labelsIn returns the labels that a message may mean: every run of its words, with the last word in both singular and
+// plural.
 func labelsIn(message string) []string {
 	words := strings.Fields(strings.ToLower(clean.MentionPattern.ReplaceAllString(message, "$1")))
 	words = words[:min(len(words), maxWords)]
@@ -174,11 +174,10 @@ func labelsIn(message string) []string {
 // minLabel is how many characters a label needs to be recognized in a message.
 const minLabel = 3
 
-// older is how many refs that have left the window Understand looks through for
-// what a message names in part.
+// older is how many refs outside the window Understand searches for partial names.
 const older = 500
 
-// Names are what the refs in a text stand for, with the types' words.
+// Names replaces the refs in a text by labels, with the types' words.
 func (v *View) Names(labels map[string]string, own map[string]bool) *clean.Names {
 	word := func(entityType string) string {
 		if def := v.Domain.ByType(entityType); def != nil {
@@ -191,8 +190,8 @@ func (v *View) Names(labels map[string]string, own map[string]bool) *clean.Names
 	return &clean.Names{Labels: labels, Own: own, Word: word, Plural: v.Plural}
 }
 
-// Own are the texts of the form of a ref that stand in the user's rows and drafts, in
-// lower case. They are what the user wrote, not refs.
+// Own are texts shaped like refs that occur in the user's rows and drafts, in lower case. The user wrote them; they are
+// not refs.
 func (t *Scene) Own() map[string]bool {
 	own := map[string]bool{}
 	for _, r := range t.Rows.ByRef {

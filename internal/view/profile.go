@@ -10,8 +10,8 @@ import (
 	"alfred/internal/clean"
 )
 
-// queueProfile adds the domain's own queries, which run as the user, in the user's time zone, so that current_date is the
-// user's day.
+// queueProfile queues the domain's own queries. They run as the user and in the user's time zone, so that current_date
+// is the user's day.
 func (v *View) queueProfile(b *pgx.Batch) {
 	p := &v.Profile
 	*p = Profile{Guidance: map[string]string{}, known: true}
@@ -27,7 +27,7 @@ func (v *View) queueProfile(b *pgx.Batch) {
 	}
 }
 
-// queueLine makes one line of a query: its label and its rows; none without rows.
+// queueLine turns a query's result into one line, its label and its rows; no rows, no line.
 func queueLine(b *pgx.Batch, query domain.Query, lines *[]string) {
 	b.Queue(query.SQL).Query(func(rows pgx.Rows) error {
 		values, err := pgx.CollectRows(rows, pgx.RowTo[*string])

@@ -13,7 +13,7 @@ import (
 	"alfred/internal/exact"
 )
 
-// wasField holds what an update's columns held before.
+// wasField holds the previous values of an updated row's columns.
 const wasField = "_was"
 
 // Result is one tool call of the window and its decoded rows.
@@ -22,7 +22,7 @@ type Result struct {
 	Rows []map[string]any
 }
 
-// Failed reports whether the call was refused or went wrong.
+// Failed reports whether the call was refused or failed.
 func (r *Result) Failed() bool { return r.ErrorCode != nil }
 
 func (r *Result) decode() error {
@@ -40,7 +40,7 @@ type Row struct {
 	Columns  map[string]any
 	Children map[string][]string // child table -> refs, in order
 	Loose    map[string][]any    // child rows without a ref
-	Turn     int                 // of its newest value
+	Turn     int                 // turn of its newest value
 	Step     int
 	Deleted  bool
 }
@@ -48,10 +48,10 @@ type Row struct {
 // RowSet is the data of the window, each entity once.
 type RowSet struct {
 	ByRef map[string]*Row
-	Order []string // in which rows were first seen, oldest result first
+	Order []string // refs in first-seen order, oldest result first
 }
 
-// decodeRows takes a list of objects, or one object as a list of one.
+// decodeRows decodes a list of objects, or a single object as a list of one.
 func decodeRows(data json.RawMessage, out *[]map[string]any) error {
 	if len(data) > 0 && data[0] == '{' {
 		var one map[string]any
@@ -75,19 +75,18 @@ func decodeRows(data json.RawMessage, out *[]map[string]any) error {
 	return nil
 }
 
-// CarriesRows are the tools whose rows are rows of the domain. The others'
-// results (totals, formulas) stand under Step Results.
+// CarriesRows reports whether a tool's rows are domain rows. Other results (totals, formulas) appear under Step
+// Results.
 func CarriesRows(tool string) bool {
 	switch tool {
 	case "calculate", "db_analyze", "generate", "recall":
 		return false
-	default: // operations of the domain too
+	default: // including the domain's operations
 		return true
 	}
 }
 
-// mergeRows goes from the newest result to the oldest, so that the first value
-// of a column is the newest one.
+// mergeRows goes from the newest result to the oldest, so that the first value found for a column is its newest.
 func (t *Scene) mergeRows() {
 	set := &RowSet{ByRef: map[string]*Row{}}
 	t.Rows = set
@@ -124,7 +123,7 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 			continue
 		}
 		if name == wasField && from.TurnID != t.Turn.ID {
-			continue // what a value was before is told in the turn that changed it, and is no fact afterwards
+			continue // previous values are shown in the turn that changed them, and are not facts afterwards
 		}
 		if name == wasField {
 			r.Columns[name] = before(t.guard(def, name, value), r.Columns[name])
@@ -142,7 +141,7 @@ func (t *Scene) mergeRow(def *domain.Entity, columns map[string]any, from *Resul
 	return r
 }
 
-// before is what a row held before the turn, of two updates of it: what the earlier one found counts, column by column.
+// before merges the previous values of two updates of a row: column by column, the earlier update's value counts.
 func before(earlier, later any) any {
 	first, isFirst := earlier.(map[string]any)
 	second, isSecond := later.(map[string]any)
@@ -155,7 +154,7 @@ func before(earlier, later any) any {
 	return both
 }
 
-// ChildOf is the child of a type whose table has this name, or nil.
+// ChildOf returns the child of a type whose table has this name, or nil.
 func ChildOf(def *domain.Entity, name string) *domain.Child {
 	for _, child := range def.Children {
 		if child.Entity.Table == name {
@@ -166,7 +165,7 @@ func ChildOf(def *domain.Entity, name string) *domain.Child {
 	return nil
 }
 
-// mergeChildren takes a list of child rows. The newest list says which there are.
+// mergeChildren adds a list of child rows. The newest list determines which children exist.
 func (t *Scene) mergeChildren(parent *Row, child *domain.Child, value any, from *Result) {
 	list, ok := value.([]any)
 	_, newer := parent.Children[child.Entity.Table]
@@ -190,8 +189,7 @@ func (t *Scene) mergeChildren(parent *Row, child *domain.Child, value any, from 
 	}
 }
 
-// attachChildren puts child rows that were written after their parent was read
-// below it, and takes deleted ones away.
+// attachChildren places child rows that were written after their parent was read below it, and removes deleted ones.
 func (t *Scene) attachChildren() {
 	for _, ref := range t.Rows.Order {
 		r := t.Rows.ByRef[ref]
@@ -221,7 +219,7 @@ func (t *Scene) Gone(ref string) bool {
 	return e == nil || e.State == db.RefStateDeleted
 }
 
-// firstSeen keeps the order in which rows were first seen.
+// firstSeen keeps rows in first-seen order.
 func (t *Scene) firstSeen(r *Result) {
 	for _, columns := range r.Rows {
 		def := t.kindOf(r, columns)
@@ -235,14 +233,13 @@ func (t *Scene) firstSeen(r *Result) {
 	}
 }
 
-// ToolRecall finds rows of several types and turns; TypeField says what each is.
+// ToolRecall finds rows of several types and turns; TypeField holds each row's type.
 const (
 	ToolRecall = "recall"
 	TypeField  = "type"
 )
 
-// kindOf is the entity type of a result's row, or nil where it is no row of the
-// domain.
+// kindOf returns the entity type of a result's row, or nil if it is not a domain row.
 func (t *Scene) kindOf(r *Result, columns map[string]any) *domain.Entity {
 	switch {
 	case r.Failed():
@@ -256,9 +253,8 @@ func (t *Scene) kindOf(r *Result, columns map[string]any) *domain.Entity {
 	}
 }
 
-// shows says whether a column may be seen: hidden ones never are, and of the
-// names with an underscore, which tools add, those that label a reference and
-// the values before an update.
+// shows reports whether a column may be shown. Hidden columns never are. Of the underscored names that tools add, only
+// reference labels and previous values are.
 func (t *Scene) shows(def *domain.Entity, name string) bool {
 	if column := def.Column(name); column != nil {
 		return !column.Hidden
@@ -267,8 +263,8 @@ func (t *Scene) shows(def *domain.Entity, name string) bool {
 	return !strings.HasPrefix(name, "_") || strings.HasSuffix(name, "_label") || name == wasField
 }
 
-// guard refuses keys: in a key or foreign-key column only a registered ref is
-// shown, whatever kind of key the application has.
+// guard removes keys: a key or foreign-key column shows only registered refs, whatever kind of key the application
+// uses.
 func (t *Scene) guard(def *domain.Entity, name string, value any) any {
 	if was, ok := value.(map[string]any); ok && name == wasField {
 		return t.guardWas(def, was)
@@ -307,7 +303,7 @@ func (t *Scene) guardWas(def *domain.Entity, was map[string]any) map[string]any 
 	return shown
 }
 
-// markLoaded tells the entities which column sets of them are loaded.
+// markLoaded records on each entity which column sets are loaded.
 func (t *Scene) markLoaded() {
 	for ref, r := range t.Rows.ByRef {
 		if !r.Deleted {
@@ -316,8 +312,7 @@ func (t *Scene) markLoaded() {
 	}
 }
 
-// sets are the column sets of which every column is known: summary, what text adds to
-// it, and the children as rows.
+// sets returns the column sets whose columns are all known: summary, text, and rows for the children.
 func (r *Row) sets() []string {
 	whole := func(set string, but []string) bool {
 		return !slices.ContainsFunc(r.Kind.Sets[set], func(name string) bool {

@@ -9,8 +9,7 @@ import (
 	"alfred/nodes"
 )
 
-// Scene is a view with what follows from it: its entities, each with the newest of
-// what was read of its row.
+// Scene is a view with what follows from it: its entities, each with its newest known row.
 type Scene struct {
 	*View
 
@@ -22,13 +21,12 @@ type Scene struct {
 
 	Entities []*Entity // in display order
 	ByRef    map[string]*Entity
-	Dropped  []*Entity // out of every view; the reply may name them once
+	Dropped  []*Entity // hidden from every view; the reply may name them once
 	Rows     *RowSet
 }
 
-// Scene is what a node's prompt may speak of: refs in a tier, and those that the
-// texts of the view name. For the one who curates them (known) it has besides what
-// the message names by its label, and the newest of what has left the window.
+// Scene returns what a node's prompt may speak of: refs in a tier, and those that the view's texts name. For the
+// curator (known) it adds what the message names by label, and the newest refs that have left the window.
 func (v *View) Scene(known bool) *Scene {
 	s := &Scene{
 		View: v, Number: int(v.Turn.Number), Mode: v.Turn.Mode, Now: v.Before, Question: v.Question(), Understood: v.understood(),
@@ -36,7 +34,7 @@ func (v *View) Scene(known bool) *Scene {
 	}
 	for _, row := range v.Registry {
 		if row.TurnCreated > v.Turn.Number {
-			continue // of the next turn, which runs already: a summary may come late
+			continue // belongs to the next turn, which has already started: a summary may come late
 		}
 		if !known && row.Tier == "" && !v.spoken.names(row) {
 			continue
@@ -55,7 +53,7 @@ func (v *View) Scene(known bool) *Scene {
 	return s
 }
 
-// understood is what Understand made of the message, as far as it has.
+// understood is what Understand has made of the message so far.
 func (v *View) understood() nodes.UnderstandOutput {
 	var out nodes.UnderstandOutput
 	for _, run := range v.Runs {

@@ -11,7 +11,7 @@ import (
 	"alfred/domain"
 )
 
-// DecisionsOf is how many decisions a node has taken in this turn.
+// DecisionsOf counts the decisions a node has made in this turn.
 func (t *Scene) DecisionsOf(node string) int {
 	n := 0
 	for _, run := range t.Runs {
@@ -23,7 +23,7 @@ func (t *Scene) DecisionsOf(node string) int {
 	return n
 }
 
-// SubdomainName is the name of the subdomain that a word or alias means, or the word.
+// SubdomainName resolves a word or alias to its subdomain's name, or returns the word.
 func (t *Scene) SubdomainName(word string) string {
 	if sub := t.Domain.Subdomain(word); sub != nil {
 		return sub.Name
@@ -32,7 +32,7 @@ func (t *Scene) SubdomainName(word string) string {
 	return word
 }
 
-// Replanned says whether a plan of this turn was given up.
+// Replanned reports whether a plan of this turn was abandoned.
 func (t *Scene) Replanned() bool {
 	for _, step := range t.Steps {
 		if step.Outcome != nil && (*step.Outcome == db.StepOutcomeSkipped || *step.Outcome == db.StepOutcomeFailed) {
@@ -43,7 +43,7 @@ func (t *Scene) Replanned() bool {
 	return false
 }
 
-// QuestionPayload is what every question's payload has.
+// QuestionPayload is the common payload of all questions.
 type QuestionPayload struct {
 	Text    string           `json:"text"`
 	Options []QuestionOption `json:"options"`
@@ -56,7 +56,7 @@ type QuestionOption struct {
 	Ref   string `json:"ref"`
 }
 
-// LastReplied is the newest past turn with a reply, or nil.
+// LastReplied returns the newest past turn with a reply, or nil.
 func (t *Scene) LastReplied() *db.TurnListPastRow {
 	for _, p := range slices.Backward(t.Past) {
 		if p.Status == db.TurnStatusSucceeded {
@@ -67,7 +67,7 @@ func (t *Scene) LastReplied() *db.TurnListPastRow {
 	return nil
 }
 
-// ExcludedNow are the labels of what this turn excluded.
+// ExcludedNow returns the labels of what this turn excluded.
 func (t *Scene) ExcludedNow() []string {
 	out := map[string]bool{}
 	for _, d := range t.Decided() {
@@ -85,7 +85,7 @@ func (t *Scene) ExcludedNow() []string {
 	return labels
 }
 
-// Decision is what was decided about some refs at once, for one reason.
+// Decision is one decision about some refs, with its reason.
 type Decision struct {
 	Turn          int32
 	ThisTurn      bool
@@ -116,7 +116,7 @@ func (d *Decision) same(other *Decision) bool {
 	return d.Turn == other.Turn && d.ThisTurn == other.ThisTurn && d.Action == other.Action && d.Actor == other.Actor && d.Reason == other.Reason
 }
 
-// WroteNothing are the write steps of a turn that wrote nothing.
+// WroteNothing returns the write steps of a turn that wrote nothing.
 func (t *Scene) WroteNothing() []*db.TurnSteps {
 	for _, d := range t.Effects() {
 		if d.Result.Tool != "db_read" && len(d.Refs) > 0 {
@@ -133,7 +133,7 @@ func (t *Scene) WroteNothing() []*db.TurnSteps {
 	return steps
 }
 
-// DroppedNow are the labels of what this turn has forgotten.
+// DroppedNow returns the labels of what this turn has forgotten.
 func (t *Scene) DroppedNow() []string {
 	var labels []string
 	for _, d := range t.Decided() {
@@ -161,8 +161,7 @@ func (t *Scene) IsChild(def *domain.Entity) bool {
 	return false
 }
 
-// Place is which step of the plan in force a step is, and how many it has. The
-// steps that a replan dropped do not count.
+// Place returns a step's position in the current plan and the plan's length. Steps dropped by a replan do not count.
 func (t *Scene) Place(step int32) (position, total int) {
 	for _, s := range t.Steps {
 		if s.Outcome != nil && *s.Outcome == db.StepOutcomeSkipped {
@@ -177,7 +176,7 @@ func (t *Scene) Place(step int32) (position, total int) {
 	return position, total
 }
 
-// RefsOf are the refs of calls, each once, in order.
+// RefsOf returns the refs of calls, each once, in order.
 func RefsOf(calls []*Result) []string {
 	var refs []string
 	for _, r := range calls {
@@ -187,8 +186,8 @@ func RefsOf(calls []*Result) []string {
 	return refs
 }
 
-// Guarded is rows without refs of their own (totals by recipe, formulas), with
-// keys taken out wherever a column is known to hold some.
+// Guarded returns rows without refs of their own (totals by recipe, formulas), with keys removed from every column
+// known to hold them.
 func (t *Scene) Guarded(r *Result) []map[string]any {
 	if r.EntityType == nil {
 		return r.Rows
@@ -210,18 +209,18 @@ func (t *Scene) Guarded(r *Result) []map[string]any {
 	return rows
 }
 
-// IsJustSaved reports whether it is a draft that this turn saved.
+// IsJustSaved reports whether e is a draft that this turn saved.
 func (t *Scene) IsJustSaved(e *Entity) bool {
 	return e.TurnPromoted != nil && *e.TurnPromoted == t.Turn.Number && e.State != db.RefStateDeleted
 }
 
-// IsNew reports whether it was first seen in this turn.
+// IsNew reports whether e was first seen in this turn.
 func (t *Scene) IsNew(e *Entity) bool { return e.TurnCreated == t.Turn.Number && !t.IsJustSaved(e) }
 
-// IsNotice reports whether it says that what the user changed or pointed at could not be applied.
+// IsNotice reports whether r says that something the user changed or pointed at could not be applied.
 func (r *Result) IsNotice() bool { return r.Step == 0 && r.Failed() }
 
-// Asked is the question that this turn ends with, or nil.
+// Asked returns the question that this turn ends with, or nil.
 func (t *Scene) Asked() *QuestionPayload {
 	if t.Question == nil || t.Question.TurnID != t.Turn.ID {
 		return nil
@@ -234,7 +233,7 @@ func (t *Scene) Asked() *QuestionPayload {
 	return &payload
 }
 
-// OwnResults are this turn's own, in order.
+// OwnResults returns this turn's own results, in order.
 func (t *Scene) OwnResults() []*Result {
 	var own []*Result
 	for _, r := range t.Results {
@@ -281,7 +280,7 @@ func (t *Scene) Effects() []*Effect {
 	return effects
 }
 
-// NestedRefs are the child rows that stand below their parent.
+// NestedRefs returns the child rows that appear below their parent.
 func (t *Scene) NestedRefs() map[string]bool {
 	nested := map[string]bool{}
 	for _, r := range t.Rows.ByRef {
@@ -295,7 +294,7 @@ func (t *Scene) NestedRefs() map[string]bool {
 	return nested
 }
 
-// IsRecalled says whether this is what Understand had looked up for the turn.
+// IsRecalled reports whether r is what Understand looked up for the turn.
 func (r *Result) IsRecalled(turn uuid.UUID) bool {
 	return r.TurnID == turn && r.Step == 0 && r.Tool == ToolRecall && !r.Failed()
 }

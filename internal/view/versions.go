@@ -11,7 +11,7 @@ import (
 	"alfred/pg"
 )
 
-// changedByUser is what the registry says of a row that its user has changed beside the conversation.
+// changedByUser is the registry action for a row that its user changed outside the conversation.
 const changedByUser = "updated:user"
 
 // What can be wrong with a row that was loaded.
@@ -20,9 +20,9 @@ const (
 	StaleGone    = "gone"
 )
 
-// Probe reads the versions of all rows that the view knows, in one round trip: the owner's programs, and the person
-// beside the conversation, write without us. The view that it returns says which of the rows that it shows are no longer
-// what is shown, and which version a decision on it expects of each row.
+// Probe reads the versions of all rows the view knows, in one round trip: the owner's programs and the user's page
+// write without us. The returned view says which of its rows are outdated, and which version of each row a decision on
+// it expects.
 func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
 	probed, known := v.probed(), v.known()
 	if len(known) == 0 {
@@ -31,7 +31,7 @@ func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
 	b := &pgx.Batch{}
 	pg.QueueAsTenant(b, v.Turn.UserID, func() { probed.queueVersions(b, known) })
 	err := tx.SendBatch(ctx, b).Close()
-	if pg.IsSchemaChange(err) { // a table is gone: that is for the calls that need it to say
+	if pg.IsSchemaChange(err) { // a missing table is reported by the calls that need it
 		probed.unprobed(known)
 		_, err = tx.Exec(ctx, goBack)
 	}
@@ -42,7 +42,7 @@ func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
 	return probed, nil
 }
 
-// probed is a copy of the view that nothing is known of yet.
+// probed returns a copy of the view without any versions yet.
 func (v *View) probed() *View {
 	probed := *v
 	probed.Stale, probed.Versions.Rows = map[string]string{}, map[string]map[string]string{}
@@ -50,7 +50,7 @@ func (v *View) probed() *View {
 	return &probed
 }
 
-// unprobed expects of each row that is shown what it was when it was read.
+// unprobed expects each shown row to have the version it was read with.
 func (v *View) unprobed(known map[string][]*Entity) {
 	v.Stale = map[string]string{}
 	for entityType, rows := range known {
@@ -64,7 +64,7 @@ func (v *View) unprobed(known map[string][]*Entity) {
 	}
 }
 
-// known are the stored rows that the view has, by type.
+// known returns the view's stored rows, by type.
 func (v *View) known() map[string][]*Entity {
 	byType := map[string][]*Entity{}
 	for _, e := range v.Scene(true).Entities {
@@ -76,7 +76,7 @@ func (v *View) known() map[string][]*Entity {
 	return byType
 }
 
-// queueVersions finds which rows have another version than when they were read, or are no more: one query for all types.
+// queueVersions finds which rows have changed or disappeared since they were read: one query for all types.
 func (v *View) queueVersions(b *pgx.Batch, known map[string][]*Entity) {
 	var (
 		parts   []string
@@ -116,7 +116,7 @@ func (v *View) queueVersions(b *pgx.Batch, known map[string][]*Entity) {
 	})
 }
 
-// compare finds what has changed of the rows that are shown.
+// compare finds which shown rows have changed.
 func (v *View) compare(rows []*Entity, now map[string]string) {
 	for _, e := range rows {
 		if !e.Shown || e.RowVersion == nil {
@@ -125,7 +125,7 @@ func (v *View) compare(rows []*Entity, now map[string]string) {
 		switch version, exists := now[*e.EntityID]; {
 		case !exists:
 			v.Stale[e.Ref] = StaleGone
-		case e.Action == changedByUser && e.TurnLastRef > v.Turn.Number: // for the coming turn; this one does not show it
+		case e.Action == changedByUser && e.TurnLastRef > v.Turn.Number: // applies to the coming turn; this one does not show it
 			v.Stale[e.Ref] = StaleChanged
 			v.Versions.Rows[e.EntityType][*e.EntityID] = "not seen"
 		case version != *e.RowVersion:

@@ -12,36 +12,35 @@ import (
 
 // Windows say how far back a view reaches, in turns.
 type Windows struct {
-	RetentionWindow int  // turns in the recent tier, in What Happened, and whose rows are shown
-	FullDetailTurns int  // turns in full under Conversation
-	UnderstandTurns int  // turns in full for Understand
-	CompressOlder   bool // older turns are compressed in the background
-	CompressEvery   int  // turns from one compression to the next
+	RetentionWindow int  // of the recent tier, of What Happened, and of the rows shown
+	FullDetailTurns int  // shown in full under Conversation
+	UnderstandTurns int  // shown in full to Understand
+	CompressOlder   bool // compress older turns in the background
+	CompressEvery   int  // turns between compressions
 }
 
-// View is what is loaded of one turn and of what came before it. It is plain data;
-// nobody but its Loader changes it.
+// View is what is loaded about one turn and the turns before it. It is plain data; only its Loader changes it.
 type View struct {
 	Domain  *domain.Domain
 	Windows Windows
 
 	Turn *db.Turns
-	// Before is when the turn began, in the user's time zone. What other jobs write later (a compressed history, a late
+	// Before is when the turn began, in the user's time zone. Later writes by other jobs (a compressed history, a late
 	// summary) must not change what this turn sees, nor midnight what it calls today.
 	Before time.Time
-	// HasInputs: the user changed or pointed at something that is not applied yet. Such a view is not filled.
+	// HasInputs: the user changed or pointed at something that has not been applied yet. Such a view is not filled.
 	HasInputs bool
-	// Void: the plan that came with Understand's answer does not fit what is known now, and Think has to be asked.
+	// Void: the plan that came with Understand's answer does not fit what is known now, so Think has to be asked.
 	Void    bool
-	Answers []*db.LlmCallAnswersRow // bought for the decision to make
+	Answers []*db.LlmCallAnswersRow // bought for the next decision
 
 	Registry    []*db.EntityRefListInViewRow // in display order
-	OlderCounts []*db.EntityRefCountOlderRow // by type, what has left the window
+	OlderCounts []*db.EntityRefCountOlderRow // what has left the window, by type
 	Past        []*db.TurnListPastRow        // oldest first
 	Earlier     map[string]*db.HistorySummaryListNewestRow
 	Decisions   []*db.DecisionListRecentRow // newest first
 	Constraints []*db.ConstraintListInForceRow
-	Questions   []*db.QuestionListTurnRow // asked by this turn, answered by it, open
+	Questions   []*db.QuestionListTurnRow // asked by this turn, answered by it, or open
 	Steps       []*db.TurnSteps
 	Runs        []*db.NodeRunListMadeRow
 	Results     []*Result
@@ -49,28 +48,28 @@ type View struct {
 	Versions    Versions
 	Events      map[int][]*db.EntityEventListWindowRow
 	Profile     Profile
-	Stale       map[string]string // ref -> "changed" or "gone": behind the conversation's back
+	Stale       map[string]string // ref -> "changed" or "gone" outside the conversation
 
 	spoken *spoken // what its texts name
-	asked  *spoken // what was looked up of it in the registry
-	// The versions of session and user as of when the view was loaded: what others write goes by them.
+	asked  *spoken // what was looked up in the registry for them
+	// The versions of session and user when the view was loaded: they show whether others have written since.
 	sessionVersion, userVersion int64
 }
 
-// Versions are those of what a decision is made on. Who has written something else since is not written over.
+// Versions are what a decision was based on. A commit does not overwrite what somebody else has written since.
 type Versions struct {
 	Drafts map[string]int               // by ref
-	Rows   map[string]map[string]string // by type and key: of the row as it is shown, or as it was when the view was probed
+	Rows   map[string]map[string]string // by type and key: as shown, or as of the probe
 }
 
-// Profile is what the domain's queries say of the user and of what exists.
+// Profile is what the domain's queries say about the user and the existing data.
 type Profile struct {
 	Profile, Snapshot []string
 	Guidance          map[string]string // by subdomain
-	Order             []string          // of guidance
+	Order             []string          // of Guidance
 	Failed            bool
 
-	known bool // whether the queries were asked
+	known bool // whether the queries were run
 }
 
 // LogShown is how many of its own decisions Understand sees.
@@ -81,8 +80,7 @@ func (v *View) Window(n int) []*db.TurnListPastRow {
 	return v.Past[max(0, len(v.Past)-n):]
 }
 
-// Older returns the turns before the last n that the compressed text of a kind
-// does not cover, oldest first.
+// Older returns the turns before the last n that the compressed text of this kind does not cover, oldest first.
 func (v *View) Older(kind string, n int) []*db.TurnListPastRow {
 	older := v.Past[:max(0, len(v.Past)-n)]
 	covered := v.Earlier[kind]
@@ -93,8 +91,8 @@ func (v *View) Older(kind string, n int) []*db.TurnListPastRow {
 	return slices.DeleteFunc(slices.Clone(older), func(p *db.TurnListPastRow) bool { return p.Number <= covered.ToTurn })
 }
 
-// Carried is the plan that came with the answer in which the message was understood, until it is followed or
-// something else decided; nil if there is none.
+// Carried returns the plan that came with Understand's answer, until it is followed or superseded; nil if there is
+// none.
 func (v *View) Carried() *nodes.ThinkOutput {
 	if len(v.Runs) == 0 || v.Void {
 		return nil
@@ -109,7 +107,7 @@ func (v *View) Carried() *nodes.ThinkOutput {
 	return made.Think
 }
 
-// Step is the step to work on: the first that has not ended. Nil when all have.
+// Step returns the step to work on: the first that has not ended. Nil when all have.
 func (v *View) Step() *db.TurnSteps {
 	for _, step := range v.Steps {
 		if step.Outcome == nil {
@@ -120,8 +118,7 @@ func (v *View) Step() *db.TurnSteps {
 	return nil
 }
 
-// Calls is how many decisions a step has taken, and how many of them count
-// against its limit: asking for a schema does not.
+// Calls counts the decisions a step has taken, and those that count against its limit: schema requests do not.
 func (v *View) Calls(step int) (taken, counted int) {
 	for _, run := range v.Runs {
 		if run.Node != "act" || run.Step == nil || int(*run.Step) != step {
@@ -137,8 +134,7 @@ func (v *View) Calls(step int) (taken, counted int) {
 	return taken, counted
 }
 
-// Question is the one that the turn has to do with: the one it asked or answered,
-// else the open one; nil if there is none.
+// Question returns the turn's question: the one it asked or answered, else the open one; nil if there is none.
 func (v *View) Question() *db.QuestionListTurnRow {
 	if len(v.Questions) == 0 {
 		return nil
@@ -147,7 +143,7 @@ func (v *View) Question() *db.QuestionListTurnRow {
 	return v.Questions[0]
 }
 
-// Answered is the question that this turn answered, or nil.
+// Answered returns the question that this turn answered, or nil.
 func (v *View) Answered() *db.QuestionListTurnRow {
 	for _, q := range v.Questions {
 		if q.Status == "answered" && q.AnsweredByTurn != nil && *q.AnsweredByTurn == v.Turn.Number {

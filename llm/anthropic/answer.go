@@ -39,8 +39,7 @@ func (m *Model) answer(req *llm.Request, message *anthropic.Message) (*llm.Respo
 	return wire.Finish(req, response, end(cmp.Or(message.StopReason, anthropic.StopReasonEndTurn)))
 }
 
-// response puts parts together; the input of the forced tool is the text of a
-// structured answer.
+// response combines parts; the forced tool's input is the text of a structured answer.
 func (m *Model) response(req *llm.Request, model string, parts []*part) *llm.Response {
 	response := &llm.Response{Model: cmp.Or(model, m.config.Model), Provider: provider}
 	for _, p := range parts {
@@ -57,7 +56,7 @@ func (m *Model) response(req *llm.Request, model string, parts []*part) *llm.Res
 	return response
 }
 
-// usage adds up what the API counts apart: fresh input, cache reads and writes.
+// usage totals what the API counts separately: fresh input, cache reads and writes.
 func usage(given *anthropic.Usage) llm.Usage {
 	return llm.Usage{
 		Input:  int(given.InputTokens + given.CacheReadInputTokens + given.CacheCreationInputTokens),
@@ -80,8 +79,8 @@ func end(reason anthropic.StopReason) wire.End {
 	}
 }
 
-// stream reads an answer piece by piece. A connection that closes without a stop
-// reason broke off, although reading it gives no error.
+// stream reads an answer piece by piece. A connection that closes without a stop reason broke off, although reading it
+// yields no error.
 func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	events := m.service.NewStreaming(ctx, m.params(req))
 	collected := streamed{onDelta: req.OnDelta, structured: len(req.Schema) > 0}
@@ -128,7 +127,7 @@ func (s *streamed) add(event *anthropic.MessageStreamEventUnion) {
 	}
 }
 
-// addDelta hands text on; the input of a tool only where it stands for the text.
+// addDelta forwards text; a tool's input only if it stands for the text.
 func (s *streamed) addDelta(event *anthropic.MessageStreamEventUnion) {
 	if len(s.parts) == 0 {
 		return

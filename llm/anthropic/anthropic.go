@@ -19,12 +19,12 @@ const DefaultBaseURL = "https://api.anthropic.com"
 const (
 	provider = "anthropic"
 
-	// defaultMaxTokens is sent where the request has no limit, because the API
-	// demands one. It is within what every current model can write.
+	// defaultMaxTokens is sent if the request has no limit, because the API requires one. Every current model supports
+	// it.
 	defaultMaxTokens = 8192
 )
 
-// The causes of a configuration that cannot work.
+// The causes of invalid configurations.
 var (
 	errNoKey   = errors.New("no API key is set")
 	errNoModel = errors.New("no model is named")
@@ -35,7 +35,7 @@ type Config struct {
 	APIKey string
 	// BaseURL has no path; "" is DefaultBaseURL.
 	BaseURL string
-	// HTTPClient is nil but in tests.
+	// HTTPClient is nil except in tests.
 	HTTPClient *http.Client
 	// Limits bound each call.
 	Limits wire.Limits
@@ -51,8 +51,8 @@ type Model struct {
 
 var _ llm.Model = (*Model)(nil)
 
-// New returns a Model. It connects to nothing. The service is made from options
-// alone, so that the SDK does not read the environment.
+// New returns a Model. It makes no connection. The service is built from options only, so that the SDK does not read
+// the environment.
 func New(config *Config) (*Model, error) {
 	filled := *config
 	filled.BaseURL = cmp.Or(config.BaseURL, DefaultBaseURL)
@@ -73,8 +73,7 @@ func New(config *Config) (*Model, error) {
 	return &Model{config: filled, service: service}, nil
 }
 
-// Generate asks once. It asks a second time only where the model rejected the
-// temperature.
+// Generate asks once, and a second time only if the model rejected the temperature.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
 }

@@ -1,9 +1,9 @@
 // Package anthropic is the provider for Anthropic's Messages API.
 //
-// It owns the translation of requests and answers. A structured answer is asked for
-// as a tool the model is forced to call; tools and instructions, the stable parts
-// of a prompt, are marked for the prompt cache. It never retries, but once without
-// a temperature where a model rejects it.
+// It owns the translation of requests and answers. A structured answer is requested
+// as a tool that the model is forced to call; tools and instructions, the stable
+// parts of a prompt, are marked for the prompt cache. It never retries, except once
+// without a temperature if a model rejects it.
 //
 // It must not know which node asks or read the environment. Start reading at
 // anthropic.go.

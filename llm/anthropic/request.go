@@ -9,8 +9,8 @@ import (
 	"alfred/llm/wire"
 )
 
-// params translates a request. The cache marks stand at the ends of the stable
-// parts: tools, instructions, and what the messages of a conversation begin with alike; the API orders a prompt tools, instructions, messages.
+// params translates a request. Cache marks go to the ends of the stable parts: tools, instructions, and the messages'
+// common prefix; the API orders a prompt tools, instructions, messages.
 func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 	params := anthropic.MessageNewParams{
 		MaxTokens: defaultMaxTokens,
@@ -25,7 +25,7 @@ func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 		params.System = []anthropic.TextBlockParam{{Text: req.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
 	}
 	if req.Temperature != nil && !m.dropped.Has(wire.Temperature) {
-		params.Temperature = anthropic.Float(min(*req.Temperature, 1)) // others go to 2
+		params.Temperature = anthropic.Float(min(*req.Temperature, 1)) // other providers allow up to 2
 	}
 	if len(req.Schema) > 0 {
 		params.ToolChoice = anthropic.ToolChoiceParamOfTool(req.SchemaName)
@@ -53,7 +53,7 @@ func messages(given []llm.Message) []anthropic.MessageParam {
 	return list
 }
 
-// tools are the request's, and the schema as one more, which params forces.
+// tools are the request's, plus the schema as a tool that params forces.
 func (m *Model) tools(req *llm.Request) []anthropic.ToolUnionParam {
 	var list []anthropic.ToolUnionParam
 	for _, tool := range req.Tools {
@@ -68,7 +68,7 @@ func (m *Model) tools(req *llm.Request) []anthropic.ToolUnionParam {
 	return list
 }
 
-// tool is strict where its schema allows that: the input is then held to the schema.
+// tool is strict if its schema allows it: the input then has to conform.
 func (m *Model) tool(name, description string, schema json.RawMessage) anthropic.ToolUnionParam {
 	tool := anthropic.ToolUnionParamOfTool(inputSchema(schema), name)
 	if description != "" {
@@ -80,7 +80,7 @@ func (m *Model) tool(name, description string, schema json.RawMessage) anthropic
 	return tool
 }
 
-// inputSchema hands the schema's fields over as they are, definitions included.
+// inputSchema passes the schema's fields on unchanged, definitions included.
 func inputSchema(schema json.RawMessage) anthropic.ToolInputSchemaParam {
 	var fields map[string]any
 	if json.Unmarshal(schema, &fields) != nil {

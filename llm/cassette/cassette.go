@@ -23,9 +23,9 @@ var keptHeaders = []string{"Content-Type", "Retry-After", "Retry-After-Ms"}
 
 // Options say how to open a cassette.
 type Options struct {
-	// Record asks the real server.
+	// Record calls the real server.
 	Record bool
-	// Secrets are replaced wherever they stand.
+	// Secrets are replaced wherever they occur.
 	Secrets []string
 	// Transport reaches the real server; nil is http.DefaultTransport.
 	Transport http.RoundTripper
@@ -43,7 +43,7 @@ type exchange struct {
 	Response response `json:"response"`
 }
 
-// request has its body as JSON where it is JSON, for readable differences.
+// request holds its body as JSON if it is JSON, for readable diffs.
 type request struct {
 	Method string          `json:"method"`
 	Path   string          `json:"path"`
@@ -53,7 +53,7 @@ type request struct {
 type response struct {
 	Status int               `json:"status"`
 	Header map[string]string `json:"header"`
-	// Lines is the body, cut behind its line ends.
+	// Lines is the body, split after line ends.
 	Lines []string `json:"lines"`
 }
 
@@ -103,7 +103,7 @@ func (p *player) RoundTrip(r *http.Request) (*http.Response, error) {
 	return recorded.Response.http(r), nil
 }
 
-// recorder asks the real server and keeps what it says.
+// recorder calls the real server and keeps its answers.
 type recorder struct {
 	mu      sync.Mutex
 	options Options
@@ -172,7 +172,7 @@ func newRequest(r *http.Request, secrets []string) (*request, error) {
 	return &request{Method: r.Method, Path: r.URL.Path, Body: text}, nil
 }
 
-// equal compares bodies by value: field order and spaces do not matter.
+// equal compares bodies by value: field order and whitespace do not matter.
 func (r *request) equal(other *request) bool {
 	return r.Method == other.Method && r.Path == other.Path && canonical(r.Body) == canonical(other.Body)
 }

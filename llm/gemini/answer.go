@@ -18,8 +18,8 @@ type answer struct {
 	reason   genai.FinishReason
 }
 
-// add takes a piece: texts join up, each function call arrives whole, and the last
-// count of tokens is that of the whole answer.
+// add appends a piece: texts are joined, each function call arrives whole, and the last token count covers the whole
+// answer.
 func (a *answer) add(piece *genai.GenerateContentResponse, onDelta func(string)) {
 	a.response.Model = cmp.Or(piece.ModelVersion, a.response.Model)
 	if usage := piece.UsageMetadata; usage != nil {
@@ -58,7 +58,7 @@ func (a *answer) addPart(part *genai.Part, onDelta func(string)) {
 	onDelta(part.Text)
 }
 
-// finish ends the answer as the server says that it ended.
+// finish ends the answer according to the server's finish reason.
 func (a *answer) finish(req *llm.Request) (*llm.Response, error) {
 	end := wire.EndWhole
 	switch a.reason {
@@ -71,13 +71,13 @@ func (a *answer) finish(req *llm.Request) (*llm.Response, error) {
 		end = wire.EndCutOff
 	case genai.FinishReasonSafety, genai.FinishReasonRecitation, genai.FinishReasonBlocklist, genai.FinishReasonProhibitedContent, genai.FinishReasonSPII:
 		end = wire.EndRefused
-	default: // above all a function call that is no JSON, of which nothing else is said
+	default: // mainly a function call that is not JSON, about which nothing else is said
 		return &a.response, &llm.Error{Kind: llm.KindInvalidOutput, Provider: provider, Err: fmt.Errorf("the answer ended with %s", a.reason)}
 	}
 	return wire.Finish(req, &a.response, end)
 }
 
-// failure is an error within a stream as its server wrote it.
+// failure is an error within a stream, as its server wrote it.
 func failure(failed *genai.APIError) []byte {
 	body, err := json.Marshal(map[string]any{"error": failed})
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"alfred/llm/wire"
 )
 
-// maxBatch is how many texts the server takes in one request.
+// maxBatch is how many texts the server accepts per request.
 const maxBatch = 100
 
-// errVectors is the cause of an answer whose vectors do not fit the request.
+// errVectors is the cause if an answer's vectors do not match the request.
 var errVectors = errors.New("the server returned other vectors than asked for")
 
 // Embedder makes vectors with a Gemini embedding model.
@@ -27,8 +27,7 @@ type Embedder struct {
 
 var _ llm.Embedder = (*Embedder)(nil)
 
-// NewEmbedder returns an Embedder of config's model with vectors of the given
-// length, which the model must be able to make.
+// NewEmbedder returns an Embedder of config's model with vectors of the given length, which the model must support.
 func NewEmbedder(config *Config, dimensions int) (*Embedder, error) {
 	filled := *config
 	filled.Limits.MaxBytes = cmp.Or(config.Limits.MaxBytes, wire.MaxVectors)
@@ -39,13 +38,13 @@ func NewEmbedder(config *Config, dimensions int) (*Embedder, error) {
 	return &Embedder{config: filled, dimensions: dimensions, models: models}, nil
 }
 
-// Dimensions is the length asked for.
+// Dimensions is the requested length.
 func (e *Embedder) Dimensions() int { return e.dimensions }
 
 // Model is the model's name.
 func (e *Embedder) Model() string { return e.config.Model }
 
-// Embed asks for the vectors of texts, in batches.
+// Embed embeds texts, in batches.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
 	for len(texts) > 0 {

@@ -17,7 +17,7 @@ const DefaultBaseURL = "https://generativelanguage.googleapis.com/"
 
 const provider = "gemini"
 
-// The causes of a configuration that cannot work.
+// The causes of invalid configurations.
 var (
 	errNoKey   = errors.New("no API key is set")
 	errNoModel = errors.New("no model is named")
@@ -28,7 +28,7 @@ type Config struct {
 	APIKey string
 	// BaseURL is "" for DefaultBaseURL.
 	BaseURL string
-	// HTTPClient is nil but in tests.
+	// HTTPClient is nil except in tests.
 	HTTPClient *http.Client
 	// Limits bound each call.
 	Limits wire.Limits
@@ -44,7 +44,7 @@ type Model struct {
 
 var _ llm.Model = (*Model)(nil)
 
-// New returns a Model. It connects to nothing.
+// New returns a Model. It makes no connection.
 func New(config *Config) (*Model, error) {
 	models, err := open(config)
 	if err != nil {
@@ -53,7 +53,7 @@ func New(config *Config) (*Model, error) {
 	return &Model{config: *config, models: models}, nil
 }
 
-// open makes the SDK's client. All that it would take from the environment is given.
+// open creates the SDK's client. Everything it would take from the environment is set explicitly.
 func open(config *Config) (*genai.Models, error) {
 	base := cmp.Or(config.BaseURL, DefaultBaseURL)
 	client, err := wire.Client(base, config.HTTPClient, config.Limits)
@@ -68,20 +68,19 @@ func open(config *Config) (*genai.Models, error) {
 	opened, err := genai.NewClient(context.Background(), &genai.ClientConfig{
 		APIKey: config.APIKey, Backend: genai.BackendGeminiAPI, HTTPClient: client, HTTPOptions: genai.HTTPOptions{BaseURL: base},
 	})
-	if err != nil { // its text may hold the whole configuration
+	if err != nil { // its text may contain the whole configuration
 		return nil, &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: errors.New(wire.Scrub(err.Error(), config.APIKey))}
 	}
 	return opened.Models, nil
 }
 
-// Generate asks the server once. It asks a second time only where the server
-// rejected an optional parameter.
+// Generate asks the server once, and a second time only if the server rejected an optional parameter.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	return m.dropped.Generate(ctx, provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
 }
 
-// ask reads an answer whole or piece by piece. A stream that closes without a
-// finish reason broke off, although reading it gives no error.
+// ask reads an answer whole or piece by piece. A stream that closes without a finish reason broke off, although reading
+// it yields no error.
 func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	contents, config := m.params(req)
 	parts := answer{response: llm.Response{Model: m.config.Model, Provider: provider}}

@@ -39,7 +39,7 @@ func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateConte
 	return contents, config
 }
 
-// strict says whether arguments can be held to the tools' schemas.
+// strict reports whether the server can enforce the tools' schemas.
 func (m *Model) strict(tools []llm.Tool) bool {
 	lax := func(tool llm.Tool) bool { return !wire.Strict(tool.Schema) }
 	return !m.dropped.Has(wire.Promise) && !slices.ContainsFunc(tools, lax)
@@ -57,7 +57,7 @@ func functions(tools []llm.Tool) []*genai.FunctionDeclaration {
 	return list
 }
 
-// object reads a schema; nil for one that is no object.
+// object parses a schema; nil if it is not an object.
 func object(schema json.RawMessage) map[string]any {
 	var fields map[string]any
 	if json.Unmarshal(schema, &fields) != nil {

@@ -12,13 +12,12 @@ const (
 	dimensions = 256
 	model      = "lexical-2"
 
-	// A word weighs 1, and all of its n-grams together a little more, however many
-	// they are: else what words share by chance counts for more than that one is the
-	// same.
+	// A word weighs 1, and all of its n-grams together slightly more, however many there are: otherwise accidental
+	// overlaps would outweigh an equal word.
 	gramLength   = 3
 	gramWeight   = 1.2
 	pairWeight   = 0.25
-	commonWeight = 0.1 // of a word such as "the"
+	commonWeight = 0.1 // for words such as "the"
 )
 
 // Embedder implements llm.Embedder. The zero value is ready to use.
@@ -29,7 +28,7 @@ var _ llm.Embedder = Embedder{}
 // Dimensions is 256.
 func (Embedder) Dimensions() int { return dimensions }
 
-// Embed returns vectors of length 1. It fails only when ctx is done.
+// Embed returns vectors of length 1. It fails only if ctx is done.
 func (Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
@@ -65,8 +64,7 @@ func embed(text string) []float32 {
 	return normalize(found.sum())
 }
 
-// features are those of one text, in the order of their first places: a sum in
-// another order would be another vector.
+// features are those of one text in order of first occurrence: summing in another order would yield another vector.
 type features struct {
 	names   []string
 	places  map[string]int
@@ -83,9 +81,8 @@ func (f *features) add(name string, weight float64) {
 	f.weights[place] += weight
 }
 
-// sum spreads each feature over one dimension. The sign comes from the hash too, so
-// that features which collide cancel out on average instead of piling up. What is
-// said again and again, as a reply repeats its question, adds less each time.
+// sum maps each feature to one dimension. The hash also determines the sign, so that colliding features cancel out on
+// average instead of adding up. Repetitions, as in a reply that repeats its question, add less each time.
 func (f *features) sum() []float64 {
 	sum := make([]float64, dimensions)
 	for i, name := range f.names {
@@ -104,8 +101,8 @@ func (f *features) sum() []float64 {
 	return sum
 }
 
-// mix spreads the hash's entropy into all bits: FNV's low and high bits of short
-// strings are correlated, which would give similar words the same sign.
+// mix spreads the hash's entropy over all bits: FNV's low and high bits are correlated for short strings, which would
+// give similar words the same sign.
 func mix(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
@@ -114,8 +111,8 @@ func mix(h uint64) uint64 {
 	return h ^ h>>33
 }
 
-// normalize scales to length 1. A text without words gets a vector of its own,
-// because the cosine distance to a zero vector is not a number.
+// normalize scales to length 1. A text without words gets its own vector, because the cosine distance to a zero vector
+// is undefined.
 func normalize(sum []float64) []float32 {
 	square := 0.0
 	for _, x := range sum {

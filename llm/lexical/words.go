@@ -7,8 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// common are words that say little about what a text is about: those that
-// Postgres's full text leaves out for English.
+// common are words that say little about a text's subject: Postgres's English stop words.
 var common = set(`
 	a about above after again against all am an and any are as at be because been before being below between both but by can
 	did do does doing don down during each few for from further had has have having he her here hers herself him himself his
@@ -25,8 +24,7 @@ func set(list string) map[string]bool {
 	return words
 }
 
-// words splits text into lower-case words without accents, stemmed but for common
-// ones.
+// words splits text into lower-case words without accents, stemmed except for common ones.
 func words(text string) []string {
 	fields := strings.FieldsFunc(fold(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
@@ -50,8 +48,8 @@ func fold(text string) string {
 	}, norm.NFD.String(text))
 }
 
-// stem takes off plural, -ing and -ed. It is light on purpose: two words joined by
-// mistake cannot be told apart any more, two left apart still share n-grams.
+// stem removes plural, -ing and -ed. It is deliberately light: two words conflated by mistake can no longer be told
+// apart, while two left apart still share n-grams.
 func stem(word string) string {
 	if common[word] {
 		return word
@@ -80,7 +78,7 @@ func singular(word string) string {
 	return strings.TrimSuffix(word, "s")
 }
 
-// undouble turns "chopp" into "chop", but leaves "grill" alone, whose l is its own.
+// undouble turns "chopp" into "chop", but keeps "grill", whose double l belongs to the word.
 func undouble(base string) string {
 	n := len(base)
 	if n > 2 && base[n-1] == base[n-2] && !strings.ContainsRune("lsz", rune(base[n-1])) {
@@ -89,7 +87,7 @@ func undouble(base string) string {
 	return strings.TrimSuffix(base, "e")
 }
 
-// grams are the character n-grams of a word, its borders included.
+// grams are a word's character n-grams, including its boundaries.
 func grams(word string) []string {
 	runes := []rune("^" + word + "$")
 	if len(runes) <= gramLength {

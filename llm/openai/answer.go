@@ -18,7 +18,7 @@ import (
 func (m *Model) answer(req *llm.Request, completion *openai.ChatCompletion) (*llm.Response, error) {
 	response := m.response(completion.Model, &completion.Usage)
 	if failed, ok := completion.JSON.ExtraFields["error"]; ok && len(completion.Choices) == 0 {
-		return response, wire.Event(m.config.Provider, []byte(`{"error":`+failed.Raw()+`}`), m.config.APIKey) // as from a router whose own server failed
+		return response, wire.Event(m.config.Provider, []byte(`{"error":`+failed.Raw()+`}`), m.config.APIKey) // as from a router whose upstream failed
 	}
 	if len(completion.Choices) == 0 {
 		return wire.Finish(req, response, wire.EndWhole)
@@ -54,8 +54,8 @@ func end(finishReason, refusal string) wire.End {
 	return wire.EndWhole
 }
 
-// stream reads an answer piece by piece. A connection that closes without a finish
-// reason broke off, although reading it gives no error.
+// stream reads an answer piece by piece. A connection that closes without a finish reason broke off, although reading
+// it yields no error.
 func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	events := m.service.NewStreaming(ctx, m.params(req))
 	var parts streamed
@@ -111,8 +111,8 @@ func (s *streamed) add(chunk *openai.ChatCompletionChunk, onDelta func(string)) 
 	}
 }
 
-// addCall begins a call at a new index, or at a new id: some servers give every
-// call the index 0. The pieces of several calls may come in any order.
+// addCall starts a call at a new index or a new id: some servers give every call the index 0. The pieces of several
+// calls may arrive in any order.
 func (s *streamed) addCall(piece *openai.ChatCompletionChunkChoiceDeltaToolCall) {
 	at := len(s.calls) - 1
 	for at >= 0 && s.calls[at].index != piece.Index {

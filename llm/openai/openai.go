@@ -18,7 +18,7 @@ import (
 // DefaultBaseURL is OpenAI's own address.
 const DefaultBaseURL = "https://api.openai.com/v1"
 
-// The causes of a configuration that cannot work.
+// The causes of invalid configurations.
 var (
 	errNoKey   = errors.New("no API key is set")
 	errNoModel = errors.New("no model is named")
@@ -30,13 +30,13 @@ type Config struct {
 	APIKey string
 	// BaseURL ends in /v1 for most servers; "" is DefaultBaseURL.
 	BaseURL string
-	// HTTPClient is nil but in tests.
+	// HTTPClient is nil except in tests.
 	HTTPClient *http.Client
 	// Limits bound each call.
 	Limits wire.Limits
-	// Model is the name that the server knows.
+	// Model is the model's name on the server.
 	Model string
-	// Provider is the name that answers, errors and records carry; "" is "openai".
+	// Provider is the name used in answers, errors and records; "" is "openai".
 	Provider string
 }
 
@@ -49,7 +49,7 @@ type Model struct {
 
 var _ llm.Model = (*Model)(nil)
 
-// New returns a Model. It connects to nothing.
+// New returns a Model. It makes no connection.
 func New(config *Config) (*Model, error) {
 	filled, options, err := setup(config)
 	if err != nil {
@@ -58,8 +58,7 @@ func New(config *Config) (*Model, error) {
 	return &Model{config: *filled, service: openai.NewChatCompletionService(options...)}, nil
 }
 
-// Generate asks the server once. It asks a second time only where the server
-// rejected an optional parameter.
+// Generate asks the server once, and a second time only if the server rejected an optional parameter.
 func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	return m.dropped.Generate(ctx, m.config.Provider, m.config.APIKey, req, func(ctx context.Context) (*llm.Response, error) { return m.ask(ctx, req) })
 }
@@ -78,8 +77,8 @@ func (m *Model) ask(ctx context.Context, req *llm.Request) (*llm.Response, error
 	return m.answer(req, completion)
 }
 
-// setup checks and completes a configuration. The services are made from options
-// alone, so that the SDK does not read the environment.
+// setup checks and completes a configuration. The services are built from options only, so that the SDK does not read
+// the environment.
 func setup(config *Config) (*Config, []option.RequestOption, error) {
 	filled := *config
 	filled.BaseURL = cmp.Or(config.BaseURL, DefaultBaseURL)
@@ -106,7 +105,7 @@ func invalid(provider string, err error) *llm.Error {
 	return &llm.Error{Kind: llm.KindInvalidRequest, Provider: provider, Err: err}
 }
 
-// official reports whether the server is a provider's own, which needs a key.
+// official reports whether the server is OpenAI's own, which requires a key.
 func (c *Config) official() bool {
 	parsed, err := url.Parse(c.BaseURL)
 	return err == nil && (strings.HasSuffix(parsed.Hostname(), ".openai.com") || strings.HasSuffix(parsed.Hostname(), ".googleapis.com"))

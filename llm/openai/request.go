@@ -34,14 +34,13 @@ func (m *Model) params(req *llm.Request) openai.ChatCompletionNewParams {
 	return params
 }
 
-// strict says whether a schema is to be held to: where it is within the subset, and
-// the server knows how.
+// strict reports whether to enforce a schema: it must be within the supported subset, and the server must support it.
 func (m *Model) strict(schema json.RawMessage) bool {
 	return wire.Strict(schema) && !m.dropped.Has(wire.Promise)
 }
 
-// limit sets the most tokens of the answer. OpenAI's newer models reject the old
-// name; most other servers only know that one. What is rejected is sent by the other.
+// limit sets the answer's token limit. OpenAI's newer models reject the old parameter name; most other servers only
+// know that one. If one is rejected, the other is sent.
 func (m *Model) limit(params *openai.ChatCompletionNewParams, tokens int) {
 	newName := strings.Contains(m.config.BaseURL, ".openai.com") != m.dropped.Has(wire.TokenLimit)
 	switch {
@@ -73,8 +72,7 @@ func (m *Model) messages(req *llm.Request) []openai.ChatCompletionMessageParamUn
 	return list
 }
 
-// tools is nil without any: OpenAI rejects an empty list, which its published
-// description allows.
+// tools returns nil if there are none: OpenAI rejects an empty list, although its published description allows it.
 func (m *Model) tools(given []llm.Tool) []openai.ChatCompletionToolUnionParam {
 	var list []openai.ChatCompletionToolUnionParam
 	for _, tool := range given {
@@ -89,7 +87,7 @@ func (m *Model) tools(given []llm.Tool) []openai.ChatCompletionToolUnionParam {
 	return list
 }
 
-// parameters reads a tool's schema; one that is no object means no arguments.
+// parameters parses a tool's schema; one that is not an object means no arguments.
 func parameters(schema json.RawMessage) shared.FunctionParameters {
 	var fields shared.FunctionParameters
 	if json.Unmarshal(schema, &fields) != nil || fields == nil {

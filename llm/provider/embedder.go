@@ -16,11 +16,11 @@ import (
 // Lexical is the name of the embedder that needs no network.
 const Lexical = "lexical"
 
-// defaultDimensions suits both providers' models and is below the 2000 dimensions
-// that a vector index takes.
+// defaultDimensions is supported by both providers' models and is below the 2000 dimensions that a vector index
+// supports.
 const defaultDimensions = 1536
 
-// maxDimensions is what an index on pgvector's vector takes.
+// maxDimensions is what an index on pgvector's vector type supports.
 const maxDimensions = 2000
 
 var errDimensions = errors.New("too many dimensions")
@@ -33,13 +33,13 @@ type EmbedderConfig struct {
 	Model string
 	// Dimensions is 0 for 1536. Lexical has its own.
 	Dimensions int
-	// Gemini and OpenAI are used by the provider so named.
+	// Gemini and OpenAI are used by the provider of that name.
 	Gemini, OpenAI Server
-	// HTTPClient is nil but in tests.
+	// HTTPClient is nil except in tests.
 	HTTPClient *http.Client
 }
 
-// NewEmbedder returns the configured embedder. It connects to nothing.
+// NewEmbedder returns the configured embedder. It makes no connection.
 func NewEmbedder(config *EmbedderConfig) (llm.Embedder, error) {
 	dimensions := cmp.Or(config.Dimensions, defaultDimensions)
 	if dimensions > maxDimensions {
@@ -62,9 +62,8 @@ func NewEmbedder(config *EmbedderConfig) (llm.Embedder, error) {
 	return nil, fmt.Errorf("%w %q: use lexical, openai or gemini", errUnknown, config.Name)
 }
 
-// Earlier returns the embedder that made stored vectors, by the model recorded with
-// them: the lexical one, Gemini's by their names, and otherwise OpenAI's, because any
-// server may speak its protocol.
+// Earlier returns the embedder that made stored vectors, by their recorded model: the lexical one, Gemini's by their
+// names, and otherwise OpenAI's, because any server may speak its protocol.
 func (c *EmbedderConfig) Earlier(model string, dimensions int) (llm.Embedder, error) {
 	own := *c
 	own.Name, own.Model, own.Dimensions = OpenAI, model, dimensions

@@ -43,31 +43,30 @@ type Config struct {
 	Name string
 	// Model is the model of all nodes; "" is the provider's default.
 	Model string
-	// Models, Temperatures and MaxTokens hold exceptions by node.
+	// Models, Temperatures and MaxTokens are overrides by node.
 	Models       map[string]string
 	Temperatures map[string]float64
 	MaxTokens    map[string]int
-	// FirstByte, Silence and Whole are exceptions by node to the limits of a call;
-	// MaxBytes bounds every answer, 0 for the default. See [wire.Limits].
+	// FirstByte, Silence and Whole override a call's limits by node; MaxBytes bounds every answer, 0 for the default.
+	// See [wire.Limits].
 	FirstByte, Silence, Whole map[string]time.Duration
 	MaxBytes                  int
-	// Fallback answers when this provider is overloaded or limits the rate; nil for
-	// none.
+	// Fallback answers if this provider is overloaded or rate-limits us; nil for none.
 	Fallback *Config
 
-	// Anthropic, Gemini and OpenAI are used by the provider so named.
+	// Anthropic, Gemini and OpenAI are used by the provider of that name.
 	Anthropic, Gemini, OpenAI Server
 	// OfflineModel is used by Offline.
 	OfflineModel llm.Model
 	// ScriptPath is the file that Script plays.
 	ScriptPath string
 
-	// HTTPClient is nil but in tests.
+	// HTTPClient is nil except in tests.
 	HTTPClient *http.Client
 }
 
-// nodes are the nodes that ask a model, with their temperatures: low where an
-// answer is checked against facts, high where it is prose.
+// nodes are the nodes that ask a model, with their temperatures: low if an answer is checked against facts, high if it
+// is prose.
 var nodes = map[string]float64{
 	"act":        0.25,
 	"compress":   0.3,
@@ -80,9 +79,8 @@ var nodes = map[string]float64{
 // Nodes lists the nodes that ask a model.
 func Nodes() []string { return slices.Sorted(maps.Keys(nodes)) }
 
-// New returns the model of each node. It connects to nothing; what can be wrong
-// before the first call (a missing key, an unknown name, a script that does not
-// parse) is an error here.
+// New returns the model of each node. It makes no connection; whatever can fail before the first call (a missing key,
+// an unknown name, an invalid script) is an error here.
 func New(config *Config) (map[string]llm.Model, error) {
 	open, err := config.opener()
 	if err != nil {
@@ -113,11 +111,11 @@ func New(config *Config) (map[string]llm.Model, error) {
 	return models, nil
 }
 
-// defaultModels take tools and schemas.
+// defaultModels support tools and schemas.
 var defaultModels = map[string]string{Anthropic: "claude-sonnet-4-5", Gemini: "gemini-2.5-flash", OpenAI: "gpt-4.1-mini"}
 
-// hint is what to do about a model that refuses the request as such: it is not
-// there, or takes no tools or schemas. "" for the local models.
+// hint says what to do about a model that rejects the request as such: it does not exist, or supports no tools or
+// schemas. "" for the local models.
 func (c *Config) hint(node string) string {
 	usual, remote := defaultModels[c.Name]
 	if !remote {
@@ -128,7 +126,7 @@ func (c *Config) hint(node string) string {
 		cmp.Or(c.Models[node], c.Model, usual), node, usual)
 }
 
-// opener returns what makes a model of the configured provider by its name.
+// opener returns a constructor for the configured provider's models.
 func (c *Config) opener() (func(model string, limits wire.Limits) (llm.Model, error), error) {
 	switch cmp.Or(c.Name, Offline) {
 	case Anthropic:
@@ -154,7 +152,7 @@ func (c *Config) opener() (func(model string, limits wire.Limits) (llm.Model, er
 	return func(string, wire.Limits) (llm.Model, error) { return model, nil }, err
 }
 
-// local returns the one model of a provider that needs no network.
+// local returns the only model of a provider that needs no network.
 func (c *Config) local() (llm.Model, error) {
 	switch cmp.Or(c.Name, Offline) {
 	case Offline:

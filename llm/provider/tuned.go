@@ -28,8 +28,7 @@ func (t *tuned) Prepare(req *llm.Request) {
 	}
 }
 
-// Generate leaves req as it is: a request that changes while it is asked cannot be
-// recognised by its record.
+// Generate does not modify req: a request that changes while in flight would not match its record.
 func (t *tuned) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	prepared := *req
 	t.Prepare(&prepared)
@@ -42,13 +41,13 @@ func (t *tuned) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	return response, err
 }
 
-// fallback asks second when first cannot answer now.
+// fallback asks second if first is unavailable.
 type fallback struct {
 	first, second llm.Model
 }
 
-// Generate does not fall back once text was handed on: the reader would get the
-// beginning of one answer and the whole of another.
+// Generate does not fall back once text was passed on: the reader would get the beginning of one answer and all of
+// another.
 func (f *fallback) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	handedOn := false
 	watched := *req

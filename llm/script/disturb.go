@@ -17,10 +17,9 @@ import (
 	"alfred/llm"
 )
 
-// Disturb wraps a model so that some of its answers have the errors that models make.
-// rate is the share of answers that get one, 0 to 1. Which answers and which errors
-// depends on the seed and the place of the decision alone, so that a run can be played
-// again.
+// Disturb wraps a model so that some of its answers have typical model errors. rate is the share of affected answers, 0
+// to 1. Which answers and which errors depends only on the seed and the decision's position, so that a run can be
+// repeated.
 func Disturb(model llm.Model, seed uint64, rate float64) *Disturbed {
 	d := &Disturbed{model: model, rate: rate, counts: map[string]*atomic.Int64{}}
 	d.seed.Store(seed)
@@ -31,7 +30,7 @@ func Disturb(model llm.Model, seed uint64, rate float64) *Disturbed {
 	return d
 }
 
-// DisturbAlways wraps a model so that each of its answers in which one error, by its name, has a place gets that error.
+// DisturbAlways wraps a model so that every answer that can have the named error gets it.
 func DisturbAlways(model llm.Model, mistake string) *Disturbed {
 	d := Disturb(model, 0, 1)
 	d.only = mistake
@@ -42,16 +41,16 @@ func DisturbAlways(model llm.Model, mistake string) *Disturbed {
 // Disturbed is a model with errors.
 type Disturbed struct {
 	model  llm.Model
-	only   string // the one error that it makes; "" for all
+	only   string // the only error to make; "" for all
 	seed   atomic.Uint64
 	rate   float64
 	counts map[string]*atomic.Int64
 }
 
-// Seed begins another run.
+// Seed starts another run.
 func (d *Disturbed) Seed(seed uint64) { d.seed.Store(seed) }
 
-// Counts says how often each error was made.
+// Counts returns how often each error was made.
 func (d *Disturbed) Counts() map[string]int64 {
 	counts := map[string]int64{}
 	for name, n := range d.counts {
@@ -61,8 +60,7 @@ func (d *Disturbed) Counts() map[string]int64 {
 	return counts
 }
 
-// Generate asks the model and spoils its answer, or not. A spoiled text is not
-// streamed before it is spoiled.
+// Generate asks the model and may corrupt its answer. Text is streamed only after it was corrupted.
 func (d *Disturbed) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	dice := d.dice(req)
 	if dice.Float64() >= d.rate {
@@ -96,14 +94,13 @@ func (d *Disturbed) dice(req *llm.Request) *rand.Rand {
 	return rand.New(rand.NewPCG(d.seed.Load(), h.Sum64())) //nolint:gosec // the same errors for the same seed are wanted
 }
 
-// mistake is one kind of error. make returns false where the answer has no place
-// for it, and then leaves the answer as it is.
+// mistake is one kind of error. make returns false and changes nothing if the answer cannot have it.
 type mistake struct {
 	name string
 	make func(dice *rand.Rand, req *llm.Request, resp *llm.Response) bool
 }
 
-// Errors are the names of the errors, in a fixed order.
+// Errors returns the names of the errors, in a fixed order.
 func Errors() []string {
 	names := make([]string, len(mistakes))
 	for i, m := range mistakes {
@@ -142,7 +139,7 @@ var mistakes = []mistake{
 
 var ref = regexp.MustCompile(`"((?:gen_)?[a-z][a-z]*)_(\d+)"`)
 
-// refs spoils one ref of an answer.
+// refs corrupts one ref of an answer.
 func refs(with func(kind string, n int) string) func(*rand.Rand, *llm.Request, *llm.Response) bool {
 	return parts(func(dice *rand.Rand, part []byte) ([]byte, bool) {
 		found := ref.FindAllSubmatchIndex(part, -1)
@@ -157,7 +154,7 @@ func refs(with func(kind string, n int) string) func(*rand.Rand, *llm.Request, *
 	})
 }
 
-// values spoils one value of an answer.
+// values corrupts one value of an answer.
 func values(with func(any) (any, bool)) func(*rand.Rand, *llm.Request, *llm.Response) bool {
 	return parts(func(_ *rand.Rand, part []byte) ([]byte, bool) {
 		tree, ok := decoded(part)
@@ -201,7 +198,7 @@ func decoded(part []byte) (any, bool) {
 	return tree, err == nil
 }
 
-// parts spoils one JSON part of an answer: its text, or the arguments of one call.
+// parts corrupts one JSON part of an answer: its text, or the arguments of one call.
 func parts(with func(*rand.Rand, []byte) ([]byte, bool)) func(*rand.Rand, *llm.Request, *llm.Response) bool {
 	return func(dice *rand.Rand, req *llm.Request, resp *llm.Response) bool {
 		if req.SchemaName != "" {
@@ -249,7 +246,7 @@ func missingField(dice *rand.Rand, part []byte) ([]byte, bool) {
 	return spoiled, err == nil
 }
 
-// twoInOne answers twice at once: two objects, or the calls and a question beside.
+// twoInOne gives two answers at once: two objects, or calls together with a question.
 func twoInOne(_ *rand.Rand, req *llm.Request, resp *llm.Response) bool {
 	switch {
 	case req.SchemaName != "" && resp.Text != "":
@@ -263,7 +260,7 @@ func twoInOne(_ *rand.Rand, req *llm.Request, resp *llm.Response) bool {
 	return true
 }
 
-// tooEarly ends the step without the calls that it needs.
+// tooEarly ends the step without the required calls.
 func tooEarly(_ *rand.Rand, _ *llm.Request, resp *llm.Response) bool {
 	if len(resp.ToolCalls) == 0 || resp.ToolCalls[0].Name == "step_complete" {
 		return false

@@ -19,7 +19,7 @@ type entry struct {
 	repairs []*entry
 }
 
-// failure is the error an entry gives, Times times; 0 means always.
+// failure is an entry's error, returned Times times; 0 means always.
 type failure struct {
 	Kind       llm.Kind `json:"kind"`
 	RetryAfter duration `json:"retry_after"`
@@ -43,7 +43,7 @@ func (f *failure) typed() *llm.Error {
 	}
 }
 
-// attempt returns what to play in the n-th request for one decision.
+// attempt returns what to play for the n-th request of one decision.
 func (e *entry) attempt(n int) *entry {
 	repair := min(n-1, len(e.repairs))
 	if repair < 1 {
@@ -52,7 +52,7 @@ func (e *entry) attempt(n int) *entry {
 	return e.repairs[repair-1]
 }
 
-// plain says that nothing but the answer itself stands in the entry.
+// plain reports whether the entry contains only an answer.
 func (e *entry) plain() bool {
 	return e.failure == nil && e.delay == 0 && len(e.repairs) == 0 && json.Valid([]byte(e.text))
 }

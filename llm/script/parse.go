@@ -13,7 +13,7 @@ import (
 	"alfred/llm"
 )
 
-// The nodes whose entries have a form of their own.
+// The nodes whose entries have their own form.
 const (
 	actNode      = "act"
 	compressNode = "compress"
@@ -25,8 +25,8 @@ var (
 	errSteps = errors.New("either all act entries of a turn carry a step or none")
 )
 
-// file is the YAML document. Node entries stay untyped, because an output's fields
-// stand beside the script's own keys.
+// file is the YAML document. Node entries stay untyped, because an output's fields are mixed with the script's own
+// keys.
 type file struct {
 	Turns    []turn `yaml:"turns"`
 	Compress any    `yaml:"compress"`
@@ -60,14 +60,14 @@ type call struct {
 // duration is written as 200ms.
 type duration time.Duration
 
-// UnmarshalText reads what time.ParseDuration reads.
+// UnmarshalText accepts what time.ParseDuration does.
 func (d *duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	*d = duration(parsed)
 	return err
 }
 
-// Parse reads a script. It rejects keys it does not know.
+// Parse parses a script. Unknown keys are errors.
 func Parse(text []byte) (*Model, error) {
 	var parsed file
 	if err := yaml.UnmarshalWithOptions(text, &parsed, yaml.Strict()); err != nil {
@@ -107,7 +107,7 @@ func (t *turn) entries() (map[string][]*entry, error) {
 	return nodes, nil
 }
 
-// entries reads what stands below a node: nothing, one entry or a list.
+// entries parses what is below a node: nothing, one entry or a list.
 func entries(node string, value any) ([]*entry, error) {
 	if value == nil {
 		return nil, nil
@@ -159,7 +159,7 @@ func newEntry(node string, value any) (*entry, error) {
 	return e, nil
 }
 
-// textEntry is the short form of nodes whose output is a text.
+// textEntry is the short form for nodes whose output is a text.
 func textEntry(node, text string) (*entry, error) {
 	switch node {
 	case replyNode:
@@ -171,7 +171,7 @@ func textEntry(node, text string) (*entry, error) {
 	return nil, fmt.Errorf("%w: a text", errForm)
 }
 
-// split parts the node's output from the script's own keys.
+// split separates the node's output from the script's own keys.
 func split(fields map[string]any) (output, own map[string]any) {
 	output, own = maps.Clone(fields), map[string]any{}
 	for _, key := range []string{"delay", "error", "raw", "repairs", "step"} {
@@ -183,7 +183,7 @@ func split(fields map[string]any) (output, own map[string]any) {
 	return output, own
 }
 
-// answer sets what the entry says.
+// answer sets what the entry answers.
 func (e *entry) answer(node string, output map[string]any, raw *string) error {
 	switch {
 	case raw != nil:
@@ -232,7 +232,7 @@ func (c *call) args() json.RawMessage {
 	return c.Args
 }
 
-// convert reads untyped fields into a struct and rejects keys it lacks.
+// convert decodes untyped fields into a struct and rejects unknown keys.
 func convert(fields map[string]any, into any) error {
 	text, err := json.Marshal(fields)
 	if err != nil {

@@ -27,7 +27,7 @@ type Model struct {
 	compress []*entry
 
 	mu     sync.Mutex
-	failed map[*entry]int // errors given so far
+	failed map[*entry]int // errors returned so far
 }
 
 var _ llm.Model = (*Model)(nil)
@@ -60,9 +60,8 @@ func (m *Model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	return play(req, m.with(req, chosen)), nil
 }
 
-// with adds what the turn's first answers of further nodes are to one that may hold them, as
-// a model does that is asked for all at once. An answer that the script disturbs comes
-// by itself when its node asks.
+// with adds the turn's first answers of further nodes if the request allows them, as a model does when asked for all at
+// once. An answer with scripted errors is left for its own node's request.
 func (m *Model) with(req *llm.Request, e *entry) *entry {
 	var own map[string]json.RawMessage
 	if len(req.Holds) == 0 || json.Unmarshal([]byte(e.text), &own) != nil {
@@ -109,7 +108,7 @@ func (m *Model) list(req *llm.Request) []*entry {
 	return list
 }
 
-// failure returns the entry's error while it still has one to give.
+// failure returns the entry's error while there is one left to return.
 func (m *Model) failure(e *entry) *llm.Error {
 	if e.failure == nil {
 		return nil
@@ -132,7 +131,7 @@ func play(req *llm.Request, e *entry) *llm.Response {
 	return response
 }
 
-// stream cuts text behind words where it can, never within a rune.
+// stream splits text after words if it can, never within a rune.
 func stream(text string, onDelta func(string)) {
 	for text != "" {
 		end := pieceEnd(text)

@@ -13,24 +13,22 @@ import (
 	"alfred/llm"
 )
 
-// Optional is a part of a request that some servers or models do not accept and that
-// an answer can do without.
+// Optional is a part of a request that some servers or models reject and that an answer does not depend on.
 type Optional int
 
-// The optional parts, in the order in which a complaint that may mean several of them
-// is tried: the least that can be left out first.
+// The optional parts, in the order in which an ambiguous complaint is tried: the most dispensable first.
 const (
 	Temperature Optional = iota
 	StreamOptions
-	TokenLimit     // the usual name of the limit; the other name takes its place
-	SystemRole     // instructions then stand in the first message
-	Promise        // strict: a promise to hold to the schema; the schema is still sent
-	ResponseFormat // the schema then stands in the prompt alone
+	TokenLimit     // the usual name of the limit; the other name replaces it
+	SystemRole     // instructions then go into the first message
+	Promise        // strict: the server enforces the schema; the schema is still sent
+	ResponseFormat // the schema is then only in the prompt
 	optionals
 )
 
-// complaints are the words by which servers name a part, in lower case. Those of
-// Anthropic about a grammar and Gemini's about a schema name no parameter at all.
+// complaints are the words by which servers name a part, in lower case. Anthropic's about a grammar and Gemini's about
+// a schema name no parameter at all.
 var complaints = [optionals][]string{
 	Temperature:   {"temperature"},
 	StreamOptions: {"stream_options"},
@@ -42,14 +40,13 @@ var complaints = [optionals][]string{
 	ResponseFormat: {"response_format", "response_schema", "response_json_schema", "responsejsonschema", "json_schema", "the specified schema", "structured output"},
 }
 
-// Dropped remembers which optional parts a server rejected, so that only the first
-// request pays for finding out. The zero value drops nothing.
+// Dropped remembers which optional parts a server rejected, so that only the first request pays for finding out. The
+// zero value drops nothing.
 type Dropped struct {
 	parts [optionals]atomic.Bool
 }
 
-// Generate asks once, and again for every optional part that the server rejects.
-// Errors become typed ones.
+// Generate asks once, and again for every optional part that the server rejects. It returns typed errors.
 func (d *Dropped) Generate(
 	ctx context.Context, provider, key string, req *llm.Request, ask func(context.Context) (*llm.Response, error),
 ) (*llm.Response, error) {
@@ -58,7 +55,7 @@ func (d *Dropped) Generate(
 		response, raw, err := call(ctx, provider, key, ask)
 		again := raw != nil && d.Learn(raw)
 		if llm.KindOf(err) == llm.KindTooLarge && response != nil {
-			response.Text, response.ToolCalls = "", nil // what it cost is kept, not what it said
+			response.Text, response.ToolCalls = "", nil // keep its cost, not its text
 		}
 		if !again {
 			return response, err
@@ -67,13 +64,13 @@ func (d *Dropped) Generate(
 	}
 }
 
-// Call asks once, within the limits of the client that ask uses. Errors become typed ones.
+// Call asks once, within the limits of the client that ask uses. It returns typed errors.
 func Call[T any](ctx context.Context, provider, key string, ask func(context.Context) (T, error)) (T, error) {
 	answer, _, err := call(ctx, provider, key, ask)
 	return answer, err
 }
 
-// call returns the error as it came, too.
+// call also returns the original error.
 func call[T any](ctx context.Context, provider, key string, ask func(context.Context) (T, error)) (answer T, raw, typed error) {
 	within, watch := watched(ctx)
 	answer, raw = unbroken(within, ask)
@@ -89,7 +86,7 @@ func call[T any](ctx context.Context, provider, key string, ask func(context.Con
 	return answer, raw, Fail(ctx, provider, raw, key)
 }
 
-// unbroken survives an SDK that panics over an answer which is not in its form.
+// unbroken recovers if an SDK panics on a malformed answer.
 func unbroken[T any](ctx context.Context, ask func(context.Context) (T, error)) (answer T, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -99,12 +96,11 @@ func unbroken[T any](ctx context.Context, ask func(context.Context) (T, error)) 
 	return ask(ctx)
 }
 
-// Has reports whether part is to be left out.
+// Has reports whether part is left out.
 func (d *Dropped) Has(part Optional) bool { return d.parts[part].Load() }
 
-// Learn reads the error of a request. It returns true when the server complains
-// about an optional part that was still being sent, so that the request is worth
-// repeating without it.
+// Learn inspects a request's error. It returns true if the server complains about an optional part that was still being
+// sent, so that the request is worth repeating without it.
 func (d *Dropped) Learn(err error) bool {
 	failed, ok := errors.AsType[*statusError](err)
 	if !ok || failed.status != http.StatusBadRequest && failed.status != http.StatusUnprocessableEntity {
@@ -112,7 +108,7 @@ func (d *Dropped) Learn(err error) bool {
 	}
 	complaint := parse(failed.body)
 	if complaint.overflow() {
-		return false // it may name the limit, which is not what is wrong
+		return false // it may mention the limit, which is not what is wrong
 	}
 	text := strings.ToLower(fmt.Sprint(complaint.Param, " ", complaint.Message))
 	for part, words := range complaints {

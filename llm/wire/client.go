@@ -11,21 +11,21 @@ import (
 	"testing"
 )
 
-// maxBody bounds what is read of a failure, in bytes.
+// maxBody bounds how much of a failed response is read, in bytes.
 const maxBody = 64 << 10
 
-// errRealCall is the cause of a client that a test asked for by mistake.
+// errRealCall is the cause if a test would call a real provider.
 var errRealCall = errors.New("a test must not call a real provider; give an HTTP client")
 
-// errNoHost does not repeat the URL, which may hold a password.
+// errNoHost does not repeat the URL, which may contain a password.
 var errNoHost = errors.New("the base URL has no host")
 
-// Client returns a copy of given, or a client of its own, whose requests fail with
-// an error that Fail understands when the server answers with a failure or breaks a
+// Client returns a copy of given, or its own client, whose requests fail with an
+// error that Fail understands if the server responds with a failure or exceeds a
 // limit. A redirect is a failure: it would carry the key to another server.
 //
-// In a test binary it makes no client of its own for any address but a loopback
-// one, so that a key in the environment is never spent by a test.
+// In a test binary it creates clients only for loopback addresses, so that a test
+// never spends a key from the environment.
 func Client(baseURL string, given *http.Client, limits Limits) (*http.Client, error) {
 	client := http.Client{}
 	if given != nil {
@@ -47,7 +47,7 @@ func Client(baseURL string, given *http.Client, limits Limits) (*http.Client, er
 	return &client, nil
 }
 
-// statusError is an answer with a status that means failure.
+// statusError is a response with a failure status.
 type statusError struct {
 	status int
 	header http.Header
@@ -56,8 +56,8 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
 
-// failing reads failures itself: what the SDKs make of them loses the status when
-// the body is not the JSON they expect, as from a proxy.
+// failing reads failures itself: the SDKs lose the status if the body is not the JSON they expect, for example from a
+// proxy.
 type failing struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

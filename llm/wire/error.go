@@ -14,7 +14,7 @@ import (
 	"alfred/llm"
 )
 
-// maxDetail bounds the part of a provider's message that is kept, in bytes.
+// maxDetail bounds how much of a provider's message is kept, in bytes.
 const maxDetail = 500
 
 // ErrCutOff is the cause of an answer that ended at the token limit.
@@ -23,18 +23,17 @@ var ErrCutOff = errors.New("the answer was cut off at the token limit")
 // ErrEmpty is the cause of an answer with neither text nor tool calls.
 var ErrEmpty = errors.New("the answer is empty")
 
-// ErrForm is the cause of an answer that is not in the provider's form.
+// ErrForm is the cause of a malformed answer.
 var ErrForm = errors.New("the answer is not in the provider's form")
 
-// ErrIncomplete is the cause of an answer whose stream ended before its end.
+// ErrIncomplete is the cause of an answer whose stream broke off.
 var ErrIncomplete = errors.New("the connection ended before the answer did")
 
 // ErrRefused is the cause of an answer that the model or a filter withheld.
 var ErrRefused = errors.New("the model declined to answer")
 
-// Status turns a failed HTTP answer into a typed error. The provider's message is
-// kept, without secrets, but for authentication failures: those repeat parts of
-// the key.
+// Status converts a failed HTTP response to a typed error. It keeps the provider's message, without secrets, except for
+// authentication failures: those repeat parts of the key.
 func Status(provider string, status int, header http.Header, body []byte, secrets ...string) *llm.Error {
 	detail := parse(body)
 	kind := statusKind(status, detail)
@@ -45,8 +44,8 @@ func Status(provider string, status int, header http.Header, body []byte, secret
 	return &llm.Error{Kind: kind, Provider: provider, RetryAfter: retryAfter(header, body), Err: cause}
 }
 
-// Fail turns the error of a request into a typed one: the server answered with a
-// failure, or the connection could not be made, broke or timed out.
+// Fail converts a request's error to a typed one: the server responded with a failure, or the connection could not be
+// made, broke or timed out.
 func Fail(ctx context.Context, provider string, err error, secrets ...string) *llm.Error {
 	if failed, ok := errors.AsType[*statusError](err); ok {
 		return Status(provider, failed.status, failed.header, failed.body, secrets...)
@@ -55,14 +54,13 @@ func Fail(ctx context.Context, provider string, err error, secrets ...string) *l
 		return &llm.Error{Kind: llm.KindOverloaded, Provider: provider, Err: ctx.Err()}
 	}
 	if inner, ok := errors.AsType[*url.Error](err); ok {
-		err = inner.Err // the URL may hold a password
+		err = inner.Err // the URL may contain a password
 	}
 	cause := fmt.Errorf("request: %s", clip(Scrub(err.Error(), secrets...)))
 	return &llm.Error{Kind: llm.KindOverloaded, Provider: provider, Err: cause}
 }
 
-// Event turns an error that arrived within a stream, after the status said that all
-// is well, into a typed one.
+// Event converts an error that arrived within a stream, after a successful status, to a typed one.
 func Event(provider string, body []byte, secrets ...string) *llm.Error {
 	status := http.StatusInternalServerError
 	detail := parse(body)
@@ -97,8 +95,8 @@ type detail struct {
 	Type    string `json:"type"`
 }
 
-// parse reads {"error": {...}}, the same in an array (Gemini), {"error": "..."}
-// (Ollama) or the bare object; other bodies have no detail but their text.
+// parse parses {"error": {...}}, the same in an array (Gemini), {"error": "..."} (Ollama) or the bare object; other
+// bodies have no detail but their text.
 func parse(body []byte) detail {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -145,7 +143,7 @@ func statusKind(status int, d detail) llm.Kind {
 	case status == http.StatusTooManyRequests:
 		return llm.KindRateLimit
 	case status == http.StatusInternalServerError && d.unsupported():
-		return llm.KindInvalidRequest // trying again does not help
+		return llm.KindInvalidRequest // retrying does not help
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= http.StatusInternalServerError:
 		return llm.KindOverloaded
 	case status == http.StatusRequestEntityTooLarge, d.overflow():
@@ -158,15 +156,13 @@ func statusKind(status int, d detail) llm.Kind {
 	return llm.KindInvalidRequest
 }
 
-// unsupported knows what llama.cpp calls a failure of its own: a server started
-// without what tools need.
+// unsupported recognizes what llama.cpp reports as an internal error: a server started without support for tools.
 func (d detail) unsupported() bool {
 	text := strings.ToLower(d.Message)
 	return strings.Contains(text, "requires --jinja") || strings.Contains(text, "unsupported param")
 }
 
-// overflow knows the ways in which servers say that the prompt is too long; most
-// have no code for it.
+// overflow recognizes the ways in which servers say that the prompt is too long; most have no code for it.
 func (d detail) overflow() bool {
 	text := strings.ToLower(fmt.Sprint(d.Code, " ", d.Type, " ", d.Message))
 	for _, phrase := range []string{
@@ -181,8 +177,8 @@ func (d detail) overflow() bool {
 	return false
 }
 
-// retryAfter reads how long the provider asks to wait: in a header, in seconds,
-// milliseconds or as a date, or in the body, as Gemini does.
+// retryAfter reads how long the provider asks to wait: from a header, in seconds, milliseconds or as a date, or from
+// the body, as Gemini does.
 func retryAfter(header http.Header, body []byte) time.Duration {
 	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
 		return positive(time.Duration(ms * float64(time.Millisecond)))
