@@ -23,7 +23,8 @@ func TestChangesBeforeATurn(t *testing.T) {
 	gone, err := b.tools.Create(ctx, b.tx, user, "recipe", json.RawMessage(`{"name": "Soup"}`))
 	require.NoError(t, err)
 	goneID, _ := gone.Data["id"].(string)
-	require.NoError(t, b.tools.Delete(ctx, b.tx, user, "recipe", goneID, ""))
+	_, err = b.tools.Delete(ctx, b.tx, user, "recipe", goneID, "")
+	require.NoError(t, err)
 
 	next := b.scope
 	next.Turn++

@@ -105,7 +105,8 @@ func TestRowsOfUserInterfaces(t *testing.T) {
 	require.ErrorAs(t, err, &fault)
 	require.Equal(t, crud.CodeStale, fault.Code)
 
-	require.NoError(t, b.tools.Delete(ctx, b.tx, inSession, "recipe", id, patched.Version))
+	_, err = b.tools.Delete(ctx, b.tx, inSession, "recipe", id, patched.Version)
+	require.NoError(t, err)
 	require.Equal(t, "deleted:user", query[string](b, `SELECT action FROM entity_refs WHERE session_id = $1 AND ref = 'recipe_1'`, b.scope.SessionID))
 
 	stranger, secret := b.user()
@@ -116,7 +117,8 @@ func TestRowsOfUserInterfaces(t *testing.T) {
 		_, err = b.tools.Get(ctx, b.tx, one.user, "recipe", one.id)
 		require.ErrorAs(t, err, &fault)
 		require.Equal(t, crud.CodeNotFound, fault.Code)
-		require.ErrorAs(t, b.tools.Delete(ctx, b.tx, one.user, "recipe", one.id, ""), &fault)
+		_, err := b.tools.Delete(ctx, b.tx, one.user, "recipe", one.id, "")
+		require.ErrorAs(t, err, &fault)
 		require.Equal(t, crud.CodeNotFound, fault.Code)
 	}
 	_, err = b.tools.Create(ctx, b.tx, user, "task", json.RawMessage(`{"title": "x", "recipe_id": "`+secret.String()+`"}`))

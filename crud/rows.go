@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 
 	"github.com/google/uuid"
@@ -122,9 +123,9 @@ func differing(written, before, after map[string]any) map[string]any {
 	return was
 }
 
-// Delete removes a row and its children. version works as in Patch.
-func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string) error {
-	_, err := t.change(ctx, tx, user, entityType, domain.Delete, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
+// Delete removes a row and its children. version works as in Patch: without one Was is the row that went, parts included.
+func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id, version string) (Row, error) {
+	row, err := t.change(ctx, tx, user, entityType, domain.Delete, func(d *decision, tenant pgx.Tx, e *domain.Entity) (*loaded, error) {
 		found, err := t.locked(ctx, tenant, e, id, version)
 		if err != nil {
 			return nil, err
@@ -132,8 +133,11 @@ func (t *Tools) Delete(ctx context.Context, tx pgx.Tx, user User, entityType, id
 
 		return found, d.delete(ctx, tenant, e, found)
 	})
+	if version == "" {
+		row.Was = maps.Clone(row.Data)
+	}
 
-	return err
+	return row, err
 }
 
 // rowType finds a type by its name or its table's.

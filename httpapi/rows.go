@@ -72,6 +72,7 @@ type rowDeleteIn struct {
 	RowPath
 
 	IfMatch string `doc:"ETag of the row as you saw it; 412 if it changed since. Without it the row goes whatever it holds." header:"If-Match"`
+	Prefer  string `doc:"return=representation: answer 200 with the row that went whatever it held, in _was."                header:"Prefer"`
 }
 
 func (a *api) registerRows() {
@@ -203,12 +204,24 @@ func (a *api) rowPatch(ctx context.Context, in *rowChangeIn) (*rowOut, error) {
 	})
 }
 
-func (a *api) rowDelete(ctx context.Context, in *rowDeleteIn) (*struct{}, error) {
-	_, err := a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
-		return crud.Row{}, a.Rows.Delete(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch))
-	})
+// rowGone says what a row held that was deleted by somebody who did not say what they had seen of it.
+type rowGone struct {
+	Status int
+	Body   map[string]any
+}
 
-	return &struct{}{}, err
+func (a *api) rowDelete(ctx context.Context, in *rowDeleteIn) (*rowGone, error) {
+	row, err := a.changeRow(ctx, in.Session, func(tx pgx.Tx, user crud.User) (crud.Row, error) {
+		return a.Rows.Delete(ctx, tx, user, in.Type, in.ID, versionOf(in.IfMatch))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if in.Prefer == "return=representation" {
+		return &rowGone{Status: http.StatusOK, Body: map[string]any{"_was": row.Body["_was"]}}, nil
+	}
+
+	return &rowGone{Status: http.StatusNoContent}, nil
 }
 
 func (a *api) changeRow(ctx context.Context, sessionID string, change func(pgx.Tx, crud.User) (crud.Row, error)) (*rowOut, error) {

@@ -47,14 +47,14 @@ type rowFault struct {
 // rowWas is what a change without an ETag overwrote.
 type rowWas struct {
 	Index int            `doc:"Of the change, from 0."                   json:"index"`
-	Was   map[string]any `doc:"What its columns held before, by column." json:"was"`
+	Was   map[string]any `doc:"What its columns held before, by column; the whole row, if it was deleted." json:"was"`
 }
 
 type rowBatchOut struct {
 	Body struct {
 		Written     int        `doc:"How many changes were written: all or none." json:"written"`
 		Errors      []rowFault `json:"errors"`
-		Overwritten []rowWas   `doc:"What changes without an ETag wrote over."    json:"overwritten"`
+		Overwritten []rowWas   `doc:"What changes without an ETag wrote over, or deleted." json:"overwritten"`
 	}
 }
 
@@ -130,7 +130,7 @@ func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityTy
 	case "update":
 		row, err = a.Rows.Patch(ctx, tx, user, entityType, change.ID, versionOf(change.ETag), data)
 	default:
-		err = a.Rows.Delete(ctx, tx, user, entityType, change.ID, versionOf(change.ETag))
+		row, err = a.Rows.Delete(ctx, tx, user, entityType, change.ID, versionOf(change.ETag))
 	}
 
 	return row, err

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http"
+	"path"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,6 +41,32 @@ func TestK03NothingIsWrittenOverSilently(t *testing.T) {
 	now := b.call(t, http.MethodGet, path, nil)
 	require.InDelta(t, 4, now.body["quantity"], 0)
 	require.InDelta(t, 1, batch(map[string]any{"action": "delete", "etag": now.header.Get("ETag")}).body["written"], 0)
+}
+
+// K03: the same for rows that are deleted: whoever does not say what they have seen can learn what went.
+func TestK03NothingIsDeletedSilently(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	lived := func() string {
+		made := b.call(t, http.MethodPost, "/v1/data/inv", map[string]any{"name": "flour", "quantity": 1})
+		seen, path := made.header.Get("ETag"), "/v1/data/inv/"+made.text("id")
+		require.Equal(t, http.StatusOK, b.call(t, http.MethodPatch, path, map[string]any{"quantity": 7}).status)
+		b.call(t, http.MethodDelete, path, nil, header{"If-Match": seen}).requireProblem(t, http.StatusPreconditionFailed, "conflict")
+
+		return path
+	}
+	asked := b.call(t, http.MethodDelete, lived(), nil, header{"Prefer": "return=representation"})
+	require.Equal(t, http.StatusOK, asked.status, asked.raw)
+	require.InDelta(t, 7, asked.body["_was"].(map[string]any)["quantity"], 0, "what somebody else wrote is not lost without a word")
+	quiet := b.call(t, http.MethodDelete, lived(), nil)
+	require.Equal(t, http.StatusNoContent, quiet.status)
+	require.Empty(t, quiet.raw)
+
+	change := map[string]any{"action": "delete", "id": path.Base(lived())}
+	many := b.call(t, http.MethodPost, "/v1/data/inv/batch", map[string]any{"changes": []any{change}})
+	was := many.body["overwritten"].([]any)[0].(map[string]any)["was"].(map[string]any)
+	require.InDelta(t, 7, was["quantity"], 0)
 }
 
 // W10: rows that no single text names are found by what stands in their label and their line.

@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/uuid"
@@ -8,6 +9,7 @@ import (
 
 	"alfred/db"
 	"alfred/jobs"
+	"alfred/llm"
 )
 
 // K08: however many conversations a user has, so many of their turns run at a time; others' turns start at once, and
@@ -51,4 +53,43 @@ func TestK08UsersTakeTurns(t *testing.T) {
 	h.exec(`UPDATE turns SET status = 'queued', started_at = NULL`)
 	require.Equal(t, []string{"first", "second", "first"}, column[string](h, `SELECT u.name FROM sessions_to_start() WITH ORDINALITY AS s (id, n)
 		JOIN sessions ON sessions.id = s.id JOIN users AS u ON u.id = sessions.user_id ORDER BY s.n`))
+}
+
+// K08: where workers are fewer than the turns that one user may run, another user's turn still waits for no more of them
+// than one of each worker: the one that it is at when the turn comes.
+func TestK08OneTurnOfEachWorker(t *testing.T) {
+	t.Parallel()
+
+	const workers, waiting = 2, 12
+	h := setup(t, chat(waiting+1))
+	h.config.TurnWorkers = workers
+	begun, goOn := make(chan struct{}, waiting+1), make(chan struct{})
+	h.model.before = func(ctx context.Context, req *llm.Request) error {
+		if req.Node == "understand" {
+			begun <- struct{}{}
+			select {
+			case <-goOn:
+			case <-ctx.Done():
+			}
+		}
+
+		return nil
+	}
+	for range waiting {
+		var session uuid.UUID
+		require.NoError(t, h.pool.QueryRow(t.Context(), `SELECT start_session('busy')`).Scan(&session))
+		h.enqueue(jobs.EnqueueParams{SessionID: session})
+	}
+	h.start()
+	for range workers {
+		<-begun
+	}
+	other := h.enqueue(jobs.EnqueueParams{})
+	require.Equal(t, db.TurnStatusRunning, other.Status)
+	close(goOn)
+
+	require.Equal(t, db.TurnStatusSucceeded, h.ended(other.TurnID).Status)
+	before := column[int64](h, `SELECT count(*) FROM turns AS t WHERE t.id <> $1 AND t.replied_at <
+		(SELECT j.attempted_at FROM river_job AS j WHERE j.kind = 'understand' AND j.args ->> 'turn_id' = $1::text)`, other.TurnID)
+	require.LessOrEqual(t, before[0], int64(workers), "turns of the busy user that were over before the other's began")
 }

@@ -38,6 +38,7 @@ type zoo struct {
 	apiArgs []string
 	turns   int  // of a conversation
 	plain   bool // all workers are alike
+	slots   int  // of each worker that is alike; 0 is as many as usual
 	standby *server
 
 	mu       sync.Mutex
@@ -82,6 +83,8 @@ func (z *zoo) revive() {
 		if worker == nil || worker.ended() {
 			url, args := z.url, []string{}
 			switch {
+			case z.plain && z.slots > 0:
+				args = []string{"--turns", strconv.Itoa(z.slots)}
 			case z.plain:
 			case i == 0:
 				args = []string{"--conns", "2"} // whose pool is always full
