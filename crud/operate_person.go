@@ -94,9 +94,18 @@ func (t *Tools) operate(ctx context.Context, tx pgx.Tx, user User, d *decision, 
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == CodeApprovalNeeded {
 		return Row{}, &ConfirmError{Text: refused.Message}
 	}
-	if err == nil && user.Session != nil {
+	if err != nil {
+		return row, err
+	}
+	if user.Session != nil {
 		d.registry = registry.New(tx, t.domain, d.scope)
 		_, err = op.record(ctx, d, tx)
+	} else {
+		called := row.Data
+		if called == nil { // the operation has done away with it
+			called = map[string]any{e.Key.Name: op.this}
+		}
+		err = keepEvents(ctx, tx, user, &op.declared.Name, op.events(called)...)
 	}
 	if err != nil {
 		return row, err

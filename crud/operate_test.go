@@ -160,4 +160,14 @@ func TestK03APersonsOperation(t *testing.T) {
 	weigh.Told = ask.Text
 	require.NoError(t, operate(weigh))
 	require.Equal(t, "20", b.crate("weight"))
+	back := crud.Asked{Operation: "send_back", Args: json.RawMessage(`{"reason": "broken"}`)}
+	require.ErrorAs(t, operate(back), &ask)
+	back.Told = ask.Text
+	require.NoError(t, operate(back))
+
+	require.Equal(t, []string{
+		"crate Lamps called by move_crate, user", "crate Lamps updated by move_crate, user", "crate Lamps called by weigh_crate, user", "crate Lamps updated by weigh_crate, user",
+		"crate  called by send_back, user", "crate  deleted by send_back, user",
+	}, query[[]string](b, `SELECT array_agg(concat_ws(' ', entity_type, label, action, 'by', operation) || ', ' || actor ORDER BY at) FROM v_row_events
+		WHERE user_id = $1 AND entity_id = $2 AND session_id IS NULL`, user.ID, id), "who did what to which row, beside all conversations")
 }

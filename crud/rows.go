@@ -251,7 +251,7 @@ func (t *Tools) change(
 	}
 	row := found.row(e, 0)
 	if user.Session == nil {
-		return row, wrote(ctx, tx, user)
+		return row, errors.Join(keepEvents(ctx, tx, user, nil, rowEvent{e, found.rows[0], past[verb]}), wrote(ctx, tx, user))
 	}
 	_, err = registry.New(tx, t.domain, d.scope).TranslateRows(ctx, []registry.Result{{
 		Entity: e, Rows: found.rows, Action: userActions[verb], Sets: all(e).sets, Versions: found.versions,

@@ -12,66 +12,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const EntityEventListRow = `-- name: EntityEventListRow :many
-SELECT split_part(v.action, ':', 1)::text AS action, v.actor, v.session_id, s.title, v.turn_number, v.created_at
-FROM entity_refs AS e
-JOIN entity_events AS v ON v.session_id = e.session_id AND v.ref = e.ref
-JOIN sessions AS s ON s.id = e.session_id
-WHERE e.user_id = $1 AND e.entity_type = $2 AND e.entity_id = $3::text
-  AND v.action IN ('created', 'updated', 'deleted', 'created:user', 'updated:user', 'deleted:user')
-ORDER BY v.created_at DESC, v.id DESC
-LIMIT $4
-`
-
-type EntityEventListRowParams struct {
-	UserID     uuid.UUID
-	EntityType string
-	EntityID   string
-	MostEvents int32
-}
-
-type EntityEventListRowRow struct {
-	Action     string
-	Actor      string
-	SessionID  uuid.UUID
-	Title      string
-	TurnNumber int32
-	CreatedAt  time.Time
-}
-
-// EntityEventListRow is who changed a row, newest first. A conversation's registry says under which ref it knows the row.
-func (q *Queries) EntityEventListRow(ctx context.Context, db DBTX, arg *EntityEventListRowParams) ([]*EntityEventListRowRow, error) {
-	rows, err := db.Query(ctx, EntityEventListRow,
-		arg.UserID,
-		arg.EntityType,
-		arg.EntityID,
-		arg.MostEvents,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []*EntityEventListRowRow
-	for rows.Next() {
-		var i EntityEventListRowRow
-		if err := rows.Scan(
-			&i.Action,
-			&i.Actor,
-			&i.SessionID,
-			&i.Title,
-			&i.TurnNumber,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const EntityEventListUser = `-- name: EntityEventListUser :many
 SELECT DISTINCT ON (e.ref) e.entity_type, e.entity_id, e.label, v.action
 FROM entity_events AS v

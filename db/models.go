@@ -618,6 +618,28 @@ type RowChanges struct {
 	CreatedAt time.Time
 }
 
+// Append-only: what was done to rows through Alfred without a conversation. What a conversation did stands in entity_events.
+type RowEvents struct {
+	// Time-ordered id.
+	ID uuid.UUID
+	// Whose row it is.
+	UserID uuid.UUID
+	// Type of the row.
+	EntityType string
+	// Key of the row.
+	EntityID string
+	// What the row was called then; empty where its own columns do not say.
+	Label string
+	// created, updated, deleted, or called: an operation of the owner's was done to it.
+	Action string
+	// The operation that did it; null where the row itself was written.
+	Operation *string
+	// Who did it: user (a person or a program with their key) or system.
+	Actor string
+	// By the database's clock, within the transaction that did it.
+	CreatedAt time.Time
+}
+
 // One conversation of one user.
 type Sessions struct {
 	// UUID v7: conversations sort by when they were started.
@@ -996,6 +1018,30 @@ type VQueue struct {
 	Number interface{}
 	// When it may start.
 	ScheduledAt interface{}
+}
+
+// Public API. Who changed which row and when, as far as it was done through Alfred: in conversations and beside them.
+type VRowEvents struct {
+	// Whose row it is.
+	UserID uuid.UUID
+	// Type of the row.
+	EntityType string
+	// Key of the row.
+	EntityID *string
+	// What the row was called then.
+	Label string
+	// created, updated, deleted, or called: an operation of the owner's was done to it.
+	Action string
+	// The operation that did it, where it was called beside conversations.
+	Operation *string
+	// Who did it: assistant, user or system.
+	Actor string
+	// The conversation; null where there was none.
+	SessionID uuid.UUID
+	// The turn in which it was done, or learned of; null without a conversation.
+	Number int32
+	// When.
+	At time.Time
 }
 
 // Public API. Conversations, with how many drafts are unsaved and what the assistant waits for.

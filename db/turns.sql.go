@@ -382,6 +382,19 @@ func (q *Queries) TurnListSessions(ctx context.Context, db DBTX, ids []uuid.UUID
 	return items, nil
 }
 
+const TurnOvertaken = `-- name: TurnOvertaken :one
+SELECT EXISTS (SELECT FROM turns AS t JOIN turns AS n ON n.session_id = t.session_id AND n.number > t.number
+               WHERE t.id = $1 AND n.started_at IS NOT NULL)::boolean AS overtaken
+`
+
+// TurnOvertaken says whether the session's next turn has begun, as it does when a summary takes too long.
+func (q *Queries) TurnOvertaken(ctx context.Context, db DBTX, id uuid.UUID) (bool, error) {
+	row := db.QueryRow(ctx, TurnOvertaken, id)
+	var overtaken bool
+	err := row.Scan(&overtaken)
+	return overtaken, err
+}
+
 const TurnPage = `-- name: TurnPage :many
 SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd,

@@ -63,7 +63,7 @@ var errNotWritten = errors.New("nothing is written")
 
 func (a *api) registerRowBatch() {
 	huma.Register(a.huma, operation(http.MethodPost, "/v1/data/{type}/batch", "batch-rows", "Create, change and delete many rows, all or none; what is wrong is said of each", http.StatusOK, http.StatusConflict, http.StatusRequestEntityTooLarge), a.rowBatch)
-	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}/history", "row-history", "Who changed a row in which conversation, newest first", http.StatusOK), a.rowHistory)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/data/{type}/{id}/history", "row-history", "Who changed a row, in which conversation or beside them, newest first", http.StatusOK), a.rowHistory)
 }
 
 func (a *api) rowBatch(ctx context.Context, in *rowBatchIn) (*rowBatchOut, error) {
@@ -138,12 +138,13 @@ func (a *api) rowChange(ctx context.Context, tx pgx.Tx, user crud.User, entityTy
 
 // rowEvent is a row change made through Alfred.
 type rowEvent struct {
-	Action    string    `enum:"created,updated,deleted"        json:"action"`
-	Actor     string    `enum:"assistant,user,system"          json:"actor"`
-	SessionID uuid.UUID `json:"session_id"`
-	Title     string    `doc:"Of the session."                 json:"title"`
-	Number    int32     `doc:"Of the turn in which it was made, or learned of." json:"number"`
-	At        time.Time `json:"at"`
+	Action    string     `doc:"called: an operation was done to it." enum:"created,updated,deleted,called" json:"action"`
+	Operation *string    `doc:"Which operation did it, where it was called without a session."           json:"operation,omitempty"`
+	Actor     string     `enum:"assistant,user,system"               json:"actor"`
+	SessionID *uuid.UUID `doc:"Absent where it was done without one." json:"session_id,omitempty"`
+	Title     string     `doc:"Of the session."                      json:"title"`
+	Number    int32      `doc:"Of the turn in which it was made, or learned of; 0 without a session." json:"number"`
+	At        time.Time  `json:"at"`
 }
 
 type rowHistoryOut struct {
@@ -159,9 +160,9 @@ func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOut, erro
 	if entity == nil {
 		return nil, failed(ctx, errNotFound)
 	}
-	var rows []*db.EntityEventListRowRow
+	var rows []*db.RowEventListRow
 	err := a.read(ctx, func(tx pgx.Tx) (err error) {
-		rows, err = a.q.EntityEventListRow(ctx, tx, &db.EntityEventListRowParams{UserID: userOf(ctx), EntityType: entity.Type, EntityID: in.ID, MostEvents: shownEvents})
+		rows, err = a.q.RowEventList(ctx, tx, &db.RowEventListParams{UserID: userOf(ctx), EntityType: entity.Type, EntityID: in.ID, MostEvents: shownEvents})
 
 		return err
 	})
@@ -171,7 +172,7 @@ func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOut, erro
 	out := &rowHistoryOut{}
 	out.Body.Items = make([]rowEvent, len(rows))
 	for i, r := range rows {
-		out.Body.Items[i] = rowEvent{Action: r.Action, Actor: r.Actor, SessionID: r.SessionID, Title: r.Title, Number: r.TurnNumber, At: r.CreatedAt}
+		out.Body.Items[i] = rowEvent{Action: r.Action, Operation: r.Operation, Actor: r.Actor, SessionID: r.SessionID, Title: r.Title, Number: r.Number, At: r.At}
 	}
 
 	return out, nil

@@ -81,6 +81,8 @@ func TestY11ManyRowsAtOnce(t *testing.T) {
 	require.Len(t, history.items(), 2, history.raw)
 	require.Equal(t, "updated", history.items()[0]["action"])
 	require.Equal(t, "user", history.items()[0]["actor"])
+	gone := b.call(t, http.MethodGet, "/v1/data/inv/"+rows[1]["id"].(string)+"/history", nil)
+	require.Equal(t, []any{"deleted", "created"}, []any{gone.items()[0]["action"], gone.items()[1]["action"]}, gone.raw)
 	b.call(t, http.MethodGet, "/v1/data/nothing/"+rows[0]["id"].(string)+"/history", nil).requireProblem(t, http.StatusNotFound, "not_found")
 	b.call(t, http.MethodPost, "/v1/data/inv/batch", map[string]any{"changes": []any{}}).requireProblem(t, http.StatusBadRequest, "invalid_request")
 }

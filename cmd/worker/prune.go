@@ -21,7 +21,7 @@ type pruneCommand struct {
 	DryRun bool           `help:"Say what would be deleted."`
 	JSON   bool           `help:"Print JSON."`
 	Months *int           `help:"Whole months to keep besides this one, at least 1, of every table that is not kept for ever; by default each has its own."`
-	Keep   map[string]int `help:"Another number of months for one of turn_step_results (3), row_changes (3), turn_events (1), llm_calls (1), node_runs (3), api_keys (12), sessions (for ever); 0 is for ever. Such as --keep turn_events=6." mapsep:","`
+	Keep   map[string]int `help:"Another number of months for one of turn_step_results (3), row_changes (3), row_events (3), turn_events (1), llm_calls (1), node_runs (3), api_keys (12), sessions (for ever); 0 is for ever. Such as --keep turn_events=6." mapsep:","`
 }
 
 // retention is what one table's old rows are, and how they go: by the partition, or
@@ -47,6 +47,11 @@ var retentions = []retention{
 		table: "node_runs", months: 3,
 		old:   `SELECT r.turn_id, r.position FROM node_runs AS r WHERE r.turn_id < uuid_v7_floor($1)`,
 		batch: `DELETE FROM node_runs WHERE (turn_id, position) IN (%s LIMIT 1000)`,
+	},
+	{
+		table: "row_events", months: 3,
+		old:   `SELECT v.id FROM row_events AS v WHERE v.id < uuid_v7_floor($1)`,
+		batch: `DELETE FROM row_events WHERE id IN (%s LIMIT 1000)`,
 	},
 	{
 		table: "api_keys", months: 12, // revoked ones

@@ -42,6 +42,7 @@ func (c *userExportCommand) Run(ctx context.Context, e settings.Env, console *pr
 			out := &export{ctx: ctx, tx: tx, out: console.Out}
 			out.table("users", `SELECT to_jsonb(x)::text FROM users AS x WHERE x.id = $1`, id)
 			out.table("api_keys", `SELECT (to_jsonb(x) - 'key_hash')::text FROM api_keys AS x WHERE x.user_id = $1`, id)
+			out.table("row_events", `SELECT to_jsonb(x)::text FROM row_events AS x WHERE x.user_id = $1`, id)
 			out.engine(`SELECT s.id FROM sessions AS s WHERE s.user_id = $1`, id)
 			out.domain(bound, id)
 

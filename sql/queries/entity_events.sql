@@ -24,14 +24,3 @@ JOIN entity_refs AS e ON e.session_id = v.session_id AND e.ref = v.ref
 WHERE v.session_id = @session_id AND v.turn_number = @turn_number AND v.action IN ('created:user', 'updated:user', 'deleted:user')
   AND e.entity_id IS NOT NULL
 ORDER BY e.ref, v.id DESC;
-
--- EntityEventListRow is who changed a row, newest first. A conversation's registry says under which ref it knows the row.
--- name: EntityEventListRow :many
-SELECT split_part(v.action, ':', 1)::text AS action, v.actor, v.session_id, s.title, v.turn_number, v.created_at
-FROM entity_refs AS e
-JOIN entity_events AS v ON v.session_id = e.session_id AND v.ref = e.ref
-JOIN sessions AS s ON s.id = e.session_id
-WHERE e.user_id = @user_id AND e.entity_type = @entity_type AND e.entity_id = @entity_id::text
-  AND v.action IN ('created', 'updated', 'deleted', 'created:user', 'updated:user', 'deleted:user')
-ORDER BY v.created_at DESC, v.id DESC
-LIMIT @most_events;

@@ -180,3 +180,8 @@ SELECT EXISTS (
     WHERE e.session_id = @session_id AND e.entity_type = @entity_type AND e.entity_id = @entity_id::text
       AND v.action IN ('created:user', 'updated:user', 'deleted:user')
       AND v.created_at > (SELECT max(r.created_at) FROM row_changes AS r WHERE r.turn_id = @turn_id))::boolean AS changed;
+
+-- TurnOvertaken says whether the session's next turn has begun, as it does when a summary takes too long.
+-- name: TurnOvertaken :one
+SELECT EXISTS (SELECT FROM turns AS t JOIN turns AS n ON n.session_id = t.session_id AND n.number > t.number
+               WHERE t.id = @id AND n.started_at IS NOT NULL)::boolean AS overtaken;

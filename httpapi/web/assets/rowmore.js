@@ -54,9 +54,9 @@ export function historyOf(type, id) {
     if (!details.open || list.children.length) return;
     /** @type {RowHistoryOutBody} */
     const { items } = await get(`/v1/data/${encodeURIComponent(type.type)}/${encodeURIComponent(id)}/history`);
-    list.replaceChildren(...items.length ? items.map((c) => h("li", {}, `${capital(c.action)} by ${who[c.actor] ?? c.actor}, ${when(c.at)}, in `,
-      h("a", { href: `#${c.session_id}`, onclick: () => details.closest("dialog").close() }, c.title || "a conversation"), c.number > 0 && ` (turn ${c.number})`))
-      : [h("li", { class: "soft" }, "Nobody did in a conversation.")]);
+    list.replaceChildren(...items.length ? items.map((c) => h("li", {}, `${c.action === "called" ? "" : `${capital(c.action)} `}${c.operation ? `${c.action === "called" ? "" : "by "}${words(c.operation)} ` : ""}by ${who[c.actor] ?? c.actor}, ${when(c.at)}`,
+      c.session_id && [", in ", h("a", { href: `#${c.session_id}`, onclick: () => details.closest("dialog").close() }, c.title || "a conversation"), c.number > 0 && ` (turn ${c.number})`]))
+      : [h("li", { class: "soft" }, "Nobody did here.")]);
   }));
   return details;
 }
