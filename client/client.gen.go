@@ -670,6 +670,7 @@ func (e RowChangeAction) Valid() bool {
 
 // Defines values for RowEventAction.
 const (
+	RowEventActionCalled  RowEventAction = "called"
 	RowEventActionCreated RowEventAction = "created"
 	RowEventActionDeleted RowEventAction = "deleted"
 	RowEventActionUpdated RowEventAction = "updated"
@@ -678,6 +679,8 @@ const (
 // Valid indicates whether the value is a known member of the RowEventAction enum.
 func (e RowEventAction) Valid() bool {
 	switch e {
+	case RowEventActionCalled:
+		return true
 	case RowEventActionCreated:
 		return true
 	case RowEventActionDeleted:
@@ -1893,7 +1896,7 @@ type RowBatch struct {
 type RowBatchOutBody struct {
 	Errors []RowFault `json:"errors"`
 
-	// Overwritten What changes without an ETag wrote over.
+	// Overwritten What changes without an ETag wrote over, or deleted.
 	Overwritten []RowWas `json:"overwritten"`
 
 	// Written How many changes were written: all or none.
@@ -1929,19 +1932,25 @@ type RowChild struct {
 
 // RowEvent defines model for RowEvent.
 type RowEvent struct {
+	// Action called: an operation was done to it.
 	Action RowEventAction `json:"action"`
 	Actor  RowEventActor  `json:"actor"`
 	At     time.Time      `json:"at"`
 
-	// Number Of the turn in which it was made, or learned of.
-	Number    int32  `json:"number"`
-	SessionID string `json:"session_id"`
+	// Number Of the turn in which it was made, or learned of; 0 without a session.
+	Number int32 `json:"number"`
+
+	// Operation Which operation did it, where it was called without a session.
+	Operation *string `json:"operation,omitempty"`
+
+	// SessionID Absent where it was done without one.
+	SessionID *string `json:"session_id,omitempty"`
 
 	// Title Of the session.
 	Title string `json:"title"`
 }
 
-// RowEventAction defines model for RowEvent.Action.
+// RowEventAction called: an operation was done to it.
 type RowEventAction string
 
 // RowEventActor defines model for RowEvent.Actor.
@@ -2046,7 +2055,7 @@ type RowWas struct {
 	// Index Of the change, from 0.
 	Index int64 `json:"index"`
 
-	// Was What its columns held before, by column.
+	// Was What its columns held before, by column; the whole row, if it was deleted.
 	Was map[string]interface{} `json:"was"`
 }
 
@@ -2486,6 +2495,9 @@ type DeleteRowParams struct {
 
 	// IfMatch ETag of the row as you saw it; 412 if it changed since. Without it the row goes whatever it holds.
 	IfMatch *string `json:"If-Match,omitempty"`
+
+	// Prefer return=representation: answer 200 with the row that went whatever it held, in _was.
+	Prefer *string `json:"Prefer,omitempty"`
 }
 
 // GetRowParams defines parameters for GetRow.
@@ -3512,7 +3524,7 @@ type ClientInterface interface {
 	// Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 	PatchRow(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RowHistory Who changed a row in which conversation, newest first
+	// RowHistory Who changed a row, in which conversation or beside them, newest first
 	//
 	// Corresponds with GET /v1/data/{type}/{id}/history (the `RowHistory` operationId).
 	RowHistory(ctx context.Context, pType string, id string, params *RowHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -3928,7 +3940,7 @@ func (c *Client) PatchRow(ctx context.Context, pType string, id string, params *
 	return c.Client.Do(req)
 }
 
-// RowHistory Who changed a row in which conversation, newest first
+// RowHistory Who changed a row, in which conversation or beside them, newest first
 //
 // Corresponds with GET /v1/data/{type}/{id}/history (the `RowHistory` operationId).
 func (c *Client) RowHistory(ctx context.Context, pType string, id string, params *RowHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5022,6 +5034,17 @@ func NewDeleteRowRequest(server string, pType string, id string, params *DeleteR
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.Prefer != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Prefer", *params.Prefer, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Prefer", headerParam1)
 		}
 
 	}
@@ -7512,7 +7535,7 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /v1/data/{type}/{id} (the `PatchRow` operationId).
 	PatchRowWithResponse(ctx context.Context, pType string, id string, params *PatchRowParams, body PatchRowJSONRequestBody, reqEditors ...RequestEditorFn) (*PatchRowResponse, error)
 
-	// RowHistoryWithResponse Who changed a row in which conversation, newest first
+	// RowHistoryWithResponse Who changed a row, in which conversation or beside them, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8022,6 +8045,13 @@ func (r BatchRowsResponse) ContentType() string {
 type DeleteRowResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
+	// JSON204 the response for an HTTP 204 `application/json` response
+	JSON204 *map[string]interface{}
+}
+
+// GetJSON204 returns the response for an HTTP 204 `application/json` response
+func (r DeleteRowResponse) GetJSON204() *map[string]interface{} {
+	return r.JSON204
 }
 
 // GetBody returns the raw response body bytes
@@ -9706,7 +9736,7 @@ func (c *ClientWithResponses) PatchRowWithResponse(ctx context.Context, pType st
 	return ParsePatchRowResponse(rsp)
 }
 
-// RowHistoryWithResponse Who changed a row in which conversation, newest first
+// RowHistoryWithResponse Who changed a row, in which conversation or beside them, newest first
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -10406,6 +10436,16 @@ func ParseDeleteRowResponse(rsp *http.Response) (*DeleteRowResponse, error) {
 	response := &DeleteRowResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 204:
+		var dest map[string]interface{}
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON204 = &dest
+
 	}
 
 	return response, nil

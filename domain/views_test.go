@@ -32,6 +32,7 @@ CREATE TABLE harbour.trips (
 CREATE TABLE harbour.log (line text);
 CREATE TABLE harbour.places (id integer PRIMARY KEY, member_id integer NOT NULL REFERENCES harbour.members, label text NOT NULL, fee numeric);
 CREATE VIEW harbour.long_boats AS SELECT * FROM harbour.boats WHERE length > 10;
+CREATE VIEW harbour.longest AS SELECT * FROM harbour.long_boats WHERE length > 20;
 CREATE TABLE harbour.audit (id bigserial PRIMARY KEY, what text);
 CREATE FUNCTION harbour.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF NEW.note = 'storm' THEN RAISE EXCEPTION 'Nobody sails in a storm.'; END IF;
@@ -106,8 +107,9 @@ func TestW03CompositeKeys(t *testing.T) {
 	tx := dbtest.Tx(t)
 	exec(t, tx, harbour)
 	d, notes := attached(t, tx, harbourReview)
-	require.Len(t, notes, 1)
+	require.Len(t, notes, 2, notes)
 	require.Contains(t, notes[0], "long_boats is itself a view")
+	require.Contains(t, notes[1], "longest is itself a view", "a view over a view")
 
 	boat, trip := d.ByType("boat"), d.ByType("trip")
 	require.Equal(t, "Boats of members.", boat.Comment)
@@ -168,9 +170,9 @@ CREATE POLICY own ON mooring.places USING (member_id = nullif(current_setting('m
 	require.NoError(t, err)
 	sql, notes, err := domain.Views(t.Context(), tx, decl)
 	require.NoError(t, err)
-	require.Len(t, notes, 2)
-	require.Contains(t, notes[1], `places has row-level security of its own`)
-	require.Contains(t, notes[1], `CREATE POLICY alfred_views ON "mooring"."places" TO "alfred_views_mooring_alfred" USING (true)`)
+	require.Len(t, notes, 3)
+	require.Contains(t, notes[2], `places has row-level security of its own`)
+	require.Contains(t, notes[2], `CREATE POLICY alfred_views ON "mooring"."places" TO "alfred_views_mooring_alfred" USING (true)`)
 
 	require.NoError(t, domain.Attach(t.Context(), tx, decl, sql))
 	exec(t, tx, `INSERT INTO mooring_alfred.alfred_accounts VALUES ('`+adaID+`', 1), ('`+eveID+`', 2)`)

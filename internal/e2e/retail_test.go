@@ -72,8 +72,9 @@ func shopOf(t *testing.T, pool *pgxpool.Pool) (*domain.Domain, *domain.Declarati
 func TestW03ShopThroughViews(t *testing.T) {
 	t.Parallel()
 	c := talkOver(t, shopTables)
-	owners := c.plain(ownersView)
+	owners, before := c.plain(ownersView), ownersProgram(t, c.pool)
 	d, decl := shopOf(t, c.pool)
+	stop := whileTheOwnersProgramRuns(t, c.pool, before)
 	require.Equal(t, owners, c.plain(ownersView), "nothing of the owner's is altered")
 
 	c.exec(`INSERT INTO retail_alfred.alfred_accounts VALUES ($1, 'yusuf_rossi_9620')`)
@@ -113,10 +114,11 @@ turns:` + act("read", "read", "orders", `{tool: db_read, args: {table: orders, d
 		WHERE o.order_id = '#W2378156' AND i.line = 3`)
 
 	require.Equal(t, owners, c.plain(ownersView))
-	c.ownersProgram()
+	require.Positive(t, stop(), "it has run while the conversation did")
 
 	require.NoError(t, domain.Drop(t.Context(), c.pool, decl))
 	require.Equal(t, owners, c.plain(ownersView))
+	require.Equal(t, before, ownersProgram(t, c.pool), "nor afterwards")
 	require.Equal(t, "0", c.plain(`SELECT count(*)::text FROM pg_class c, aclexplode(c.relacl) x WHERE c.relnamespace = 'retail'::regnamespace AND x.grantee <> 0 AND x.grantee::regrole::text ~ 'alfred'`))
 }
 
@@ -128,23 +130,6 @@ func (c *talk) asked(text string) {
 	require.Eventually(c.t, func() bool {
 		return c.one(`SELECT 1 FROM turns WHERE session_id = $1 AND id = '`+id+`' AND summarized_at IS NOT NULL`) != ""
 	}, 20*time.Second, 10*time.Millisecond, text)
-}
-
-// ownersProgram is what the shop's own program does, with the rights that it has.
-func (c *talk) ownersProgram() {
-	c.t.Helper()
-	tx, err := c.pool.Begin(c.bg())
-	require.NoError(c.t, err)
-	defer func() { require.NoError(c.t, tx.Rollback(c.bg())) }()
-	var orders int
-	_, err = tx.Exec(c.bg(), `SET LOCAL ROLE retail_app`)
-	require.NoError(c.t, err)
-	require.NoError(c.t, tx.QueryRow(c.bg(), `SELECT count(*) FROM retail.orders`).Scan(&orders))
-	require.Equal(c.t, 7, orders, "it sees all rows")
-	_, err = tx.Exec(c.bg(), `UPDATE retail.orders SET status = 'processed' WHERE order_id = '#W1267569'`)
-	require.NoError(c.t, err)
-	_, err = tx.Exec(c.bg(), `INSERT INTO retail.outbox (key, recipient, body) VALUES ('x', 'y', 'z')`)
-	require.NoError(c.t, err)
 }
 
 // plain asks one thing that is about nobody's session.

@@ -99,7 +99,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who changed a row in which conversation, newest first */
+        /** Who changed a row, in which conversation or beside them, newest first */
         get: operations["row-history"];
         put?: never;
         post?: never;
@@ -1205,7 +1205,7 @@ export interface components {
         };
         RowBatchOutBody: {
             errors: components["schemas"]["RowFault"][];
-            /** @description What changes without an ETag wrote over. */
+            /** @description What changes without an ETag wrote over, or deleted. */
             overwritten: components["schemas"]["RowWas"][];
             /**
              * Format: int64
@@ -1233,18 +1233,24 @@ export interface components {
             type: string;
         };
         RowEvent: {
-            /** @enum {string} */
-            action: "created" | "updated" | "deleted";
+            /**
+             * @description called: an operation was done to it.
+             * @enum {string}
+             */
+            action: "created" | "updated" | "deleted" | "called";
             /** @enum {string} */
             actor: "assistant" | "user" | "system";
             /** Format: date-time */
             at: string;
             /**
              * Format: int32
-             * @description Of the turn in which it was made, or learned of.
+             * @description Of the turn in which it was made, or learned of; 0 without a session.
              */
             number: number;
-            session_id: string;
+            /** @description Which operation did it, where it was called without a session. */
+            operation?: string;
+            /** @description Absent where it was done without one. */
+            session_id?: string;
             /** @description Of the session. */
             title: string;
         };
@@ -1320,7 +1326,7 @@ export interface components {
              * @description Of the change, from 0.
              */
             index: number;
-            /** @description What its columns held before, by column. */
+            /** @description What its columns held before, by column; the whole row, if it was deleted. */
             was: {
                 [key: string]: unknown;
             };
@@ -2301,6 +2307,8 @@ export interface operations {
             header?: {
                 /** @description ETag of the row as you saw it; 412 if it changed since. Without it the row goes whatever it holds. */
                 "If-Match"?: string;
+                /** @description return=representation: answer 200 with the row that went whatever it held, in _was. */
+                Prefer?: string;
             };
             path: {
                 /** @description Key of the row. */
@@ -2317,7 +2325,11 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
             };
             /** @description Bad Request */
             400: {
