@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// issuer is an identity provider whose keys, answers and clock a test sets.
+// issuer is an identity provider whose keys, answers and clock a test controls.
 type issuer struct {
 	t       *testing.T
 	tokens  *tokens
@@ -55,7 +55,7 @@ func newIssuer(t *testing.T) *issuer {
 	return i
 }
 
-// publish makes the public halves of keys the issuer's set.
+// publish makes the public halves of keys the issuer's key set.
 func (i *issuer) publish(keys ...jose.JSONWebKey) {
 	set := &jose.JSONWebKeySet{}
 	for _, key := range keys {
@@ -77,7 +77,7 @@ func newRSA(t *testing.T, kid string) jose.JSONWebKey {
 	return jose.JSONWebKey{Key: key, KeyID: kid, Use: "sig", Algorithm: string(jose.RS256)}
 }
 
-// claims are good ones, changed.
+// claims are valid claims with changes applied.
 func (i *issuer) claims(change map[string]any) map[string]any {
 	all := map[string]any{
 		"iss": "https://id.example", "aud": []string{"other", "alfred"}, "sub": "ada", "scope": "openid chat read",
@@ -176,7 +176,7 @@ func TestTokens(t *testing.T) {
 	require.Equal(t, int32(1), i.fetches.Load(), "made-up key ids must not make us flood the issuer")
 }
 
-// K12: names that look alike are one user or none, and a key that can be broken proves nothing.
+// K12: lookalike names are one user or none, and a weak key proves nothing.
 func TestK12LookAlikesAndWeakKeys(t *testing.T) {
 	t.Parallel()
 
@@ -207,7 +207,7 @@ func TestK12LookAlikesAndWeakKeys(t *testing.T) {
 	require.Equal(t, ErrUnauthorized, err)
 }
 
-// signWith signs a good token with a key that the library itself refuses to sign with.
+// signWith signs a valid token with a key that the library itself refuses to use.
 func signWith(t *testing.T, i *issuer, key *rsa.PrivateKey) string {
 	t.Helper()
 
@@ -244,7 +244,8 @@ func TestTokenScopes(t *testing.T) {
 	}
 }
 
-// A new key is found when a token names it; the issuer's silence does not stop those that are known, until they are too old.
+// A new key is fetched when a token names it; an unreachable issuer does not invalidate known keys until they are too
+// old.
 func TestKeysOfTheIssuer(t *testing.T) {
 	t.Parallel()
 
@@ -285,7 +286,7 @@ func TestKeysOfTheIssuer(t *testing.T) {
 	require.NoError(t, verify(second), "a set without keys is a mistake, no withdrawal of all")
 }
 
-// FuzzTokens: what a client sends as a token is read or refused, never more.
+// FuzzTokens: whatever a client sends as a token is accepted or rejected; nothing else happens.
 func FuzzTokens(f *testing.F) {
 	for _, seed := range []string{"", "\x00", "eyJhbGciOiJub25lIn0.e30.", "a.b.c"} {
 		f.Add(seed)

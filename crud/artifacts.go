@@ -77,7 +77,7 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	// As in a model's decision, rows are written before the registry is locked, so that the two cannot deadlock; then
 	// the version is checked.
 	if err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) }); err != nil {
-		err = unblamed(err)
+		err = unwrapCall(err)
 		if late, ok := errors.AsType[*registry.RefError](err); ok && late.Reason == registry.ReasonSaved {
 			return Row{}, late // somebody else was faster
 		}
@@ -96,8 +96,8 @@ func (t *Tools) SaveDraft(ctx context.Context, tx pgx.Tx, user User, ref string,
 	return t.Get(ctx, tx, user, e.Type, d.steps[0].record.changes[0].ID)
 }
 
-// unblamed unwraps an error from the call it belongs to.
-func unblamed(err error) error {
+// unwrapCall unwraps an error from the call it belongs to.
+func unwrapCall(err error) error {
 	if blamed, ok := errors.AsType[*callError](err); ok {
 		return blamed.err
 	}

@@ -8,8 +8,7 @@ import (
 	"alfred/crud"
 )
 
-// A step writes its subdomain's tables and their children; what it may merely
-// read besides, it may not write.
+// A step may write its subdomain's tables and their children, but not tables it may only read.
 func TestStepsWriteWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -8,8 +8,8 @@ import (
 	"alfred/crud"
 )
 
-// A constrained model fills in every argument: what it has nothing for is null or
-// an empty list, and rows come as columns with values.
+// A constrained model fills in every argument: missing ones are null or an empty list, and rows are columns with
+// values.
 func TestConstrainedForm(t *testing.T) {
 	t.Parallel()
 

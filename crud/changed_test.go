@@ -10,14 +10,14 @@ import (
 	"alfred/domain"
 )
 
-// alteration is a change of a table that its owner makes while the program runs.
+// alteration is a change to a table that its owner makes while the program runs.
 type alteration struct {
 	sql    string
 	entity *domain.Entity
 	column string // "" for the table itself
 }
 
-// alterations are each column and table of the kitchen dropped, renamed, given another type and revoked.
+// alterations drop, rename, retype and revoke each column and table of the kitchen.
 func alterations(kit *domain.Domain) []alteration {
 	var all []alteration
 	for _, e := range kit.Entities {
@@ -44,8 +44,8 @@ func alterations(kit *domain.Domain) []alteration {
 	return all
 }
 
-// K01: whatever the owner does to a table while the program runs, calls that need what has changed fail, with an error
-// that names it, and calls that do not need it go on.
+// K01: whatever the owner does to a table while the program runs, calls that need what has changed fail with an error
+// that names it, and other calls continue.
 func TestK01TablesChangeUnderneath(t *testing.T) {
 	t.Parallel()
 
@@ -65,7 +65,7 @@ func TestK01TablesChangeUnderneath(t *testing.T) {
 	t.Logf("%d alterations", tried)
 }
 
-// altered runs work with the table changed; false if Postgres does not let it be changed.
+// altered runs work with the table changed; it returns false if Postgres refuses the change.
 func (b *bundle) altered(a alteration, work func(inner *bundle)) bool {
 	b.t.Helper()
 
@@ -82,7 +82,7 @@ func (b *bundle) altered(a alteration, work func(inner *bundle)) bool {
 	return true
 }
 
-// readAll reads every type. What fails says what has changed; what is about other tables does not fail.
+// readAll reads every type. Failures name what has changed; reads of other tables succeed.
 func (b *bundle) readAll(a alteration) {
 	b.t.Helper()
 
@@ -102,7 +102,8 @@ func (b *bundle) readAll(a alteration) {
 	}
 }
 
-// needs says that reading the one type reads the other: its children, its rows' names, what it is computed from.
+// needs reports whether reading one type also reads the other: its children, the names of its rows, the source of its
+// computed columns.
 func needs(e, other *domain.Entity) bool {
 	return slices.ContainsFunc(e.Children, func(c *domain.Child) bool { return c.Entity == other || needs(c.Entity, other) }) ||
 		slices.ContainsFunc(e.Columns, func(c *domain.Column) bool { return c.Expr != "" || c.FK != nil && c.FK.Entity == other })

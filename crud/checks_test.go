@@ -8,7 +8,7 @@ import (
 	"alfred/crud"
 )
 
-// V23: the owner's checks hold for drafts and for writes, whoever writes, and are told in the owner's words.
+// V23: the owner's checks apply to drafts and to writes, whoever writes, and are reported in the owner's words.
 func TestV23ChecksOfMealPlans(t *testing.T) {
 	t.Parallel()
 

@@ -8,9 +8,8 @@ import (
 	"alfred/crud"
 )
 
-// A draft cannot point at what the user has rejected, be it new or revised; when
-// the exclusion has ended, it can.
-func TestDraftsKeepToWhatIsNotExcluded(t *testing.T) {
+// Neither a new nor a revised draft can reference what the user rejected, until the exclusion ends.
+func TestDraftsCannotReferenceExcludedRows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ok("read", crud.ToolRead, `{"table": "recipes"}`)

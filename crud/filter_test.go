@@ -48,7 +48,7 @@ ALTER TABLE things.things ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON things.things TO alfred_tenant USING (user_id = nullif(current_setting('alfred.user_id', true), '')::uuid);
 GRANT SELECT, DELETE, INSERT (n, title, txt, word, words, num, flag, day, at, tags, nums, doc), UPDATE (n, title, txt, word, words, num, flag, day, at, tags, nums, doc) ON things.things TO alfred_tenant`
 
-// setupThings is a domain with a column of every kind and a key that is no uuid.
+// setupThings sets up a domain with a column of every kind and a key that is not a uuid.
 func setupThings(t *testing.T) *bundle {
 	t.Helper()
 
@@ -74,7 +74,7 @@ func setupThingsIn(t *testing.T, tx pgx.Tx) *bundle {
 
 type thing = map[string]any
 
-// pools are few values of each kind, so that filters hit often.
+// pools are a few values of each kind, so that filters often match.
 var pools = map[string][]any{
 	"txt":   {"a", "A", "ab", "b%", `b\`, "ä", "", "b_c", "null", "B", "Y", "é"},
 	"word":  {"hot", "Hot", "SOUR", "sweet", "Äpfel"},
@@ -101,8 +101,8 @@ var opsByColumn = map[string][]string{
 	"doc":   {"=", "!=", "contains", "is_null", "is_not_null"},
 }
 
-// TestFiltersEqualOracle reads random rows, stored ones and drafts, by random
-// filters and compares with what plain Go says they mean.
+// TestFiltersEqualOracle reads random rows and drafts with random filters and compares the results with a plain Go
+// implementation.
 func TestFiltersEqualOracle(t *testing.T) {
 	t.Parallel()
 
@@ -186,12 +186,12 @@ func oracle(row thing, filters, or []registry.Filter) bool {
 	return !slices.ContainsFunc(filters, func(f registry.Filter) bool { return !fits(f) }) && (len(or) == 0 || slices.ContainsFunc(or, fits))
 }
 
-// means is what an operator means, as a person would write it down.
+// means is an operator's meaning, in plain Go.
 func means(value any, f registry.Filter) bool {
 	if value == nil || f.Op == "is_null" {
 		return value == nil && f.Op == "is_null"
 	}
-	if f.Field == "word" || f.Field == "words" { // free words: case says nothing
+	if f.Field == "word" || f.Field == "words" { // free-form words: case-insensitive
 		value, f.Value = lowered(value), lowered(f.Value)
 	}
 	equal := func(other any) bool { return reflect.DeepEqual(value, other) }
@@ -216,7 +216,7 @@ func means(value any, f registry.Filter) bool {
 	if number, ok := value.(float64); ok {
 		order = int(max(-1, min(1, (number-f.Value.(float64))*100)))
 	} else {
-		// Fractions sort after the whole second, which the texts alone would not give.
+		// Fractions sort after the whole second, unlike their texts.
 		order = strings.Compare(strings.TrimSuffix(fmt.Sprint(value), "Z"), strings.TrimSuffix(fmt.Sprint(f.Value), "Z"))
 	}
 

@@ -33,7 +33,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 			return nil, err
 		}
 
-		return found, d.askAnew(ctx, tx, s, found)
+		return found, d.askAgain(ctx, tx, s, found)
 	}
 	list, err := d.conditions(ctx, s.entity, filters, nil)
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	if fault := missed(s.entity, found, list); fault != nil {
 		return nil, fault
 	}
-	if err := d.asSeen(ctx, tx, s.entity, found); err != nil {
+	if err := d.requireSeen(ctx, tx, s.entity, found); err != nil {
 		return nil, err
 	}
 	ask, err := d.mustAsk(ctx, s, found, list)

@@ -38,7 +38,7 @@ func setup(t *testing.T) *bundle {
 	return setupIn(t, dbtest.Tx(t), uuid.MustParse(demoUser))
 }
 
-// setupAlone is for a user who has nothing yet: tests that lock many rows of one user would wait for each other.
+// setupAlone sets up a user without any rows: tests that lock many rows of one user would wait for each other.
 func setupAlone(t *testing.T) *bundle {
 	t.Helper()
 
@@ -110,7 +110,7 @@ func (b *bundle) asker() crud.Asker { return crud.Asker{Scope: b.scope, ShownFro
 
 func call(tool, args string) crud.Call { return crud.Call{Tool: tool, Args: json.RawMessage(args)} }
 
-// decide runs one decision of a step and checks that no id got out.
+// decide runs one decision of a step and checks that no id leaks.
 func (b *bundle) decide(stepType string, calls ...crud.Call) crud.Outcome {
 	b.t.Helper()
 
@@ -144,7 +144,7 @@ func (b *bundle) refused(stepType, tool, args string, code crud.Code) string {
 	return outcome.Results[0].ErrorMessage
 }
 
-// rows are the stored rows of a call of the current turn's step.
+// rows returns the stored rows of a call in the current turn's step.
 func (b *bundle) rows(result crud.Result) []map[string]any {
 	b.t.Helper()
 
@@ -167,7 +167,7 @@ func column[T any](rows []map[string]any, name string) []T {
 
 var hexID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}`)
 
-// noIDs checks every stored result of the turn: none may hold what looks like a key.
+// noIDs checks that no stored result of the turn contains anything that looks like a key.
 func (b *bundle) noIDs() {
 	b.t.Helper()
 
@@ -176,7 +176,7 @@ func (b *bundle) noIDs() {
 	require.NotRegexp(b.t, hexID, text)
 }
 
-// user makes another user with one recipe and returns both ids.
+// user creates another user with one recipe and returns both ids.
 func (b *bundle) user() (uuid.UUID, uuid.UUID) {
 	b.t.Helper()
 
@@ -189,5 +189,5 @@ func (b *bundle) user() (uuid.UUID, uuid.UUID) {
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
-// longText is longer than any name may be.
+// longText exceeds the length limit of names.
 var longText = strings.Repeat("x", 300)

@@ -17,8 +17,7 @@ import (
 	"alfred/registry"
 )
 
-// labSQL has types that only Postgres can check, and rows that point at each other
-// in circles.
+// labSQL has types that only Postgres can check, and rows that reference each other in cycles.
 const labSQL = `
 CREATE SCHEMA lab;
 GRANT USAGE ON SCHEMA lab TO alfred_tenant;
@@ -43,7 +42,7 @@ CREATE POLICY tenant ON lab.people TO alfred_tenant USING (user_id = nullif(curr
 GRANT SELECT, DELETE, INSERT (name, lead_id), UPDATE (name, lead_id) ON lab.teams TO alfred_tenant;
 GRANT SELECT, DELETE, INSERT (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, doc, note), UPDATE (name, team_id, mentor_id, badge, rate, starts, pause, initials, shifts, at, doc, note) ON lab.people TO alfred_tenant`
 
-// setupLab is a session in a domain that domain.Init declared.
+// setupLab is a session in a domain declared by domain.Init.
 func setupLab(t *testing.T) *bundle {
 	t.Helper()
 
@@ -61,8 +60,8 @@ func setupLab(t *testing.T) *bundle {
 	return b
 }
 
-// TestRefusesWhatColumnsCannotHold wants every refusal to name the column and to
-// leave what was there, whether Go or only Postgres can tell.
+// TestRefusesWhatColumnsCannotHold requires every refusal to name the column and to change nothing, whether Go or only
+// Postgres detects it.
 func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 	t.Parallel()
 
@@ -111,7 +110,7 @@ func TestRefusesWhatColumnsCannotHold(t *testing.T) {
 	}
 }
 
-// TestKeepsWhatColumnsCanHold writes what is odd and legal, and reads it back.
+// TestKeepsWhatColumnsCanHold writes unusual but valid values, and reads them back.
 func TestKeepsWhatColumnsCanHold(t *testing.T) {
 	t.Parallel()
 
@@ -135,7 +134,7 @@ func TestKeepsWhatColumnsCanHold(t *testing.T) {
 	require.True(t, query[bool](b, `SELECT note = 'ab' AND mentor_id IS NULL AND at IS NULL FROM lab.people`))
 }
 
-// TestRowsInCircles reads and deletes rows that point at themselves and at each other.
+// TestRowsInCircles reads and deletes rows that reference themselves and each other.
 func TestRowsInCircles(t *testing.T) {
 	t.Parallel()
 
@@ -151,8 +150,8 @@ func TestRowsInCircles(t *testing.T) {
 	require.NotRegexp(t, `(99|88)000\d`, query[string](b, `SELECT string_agg(rows::text || coalesce(error_message, ''), '') FROM turn_step_results WHERE turn_id = $1`, b.scope.TurnID))
 }
 
-// TestManyRows reads a table larger than a result may be: the count is exact and
-// what is shown is bounded, so that the model is told how much it does not see.
+// TestManyRows reads a table larger than a result may be: the count is exact and the result bounded, so that the model
+// knows how much it does not see.
 func TestManyRows(t *testing.T) {
 	t.Parallel()
 

@@ -20,10 +20,10 @@ import (
 	"alfred/pg"
 )
 
-// canary stands in every text that must not become SQL.
+// canary is in every text that must not become SQL.
 const canary = "Zanzibar"
 
-// wire keeps the statements that reach the server; values go beside them.
+// wire records the statements that reach the server; values are sent separately.
 type wire struct{ said []string }
 
 func (w *wire) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
@@ -45,8 +45,7 @@ func (w *wire) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceB
 func (*wire) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (*wire) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// hostile are texts that break out of an identifier, a literal, a pattern, a
-// comment or an encoding, if anything lets them.
+// hostileTexts break out of an identifier, a literal, a pattern, a comment or an encoding if nothing prevents it.
 var hostileTexts = []string{
 	`"; DROP TABLE things.things; -- `, `'; DROP TABLE things.things; --`, `' OR '1'='1`, `n" = n OR "n`, `n)) OR true --`, `n/**/`, `n; SELECT pg_sleep(60)`,
 	`n" UNION SELECT secret FROM users --`, `things"."things`, `things.things`, `$1`, `$$; DELETE FROM things.things; $$`, `E'\\x27'`, `\'; --`, `\`, `%' ESCAPE '`,
@@ -66,7 +65,7 @@ func drawHostile(rt *rapid.T) string {
 	}
 }
 
-// word is one of the right ones, or what an attacker would write in its place.
+// word is a valid word, or what an attacker would write instead.
 func word(rt *rapid.T, right ...string) string {
 	if rapid.IntRange(0, 7).Draw(rt, "kind") > 0 {
 		return rapid.SampledFrom(right).Draw(rt, "right")
@@ -75,7 +74,7 @@ func word(rt *rapid.T, right ...string) string {
 	return drawHostile(rt)
 }
 
-// asJSON is a JSON text that keeps bytes that are no UTF-8, as the wire might.
+// asJSON is JSON that preserves invalid UTF-8, as the wire might.
 func asJSON(value any) string {
 	switch value := value.(type) {
 	case string:
@@ -96,7 +95,7 @@ func asJSON(value any) string {
 		}
 
 		return "[" + strings.Join(parts, ", ") + "]"
-	case [][2]any: // an object, in its order
+	case [][2]any: // an object, in order
 		parts := make([]string, len(value))
 		for i, v := range value {
 			parts[i] = asJSON(v[0]) + ": " + asJSON(v[1])
@@ -161,7 +160,7 @@ func drawRow(rt *rapid.T) object {
 	return row
 }
 
-// drawHostileCall is a call with something wrong in any place that takes a text.
+// drawHostileCall is a call with a fault in any place that takes text.
 func drawHostileCall(rt *rapid.T) (step string, c crud.Call) {
 	table := [2]any{"table", word(rt, "things", "thing", "things")}
 	direction := [2]any{"order_dir", word(rt, "asc", "desc")}
@@ -193,9 +192,8 @@ func drawHostileCall(rt *rapid.T) (step string, c crud.Call) {
 	}
 }
 
-// TestNothingWrittenBecomesSQL writes whatever comes to mind wherever a call or a
-// request takes a text. What comes of it is a typed error, or statements of which
-// every word stands in this package or in the catalog; reading changes nothing.
+// TestNothingWrittenBecomesSQL puts arbitrary text wherever a call or a request takes text. The result is a typed
+// error, or statements whose every word comes from this package or the catalog; reads change nothing.
 func TestNothingWrittenBecomesSQL(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -257,7 +255,7 @@ func (b *bundle) mustHear(rt *rapid.T, step string, c crud.Call) {
 	require.NotContains(rt, outcome.Results[0].ErrorMessage, "SQLSTATE")
 }
 
-// ask is what a user interface asks, with anything in any place. It says whether it only read.
+// ask makes a user interface's request with arbitrary values in any place. It returns whether it only read.
 func (b *bundle) ask(rt *rapid.T) (reads bool) {
 	user := crud.User{ID: b.scope.UserID}
 	kind, id := word(rt, "thing"), word(rt, "1", "2")
@@ -290,7 +288,7 @@ func (b *bundle) ask(rt *rapid.T) (reads bool) {
 	return verb == "list" || verb == "page" || verb == "get" || verb == "inputs"
 }
 
-// vocabulary is every word that a statement may be made of.
+// vocabulary is every word that a statement may contain.
 type vocabulary struct{ identifiers, words map[string]bool }
 
 var (
@@ -325,8 +323,8 @@ func (b *bundle) vocabulary() *vocabulary {
 	return v
 }
 
-// require holds a statement to the vocabulary. What a model calls a number of its
-// own (as) is an identifier too; it has a form in which nothing can be said.
+// require checks a statement against the vocabulary. A model's own name for an aggregate (as) is also an identifier,
+// but its form is too restricted for an attack.
 func (v *vocabulary) require(rt *rapid.T, sql string) {
 	for _, match := range identifierForm.FindAllStringSubmatch(sql, -1) {
 		require.True(rt, v.identifiers[match[1]] || aliasForm.MatchString(match[1]), "identifier %q in %s", match[1], sql)

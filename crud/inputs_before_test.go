@@ -9,8 +9,7 @@ import (
 	"alfred/crud"
 )
 
-// What a page changed between two turns stands in the next one's step 0, once, and
-// is told once in the history.
+// What a page changed between two turns is in the next turn's step 0, once, and appears once in the history.
 func TestChangesBeforeATurn(t *testing.T) {
 	t.Parallel()
 

@@ -8,8 +8,7 @@ import (
 	"alfred/crud"
 )
 
-// Rows keep the order in which they were shown, although some of them give more
-// columns than others.
+// Rows keep the order in which they were shown, although some have more columns than others.
 func TestRowsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 

@@ -21,7 +21,7 @@ type noted struct {
 	Lost       *string
 }
 
-// noted are what the current turn has written.
+// noted returns what the current turn has written.
 func (b *bundle) noted() []noted {
 	b.t.Helper()
 
@@ -42,9 +42,9 @@ func (b *bundle) undoable() string {
 	return query[string](b, `SELECT coalesce(undo, '') FROM turns WHERE id = $1`, b.scope.TurnID)
 }
 
-// A write leaves what taking it back needs: no more than the old values of what it changed, and a mark of each value that
-// it left, but for what the database sets by itself.
-func TestWritesAreNotedWithTheirOldValues(t *testing.T) {
+// A write records what its undo needs: only the old values of what it changed, and a mark of each new value except
+// those the database sets by itself.
+func TestWritesRecordTheirOldValues(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
 	require.Empty(t, b.undoable())
@@ -89,7 +89,7 @@ func TestWritesAreNotedWithTheirOldValues(t *testing.T) {
 }
 
 // A decision that failed, or that waits for the user, has written nothing.
-func TestFailedDecisionsAreNotNoted(t *testing.T) {
+func TestFailedDecisionsAreNotRecorded(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
 	b.decide("write", call(crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`), call(crud.ToolCreate, `{"table": "tasks", "data": {"nothing": 1}}`))
@@ -97,8 +97,8 @@ func TestFailedDecisionsAreNotNoted(t *testing.T) {
 	require.Empty(t, b.undoable())
 }
 
-// A decision that updates a row twice has one old value of it, and a draft that is saved is known by its ref.
-func TestOneDecisionNotesARowOnce(t *testing.T) {
+// A decision that updates a row twice records one old value, and a saved draft is identified by its ref.
+func TestADecisionRecordsARowOnce(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
 	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)

@@ -8,8 +8,8 @@ import (
 	"alfred/crud"
 )
 
-// TestNoKeyLeaves fills every kind of reference, arrays included, and reads all
-// tables whole; the harness looks through every stored result for keys.
+// TestNoKeyLeaves fills every kind of reference, arrays included, and reads all tables completely; the harness searches
+// every stored result for keys.
 func TestNoKeyLeaves(t *testing.T) {
 	t.Parallel()
 

@@ -12,8 +12,8 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// Two conversations of one user that add the same new thing at once make one row
-// of it: the second waits for the first to commit.
+// If two conversations of one user add the same new thing at once, they create one row: the second waits for the first
+// to commit.
 func TestMergeAcrossSessions(t *testing.T) {
 	t.Parallel()
 
@@ -59,8 +59,7 @@ func TestMergeAcrossSessions(t *testing.T) {
 	require.Equal(t, "dragon fruit 4, oat milk -", list)
 }
 
-// Preferences are one row: what is created is added to it, what is left out stays,
-// and an update sets a list as it is given.
+// Preferences are one row: a create adds to it, omitted columns stay, and an update sets a list as given.
 func TestSingletonGrows(t *testing.T) {
 	t.Parallel()
 
@@ -80,7 +79,7 @@ func TestSingletonGrows(t *testing.T) {
 	b.refused("write", crud.ToolCreate, `{"table": "preferences", "data": [{"allergies": ["x"]}, {"allergies": ["y"]}]}`, crud.CodeBadArgument)
 }
 
-// Tags and cuisines are free words: kept in lower case, found in any.
+// Tags and cuisines are free-form words: stored in lower case, matched in any case.
 func TestFreeWords(t *testing.T) {
 	t.Parallel()
 

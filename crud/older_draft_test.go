@@ -8,8 +8,8 @@ import (
 	"alfred/crud"
 )
 
-// K12: a draft that is older than a change of its table holds columns that are no more. Saving says which, and model and
-// person can take them out or give them their new name.
+// K12: a draft older than a change of its table contains columns that no longer exist. Saving says which, and model and
+// user can remove or rename them.
 func TestK12DraftOlderThanItsTable(t *testing.T) {
 	t.Parallel()
 

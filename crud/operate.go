@@ -126,7 +126,7 @@ func (op *operateOp) lock(ctx context.Context, d *decision, tx pgx.Tx) error {
 		if len(found.rows) != len(keys) {
 			return failColumn(CodeNotFound, c.Name, "%s names a %s that does not exist.", c.Name, e.Name)
 		}
-		if err := d.asSeen(ctx, tx, e, found); err != nil {
+		if err := d.requireSeen(ctx, tx, e, found); err != nil {
 			return err
 		}
 		for key, version := range found.versions[e.Type] {

@@ -11,7 +11,7 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// depotFunctions are what an owner's functions do, and what they do when something is wrong with them.
+// depotFunctions are typical functions of an owner, and their failures.
 const depotFunctions = depotSQL + `
 CREATE FUNCTION depot.move(this bigint, shelf integer) RETURNS void LANGUAGE sql AS $$ UPDATE depot.crates SET shelf = move.shelf WHERE id = this $$;
 CREATE FUNCTION depot.send_back(this bigint, reason text) RETURNS text LANGUAGE sql AS $$ DELETE FROM depot.crates WHERE id = this RETURNING 'Sent back: ' || reason $$;
@@ -32,7 +32,7 @@ operations:
   - {name: list_crates, function: all_crates, on: crate, confirm: never, trusted: true}
 `
 
-// setupOperations has a crate of the user's, crate_1, and one of somebody else.
+// setupOperations has the user's crate_1, and a crate of somebody else.
 func setupOperations(t *testing.T) *bundle {
 	t.Helper()
 
@@ -49,14 +49,14 @@ func (b *bundle) crate(column string) string {
 	return query[string](b, `SELECT coalesce(string_agg(`+column+`::text, ','), 'gone') FROM depot.crates WHERE name = 'Lamps'`)
 }
 
-// seenNow lets the model have seen the crate as it is.
+// seenNow marks the crate as seen by the model in its current state.
 func (b *bundle) seenNow() {
 	b.t.Helper()
 
 	b.seen.Rows = map[string]map[string]string{"crate": {b.crate("id"): b.crate("xmin")}}
 }
 
-// K03: an operation that nobody has to agree to is not done to a row that has changed since the model saw it.
+// K03: an operation without approval is refused on a row that has changed since the model saw it.
 func TestK03OperationsOnRowsThatChanged(t *testing.T) {
 	t.Parallel()
 
@@ -74,7 +74,7 @@ func TestK03OperationsOnRowsThatChanged(t *testing.T) {
 	require.Equal(t, "9", b.crate("shelf"))
 }
 
-// K03: what the user agreed to was said of a row as it was, unless the owner's preview says what would be done.
+// K03: the user agreed to a row's state at the time, unless the owner's preview says what would be done.
 func TestK03ApprovedOperationsOnRowsThatChanged(t *testing.T) {
 	t.Parallel()
 
@@ -98,7 +98,7 @@ func TestK03ApprovedOperationsOnRowsThatChanged(t *testing.T) {
 	require.Equal(t, "30", b.crate("weight"))
 }
 
-// W06: whatever is wrong with a function of the owner's is told, and nothing is changed.
+// W06: whatever is wrong with an owner's function is reported, and nothing is changed.
 func TestW06FunctionsThatFail(t *testing.T) {
 	t.Parallel()
 
@@ -122,7 +122,7 @@ func TestW06FunctionsThatFail(t *testing.T) {
 	require.NotEqual(t, "gone", b.crate("id"))
 }
 
-// A function that does not end is stopped, and what it locked is free again.
+// An endless function is stopped, and its locks are released.
 func TestW06FunctionThatLoops(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -132,7 +132,7 @@ func TestW06FunctionThatLoops(t *testing.T) {
 	b.ok("write", "move_crate", `{"this": "crate_1", "shelf": 3}`)
 }
 
-// A person's operation holds to what the person saw, and to what was said before the yes.
+// A person's operation is bound to what the person saw and was told before confirming.
 func TestK03APersonsOperation(t *testing.T) {
 	t.Parallel()
 

@@ -69,7 +69,7 @@ func (t *Tools) look(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, in
 	case ToolRecall:
 		var args recallArgs
 		if bad := parse(call, &args); bad != nil || strings.TrimSpace(args.Query) == "" {
-			return nil //nolint:nilerr // the call itself tells of it
+			return nil //nolint:nilerr // the call itself reports it
 		}
 		key := recallKey{args.Query, args.limit()}
 		hits, err := t.search.Search(ctx, tx, &recall.Query{
@@ -89,7 +89,7 @@ func (t *Tools) look(ctx context.Context, tx pgx.Tx, asker *Asker, call Call, in
 func (t *Tools) lookRead(ctx context.Context, tx pgx.Tx, call Call, into *Prepared) error {
 	var args readArgs
 	if bad := parse(call, &args); bad != nil {
-		return nil //nolint:nilerr // the call itself tells of it
+		return nil //nolint:nilerr // the call itself reports it
 	}
 	var e *domain.Entity
 	if e = t.domain.Entity(args.Table); e == nil || e.Semantic.IsZero() {

@@ -241,7 +241,7 @@ func (t *Tools) change(
 		}
 
 		if err := d.checkWritten(ctx, tenant); err != nil {
-			return unblamed(err)
+			return unwrapCall(err)
 		}
 
 		return t.settle(ctx, tenant, ToolUpdate)

@@ -15,8 +15,8 @@ import (
 	"alfred/registry"
 )
 
-// depotSQL has rules that say what is wrong in the owner's words: in a trigger, with a
-// SQLSTATE of the owner's own, as a commented constraint, and at the end of a transaction.
+// depotSQL has rules that explain themselves in the owner's words: in a trigger, with an SQLSTATE of the owner's own,
+// as a commented constraint, and deferred to the end of the transaction.
 const depotSQL = `
 CREATE SCHEMA depot;
 GRANT USAGE ON SCHEMA depot TO alfred_tenant;
@@ -87,7 +87,7 @@ func setupDepot(t *testing.T) *bundle {
 	return setupDeclared(t, depotSQL, depotYAML)
 }
 
-// setupDeclared is a session of the demo user over tables of its own.
+// setupDeclared is a session of the demo user over its own tables.
 func setupDeclared(t *testing.T, tables, declaration string) *bundle {
 	t.Helper()
 
@@ -104,8 +104,8 @@ func setupDeclared(t *testing.T, tables, declaration string) *bundle {
 	return b
 }
 
-// W01, V17: what the owner's tables refuse with a sentence reaches model and person with that sentence.
-func TestW01OwnersRulesAreHeard(t *testing.T) {
+// W01, V17: the owner's own sentence for a refusal reaches model and user.
+func TestW01OwnersMessagesAreShown(t *testing.T) {
 	t.Parallel()
 
 	b := setupDepot(t)
@@ -124,7 +124,7 @@ func TestW01OwnersRulesAreHeard(t *testing.T) {
 	require.Equal(t, 1, query[int](b, `SELECT count(*)::int FROM depot.crates`))
 }
 
-// A rule that is checked at the end belongs to the call that broke it, and what the call itself mends is none broken.
+// A deferred rule is attributed to the call that broke it, and a violation that the call itself fixes does not count.
 func TestW01DeferredRules(t *testing.T) {
 	t.Parallel()
 
@@ -142,7 +142,7 @@ func TestW01DeferredRules(t *testing.T) {
 	require.EqualError(t, err, "rule_violation: A labelled crate needs a label.")
 }
 
-// W05: an update or delete that names a row and does not fit it fails the decision: the guard has not held.
+// W05: an update or delete whose filters do not match the named row fails the decision: its precondition does not hold.
 func TestW05MissedGuardFailsTheDecision(t *testing.T) {
 	t.Parallel()
 
@@ -159,7 +159,7 @@ func TestW05MissedGuardFailsTheDecision(t *testing.T) {
 		"what is not named by ref may be nothing")
 }
 
-// W10: a row that others need says so, and by which.
+// W10: refusing to delete a referenced row names the rows that reference it.
 func TestW10RowInUse(t *testing.T) {
 	t.Parallel()
 
@@ -169,7 +169,7 @@ func TestW10RowInUse(t *testing.T) {
 		`{"table": "crates", "filters": [{"field": "id", "op": "=", "value": "crate_1"}]}`, crud.CodeConflict))
 }
 
-// W02: what the declaration does not allow is refused by name, whatever a model or a user interface sends.
+// W02: what the declaration forbids is refused by name, whatever a model or a user interface sends.
 func TestW02OnlyWhatIsDeclared(t *testing.T) {
 	t.Parallel()
 

@@ -9,7 +9,7 @@ import (
 	"alfred/crud"
 )
 
-// stews are recipes of the demo user with vectors; those of 77 servings are the farthest from whatever is asked for.
+// stews are recipes of the demo user with embeddings; those with 77 servings are the farthest from any query.
 func (b *bundle) stews(n int) {
 	b.exec(`INSERT INTO kitchen.recipes (user_id, name, servings) SELECT $1, 'Stew ' || n, CASE WHEN n % 10000 = 0 THEN 77 ELSE 4 END FROM generate_series(1, $2::int) AS n`, demoUser, n)
 	b.exec(`INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
@@ -19,7 +19,7 @@ func (b *bundle) stews(n int) {
 		WHERE r.name LIKE 'Stew %'`)
 }
 
-// An index that is asked for the nearest rows first and filtered afterwards finds none of these.
+// An index that finds the nearest rows first and filters afterwards would find none of these.
 func TestFilterIsNotStarved(t *testing.T) {
 	t.Parallel()
 
@@ -33,7 +33,7 @@ func TestFilterIsNotStarved(t *testing.T) {
 	}
 }
 
-// V27: the transaction that writes compares no vectors; what ranks its rows was found before, with one pass over them.
+// V27: the transaction that writes compares no vectors; the ranking was computed before it, in one pass.
 func TestSemanticReadSearchesBeforeTheTransaction(t *testing.T) {
 	t.Parallel()
 

@@ -15,7 +15,7 @@ import (
 	"alfred/recall"
 )
 
-// searchable is a bundle on a database of its own whose rows have vectors.
+// searchable is a bundle on its own database whose rows have embeddings.
 func searchable(t *testing.T) *bundle {
 	t.Helper()
 

@@ -28,8 +28,8 @@ type newer struct {
 	keys   []string
 }
 
-// asSeen refuses to write rows that have changed since the decision's prompt was built.
-func (d *decision) asSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity, found *loaded) error {
+// requireSeen refuses to write rows that have changed since the decision's prompt was built.
+func (d *decision) requireSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity, found *loaded) error {
 	keys, err := d.changedSince(ctx, tx, d.bounds.Seen.Rows[e.Type], found.versions[e.Type])
 	if err != nil || len(keys) == 0 {
 		return err
@@ -39,9 +39,9 @@ func (d *decision) asSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity, foun
 	return fail(CodeStale, "Nothing was written: of these %s, %d changed while you decided. What they are now follows; decide again.", e.Plural, len(keys))
 }
 
-// asShown refuses to overwrite what the decision's prompt did not show. A row named by ref was meant as it was seen,
+// requireShown refuses to overwrite what the decision's prompt did not show. A row named by ref was meant as it was seen,
 // and a value the model never saw must not be replaced.
-func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) error {
+func (d *decision) requireShown(e *domain.Entity, found *loaded, columns []string) error {
 	var keys []string
 	for _, key := range found.keys(e) {
 		shown := d.bounds.Seen.Shown[e.Type][key]
@@ -57,8 +57,8 @@ func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) er
 	return fail(CodeStale, "Nothing was written: you have not seen what would be changed of %d of these %s. What they are follows; decide again.", len(keys), e.Plural)
 }
 
-// askAnew asks the user again about rows that changed after the question.
-func (d *decision) askAnew(ctx context.Context, tx pgx.Tx, s *step, found *loaded) error {
+// askAgain asks the user again about rows that changed after the question.
+func (d *decision) askAgain(ctx context.Context, tx pgx.Tx, s *step, found *loaded) error {
 	keys, err := d.changedSince(ctx, tx, s.versions, found.versions[s.entity.Type])
 	if err != nil || len(keys) == 0 {
 		return err

@@ -9,7 +9,7 @@ import (
 	"alfred/crud"
 )
 
-// version is a stored row's, as a prompt's maker reads it.
+// version is a stored row's version, as read for a prompt.
 func (b *bundle) version(table, name string) (key, version string) {
 	b.t.Helper()
 
@@ -18,8 +18,8 @@ func (b *bundle) version(table, name string) (key, version string) {
 	return found[0], found[1]
 }
 
-// K03: what somebody else wrote to a row after the model saw it is not written over: the model is shown what there is
-// now, and decides again.
+// K03: what somebody else wrote to a row after the model saw it is not overwritten: the model is shown the current
+// state, and decides again.
 func TestK03RowsChangedSinceTheyWereSeen(t *testing.T) {
 	t.Parallel()
 
@@ -48,8 +48,8 @@ func TestK03RowsChangedSinceTheyWereSeen(t *testing.T) {
 	b.ok("write", crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`)
 }
 
-// What the decision itself writes, by a trigger too, is nobody else's.
-func TestK03OwnWritesAreNobodyElses(t *testing.T) {
+// What the decision itself writes, also through a trigger, does not count as somebody else's change.
+func TestK03OwnWritesDoNotCount(t *testing.T) {
 	t.Parallel()
 
 	b := setupAlone(t)
@@ -63,7 +63,7 @@ func TestK03OwnWritesAreNobodyElses(t *testing.T) {
 	require.Equal(t, "3", query[string](b, `SELECT quantity::text FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
 }
 
-// approve carries out what the user said yes to.
+// approve carries out what the user agreed to.
 func (b *bundle) approve(asked *crud.Approval) crud.Outcome {
 	b.t.Helper()
 
@@ -75,7 +75,7 @@ func (b *bundle) approve(asked *crud.Approval) crud.Outcome {
 	return outcome
 }
 
-// What the user agreed to is what was there when the question was asked.
+// The user agreed to the state at the time of the question.
 func TestK03ApprovedRowsThatChanged(t *testing.T) {
 	t.Parallel()
 

@@ -15,7 +15,7 @@ import (
 	"alfred/pg"
 )
 
-// statements counts what a connection is asked.
+// statements counts a connection's statements.
 type statements struct{ n atomic.Int64 }
 
 func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
@@ -26,8 +26,7 @@ func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.Tra
 
 func (*statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// TestStatementsDoNotGrowWithRows holds every tool to a number of statements that
-// is the same for one row and for many.
+// TestStatementsDoNotGrowWithRows checks that every tool needs as many statements for many rows as for one.
 func TestStatementsDoNotGrowWithRows(t *testing.T) {
 	t.Parallel()
 
@@ -64,7 +63,7 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 		return "[" + strings.Join(items, ", ") + "]"
 	}
 	refs := b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": `+list(`{"name": "beet #"}`, 9)+`}`).Refs
-	const most = 30 // savepoints and role switches included
+	const most = 30 // including savepoints and role switches
 
 	for name, one := range map[string]struct {
 		stepType string
@@ -94,7 +93,7 @@ func TestStatementsDoNotGrowWithRows(t *testing.T) {
 			return call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "in", "value": ["`+refs+`"]}], "data": {"notes": "x"}}`)
 		}},
 	} {
-		count(one.stepType, one.call(1)) // warms up what a first sight of a row costs
+		count(one.stepType, one.call(1)) // exclude the cost of seeing a row for the first time
 		few, many := count(one.stepType, one.call(2)), count(one.stepType, one.call(9))
 		require.LessOrEqual(t, many, int64(most), name)
 		require.InDelta(t, few, many, 2, name)

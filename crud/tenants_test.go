@@ -24,11 +24,10 @@ import (
 	"alfred/recall"
 )
 
-// secret stands in every text that Ada has, and in no answer to Bob.
+// secret is in every text of Ada's, and in no answer to Bob.
 const secret = "zanzibar"
 
-// estate is a session of Bob's and what Ada has, by the names that probes use; the
-// same names stand for nothing in none.
+// estate is a session of Bob's and Ada's data, by the names that probes use; in none, the same names refer to nothing.
 type estate struct {
 	*bundle
 
@@ -38,9 +37,8 @@ type estate struct {
 	asked        int    // how often for names
 }
 
-// newEstate gives Ada a row in every table, a session with a ref to each and a
-// draft, and a turn that can be recalled. Bob's registry is as bad as it could ever
-// get: it has refs to Ada's rows.
+// newEstate gives Ada a row in every table, a session with a ref to each and a draft, and a turn that can be recalled.
+// Bob's registry is as corrupt as could be: it contains refs to Ada's rows.
 func newEstate(t *testing.T) *estate {
 	t.Helper()
 
@@ -84,8 +82,7 @@ func newEstate(t *testing.T) *estate {
 	return e
 }
 
-// nameRows names what Ada has, and refs to it: those of her own session, and those
-// that stand in Bob's.
+// nameRows names Ada's data and the refs to it: those of her own session, and those in Bob's.
 func (e *estate) nameRows(session uuid.UUID) {
 	e.t.Helper()
 
@@ -116,7 +113,7 @@ func (e *estate) nameRows(session uuid.UUID) {
 	}
 }
 
-// hash is one over all that is a user's.
+// hash is a hash over everything that belongs to a user.
 func (b *bundle) hash(user uuid.UUID) string {
 	parts := []string{}
 	for _, kind := range b.kit.Entities {
@@ -134,18 +131,18 @@ func (b *bundle) hash(user uuid.UUID) string {
 	return query[string](b, `SELECT md5(string_agg(line, ' ' ORDER BY line)) FROM (`+strings.Join(parts, " UNION ALL ")+`) AS all_of_it`, user)
 }
 
-// attempt is one thing that Bob does; names in braces stand for something of Ada's.
+// attempt is one thing that Bob tries; names in braces stand for something of Ada's.
 type attempt struct {
 	step, tool, args string
 }
 
 var (
 	placeholder = regexp.MustCompile(`\{(id|ref|her|own|draft|user)\b`)
-	// lent are the numbers of refs to Ada's things and of those to nothing.
+	// lent matches the numbers of refs to Ada's things and to nothing.
 	lent = regexp.MustCompile(`_(55|56|77|78)\b`)
 )
 
-// try does it on a savepoint and returns all that Bob hears and has afterwards.
+// try runs an attempt in a savepoint and returns everything that Bob hears and has afterwards.
 func (e *estate) try(a attempt, names map[string]string) string {
 	e.t.Helper()
 
@@ -171,7 +168,7 @@ func (e *estate) try(a attempt, names map[string]string) string {
 	return lent.ReplaceAllString(heard, "_n")
 }
 
-// hear does it and returns the answer.
+// hear runs an attempt and returns the answer.
 func (b *bundle) hear(a attempt) string {
 	b.t.Helper()
 
@@ -204,9 +201,9 @@ func (b *bundle) hear(a attempt) string {
 	return strings.Join(notices, "\n")
 }
 
-// Whatever of Ada's a model names for Bob, in whatever tool and place, it reads and
-// changes nothing of it, and hears what it hears of things that do not exist.
-// TENANTS=all names each thing in each place in every way, not in one of them.
+// Whatever of Ada's a model names for Bob, in any tool and place, it neither reads nor changes, and gets the same
+// answer as for things that do not exist. TENANTS=all names each thing in each place in every way, instead of only one
+// of them.
 func TestNoToolLeadsToAnotherUser(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -215,7 +212,7 @@ func TestNoToolLeadsToAnotherUser(t *testing.T) {
 	e.tryAll(e.attempts())
 }
 
-// Row-level security is not the only wall: with every policy taken away the statements themselves name the owner.
+// Row-level security is not the only protection: without any policy, the statements themselves still filter by owner.
 func TestNoToolLeadsToAnotherUserWithoutPolicies(t *testing.T) {
 	t.Parallel()
 
@@ -237,7 +234,7 @@ func TestNoToolLeadsToAnotherUserWithoutPolicies(t *testing.T) {
 	}
 }
 
-// tryAll compares what is heard of Ada's things with what is heard of nothing.
+// tryAll compares the answers about Ada's things with those about nothing.
 func (e *estate) tryAll(all []attempt) {
 	t := e.t
 	t.Helper()
@@ -245,7 +242,7 @@ func (e *estate) tryAll(all []attempt) {
 	tried := map[string]int{}
 	for _, a := range all {
 		heard := e.try(a, e.theirs)
-		if placeholder.MatchString(a.args) && a.tool != crud.ToolRecall { // an id's letters may find rows of Bob's
+		if placeholder.MatchString(a.args) && a.tool != crud.ToolRecall { // an id's letters may match rows of Bob's
 			require.Equal(t, e.try(a, e.none), heard, "%s: %s", a.tool, a.args)
 		}
 		tried[a.tool]++
@@ -261,7 +258,7 @@ func (e *estate) tryAll(all []attempt) {
 	require.GreaterOrEqual(t, len(all), 500)
 }
 
-// attempts are the probes of every tool, over every table, operator and foreign key.
+// attempts probe every tool with every table, operator and foreign key.
 func (e *estate) attempts() []attempt {
 	all := e.freeAttempts()
 	for _, kind := range e.kit.Entities {
@@ -295,8 +292,7 @@ var minimal = map[string]string{
 	"meal_plans": `"date": "2026-12-01", "meal_type": "dinner"`, "tasks": `"title": "Mine"`, "preferences": `"allergies": ["nuts"]`, "cooking_log": `"rating": 5`,
 }
 
-// names are the ways to name a row of a table that is not Bob's: all three, or in
-// the short form of the test the next one.
+// names are the ways to name somebody else's row of a table: all three or, in the short form of the test, the next one.
 func (e *estate) names(table string) []string {
 	if table == "ingredients" {
 		return nil // everybody's
@@ -310,8 +306,7 @@ func (e *estate) names(table string) []string {
 	return all[e.asked%len(all) : e.asked%len(all)+1]
 }
 
-// filters name rows by key, by every column that points at another row, by the
-// texts in them, by their meaning and by their owner.
+// filters name rows by key, by every reference, by their texts, by meaning and by owner.
 func (e *estate) filters(kind *domain.Entity) []string {
 	list := []string{
 		`{"field": "user_id", "op": "=", "value": "{user}"}`,
@@ -337,8 +332,7 @@ func (e *estate) filters(kind *domain.Entity) []string {
 	return list
 }
 
-// payloads put what is Ada's into rows of Bob's: as what they point at, as their
-// key, as their owner, as their children, saved, drafted and changed.
+// payloads put Ada's rows into Bob's: as references, keys, owners or children, when saving, drafting and changing.
 func (e *estate) payloads(kind *domain.Entity) []attempt {
 	table := kind.Table
 	places := []string{`"user_id": "{user}"`, `"id": "{id ` + table + `}"`, `"id": "{ref ` + table + `}"`}
@@ -423,5 +417,5 @@ func (e *estate) freeAttempts() []attempt {
 	return all
 }
 
-// crossSchema are tables that no model has, by a column that would name Ada in them.
+// crossSchema are tables outside any model's reach, with a column that would identify Ada.
 var crossSchema = map[string]string{"alfred.sessions": "user_id", "turns": "user_id", "api_keys": "user_id", "users": "id", "pg_catalog.pg_authid": "oid"}

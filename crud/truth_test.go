@@ -89,7 +89,7 @@ func TestV09ARangeOfRefsIsAFilter(t *testing.T) {
 	require.Equal(t, []string{"recipe_1", "recipe_2"}, result.Refs)
 }
 
-func TestV11AllFaultsOfADecisionAreToldAtOnceAndPlainOnesPutRight(t *testing.T) {
+func TestV11AllFaultsOfADecisionAreReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	message := b.refused("write", crud.ToolCreate, `{"table": "tasks", "data": [{"due_date": "soon", "completed": "perhaps"}, {"title": "x", "due_date": "never"}]}`, crud.CodeBadValue)
@@ -105,7 +105,7 @@ func TestV11AllFaultsOfADecisionAreToldAtOnceAndPlainOnesPutRight(t *testing.T) 
 	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": "{\"title\": \"call\"}"}`)
 }
 
-func TestV15ARefIsNoText(t *testing.T) {
+func TestV15RefsAreNotText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.ok("read", crud.ToolRead, `{"table": "recipes"}`)

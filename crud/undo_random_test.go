@@ -15,7 +15,7 @@ import (
 	"alfred/internal/testfactory"
 )
 
-// conversations is how many random conversations are held: a few, or as many as ALFRED_UNDO_CONVERSATIONS says.
+// conversations is how many random conversations to hold: a few, or ALFRED_UNDO_CONVERSATIONS.
 func conversations(t *testing.T) int {
 	t.Helper()
 	if n, err := strconv.Atoi(os.Getenv("ALFRED_UNDO_CONVERSATIONS")); err == nil {
@@ -28,8 +28,8 @@ func conversations(t *testing.T) int {
 	return 8
 }
 
-// Random conversations with random undos: an undo and its undo leave the rows as they were, one that is refused changes
-// nothing, and taken back one by one from the last, everything is as it was at the start.
+// Random conversations with random undos: an undo and its own undo leave the rows unchanged, a refused one changes
+// nothing, and undoing everything from the last turn back restores the initial state.
 func TestRandomUndos(t *testing.T) {
 	t.Parallel()
 	done, refused, tx := 0, 0, dbtest.Tx(t)
@@ -52,13 +52,13 @@ type randomTalk struct {
 	*bundle
 
 	r             *rand.Rand
-	turns         []uuid.UUID // that wrote, undos too
+	turns         []uuid.UUID // that wrote, including undos
 	done, refused int
 }
 
 func (c *randomTalk) pick(list ...string) string { return list[c.r.IntN(len(list))] }
 
-// refs are the live refs of a type.
+// refs returns the live refs of a type.
 func (c *randomTalk) refs(entityType string) []string {
 	return query[[]string](c.bundle, `SELECT coalesce(array_agg(ref ORDER BY ref), '{}') FROM entity_refs
 		WHERE session_id = $1 AND entity_type = $2 AND state IN ('stored', 'promoted') AND action <> 'linked'`, c.scope.SessionID, entityType)
@@ -77,7 +77,7 @@ func (c *randomTalk) step() {
 		if c.r.IntN(2) == 0 {
 			calls = append(calls, c.write())
 		}
-		c.decide("write", calls...) // one that fails has written nothing
+		c.decide("write", calls...) // a failed one has written nothing
 		c.scope.Call++
 	}
 	if c.undoable() != "" {

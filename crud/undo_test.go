@@ -11,7 +11,7 @@ import (
 	"alfred/db"
 )
 
-// state is all rows of the user, but for what the database sets by itself.
+// state is all rows of the user, except for what the database sets by itself.
 func (b *bundle) state() string {
 	b.t.Helper()
 
@@ -24,7 +24,7 @@ func (b *bundle) state() string {
 		UNION ALL SELECT 'prefs', to_jsonb(r) - 'updated_at' FROM kitchen.preferences AS r WHERE user_id = $1) AS x`, b.scope.UserID)
 }
 
-// undo takes a turn back in a turn of its own.
+// undo undoes a turn, in a new turn.
 func (b *bundle) undo(turn uuid.UUID, number int) crud.Outcome {
 	b.t.Helper()
 
@@ -60,7 +60,7 @@ type turnDone struct {
 	before string
 }
 
-// Every write of a conversation can be taken back, the last first, and then all of it again by undoing the undos.
+// Every write of a conversation can be undone, last first, and then everything again by undoing the undos.
 func TestUndoBackwards(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
@@ -110,7 +110,7 @@ func TestUndoBackwards(t *testing.T) {
 	}
 }
 
-// A turn is not taken back over what others have done: nothing happens then, and the row and who changed it are named.
+// A turn is not undone over others' changes: then nothing happens, and the row and who changed it are named.
 func TestUndoRefuses(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
@@ -157,7 +157,7 @@ func TestUndoRefuses(t *testing.T) {
 	require.Contains(t, refused(b.scope.TurnID, b.scope.Turn-1), "no longer kept")
 }
 
-// Two decisions of a turn wrote one row, which a later turn changed, and that was taken back.
+// Two decisions of a turn wrote the same row, which a later turn changed and then undid.
 func TestUndoOfTwoDecisionsOnOneRow(t *testing.T) {
 	t.Parallel()
 	b := setupAlone(t)
@@ -177,7 +177,7 @@ func TestUndoOfTwoDecisionsOnOneRow(t *testing.T) {
 	require.JSONEq(t, start, b.state())
 }
 
-// Schema changes: a new column is no change, one that is gone is named.
+// Schema changes: a new column does not count, a dropped one is named.
 func TestUndoAfterASchemaChange(t *testing.T) {
 	t.Parallel()
 	b := setupApart(t)

@@ -15,8 +15,8 @@ import (
 	"alfred/internal/testfactory"
 )
 
-// quay is somebody's tables, of which nothing is altered: keys of several columns, rows that go or let go with others,
-// numbers that the database gives, a rule in a trigger, tables that the declaration does not name, functions.
+// quay is somebody's unaltered tables: composite keys, cascading and nulling foreign keys, generated numbers, a rule in
+// a trigger, undeclared tables, functions.
 const quay = `
 CREATE SCHEMA quay;
 CREATE TABLE quay.members (id integer PRIMARY KEY, name text NOT NULL);
@@ -88,7 +88,7 @@ func setupQuay(t *testing.T) *bundle {
 	return setupOn(t, tx, ada, d)
 }
 
-// afloat is all there is in the quay, whosever it is.
+// afloat is everything in the quay, whoever owns it.
 func (b *bundle) afloat() string {
 	b.t.Helper()
 
@@ -113,8 +113,8 @@ func (b *bundle) named(entityType, label string) string {
 	return query[string](b, `SELECT ref FROM entity_refs WHERE session_id = $1 AND entity_type = $2 AND label LIKE $3`, b.scope.SessionID, entityType, label)
 }
 
-// Behind views, with keys of several columns, with rows that go along and rows that let go: what was done is taken back to
-// the letter, columns that the assistant may not set included, and that again.
+// Behind views, with composite keys, cascades and cleared references: an undo restores everything exactly, including
+// columns that the assistant may not set, and so does undoing the undo.
 func TestUndoBehindViews(t *testing.T) {
 	t.Parallel()
 
@@ -170,7 +170,7 @@ func TestUndoBehindViews(t *testing.T) {
 	}
 }
 
-// agreed takes a turn back with what the user has agreed to.
+// agreed undoes a turn with the user's approval.
 func (b *bundle) agreed(turn uuid.UUID, number int) {
 	b.t.Helper()
 
@@ -183,8 +183,8 @@ func (b *bundle) agreed(turn uuid.UUID, number int) {
 	require.NoError(b.t, db.New().TurnUndone(b.t.Context(), b.tx, &db.TurnUndoneParams{TurnID: turn, UndoneBy: b.scope.TurnID}))
 }
 
-// What the declaration does not let the assistant do is asked for, and is done only then.
-func TestUndoAsksForWhatIsNotAllowed(t *testing.T) {
+// What the declaration forbids the assistant requires approval, and is only done with it.
+func TestUndoAsksForApproval(t *testing.T) {
 	t.Parallel()
 	b := setupQuay(t)
 	b.read("keys")
@@ -204,8 +204,8 @@ func TestUndoAsksForWhatIsNotAllowed(t *testing.T) {
 	require.Equal(t, before, b.afloat())
 }
 
-// Rows of a table that the declaration does not name go with a row: that is said when it is done, and the turn is not taken back.
-func TestUndoKnowsOfCascadesThatNobodyDeclared(t *testing.T) {
+// Deleting a row also deletes rows of an undeclared table: this is said at the time, and the turn cannot be undone.
+func TestUndoRefusesUndeclaredCascades(t *testing.T) {
 	t.Parallel()
 	b := setupQuay(t)
 	b.read("keys")
@@ -220,8 +220,8 @@ func TestUndoKnowsOfCascadesThatNobodyDeclared(t *testing.T) {
 	require.Equal(t, after, b.afloat())
 }
 
-// An operation is taken back by the one that it names, which the user agrees to, and only while all rows that it reached are
-// as it left them; one that names none says so at once.
+// An operation is undone by its declared inverse, with the user's approval, and only while all rows it affected are as
+// it left them; an operation without one says so at once.
 func TestUndoOfOperations(t *testing.T) {
 	t.Parallel()
 	b := setupQuay(t)
@@ -257,8 +257,8 @@ func TestUndoOfOperations(t *testing.T) {
 	require.Contains(t, asked.Approval.Text, "Sink all cannot be taken back.")
 }
 
-// Where a trigger makes something else of a row that comes back, an undo would not be one.
-func TestUndoThatATriggerWouldSpoil(t *testing.T) {
+// If a trigger alters a restored row, the undo fails.
+func TestUndoFailsIfATriggerAltersRows(t *testing.T) {
 	t.Parallel()
 	b := setupQuay(t)
 	b.exec(`ALTER TABLE quay.trips DISABLE TRIGGER calm; UPDATE quay.trips SET note = ' far ' WHERE note = 'far'; ALTER TABLE quay.trips ENABLE TRIGGER calm`)

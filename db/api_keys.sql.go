@@ -135,7 +135,7 @@ UPDATE api_keys SET last_used_at = clock_timestamp()
 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')
 `
 
-// ApiKeyTouch writes once a minute at most, so that a busy key costs no write per request.
+// ApiKeyTouch writes at most once a minute, so that a busy key does not cost a write per request.
 func (q *Queries) ApiKeyTouch(ctx context.Context, db DBTX, id uuid.UUID) error {
 	_, err := db.Exec(ctx, ApiKeyTouch, id)
 	return err

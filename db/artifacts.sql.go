@@ -38,7 +38,7 @@ type ArtifactGetRow struct {
 	Content    json.RawMessage
 }
 
-// ArtifactGet is one version of a draft, the newest unless one is named.
+// ArtifactGet returns one version of a draft, the newest if none is given.
 func (q *Queries) ArtifactGet(ctx context.Context, db DBTX, arg *ArtifactGetParams) (*ArtifactGetRow, error) {
 	row := db.QueryRow(ctx, ArtifactGet, arg.SessionID, arg.Ref, arg.Version)
 	var i ArtifactGetRow
@@ -70,7 +70,7 @@ type ArtifactInsertParams struct {
 	Contents   []json.RawMessage
 }
 
-// ArtifactInsert adds the next version of each; refs and contents go in pairs.
+// ArtifactInsert adds the next version of each; refs and contents are parallel.
 func (q *Queries) ArtifactInsert(ctx context.Context, db DBTX, arg *ArtifactInsertParams) error {
 	_, err := db.Exec(ctx, ArtifactInsert,
 		arg.SessionID,
@@ -103,7 +103,7 @@ type ArtifactListNewestRow struct {
 	Content json.RawMessage
 }
 
-// ArtifactListNewest returns the newest content of drafts, and of what was saved in the given turn.
+// ArtifactListNewest returns the newest content of drafts, and of drafts saved in the given turn.
 func (q *Queries) ArtifactListNewest(ctx context.Context, db DBTX, arg *ArtifactListNewestParams) ([]*ArtifactListNewestRow, error) {
 	rows, err := db.Query(ctx, ArtifactListNewest, arg.SessionID, arg.Refs, arg.TurnNumber)
 	if err != nil {
@@ -143,7 +143,7 @@ type ArtifactListPendingRow struct {
 	Version int32
 }
 
-// ArtifactListPending is the newest content of every draft of a session.
+// ArtifactListPending returns the newest content of every draft in a session.
 func (q *Queries) ArtifactListPending(ctx context.Context, db DBTX, sessionID uuid.UUID) ([]*ArtifactListPendingRow, error) {
 	rows, err := db.Query(ctx, ArtifactListPending, sessionID)
 	if err != nil {
@@ -178,7 +178,7 @@ type ArtifactNewestRow struct {
 	Version int32
 }
 
-// ArtifactNewest is the number of the newest version of each draft.
+// ArtifactNewest returns the number of each draft's newest version.
 func (q *Queries) ArtifactNewest(ctx context.Context, db DBTX, arg *ArtifactNewestParams) ([]*ArtifactNewestRow, error) {
 	rows, err := db.Query(ctx, ArtifactNewest, arg.SessionID, arg.Refs)
 	if err != nil {
@@ -220,7 +220,7 @@ type ArtifactVersionsRow struct {
 	CreatedAt  time.Time
 }
 
-// ArtifactVersions are a draft's versions, newest first. What no step made is the user's own.
+// ArtifactVersions lists a draft's versions, newest first. A version without a step is the user's own.
 func (q *Queries) ArtifactVersions(ctx context.Context, db DBTX, arg *ArtifactVersionsParams) ([]*ArtifactVersionsRow, error) {
 	rows, err := db.Query(ctx, ArtifactVersions, arg.SessionID, arg.Ref, arg.PageSize)
 	if err != nil {

@@ -26,7 +26,7 @@ type ConstraintEndParams struct {
 	Ids        []uuid.UUID
 }
 
-// ConstraintEnd ends constraints in force; replaced_by names what took their place.
+// ConstraintEnd ends constraints in force; replaced_by names their replacement.
 func (q *Queries) ConstraintEnd(ctx context.Context, db DBTX, arg *ConstraintEndParams) ([]uuid.UUID, error) {
 	rows, err := db.Query(ctx, ConstraintEnd,
 		arg.TurnNumber,
@@ -69,7 +69,7 @@ type ConstraintInsertParams struct {
 	ExpiresAt  *time.Time
 }
 
-// ConstraintInsert stores what the user asked to hold.
+// ConstraintInsert stores a constraint stated by the user.
 func (q *Queries) ConstraintInsert(ctx context.Context, db DBTX, arg *ConstraintInsertParams) (uuid.UUID, error) {
 	row := db.QueryRow(ctx, ConstraintInsert,
 		arg.UserID,
@@ -110,7 +110,7 @@ type ConstraintListInForceRow struct {
 	SessionID  uuid.UUID
 }
 
-// ConstraintListInForce is what holds at a moment: the session's own and the user's lasting ones.
+// ConstraintListInForce lists what holds at a moment: the session's own constraints and the user's lasting ones.
 func (q *Queries) ConstraintListInForce(ctx context.Context, db DBTX, arg *ConstraintListInForceParams) ([]*ConstraintListInForceRow, error) {
 	rows, err := db.Query(ctx, ConstraintListInForce, arg.SessionID, arg.UserID, arg.At)
 	if err != nil {
@@ -216,7 +216,7 @@ type ConstraintPageRow struct {
 	InForce    bool
 }
 
-// ConstraintPage pages through what was asked for in a session, and what its user asked for to last, ended ones included, oldest first.
+// ConstraintPage pages through a session's constraints and its user's lasting ones, ended ones included, oldest first.
 func (q *Queries) ConstraintPage(ctx context.Context, db DBTX, arg *ConstraintPageParams) ([]*ConstraintPageRow, error) {
 	rows, err := db.Query(ctx, ConstraintPage,
 		arg.SessionID,

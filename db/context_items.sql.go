@@ -72,7 +72,7 @@ type ContextItemSumTurnRow struct {
 	Refs    []string
 }
 
-// ContextItemSumTurn is what the prompts of a turn held: by call, section and reason, in the order of the calls.
+// ContextItemSumTurn totals what a turn's prompts contained: by call, section and reason, in call order.
 func (q *Queries) ContextItemSumTurn(ctx context.Context, db DBTX, turnID *uuid.UUID) ([]*ContextItemSumTurnRow, error) {
 	rows, err := db.Query(ctx, ContextItemSumTurn, turnID)
 	if err != nil {

@@ -27,7 +27,7 @@ type DecisionInsertParams struct {
 	Actor      string
 }
 
-// DecisionInsert logs decisions of one kind about refs, which go in pairs with reasons.
+// DecisionInsert logs decisions of one kind about refs; refs and reasons are parallel.
 func (q *Queries) DecisionInsert(ctx context.Context, db DBTX, arg *DecisionInsertParams) error {
 	_, err := db.Exec(ctx, DecisionInsert,
 		arg.SessionID,
@@ -54,7 +54,7 @@ type DecisionInsertClearAllParams struct {
 	Actor      string
 }
 
-// DecisionInsertClearAll logs a fresh start, which is about no ref.
+// DecisionInsertClearAll logs a fresh start, which concerns no ref.
 func (q *Queries) DecisionInsertClearAll(ctx context.Context, db DBTX, arg *DecisionInsertClearAllParams) error {
 	_, err := db.Exec(ctx, DecisionInsertClearAll,
 		arg.SessionID,
@@ -89,7 +89,7 @@ type DecisionListRecentRow struct {
 	Actor      string
 }
 
-// DecisionListRecent is the decision log up to a turn, newest first.
+// DecisionListRecent returns the decision log up to a turn, newest first.
 func (q *Queries) DecisionListRecent(ctx context.Context, db DBTX, arg *DecisionListRecentParams) ([]*DecisionListRecentRow, error) {
 	rows, err := db.Query(ctx, DecisionListRecent, arg.SessionID, arg.TurnNumber, arg.Lim)
 	if err != nil {

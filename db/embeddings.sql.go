@@ -31,7 +31,7 @@ type EmbeddingChangedRowsRow struct {
 	EntityID   string
 }
 
-// EmbeddingChangedRows are the rows that a turn wrote, its UI changes included.
+// EmbeddingChangedRows returns the rows that a turn wrote, including its UI changes.
 func (q *Queries) EmbeddingChangedRows(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*EmbeddingChangedRowsRow, error) {
 	rows, err := db.Query(ctx, EmbeddingChangedRows, turnID)
 	if err != nil {
@@ -67,7 +67,7 @@ type EmbeddingCountRow struct {
 	Turns   int64
 }
 
-// EmbeddingCount is how many vectors a model has, and how many turns should have one.
+// EmbeddingCount counts a model's embeddings, and the turns that should have one.
 func (q *Queries) EmbeddingCount(ctx context.Context, db DBTX, arg *EmbeddingCountParams) (*EmbeddingCountRow, error) {
 	row := db.QueryRow(ctx, EmbeddingCount, arg.Model, arg.Dimensions)
 	var i EmbeddingCountRow
@@ -87,7 +87,7 @@ type EmbeddingDeleteParams struct {
 	UserID    *uuid.UUID
 }
 
-// EmbeddingDelete drops the vectors of rows; one user's alone, if one is named.
+// EmbeddingDelete deletes the embeddings of rows; only one user's, if a user is given.
 func (q *Queries) EmbeddingDelete(ctx context.Context, db DBTX, arg *EmbeddingDeleteParams) error {
 	_, err := db.Exec(ctx, EmbeddingDelete, arg.OwnerKind, arg.OwnerIds, arg.UserID)
 	return err
@@ -111,7 +111,7 @@ type EmbeddingHashesRow struct {
 	ContentHash []byte
 }
 
-// EmbeddingHashes are the hashes of the texts that have vectors, with whose they are; "" for what all share.
+// EmbeddingHashes returns the text hashes of stored embeddings with their owners; "" for shared ones.
 func (q *Queries) EmbeddingHashes(ctx context.Context, db DBTX, arg *EmbeddingHashesParams) ([]*EmbeddingHashesRow, error) {
 	rows, err := db.Query(ctx, EmbeddingHashes,
 		arg.OwnerKind,
@@ -146,7 +146,7 @@ type EmbeddingModelsRow struct {
 	Dimensions int32
 }
 
-// EmbeddingModels are the models that are complete, the newest first: those whose index stands.
+// EmbeddingModels lists the complete models, newest first: those whose index exists.
 func (q *Queries) EmbeddingModels(ctx context.Context, db DBTX) ([]*EmbeddingModelsRow, error) {
 	rows, err := db.Query(ctx, EmbeddingModels)
 	if err != nil {
@@ -184,7 +184,7 @@ type EmbeddingOthersRow struct {
 	Used       bool
 }
 
-// EmbeddingOthers are the models of before that have vectors; used are those of which one was made within the hour.
+// EmbeddingOthers lists earlier models with embeddings; used marks those with one created within the last hour.
 func (q *Queries) EmbeddingOthers(ctx context.Context, db DBTX, arg *EmbeddingOthersParams) ([]*EmbeddingOthersRow, error) {
 	rows, err := db.Query(ctx, EmbeddingOthers, arg.Model, arg.Dimensions)
 	if err != nil {
@@ -216,7 +216,7 @@ type EmbeddingRetireParams struct {
 	Lim        int32
 }
 
-// EmbeddingRetire deletes some vectors of a model and says how many.
+// EmbeddingRetire deletes some of a model's embeddings and returns how many.
 func (q *Queries) EmbeddingRetire(ctx context.Context, db DBTX, arg *EmbeddingRetireParams) (int64, error) {
 	result, err := db.Exec(ctx, EmbeddingRetire, arg.Model, arg.Dimensions, arg.Lim)
 	if err != nil {
@@ -240,7 +240,7 @@ type EmbeddingTurnRow struct {
 	ResponseSummary string
 }
 
-// EmbeddingTurn is the text by which a turn is found; none before it has succeeded.
+// EmbeddingTurn returns the text by which a turn is found; none before it has succeeded.
 func (q *Queries) EmbeddingTurn(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*EmbeddingTurnRow, error) {
 	rows, err := db.Query(ctx, EmbeddingTurn, turnID)
 	if err != nil {
@@ -293,7 +293,7 @@ type EmbeddingTurnsMissingRow struct {
 	ResponseSummary string
 }
 
-// EmbeddingTurnsMissing are the texts of the oldest turns after one that have no vector.
+// EmbeddingTurnsMissing returns the texts of the oldest turns after a given one that have no embedding.
 func (q *Queries) EmbeddingTurnsMissing(ctx context.Context, db DBTX, arg *EmbeddingTurnsMissingParams) ([]*EmbeddingTurnsMissingRow, error) {
 	rows, err := db.Query(ctx, EmbeddingTurnsMissing,
 		arg.After,
@@ -356,8 +356,8 @@ type EmbeddingUpsertParams struct {
 	Several       bool
 }
 
-// EmbeddingUpsert stores vectors, given as pgvector writes them. Rows that several users may see have one for each; others
-// lose that of an earlier owner.
+// EmbeddingUpsert stores embeddings, given in pgvector's text format. Rows visible to several users have one for each;
+// for other rows, the embedding of an earlier owner is deleted.
 func (q *Queries) EmbeddingUpsert(ctx context.Context, db DBTX, arg *EmbeddingUpsertParams) error {
 	_, err := db.Exec(ctx, EmbeddingUpsert,
 		arg.OwnerKind,
@@ -388,7 +388,7 @@ type EmbeddingUsersParams struct {
 	Lim   int32
 }
 
-// EmbeddingUsers are users in the order of their ids; those alone who have said something since a time, if one is given.
+// EmbeddingUsers lists users by id; if a time is given, only those who have sent a message since.
 func (q *Queries) EmbeddingUsers(ctx context.Context, db DBTX, arg *EmbeddingUsersParams) ([]uuid.UUID, error) {
 	rows, err := db.Query(ctx, EmbeddingUsers, arg.After, arg.Since, arg.Lim)
 	if err != nil {

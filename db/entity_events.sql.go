@@ -33,7 +33,8 @@ type EntityEventListUserRow struct {
 	Action     string
 }
 
-// EntityEventListUser returns the rows that the user changed outside the chat before a turn began, each with what last happened to it.
+// EntityEventListUser returns the rows that the user changed outside the chat before a turn began, each with its last
+// event.
 func (q *Queries) EntityEventListUser(ctx context.Context, db DBTX, arg *EntityEventListUserParams) ([]*EntityEventListUserRow, error) {
 	rows, err := db.Query(ctx, EntityEventListUser, arg.SessionID, arg.TurnNumber)
 	if err != nil {
@@ -90,7 +91,8 @@ type EntityEventListWindowRow struct {
 	Action     string
 }
 
-// EntityEventListWindow says which refs each of the turns that ended last before one had to do with, and what last happened to them there.
+// EntityEventListWindow returns the refs touched by each of the last turns that ended before a turn, with each ref's
+// last event there.
 func (q *Queries) EntityEventListWindow(ctx context.Context, db DBTX, arg *EntityEventListWindowParams) ([]*EntityEventListWindowRow, error) {
 	rows, err := db.Query(ctx, EntityEventListWindow,
 		arg.SessionID,

@@ -48,7 +48,7 @@ type EntityListRow struct {
 	Key         string
 }
 
-// EntityList is the registry as the API shows it, tiers counted from the session's last turn.
+// EntityList returns the registry as the API shows it, with tiers as of the session's last turn.
 func (q *Queries) EntityList(ctx context.Context, db DBTX, arg *EntityListParams) ([]*EntityListRow, error) {
 	rows, err := db.Query(ctx, EntityList,
 		arg.SessionID,
@@ -126,7 +126,7 @@ type EntityListAtRow struct {
 	Key         string
 }
 
-// EntityListAt is EntityList as it was when a turn ended.
+// EntityListAt is EntityList as of the end of a turn.
 func (q *Queries) EntityListAt(ctx context.Context, db DBTX, arg *EntityListAtParams) ([]*EntityListAtRow, error) {
 	rows, err := db.Query(ctx, EntityListAt,
 		arg.SessionID,
@@ -193,7 +193,7 @@ type EntityRefClearParams struct {
 	SessionID  uuid.UUID
 }
 
-// EntityRefClear puts everything but drafts out of view and forgets reasons and exclusions.
+// EntityRefClear removes everything but drafts from view and ends retentions and exclusions.
 func (q *Queries) EntityRefClear(ctx context.Context, db DBTX, arg *EntityRefClearParams) (int64, error) {
 	result, err := db.Exec(ctx, EntityRefClear, arg.TurnNumber, arg.Actor, arg.SessionID)
 	if err != nil {
@@ -230,8 +230,8 @@ type EntityRefCountOlderRow struct {
 	Entities   int32
 }
 
-// EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many, and
-// what no tier has at any age: demoted, or known only because other rows point at it. Index-only scans.
+// EntityRefCountOlder counts by type the newest refs that have left the window and therefore have no tier, and the refs
+// that never have one: demoted, or known only because other rows reference them. Index-only scans.
 func (q *Queries) EntityRefCountOlder(ctx context.Context, db DBTX, arg *EntityRefCountOlderParams) ([]*EntityRefCountOlderRow, error) {
 	rows, err := db.Query(ctx, EntityRefCountOlder, arg.SessionID, arg.OldestTurn, arg.MaxRefs)
 	if err != nil {
@@ -287,7 +287,7 @@ type EntityRefEndExclusionsRow struct {
 	Ref       *string
 }
 
-// EntityRefEndExclusions ends the exclusions that came with constraints, in whichever of the user's sessions they are.
+// EntityRefEndExclusions ends the exclusions that came with constraints, in all of the user's sessions.
 func (q *Queries) EntityRefEndExclusions(ctx context.Context, db DBTX, arg *EntityRefEndExclusionsParams) ([]*EntityRefEndExclusionsRow, error) {
 	rows, err := db.Query(ctx, EntityRefEndExclusions,
 		arg.SessionID,
@@ -388,7 +388,7 @@ type EntityRefListActiveRow struct {
 	Tier string
 }
 
-// EntityRefListActive names the refs in a tier as a turn sees them, in display order.
+// EntityRefListActive returns the refs in a tier as of a turn, in display order.
 func (q *Queries) EntityRefListActive(ctx context.Context, db DBTX, arg *EntityRefListActiveParams) ([]*EntityRefListActiveRow, error) {
 	rows, err := db.Query(ctx, EntityRefListActive, arg.SessionID, arg.TurnNumber, arg.TurnsWindow)
 	if err != nil {
@@ -421,7 +421,7 @@ type EntityRefListByKeyParams struct {
 	EntityIds   []string
 }
 
-// EntityRefListByKey returns the refs of rows; types and ids go in pairs.
+// EntityRefListByKey returns the refs of rows; types and ids are parallel.
 func (q *Queries) EntityRefListByKey(ctx context.Context, db DBTX, arg *EntityRefListByKeyParams) ([]*EntityRefs, error) {
 	rows, err := db.Query(ctx, EntityRefListByKey, arg.SessionID, arg.EntityTypes, arg.EntityIds)
 	if err != nil {
@@ -549,7 +549,7 @@ type EntityRefListDraftsParams struct {
 	TurnNumber int32
 }
 
-// EntityRefListDrafts returns content that is not saved, and what was saved in the given turn.
+// EntityRefListDrafts returns unsaved drafts, and drafts saved in the given turn.
 func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityRefListDraftsParams) ([]*EntityRefs, error) {
 	rows, err := db.Query(ctx, EntityRefListDrafts, arg.SessionID, arg.TurnNumber)
 	if err != nil {
@@ -665,9 +665,10 @@ type EntityRefListInViewRow struct {
 	Tier               string
 }
 
-// EntityRefListInView returns what a prompt may name, with the tier that entities_at gives it as of a turn, in display order: the refs in a
-// tier, those of the given names, keys and labels, and the newest of those that have left the window. Each part is an index range, and
-// each ref is looked up by its key: a plan kept for any LIMIT takes the names for a tenth of the session, and would read all of it.
+// EntityRefListInView returns what a prompt may name, with the tier that entities_at assigns as of a turn, in display
+// order: the refs in a tier, those with the given names, keys and labels, and the newest that have left the window.
+// Each part is an index range, and each ref is looked up by key: a generic plan for an unknown LIMIT would estimate the
+// names at a tenth of the session, and read all of it.
 func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityRefListInViewParams) ([]*EntityRefListInViewRow, error) {
 	rows, err := db.Query(ctx, EntityRefListInView,
 		arg.SessionID,
@@ -743,7 +744,7 @@ type EntityRefListWordsRow struct {
 	LabelIsPlaceholder bool
 }
 
-// EntityRefListWords returns what words of a text mean in a session: refs by their names, and rows by their keys among the given types.
+// EntityRefListWords returns what words of a text mean in a session: refs by name, and rows of the given types by key.
 func (q *Queries) EntityRefListWords(ctx context.Context, db DBTX, arg *EntityRefListWordsParams) ([]*EntityRefListWordsRow, error) {
 	rows, err := db.Query(ctx, EntityRefListWords,
 		arg.SessionID,
@@ -779,8 +780,8 @@ const EntityRefLock = `-- name: EntityRefLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended($1::text, 0))
 `
 
-// EntityRefLock makes writers of one session's registry wait for each other until their transactions end, so
-// that two of them neither mint two refs for one row nor lock rows in different orders.
+// EntityRefLock serializes writers of one session's registry until their transactions end, so that two of them neither
+// mint two refs for one row nor lock rows in different orders.
 func (q *Queries) EntityRefLock(ctx context.Context, db DBTX, lockName string) error {
 	_, err := db.Exec(ctx, EntityRefLock, lockName)
 	return err
@@ -812,7 +813,8 @@ type EntityRefSuggestRow struct {
 	State              RefState
 }
 
-// EntityRefSuggest returns what a model may have meant by a ref that does not resolve: the refs of each type touched last.
+// EntityRefSuggest returns what a model may have meant by a ref that does not resolve: the most recently touched refs
+// of each type.
 func (q *Queries) EntityRefSuggest(ctx context.Context, db DBTX, arg *EntityRefSuggestParams) ([]*EntityRefSuggestRow, error) {
 	rows, err := db.Query(ctx, EntityRefSuggest, arg.EntityTypes, arg.SessionID)
 	if err != nil {
@@ -854,7 +856,7 @@ type EntityRefVersionsRow struct {
 	RowVersion string
 }
 
-// EntityRefVersions are the rows that a session knows, with the versions in which it has seen them.
+// EntityRefVersions returns the rows that a session knows, with the versions it has seen.
 func (q *Queries) EntityRefVersions(ctx context.Context, db DBTX, sessionID uuid.UUID) ([]*EntityRefVersionsRow, error) {
 	rows, err := db.Query(ctx, EntityRefVersions, sessionID)
 	if err != nil {
@@ -924,7 +926,7 @@ type EntityRefWriteParams struct {
 	Refs       json.RawMessage
 }
 
-// EntityRefWrite stores changed refs and writes the event of each (ref -> action) with the row as it is then.
+// EntityRefWrite stores changed refs and an event for each (ref -> action) with the row's new state.
 func (q *Queries) EntityRefWrite(ctx context.Context, db DBTX, arg *EntityRefWriteParams) error {
 	_, err := db.Exec(ctx, EntityRefWrite,
 		arg.TurnNumber,

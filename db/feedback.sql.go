@@ -49,7 +49,7 @@ type FeedbackSetRow struct {
 	UpdatedAt time.Time
 }
 
-// FeedbackSet keeps what a user thinks of a turn's reply; the last word counts. No row: the user has no such turn.
+// FeedbackSet stores a user's feedback on a turn's reply, replacing any earlier one. No row: the user has no such turn.
 func (q *Queries) FeedbackSet(ctx context.Context, db DBTX, arg *FeedbackSetParams) (*FeedbackSetRow, error) {
 	row := db.QueryRow(ctx, FeedbackSet,
 		arg.Rating,

@@ -17,7 +17,7 @@ const DatabaseReadOnly = `-- name: DatabaseReadOnly :one
 SELECT current_setting('transaction_read_only')::boolean AS read_only
 `
 
-// DatabaseReadOnly: a standby, or one whose transactions only read by default.
+// DatabaseReadOnly reports a standby, or a database whose transactions are read-only by default.
 func (q *Queries) DatabaseReadOnly(ctx context.Context, db DBTX) (bool, error) {
 	row := db.QueryRow(ctx, DatabaseReadOnly)
 	var read_only bool
@@ -51,7 +51,7 @@ type JobHandOffParams struct {
 	Args    json.RawMessage
 }
 
-// JobHandOff is the last statement of a decision that goes on.
+// JobHandOff is the last statement of a decision whose worker continues.
 func (q *Queries) JobHandOff(ctx context.Context, db DBTX, arg *JobHandOffParams) (int64, error) {
 	row := db.QueryRow(ctx, JobHandOff,
 		arg.JobID,
@@ -75,7 +75,7 @@ type JobInsertParams struct {
 	Queue string
 }
 
-// JobInsert wakes nobody: QueueWake does, after the commit.
+// JobInsert does not wake a worker: QueueWake does, after the commit.
 func (q *Queries) JobInsert(ctx context.Context, db DBTX, arg *JobInsertParams) error {
 	_, err := db.Exec(ctx, JobInsert, arg.Kind, arg.Args, arg.Queue)
 	return err
@@ -131,8 +131,8 @@ type JobSupersedeStrayParams struct {
 	Working []int64
 }
 
-// JobSupersedeStray is for the jobs that a worker has fetched without getting them: the connection broke in between.
-// What was fetched that long ago would have arrived.
+// JobSupersedeStray replaces jobs that a worker fetched without receiving them, because the connection broke in
+// between. What was fetched that long ago would have arrived.
 func (q *Queries) JobSupersedeStray(ctx context.Context, db DBTX, arg *JobSupersedeStrayParams) (int32, error) {
 	row := db.QueryRow(ctx, JobSupersedeStray, arg.Client, arg.Working)
 	var superseded int32
@@ -144,8 +144,9 @@ const LoadPlans = `-- name: LoadPlans :exec
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true)
 `
 
-// LoadPlans is for a transaction that reads for a prompt, all of it by keys. Where a partitioned table is among what it asks, Postgres
-// would plan anew each time; and a plan that is kept from when the tables were small must serve when they no longer are.
+// LoadPlans is for a transaction that reads for a prompt, all of it by key. With partitioned tables, Postgres would
+// otherwise plan each query anew; and a plan cached while the tables were small must remain good when they no longer
+// are.
 func (q *Queries) LoadPlans(ctx context.Context, db DBTX) error {
 	_, err := db.Exec(ctx, LoadPlans)
 	return err
@@ -390,7 +391,7 @@ type UsageTodayRow struct {
 	CostUsd float64
 }
 
-// UsageToday is what the session's user has used today.
+// UsageToday returns what the session's user has used today.
 func (q *Queries) UsageToday(ctx context.Context, db DBTX, arg *UsageTodayParams) (*UsageTodayRow, error) {
 	row := db.QueryRow(ctx, UsageToday, arg.SessionID, arg.Until)
 	var i UsageTodayRow

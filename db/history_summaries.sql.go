@@ -28,7 +28,7 @@ type HistorySummaryInsertParams struct {
 	PromptVersion string
 }
 
-// HistorySummaryInsert keeps the first text of a range: compressing it twice is harmless.
+// HistorySummaryInsert keeps the first text for a range: compressing it twice is harmless.
 func (q *Queries) HistorySummaryInsert(ctx context.Context, db DBTX, arg *HistorySummaryInsertParams) error {
 	_, err := db.Exec(ctx, HistorySummaryInsert,
 		arg.SessionID,
@@ -66,8 +66,8 @@ type HistorySummaryListNewestRow struct {
 	Text     string
 }
 
-// HistorySummaryListNewest is the text that stands for the older turns, one row per kind, as of a moment: what is compressed while a
-// turn runs must not change what that turn sees.
+// HistorySummaryListNewest returns the texts that replace older turns, one row per kind, as of a moment: what is
+// compressed while a turn runs must not change what that turn sees.
 func (q *Queries) HistorySummaryListNewest(ctx context.Context, db DBTX, arg *HistorySummaryListNewestParams) ([]*HistorySummaryListNewestRow, error) {
 	rows, err := db.Query(ctx, HistorySummaryListNewest, arg.SessionID, arg.Before, arg.BelowTurn)
 	if err != nil {

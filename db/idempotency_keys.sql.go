@@ -24,8 +24,8 @@ type IdempotencyClaimParams struct {
 	Digest []byte
 }
 
-// IdempotencyClaim takes a key for a request; no row if it is taken. It waits for a request with the same key that is
-// under way.
+// IdempotencyClaim claims a key for a request; no row if it is taken. It waits for a concurrent request with the same
+// key.
 func (q *Queries) IdempotencyClaim(ctx context.Context, db DBTX, arg *IdempotencyClaimParams) (time.Time, error) {
 	row := db.QueryRow(ctx, IdempotencyClaim, arg.UserID, arg.Key, arg.Digest)
 	var created_at time.Time
@@ -37,7 +37,7 @@ const IdempotencyForget = `-- name: IdempotencyForget :exec
 DELETE FROM idempotency_keys WHERE user_id = $1 AND created_at < clock_timestamp() - interval '1 day'
 `
 
-// IdempotencyForget makes room: a key counts for a day.
+// IdempotencyForget deletes expired keys: a key is valid for a day.
 func (q *Queries) IdempotencyForget(ctx context.Context, db DBTX, userID uuid.UUID) error {
 	_, err := db.Exec(ctx, IdempotencyForget, userID)
 	return err
@@ -74,7 +74,7 @@ type IdempotencyKeepParams struct {
 	Key    string
 }
 
-// IdempotencyKeep says what the request has made.
+// IdempotencyKeep records what the request created.
 func (q *Queries) IdempotencyKeep(ctx context.Context, db DBTX, arg *IdempotencyKeepParams) error {
 	_, err := db.Exec(ctx, IdempotencyKeep, arg.Made, arg.UserID, arg.Key)
 	return err

@@ -36,8 +36,8 @@ type LlmCallAnswersRow struct {
 	CachedTokens int32
 }
 
-// LlmCallAnswers are the answers bought for a decision, in the order of its requests. One that
-// was rejected is among them: its decision goes on with the one that mends it.
+// LlmCallAnswers returns the answers bought for a decision, in request order, including rejected ones: their decision
+// continues with the repaired answer.
 func (q *Queries) LlmCallAnswers(ctx context.Context, db DBTX, arg *LlmCallAnswersParams) ([]*LlmCallAnswersRow, error) {
 	rows, err := db.Query(ctx, LlmCallAnswers, arg.TurnID, arg.Position)
 	if err != nil {
@@ -91,7 +91,7 @@ type LlmCallCompressedRow struct {
 	CachedTokens int32
 }
 
-// LlmCallCompressed is an answer bought for the same compression before.
+// LlmCallCompressed returns an answer bought earlier for the same compression.
 func (q *Queries) LlmCallCompressed(ctx context.Context, db DBTX, arg *LlmCallCompressedParams) ([]*LlmCallCompressedRow, error) {
 	rows, err := db.Query(ctx, LlmCallCompressed, arg.SessionID, arg.Request)
 	if err != nil {
@@ -150,7 +150,7 @@ type LlmCallGetRow struct {
 	Response     json.RawMessage
 }
 
-// LlmCallGet is a call with all that was said.
+// LlmCallGet returns a call with its full content.
 func (q *Queries) LlmCallGet(ctx context.Context, db DBTX, id uuid.UUID) (*LlmCallGetRow, error) {
 	row := db.QueryRow(ctx, LlmCallGet, id)
 	var i LlmCallGetRow
@@ -210,7 +210,7 @@ type LlmCallInsertParams struct {
 	TraceID      *string
 }
 
-// LlmCallInsert stores a call; one that is stored already stays.
+// LlmCallInsert stores a call; an existing one is kept.
 func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsertParams) error {
 	_, err := db.Exec(ctx, LlmCallInsert,
 		arg.ID,
@@ -272,7 +272,7 @@ type LlmCallPageTurnRow struct {
 	CreatedAt    time.Time
 }
 
-// LlmCallPageTurn pages through a turn's calls as they were made, without what was said.
+// LlmCallPageTurn pages through a turn's calls in order, without their content.
 func (q *Queries) LlmCallPageTurn(ctx context.Context, db DBTX, arg *LlmCallPageTurnParams) ([]*LlmCallPageTurnRow, error) {
 	rows, err := db.Query(ctx, LlmCallPageTurn, arg.TurnID, arg.AfterID, arg.PageSize)
 	if err != nil {
@@ -322,7 +322,7 @@ type LlmCallTriedParams struct {
 	Position int32
 }
 
-// LlmCallTried is for how many seconds a decision has been tried; 0 when no call has failed yet.
+// LlmCallTried returns how many seconds have passed since a decision's first failed call; 0 if none has failed.
 func (q *Queries) LlmCallTried(ctx context.Context, db DBTX, arg *LlmCallTriedParams) (float64, error) {
 	row := db.QueryRow(ctx, LlmCallTried, arg.TurnID, arg.Position)
 	var seconds float64

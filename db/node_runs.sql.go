@@ -32,7 +32,7 @@ type DecisionKeepParams struct {
 	Goal       *string
 }
 
-// DecisionKeep keeps a decision with its events and says, unless the turn ends with it, which node is next.
+// DecisionKeep stores a decision with its events and, unless the turn ends with it, the next node.
 func (q *Queries) DecisionKeep(ctx context.Context, db DBTX, arg *DecisionKeepParams) error {
 	_, err := db.Exec(ctx, DecisionKeep,
 		arg.TurnID,
@@ -64,7 +64,7 @@ type NodeRunListMadeRow struct {
 	LlmCallID *uuid.UUID
 }
 
-// NodeRunListMade are a turn's decisions with all that they said.
+// NodeRunListMade returns a turn's decisions with their full output.
 func (q *Queries) NodeRunListMade(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*NodeRunListMadeRow, error) {
 	rows, err := db.Query(ctx, NodeRunListMade, turnID)
 	if err != nil {

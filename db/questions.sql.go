@@ -55,7 +55,7 @@ type QuestionExpireParams struct {
 	TurnNumber int32
 }
 
-// QuestionExpire ends an open question that so many later turns left unanswered.
+// QuestionExpire ends an open question that was left unanswered for so many turns.
 func (q *Queries) QuestionExpire(ctx context.Context, db DBTX, arg *QuestionExpireParams) (int64, error) {
 	result, err := db.Exec(ctx, QuestionExpire, arg.SessionID, arg.OpenTurns, arg.TurnNumber)
 	if err != nil {
@@ -77,7 +77,7 @@ type QuestionInsertParams struct {
 	Payload   json.RawMessage
 }
 
-// QuestionInsert asks; supersede the open question first.
+// QuestionInsert asks a question; supersede the open one first.
 func (q *Queries) QuestionInsert(ctx context.Context, db DBTX, arg *QuestionInsertParams) error {
 	_, err := db.Exec(ctx, QuestionInsert,
 		arg.ID,
@@ -116,8 +116,8 @@ type QuestionListTurnRow struct {
 	AskedIntent    string
 }
 
-// QuestionListTurn are the questions that a turn has to do with: the one it asked, the one it answered, the open one. asked_intent is what
-// Understand made of the turn that asked.
+// QuestionListTurn returns a turn's questions: the one it asked, the one it answered, the open one. asked_intent is
+// Understand's intent for the turn that asked.
 func (q *Queries) QuestionListTurn(ctx context.Context, db DBTX, arg *QuestionListTurnParams) ([]*QuestionListTurnRow, error) {
 	rows, err := db.Query(ctx, QuestionListTurn, arg.SessionID, arg.TurnNumber, arg.TurnID)
 	if err != nil {
@@ -159,7 +159,8 @@ WHERE q.session_id = $1 AND q.status = 'open' AND jsonb_array_length(coalesce(q.
                AND (e.state IN ('pending', 'stored') OR e.state = 'promoted' AND NOT coalesce((w.offer ->> 'save')::boolean, false))))
 `
 
-// QuestionMoot closes the open question when all that it offers to write is gone: dropped, rejected, deleted, or a draft that is saved by now.
+// QuestionMoot closes the open question if everything it offers to write is gone: dropped, rejected, deleted, or saved
+// by now.
 func (q *Queries) QuestionMoot(ctx context.Context, db DBTX, sessionID uuid.UUID) error {
 	_, err := db.Exec(ctx, QuestionMoot, sessionID)
 	return err

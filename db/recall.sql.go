@@ -21,7 +21,7 @@ type RecallChangesRow struct {
 	Horizon string
 }
 
-// RecallChanges is how often each of the tables has been written, in their order, and since when to look on.
+// RecallChanges returns each table's write count, in the order given, and the horizon for the next check.
 func (q *Queries) RecallChanges(ctx context.Context, db DBTX, tables []string) ([]*RecallChangesRow, error) {
 	rows, err := db.Query(ctx, RecallChanges, tables)
 	if err != nil {
@@ -58,7 +58,7 @@ type RecallOrderParams struct {
 	Lim        int32
 }
 
-// RecallOrder is how the rows of a type rank by a question, best first: those that have vectors.
+// RecallOrder ranks the rows of a type by a question, best first: those that have embeddings.
 func (q *Queries) RecallOrder(ctx context.Context, db DBTX, arg *RecallOrderParams) ([]string, error) {
 	rows, err := db.Query(ctx, RecallOrder,
 		arg.Query,
@@ -149,8 +149,8 @@ type RecallSearchRow struct {
 	After     string
 }
 
-// RecallSearch is what a question finds, best first. A turn comes with the summaries of those beside it. Few are joined, by their
-// keys: hence the limits, without which row-level security makes the planner expect half of all turns.
+// RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries. Few rows are
+// joined, by key: hence the limits, without which row-level security makes the planner expect half of all turns.
 func (q *Queries) RecallSearch(ctx context.Context, db DBTX, arg *RecallSearchParams) ([]*RecallSearchRow, error) {
 	rows, err := db.Query(ctx, RecallSearch,
 		arg.Query,

@@ -30,7 +30,7 @@ type RefCounterAdvanceRow struct {
 	LastNumber int32
 }
 
-// RefCounterAdvance takes the next numbers of types; the last of each is returned. types and counts go in pairs.
+// RefCounterAdvance reserves the next numbers of types and returns the last of each; types and counts are parallel.
 func (q *Queries) RefCounterAdvance(ctx context.Context, db DBTX, arg *RefCounterAdvanceParams) ([]*RefCounterAdvanceRow, error) {
 	rows, err := db.Query(ctx, RefCounterAdvance,
 		arg.SessionID,

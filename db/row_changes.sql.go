@@ -37,7 +37,8 @@ type RowChangeInsertParams struct {
 	Changes json.RawMessage
 }
 
-// RowChangeInsert keeps what a decision wrote, in order, and notes at the turn whether it can be taken back. changes is [{entity_type, entity_id, action, before, after, draft, lost}].
+// RowChangeInsert stores what a decision wrote, in order, and records on the turn whether it can be undone. changes is
+// [{entity_type, entity_id, action, before, after, draft, lost}].
 func (q *Queries) RowChangeInsert(ctx context.Context, db DBTX, arg *RowChangeInsertParams) error {
 	_, err := db.Exec(ctx, RowChangeInsert,
 		arg.TurnID,
@@ -73,8 +74,8 @@ type RowChangeLaterRow struct {
 	SameSession bool
 }
 
-// RowChangeLater is what became of the rows of a turn's writes by later turns of the user, in whatever session: how they were left last, whether all
-// that was done to them has been taken back, and if not, by which turn they were changed last.
+// RowChangeLater returns what the user's later turns, in any session, did to the rows that a turn wrote: their final
+// state, whether all of it has been undone and, if not, which turn changed them last.
 func (q *Queries) RowChangeLater(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*RowChangeLaterRow, error) {
 	rows, err := db.Query(ctx, RowChangeLater, turnID)
 	if err != nil {
@@ -120,7 +121,7 @@ type RowChangeListRow struct {
 	Lost       *string
 }
 
-// RowChangeList is what a turn wrote, in order.
+// RowChangeList returns what a turn wrote, in order.
 func (q *Queries) RowChangeList(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*RowChangeListRow, error) {
 	rows, err := db.Query(ctx, RowChangeList, turnID)
 	if err != nil {
@@ -174,8 +175,8 @@ type RowChangeSinceRow struct {
 	Label      string
 }
 
-// RowChangeSince is what turns of a fork's parent after the one at which it begins did to rows: which did it last of those that stand (0: all has been
-// taken back), how the row was left at last, and whether it was made by them.
+// RowChangeSince returns what a fork's parent did to rows in turns after the fork point: the last turn whose change
+// stands (0: everything was undone), the row's final state, and whether those turns created it.
 func (q *Queries) RowChangeSince(ctx context.Context, db DBTX, sessionID uuid.UUID) ([]*RowChangeSinceRow, error) {
 	rows, err := db.Query(ctx, RowChangeSince, sessionID)
 	if err != nil {

@@ -36,7 +36,7 @@ type SessionBranchesRow struct {
 	CreatedAt    time.Time
 }
 
-// SessionBranches are all conversations of one tree of forks, the oldest first: what this one began as, what began as it, and so on.
+// SessionBranches returns all conversations in a tree of forks, oldest first.
 func (q *Queries) SessionBranches(ctx context.Context, db DBTX, id uuid.UUID) ([]*SessionBranchesRow, error) {
 	rows, err := db.Query(ctx, SessionBranches, id)
 	if err != nil {
@@ -73,7 +73,8 @@ type SessionChangeParams struct {
 	UserID uuid.UUID
 }
 
-// SessionChange comes first in a transaction that changes what a session knows beside its turns, and tells the one that runs.
+// SessionChange comes first in a transaction that changes what a session knows outside its turns, and notifies the
+// running turn.
 func (q *Queries) SessionChange(ctx context.Context, db DBTX, arg *SessionChangeParams) (int32, error) {
 	row := db.QueryRow(ctx, SessionChange, arg.ID, arg.UserID)
 	var last_turn int32
@@ -94,7 +95,7 @@ type SessionEnsureParams struct {
 	Title  string
 }
 
-// SessionEnsure makes a session under an id that its caller derived from a name, unless there is one.
+// SessionEnsure creates a session under an id that its caller derived from a name, unless it exists.
 func (q *Queries) SessionEnsure(ctx context.Context, db DBTX, arg *SessionEnsureParams) error {
 	_, err := db.Exec(ctx, SessionEnsure,
 		arg.ID,
@@ -125,7 +126,7 @@ type SessionForkParams struct {
 	Turn      int32
 }
 
-// SessionFork begins a session as another stood when a turn of it had ended.
+// SessionFork creates a session that begins where another stood at the end of one of its turns.
 func (q *Queries) SessionFork(ctx context.Context, db DBTX, arg *SessionForkParams) (uuid.UUID, error) {
 	row := db.QueryRow(ctx, SessionFork, arg.SessionID, arg.Turn)
 	var column_1 uuid.UUID
@@ -183,7 +184,7 @@ type SessionGetContextRow struct {
 	Timezone string
 }
 
-// SessionGetContext is a session with what is known of its user.
+// SessionGetContext returns a session with its user's data.
 func (q *Queries) SessionGetContext(ctx context.Context, db DBTX, id uuid.UUID) (*SessionGetContextRow, error) {
 	row := db.QueryRow(ctx, SessionGetContext, id)
 	var i SessionGetContextRow
@@ -265,7 +266,8 @@ type SessionOriginRow struct {
 	ParentID *uuid.UUID
 }
 
-// SessionOrigin is whose a fork is and what it was forked from: the conversation that had the turn, which a fork may have of its parent.
+// SessionOrigin returns a fork's owner and origin: the conversation that had the turn, which a fork may have inherited
+// from its parent.
 func (q *Queries) SessionOrigin(ctx context.Context, db DBTX, id uuid.UUID) (*SessionOriginRow, error) {
 	row := db.QueryRow(ctx, SessionOrigin, id)
 	var i SessionOriginRow
@@ -307,8 +309,8 @@ type SessionPageRow struct {
 	CreatedAt      time.Time
 }
 
-// SessionPage pages backwards from the newest, pinned ones before the others; the cursor is the last row's pin, activity and id.
-// Null filters let all pass.
+// SessionPage pages backwards from the newest, pinned sessions first; the cursor is the last row's pin, activity and
+// id. Null filters match everything.
 func (q *Queries) SessionPage(ctx context.Context, db DBTX, arg *SessionPageParams) ([]*SessionPageRow, error) {
 	rows, err := db.Query(ctx, SessionPage,
 		arg.UserID,

@@ -43,9 +43,9 @@ type TurnEventListSessionRow struct {
 	Number int32
 }
 
-// TurnEventListSession is a session's stream: turn after turn, in the order in which they began, which is not that of
-// their numbers when one interrupts. A turn cancelled while it waited stands where it ended; its event is held back while
-// another turn runs, so that a reader who resumes has the order of one who never left.
+// TurnEventListSession is a session's stream: turn after turn in the order in which they began, which differs from
+// their numbers if one interrupts. A turn cancelled while it waited appears where it ended; its event is held back
+// while another turn runs, so that a reader who resumes sees the same order as one who never left.
 func (q *Queries) TurnEventListSession(ctx context.Context, db DBTX, arg *TurnEventListSessionParams) ([]*TurnEventListSessionRow, error) {
 	rows, err := db.Query(ctx, TurnEventListSession,
 		arg.AfterNumber,
@@ -118,7 +118,7 @@ type TurnEventListSessionsRow struct {
 	Data   json.RawMessage
 }
 
-// TurnEventListSessions is TurnEventListSession for several readers, each of a session and after a place of its own; n is the
+// TurnEventListSessions is TurnEventListSession for several readers, each with a session and its own position; n is the
 // reader's place in the list. A reader whose session is gone has one row without an event.
 func (q *Queries) TurnEventListSessions(ctx context.Context, db DBTX, arg *TurnEventListSessionsParams) ([]*TurnEventListSessionsRow, error) {
 	rows, err := db.Query(ctx, TurnEventListSessions,
@@ -196,8 +196,8 @@ const TurnEventPrune = `-- name: TurnEventPrune :exec
 DELETE FROM turn_events WHERE turn_id = $1 AND type IN ('reply.delta', 'reply.reset')
 `
 
-// TurnEventPrune removes the pieces of a reply. It comes after the last append: the seq of a pruned event must not be
-// given again, readers are past it.
+// TurnEventPrune deletes the pieces of a reply. It comes after the last append: the seq of a deleted event must not be
+// reused, because readers are past it.
 func (q *Queries) TurnEventPrune(ctx context.Context, db DBTX, turnID uuid.UUID) error {
 	_, err := db.Exec(ctx, TurnEventPrune, turnID)
 	return err

@@ -58,7 +58,7 @@ type TurnStepResultLastCallParams struct {
 	Step   int32
 }
 
-// TurnStepResultLastCall is the number of the step's newest call, 0 before the first.
+// TurnStepResultLastCall returns the number of the step's newest call, 0 before the first.
 func (q *Queries) TurnStepResultLastCall(ctx context.Context, db DBTX, arg *TurnStepResultLastCallParams) (int32, error) {
 	row := db.QueryRow(ctx, TurnStepResultLastCall, arg.TurnID, arg.Step)
 	var column_1 int32
@@ -106,7 +106,7 @@ type TurnStepResultListWindowRow struct {
 	ErrorMessage *string
 }
 
-// TurnStepResultListWindow is what the tools of a turn returned, and those of the turns that ended last before it, oldest first.
+// TurnStepResultListWindow returns the tool results of a turn and of the last turns that ended before it, oldest first.
 func (q *Queries) TurnStepResultListWindow(ctx context.Context, db DBTX, arg *TurnStepResultListWindowParams) ([]*TurnStepResultListWindowRow, error) {
 	rows, err := db.Query(ctx, TurnStepResultListWindow,
 		arg.TurnID,
@@ -175,7 +175,7 @@ type TurnStepResultPageRow struct {
 	CreatedAt    time.Time
 }
 
-// TurnStepResultPage pages through what a turn's tools were asked and returned, in order.
+// TurnStepResultPage pages through a turn's tool calls with their results, in order.
 func (q *Queries) TurnStepResultPage(ctx context.Context, db DBTX, arg *TurnStepResultPageParams) ([]*TurnStepResultPageRow, error) {
 	rows, err := db.Query(ctx, TurnStepResultPage,
 		arg.TurnID,

@@ -73,7 +73,7 @@ const TurnStepList = `-- name: TurnStepList :many
 SELECT turn_id, user_id, step, step_type, subdomain, description, refs, needs, calls, schema_tables, outcome, summary, conclusions, note FROM turn_steps WHERE turn_id = $1 ORDER BY step
 `
 
-// TurnStepList is a turn's plan.
+// TurnStepList returns a turn's plan.
 func (q *Queries) TurnStepList(ctx context.Context, db DBTX, turnID uuid.UUID) ([]*TurnSteps, error) {
 	rows, err := db.Query(ctx, TurnStepList, turnID)
 	if err != nil {
@@ -182,7 +182,7 @@ type TurnStepSkipRestParams struct {
 	Keep   []int32
 }
 
-// TurnStepSkipRest ends the steps that have not begun, but for those to keep.
+// TurnStepSkipRest skips the steps that have not begun, except those to keep.
 func (q *Queries) TurnStepSkipRest(ctx context.Context, db DBTX, arg *TurnStepSkipRestParams) error {
 	_, err := db.Exec(ctx, TurnStepSkipRest, arg.TurnID, arg.Keep)
 	return err

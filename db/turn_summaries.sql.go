@@ -101,7 +101,7 @@ type TurnSummaryWordParams struct {
 	TurnID             uuid.UUID
 }
 
-// TurnSummaryWord sets what a model adds to the facts that turn_summary_write_facts wrote.
+// TurnSummaryWord adds a model's wording to the facts that turn_summary_write_facts wrote.
 func (q *Queries) TurnSummaryWord(ctx context.Context, db DBTX, arg *TurnSummaryWordParams) error {
 	_, err := db.Exec(ctx, TurnSummaryWord,
 		arg.ResponseSummary,

@@ -33,7 +33,8 @@ type TurnContextRow struct {
 	HasInputs      bool
 }
 
-// TurnContext is what a turn's view needs of session and user, their versions, and whether the user changed or pointed at anything that is not applied yet.
+// TurnContext returns what a turn's view needs from session and user, their versions, and whether the user's changes
+// and mentions have yet to be applied.
 func (q *Queries) TurnContext(ctx context.Context, db DBTX, id uuid.UUID) (*TurnContextRow, error) {
 	row := db.QueryRow(ctx, TurnContext, id)
 	var i TurnContextRow
@@ -108,7 +109,7 @@ type TurnDetailRow struct {
 	Wrote           json.RawMessage
 }
 
-// TurnDetail is what the API shows of a turn besides its steps.
+// TurnDetail returns what the API shows of a turn besides its steps.
 func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnDetailRow, error) {
 	row := db.QueryRow(ctx, TurnDetail, id)
 	var i TurnDetailRow
@@ -159,8 +160,8 @@ type TurnFenceParams struct {
 	Position int32
 }
 
-// TurnFence is how a decision begins its commit: no row means that another job made this decision or that the turn has ended. The first
-// one has seen to the turn's inputs, if only by finding none.
+// TurnFence begins a decision's commit: no row means that another job made this decision or that the turn has ended. By
+// the first decision, the turn's inputs have been applied.
 func (q *Queries) TurnFence(ctx context.Context, db DBTX, arg *TurnFenceParams) (int64, error) {
 	result, err := db.Exec(ctx, TurnFence, arg.ID, arg.Position)
 	if err != nil {
@@ -218,7 +219,7 @@ type TurnHoldParams struct {
 	Position int32
 }
 
-// TurnHold is the fence of what is written beside a decision: it keeps the turn where it stands until the transaction ends.
+// TurnHold is the fence for writes beside a decision: it keeps the turn at its position until the transaction ends.
 func (q *Queries) TurnHold(ctx context.Context, db DBTX, arg *TurnHoldParams) (*time.Time, error) {
 	row := db.QueryRow(ctx, TurnHold, arg.ID, arg.Position)
 	var inputs_applied_at *time.Time
@@ -246,7 +247,7 @@ type TurnLastRow struct {
 	Message string
 }
 
-// TurnLast is the session's newest turn.
+// TurnLast returns the session's newest turn.
 func (q *Queries) TurnLast(ctx context.Context, db DBTX, sessionID uuid.UUID) (*TurnLastRow, error) {
 	row := db.QueryRow(ctx, TurnLast, sessionID)
 	var i TurnLastRow
@@ -308,7 +309,8 @@ type TurnListPastRow struct {
 	NaturalNext         string
 }
 
-// TurnListPast is the turns that had ended at a moment, newest first, with their summaries. Long texts are cut: a prompt has no room for them.
+// TurnListPast returns the turns that had ended at a moment, newest first, with their summaries. Long texts are cut: no
+// prompt has room for them.
 func (q *Queries) TurnListPast(ctx context.Context, db DBTX, arg *TurnListPastParams) ([]*TurnListPastRow, error) {
 	rows, err := db.Query(ctx, TurnListPast,
 		arg.MaxChars,
@@ -361,7 +363,7 @@ const TurnListSessions = `-- name: TurnListSessions :many
 SELECT DISTINCT session_id FROM turns WHERE id = ANY ($1::uuid[])
 `
 
-// TurnListSessions is whose turns these are; what is gone has no row.
+// TurnListSessions returns the sessions of turns; deleted turns have no row.
 func (q *Queries) TurnListSessions(ctx context.Context, db DBTX, ids []uuid.UUID) ([]uuid.UUID, error) {
 	rows, err := db.Query(ctx, TurnListSessions, ids)
 	if err != nil {
@@ -502,7 +504,8 @@ type TurnPulseRow struct {
 	UserVersion    int64
 }
 
-// TurnPulse is whether a turn still stands where a carried view has it, and the versions of what others may have written since.
+// TurnPulse reports whether a turn is still where a carried view expects it, and the versions that others' writes
+// raise.
 func (q *Queries) TurnPulse(ctx context.Context, db DBTX, id uuid.UUID) (*TurnPulseRow, error) {
 	row := db.QueryRow(ctx, TurnPulse, id)
 	var i TurnPulseRow
@@ -528,7 +531,7 @@ type TurnReplyParams struct {
 	Position int32
 }
 
-// TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked before.
+// TurnReply is the fence of a reply and ends the turn for its user. The session's row must be locked first.
 func (q *Queries) TurnReply(ctx context.Context, db DBTX, arg *TurnReplyParams) (int64, error) {
 	result, err := db.Exec(ctx, TurnReply, arg.Reply, arg.ID, arg.Position)
 	if err != nil {
@@ -578,9 +581,9 @@ type TurnSummarizedParams struct {
 	Position int32
 }
 
-// TurnSummarized is the fence of a summary. The session's row is locked before. As long as a conversation is called by what
-// was said first it is called by what a turn was for, once; what a person called it stays. A later turn that runs already is told
-// by the session's version that this one has ended.
+// TurnSummarized is the fence of a summary. The session's row must be locked first. A conversation titled by its first
+// message is retitled once by a turn's goal; a title set by the user stays. The session's version tells a later turn
+// that already runs that this one has ended.
 func (q *Queries) TurnSummarized(ctx context.Context, db DBTX, arg *TurnSummarizedParams) (int64, error) {
 	result, err := db.Exec(ctx, TurnSummarized, arg.ID, arg.Position)
 	if err != nil {
@@ -627,7 +630,7 @@ type TurnTimelineRow struct {
 	CostUsd      float64
 }
 
-// TurnTimeline pages through what happened in a turn; a node's line has what its calls of models used.
+// TurnTimeline pages through what happened in a turn; a node's line includes the usage of its model calls.
 func (q *Queries) TurnTimeline(ctx context.Context, db DBTX, arg *TurnTimelineParams) ([]*TurnTimelineRow, error) {
 	rows, err := db.Query(ctx, TurnTimeline, arg.TurnID, arg.AfterSeq, arg.PageSize)
 	if err != nil {
@@ -682,7 +685,7 @@ type TurnUndoRow struct {
 	Existing  bool
 }
 
-// TurnUndo enqueues a turn that takes back what another one wrote.
+// TurnUndo enqueues a turn that undoes another one.
 func (q *Queries) TurnUndo(ctx context.Context, db DBTX, arg *TurnUndoParams) (*TurnUndoRow, error) {
 	row := db.QueryRow(ctx, TurnUndo, arg.TurnID, arg.IdempotencyKey, arg.IfBusy)
 	var i TurnUndoRow
@@ -720,7 +723,8 @@ type TurnUndoTargetRow struct {
 	UndoReason *string
 }
 
-// TurnUndoTarget is the turn of a session that an undo means: that turn, or the one of that number, else the newest before this turn that wrote and stands.
+// TurnUndoTarget returns the turn that an undo means: the given turn, or the one with that number, else the newest
+// before this turn that wrote and was not undone.
 func (q *Queries) TurnUndoTarget(ctx context.Context, db DBTX, arg *TurnUndoTargetParams) (*TurnUndoTargetRow, error) {
 	row := db.QueryRow(ctx, TurnUndoTarget,
 		arg.SessionID,
@@ -755,7 +759,7 @@ type TurnUndoUserChangeParams struct {
 	TurnID     uuid.UUID
 }
 
-// TurnUndoUserChange says whether the user changed a row outside the chat since a moment, as far as a session knows.
+// TurnUndoUserChange reports whether the user changed a row outside the chat since a moment, as far as a session knows.
 func (q *Queries) TurnUndoUserChange(ctx context.Context, db DBTX, arg *TurnUndoUserChangeParams) (bool, error) {
 	row := db.QueryRow(ctx, TurnUndoUserChange,
 		arg.SessionID,
@@ -782,7 +786,7 @@ type TurnUndoneParams struct {
 	UndoneBy uuid.UUID
 }
 
-// TurnUndone notes that one turn took another one back. What that one had taken back itself stands again.
+// TurnUndone records that one turn undid another. Whatever the other had itself undone is in effect again.
 func (q *Queries) TurnUndone(ctx context.Context, db DBTX, arg *TurnUndoneParams) error {
 	_, err := db.Exec(ctx, TurnUndone, arg.TurnID, arg.UndoneBy)
 	return err

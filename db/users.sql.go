@@ -15,8 +15,8 @@ const UserChange = `-- name: UserChange :one
 UPDATE users SET version = version + 1 WHERE id = $1 RETURNING version
 `
 
-// UserChange tells the running turns of a user that rows of the domain, or what was asked for good, are others now. It comes
-// last in its transaction, behind the rows themselves.
+// UserChange tells a user's running turns that domain rows or lasting constraints have changed. It comes last in its
+// transaction, after the rows themselves.
 func (q *Queries) UserChange(ctx context.Context, db DBTX, id uuid.UUID) (int64, error) {
 	row := db.QueryRow(ctx, UserChange, id)
 	var version int64
@@ -35,7 +35,8 @@ WITH found AS (
 SELECT found.id FROM found UNION ALL SELECT made.id FROM made
 `
 
-// UserEnsure returns the user of that name, made if missing. It writes only then: with tokens it runs for every request.
+// UserEnsure returns the user of that name, created if missing. It writes only then: with tokens, it runs for every
+// request.
 func (q *Queries) UserEnsure(ctx context.Context, db DBTX, name string) (uuid.UUID, error) {
 	row := db.QueryRow(ctx, UserEnsure, name)
 	var id uuid.UUID

@@ -30,7 +30,7 @@ const WorkerAlive = `-- name: WorkerAlive :one
 SELECT EXISTS (SELECT FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds')::boolean AS alive
 `
 
-// WorkerAlive says whether any worker answers.
+// WorkerAlive reports whether any worker is alive.
 func (q *Queries) WorkerAlive(ctx context.Context, db DBTX) (bool, error) {
 	row := db.QueryRow(ctx, WorkerAlive)
 	var alive bool
@@ -72,8 +72,8 @@ ORDER BY id
 LIMIT 100
 `
 
-// WorkerDead are the workers whose lease is over by the database's clock, or whose advisory lock is free. The lock
-// is taken by asking, so that one scan at a time sees a worker dead.
+// WorkerDead returns the workers whose lease has expired by the database's clock, or whose advisory lock is free. The
+// query acquires that lock, so that only one scan at a time declares a worker dead.
 func (q *Queries) WorkerDead(ctx context.Context, db DBTX, self string) ([]string, error) {
 	rows, err := db.Query(ctx, WorkerDead, self)
 	if err != nil {
@@ -112,7 +112,7 @@ type WorkerDiffersParams struct {
 	ID          string
 }
 
-// WorkerDiffers notes what this worker does not know of the domain's tables.
+// WorkerDiffers records differences between this worker's declaration and the domain's tables.
 func (q *Queries) WorkerDiffers(ctx context.Context, db DBTX, arg *WorkerDiffersParams) error {
 	_, err := db.Exec(ctx, WorkerDiffers, arg.Differences, arg.ID)
 	return err
@@ -122,8 +122,8 @@ const WorkerPrune = `-- name: WorkerPrune :exec
 DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes'
 `
 
-// WorkerPrune forgets workers long dead. Until then each scan looks at them again: a process that was stopped and
-// goes on may have fetched jobs after it was declared dead.
+// WorkerPrune deletes workers that have been dead for long. Until then, each scan checks them again: a process that was
+// stopped and continues may have fetched jobs after it was declared dead.
 func (q *Queries) WorkerPrune(ctx context.Context, db DBTX) error {
 	_, err := db.Exec(ctx, WorkerPrune)
 	return err

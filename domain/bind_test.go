@@ -12,7 +12,7 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// libraryYAML declares the library of foreign_test.go without a mistake.
+// libraryYAML is a valid declaration of the library in foreign_test.go.
 const libraryYAML = `name: library
 schema: library
 owner: member_id
@@ -42,8 +42,8 @@ snapshot:
   - {label: Loans, sql: SELECT count(*)::text FROM library.loans}
 `
 
-// W09: accounts that are a type of their own: a foreign key to one's own is no reference to another's row, and one to
-// anybody's is told as what it is.
+// W09: accounts as a type of their own: a foreign key to one's own account does not reference another user's row, and
+// one to anybody's is reported as such.
 func TestW09AccountsAsAType(t *testing.T) {
 	t.Parallel()
 
@@ -99,7 +99,7 @@ func TestBindMismatches(t *testing.T) {
 		{"no row-level security", "ALTER TABLE library.loans DISABLE ROW LEVEL SECURITY", "", "", 15, "loan: row-level security is not enabled on loans"},
 		{"no policy", "DROP POLICY tenant ON library.loans", "", "", 15, "loan: loans has no policy for alfred_tenant"},
 		{"no right to read", "REVOKE ALL ON library.loans FROM alfred_tenant", "", "", 15, "loan: alfred_tenant may not read loans"},
-		// W02: what is declared and what is granted are the same, and nothing by default.
+		// W02: declared and granted writes are equal, and none by default.
 		{"no right to write", "", "order:", "writes: [update]\n    columns: [due_on]\n    order:", 19, "loan: alfred_tenant may not write due_on of loans: GRANT UPDATE (due_on)"},
 		{"no right to delete", "", "order:", "writes: [delete]\n    order:", 19, "loan: alfred_tenant may not delete from loans: GRANT DELETE"},
 		{"one column too many", "GRANT UPDATE (due_on, book_id) ON library.loans TO alfred_tenant", "order:", "writes: [update]\n    columns: [due_on]\n    order:", 19, "loan: alfred_tenant may update book_id of loans, which the declaration does not allow: REVOKE UPDATE"},
@@ -140,7 +140,7 @@ func TestBindMismatches(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 
-			// Two transactions that make a schema of one name wait for each other.
+			// Two transactions creating schemas of the same name would wait for each other.
 			own := strings.NewReplacer("library", fmt.Sprintf("library%d", i))
 			tx := dbtest.Tx(t)
 			exec(t, tx, own.Replace(library))
@@ -156,7 +156,7 @@ func TestBindMismatches(t *testing.T) {
 	}
 }
 
-// Every mismatch is listed, not the first one only, and in order of line.
+// All mismatches are listed, in order of line.
 func TestBindListsAllMismatches(t *testing.T) {
 	t.Parallel()
 
@@ -191,7 +191,7 @@ func TestBind(t *testing.T) {
 	require.True(t, d.ByType("loan").Key.Generated, "identity columns are never written")
 }
 
-// A key that is no entity's, alone or in a pair, never reaches a model.
+// A key that identifies no entity, alone or in a pair, never reaches a model.
 func TestBindHidesForeignIdentifiers(t *testing.T) {
 	t.Parallel()
 

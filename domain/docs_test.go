@@ -13,7 +13,7 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// The example of docs/domain.md is one: its tables and its declaration fit.
+// The example in docs/domain.md is valid: its declaration fits its tables.
 func TestDocsExample(t *testing.T) {
 	t.Parallel()
 
@@ -45,7 +45,7 @@ func TestDocsExample(t *testing.T) {
 	require.NoError(t, err, text)
 }
 
-// Every field of a declaration is on the page.
+// Every field of a declaration is documented.
 func TestDocsNameEveryField(t *testing.T) {
 	t.Parallel()
 

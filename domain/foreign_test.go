@@ -10,7 +10,7 @@ import (
 	"alfred/domain"
 )
 
-// library has integer keys, its own users, and a function that says who asks.
+// library has integer keys, its own users, and a function that identifies the current user.
 const library = `
 CREATE SCHEMA library;
 GRANT USAGE ON SCHEMA library TO alfred_tenant;

@@ -86,7 +86,7 @@ func TestKitchenForeignKeys(t *testing.T) {
 	require.Equal(t, "set null", kitchen.ByType("meal").Column("recipe_id").FK.OnDelete)
 }
 
-// A default read carries neither the method nor anything a model must not see.
+// A default read contains neither the method nor anything hidden from models.
 func TestKitchenColumnSets(t *testing.T) {
 	t.Parallel()
 
@@ -144,7 +144,7 @@ func TestKitchenDisplay(t *testing.T) {
 	require.Equal(t, "Mon Jan 12 [lunch] Butter Chicken", kitchen.ByType("meal").Label.Render(lunch))
 }
 
-// Y07: what people read has no column names in it, and dates as they write them.
+// Y07: text for people contains no column names, and dates as people write them.
 func TestY07KitchenSpoken(t *testing.T) {
 	t.Parallel()
 
@@ -194,8 +194,7 @@ func TestKitchenWords(t *testing.T) {
 	require.Equal(t, "recipes", kitchen.SubdomainOf(kitchen.ByType("ri")).Name)
 }
 
-// What snippets call a column is one. Names with an underscore or in
-// backticks can be nothing else.
+// What snippets call a column is one. Names with an underscore or in backticks can be nothing else.
 func TestKitchenSnippetsNameRealThings(t *testing.T) {
 	t.Parallel()
 
@@ -247,7 +246,7 @@ UPDATE kitchen.preferences SET disliked_ingredients = '{olives}', allergies = '{
 	require.NoError(t, tx.QueryRow(t.Context(), kitchen.Guidance).Scan(&subdomain, &text))
 	require.Equal(t, "meal_plans", subdomain)
 
-	// Nobody sees anybody else's.
+	// Users cannot see each other's rows.
 	asTenant(t, tx, "01900000-0000-7000-8000-0000000000ff")
 	require.Equal(t, []string{
 		"Inventory: empty", "Recipes: none saved", "Meal plan: 0 of the next 7 days planned, 0 meals", "Shopping list: empty", "Tasks: none pending",
@@ -275,7 +274,7 @@ func lines(t *testing.T, tx pgx.Tx, queries []domain.Query) []string {
 	return all
 }
 
-// Several purchases of one thing and tags nobody thought of are legal.
+// Several purchases of one thing and arbitrary tags are valid.
 func TestKitchenLegalWrites(t *testing.T) {
 	t.Parallel()
 
@@ -289,7 +288,7 @@ INSERT INTO kitchen.meal_plans (date, meal_type) VALUES ('2026-01-12', 'dinner')
 	require.NoError(t, err)
 }
 
-// A foreign key is checked without row-level security, so it has to carry the tenant.
+// Foreign keys are checked without row-level security, so they must include the tenant.
 func TestKitchenRefusesAnotherTenantsRow(t *testing.T) {
 	t.Parallel()
 
@@ -319,8 +318,7 @@ func TestKitchenDescribe(t *testing.T) {
 	require.Contains(t, kitchen.ByType("recipe").Describe(), "text adds instructions, rows adds recipe_ingredients")
 }
 
-// Every ingredient that the demo and the drafts use is a known one, so that what
-// is saved links to its family.
+// Every ingredient in the demo and the drafts is a known one, so that saved rows link to their families.
 func TestKitchenSeedCoversDraftsAndDemo(t *testing.T) {
 	t.Parallel()
 
@@ -357,7 +355,7 @@ WHERE NOT EXISTS (SELECT FROM kitchen.ingredients AS i WHERE i.name = n.name OR 
 	require.Empty(t, unknown)
 }
 
-// Comments are what models read of a column, so none is missing.
+// Models read columns' comments, so none may be missing.
 func TestKitchenIsCommented(t *testing.T) {
 	t.Parallel()
 

@@ -11,7 +11,7 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// yard has functions of all kinds that an owner may have and no operation can be.
+// yard has all kinds of functions that cannot be operations.
 const yard = `
 CREATE SCHEMA yard;
 GRANT USAGE ON SCHEMA yard TO alfred_tenant;
@@ -47,9 +47,9 @@ operations:
   - {name: do_it, on: cart, %s}
 `
 
-// W06: what cannot be an operation is refused by name, with what the owner can do, before anybody calls it; so is a declaration
-// that lets more be written than the SQL grants.
-func TestW06OperationsThatCannotBe(t *testing.T) {
+// W06: a function that cannot be an operation is rejected by name before anybody calls it, with what the owner can do;
+// so is a declaration that allows more writes than the SQL grants.
+func TestW06InvalidOperations(t *testing.T) {
 	t.Parallel()
 
 	tx := dbtest.Tx(t)

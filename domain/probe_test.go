@@ -11,7 +11,8 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// W04: what keeps users apart is tried, not read: a policy that lets all through, a foreign key that leads to others.
+// W04: user isolation is tested by experiment: it finds a policy that allows everything, and a foreign key that reaches
+// others' rows.
 func TestW04Probe(t *testing.T) {
 	t.Parallel()
 
@@ -42,7 +43,7 @@ INSERT INTO library.shelves (member_id, name) SELECT id, 'shelf' FROM library.me
 	require.NotEqual(t, again.Hash, proof.Hash, "what was proven is no longer")
 }
 
-// Through views: rows of two accounts are compared, and a row cannot be made to point at another's.
+// Through views: rows of two accounts are compared, and a row cannot be made to reference another's.
 func TestW04ProbeViews(t *testing.T) {
 	t.Parallel()
 

@@ -52,7 +52,7 @@ func ParseTemplate(source string) (Template, error) {
 	return Template{source: source, parts: parts, columns: collectColumns(nil, parts)}, nil
 }
 
-// IsZero says that there is no template.
+// IsZero reports whether there is no template.
 func (t Template) IsZero() bool { return len(t.parts) == 0 }
 
 // String returns the source.
@@ -254,7 +254,7 @@ func (p *templateParser) layout(result *part) error {
 	return nil
 }
 
-// isName says whether s is a lower-case identifier.
+// isName reports whether s is a lower-case identifier.
 func isName(s string) bool {
 	for i, r := range s {
 		if r != '_' && (r < 'a' || r > 'z') && (i == 0 || r < '0' || r > '9') {

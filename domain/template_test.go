@@ -55,8 +55,7 @@ func TestTemplateRender(t *testing.T) {
 	}
 }
 
-// What stands outside optional parts makes a label whole; a read without these
-// columns must not overwrite a better label.
+// Columns outside optional parts make a label complete; a read without them must not overwrite a better label.
 func TestTemplateComplete(t *testing.T) {
 	t.Parallel()
 
@@ -79,7 +78,7 @@ func TestTemplateErrors(t *testing.T) {
 	}
 }
 
-// Templates and rows come from strangers: neither may bring a process down.
+// Templates and rows are untrusted: neither may crash a process.
 func TestTemplateNeverPanics(t *testing.T) {
 	t.Parallel()
 

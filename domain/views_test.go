@@ -12,8 +12,7 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// harbour has keys of several columns throughout, an enumeration, numbers from sequences, rules in
-// triggers, a table without a key, and a view of its own.
+// harbour has only composite keys, an enum, sequences, rules in triggers, a table without a key, and its own view.
 const harbour = `
 CREATE SCHEMA harbour;
 CREATE TYPE harbour.kind AS ENUM ('sail', 'motor');
@@ -48,7 +47,7 @@ const (
 	eveID = "0190a000-0000-7000-8000-00000000000e"
 )
 
-// attached declares the harbour with its owner's review, and makes its views.
+// attached declares the harbour with its owner's edits, and creates its views.
 func attached(t *testing.T, tx pgx.Tx, review *strings.Replacer) (*domain.Domain, []string) {
 	t.Helper()
 
@@ -70,7 +69,7 @@ func attached(t *testing.T, tx pgx.Tx, review *strings.Replacer) (*domain.Domain
 	return d, notes
 }
 
-// as runs one statement as a user, and returns its one value or the error's message.
+// as runs one statement as a user, and returns its value or the error's message.
 func as(t *testing.T, tx pgx.Tx, user, sql string) string {
 	t.Helper()
 
@@ -100,7 +99,7 @@ var harbourReview = strings.NewReplacer(
 	"\n  - type: place\n", "\n  - type: place\n    writes: [update, delete]\n    columns: [label]\n",
 )
 
-// W03, W07: keys of several columns, views with what their tables know, and rows that stay apart.
+// W03, W07: composite keys, views that know what their tables know, and user isolation.
 func TestW03CompositeKeys(t *testing.T) {
 	t.Parallel()
 
@@ -131,8 +130,8 @@ func TestW03CompositeKeys(t *testing.T) {
 	require.Contains(t, as(t, tx, adaID, `UPDATE harbour_alfred.places SET fee = 0 RETURNING 'x'`), "permission denied")
 }
 
-// Writing goes through the view where Postgres can, else through a function with the owner's rights, and never to
-// another's row.
+// Writing goes through the view where Postgres can do that, else through a function with the owner's privileges, and
+// never to another user's row.
 func TestW03Writing(t *testing.T) {
 	t.Parallel()
 
@@ -155,7 +154,8 @@ func TestW03Writing(t *testing.T) {
 	require.Equal(t, "calm", as(t, tx, adaID, `UPDATE harbour_alfred.trips SET note = 'calm' RETURNING note`))
 }
 
-// Tables with row-level security of their own are named, with what their owner can do; the owner's own roles see what they saw.
+// Tables with their own row-level security are named, with what their owner can do; the owner's own roles still see
+// what they saw.
 func TestW03OwnersRowLevelSecurity(t *testing.T) {
 	t.Parallel()
 
@@ -183,7 +183,7 @@ CREATE POLICY own ON mooring.places USING (member_id = nullif(current_setting('m
 	require.Equal(t, "Bay", as(t, tx, eveID, labels))
 }
 
-// A view stands in the way of changes below it; detached, the tables can be changed, and who is whose account stays.
+// A view blocks changes to its tables; once detached, the tables can be altered, and the account mapping stays.
 func TestW03DetachAttachDrop(t *testing.T) {
 	t.Parallel()
 

@@ -20,7 +20,7 @@ import (
 	"alfred/recall"
 )
 
-// Whatever is wrong with one case has a name, and the next one is tried all the same.
+// A fault of one case is reported, and the next one still runs.
 func TestWhatIsWrongWithACaseStopsNoOther(t *testing.T) {
 	t.Parallel()
 	suite := parse(t, `
@@ -77,7 +77,7 @@ func TestWhatIsWrongWithACaseStopsNoOther(t *testing.T) {
 	requireReports(t, report)
 }
 
-// The reports say what the run says, with the timeline and the prompts of what did not pass.
+// The reports contain the run's results, with timelines and prompts of what did not pass.
 func requireReports(t *testing.T, report *eval.Report) {
 	t.Helper()
 	said := text(t, report)
@@ -87,7 +87,7 @@ func requireReports(t *testing.T, report *eval.Report) {
 	require.Contains(t, junit.String(), `tests="7" failures="3" errors="3"`)
 	require.NoError(t, report.HTML(&page))
 	require.Contains(t, page.String(), "understand")
-	require.Contains(t, page.String(), "&lt;") // prompts are shown, not taken for the page
+	require.Contains(t, page.String(), "&lt;") // prompts are escaped
 	require.NoError(t, report.JSON(&data))
 	again, err := eval.ReadReport([]byte(data.String()))
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func requireReports(t *testing.T, report *eval.Report) {
 	require.Empty(t, (&eval.Report{Run: report.Run, Other: again}).Differences())
 }
 
-// A turn that a model never answers hangs in its own trial alone.
+// A turn whose model never answers only blocks its own trial.
 func TestAModelThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	suite := parse(t, `
@@ -115,7 +115,7 @@ func TestAModelThatDoesNotAnswer(t *testing.T) {
 	require.Contains(t, result.Error, "it hangs")
 }
 
-// said answers as a person, or as a judge, from a list.
+// said answers as a user, or as a judge, from a list.
 type said struct{ answers []string }
 
 func (s *said) Generate(_ context.Context, req *llm.Request) (*llm.Response, error) {
@@ -125,7 +125,7 @@ func (s *said) Generate(_ context.Context, req *llm.Request) (*llm.Response, err
 	return &llm.Response{Text: answer, Model: "gpt-4.1", Usage: llm.Usage{Input: 1000, Output: 1000}}, nil
 }
 
-// A model plays the person, another one judges; what they cost is told apart.
+// One model plays the user, another judges; their cost is reported separately.
 func TestPersonAndJudge(t *testing.T) {
 	t.Parallel()
 	suite := parse(t, `
@@ -150,7 +150,7 @@ func TestPersonAndJudge(t *testing.T) {
 	require.Zero(t, result.USD)
 }
 
-// Trials that end differently are counted as tau-bench counts them.
+// Trials with different results are counted like in tau-bench.
 func TestPassHat(t *testing.T) {
 	t.Parallel()
 	suite := parse(t, `
@@ -196,7 +196,7 @@ func TestSuitesThatCannotBeRead(t *testing.T) {
 	require.ErrorIs(t, err, eval.ErrSuite)
 }
 
-// What a run that was killed left is dropped by the next one, and what a living one has is not.
+// What a killed run left is dropped by the next one; what a running one has is not.
 func TestTheReaper(t *testing.T) {
 	t.Parallel()
 	address := dbtest.Server(t)
@@ -211,7 +211,7 @@ func TestTheReaper(t *testing.T) {
 	used, _, err := living.Create(t.Context(), "template0")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, living.Drop(context.WithoutCancel(t.Context()), used)) }()
-	require.Eventually(t, func() bool { // the server notices a closed connection in its own time
+	require.Eventually(t, func() bool { // the server notices a closed connection with a delay
 		run(t, lab(t), parse(t, "\n  - case: hello\n    turns: [{say: Hello}]\n"))
 		var there []string
 		require.NoError(t, living.Admin.QueryRow(t.Context(), `SELECT coalesce(array_agg(datname::text), '{}') FROM pg_database WHERE datname = ANY ($1)`, []string{left, used}).Scan(&there))

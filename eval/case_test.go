@@ -19,7 +19,7 @@ import (
 	"alfred/pg"
 )
 
-// hold holds a conversation with the offline model in a database that is no scratch one.
+// hold holds a conversation with the offline model in a regular database.
 func hold(t *testing.T, pool *pgxpool.Pool, messages ...string) (session uuid.UUID, bound *domain.Domain) {
 	t.Helper()
 	files, file := domain.Find("kitchen")
@@ -54,8 +54,8 @@ func hold(t *testing.T, pool *pgxpool.Pool, messages ...string) (session uuid.UU
 	return session, bound
 }
 
-// A conversation becomes a case that begins with the rows as they were before its first message, and that the same model
-// passes; what went wrong is corrected in it, and then it fails.
+// A conversation becomes a case that begins with the rows from before its first message and that the same model passes.
+// Corrected, it fails.
 func TestACaseFromASession(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Pool(t)

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// lab is where the tests' suites are tried: with the offline model, but in cases with a script.
+// lab runs the tests' suites: with the offline model, or the script of cases that have one.
 func lab(t *testing.T) *eval.Lab {
 	t.Helper()
 
@@ -79,7 +79,7 @@ func text(t *testing.T, report *eval.Report) string {
 	return b.String()
 }
 
-// The suites that come with the program are passed by the models that need no network.
+// The built-in suites pass with the models that need no network.
 func TestSuitesPass(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -94,7 +94,7 @@ func TestSuitesPass(t *testing.T) {
 	}
 }
 
-// sampled is one case of twelve; all with DISTURBED set, as make disturbed does, which takes minutes.
+// sampled is one case in twelve; all with DISTURBED set, as in make disturbed, which takes minutes.
 func sampled(suite *eval.Suite) *eval.Suite {
 	if os.Getenv("DISTURBED") != "" {
 		return suite
@@ -106,8 +106,8 @@ func sampled(suite *eval.Suite) *eval.Suite {
 	return suite
 }
 
-// A case that nothing makes fail proves nothing: each fails under an error that models make, and which do not even
-// have to be such that the turn ends without a reply.
+// A case that nothing can fail proves nothing: each fails under a typical model error, including errors that do not
+// prevent a reply.
 func TestEachCaseFailsUnderADisturbance(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

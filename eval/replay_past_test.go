@@ -27,7 +27,7 @@ import (
 	"alfred/recall"
 )
 
-// listening notes what a lab's models are told, by turn.
+// listening records what a lab's models are asked, by turn.
 type listening struct {
 	mu   sync.Mutex
 	told map[int]string
@@ -67,8 +67,8 @@ func (h *hearing) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 
 func nothing(*eval.ReplayedTurn) error { return nil }
 
-// A conversation of weeks ago is held again with the days of then, and what was said and noted in it is still known and in
-// force; with other prompts the models are told these.
+// A conversation from weeks ago is replayed with its original dates, and what was said and noted in it is still known
+// and in force; with other prompts, the models receive those.
 func TestReplayHasTheClockOfThen(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Pool(t)
@@ -112,8 +112,8 @@ func TestReplayHasTheClockOfThen(t *testing.T) {
 	require.ErrorContains(t, err, "no prompt in the folder")
 }
 
-// What was taken back by the button is taken back again, without asking a model.
-func TestReplayTakesBackWhatWasTakenBack(t *testing.T) {
+// What the undo button undid is undone again, without asking a model.
+func TestReplayRepeatsUndos(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Pool(t)
 	session, bound := hold(t, pool, "Delete the shakshuka", "Show my recipes")
@@ -133,7 +133,7 @@ func TestReplayTakesBackWhatWasTakenBack(t *testing.T) {
 	require.Equal(t, eval.Rows{Equal: done.Turns[2].Rows.Equal}, done.Turns[2].Rows, done.Text())
 }
 
-// work lets a worker do what waits in a session.
+// work lets a worker process what is waiting in a session.
 func work(t *testing.T, pool *pgxpool.Pool, bound *domain.Domain, session uuid.UUID) {
 	t.Helper()
 	config, _, err := lab(t).Worker(t.Context(), pool, bound, "offline")
@@ -152,8 +152,8 @@ func work(t *testing.T, pool *pgxpool.Pool, bound *domain.Domain, session uuid.U
 	require.NoError(t, runner.Stop(ctx))
 }
 
-// A long conversation whose replay is cut off half-way goes on from its file and comes to the same: 24 turns, or as many as
-// ALFRED_REPLAY_TURNS says. How long a turn takes in which no model is waited for is what a replay costs by itself.
+// A long conversation's interrupted replay continues from its file with the same result: 24 turns, or
+// ALFRED_REPLAY_TURNS. The time per turn that is not spent waiting for a model is the cost of replaying itself.
 func TestALongReplayGoesOn(t *testing.T) {
 	t.Parallel()
 	turns, err := strconv.Atoi(os.Getenv("ALFRED_REPLAY_TURNS"))

@@ -21,8 +21,8 @@ import (
 	"alfred/recall"
 )
 
-// A conversation that is replayed with the model that held it comes to the same; with another one from a turn on, the
-// turns before are as they were, and what differs is said. The live rows are never touched.
+// Replaying a conversation with its own model gives the same result; with another model from some turn on, the earlier
+// turns are unchanged and the differences are reported. The live rows are never touched.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Pool(t)
@@ -51,7 +51,7 @@ func TestReplay(t *testing.T) {
 	require.Contains(t, differs.Text(), "reply   was:")
 	require.Equal(t, live, rowsOf(t, pool))
 
-	// Interrupted after its fourth turn, it goes on without asking for what it was told.
+	// Interrupted after its fourth turn, it continues without repeating answered requests.
 	halt, file := errors.New("the power went"), filepath.Join(t.TempDir(), "replay.jsonl")
 	kept, add, err := eval.GoOn(file, &eval.Replay{Session: session, Model: "offline", From: 4})
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestReplay(t *testing.T) {
 	require.Contains(t, page.String(), "missing")
 }
 
-// spoil makes a lab's models claim what they have not done, and notes of which turns they are asked.
+// spoil makes a lab's models claim what they have not done, and records the turns in which they are asked.
 func spoil(l *eval.Lab) *[]int {
 	asked, mu, honest := &[]int{}, &sync.Mutex{}, l.Worker
 	l.Worker = func(ctx context.Context, pool *pgxpool.Pool, bound *domain.Domain, model string) (jobs.Config, *recall.Index, error) {
@@ -106,7 +106,7 @@ func spoil(l *eval.Lab) *[]int {
 type noting struct {
 	llm.Model
 
-	mu    *sync.Mutex // background jobs ask too
+	mu    *sync.Mutex // background jobs also ask
 	asked *[]int
 }
 

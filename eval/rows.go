@@ -53,7 +53,7 @@ func (p *past) at(ctx context.Context, moment time.Time) ([]*table, error) {
 		tables = append(tables, t)
 	}
 
-	return tables, p.windBack(ctx, tables, moment)
+	return tables, p.rollBack(ctx, tables, moment)
 }
 
 // parentsFirst orders types so that rows come after those they reference.
@@ -131,8 +131,8 @@ func quoted(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-// windBack rolls changes back in memory.
-func (p *past) windBack(ctx context.Context, tables []*table, moment time.Time) error {
+// rollBack rolls changes back in memory.
+func (p *past) rollBack(ctx context.Context, tables []*table, moment time.Time) error {
 	rows, _ := p.tx.Query(ctx, `SELECT entity_type, entity_id, action, coalesce(before::text, '{}') FROM alfred.row_changes
 		WHERE user_id = $1 AND created_at >= $2 ORDER BY created_at DESC, turn_id DESC, seq DESC`, p.user, moment)
 	var kind, id, action, before string

@@ -15,7 +15,7 @@ func aguiBody(thread, run, text string) map[string]any {
 	}
 }
 
-// What cannot be a run is refused before a stream is open, and leaves no message.
+// Invalid runs are rejected before a stream is open, and leave no message.
 func TestAGUIRefuses(t *testing.T) {
 	t.Parallel()
 
@@ -45,8 +45,8 @@ func TestAGUIRefuses(t *testing.T) {
 	require.Zero(t, turns)
 }
 
-// A turn that fails ends the run as failed; a reply other than the one that was
-// told corrects the client's messages.
+// A failed turn ends the run as failed; if the committed reply differs from the streamed one, the client's messages are
+// corrected.
 func TestAGUIEnds(t *testing.T) {
 	t.Parallel()
 

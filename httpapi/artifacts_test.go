@@ -15,7 +15,7 @@ import (
 	"alfred/registry"
 )
 
-// draft puts drafts of a type into a session's first turn, as a worker would.
+// draft adds drafts of a type to a session's first turn, like a worker.
 func (b *bundle) draft(t *testing.T, session, entityType string, contents ...string) (paths []string) {
 	t.Helper()
 
@@ -174,7 +174,7 @@ func TestDraftThatNeedsAnother(t *testing.T) {
 	require.Equal(t, b.call(t, http.MethodGet, recipe, nil).text("entity_id"), saved.text("recipe_id"))
 }
 
-// Two clicks on save, and an edit beside them, leave one row, which is the newest version.
+// Two clicks on save, with a concurrent edit, leave one row with the newest version.
 func TestDraftSavedOnce(t *testing.T) {
 	t.Parallel()
 

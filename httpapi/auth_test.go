@@ -86,7 +86,7 @@ func TestOpenUser(t *testing.T) {
 	post(header{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}).requireProblem(t, http.StatusForbidden, "forbidden")
 	post(header{"Origin": "https://evil.example"}).requireProblem(t, http.StatusForbidden, "forbidden")
 
-	// A name that its owner made point to this machine.
+	// A host name that its owner pointed at this machine.
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/v1/sessions", nil)
 	require.NoError(t, err)
 	request.Host = "evil.example:8080"
@@ -131,7 +131,7 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// route is one operation of the description.
+// route is one operation in the description.
 type route struct {
 	method, path string
 }
@@ -140,7 +140,7 @@ func (r route) at(id string) string {
 	return strings.NewReplacer("{id}", id, "{type}", "recipe", "{ref}", "recipe_1").Replace(r.path)
 }
 
-// routes are all operations there are, from the server's own description.
+// routes are all operations in the server's own description.
 func (b *bundle) routes(t *testing.T) []route {
 	t.Helper()
 

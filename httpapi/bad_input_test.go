@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever is sent to whatever route, the answer is a problem of ours that says
-// nothing of how things are stored.
+// Whatever is sent to any route, the answer is one of our problems and reveals nothing about storage.
 func TestEveryRouteRefusesBadInput(t *testing.T) {
 	t.Parallel()
 
@@ -59,7 +58,7 @@ func TestEveryRouteRefusesBadInput(t *testing.T) {
 			a := b.call(t, method, path+bad.query, body, bad.headers)
 			require.NotEqual(t, http.StatusInternalServerError, a.status, "%s %s, %s: %s", method, path, name, a.raw)
 			if a.status < http.StatusBadRequest {
-				continue // this route has no use for what was sent
+				continue // this route ignores what was sent
 			}
 			a.requireProblem(t, a.status, a.code())
 			for _, leak := range []string{"SQLSTATE", "SELECT", "alfred.", "pgx", "kitchen.", b.user.String()} {
@@ -69,7 +68,7 @@ func TestEveryRouteRefusesBadInput(t *testing.T) {
 	}
 }
 
-// Who sends too much, and slowly, still hears why it is refused.
+// A client that sends too much, slowly, still receives the refusal.
 func TestRefusedBodyIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 
@@ -82,7 +81,7 @@ func TestRefusedBodyIsReadToItsEnd(t *testing.T) {
 	_, err = fmt.Fprintf(conn, "POST /v1/sessions HTTP/1.1\r\nHost: alfred\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		b.key, 2*len(half), half)
 	require.NoError(t, err)
-	time.Sleep(time.Second) // longer than the server waits before it closes a connection
+	time.Sleep(time.Second) // longer than the server waits before closing a connection
 	_, err = io.WriteString(conn, half)
 	require.NoError(t, err)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)

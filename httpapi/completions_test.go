@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// openaiClient is OpenAI's own client, as a program that was made for it has it.
+// openaiClient is OpenAI's own client.
 func (b *bundle) openaiClient() *openai.Client {
 	c := openai.NewClient(option.WithBaseURL(b.url+"/v1"), option.WithAPIKey(b.key), option.WithHTTPClient(client))
 
@@ -27,7 +27,7 @@ func asking(texts ...string) openai.ChatCompletionNewParams {
 	return params
 }
 
-// completed is what a client got.
+// completed is what a client received.
 type completed struct {
 	*openai.ChatCompletion
 
@@ -35,7 +35,7 @@ type completed struct {
 	err      error
 }
 
-// complete asks in the background and meanwhile lets work play the worker.
+// complete asks in the background while work plays the worker.
 func (b *bundle) complete(t *testing.T, params openai.ChatCompletionNewParams, work func(), options ...option.RequestOption) *completed {
 	t.Helper()
 
@@ -51,7 +51,7 @@ func (b *bundle) complete(t *testing.T, params openai.ChatCompletionNewParams, w
 	return got
 }
 
-// replying replies to the turn of a message, once it is there.
+// replying replies to a message's turn, once it exists.
 func (b *bundle) replying(t *testing.T, message, text string) func() {
 	t.Helper()
 
@@ -82,7 +82,7 @@ func TestCompletion(t *testing.T) {
 	session := got.response.Header.Get("X-Session-Id")
 	require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, "/v1/sessions/"+session, nil).status)
 
-	// The next message goes to the session that the header names.
+	// The next message goes to the session named in the header.
 	got = b.complete(t, asking("more"), b.replying(t, "more", "And more."), option.WithHeader("X-Session-Id", session))
 	require.NoError(t, got.err)
 	require.Len(t, b.call(t, http.MethodGet, "/v1/sessions/"+session+"/turns", nil).items(), 2)
@@ -154,14 +154,14 @@ func TestCompletionOfNamedSession(t *testing.T) {
 	}
 	require.Len(t, sessions, 1)
 
-	// The name is the user's own: somebody else's "tab 1" is another session.
+	// The name is the user's own: another user's "tab 1" is a different session.
 	_, b.key = b.newUser(t, "eve", "chat")
 	got := b.complete(t, params, b.replying(t, "hi", "Hello."))
 	require.NoError(t, got.err)
 	require.NotContains(t, sessions, got.response.Header.Get("X-Session-Id"))
 }
 
-// A message that is sent again because its answer was lost stays one message.
+// A message resent because its answer was lost remains one message.
 func TestCompletionSentAgain(t *testing.T) {
 	t.Parallel()
 
@@ -230,7 +230,7 @@ func TestCompletionRefuses(t *testing.T) {
 	}
 }
 
-// A turn that fails is an error to the client, which must not send the message again.
+// A failed turn is an error to the client, which must not resend the message.
 func TestCompletionOfFailedTurn(t *testing.T) {
 	t.Parallel()
 
@@ -256,7 +256,7 @@ func TestCompletionOfFailedTurn(t *testing.T) {
 	require.Equal(t, 2, turns, "no message was sent twice")
 }
 
-// A question is content: a client of this protocol has no other place for it.
+// A question is content: this protocol has no other place for it.
 func TestCompletionOfQuestion(t *testing.T) {
 	t.Parallel()
 

@@ -54,8 +54,7 @@ func TestEntities(t *testing.T) {
 	}
 }
 
-// Pages of the registry fit together while it changes, and a cursor is good for
-// the list it came from.
+// Pages of the registry stay consistent while it changes, and a cursor is only valid for its own list.
 func TestEntityPages(t *testing.T) {
 	t.Parallel()
 

@@ -122,7 +122,7 @@ func problemOf(err error) *problem {
 
 		return newCode(http.StatusNotFound, "not_found", bad.Sentence)
 	}
-	if p := refusedAtTheGate(err); p != nil {
+	if p := authProblem(err); p != nil {
 		return p
 	}
 	switch {
@@ -145,8 +145,8 @@ func problemOf(err error) *problem {
 	return newCode(http.StatusInternalServerError, "internal", "Something went wrong on our side.")
 }
 
-// refusedAtTheGate is nil for other errors than those of package auth.
-func refusedAtTheGate(err error) *problem {
+// authProblem maps the errors of package auth; nil for others.
+func authProblem(err error) *problem {
 	if much, ok := errors.AsType[*auth.BudgetError](err); ok {
 		p := newCode(http.StatusTooManyRequests, "limit_exceeded", much.Detail)
 		p.retryAfter = much.RetryAfter

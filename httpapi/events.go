@@ -63,15 +63,15 @@ func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamRespons
 			return nil, failed(ctx, err)
 		}
 		if len(left) == 0 {
-			return nothingLeft(), nil
+			return noMoreEvents(), nil
 		}
 	}
 
 	return a.stream(id, a.Listener.Subscribe, a.turnSource(id, after)), nil //nolint:contextcheck // the stream has the request's own
 }
 
-// nothingLeft tells a browser's EventSource, which reconnects whenever a stream ends, not to come back.
-func nothingLeft() *huma.StreamResponse {
+// noMoreEvents tells a browser's EventSource, which reconnects whenever a stream ends, not to come back.
+func noMoreEvents() *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) { ctx.SetStatus(http.StatusNoContent) }}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// streamEvent is one event as a client reads it.
+// streamEvent is one event as read by a client.
 type streamEvent struct {
 	id, name string
 	data     map[string]any
@@ -44,7 +44,7 @@ func open(t *testing.T, url, key, path, last string) *eventStream {
 	return &eventStream{response: response, scanner: bufio.NewScanner(response.Body), close: cancel}
 }
 
-// next is the next event, or nil at the stream's end.
+// next returns the next event, or nil at the stream's end.
 func (s *eventStream) next(t *testing.T) *streamEvent {
 	t.Helper()
 
@@ -132,7 +132,7 @@ func TestTurnEventsResumeOnAnyInstance(t *testing.T) {
 	require.Equal(t, rest, second.rest(t))
 	require.Equal(t, rest, open(t, other, b.key, "/v1/turns/"+turn+"/events?after="+last.id, "").rest(t), "after the end as before")
 
-	// A browser comes back after every end, until it is told that nothing follows.
+	// A browser reconnects after every end, until it is told that nothing follows.
 	over := open(t, other, b.key, "/v1/turns/"+turn+"/events", rest[len(rest)-1].id)
 	require.Equal(t, http.StatusNoContent, over.response.StatusCode)
 }
@@ -190,8 +190,8 @@ func TestSessionEvents(t *testing.T) {
 	require.Equal(t, "2.1", resumed.next(t).id)
 }
 
-// Turns begin in another order than they were sent when one interrupts, and one
-// that waits may be cancelled: no event is passed over, live or after a resume.
+// Turns may start in a different order than they were sent if one interrupts, and a waiting one may be cancelled: no
+// event is skipped, live or after a resume.
 func TestSessionEventsOfTurnsOutOfOrder(t *testing.T) {
 	t.Parallel()
 

@@ -24,7 +24,7 @@ func fallback(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// verdict is an answer of which only status and header matter.
+// verdict is a response of which only status and headers matter.
 type verdict struct {
 	header http.Header
 	status int

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Y08: what a person thinks of a reply is kept with its turn, is one per turn, and can be taken back.
+// Y08: a person's feedback on a reply is stored with its turn, once per turn, and can be withdrawn.
 func TestY08Feedback(t *testing.T) {
 	t.Parallel()
 
@@ -36,7 +36,7 @@ func TestY08Feedback(t *testing.T) {
 	require.NotContains(t, b.call(t, http.MethodGet, path, nil).body, "feedback")
 }
 
-// Y08: pinned conversations stand above the others, over pages too.
+// Y08: pinned conversations are listed above the others, also across pages.
 func TestY08PinnedSessions(t *testing.T) {
 	t.Parallel()
 

@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// forgeries would begin a line or a header of their own, if anything let them.
+// forgeries would start their own line or header if nothing prevented it.
 var forgeries = []string{
 	"a\r\nX-Forged: 1", "a\nX-Forged: 1", "a\rX-Forged: 1", "a\r\n\r\n{\"level\":\"ERROR\"}", "a\x00X-Forged: 1", "a\x1b[2J\x1b]0;t\x07", "a\u2028X-Forged: 1",
 	"a\u0085X-Forged: 1", "\"}\n{\"level\":\"ERROR\",\"msg\":\"forged\"", "a\u202eb\u2066c", "\x7f\x08", "a\vb\fc",
 }
 
-// raw sends bytes that a client library would refuse to, and reads the answer.
+// raw sends bytes that a client library would reject, and reads the response.
 func (b *bundle) raw(t *testing.T, request string) (*http.Response, string) {
 	t.Helper()
 
@@ -38,8 +38,8 @@ func (b *bundle) raw(t *testing.T, request string) (*http.Response, string) {
 	return response, string(body)
 }
 
-// What a client sends neither becomes a header of the answer nor a line of the log,
-// wherever it stands: in the path, the query, headers, names, titles, keys.
+// Nothing a client sends can become a response header or a log line, wherever it appears: in the path, query, headers,
+// names, titles or keys.
 func TestNothingIsForged(t *testing.T) {
 	t.Parallel()
 
@@ -81,7 +81,7 @@ func TestNothingIsForged(t *testing.T) {
 			ask(http.MethodGet, "/v1/sessions/"+session, key+name+": "+forged+"\r\n", "")
 		}
 		ask(http.MethodGet, "/v1/sessions", "Authorization: Bearer "+forged+"\r\n", "")
-		name := strings.ReplaceAll(forged, "\x00", "") // which Postgres does not keep
+		name := strings.ReplaceAll(forged, "\x00", "") // which Postgres cannot store
 		if _, err = b.pool.Exec(t.Context(), `INSERT INTO users (name) VALUES ($1)`, name); err == nil {
 			mine := *b
 			_, mine.key = b.newUser(t, name, "chat")

@@ -8,7 +8,7 @@ import (
 	"alfred/db"
 )
 
-// FuzzPositions: what a client sends as cursor or event id is read or refused, never more.
+// FuzzPositions: whatever a client sends as a cursor or event id is accepted or rejected; nothing else happens.
 func FuzzPositions(f *testing.F) {
 	for _, seed := range []string{"", "1", "1.2", "-1", ".", "9999999999", "1.2.3", "MjAyNi0wMS0wMVQwMDowMDowMFp8", "\x00", "a.b.c"} {
 		f.Add(seed)

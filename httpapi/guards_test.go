@@ -24,7 +24,7 @@ import (
 	"alfred/httpapi"
 )
 
-// A token stands for the user that it names, who is made when first seen, beside keys.
+// A token represents the user it names, who is created on first use, beside keys.
 func TestTokensOfAnIssuer(t *testing.T) {
 	t.Parallel()
 
@@ -70,7 +70,7 @@ func TestTokensOfAnIssuer(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, "/v1/sessions", nil).status, "keys need no issuer")
 }
 
-// One key's haste is no other key's wait.
+// One key's rate limit does not delay another key.
 func TestRequestsPerKey(t *testing.T) {
 	t.Parallel()
 
@@ -91,7 +91,7 @@ func TestRequestsPerKey(t *testing.T) {
 	require.Equal(t, http.StatusOK, send(t, b.url, http.MethodGet, "/healthz", nil, nil).status, "probes are nobody's")
 }
 
-// openStream returns once the stream's first line is there.
+// openStream returns once the stream's first line has arrived.
 func (b *bundle) openStream(t *testing.T, path string) (*http.Response, *bufio.Reader) {
 	t.Helper()
 
@@ -137,7 +137,7 @@ func TestStreamsPerKey(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-// What happens after a key is revoked does not reach a stream that it opened.
+// What happens after a key is revoked does not reach a stream opened with it.
 func TestRevokedWhileStreaming(t *testing.T) {
 	t.Parallel()
 
@@ -177,14 +177,14 @@ func TestSecurityHeaders(t *testing.T) {
 	require.Equal(t, "no-store", b.call(t, http.MethodGet, "/v1/sessions", nil).header.Get("Cache-Control"))
 }
 
-// The policy forbids what stands in the page itself, so none of it may.
+// The policy forbids inline scripts and styles, so the page must contain none.
 func TestPageHasNothingInline(t *testing.T) {
 	t.Parallel()
 
 	pages := 0
 	require.NoError(t, filepath.WalkDir("web", func(path string, entry os.DirEntry, err error) error {
 		if entry.Name() == "node_modules" {
-			return filepath.SkipDir // what builds the page; nobody is sent it
+			return filepath.SkipDir // the page's build tool; not served
 		}
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".html" {
 			return err

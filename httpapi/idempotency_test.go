@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// K04: a request that is sent again with its key makes nothing twice, at the same time too, and another one is not taken
-// for it.
+// K04: resending a request with its key creates nothing twice, also concurrently, and a different request is not
+// confused with it.
 func TestK04RetriesMakeOneRow(t *testing.T) {
 	t.Parallel()
 
@@ -38,7 +38,7 @@ func TestK04RetriesMakeOneRow(t *testing.T) {
 	b.call(t, http.MethodPost, "/v1/sessions", map[string]any{}, key).requireProblem(t, http.StatusConflict, "conflict")
 	b.call(t, http.MethodPost, "/v1/data/task", map[string]any{"title": "Mop"}, header{"Idempotency-Key": strings.Repeat("k", 256)}).requireProblem(t, http.StatusBadRequest, "invalid_request")
 
-	// What was refused has made nothing, so its key is free; a key is its user's own.
+	// A refused request created nothing, so its key is free; keys belong to their user.
 	refused := header{"Idempotency-Key": "refused"}
 	b.call(t, http.MethodPost, "/v1/data/task", map[string]any{"title": nil}, refused).requireProblem(t, http.StatusBadRequest, "invalid_request")
 	require.Equal(t, http.StatusCreated, b.call(t, http.MethodPost, "/v1/data/task", map[string]any{"title": "Dust"}, refused).status)
@@ -48,13 +48,13 @@ func TestK04RetriesMakeOneRow(t *testing.T) {
 	require.Len(t, b.call(t, http.MethodGet, "/v1/data/task", nil, header{"Authorization": "Bearer " + other}).items(), 1)
 }
 
-// Every POST takes a key, or may be sent again as it is.
+// Every POST takes a key, or can be repeated safely.
 func TestK04EveryPostMayBeRetried(t *testing.T) {
 	t.Parallel()
 
 	harmless := []string{
-		"cancel-turn",   // a turn that has ended stays as it is
-		"save-artifact", // a draft is saved once
+		"cancel-turn",   // an ended turn stays as it is
+		"save-artifact", // a draft is saved only once
 	}
 	b := setup(t)
 	paths := b.call(t, http.MethodGet, "/v1/openapi.json", nil).body["paths"].(map[string]any)
@@ -73,7 +73,7 @@ func TestK04EveryPostMayBeRetried(t *testing.T) {
 	}
 }
 
-// K10: what makes a row of defaults alone, and what happens to a conversation that has gone meanwhile, is no fault of ours.
+// K10: a row of defaults alone, and a conversation deleted meanwhile, cause no internal error.
 func TestK10NothingIsInternal(t *testing.T) {
 	t.Parallel()
 

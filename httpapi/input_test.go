@@ -84,7 +84,7 @@ func TestMessages(t *testing.T) {
 	}
 	require.Empty(t, b.call(t, http.MethodGet, path, nil).items(), "nothing of all that became a turn")
 
-	// The largest there is, bytes that are no UTF-8, and every kind of character.
+	// The largest bodies, invalid UTF-8, and every kind of character.
 	for _, c := range []struct{ body, stored string }{
 		{`{"message": "` + strings.Repeat("x", 32768) + `"}`, strings.Repeat("x", 32768)},
 		{"{\"message\": \"a\xffb\"}", "a\ufffdb"},

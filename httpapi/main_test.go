@@ -33,7 +33,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// bundle is one server on a database of its own, and its first user.
+// bundle is one server on its own database, and its first user.
 type bundle struct {
 	pool *pgxpool.Pool
 	url  string
@@ -73,7 +73,7 @@ func setup(t *testing.T, change ...func(*httpapi.Config)) *bundle {
 	return b
 }
 
-// serve starts one more instance on the same database.
+// serve starts another instance on the same database.
 func (b *bundle) serve(t *testing.T, change ...func(*httpapi.Config)) string {
 	t.Helper()
 
@@ -120,7 +120,7 @@ func (b *bundle) newUser(t *testing.T, name string, scopes ...string) (uuid.UUID
 	return id, key
 }
 
-// answer is a response read whole.
+// answer is a fully read response.
 type answer struct {
 	status int
 	header http.Header
@@ -154,8 +154,8 @@ func (a *answer) text(name string) string {
 // header is what a test sends besides the key.
 type header map[string]string
 
-// call sends a request with the bundle's key. A body that is a string goes as it
-// is, nil is none, anything else goes as JSON.
+// call sends a request with the bundle's key. A string body is sent as is, nil sends none, anything else is sent as
+// JSON.
 func (b *bundle) call(t *testing.T, method, path string, body any, headers ...header) *answer {
 	t.Helper()
 
@@ -167,7 +167,7 @@ func (b *bundle) call(t *testing.T, method, path string, body any, headers ...he
 	return send(t, b.url, method, path, body, all)
 }
 
-// later sends a request in the background and returns what waits for its answer.
+// later sends a request in the background and returns a function that waits for its answer.
 func (b *bundle) later(t *testing.T, path string) (wait func() *answer, done <-chan struct{}) {
 	t.Helper()
 
@@ -246,7 +246,7 @@ func contentOf(body any) (io.Reader, error) {
 // client keeps no connections, so that none is left when goroutines are counted.
 var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
 
-// requireProblem checks everything that every error has to be.
+// requireProblem checks what every error must satisfy.
 func (a *answer) requireProblem(t *testing.T, status int, code string) {
 	t.Helper()
 
@@ -283,7 +283,7 @@ func (b *bundle) exec(t *testing.T, sql string, args ...any) {
 	require.NoError(t, err)
 }
 
-// emit appends an event to a turn's stream and tells the listeners.
+// emit appends an event to a turn's stream and notifies the listeners.
 func (b *bundle) emit(t *testing.T, turn, eventType string, data map[string]any) {
 	t.Helper()
 
@@ -293,7 +293,7 @@ func (b *bundle) emit(t *testing.T, turn, eventType string, data map[string]any)
 	b.exec(t, `WITH e AS (SELECT turn_event_append($1::uuid, $2, $3)) SELECT pg_notify($4, $1::text) FROM e`, turn, eventType, data, pg.Channel)
 }
 
-// reply ends a turn as a worker would, all at once, and starts the next one.
+// reply ends a turn like a worker, all at once, and starts the next one.
 func (b *bundle) reply(t *testing.T, turn, text string) {
 	t.Helper()
 
@@ -308,7 +308,7 @@ func (b *bundle) reply(t *testing.T, turn, text string) {
 }
 
 const (
-	// patience bounds what a test waits for; tick is how often it looks.
+	// patience bounds what a test waits for; tick is how often it polls.
 	patience = 30 * time.Second
 	tick     = 10 * time.Millisecond
 )

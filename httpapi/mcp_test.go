@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// keyed adds a key to every request, as a client that is configured with one does.
+// keyed adds a key to every request, like a configured client.
 type keyed struct{ key string }
 
 func (k keyed) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -48,7 +48,7 @@ func toolNames(t *testing.T, session *mcp.ClientSession) []string {
 	return names
 }
 
-// callTool returns the answer, or the error's words.
+// callTool returns the answer, or the error's text.
 func callTool(t *testing.T, session *mcp.ClientSession, name string, args map[string]any) (answer map[string]any, refused string) {
 	t.Helper()
 
@@ -92,8 +92,7 @@ func TestMCP(t *testing.T) {
 	require.Empty(t, answer["items"], "no model was asked in this turn")
 }
 
-// Another user's conversation answers like one that does not exist, and a key
-// that reads cannot send.
+// Another user's conversation looks like one that does not exist, and a read key cannot send.
 func TestMCPOfOthers(t *testing.T) {
 	t.Parallel()
 

@@ -24,7 +24,7 @@ func operated(t *testing.T) *bundle {
 	})
 }
 
-// What shows the work of all users is for operators.
+// Pages that show all users' work are for operators.
 func TestOperatorPagesAreForAdmins(t *testing.T) {
 	t.Parallel()
 
@@ -47,7 +47,7 @@ func TestOperatorPagesAreForAdmins(t *testing.T) {
 	send(t, b.url, http.MethodPost, "/riverui/api/jobs/cancel", nil, other).requireProblem(t, http.StatusForbidden, "forbidden")
 }
 
-// Any API process tells what all workers do, because it stands in rows.
+// Any API process reports what all workers do, because it is stored as rows.
 func TestMetricsTellRows(t *testing.T) {
 	t.Parallel()
 

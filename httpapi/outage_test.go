@@ -10,7 +10,7 @@ import (
 	"alfred/httpapi"
 )
 
-// While the database is away a client is told to try again, not that we have a bug, and the probe says why.
+// While the database is down, a client is told to retry rather than that we have a bug, and the probe says why.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 
@@ -30,7 +30,7 @@ func TestDatabaseAway(t *testing.T) {
 	require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, "/healthz", nil).status)
 }
 
-// K11: where the database may only be read, reading works with a key, and what would write says that it cannot now.
+// K11: on a read-only database, reading works with a key, and writes say that they are unavailable.
 func TestK11AReadOnlyDatabaseIsRead(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Nothing in the page is made of markup at run time, and nothing comes from elsewhere.
+// The page builds nothing from markup at run time, and loads nothing from elsewhere.
 func TestPageFiles(t *testing.T) {
 	t.Parallel()
 
@@ -34,8 +34,8 @@ func TestPageFiles(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Y13: what a first screen needs is few files and under 60 kB, compressed, and kept for ever; the document that names
-// them is asked for each time.
+// Y13: the first screen needs few files and less than 60 kB compressed, cached forever; the document that names them is
+// revalidated each time.
 func TestY13PageIsLight(t *testing.T) {
 	t.Parallel()
 

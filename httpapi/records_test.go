@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// worked is a turn with everything that a worker leaves of one.
+// worked is a turn with everything that a worker stores for one.
 func (b *bundle) worked(t *testing.T, session string) (turn, call string) {
 	t.Helper()
 
@@ -142,7 +142,7 @@ func TestDecisionsAndConstraints(t *testing.T) {
 	}
 }
 
-// by indexes items: ids made in one millisecond have no order.
+// by indexes items: ids created in the same millisecond have no order.
 func by(items []map[string]any, field string) map[any]map[string]any {
 	index := map[any]map[string]any{}
 	for _, item := range items {

@@ -49,8 +49,8 @@ func TestRows(t *testing.T) {
 	b.call(t, http.MethodDelete, path, nil).requireProblem(t, http.StatusNotFound, "not_found")
 }
 
-// Pages fit together while rows come and go, whatever the order: also where the
-// last row of a page, whose place the cursor is, has gone.
+// Pages stay consistent while rows come and go, in any order: also if the last row of a page, which the cursor refers
+// to, has been deleted.
 func TestRowPages(t *testing.T) {
 	t.Parallel()
 
@@ -80,7 +80,7 @@ func TestRowPages(t *testing.T) {
 	cursor := first.text("next_cursor")
 	require.Equal(t, want, b.call(t, http.MethodGet, "/v1/data/task?limit=4&cursor="+cursor, nil).items()[0])
 
-	// Neither what is no cursor nor one of another list is taken for one, nor one whose values were meddled with.
+	// Invalid, foreign and manipulated cursors are rejected.
 	meddled := base64.RawURLEncoding.EncodeToString([]byte(`{"type":"task","query":"","at":["maybe","x","y","z"]}`))
 	for _, query := range []string{"task?cursor=x", "task?cursor=4", "task?cursor=" + cursor + "&q=1", "inv?cursor=" + cursor, "task?cursor=bnVsbA", "task?cursor=" + meddled} {
 		b.call(t, http.MethodGet, "/v1/data/"+query, nil).requireProblem(t, http.StatusBadRequest, "invalid_request")
@@ -245,7 +245,7 @@ func TestTypes(t *testing.T) {
 	require.Equal(t, true, types["pref"]["singleton"])
 }
 
-// V17, W02: what a rule refuses or the declaration does not allow is the caller's matter, never the server's fault.
+// V17, W02: refusals by rules or the declaration are the caller's errors, never the server's.
 func TestV17RefusedRows(t *testing.T) {
 	t.Parallel()
 

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// K03: a client that does not say which version of a row it has seen writes over what is there, and is told what that
-// was; one that says it writes over nothing that it has not seen, in a batch too.
-func TestK03NothingIsWrittenOverSilently(t *testing.T) {
+// K03: a client that does not state which version of a row it saw overwrites it and is told what that was; one that
+// does overwrites nothing it has not seen, also in a batch.
+func TestK03NothingIsOverwrittenSilently(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -69,7 +69,7 @@ func TestK03NothingIsDeletedSilently(t *testing.T) {
 	require.InDelta(t, 7, was["quantity"], 0)
 }
 
-// W10: rows that no single text names are found by what stands in their label and their line.
+// W10: rows without a name column are found by the text of their label and line.
 func TestW10SearchByLabelAndLine(t *testing.T) {
 	t.Parallel()
 

@@ -63,7 +63,7 @@ func TestSessionListPages(t *testing.T) {
 	b := setup(t)
 	var made []string
 	for range 5 {
-		made = append([]string{b.session(t)}, made...) // the newest is first
+		made = append([]string{b.session(t)}, made...) // newest first
 	}
 	b.exec(t, `UPDATE sessions SET last_activity_at = '2026-01-01T00:00:00.123456Z' WHERE id = ANY ($1)`, made[2:4]) // a tie
 	var seen []string

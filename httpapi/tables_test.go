@@ -16,7 +16,7 @@ func namesOf(a *answer) (names []string) {
 	return names
 }
 
-// Y11: rows are sorted and filtered by their columns, over pages too; what cannot be applied is refused.
+// Y11: rows are sorted and filtered by their columns, also across pages; what cannot be applied is refused.
 func TestY11ListsAreSortedAndFiltered(t *testing.T) {
 	t.Parallel()
 
@@ -50,7 +50,7 @@ func TestY11ListsAreSortedAndFiltered(t *testing.T) {
 	list("order=-quantity&cursor="+url.QueryEscape(other)).requireProblem(t, http.StatusBadRequest, "invalid_request")
 }
 
-// Y11: many changes are all written or none, a preview writes nothing, and what is wrong is said of each.
+// Y11: a batch is written completely or not at all, a preview writes nothing, and each fault is reported.
 func TestY11ManyRowsAtOnce(t *testing.T) {
 	t.Parallel()
 

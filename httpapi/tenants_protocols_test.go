@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// undescribed is every pattern that the API's description does not have, by the
-// probes that stand for it; "" is for what shows no user's rows.
+// undescribed lists every route missing in the API's description, with the probes for it; "" if it shows no user's
+// rows.
 var undescribed = map[string]string{
 	`"DELETE /mcp"`:               "",
 	`"GET /assets/"`:              "",
@@ -23,19 +23,19 @@ var undescribed = map[string]string{
 	`"GET /openapi.json"`:         "",
 	`"GET /{$}"`:                  "",
 	`"GET /healthz"`:              "",
-	`"GET /metrics"`:              "", // for keys of scope admin, and numbers alone
+	`"GET /metrics"`:              "", // for admin keys, and only numbers
 	`"GET /mcp"`:                  "",
 	`"GET /readyz"`:               "",
 	`"GET /v1/models"`:            "",
 	`"GET /v1/models/{model}"`:    "",
-	`"GET "+riverPrefix`:          "", // for keys of scope admin
+	`"GET "+riverPrefix`:          "", // for admin keys
 	`"POST /mcp"`:                 "mcp",
 	`"POST /v1/agui"`:             "agui",
 	`"POST /v1/chat/completions"`: "chat completions",
-	`riverPrefix+"/"`:             "", // for keys of scope admin
+	`riverPrefix+"/"`:             "", // for admin keys
 }
 
-// A route that is served besides the description needs its probes too.
+// An undescribed route needs its own probes.
 func TestRoutesBesideTheDescription(t *testing.T) {
 	t.Parallel()
 
@@ -56,8 +56,8 @@ func TestRoutesBesideTheDescription(t *testing.T) {
 	require.Equal(t, undescribed, found)
 }
 
-// protocolProbes try the protocols of others. Bob may name a thread as he likes,
-// after Ada's session too: it is a session of his own then.
+// protocolProbes try the third-party protocols. Bob may give a thread any name, even that of Ada's session: it is then
+// his own session.
 func (e *estate) protocolProbes(t *testing.T, all map[string][]probe) {
 	t.Helper()
 
@@ -106,7 +106,7 @@ func (e *estate) toolProbes(t *testing.T, all map[string][]probe) {
 	require.Len(t, calls, len(offered))
 }
 
-// whileReplying replies to the message once its turn is there.
+// whileReplying replies to the message once its turn exists.
 func (e *estate) whileReplying(t *testing.T, message string, ask func() (*answer, error)) *answer {
 	t.Helper()
 

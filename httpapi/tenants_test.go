@@ -23,11 +23,11 @@ import (
 	"alfred/internal/testfactory"
 )
 
-// secret stands in every text that Ada has, and in no answer to Bob.
+// secret is in every text of Ada's, and in no answer to Bob.
 const secret = "zanzibar"
 
-// probe is a request of Bob's with names in braces, which stand for something of
-// Ada's, and then for something that does not exist: he has to hear the same.
+// probe is a request of Bob's with names in braces. They stand first for something of Ada's, then for something that
+// does not exist: the answers must be the same.
 type probe struct {
 	method, path string
 	body         string
@@ -35,7 +35,7 @@ type probe struct {
 	says         string // a message that is replied to while the request waits
 }
 
-// minimal bodies that create a row of a type; each is good but for what a probe adds.
+// minimal bodies that create a row of each type; each is valid apart from what a probe adds.
 var minimal = map[string]string{
 	"recipes":            `"name": "Mine"`,
 	"recipe_ingredients": `"name": "salt", "recipe_id": "{own_recipe}"`,
@@ -50,7 +50,7 @@ var typeOf = map[string]string{
 	"tasks": "task", "preferences": "pref", "cooking_log": "log",
 }
 
-// estate is what Ada has, by the names that probes use, and the same names for nothing.
+// estate is Ada's data, by the names that probes use, and the same names for nothing.
 type estate struct {
 	*bundle
 
@@ -122,7 +122,7 @@ func one[T any](t *testing.T, b *bundle, sql string, args ...any) T {
 	return value
 }
 
-// probes are those of each operation of the API's description.
+// probes returns the probes of each operation in the API's description.
 func (e *estate) probes(t *testing.T) map[string][]probe {
 	t.Helper()
 
@@ -184,7 +184,7 @@ func (e *estate) probes(t *testing.T) map[string][]probe {
 	return all
 }
 
-// rowProbes try every type's rows by key, and every foreign key that the catalog has between tenants' tables.
+// rowProbes try every type's rows by key, and every foreign key between tenants' tables in the catalog.
 func (e *estate) rowProbes(t *testing.T, all map[string][]probe) {
 	t.Helper()
 
@@ -232,7 +232,7 @@ func (e *estate) rowProbes(t *testing.T, all map[string][]probe) {
 	all["patch-row"] = append(all["patch-row"], probe{method: "PATCH", path: "/v1/data/recipe/{own_recipe}", body: `{"parent_recipe_id": "{recipes}"}`})
 }
 
-// registryPlace is a cursor of every registry: before its first draft.
+// registryPlace is a cursor before the first draft of any registry.
 var registryPlace = base64.RawURLEncoding.EncodeToString([]byte(`{"tier": "generated", "type": "a", "ref": "a_1"}`))
 
 var (
@@ -242,7 +242,7 @@ var (
 	refs  = regexp.MustCompile(`(recipe)_\d+`)
 )
 
-// shape is an answer without what is its own each time: ids, times, counts of what earlier probes made.
+// shape is an answer without what always differs: ids, times, counts of what earlier probes created.
 func shape(a *answer) string {
 	text := fmt.Sprintf("%d %s %s", a.status, a.header.Get("Content-Type"), a.raw)
 	if a.status < http.StatusBadRequest {
@@ -276,8 +276,8 @@ func (e *estate) send(t *testing.T, p probe, names map[string]string) *answer {
 	return e.call(t, p.method, path, body, headers)
 }
 
-// Whatever of Ada's Bob names, in whatever way the API has, he reads and changes
-// nothing of it, and hears what he hears of things that do not exist.
+// Whatever of Ada's Bob names, in any way the API offers, he neither reads nor changes it, and gets the same answer as
+// for things that do not exist.
 func TestNoRouteLeadsToAnotherUser(t *testing.T) {
 	t.Parallel()
 
@@ -290,7 +290,7 @@ func TestNoRouteLeadsToAnotherUser(t *testing.T) {
 	for operation := range wantOperations {
 		require.NotEmpty(t, all[operation], "%s has no probe: say how it might reach another user's rows", operation)
 	}
-	// Reads first: later on Bob has texts of his own that name what is Ada's.
+	// Reads first: later on, Bob has texts of his own that name Ada's things.
 	changes := func(operation string) int { return len(strings.TrimPrefix(all[operation][0].method, http.MethodGet)) }
 	operations := slices.SortedFunc(maps.Keys(all), func(x, y string) int {
 		return cmp.Or(cmp.Compare(changes(x), changes(y)), strings.Compare(x, y))
@@ -325,8 +325,8 @@ func TestNoRouteLeadsToAnotherUser(t *testing.T) {
 	}
 }
 
-// Reads stand on row-level security, not on care: the same server on a role to which
-// the tables show nothing still answers, because it reads as the tenant.
+// Reads rely on row-level security rather than on care: on a role that sees no rows in any table, the same server still
+// answers, because it reads as the tenant.
 func TestReadsRunAsTenant(t *testing.T) {
 	t.Parallel()
 
@@ -334,14 +334,14 @@ func TestReadsRunAsTenant(t *testing.T) {
 	role := "alfred_blind_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	e.exec(t, `CREATE ROLE `+role+` LOGIN NOINHERIT PASSWORD '`+role+`'`)
 	e.exec(t, `GRANT alfred_tenant TO `+role)
-	e.exec(t, `GRANT USAGE ON SCHEMA alfred, kitchen TO `+role) // statements are prepared before the role is taken
+	e.exec(t, `GRANT USAGE ON SCHEMA alfred, kitchen TO `+role) // statements are prepared before the role is set
 	config := e.pool.Config()
 	config.ConnConfig.User, config.ConnConfig.Password = role, role
 	blind, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		blind.Close()
-		_, err := e.pool.Exec(context.Background(), `DROP OWNED BY `+role+`; DROP ROLE `+role) // the test's own context is over
+		_, err := e.pool.Exec(context.Background(), `DROP OWNED BY `+role+`; DROP ROLE `+role) // the test's own context is done
 		require.NoError(t, err)
 	})
 	e.url = e.serve(t, func(c *httpapi.Config) { c.Pool, c.OpenUser = blind, e.ada })

@@ -12,8 +12,7 @@ import (
 	"alfred/httpapi"
 )
 
-// waiting is every request that a client may hold open, by what its message is.
-// It asks as whoever has the key.
+// waiting is every kind of request that a client may hold open, by message. It acts as the key's owner.
 func (b *bundle) waiting(session, turn string) map[string]func(ctx context.Context, key, message string) (*answer, error) {
 	post := func(path string, body func(message string) any) func(context.Context, string, string) (*answer, error) {
 		return func(ctx context.Context, key, message string) (*answer, error) {
@@ -46,13 +45,13 @@ func (b *bundle) waiting(session, turn string) map[string]func(ctx context.Conte
 	}
 }
 
-// mcpCall is a call of a tool as it goes over the wire.
+// mcpCall is a tool call in the wire format.
 func mcpCall(tool string, arguments map[string]any) map[string]any {
 	return map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}}
 }
 
-// Whatever holds a connection open counts against the key's streams, in whatever
-// protocol. A plain wait does not: it ends by itself.
+// Whatever holds a connection open counts against the key's streams, in any protocol. A plain wait does not: it ends by
+// itself.
 func TestEveryProtocolCountsStreams(t *testing.T) {
 	t.Parallel()
 
@@ -76,7 +75,7 @@ func TestEveryProtocolCountsStreams(t *testing.T) {
 	require.Equal(t, 1, one[int](t, b, `SELECT count(*)::int FROM turns`), "what is refused leaves no message")
 }
 
-// What happens after a key is revoked reaches nobody who began to wait with it.
+// What happens after a key is revoked reaches nobody who started waiting with it.
 func TestRevokedWhileWaiting(t *testing.T) {
 	t.Parallel()
 

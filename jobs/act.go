@@ -98,7 +98,7 @@ func (a *act) fence(first *pg.Batch, c *commit) { c.fence(first) }
 
 func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if a.undo != nil {
-		return a.takeBack(ctx, c)
+		return a.runUndo(ctx, c)
 	}
 	if a.approved != nil {
 		return a.carryOut(ctx, c)

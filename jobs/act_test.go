@@ -76,7 +76,8 @@ func TestSameReadTwiceEndsTheStep(t *testing.T) {
 
 const planWrite = `think: {goal: save, decision: plan, steps: [{type: write, subdomain: recipes, description: save it}, {type: read, subdomain: recipes, description: show it}]}`
 
-// What a decision wrote before its failing call is gone; the model may repair it, and after two repairs the step has failed.
+// What a decision wrote before its failing call is rolled back; the model may repair it, and after two repairs the step
+// has failed.
 func TestFailingCallsLeaveNothing(t *testing.T) {
 	t.Parallel()
 
@@ -105,7 +106,7 @@ func TestFailingCallsLeaveNothing(t *testing.T) {
 	require.Contains(t, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1 AND step = 1`, turn.ID)[0], "the child is wrong")
 }
 
-// An error of the database rolls the whole decision back; the job is tried again and plays the answer it has bought.
+// A database error rolls back the whole decision; the job is retried and reuses the answer it has bought.
 func TestDatabaseErrorRollsTheDecisionBack(t *testing.T) {
 	t.Parallel()
 
@@ -184,7 +185,7 @@ func TestQuestionsStayOpenForThreeTurns(t *testing.T) {
 	}
 }
 
-// A confirmed approval is carried out by code: no plan, no model.
+// Code carries out a confirmed approval: no plan, no model.
 func TestApprovalIsCarriedOutByCode(t *testing.T) {
 	t.Parallel()
 

@@ -76,7 +76,7 @@ func (w *compressWorker) compress(ctx context.Context, b background, args Compre
 // keep stores the texts and the answer they came from. If the server loses them, the next turn's job writes them again.
 func keep(args CompressArgs, out *nodes.CompressOutput, rec *recorder) *pg.Batch {
 	queue := &pg.Batch{}
-	lazily(queue)
+	commitAsync(queue)
 	rec.add(queue)
 	model := rec.modelName
 	if out.Fallback {

@@ -22,7 +22,7 @@ const readOnce = `turns:
     summarize: {response_summary: s}
 `
 
-// The comparison that all tests run under finds what a commit wrote without telling the view.
+// The comparison that all tests run under detects a commit that writes without reporting it to the view.
 func TestCarriedIsHeldToLoaded(t *testing.T) {
 	t.Parallel()
 	h := setup(t, readOnce)
@@ -39,7 +39,7 @@ func TestCarriedIsHeldToLoaded(t *testing.T) {
 	require.Equal(t, "internal", *turn.ErrorCode)
 }
 
-// What others write of a session or its user shows in the decision after, by their versions.
+// What others write to a session or its user shows in the next decision, by their versions.
 func TestCarriedViewFollowsOthers(t *testing.T) {
 	t.Parallel()
 	const lasting = `INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn)

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// K06: a worker whose clock is an hour off, either way, schedules by the database's, and so does River for it.
+// K06: a worker whose clock is an hour off, either way, schedules by the database's clock, and so does its River
+// client.
 func TestK06RetriesFollowTheDatabasesClock(t *testing.T) {
 	t.Parallel()
 

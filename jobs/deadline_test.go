@@ -12,7 +12,7 @@ import (
 	"alfred/llm"
 )
 
-// hang answers a node's requests as a server does that never answers.
+// hang behaves like a server that never answers a node's requests.
 func hang(node string, from int) func(context.Context, *llm.Request) error {
 	return func(ctx context.Context, req *llm.Request) error {
 		if req.Node != node || req.Ordinal < from {
@@ -35,7 +35,7 @@ const oneRead = `turns:
     reply: hello
 `
 
-// K02: a model that hangs or asks for long pauses held a conversation for 18 minutes.
+// K02: a model that hangs or requests long pauses blocked a conversation for 18 minutes.
 func TestK02Deadline(t *testing.T) {
 	t.Parallel()
 
@@ -101,7 +101,7 @@ func TestK02Deadline(t *testing.T) {
 	})
 }
 
-// Y14: a refused answer counted as a good one, and a cancelled reply as a provider's failure that cost nothing.
+// Y14: a rejected answer counted as a good one, and a cancelled reply as a provider's failure that cost nothing.
 func TestY14CallsSayHowTheyEnded(t *testing.T) {
 	t.Parallel()
 

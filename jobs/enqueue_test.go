@@ -92,7 +92,7 @@ func TestEnqueueInARolledBackTransactionNeverWas(t *testing.T) {
 	require.Equal(t, 1, h.enqueue(jobs.EnqueueParams{}).Number)
 }
 
-// Parallel messages of several sessions get gapless numbers, and no session ever runs two turns.
+// Concurrent messages in several sessions get gapless numbers, and no session ever runs two turns.
 func TestParallelEnqueuesRunInOrder(t *testing.T) {
 	t.Parallel()
 
@@ -138,7 +138,7 @@ func TestInterruptGoesFirst(t *testing.T) {
 	require.Equal(t, []int32{3, 2}, column[int32](h, `SELECT number FROM turns WHERE status = 'succeeded' ORDER BY started_at`))
 }
 
-// Under a tenant's role another user's session and turns do not exist.
+// Under a tenant's role, another user's session and turns do not exist.
 func TestEnqueueAsTenant(t *testing.T) {
 	t.Parallel()
 

@@ -52,7 +52,7 @@ func (e events) append(queue *pg.Batch, turnID uuid.UUID) error {
 // longer waits for it. Losing them is harmless, so the commit does not wait for the disk.
 func (e events) appendAlone(ctx context.Context, pool pg.Beginner, turnID uuid.UUID, position int) error {
 	first, last, held := &pg.Batch{}, &pg.Batch{}, int64(0)
-	lazily(first)
+	commitAsync(first)
 	first.Count("hold turn", db.TurnHold, &db.TurnHoldParams{ID: turnID, Position: int32(position)}, &held)
 	if err := e.append(last, turnID); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"alfred/jobs"
 )
 
-// shop stands for a program with tables of its own: a pool on Alfred's database, and a customer's session.
+// shop stands for a program with its own tables: a pool on Alfred's database, and a customer's session.
 func shop(ctx context.Context) (pool *pgxpool.Pool, session uuid.UUID, shut func()) {
 	url, drop := dbtest.ExampleURL() //nolint:contextcheck // the server is every test's, not this one's
 	pool, err := pgxpool.New(ctx, url)
@@ -33,7 +33,7 @@ func shop(ctx context.Context) (pool *pgxpool.Pool, session uuid.UUID, shut func
 	}
 }
 
-// One transaction, two effects: the order and the turn become real together, or neither does.
+// One transaction, two effects: the order and the turn both exist, or neither does.
 func ExampleEnqueueTurn() {
 	ctx := context.Background()
 	pool, session, shut := shop(ctx)
@@ -57,7 +57,7 @@ func ExampleEnqueueTurn() {
 	// running <nil>
 }
 
-// A second message with the same key is the first one's turn, however often it is sent.
+// A second message with the same key returns the first one's turn, however often it is sent.
 func ExampleEnqueueTurn_again() {
 	ctx := context.Background()
 	pool, session, shut := shop(ctx)
@@ -82,7 +82,7 @@ func ExampleEnqueueTurn_again() {
 	// turn 1 seen before: true
 }
 
-// What meets a running turn waits, unless the caller says otherwise.
+// A message that meets a running turn waits, unless the caller says otherwise.
 func ExampleTurnRunningError() {
 	ctx := context.Background()
 	pool, session, shut := shop(ctx)
@@ -108,7 +108,7 @@ func ExampleTurnRunningError() {
 	// refused: a turn is running
 }
 
-// A turn may be ended by whoever enqueued it; the session's next one starts.
+// A turn can be cancelled by whoever enqueued it; the session's next one starts.
 func ExampleCancelTurn() {
 	ctx := context.Background()
 	pool, session, shut := shop(ctx)

@@ -102,7 +102,7 @@ func TestTransientErrorIsTriedAgain(t *testing.T) {
 	require.Equal(t, []int16{1}, column[int16](h, `SELECT attempt FROM river_job WHERE kind = 'think'`), "a pause that the provider asked for is no attempt")
 }
 
-// A reply model that cannot be reached costs the wording, not the turn.
+// If the reply's model is unreachable, only the wording is lost, not the turn.
 func TestReplyWithoutAModelIsMadeFromFacts(t *testing.T) {
 	t.Parallel()
 
@@ -131,7 +131,7 @@ func TestPanicFailsTheTurnAndNotTheWorker(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
 }
 
-// The next turn waits for the last summary, but not longer than 3 s; the late summary still betters the facts.
+// The next turn waits for the last summary, but not longer than 3 s; the late summary still improves on the facts.
 func TestNextTurnWaitsThreeSecondsForASummary(t *testing.T) {
 	t.Parallel()
 
@@ -159,7 +159,7 @@ func TestNextTurnWaitsThreeSecondsForASummary(t *testing.T) {
 	require.Equal(t, []string{"greeted"}, column[string](h, `SELECT response_summary FROM turn_summaries WHERE turn_id = $1`, first.TurnID))
 }
 
-// K06: a worker whose machine is an hour ahead says so, and what waits is due by the database's clock.
+// K06: a worker whose machine is an hour ahead reports it, and jobs are due by the database's clock.
 func TestK06SkewIsRecorded(t *testing.T) {
 	t.Parallel()
 

@@ -12,8 +12,8 @@ import (
 	"alfred/llm"
 )
 
-// K08: however many conversations a user has, so many of their turns run at a time; others' turns start at once, and
-// what waits is started as soon as one ends.
+// K08: however many conversations a user has, a limited number of their turns run concurrently; other users' turns
+// start at once, and a waiting one starts as soon as one ends.
 func TestK08OneUserKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 
@@ -40,7 +40,7 @@ func TestK08OneUserKeepsNobodyWaiting(t *testing.T) {
 	}
 }
 
-// Of two users who wait, each gets a turn before one gets a second.
+// Of two waiting users, each gets a turn before one gets a second.
 func TestK08UsersTakeTurns(t *testing.T) {
 	t.Parallel()
 

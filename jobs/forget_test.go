@@ -12,7 +12,7 @@ import (
 	"alfred/llm"
 )
 
-// forget deletes the session in the background; the channel has its error.
+// forget deletes the session in the background; the channel receives its error.
 func (h *harness) forget() <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -23,12 +23,12 @@ func (h *harness) forget() <-chan error {
 	return done
 }
 
-// awaitLockWait waits until another connection waits for a lock of this test's database.
+// awaitLockWait waits until another connection waits for a lock in this test's database.
 func (h *harness) awaitLockWait() {
 	h.await(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
 }
 
-// A decision holds its turn and then writes rows that refer to the session; an answer being stored refers to both.
+// A decision holds its turn and then writes rows that reference the session; an answer being stored references both.
 func TestForgettingWaitsForWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 
@@ -50,7 +50,7 @@ func TestForgettingWaitsForWhatIsUnderWay(t *testing.T) {
 			turn := h.enqueue(jobs.EnqueueParams{})
 			tx, err := h.pool.Begin(t.Context())
 			require.NoError(t, err)
-			t.Cleanup(func() { _ = tx.Rollback(context.Background()) }) // done already, unless the test failed
+			t.Cleanup(func() { _ = tx.Rollback(context.Background()) }) // already done, unless the test failed
 			_, err = tx.Exec(t.Context(), statements[0], turn.TurnID)
 			require.NoError(t, err)
 			forgotten := h.forget()
@@ -64,7 +64,7 @@ func TestForgettingWaitsForWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// The model answers after its session is gone: the worker changes nothing, and finds nothing wrong in that.
+// The model answers after its session is gone: the worker changes nothing and reports no error.
 func TestForgottenWhileAModelThinks(t *testing.T) {
 	t.Parallel()
 

@@ -65,7 +65,7 @@ func TestAfterThink(t *testing.T) {
 		"no steps":              {nodes.ThinkOutput{Decision: "plan"}, false, nodeReply, "", nil},
 		"propose":               {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, false, nodeReply, askPropose, nil},
 		"write":                 {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, true, nodeAct, "", []string{"write"}},
-		// Exploring is no permission to save.
+		// Exploring does not permit saving.
 		"write not allowed": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, false, nodeReply, askPropose, nil},
 	}
 	for name, test := range tests {
@@ -114,7 +114,7 @@ func TestAfterAct(t *testing.T) {
 		outcome crud.Outcome
 		in      acted
 		next    string
-		ends    db.StepOutcome // "" goes on
+		ends    db.StepOutcome // "" continues
 		skip    bool
 	}{
 		"approval":          {nodes.ActOutput{Calls: call}, crud.Outcome{Approval: &crud.Approval{Text: "Sure?"}}, acted{stepType: "write"}, nodeReply, "partial", true},
@@ -153,7 +153,7 @@ func TestAfterAct(t *testing.T) {
 	}
 }
 
-func TestV11AStepThatNeedsNothingOfAFailedOneStillRuns(t *testing.T) {
+func TestV11IndependentStepsStillRun(t *testing.T) {
 	t.Parallel()
 
 	in := acted{stepType: "write", later: []later{{step: 2, needs: true}, {step: 3}}}
@@ -163,14 +163,14 @@ func TestV11AStepThatNeedsNothingOfAFailedOneStillRuns(t *testing.T) {
 	require.Equal(t, []int{3}, got.keep)
 }
 
-func TestV03AWriteThatChangedNothingEndsWithoutTheModelsWords(t *testing.T) {
+func TestV03WritesWithoutChangesDropTheModelsWords(t *testing.T) {
 	t.Parallel()
 
 	got := afterAct(&nodes.ActOutput{StepComplete: &nodes.StepComplete{Summary: "Saved five dinners", Conclusions: "all saved", Note: "done"}}, &crud.Outcome{}, acted{stepType: "write"})
 	require.Equal(t, ending{outcome: db.StepOutcomeEmpty, summary: "Nothing was saved, changed or deleted."}, *got.end)
 }
 
-func TestV37StepsWithoutRoomAreKeptAsNotDone(t *testing.T) {
+func TestV37StepsOverTheLimitAreRecordedAsNotDone(t *testing.T) {
 	t.Parallel()
 
 	left := []nodes.Step{{Type: "read", Description: "the ninth"}}

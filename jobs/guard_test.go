@@ -16,12 +16,12 @@ import (
 
 const leaked = "01900000-0000-7000-8000-00000000000a"
 
-// In strict mode a prompt with an identifier in it is never sent, nor stored.
+// In strict mode, a prompt with an identifier is neither sent nor stored.
 func TestStrictGateFailsTheTurn(t *testing.T) {
 	t.Parallel()
 	h := setup(t, chat(1))
 	h.start()
-	turn := h.ended(h.enqueue(jobs.EnqueueParams{Message: "what is " + leaked}).TurnID) // this memory does not clean it
+	turn := h.ended(h.enqueue(jobs.EnqueueParams{Message: "what is " + leaked}).TurnID) // these prompts do not clean it
 
 	require.Equal(t, db.TurnStatusFailed, turn.Status)
 	require.Equal(t, "internal", *turn.ErrorCode)
@@ -29,8 +29,8 @@ func TestStrictGateFailsTheTurn(t *testing.T) {
 	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM llm_calls`))
 }
 
-// A running program takes identifiers out of prompts and of the reply, names by
-// their labels what the model calls by ref, and counts.
+// In production, identifiers are removed from prompts and the reply, refs in it become labels, and removals are
+// counted.
 func TestGateCleansPromptsAndReplies(t *testing.T) {
 	t.Parallel()
 	h := setup(t, strings.ReplaceAll(chat(1), "Hello, how", "You are "+leaked+", recipe_1 is yours, how"))
@@ -46,7 +46,7 @@ func TestGateCleansPromptsAndReplies(t *testing.T) {
 	require.Equal(t, int64(5), runner.Leaks(), "one in each of four prompts, one in the reply")
 }
 
-// A repair quotes what the model wrote itself: that is taken out, and no leak of ours.
+// A repair quotes what the model wrote: identifiers in it are removed, and are not our leak.
 func TestGateCleansRepairs(t *testing.T) {
 	t.Parallel()
 	h := setup(t, chat(1))
@@ -71,7 +71,7 @@ func TestGateCleansRepairs(t *testing.T) {
 	require.Contains(t, asked[0], "[id]")
 }
 
-// A reply is cleaned while it streams too: a word is shown once it is whole.
+// A streamed reply is cleaned too: a word is shown once it is complete.
 func TestGateCleansDeltas(t *testing.T) {
 	t.Parallel()
 	h := setup(t, chat(1))
@@ -87,7 +87,7 @@ func TestGateCleansDeltas(t *testing.T) {
 			at := strings.Index(text, "-7000")
 			for _, piece := range []string{text[:at], text[at:]} {
 				req.OnDelta(piece)
-				time.Sleep(300 * time.Millisecond) // longer than pieces are held together
+				time.Sleep(300 * time.Millisecond) // longer than pieces are batched
 			}
 			seen = column[string](h, `SELECT data ->> 'text' FROM turn_events WHERE type = 'reply.delta' ORDER BY seq`) //nolint:contextcheck // the test's own
 
@@ -103,7 +103,7 @@ func TestGateCleansDeltas(t *testing.T) {
 	require.Equal(t, strings.TrimSuffix(*turn.Reply, "end"), strings.Join(seen, ""), "all but the word that is being written")
 }
 
-// modelFunc lets a function be a model.
+// modelFunc adapts a function to a model.
 type modelFunc func(context.Context, *llm.Request) (*llm.Response, error)
 
 func (f modelFunc) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {

@@ -16,7 +16,7 @@ import (
 	"alfred/registry"
 )
 
-// once lets the first request of a node meet with something.
+// once makes something happen at a node's first request.
 func (h *harness) once(node string, what func(ctx context.Context) error) {
 	var met atomic.Bool
 	h.model.before = func(ctx context.Context, req *llm.Request) error {
@@ -28,12 +28,12 @@ func (h *harness) once(node string, what func(ctx context.Context) error) {
 	}
 }
 
-// rows of river_job for the turn's nodes, in order.
+// jobs returns the rows of river_job for the turn's nodes, in order.
 func (h *harness) jobs() []string {
 	return column[string](h, `SELECT concat_ws(' ', kind, args ->> 'position', state, attempt) FROM river_job WHERE queue = 'turns' ORDER BY id`)
 }
 
-// One row per node, all by one worker, without a wait between them.
+// One row per node, all by one worker, without waiting in between.
 func TestTurnIsHandedOn(t *testing.T) {
 	t.Parallel()
 
@@ -45,7 +45,7 @@ func TestTurnIsHandedOn(t *testing.T) {
 	require.Equal(t, []int64{4}, column[int64](h, `SELECT count(*) FROM node_runs AS n JOIN river_job AS j ON j.id = n.river_job_id AND j.kind = n.node WHERE n.turn_id = $1`, turn.ID))
 }
 
-// A node that fails goes back to the queue by itself: those before it are done.
+// A failing node goes back to the queue by itself: those before it are done.
 func TestHandedOnJobIsRetried(t *testing.T) {
 	t.Parallel()
 
@@ -57,7 +57,7 @@ func TestHandedOnJobIsRetried(t *testing.T) {
 	require.Equal(t, []int64{1}, column[int64](h, `SELECT cardinality(errors)::bigint FROM river_job WHERE kind = 'think'`))
 }
 
-// What a provider asks for is a pause and no attempt.
+// A provider's requested pause is a snooze, not an attempt.
 func TestHandedOnJobIsSnoozed(t *testing.T) {
 	t.Parallel()
 
@@ -81,7 +81,7 @@ func TestHandedOnJobPanics(t *testing.T) {
 	require.Contains(t, h.jobs(), "think 2 completed 2")
 }
 
-// SIGTERM ends a turn's stay here after the decision that is being made; another worker goes on.
+// On SIGTERM the worker stops after the current decision; another worker continues.
 func TestStopBetweenTwoDecisions(t *testing.T) {
 	t.Parallel()
 
@@ -109,7 +109,7 @@ func TestStopBetweenTwoDecisions(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 }
 
-// A later node that outlives the grace period is handed back, and its attempt with it.
+// A later node that outlives the grace period is handed back without losing an attempt.
 func TestStopHandsBackAHandedOnJob(t *testing.T) {
 	t.Parallel()
 
@@ -134,7 +134,7 @@ func TestStopHandsBackAHandedOnJob(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 }
 
-// A worker whose job was taken over commits nothing of it any more, even where the fence would let it.
+// A worker whose job was taken over commits nothing of it, even if the fence would let it.
 func TestTakenOverJobIsRefused(t *testing.T) {
 	t.Parallel()
 
@@ -149,7 +149,7 @@ func TestTakenOverJobIsRefused(t *testing.T) {
 	require.Equal(t, []string{"understand 1 completed 1", "think 2 discarded 1", "think 2 completed 1", "reply 3 completed 1", "summarize 4 completed 1"}, h.jobs())
 }
 
-// Somebody cancels a job that River does not know of by hand: its decision is not made, and the turn ends.
+// Somebody cancels a job unknown to River by hand: its decision is not made, and the turn ends.
 func TestHandedOnJobIsCancelledByHand(t *testing.T) {
 	t.Parallel()
 
@@ -164,7 +164,7 @@ func TestHandedOnJobIsCancelledByHand(t *testing.T) {
 	require.Equal(t, []string{"understand 1 completed 1", "think 2 cancelled 1"}, h.jobs())
 }
 
-// A commit that waits for a lock keeps nobody's answer from being stored.
+// A commit that waits for a lock does not prevent its answer from being stored.
 func TestAnswerIsStoredWhileTheCommitWaits(t *testing.T) {
 	t.Parallel()
 
@@ -190,7 +190,7 @@ func TestAnswerIsStoredWhileTheCommitWaits(t *testing.T) {
 	require.Equal(t, []int64{4}, column[int64](h, `SELECT count(*) FROM context_items`))
 }
 
-// A commit that fails leaves the answer behind for the next attempt.
+// A failing commit leaves the answer for the next attempt.
 func TestAnswerOutlivesAFailedCommit(t *testing.T) {
 	t.Parallel()
 

@@ -31,7 +31,7 @@ import (
 
 const wait = 10 * time.Second
 
-// harness is a database, a session and what its workers are made of.
+// harness is a database, a session and the configuration of its workers.
 type harness struct {
 	t       *testing.T
 	pool    *pgxpool.Pool
@@ -155,7 +155,7 @@ func (h *harness) ended(id uuid.UUID) *db.Turns {
 	return turn
 }
 
-// summarized waits until the turn is wholly over.
+// summarized waits until the turn is completely over.
 func (h *harness) summarized(id uuid.UUID) *db.Turns {
 	h.t.Helper()
 
@@ -187,7 +187,7 @@ func (h *harness) exec(sql string, args ...any) {
 	require.NoError(h.t, err)
 }
 
-// countingModel counts the calls of each node and can hold them up.
+// countingModel counts the calls of each node and can block them.
 type countingModel struct {
 	llm.Model
 
@@ -218,7 +218,7 @@ func (m *countingModel) count(node string) int {
 	return m.calls[node]
 }
 
-// fakePrompts gives every node a prompt with the message alone.
+// fakePrompts gives every node a prompt with only the message.
 type fakePrompts struct {
 	mu          sync.Mutex
 	hasQuestion bool

@@ -19,7 +19,7 @@ import (
 	"alfred/pg"
 )
 
-// limited enqueues under limits; the error is that of the limits, or nil.
+// limited enqueues under limits; it returns the limits' error, or nil.
 func limited(h *harness, limits jobs.Limits, key string) *jobs.LimitError {
 	h.t.Helper()
 
@@ -59,7 +59,7 @@ func TestLimitsRefuseAMessage(t *testing.T) {
 	require.Nil(t, limited(h, jobs.Limits{Turns: 1}, ""), "another user's turns do not count")
 }
 
-// A message that came in by SQL knows no limits; the worker does.
+// A message enqueued by SQL is not limited; the worker checks it.
 func TestLimitsStopATurnBeforeAnyCall(t *testing.T) {
 	t.Parallel()
 
@@ -76,7 +76,7 @@ func TestLimitsStopATurnBeforeAnyCall(t *testing.T) {
 	require.Equal(t, 1, h.model.count("understand"))
 }
 
-// The count goes from the newest turn backwards: a conversation of years costs no more than one of today.
+// Counting goes backwards from the newest turn: a conversation of years costs no more than one of today.
 func TestUsageReadsTodayAlone(t *testing.T) {
 	t.Parallel()
 
@@ -96,7 +96,7 @@ func TestUsageReadsTodayAlone(t *testing.T) {
 	}))
 }
 
-// budgeted tells by the message which prompts built the input.
+// budgeted shows in the message which prompts built the input.
 type budgeted struct {
 	jobs.Prompts
 
@@ -112,7 +112,7 @@ func (m budgeted) Think(v *view.View) nodes.ThinkInput {
 
 func (m budgeted) Compress(v *view.View) nodes.CompressInput {
 	in := m.Prompts.Compress(v)
-	in.Persona += fmt.Sprint(m.note, " ", v.Turn.Number-1) // the same request would be answered by what is stored
+	in.Persona += fmt.Sprint(m.note, " ", v.Turn.Number-1) // an identical request would be answered from storage
 
 	return in
 }
@@ -179,7 +179,7 @@ func TestOlderTurnsTooLongAreTriedShorter(t *testing.T) {
 		column[string](h, `SELECT DISTINCT provider || ' ' || error_code FROM llm_calls WHERE session_id = $1 AND error_code IS NOT NULL`, h.session))
 }
 
-// covered fails at first and makes up for it, as a model with a fallback does.
+// covered fails first and recovers, like a model with a fallback.
 type covered struct{ llm.Model }
 
 func (c covered) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
@@ -201,7 +201,7 @@ func TestCallThatFallbackCoversHasARow(t *testing.T) {
 	require.Equal(t, 1, h.model.count("think"))
 }
 
-// priced answers as a model that costs money.
+// priced answers like a model that costs money.
 type priced struct{ llm.Model }
 
 func (p priced) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
@@ -227,7 +227,7 @@ func TestCallsAreCounted(t *testing.T) {
 	require.Nil(t, limited(h, jobs.Limits{Tokens: 4401, CostUSD: 0.05}, ""))
 }
 
-// K12: the tenants' role without a user sees and does nothing; whoever runs the service sees all.
+// K12: the tenants' role without a user sees and does nothing; the operator sees everything.
 func TestK12NoUserIsNobody(t *testing.T) {
 	t.Parallel()
 
@@ -248,7 +248,7 @@ func TestK12NoUserIsNobody(t *testing.T) {
 	require.Equal(t, "AL001", pg.Code(err))
 }
 
-// K12: a time zone that the server does not know is refused where it is set, not with every message.
+// K12: an unknown time zone is refused where it is set, not with every message.
 func TestK12UnknownTimeZonesAreRefused(t *testing.T) {
 	t.Parallel()
 

@@ -79,7 +79,7 @@ func (r *Runner) compareCarried(ctx context.Context, d delivery, v *view.View) e
 func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.View, err error) {
 	err = r.inLoadTx(ctx, func(tx pgx.Tx) error {
 		if v, err = r.loader.Open(ctx, tx, d.TurnID, d.Position); err != nil {
-			return unlessGone(err)
+			return staleIfGone(err)
 		}
 		v.Void = void
 		switch {
@@ -105,8 +105,8 @@ func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.V
 	return v, err
 }
 
-// unlessGone reports a turn whose session was forgotten as one that has moved on.
-func unlessGone(err error) error {
+// staleIfGone reports a turn whose session was forgotten as one that has moved on.
+func staleIfGone(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return errStale
 	}

@@ -23,7 +23,7 @@ import (
 	"alfred/telemetry"
 )
 
-// spans takes traces as a collector does.
+// spans receives traces like a collector.
 type spans struct {
 	lock sync.Mutex
 	all  []*otlp.Span
@@ -47,7 +47,7 @@ func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-protobuf")
 }
 
-// A turn is one trace, whichever process did which part, and its rows say which.
+// A turn is one trace, whichever process did which part, and its rows name it.
 func TestTurnIsOneTrace(t *testing.T) {
 	t.Parallel()
 
@@ -92,7 +92,7 @@ func TestTurnIsOneTrace(t *testing.T) {
 	require.Regexp(t, `alfred_tokens_total\{.*kind="input",model="script",node="understand"\}`, pages.String())
 }
 
-// of maps the names of a turn's spans to their ids, and with " parent" behind it to those of their parents.
+// of maps the names of a turn's spans to their ids and, with " parent" appended, to those of their parents.
 func (s *spans) of(t *testing.T, turn uuid.UUID, told []*telemetry.Telemetry) map[string]string {
 	t.Helper()
 

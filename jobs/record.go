@@ -245,7 +245,7 @@ func (r *recorder) store(ctx context.Context, call *db.LlmCallInsertParams) erro
 	defer cancel()
 	for {
 		queue := &pg.Batch{}
-		lazily(queue)
+		commitAsync(queue)
 		queue.Exec("insert call", db.LlmCallInsert, call)
 		err := queue.InTx(ctx, r.pool)
 		if err == nil {
@@ -339,8 +339,8 @@ func nullable[T comparable](value T) any {
 	return value
 }
 
-// lazily lets the commit return before it reaches the disk: what the transaction writes can be recreated.
-func lazily(queue *pg.Batch) {
+// commitAsync lets the commit return before it reaches the disk: what the transaction writes can be recreated.
+func commitAsync(queue *pg.Batch) {
 	queue.Exec("relax the commit", `SET LOCAL synchronous_commit = off`, nil)
 }
 

@@ -24,7 +24,7 @@ func (h *harness) died(turnID uuid.UUID, worker string, beat time.Duration, atte
 		WHERE args @> jsonb_build_object('turn_id', $1::uuid)`, turnID, worker, attempt)
 }
 
-// The killed process had stored its answer but not committed it. The answer is played, not bought again.
+// The killed process had stored its answer but not committed it. The answer is reused, not bought again.
 func TestKilledBetweenAnswerAndCommit(t *testing.T) {
 	t.Parallel()
 
@@ -41,7 +41,7 @@ func TestKilledBetweenAnswerAndCommit(t *testing.T) {
 	require.Equal(t, []int64{1}, column[int64](h, `SELECT count(*) FROM node_runs AS n JOIN llm_calls AS c ON c.id = n.llm_call_id WHERE n.node = 'understand'`))
 }
 
-// A stopped host keeps its lock; its lease tells.
+// A stopped host keeps its lock, but its lease expires.
 func TestStoppedWorkerIsDeadByItsLease(t *testing.T) {
 	t.Parallel()
 
@@ -59,7 +59,7 @@ func TestStoppedWorkerIsDeadByItsLease(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 }
 
-// A takeover is no fault of the job: a turn survives more of them than its jobs have attempts.
+// A takeover is not the job's fault: a turn survives more of them than its jobs have attempts.
 func TestTakeoversSpendNoAttempts(t *testing.T) {
 	t.Parallel()
 
@@ -71,7 +71,7 @@ func TestTakeoversSpendNoAttempts(t *testing.T) {
 	require.Contains(t, column[string](h, `SELECT concat_ws(' ', attempt, metadata ->> 'takeovers') FROM river_job WHERE kind = 'understand' AND state = 'completed'`), "6 1")
 }
 
-// While every worker loses its lease again and again, a job waits longer and longer instead of spending its takeovers.
+// While every worker loses its lease repeatedly, a job waits longer and longer instead of using up its takeovers.
 func TestTakeoversPause(t *testing.T) {
 	t.Parallel()
 
@@ -100,7 +100,7 @@ func TestSpentTakeoversFailTheTurn(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.ended(second.TurnID).Status)
 }
 
-// A turn whose job somebody cancelled by hand would stand still for ever.
+// Otherwise, a turn whose job somebody cancelled by hand would never end.
 func TestTurnWithoutAJobFails(t *testing.T) {
 	t.Parallel()
 
@@ -156,7 +156,7 @@ func TestStaleJobAsksNoModel(t *testing.T) {
 	require.Equal(t, 1, h.model.count("think"))
 }
 
-// SIGTERM: what does not finish within the grace period is handed back, and its attempt with it.
+// SIGTERM: what does not finish within the grace period is handed back without losing an attempt.
 func TestStopHandsBack(t *testing.T) {
 	t.Parallel()
 

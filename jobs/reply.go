@@ -25,7 +25,7 @@ type reply struct {
 func (r *reply) prepare(s *state) error {
 	r.guard = s.guard
 	r.guard.Own = s.Scene(false).Own()
-	if text, ok, err := s.tookBack(); ok || err != nil {
+	if text, ok, err := s.undoReply(); ok || err != nil {
 		r.code, r.out = true, &nodes.ReplyOutput{Text: text}
 
 		return err

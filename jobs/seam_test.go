@@ -16,7 +16,7 @@ import (
 	"alfred/pg"
 )
 
-// The SQL functions write river_job by hand. This holds them to what River's own client writes.
+// The SQL functions write river_job by hand. This compares them with what River's own client writes.
 func TestSeamWritesRiversRows(t *testing.T) {
 	t.Parallel()
 
@@ -52,7 +52,7 @@ func TestSeamWritesRiversRows(t *testing.T) {
 	}
 }
 
-// requireHandedOn: a job that is handed on looks like the one that was inserted, fetched by a worker.
+// requireHandedOn: a handed-on job looks like the inserted one after a worker fetched it.
 func requireHandedOn(t *testing.T, tx pgx.Tx, kind string, args []byte, inserted int64) {
 	t.Helper()
 
@@ -85,7 +85,7 @@ func jobRow(t *testing.T, tx pgx.Tx, id int64) map[string]any {
 	return row
 }
 
-// Proves channel and payload of the notification: without it a worker finds the job only at its next poll, up to a
+// Verifies channel and payload of the notification: without it, a worker finds the job only at its next poll, up to a
 // second later.
 func TestIdleWorkerStartsAtOnce(t *testing.T) {
 	t.Parallel()

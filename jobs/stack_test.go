@@ -12,7 +12,7 @@ import (
 	"alfred/recall"
 )
 
-// real replaces the fakes by what a worker runs with.
+// real replaces the fakes by what a real worker uses.
 func (h *harness) real() {
 	d := h.config.Domain
 	h.config.Prompts = prompt.New(d, prompt.DefaultConfig())
@@ -58,7 +58,7 @@ compress: {text: earlier}
 	require.Equal(t, []int64{2}, column[int64](h, `SELECT count(*) FROM llm_calls WHERE turn_id = $1`, third.ID))
 }
 
-func TestForeignMentionIsToldPolitely(t *testing.T) {
+func TestForeignMentionsGetANotice(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, `turns: [{understand: {intent: read, recall: {query: tacos}}, think: {goal: g, decision: plan, steps: []}, reply: I cannot find it.}]`)

@@ -14,8 +14,8 @@ import (
 	"alfred/pg"
 )
 
-// stray makes a turn whose job a worker has fetched, this long ago, without ever getting it: the connection broke
-// between the commit of the fetch and its answer.
+// stray creates a turn whose job a worker fetched this long ago without receiving it: the connection broke between the
+// fetch's commit and its response.
 func (h *harness) stray(worker string, since time.Duration) *jobs.Enqueued {
 	h.t.Helper()
 
@@ -34,7 +34,7 @@ func (h *harness) stray(worker string, since time.Duration) *jobs.Enqueued {
 	return turn
 }
 
-// A job that its worker never got is not the worker's for ever, although that worker lives.
+// A job that its worker never received does not stay with that worker, although it lives.
 func TestFetchedButNotDelivered(t *testing.T) {
 	t.Parallel()
 
@@ -44,8 +44,8 @@ func TestFetchedButNotDelivered(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 }
 
-// A decision that takes long is no stray.
-func TestLongRunIsNoStray(t *testing.T) {
+// A long decision is not a stray.
+func TestLongRunsAreNotStrays(t *testing.T) {
 	t.Parallel()
 
 	h := setup(t, chat(1))
@@ -59,7 +59,7 @@ func TestLongRunIsNoStray(t *testing.T) {
 	turn := h.enqueue(jobs.EnqueueParams{})
 	require.Eventually(t, func() bool { return h.model.count("understand") == 1 }, wait, wait/200)
 	h.exec(`UPDATE river_job SET attempted_at = clock_timestamp() - interval '1 minute'`)
-	stray := h.stray(runner.ID(), time.Minute) // is found by a scan that passes over the other
+	stray := h.stray(runner.ID(), time.Minute) // found by a scan that skips the other
 	require.Eventually(t, func() bool { return h.model.count("understand") == 2 }, wait, wait/200)
 	close(scans)
 	h.summarized(turn.TurnID)
@@ -67,7 +67,7 @@ func TestLongRunIsNoStray(t *testing.T) {
 	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM river_job WHERE state = 'discarded' AND args @> jsonb_build_object('turn_id', $1::uuid)`, turn.TurnID))
 }
 
-// Who stops leaves no job behind: its lease goes, and nobody would miss it.
+// A stopping worker leaves no job behind: its lease ends, and nobody would recover it.
 func TestStopLeavesNoStray(t *testing.T) {
 	t.Parallel()
 
@@ -82,7 +82,7 @@ func TestStopLeavesNoStray(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 }
 
-// While the database takes its time an answer waits to be stored: it has been paid for, and a summary's is not replaced.
+// While the database is slow, an answer waits to be stored: it has been paid for, and a summary's is not replaced.
 func TestAnswersAreStoredLate(t *testing.T) {
 	t.Parallel()
 

@@ -96,8 +96,8 @@ func undoApproved(payload json.RawMessage) (*undoing, error) {
 	return &undoing{turn: &id, agreed: true}, nil
 }
 
-// takeBack is the single decision of the step that undoes.
-func (a *act) takeBack(ctx context.Context, c *commit) (move, error) {
+// runUndo is the single decision of the step that undoes.
+func (a *act) runUndo(ctx context.Context, c *commit) (move, error) {
 	c.permitted, c.reload = true, true
 	target, err := c.q.TurnUndoTarget(ctx, c.tx, &db.TurnUndoTargetParams{
 		SessionID: c.s.Turn.SessionID, Before: c.s.Turn.Number, TurnID: a.undo.turn, Number: a.undo.number,
@@ -204,8 +204,8 @@ func nounOf(e *domain.Entity, rows int) string {
 	return e.Plural
 }
 
-// tookBack is the reply of such a turn: what its step achieved, or what it has to ask. False for other turns.
-func (s *state) tookBack() (string, bool, error) {
+// undoReply is the reply of such a turn: what its step achieved, or what it has to ask. False for other turns.
+func (s *state) undoReply() (string, bool, error) {
 	u, err := s.undoing()
 	if u == nil || err != nil || len(s.Steps) == 0 {
 		return "", false, err

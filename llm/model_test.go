@@ -9,8 +9,7 @@ import (
 	"alfred/llm"
 )
 
-// Every answer is stored before it is judged; one that cannot be stored would be
-// bought again and again.
+// Every answer is stored before it is judged; one that cannot be stored would be bought repeatedly.
 func TestToolCall_MarshalJSON(t *testing.T) {
 	t.Parallel()
 

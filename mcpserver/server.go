@@ -20,7 +20,7 @@ import (
 	"alfred/recall"
 )
 
-// Config is what the tools work with. The listener must be running.
+// Config is what the tools need. The listener must be running.
 type Config struct {
 	Pool     *pgxpool.Pool
 	Listener *pg.Listener
@@ -32,17 +32,16 @@ type Config struct {
 	Version  string
 }
 
-// Caller is for whom a server acts.
+// Caller is on whose behalf a server acts.
 type Caller struct {
 	UserID uuid.UUID
-	// MaySend offers send_message; without it everything only reads.
+	// MaySend offers send_message; otherwise all tools are read-only.
 	MaySend bool
-	// StillGood, if not nil, is asked again while a tool waits: a caller who may not
-	// see more is ErrUnauthorized.
+	// StillGood, if not nil, is called while a tool waits: for a caller who lost permission it returns ErrUnauthorized.
 	StillGood func(context.Context) error
 }
 
-// Factory makes servers, one per caller.
+// Factory creates servers, one per caller.
 type Factory struct {
 	config  Config
 	schemas *mcp.SchemaCache
@@ -51,7 +50,7 @@ type Factory struct {
 // New returns a factory.
 func New(config Config) *Factory { return &Factory{config: config, schemas: mcp.NewSchemaCache()} }
 
-// For is a server that acts for the caller alone.
+// For returns a server that acts for this caller only.
 func (f *Factory) For(caller Caller) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "alfred", Title: "Alfred", Version: f.config.Version}, &mcp.ServerOptions{
 		Instructions: instructions, SchemaCache: f.schemas, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
@@ -65,14 +64,14 @@ func (f *Factory) For(caller Caller) *mcp.Server {
 const instructions = "Alfred is an assistant over the user's rows in Postgres. A session is one conversation; search_history finds sessions and turns. " +
 	"A ref such as recipe_1 names a row within its session, gen_recipe_1 a draft that is not saved."
 
-// Handler serves streamable HTTP. It keeps no sessions of the protocol, so that any
-// instance may answer any request; callerOf says for whom a request acts.
+// Handler serves streamable HTTP. It keeps no protocol sessions, so that any instance can answer any request; callerOf
+// says for whom a request acts.
 func (f *Factory) Handler(callerOf func(*http.Request) Caller) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server { return f.For(callerOf(r)) },
 		&mcp.StreamableHTTPOptions{Stateless: true, Logger: f.config.Logger, DisableLocalhostProtection: true})
 }
 
-// Error is what a tool answers when it cannot do what it was asked.
+// Error is a tool's answer if it cannot do what was requested.
 type Error struct {
 	Code     string // as in the HTTP API
 	Sentence string
@@ -80,7 +79,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Code + ": " + e.Sentence }
 
-// ErrUnauthorized is a caller's whose key was revoked, or whose token is over.
+// ErrUnauthorized means that the caller's key was revoked or the token expired.
 var ErrUnauthorized = &Error{"unauthorized", "The key or token is not valid any more."}
 
 var (

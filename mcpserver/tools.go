@@ -57,7 +57,7 @@ func (t *tools) read(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return pg.InReadTx(ctx, t.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.caller.UserID, work) })
 }
 
-// parseID reads an id; what is none names nothing.
+// parseID parses an id; a malformed one is treated as unknown.
 func parseID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil {
@@ -249,7 +249,7 @@ type messageIn struct {
 	IdempotencyKey string `json:"idempotency_key,omitempty" jsonschema:"the same key once more gives the first message's turn"`
 }
 
-// sendPatience is how long a reply is waited for; get_turn finds it later.
+// sendPatience is how long to wait for a reply; get_turn finds it later.
 const sendPatience = 2 * time.Minute
 
 func (t *tools) sendMessage(ctx context.Context, in messageIn) (any, error) {
@@ -279,8 +279,7 @@ func (t *tools) sendMessage(ctx context.Context, in messageIn) (any, error) {
 	return t.turns.Turn(ctx, made.TurnID)
 }
 
-// sessionOf: a new session under an idempotency key has its id from the key, so
-// that a message sent again finds it.
+// sessionOf derives a new session's id from the idempotency key, so that a resent message finds it.
 func (t *tools) sessionOf(ctx context.Context, in messageIn) (uuid.UUID, error) {
 	if in.SessionID != "" {
 		return parseID(in.SessionID)

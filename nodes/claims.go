@@ -17,8 +17,8 @@ var (
 	saved     = regexp.MustCompile(`(?i)(?:\b(?:i|we)(?:'ve|’ve| have)?(?: now| just| also)? |\b(?:is|are|was|were|has been|have been|been)(?: now| just| also| all)? |^\W*(?:(?:done|all set|great|ok(?:ay)?)\W+)?)(saved|deleted|removed|stored|scheduled|booked|marked|renamed|created|added|updated|changed)\b`)
 )
 
-// bears reports whether a claim is true. For some verbs, a draft or a decision suffices.
-func (d Done) bears(verb string) bool {
+// supports reports whether a claim is true. For some verbs, a draft or a decision suffices.
+func (d Done) supports(verb string) bool {
 	switch strings.ToLower(verb) {
 	case "created", "added", "updated", "changed", "renamed", "removed", "marked", "scheduled":
 		return d.Wrote || d.Drafted || d.Curated
@@ -27,15 +27,15 @@ func (d Done) bears(verb string) bool {
 	}
 }
 
-// unborne returns the first sentence that claims something the turn did not do, "" for none.
-func (d Done) unborne(text string) string {
+// falseClaim returns the first sentence that claims something the turn did not do, "" for none.
+func (d Done) falseClaim(text string) string {
 	if d.Wrote {
 		return ""
 	}
 	for _, sentence := range sentences.FindAllString(text, -1) {
 		sentence = strings.TrimSpace(sentence)
 		for _, found := range saved.FindAllStringSubmatch(sentence, -1) {
-			if !d.bears(found[1]) && !heading.MatchString(sentence) && !noClaim.MatchString(sentence) {
+			if !d.supports(found[1]) && !heading.MatchString(sentence) && !noClaim.MatchString(sentence) {
 				return sentence
 			}
 		}

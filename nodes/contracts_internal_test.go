@@ -18,7 +18,7 @@ const (
 	contractsEnd  = "\n## What gives way first\n"
 )
 
-// V40: docs/prompts.md has the output contracts, as the schemas have them; -update prints them anew.
+// V40: docs/prompts.md contains the output contracts as generated from the schemas; -update prints them.
 func TestV40DocsShowTheContracts(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(contractsDoc)
@@ -56,7 +56,7 @@ func contracts(t *testing.T) string {
 	return b.String()
 }
 
-// describe prints the fields of an object, each with its type.
+// describe prints an object's fields with their types.
 func describe(b *strings.Builder, name, path string, s *jsonschema.Schema) {
 	for _, field := range slices.Sorted(func(yield func(string) bool) {
 		for field := range s.Properties {

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// scripted answers with the given responses, one per request, and keeps what it was asked.
+// scripted answers with the given responses, one per request, and records the requests.
 type scripted struct {
 	answers  []llm.Response
 	requests []llm.Request
@@ -305,7 +305,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// cutOff answers as a provider does whose answer hit the token limit, then well.
+// cutOff first answers like a provider that hit the token limit, then properly.
 type cutOff struct{ scripted }
 
 func (c *cutOff) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
@@ -382,7 +382,7 @@ func TestCompress(t *testing.T) {
 	require.True(t, out.Fallback)
 }
 
-// Q01: a node's input travels with the request for models in the process, and nowhere else.
+// Q01: a node's input accompanies the request only for in-process models.
 func TestInputTravelsInTheProcessAlone(t *testing.T) {
 	t.Parallel()
 

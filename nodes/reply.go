@@ -21,7 +21,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 			if err != nil {
 				return out, err
 			}
-			claim := in.Done.unborne(out.Text)
+			claim := in.Done.falseClaim(out.Text)
 			if claim == "" {
 				return out, nil
 			}
@@ -34,7 +34,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 	})
 	switch kind := llm.KindOf(err); {
 	case err == nil:
-		out.Text = in.asking(in.Done.telling(out.Text))
+		out.Text = in.withQuestion(in.Done.withUndo(out.Text))
 		return out, nil
 	case ctx.Err() != nil, kind == "", kind == llm.KindOverloaded, kind == llm.KindRateLimit, kind == llm.KindScriptExhausted:
 		return nil, err
@@ -45,11 +45,11 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 
 // ByCode is the reply that needs no model.
 func (in *ReplyInput) ByCode() *ReplyOutput {
-	return &ReplyOutput{Text: in.asking(in.Done.telling(in.Fallback)), Fallback: true}
+	return &ReplyOutput{Text: in.withQuestion(in.Done.withUndo(in.Fallback)), Fallback: true}
 }
 
-// telling appends what must be said about undoing the turn, unless the text already says it.
-func (d *Done) telling(text string) string {
+// withUndo appends what must be said about undoing the turn, unless the text already says it.
+func (d *Done) withUndo(text string) string {
 	if d.Undo == "" || strings.Contains(strings.ToLower(text), strings.ToLower(strings.TrimSuffix(d.Undo, "."))) {
 		return text
 	}
@@ -67,8 +67,8 @@ func (in *ReplyInput) read(resp *llm.Response) (*ReplyOutput, error) {
 	return &ReplyOutput{Text: text}, nil
 }
 
-// asking appends the question that must be asked, unless the text already asks it.
-func (in *ReplyInput) asking(text string) string {
+// withQuestion appends the question that must be asked, unless the text already asks it.
+func (in *ReplyInput) withQuestion(text string) string {
 	if in.Ask == "" || asks(text, in.Ask) {
 		return text
 	}

@@ -12,8 +12,8 @@ import (
 	"alfred/nodes"
 )
 
-// Every schema is one that a strict mode takes: OpenAI's subset, and the budgets of
-// Anthropic's grammar over all the tools of a request.
+// Every schema is valid in strict modes: within OpenAI's subset, and within Anthropic's grammar limits over all the
+// tools of a request.
 func TestSchemasAreStrict(t *testing.T) {
 	t.Parallel()
 
@@ -73,7 +73,7 @@ func TestSchemasAreStrict(t *testing.T) {
 	}
 }
 
-// countUnions counts what has alternatives: each multiplies the grammar.
+// countUnions counts unions: each multiplies the grammar.
 func countUnions(node any) int {
 	count := 0
 	switch n := node.(type) {

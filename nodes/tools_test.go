@@ -10,8 +10,7 @@ import (
 	"alfred/nodes"
 )
 
-// The tools that write offer the tables that the step may write, those that read
-// all that it may name.
+// Write tools offer the tables that the step may write, read tools all that it may name.
 func TestToolsOfferTheStepsTables(t *testing.T) {
 	t.Parallel()
 	model := &scripted{answers: []llm.Response{{ToolCalls: []llm.ToolCall{calls("step_complete", `{"summary": "done"}`)}}}}

@@ -53,7 +53,7 @@ func TestV10ForgetKeepsSavedRowsThatAreToBeDeleted(t *testing.T) {
 	require.Equal(t, []string{"vase_1"}, out.Curation.Forget, "the former word is taken")
 }
 
-func TestV11AnAnswersFaultsAreToldAtOnceAndWhatIsPlainIsPutRight(t *testing.T) {
+func TestV11FaultsAreReportedAtOnceAndUnambiguousOnesFixed(t *testing.T) {
 	t.Parallel()
 	m := says(`{"intent":"maybe","mentions":[{"text":"x","ref":"vase_77","resolution":"sure"}]}`, `{}`)
 	_, err := nodes.Understand(t.Context(), m, understandInput())
@@ -96,7 +96,7 @@ func replied(t *testing.T, in nodes.ReplyInput, texts ...string) (*scripted, *no
 	return m, out
 }
 
-func TestV03AReplyThatClaimsWhatWasNotDoneIsSentBackThenReplaced(t *testing.T) {
+func TestV03FalseClaimsAreSentBackThenReplaced(t *testing.T) {
 	t.Parallel()
 	for _, claim := range []string{
 		"Saved five dinners.", "I've saved your plan.", "Done! Added milk to the list.", "Your plan has been saved.", "All set, deleted both.",
@@ -121,7 +121,7 @@ func TestV03AReplyThatClaimsWhatWasNotDoneIsSentBackThenReplaced(t *testing.T) {
 	require.Equal(t, "Lime is in the draft.", out.Text)
 }
 
-func TestV04AReplyIsNoJSONAndAsksWhatItHasToAsk(t *testing.T) {
+func TestV04RepliesAreNotJSONAndAskTheQuestion(t *testing.T) {
 	t.Parallel()
 	_, out := replied(t, nodes.ReplyInput{}, `{"reply":"Here it is."}`, "Here it is.")
 	require.Equal(t, "Here it is.", out.Text)
@@ -132,7 +132,7 @@ func TestV04AReplyIsNoJSONAndAsksWhatItHasToAsk(t *testing.T) {
 	require.NotContains(t, out.Text, in.Ask, "asked already")
 }
 
-// Whether what was done can be undone is said, once.
+// Whether what was done can be undone is said exactly once.
 func TestReplySaysWhetherItCanBeUndone(t *testing.T) {
 	t.Parallel()
 	const cannot = "Cancel order cannot be taken back."

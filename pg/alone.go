@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Alone runs work, with a connection that holds the advisory lock of a key, unless somebody else holds it in this
-// database at the moment: then nothing is done, and that is no error.
+// Alone runs work with a connection that holds an advisory lock. If somebody else in this database holds it, Alone does
+// nothing and returns nil.
 func Alone(ctx context.Context, pool *pgxpool.Pool, key int64, work func(conn *pgxpool.Conn) error) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {

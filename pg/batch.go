@@ -10,18 +10,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Batch is statements that belong together. They are sent in one round trip and run in their order; the first that fails
-// ends the transaction, and its error names it. Nothing is sent, and nothing has happened, before the queue is.
+// Batch is statements that belong together. They are sent in one round trip and run in order; the first that fails ends
+// the transaction, and its error names it. Nothing is sent or executed before the queue is.
 //
-// Queries are those that package db exports; params is a query's parameters' struct, the value itself where there is one
-// parameter, nil for none; of SQL of one's own a []any.
+// Queries are those that package db exports; params is a query's parameter struct, the value itself if there is one
+// parameter, nil for none; for custom SQL, a []any.
 type Batch struct {
 	batch pgx.Batch
 	names []string
 	done  int
 }
 
-// Exec adds a statement of which only its failure matters; what says in an error what was attempted.
+// Exec adds a statement whose result does not matter; what names it in an error.
 func (q *Batch) Exec(what, query string, params any) {
 	q.add(what, query, params).Exec(func(pgconn.CommandTag) error {
 		q.done++
@@ -30,7 +30,7 @@ func (q *Batch) Exec(what, query string, params any) {
 	})
 }
 
-// Count adds a statement and stores in n how many rows it touched.
+// Count adds a statement and stores in n how many rows it affected.
 func (q *Batch) Count(what, query string, params any, n *int64) {
 	q.add(what, query, params).Exec(func(tag pgconn.CommandTag) error {
 		*n = tag.RowsAffected()
@@ -40,7 +40,7 @@ func (q *Batch) Count(what, query string, params any, n *int64) {
 	})
 }
 
-// Scan adds a statement whose one row is stored in dest.
+// Scan adds a statement whose single row is stored in dest.
 func (q *Batch) Scan(what, query string, params any, dest ...any) {
 	q.add(what, query, params).QueryRow(func(row pgx.Row) error {
 		if err := row.Scan(dest...); err != nil {
@@ -52,7 +52,7 @@ func (q *Batch) Scan(what, query string, params any, dest ...any) {
 	})
 }
 
-// Rows adds a query of sqlc, whose rows are stored in order.
+// Rows adds an sqlc query whose rows are stored in order.
 func Rows[Row any](q *Batch, what, query string, params any, rows *[]*Row) {
 	q.add(what, query, params).Query(func(found pgx.Rows) error {
 		var err error
@@ -73,7 +73,7 @@ func (q *Batch) Send(ctx context.Context, tx batcher) error {
 	return q.sent(tx.SendBatch(ctx, &q.batch).Close())
 }
 
-// InTx runs the statements as a transaction of their own, all of it in one round trip.
+// InTx runs the statements in their own transaction, all in one round trip.
 func (q *Batch) InTx(ctx context.Context, pool *pgxpool.Pool) error {
 	tx, err := open(ctx, pool)
 	if err != nil {
@@ -96,7 +96,8 @@ func (q *Batch) beginBy(begin string) {
 	q.batch.QueuedQueries = append([]*pgx.QueuedQuery{{SQL: begin}}, q.batch.QueuedQueries...)
 }
 
-// sent names the statement that failed. One that cannot be parsed fails before the first of them has run, whichever it is.
+// sent names the failed statement. A statement that cannot be parsed fails before the first one has run, whichever it
+// is.
 func (q *Batch) sent(err error) error {
 	if err == nil {
 		return nil
@@ -112,9 +113,8 @@ func (q *Batch) sent(err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// CommitWith sends the last statements of a transaction of [InTx] on a pool together with its commit. Once it has
-// returned, nothing more can be asked of tx. In a transaction of another kind the statements are run, and whoever began
-// it commits.
+// CommitWith sends the last statements of a transaction from [InTx] on a pool together with its commit. Afterwards tx
+// must not be used. For any other kind of transaction, the statements are run, and whoever began it commits.
 func CommitWith(ctx context.Context, tx pgx.Tx, last *Batch) error {
 	t, ok := tx.(*transaction)
 	if !ok {
@@ -137,7 +137,7 @@ func CommitWith(ctx context.Context, tx pgx.Tx, last *Batch) error {
 	return err
 }
 
-// committed is an error if Postgres answered a commit with a rollback, because a statement before had failed.
+// committed returns an error if Postgres answered a commit with a rollback, because an earlier statement had failed.
 func committed(tag pgconn.CommandTag) error {
 	if tag.String() == "ROLLBACK" {
 		return pgx.ErrTxCommitRollback

@@ -13,7 +13,7 @@ import (
 	"alfred/pg"
 )
 
-// roundTrips counts what a pool's connections wait for.
+// roundTrips counts how often a pool's connections wait.
 type roundTrips struct{ n int }
 
 func (r *roundTrips) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
@@ -60,7 +60,7 @@ func userNames(t *testing.T, pool *pgxpool.Pool) []string {
 	return list
 }
 
-// Statements that belong together, the begin before them and the commit after them are one round trip, and each answers.
+// Related statements, the begin before them and the commit after them take one round trip, and each returns its result.
 func TestQueuesTravelTogether(t *testing.T) {
 	t.Parallel()
 
@@ -91,7 +91,7 @@ func TestQueuesTravelTogether(t *testing.T) {
 	require.Equal(t, []string{"queue 1", "queue 2", "queue 4"}, userNames(t, pool))
 }
 
-// A statement that fails says so where it was sent, by its name, and nothing of its transaction stays.
+// A failing statement is reported by name, and its transaction leaves nothing.
 func TestQueuesFailByName(t *testing.T) {
 	t.Parallel()
 
@@ -124,7 +124,7 @@ func TestQueuesFailByName(t *testing.T) {
 	require.Empty(t, userNames(t, pool))
 }
 
-// K01: a statement that cannot even be parsed fails within the savepoint that it stands in, whatever was asked before it.
+// K01: a statement that cannot even be parsed fails within its savepoint, whatever was sent before it.
 func TestK01ParseErrorsStayInTheirSavepoint(t *testing.T) {
 	t.Parallel()
 
@@ -147,7 +147,7 @@ func TestK01ParseErrorsStayInTheirSavepoint(t *testing.T) {
 	require.Equal(t, []string{"queue 1", "queue 2"}, userNames(t, pool))
 }
 
-// An error that is swallowed within a savepoint does not let the savepoint pass.
+// A savepoint in which an error was ignored cannot be released.
 func TestSwallowedErrorsEndTheirSavepoint(t *testing.T) {
 	t.Parallel()
 
@@ -168,7 +168,7 @@ func TestSwallowedErrorsEndTheirSavepoint(t *testing.T) {
 	require.Equal(t, []string{"queue 1"}, userNames(t, pool))
 }
 
-// A transaction whose statement failed and was swallowed is no success.
+// A transaction in which a statement failed and was ignored does not succeed.
 func TestSwallowedErrorsEndTheirTransaction(t *testing.T) {
 	t.Parallel()
 

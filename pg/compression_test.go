@@ -8,7 +8,7 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// What is long in the tables of records is compressed with lz4, in their partitions too, where the server has it.
+// Long values in the record tables are compressed with lz4, in their partitions too, if the server supports it.
 func TestRecordsAreCompressedFast(t *testing.T) {
 	t.Parallel()
 	tx := dbtest.OwnTx(t)

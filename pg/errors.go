@@ -14,7 +14,7 @@ var (
 	// ErrNoAnswer says that the database of the given address cannot be reached or refuses the login.
 	ErrNoAnswer = errors.New("the database does not answer: start it or correct DATABASE_URL")
 
-	// ErrSchemaAhead says that the database has migrations that this program does not know: it is older than the schema.
+	// ErrSchemaAhead says that the database has migrations unknown to this program: it is older than the schema.
 	ErrSchemaAhead = errors.New("the database schema is newer than this program: run a newer version of it")
 
 	// ErrSchemaAltered says that a migration was edited after this database had applied it.
@@ -63,7 +63,7 @@ func IsForeignKey(err error, constraint string) bool {
 	return Code(err) == pgerrcode.ForeignKeyViolation && ConstraintName(err) == constraint
 }
 
-// Hint is what an operator can do about an error whose text does not say it, "" for any other.
+// Hint is what an operator can do about an error whose text does not say so, "" for any other.
 func Hint(err error) string {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
 	if ok && pgErr.Code == pgerrcode.UndefinedFile && strings.Contains(pgErr.Message, "could not load library") {
@@ -73,8 +73,8 @@ func Hint(err error) string {
 	return ""
 }
 
-// IsSchemaChange reports whether a statement that was right when it was made may have failed because a table is no longer
-// what it was: a column or table is gone, has another type, or may not be reached any more.
+// IsSchemaChange reports whether a statement that was valid when prepared may have failed because a table has changed:
+// a column or table is gone, has another type, or is no longer accessible.
 func IsSchemaChange(err error) bool {
 	switch Code(err) {
 	case pgerrcode.UndefinedColumn, pgerrcode.UndefinedTable, pgerrcode.UndefinedObject, pgerrcode.UndefinedFunction, pgerrcode.InvalidSchemaName,
@@ -83,14 +83,14 @@ func IsSchemaChange(err error) bool {
 	case pgerrcode.InsufficientPrivilege:
 		pgErr, _ := errors.AsType[*pgconn.PgError](err)
 
-		return pgErr.Routine == "aclcheck_error" // not the refusal of a policy, which is about a row
+		return pgErr.Routine == "aclcheck_error" // not a policy violation, which concerns a row
 	}
 
 	return false
 }
 
-// IsTransient reports whether the same statement may succeed later: the server is away or starting, is short of
-// something, may only be read for now (a standby before its promotion), kept us waiting for too long, or resolved a conflict against us.
+// IsTransient reports whether the same statement may succeed later: the server is down or starting, lacks a resource,
+// is read-only for now (a standby before its promotion), timed out, or aborted us to resolve a conflict.
 func IsTransient(err error) bool {
 	if code := Code(err); code != "" {
 		return code == pgerrcode.SerializationFailure || code == pgerrcode.DeadlockDetected || code == pgerrcode.LockNotAvailable ||

@@ -12,7 +12,7 @@ import (
 	"alfred/pg"
 )
 
-// K13: what Postgres says of a library that it cannot load any more does not tell that its package was upgraded.
+// K13: Postgres's message about a library that it can no longer load does not say that its package was upgraded.
 func TestK13HintNamesAnUpgradedServer(t *testing.T) {
 	t.Parallel()
 

@@ -11,8 +11,8 @@ import (
 	"alfred/pg"
 )
 
-// functionCalls runs every SQL function once, in an order in which each has
-// something to do. :session and :turn stand for the ids that the first calls give.
+// functionCalls runs every SQL function once, in an order in which each has something to do. :session and :turn stand
+// for the ids returned by the first calls.
 var functionCalls = []string{
 	`alfred.uuid_v7()`,
 	`alfred.uuid_v7_floor(now())`,
@@ -71,8 +71,8 @@ var functionCalls = []string{
 	`alfred.forget_session(':session')`,
 }
 
-// Every function runs after migrating, whatever search path its caller has: what
-// a function's body names is looked up when it runs, not when it is made.
+// After migration every function runs, whatever its caller's search path: names in a function's body are resolved when
+// it runs, not when it is created.
 func TestEveryFunctionRuns(t *testing.T) {
 	t.Parallel()
 	tx := dbtest.OwnTx(t)

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// pollInterval is how often subscribers look without having been told, because notifications can be lost.
+	// pollInterval is how often subscribers look without a signal, because notifications can be lost.
 	pollInterval = time.Second
 
-	// reconnectPause stands between attempts to listen again.
+	// reconnectPause is the pause between attempts to listen again.
 	reconnectPause = 500 * time.Millisecond
 )
 
-// Listener hears of new events of turns on one connection per process and passes it on in memory. Signals carry no
-// data: a subscriber reads the rows after the last that it has seen.
+// Listener receives notifications about turns' new events on one connection per process and distributes them in memory.
+// Signals carry no data: a subscriber reads the rows after the last one it has seen.
 type Listener struct {
 	config      *pgx.ConnConfig
 	logger      *slog.Logger
@@ -41,14 +41,14 @@ type subscriber struct {
 	sessionIDs []uuid.UUID
 }
 
-// NewListener returns a listener that connects by config, a copy of which it keeps. The address must be a direct
-// one: a pooler in transaction mode passes no notifications on.
+// NewListener returns a listener that connects with a copy of config. The address must be direct: a pooler in
+// transaction mode does not pass notifications on.
 func NewListener(config *pgx.ConnConfig, logger *slog.Logger) *Listener {
 	return &Listener{config: config.Copy(), logger: logger, subscribers: map[*subscriber]struct{}{}}
 }
 
-// Run listens until ctx is over and returns nil then. A lost connection is made anew; until then subscribers have
-// their signal each second.
+// Run listens until ctx ends, then returns nil. It reconnects if the connection is lost; until then, subscribers are
+// signalled every second.
 func (l *Listener) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return l.poll(ctx) })
@@ -57,8 +57,8 @@ func (l *Listener) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Subscribe returns a channel that has a signal whenever the turn may have new events, and at least once a second.
-// Signals that are not taken coalesce. Call stop when done; the channel is never closed.
+// Subscribe returns a channel that is signalled whenever the turn may have new events, and at least once a second.
+// Pending signals coalesce. Call stop when done; the channel is never closed.
 func (l *Listener) Subscribe(turnID uuid.UUID) (signal <-chan struct{}, stop func()) {
 	return l.subscribe(&subscriber{signal: make(chan struct{}, 1), turnID: turnID})
 }
@@ -101,7 +101,7 @@ func (l *Listener) listen(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, "LISTEN "+Channel); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	l.signalAll() // what happened while nobody listened
+	l.signalAll() // whatever happened while nobody listened
 	for {
 		notification, err := conn.WaitForNotification(ctx)
 		if err != nil {
@@ -150,7 +150,7 @@ func (l *Listener) signalAll() {
 	}
 }
 
-// turnIDs reads a payload. What is no id was not sent by us and concerns nobody here.
+// turnIDs parses a payload. Anything but an id was not sent by us and is ignored.
 func turnIDs(payload string) []uuid.UUID {
 	var turns []uuid.UUID
 	for text := range strings.SplitSeq(payload, ",") {
@@ -181,8 +181,8 @@ func (l *Listener) signal(ids []uuid.UUID, topics func(*subscriber) []uuid.UUID)
 	}
 }
 
-// signalSessions asks whose turns these are. A payload does not say it, because who writes one knows the turn alone; one
-// question for all of them is less than one of each stream.
+// signalSessions looks up the turns' sessions. Payloads omit them, because their writers know only the turn; one query
+// for all is cheaper than one per stream.
 func (l *Listener) signalSessions(ctx context.Context, conn *pgx.Conn, turns []uuid.UUID) error {
 	l.mu.Lock()
 	wanted := l.sessions > 0

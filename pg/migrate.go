@@ -22,7 +22,7 @@ const (
 	lockRetry = 100 * time.Millisecond
 )
 
-// Migrator brings a database to this program's schema and back: River's tables, the engine's, the kitchen's, in this
+// Migrator migrates a database to this program's schema and back: River's tables, the engine's, the kitchen's, in this
 // order, because the engine's views and functions name River's tables and the kitchen's tables name the engine's.
 type Migrator struct {
 	pool    *pgxpool.Pool
@@ -37,7 +37,7 @@ type Step struct {
 	Version    int64  `json:"version"`
 }
 
-// source is one numbered line of migrations with its own version table in schema alfred.
+// source is one numbered sequence of migrations with its own version table in schema alfred.
 type source interface {
 	// applied lists the versions in the database, ascending.
 	applied(ctx context.Context, conn queryer) ([]int64, error)
@@ -46,9 +46,10 @@ type source interface {
 	// known lists this program's migrations, ascending.
 	known() []migration
 	name() string
-	// ours says that the texts are this project's: a version whose text has changed since it was applied is another one.
+	// ours reports whether the migrations are this project's own: if a version's text has changed since it was applied,
+	// it is a different one.
 	ours() bool
-	// record is the SQL that notes a version as applied.
+	// record is the SQL that records a version as applied.
 	record(version int64) string
 	// up applies all that are pending.
 	up(ctx context.Context) ([]Step, error)
@@ -82,8 +83,8 @@ func NewMigrator(pool *pgxpool.Pool, logger *slog.Logger) (*Migrator, error) {
 	return &Migrator{pool: pool, sources: []source{queue, engine, kitchen}}, nil
 }
 
-// Down undoes the newest migration (of the kitchen, if it has any, else of the engine, else of River).
-// Data of what it drops is lost.
+// Down undoes the newest migration (the kitchen's if it has any, else the engine's, else River's). Data in what it
+// drops is lost.
 func (m *Migrator) Down(ctx context.Context) ([]Step, error) {
 	var steps []Step
 	err := m.locked(ctx, func(_ *pgxpool.Conn, status Status) error {
@@ -106,8 +107,8 @@ func (m *Migrator) Down(ctx context.Context) ([]Step, error) {
 }
 
 // DownAll undoes every migration and drops schema alfred itself. All of Alfred's data is lost; extensions and roles
-// stay, because other databases and programs may use them. What other texts of the migrations made is dropped with all
-// that depends on it, because nothing here says how to undo it.
+// stay, because other databases and programs may use them. Objects created by altered migrations are dropped with
+// everything that depends on them, because nothing here says how to undo those.
 func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 	var steps []Step
 	err := m.locked(ctx, func(conn *pgxpool.Conn, status Status) error {
@@ -126,7 +127,7 @@ func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 				return err
 			}
 		}
-		// Without CASCADE: what a migration forgot to undo must be an error.
+		// Without CASCADE: anything a migration forgot to undo must be an error.
 		_, err := conn.Exec(ctx, `
 			DROP TABLE IF EXISTS alfred.kitchen_migrations, alfred.schema_migrations, alfred.migration_texts;
 			DROP SCHEMA IF EXISTS alfred`)
@@ -140,8 +141,8 @@ func (m *Migrator) DownAll(ctx context.Context) ([]Step, error) {
 	return steps, err
 }
 
-// Print writes the SQL that Up would run for what is pending, in order, with what records it: run by psql as it stands,
-// it leaves the database as Up does.
+// Print writes the SQL that Up would run, in order, including what records it: run unchanged by psql, it has the same
+// effect as Up.
 func (m *Migrator) Print(ctx context.Context) (string, error) {
 	status, err := m.Status(ctx)
 	if err != nil {
@@ -162,7 +163,7 @@ func (m *Migrator) Print(ctx context.Context) (string, error) {
 	return text.String(), nil
 }
 
-// Up applies what is pending. Any number of processes may call it at once: one works, the others wait and find
+// Up applies pending migrations. Any number of processes may call it concurrently: one works, the others wait and find
 // nothing to do. Errors: [ErrSchemaAhead], [ErrSchemaAltered], [ErrVectorMissing].
 func (m *Migrator) Up(ctx context.Context) ([]Step, error) {
 	var steps []Step
@@ -214,8 +215,8 @@ func (m *Migrator) locked(ctx context.Context, work func(conn *pgxpool.Conn, sta
 	return work(conn, status)
 }
 
-// lock polls, because a statement that waits for a lock holds a snapshot, and CREATE INDEX CONCURRENTLY in the run
-// that has the lock would wait for that snapshot: a deadlock.
+// lock polls: a statement waiting for a lock holds a snapshot, and CREATE INDEX CONCURRENTLY in the run that holds the
+// lock would wait for that snapshot, a deadlock.
 func lock(ctx context.Context, conn *pgxpool.Conn) error {
 	for {
 		var got bool
@@ -233,7 +234,7 @@ func lock(ctx context.Context, conn *pgxpool.Conn) error {
 	}
 }
 
-// unlock closes the connection when the statement fails: the lock ends with its session.
+// unlock closes the connection if the statement fails: the lock ends with its session.
 func unlock(ctx context.Context, conn *pgxpool.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
@@ -243,8 +244,8 @@ func unlock(ctx context.Context, conn *pgxpool.Conn) {
 	}
 }
 
-// bootstrapSQL makes what no migration can: the schema of the version tables, and extensions, which are used where
-// they are if the database has them.
+// bootstrapSQL creates what no migration can: the schema of the version tables, and extensions, which are used where
+// they are if the database already has them.
 const bootstrapSQL = `CREATE SCHEMA IF NOT EXISTS alfred;
 CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
 CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
@@ -267,8 +268,8 @@ func bootstrap(ctx context.Context, conn *pgxpool.Conn) error {
 	}
 }
 
-// widenFunctions adds the schemas of extensions that are not in public to our functions' own search paths, which the
-// migrations cannot know. The path's last entry stays last: it is pg_temp, so that nobody's temporary table is found first.
+// widenFunctions adds the schemas of extensions outside public to our functions' search paths, which the migrations
+// cannot know. The path's last entry stays last: it is pg_temp, so that nobody's temporary table is found first.
 func widenFunctions(ctx context.Context, conn *pgxpool.Conn) error {
 	facts, err := readServerFacts(ctx, conn.Conn().Config())
 	if err != nil || len(facts.elsewhere) == 0 {

@@ -124,8 +124,8 @@ func TestMigratorStatus(t *testing.T) {
 	require.ErrorIs(t, err, pg.ErrSchemaAhead)
 }
 
-// A database that another text of a migration made is not taken for one of this program: it says so at start, is not
-// migrated any further, and can be rebuilt.
+// A database migrated with a different text of a migration is rejected: the program says so at startup, does not
+// migrate it further, and can rebuild it.
 func TestMigratorAltered(t *testing.T) {
 	t.Parallel()
 
@@ -151,7 +151,7 @@ func TestMigratorAltered(t *testing.T) {
 	require.Equal(t, catalog(t, dbtest.Pool(t)), catalog(t, bundle.pool))
 }
 
-// Four processes start at once on a new database: one applies everything, nobody fails.
+// Of four processes started at once on a new database, one applies everything and nobody fails.
 func TestMigratorUpAtOnce(t *testing.T) {
 	t.Parallel()
 
@@ -182,7 +182,7 @@ func TestMigratorUpAtOnce(t *testing.T) {
 	require.Equal(t, 1, busy, "steps per process: %v", counts)
 }
 
-// catalog describes everything in our schemas that a migration can make, one line each.
+// catalog describes everything in our schemas that a migration can create, one line each.
 func catalog(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 

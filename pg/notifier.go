@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// Channel is where a process says which turns have new events; the payload is turn ids joined by commas.
+	// Channel is where a process announces turns with new events; the payload is turn ids joined by commas.
 	Channel = "alfred_events"
 
-	// notifyInterval is the least time between two notifications of a process. A notification takes a lock that
-	// ends group commit for everybody, so there must be few, and none inside a decision's commit.
+	// notifyInterval is the minimum time between two notifications of a process. A notification takes a lock that
+	// prevents group commit for everybody, so they must be rare, and never inside a decision's commit.
 	notifyInterval = 20 * time.Millisecond
 
-	// notifyMaxIDs keeps a payload within Postgres' 8000 bytes: 216 ids of 36 characters and their commas.
+	// notifyMaxIDs keeps a payload within Postgres's 8000 bytes: 216 ids of 36 characters and their commas.
 	notifyMaxIDs = 216
 
 	// notifyRetry is the pause after a failed notification; listeners poll meanwhile.
@@ -33,8 +33,8 @@ type Executor interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 }
 
-// Notifier tells other processes which turns have new events, after the commits that wrote them, coalesced: many
-// turns and many calls are one notification. Losing one is harmless, because listeners poll each second.
+// Notifier tells other processes which turns have new events, after the commits that wrote them. Many turns and calls
+// are coalesced into one notification. Losing one is harmless, because listeners poll every second.
 type Notifier struct {
 	executor Executor
 	mu       sync.Mutex
@@ -47,7 +47,7 @@ func NewNotifier(executor Executor) *Notifier {
 	return &Notifier{executor: executor, pending: map[uuid.UUID]struct{}{}, wake: make(chan struct{}, 1)}
 }
 
-// Notify remembers that a turn has new events. It never blocks; call it after the commit.
+// Notify records that a turn has new events. It never blocks; call it after the commit.
 func (n *Notifier) Notify(turnID uuid.UUID) {
 	n.mu.Lock()
 	n.pending[turnID] = struct{}{}
@@ -58,7 +58,7 @@ func (n *Notifier) Notify(turnID uuid.UUID) {
 	}
 }
 
-// Run sends until ctx is over, then sends what is left and returns nil. A failed notification is tried again.
+// Run sends until ctx ends, then sends what is left and returns nil. Failed notifications are retried.
 func (n *Notifier) Run(ctx context.Context) error {
 	for {
 		select {
@@ -85,7 +85,7 @@ func (n *Notifier) finalFlush(ctx context.Context) error {
 	return n.flush(ctx)
 }
 
-// flush sends what is pending; what could not be sent is pending again.
+// flush sends what is pending; what could not be sent stays pending.
 func (n *Notifier) flush(ctx context.Context) error {
 	n.mu.Lock()
 	batch := make([]uuid.UUID, 0, len(n.pending))

@@ -15,10 +15,10 @@ import (
 	"alfred/pg"
 )
 
-// soon is under the second after which a subscriber is signalled anyway.
+// soon is less than the second after which a subscriber is signalled anyway.
 const soon = 800 * time.Millisecond
 
-// start runs work until the test ends, and requires that it then ends without an error.
+// start runs work until the test ends, and requires that it then returns without an error.
 func start(t *testing.T, work func(ctx context.Context) error) {
 	t.Helper()
 
@@ -62,7 +62,7 @@ func TestListenerHearsNotifier(t *testing.T) {
 
 	var session, mine uuid.UUID
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT s, enqueue_turn(s, 'hello') FROM start_session() AS s`).Scan(&session, &mine))
-	// The second's tick reaches everybody, so begin right after one.
+	// Every subscriber is signalled each second, so begin right after a tick.
 	tick, stopTick := listener.Subscribe(uuid.New())
 	defer stopTick()
 	require.True(t, signalled(tick, 2*time.Second))

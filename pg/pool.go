@@ -16,20 +16,20 @@ const (
 	connectTimeout   = 5 * time.Second
 	minServerVersion = 150000
 
-	// SearchPath is the path of every connection, so that SQL and the names generated from it are unqualified. Where
-	// a database has its extensions in another schema, that one follows.
+	// SearchPath is the search path of every connection, so that SQL and the names generated from it are unqualified.
+	// If a database has its extensions in another schema, that one is appended.
 	SearchPath = "alfred, public"
 
 	// Schema holds the engine's tables and River's.
 	Schema = "alfred"
 )
 
-// fixed are settings that Alfred's own SQL relies on, whatever a database or a role has by default.
+// fixed are settings that Alfred's own SQL relies on, whatever a database's or role's defaults.
 var fixed = map[string]string{
 	"bytea_output": "hex", "DateStyle": "ISO", "extra_float_digits": "1", "IntervalStyle": "postgres", "standard_conforming_strings": "on",
-	// What waits for a lock reads again what it waited for; the locks' order is what keeps commits apart.
+	// A statement that waited for a lock re-reads what it waited for; the lock order keeps commits apart.
 	"default_transaction_isolation": "read committed",
-	// Compiling a look-up takes longer than the look-up.
+	// Compiling a lookup takes longer than the lookup.
 	"jit": "off",
 }
 
@@ -38,8 +38,8 @@ type Config struct {
 	// AppName is shown in pg_stat_activity.
 	AppName string
 
-	// IdleInTxTimeout ends a transaction of a stopped or wedged process, whose row locks would otherwise hide its
-	// work from the others' recovery. Zero: the server's setting.
+	// IdleInTxTimeout ends the transaction of a stopped or wedged process, whose row locks would otherwise hide its
+	// work from recovery. Zero: the server's setting.
 	IdleInTxTimeout time.Duration
 
 	// MaxConns bounds the pool; zero: pgx's default, or pool_max_conns of the URL.
@@ -49,8 +49,8 @@ type Config struct {
 	URL string
 }
 
-// Open connects and checks the server: its version, and that pgvector is there or can be created.
-// Errors: [ErrNoAnswer], [ErrServerTooOld], [ErrVectorMissing], [ErrVectorTooOld]. The caller closes the pool.
+// Open connects and checks the server: its version, and that pgvector exists or can be created. Errors: [ErrNoAnswer],
+// [ErrServerTooOld], [ErrVectorMissing], [ErrVectorTooOld]. The caller closes the pool.
 func Open(ctx context.Context, config Config) (*pgxpool.Pool, error) {
 	poolConfig, err := config.pool()
 	if err != nil {
@@ -69,7 +69,7 @@ func Open(ctx context.Context, config Config) (*pgxpool.Pool, error) {
 	}
 	Set(poolConfig.ConnConfig, "search_path", searchPath(facts.elsewhere))
 	if len(facts.elsewhere) > 0 {
-		// A migration makes functions that look into public; the path that they need follows when all are made.
+		// A migration creates functions that refer to public; the search path they need is set once all exist.
 		Set(poolConfig.ConnConfig, "check_function_bodies", "off")
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
@@ -101,9 +101,9 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	return poolConfig, nil
 }
 
-// serverFacts is what Open has to know before it makes a pool.
+// serverFacts is what Open has to know before it creates a pool.
 type serverFacts struct {
-	// elsewhere are schemas other than public that hold an extension of ours, because another program put it there.
+	// elsewhere are schemas other than public that contain one of our extensions, because another program put it there.
 	elsewhere []string
 	version   int
 	vector    string
@@ -144,7 +144,7 @@ func (f serverFacts) check() error {
 	}
 }
 
-// searchPath is [SearchPath], and after it where the extensions are.
+// searchPath is [SearchPath] followed by the extensions' schemas.
 func searchPath(elsewhere []string) string {
 	path := []string{SearchPath}
 	for _, schema := range elsewhere {
@@ -154,7 +154,7 @@ func searchPath(elsewhere []string) string {
 	return strings.Join(path, ", ")
 }
 
-// tooOld reports whether a pgvector version is below 0.8. What does not parse is taken for newer.
+// tooOld reports whether a pgvector version is below 0.8. An unparsable one counts as newer.
 func tooOld(version string) bool {
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// refusesSettings reports whether a pooler stands before the server that takes no settings with a connection, as
-// pgbouncer does unless it is told to ignore them.
+// refusesSettings reports whether a pooler in front of the server rejects settings sent with a connection, as pgbouncer
+// does unless told to ignore them.
 func refusesSettings(err error) bool {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
 
 	return ok && pgErr.Code == pgerrcode.ProtocolViolation && strings.Contains(pgErr.Message, "unsupported startup parameter")
 }
 
-// Set gives the connections of config a setting: with the connection, or, where a pooler refuses that, by a first statement.
+// Set gives config's connections a setting: at connection time or, if a pooler rejects that, in a first statement.
 func Set(config *pgx.ConnConfig, name, value string) {
 	before := config.AfterConnect
 	if before == nil {
@@ -42,7 +42,7 @@ func Set(config *pgx.ConnConfig, name, value string) {
 	}
 }
 
-// setByStatements takes the settings out of what config sends with a connection. Any pooler knows application_name.
+// setByStatements removes the settings from what config sends when connecting. Any pooler accepts application_name.
 func setByStatements(config *pgx.ConnConfig) {
 	settings := config.RuntimeParams
 	config.RuntimeParams = map[string]string{"application_name": settings["application_name"]}

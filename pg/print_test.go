@@ -11,7 +11,7 @@ import (
 	"alfred/pg"
 )
 
-// A DBA who runs what was printed has what the program would have made.
+// Running the printed SQL has the same result as Up.
 func TestMigratorPrintIsWhatUpDoes(t *testing.T) {
 	t.Parallel()
 

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Queue adds a query of sqlc to a batch: its exported text, its parameters (the struct of its name, or the only one's
-// value) and where its rows go, in order. The rows are there once the batch is closed without an error.
+// Queue adds an sqlc query to a batch: its exported text, its parameters (the struct of its name, or its only value)
+// and where its rows go, in order. The rows are available once the batch is closed without an error.
 func Queue[Row any](b *pgx.Batch, query string, params any, rows *[]*Row) {
 	b.Queue(query, arguments(params)...).Query(func(found pgx.Rows) error {
 		var err error
@@ -18,7 +18,7 @@ func Queue[Row any](b *pgx.Batch, query string, params any, rows *[]*Row) {
 	})
 }
 
-// arguments are the fields of sqlc's struct of parameters, which stand in the order of their numbers. A []any is the
+// arguments are the fields of sqlc's parameter struct, which are in the order of their numbers. A []any is the
 // parameters themselves, nil none.
 func arguments(params any) []any {
 	if params == nil {
@@ -39,12 +39,12 @@ func arguments(params any) []any {
 	return fields
 }
 
-// QueueTenant lets all that is queued after it run under the tenant's role and as the given user. The batch must be sent to
-// a pool, not in a transaction: the settings hold until all of it has run.
+// QueueTenant makes everything queued after it run under the tenant's role and as the given user. The batch must be
+// sent to a pool, not in a transaction: the settings hold until all of it has run.
 func QueueTenant(b *pgx.Batch, userID uuid.UUID) { b.Queue(actAs, TenantRole, userID.String()) }
 
-// QueueAsTenant queues what must run under the tenant's role and as the given user. The batch has to be sent in a
-// transaction. Whatever was set in between ends with it, the role too.
+// QueueAsTenant queues what must run under the tenant's role and as the given user. The batch must be sent in a
+// transaction. Everything set in between ends with it, the role included.
 func QueueAsTenant(b *pgx.Batch, userID uuid.UUID, queue func()) {
 	b.Queue("SAVEPOINT tenant")
 	b.Queue(actAs, TenantRole, userID.String())

@@ -16,8 +16,8 @@ import (
 	"alfred/pg"
 )
 
-// A database of every released version comes to the present schema with its rows, while it is used through the
-// functions that are public API.
+// A database of every released version is migrated to the present schema with its rows, while it is in use through
+// public API functions.
 func TestMigrateFromReleases(t *testing.T) {
 	t.Parallel()
 
@@ -53,12 +53,12 @@ func TestMigrateFromReleases(t *testing.T) {
 	}
 }
 
-// withoutViews drops the texts of views, which a dump does not keep to the letter.
+// withoutViews drops the texts of views, which a dump does not reproduce exactly.
 func withoutViews(lines []string) []string {
 	return slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "view ") })
 }
 
-// restore loads a dump into a database of its own.
+// restore loads a dump into its own database.
 func restore(t *testing.T, dump string) *pgxpool.Pool {
 	t.Helper()
 
@@ -74,7 +74,7 @@ func restore(t *testing.T, dump string) *pgxpool.Pool {
 	return open(t, url)
 }
 
-// useUntil enqueues and cancels turns until ctx is over.
+// useUntil enqueues and cancels turns until ctx ends.
 func useUntil(ctx context.Context, pool *pgxpool.Pool) error {
 	for ctx.Err() == nil {
 		_, err := pool.Exec(ctx, `SELECT cancel_turn(enqueue_turn(start_session('busy'), 'while migrating'))`)

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Status says how far the database is, per source, in the order in which the sources are applied.
+// Status is the migration status of each source, in the order in which they are applied.
 type Status struct {
 	Sources []SourceStatus `json:"sources"`
 }
@@ -21,15 +21,15 @@ type Status struct {
 type SourceStatus struct {
 	// Ahead are versions in the database that this program does not know.
 	Ahead []int64 `json:"ahead"`
-	// Altered are versions that were applied with another text than this program's.
+	// Altered are versions that were applied with a different text than this program's.
 	Altered []int64 `json:"altered"`
 	Applied []int64 `json:"applied"`
 	Pending []int64 `json:"pending"`
 	Source  string  `json:"source"`
 }
 
-// Err is [ErrSchemaAhead], [ErrSchemaAltered] or [ErrSchemaBehind], the first that holds, with the versions in question,
-// or nil.
+// Err is the first of [ErrSchemaAhead], [ErrSchemaAltered] or [ErrSchemaBehind] that applies, with the versions in
+// question, or nil.
 func (s Status) Err() error {
 	for _, fault := range []struct {
 		err      error
@@ -50,7 +50,7 @@ func (s Status) Err() error {
 	return nil
 }
 
-// refused is the status' error if it is this one.
+// refused returns the status's error if it is this one.
 func (s Status) refused(as error) error {
 	if err := s.Err(); errors.Is(err, as) {
 		return err
@@ -59,7 +59,7 @@ func (s Status) refused(as error) error {
 	return nil
 }
 
-// CheckSchema is what a process asks at start: an error of [Status.Err], or nil.
+// CheckSchema is a process's check at startup: an error of [Status.Err], or nil.
 func CheckSchema(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) error {
 	migrator, err := NewMigrator(pool, logger)
 	if err != nil {
@@ -73,7 +73,7 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger) e
 	return status.Err()
 }
 
-// Fingerprint is a hash over every migration of every source: equal fingerprints give equal schemas.
+// Fingerprint is a hash over every migration of every source: equal fingerprints mean equal schemas.
 func (m *Migrator) Fingerprint() string {
 	sum := sha256.New()
 	sum.Write([]byte(bootstrapSQL))

@@ -9,11 +9,10 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// ours picks the relations of the engine and of the domain that comes with it, without River's and goose's.
+// ours selects the relations of the engine and the built-in domain, without River's and goose's.
 const ours = `n.nspname IN ('alfred', 'kitchen') AND c.relname NOT LIKE 'river%' AND c.relname NOT LIKE '%migration%'`
 
-// What the tenant's role may do at all is written down here; everything else the
-// catalog must deny.
+// This lists everything the tenant's role may do; the catalog must deny everything else.
 func TestTenantReachesItsRowsAlone(t *testing.T) {
 	t.Parallel()
 	tx := dbtest.Tx(t)
@@ -54,8 +53,8 @@ func TestTenantReachesItsRowsAlone(t *testing.T) {
 		"foreign keys by which a tenant's row can point at another tenant's: they ignore row-level security")
 }
 
-// A user's rows can be told apart by themselves: every table has the user in its key, so that native replication can pick
-// one user's rows, and every policy compares it without reading another table.
+// A user's rows are identifiable on their own: every table has the user in its key, so that native replication can
+// select one user's rows, and every policy compares it without reading another table.
 func TestUserStandsInEveryKey(t *testing.T) {
 	t.Parallel()
 	tx := dbtest.Tx(t)
@@ -78,8 +77,8 @@ func TestUserStandsInEveryKey(t *testing.T) {
 	require.Empty(t, wrong)
 }
 
-// A function that runs with its owner's rights is a door in the wall: each is known,
-// looks up names where it says, and is closed to everybody else.
+// A function that runs with its owner's privileges bypasses row-level security: each is listed, sets its own search
+// path, and is closed to everybody else.
 func TestFunctionsOfTheOwner(t *testing.T) {
 	t.Parallel()
 	tx := dbtest.Tx(t)
@@ -122,7 +121,7 @@ func TestTenantRole(t *testing.T) {
 	require.False(t, query(t, tx, `SELECT has_schema_privilege('alfred_tenant', 'alfred', 'CREATE') OR has_schema_privilege('alfred_tenant', 'kitchen', 'CREATE')`))
 }
 
-// query reads one truth.
+// query returns a query's boolean.
 func query(t *testing.T, tx pgx.Tx, sql string) bool {
 	t.Helper()
 	var truth bool

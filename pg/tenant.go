@@ -9,28 +9,29 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TenantRole is the role under which everything runs that a model or an API read drives; row-level security holds for it.
+// TenantRole is the role for everything driven by a model or an API read; row-level security applies to it.
 const TenantRole = "alfred_tenant"
 
-// UndoRole is the role under which code takes back what a turn did: a member of the tenant's role, which besides may delete
-// what the tenant may create, and insert, keys and all, what it may delete.
+// UndoRole is the role under which code undoes what a turn did: a member of the tenant's role that may also delete what
+// the tenant may create, and insert, keys included, what it may delete.
 const UndoRole = "alfred_undo"
 
 // AsTenant runs work under the tenant's role and as the given user, inside a savepoint of tx. Afterwards role and
-// user are as they were, whatever work did: on an error the savepoint is rolled back and tx stays usable.
+// user are restored, whatever work did: on an error the savepoint is rolled back and tx stays usable.
 //
-// The settings are made after the savepoint, because only then does rolling back to it undo them. Both have been carried
-// out when work begins, so that whatever fails in it, a statement that cannot be parsed included, fails within.
+// The settings are made after the savepoint, because only then does rolling back to it undo them. Both are in effect
+// when work begins, so that whatever fails in it, including a statement that cannot be parsed, fails within the
+// savepoint.
 func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) (err error) {
 	return as(ctx, tx, TenantRole, userID.String(), work)
 }
 
-// AsUndo is [AsTenant] under the role that may take back what the tenant may do, and sees what the tenant sees.
+// AsUndo is [AsTenant] under the undo role, which sees what the tenant sees.
 func AsUndo(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) error {
 	return as(ctx, tx, UndoRole, userID.String(), work)
 }
 
-// AsEngine runs work under the connection's own role, within work of [AsTenant].
+// AsEngine runs work under the connection's own role, inside work of [AsTenant].
 func AsEngine(ctx context.Context, tx pgx.Tx, work func(tx pgx.Tx) error) error {
 	return as(ctx, tx, "none", "", work)
 }
@@ -63,15 +64,15 @@ func as(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx
 	return nil
 }
 
-// undo rolls the savepoint back, even when the caller's context is over: else it would stay open in the caller's
-// transaction. Where the connection is gone the transaction has ended as well.
+// undo rolls back the savepoint even if the caller's context is done: otherwise it would stay open in the caller's
+// transaction. If the connection is gone, the transaction has ended as well.
 func undo(ctx context.Context, tx pgx.Tx) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	if tx.Conn().IsClosed() {
 		return nil
 	}
-	// In the simple protocol, because nothing can be prepared before the rollback has been carried out.
+	// Use the simple protocol: nothing can be prepared before the rollback has run.
 	_, err := tx.Exec(ctx, "rollback to savepoint as_tenant; release savepoint as_tenant", pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
 		return fmt.Errorf("roll back to savepoint: %w", err)
@@ -80,6 +81,6 @@ func undo(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// actAs returns the settings in force and makes others. An output list is evaluated from left to right.
+// actAs returns the current settings and sets new ones. An output list is evaluated from left to right.
 const actAs = `SELECT current_setting('role'), coalesce(current_setting('alfred.user_id', true), ''),
 	set_config('role', $1, true), set_config('alfred.user_id', $2, true)`

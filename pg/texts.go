@@ -11,21 +11,21 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// digest tells one text of a migration from another.
+// digest identifies a migration's text.
 func (m migration) digest() string {
 	sum := sha256.Sum256([]byte(m.sql))
 
 	return hex.EncodeToString(sum[:])
 }
 
-// note is the SQL that keeps what a migration's text is now.
+// note is the SQL that records a migration's current text.
 func (m migration) note(source source) string {
 	return fmt.Sprintf(`INSERT INTO alfred.migration_texts (source, version, sha256) VALUES ('%s', %d, '%s') `+
 		`ON CONFLICT (source, version) DO UPDATE SET sha256 = excluded.sha256`, source.name(), m.version, m.digest())
 }
 
-// noteTexts keeps the texts of what is about to be applied. It comes first: a version without its text would be taken
-// for another one, and a text without its version is written over by the next run.
+// noteTexts records the texts of what is about to be applied. It comes first: a version without its text would count as
+// altered, while a text without its version is overwritten by the next run.
 func noteTexts(ctx context.Context, conn *pgxpool.Conn, source source, pending []int64) error {
 	batch := &pgx.Batch{}
 	for _, migration := range source.known() {
@@ -40,7 +40,7 @@ func noteTexts(ctx context.Context, conn *pgxpool.Conn, source source, pending [
 	return nil
 }
 
-// appliedTexts are the digests by version; none in a database that no program with this table has made.
+// appliedTexts are the digests by version; none if no program with this table has migrated the database.
 func appliedTexts(ctx context.Context, conn queryer, source string) (map[int64]string, error) {
 	texts := map[int64]string{}
 	exists, err := isThere(ctx, conn, "alfred.migration_texts")

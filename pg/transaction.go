@@ -14,15 +14,15 @@ const (
 	beginRead  = "begin isolation level repeatable read read only"
 )
 
-// transaction is one on a connection of its own. What it adds to pgx's is that it may begin and commit in the round trip
-// of other statements (a [Batch]); every statement is sent when it is asked for and answers for itself.
+// transaction is a transaction on its own connection. Unlike pgx's, it can begin and commit in the round trip of other
+// statements (a [Batch]); each statement is sent when called and returns its own error.
 type transaction struct {
 	conn   *pgxpool.Conn
-	points int  // savepoints so far, for their names
-	closed bool // committed or rolled back, and the connection given back
+	points int  // number of savepoints so far, for their names
+	closed bool // committed or rolled back, and the connection returned
 }
 
-// open takes a connection, which is given back by Commit or Rollback. The caller begins.
+// open takes a connection, which Commit or Rollback returns. The caller begins.
 func open(ctx context.Context, pool *pgxpool.Pool) (*transaction, error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (t *transaction) Commit(ctx context.Context) error {
 		err = committed(tag)
 	}
 	if err != nil && t.conn.Conn().PgConn().TxStatus() != 'I' {
-		_ = t.conn.Conn().Close(ctx) // or the pool would hand it out in the midst of a transaction
+		_ = t.conn.Conn().Close(ctx) // otherwise the pool would hand it out in the middle of a transaction
 	}
 
 	return err
@@ -76,7 +76,7 @@ func (t *transaction) Rollback(ctx context.Context) error {
 	}
 	_, err := t.conn.Exec(ctx, "rollback")
 	if err != nil {
-		_ = t.conn.Conn().Close(ctx) // or the pool would hand it out in the midst of a transaction
+		_ = t.conn.Conn().Close(ctx) // otherwise the pool would hand it out in the middle of a transaction
 	}
 
 	return err
@@ -146,7 +146,7 @@ type savepoint struct {
 	ended bool
 }
 
-// Commit releases the savepoint. What failed can still be rolled back.
+// Commit releases the savepoint. If that fails, it can still be rolled back.
 func (s *savepoint) Commit(ctx context.Context) error {
 	if s.ended {
 		return pgx.ErrTxClosed

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// rollbackTimeout bounds a rollback, which runs even when the caller's context is over.
+// rollbackTimeout bounds a rollback, which runs even if the caller's context is done.
 const rollbackTimeout = 5 * time.Second
 
 // Beginner is anything that starts a transaction: a pool, a connection, or a transaction (which starts a savepoint).
@@ -22,14 +22,14 @@ type OptionBeginner interface {
 	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
 }
 
-// InTx runs work in a transaction of its own and commits it; an error or a panic of work rolls it back.
-// The errors of work come back as they are.
+// InTx runs work in a new transaction and commits it; an error or panic in work rolls it back. Errors of work are
+// returned unchanged.
 func InTx(ctx context.Context, beginner Beginner, work func(tx pgx.Tx) error) error {
 	return InTxWith(ctx, beginner, &Batch{}, work)
 }
 
-// InTxWith is InTx for a transaction whose first statements are known: on a pool they are sent with its begin. They have
-// been answered when work runs; an error of theirs comes back instead.
+// InTxWith is InTx for a transaction whose first statements are known: on a pool they are sent with its begin. They
+// have been answered when work runs; if one fails, its error is returned instead.
 func InTxWith(ctx context.Context, beginner Beginner, first *Batch, work func(tx pgx.Tx) error) error {
 	if pool, ok := beginner.(*pgxpool.Pool); ok {
 		return beginWith(ctx, pool, beginWrite, first, work)
@@ -61,7 +61,7 @@ func InReadTx(ctx context.Context, beginner OptionBeginner, work func(tx pgx.Tx)
 	return finish(ctx, tx, work)
 }
 
-// InReadTxWith is InReadTx with first statements, as InTxWith.
+// InReadTxWith is InReadTx with first statements, like InTxWith.
 func InReadTxWith(ctx context.Context, pool *pgxpool.Pool, first *Batch, work func(tx pgx.Tx) error) error {
 	return beginWith(ctx, pool, beginRead, first, work)
 }
@@ -82,8 +82,8 @@ func beginWith(ctx context.Context, pool *pgxpool.Pool, begin string, first *Bat
 	})
 }
 
-// finish ends a transaction that this package began. Committing a transaction or releasing a savepoint
-// that is already closed is an error, so work must not end it itself.
+// finish ends a transaction that this package began. Committing a transaction or releasing a savepoint that is already
+// closed is an error, so work must not end it itself.
 func finish(ctx context.Context, tx pgx.Tx, work func(tx pgx.Tx) error) error {
 	defer rollback(ctx, tx)
 
@@ -100,9 +100,9 @@ func finish(ctx context.Context, tx pgx.Tx, work func(tx pgx.Tx) error) error {
 	return nil
 }
 
-// rollback is a no-op after a commit. A cancelled context would make pgx skip the statement and close the
-// connection, or leave a savepoint open in the caller's transaction; hence a context of its own. Its error says
-// that the connection is gone, which ends the transaction as well.
+// rollback does nothing after a commit. With a cancelled context, pgx would skip the statement and close the
+// connection, or leave a savepoint open in the caller's transaction; hence a separate context. An error means that the
+// connection is gone, which also ends the transaction.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()

@@ -65,7 +65,7 @@ func TestInTx(t *testing.T) {
 		require.Zero(t, count(t, outer))
 	})
 
-	// Without a context of its own the rollback would not be sent, and the outer transaction would keep the row.
+	// Without a separate context the rollback would not be sent, and the outer transaction would keep the row.
 	t.Run("RollsBackWhenTheContextIsOver", func(t *testing.T) {
 		t.Parallel()
 

@@ -12,21 +12,21 @@ import (
 	"alfred/pg"
 )
 
-// lookedAtAnyway is how many looks pass before a table is read though Postgres counts no change of it: its counters may
+// lookedAtAnyway is how many checks pass before a table is read although Postgres counted no change: its counters may
 // be switched off, and lag behind a busy connection.
 const lookedAtAnyway = 12
 
-// mark is what a table's sweep saw: how many changes Postgres had counted, and the oldest transaction that was under
-// way. What an unfinished one wrote has that number or a higher one.
+// mark is what a table's last sweep saw: Postgres's change count, and the oldest running transaction. What an
+// unfinished transaction wrote has that id or a higher one.
 type mark struct {
 	changes int64
 	horizon string
-	passed  int // looks since, in which nothing had changed
+	passed  int // checks since then without any change
 }
 
-// SweepChanged embeds what other programs have written since it looked last; the first look only takes note, so [Sweep]
-// comes after it. It asks Postgres for the tables' counters of changes, one statement for all, and reads of a table that
-// has changed the rows alone that transactions since then wrote. While another process sweeps it does nothing.
+// SweepChanged embeds what other programs wrote since its last call; the first call only records the state, so [Sweep]
+// comes after it. It reads all tables' change counters in one statement, and in changed tables only the rows written by
+// transactions since then. While another process sweeps, it does nothing.
 func (x *Index) SweepChanged(ctx context.Context) error {
 	return pg.Alone(ctx, x.pool, sweepLock, func(*pgxpool.Conn) error {
 		entities, marks, err := x.look(ctx)
@@ -54,7 +54,7 @@ func (x *Index) SweepChanged(ctx context.Context) error {
 	})
 }
 
-// look reads the marks of the tables that are searched.
+// look reads the marks of the searched tables.
 func (x *Index) look(ctx context.Context) ([]*domain.Entity, []mark, error) {
 	var (
 		entities []*domain.Entity

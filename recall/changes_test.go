@@ -10,7 +10,7 @@ import (
 	"alfred/recall"
 )
 
-// V39: what another program writes gets its vector with the next look, which reads nothing where nothing has changed.
+// V39: what another program writes is embedded at the next check, which reads nothing if nothing has changed.
 func TestSweepChanged(t *testing.T) {
 	t.Parallel()
 

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// days are a stretch of time that a question names.
+// days is a period that a question names.
 type days struct{ since, until time.Time }
 
 const (
-	// recentYears is how far back a month or day without its year may lie.
+	// recentYears is how far back a month or day without a year may be.
 	recentYears = 5
 
 	monthNames = `(january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)`
@@ -26,9 +26,9 @@ var (
 	inMonth  = regexp.MustCompile(`\b(?:in|of|since|during|last|until|by|early|late|mid|this) $`)
 )
 
-// daysIn are the days, months and years that a question names: "on 7 July 2023", "in October", "on 2024-01-23",
-// "yesterday". What is said of a day is often said on the next one, so a day reaches to that one's end. Without a year
-// every recent one is meant.
+// daysIn returns the days, months and years that a question names: "on 7 July 2023", "in October", "on 2024-01-23",
+// "yesterday". A day extends to the end of the next one, because what happened is often mentioned a day later. Without
+// a year, every recent one is meant.
 func daysIn(text string, now time.Time) []days {
 	text = strings.ToLower(text)
 	var found []days
@@ -57,7 +57,7 @@ func daysIn(text string, now time.Time) []days {
 	return found
 }
 
-// monthAt is a month in the text, with what stands around it. "May" and "mar" are other words too.
+// monthAt is a month in the text, with its context. "May" and "mar" are also other words.
 func monthAt(text string, at []int, now time.Time) []days {
 	group := func(n int) string {
 		if at[2*n] < 0 {
@@ -86,7 +86,8 @@ func monthAt(text string, at []int, now time.Time) []days {
 	return found
 }
 
-// named is a day, a month where day is 0, or a year where month is 0 too; nothing for the 31st of June.
+// named is a day, a month if day is 0, or a year if month is also 0; nothing for invalid dates such as the 31st of
+// June.
 func named(year, month, day int) []days {
 	switch {
 	case month == 0:
@@ -108,7 +109,7 @@ func named(year, month, day int) []days {
 	return []days{{since, since.AddDate(0, 0, 2)}}
 }
 
-// number of digits; 0 for none.
+// number parses digits; 0 for none.
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 

@@ -1,6 +1,6 @@
-// Package recall finds rows and past turns by what was said in them: words ranked
-// by their rarity, names by their letters, vectors by their angle, fused by measured
-// weights in one statement, for one user.
+// Package recall finds rows and past turns by their text: words ranked by rarity,
+// names by their letters, embeddings by cosine, fused with measured weights in one
+// statement, for one user.
 //
 // It must not know refs, tools or prompts: it returns keys, and its callers
 // translate them. Embedding a text never happens inside a transaction; what a

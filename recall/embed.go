@@ -23,24 +23,23 @@ const (
 	// perCall is how many texts one call of the embedder takes.
 	perCall = 96
 
-	// maxText bounds an embedded text in characters; what matters stands first.
+	// maxText bounds an embedded text, in characters; the important part comes first.
 	maxText = 6000
 )
 
-// Index keeps the vectors of rows and turns. It opens its own transactions and
-// holds none while the embedder works. What it does twice it does once: a text is
-// known by its hash.
+// Index maintains the embeddings of rows and turns. It opens its own transactions and holds none while the embedder
+// works. Repeated work is skipped: a text is identified by its hash.
 type Index struct {
 	searcher *Searcher
 	pool     *pgxpool.Pool
 	q        *db.Queries
 
-	// Only who sweeps alone looks at these.
-	retired bool            // no earlier model has vectors
-	marks   map[string]mark // of tables, as they were swept last
+	// Used only by the sweeping process.
+	retired bool            // no earlier model has embeddings
+	marks   map[string]mark // of tables, as of their last sweep
 }
 
-// NewIndex returns the index that a searcher searches.
+// NewIndex returns the index that a searcher uses.
 func NewIndex(searcher *Searcher, pool *pgxpool.Pool) *Index {
 	return &Index{searcher: searcher, pool: pool, q: db.New(), marks: map[string]mark{}}
 }
@@ -80,8 +79,8 @@ func (x *Index) EmbedTurn(ctx context.Context, turnID uuid.UUID) error {
 	return x.embedNew(ctx, KindTurn, texts)
 }
 
-// EmbedRows embeds rows of a type by key and drops the vectors of those that are
-// gone. Types that are not searched have none. The user is whose view they are read through, if there is one.
+// EmbedRows embeds rows of a type by key and drops the embeddings of deleted ones. Types that are not searched have
+// none. userID is the user through whose view they are read, if there is one.
 func (x *Index) EmbedRows(ctx context.Context, userID uuid.UUID, entityType string, ids []string) error {
 	e := x.searcher.domain.ByType(entityType)
 	if e == nil || !searched(e) || len(ids) == 0 {
@@ -118,15 +117,15 @@ func (x *Index) EmbedRows(ctx context.Context, userID uuid.UUID, entityType stri
 	return nil
 }
 
-// searched says that rows of the type have vectors: it has a text to embed, and all share
-// its rows, its owner is a user's id, or its view knows whose they are.
+// searched reports whether rows of the type have embeddings: it has a text to embed, and its rows are shared, their
+// owner is a user's id, or its view knows their owner.
 func searched(e *domain.Entity) bool {
 	return !e.Semantic.IsZero() && (e.Viewed || e.Owner == nil || e.Owner.Kind == domain.KindUUID)
 }
 
 func key(e *domain.Entity) string { return pgx.Identifier{e.Table, e.Key.Name}.Sanitize() }
 
-// rowTexts renders rows by the type's template; those that the user sees, where a view keeps them apart.
+// rowTexts renders rows by the type's template; if a view separates users, only those the user sees.
 func (x *Index) rowTexts(ctx context.Context, userID uuid.UUID, e *domain.Entity, where string, args ...any) (texts []text, err error) {
 	if !e.Viewed {
 		return x.textsOf(ctx, x.pool, e, where, args...)
@@ -189,8 +188,8 @@ func turnText(t *db.EmbeddingTurnRow) text {
 	return text{id: t.ID.String(), user: t.UserID.String(), content: strings.Join([]string{t.Message, t.ResponseSummary, t.Reply}, "\n")}
 }
 
-// embedNew embeds what has just been written, for the earlier model too while that
-// one serves: what the user said a minute ago must be found.
+// embedNew embeds what was just written, also for the earlier model while that serves: what the user said a minute ago
+// must be findable.
 func (x *Index) embedNew(ctx context.Context, kind string, texts []text) error {
 	serves, err := x.searcher.serves(ctx)
 	if err != nil {
@@ -205,8 +204,8 @@ func (x *Index) embedNew(ctx context.Context, kind string, texts []text) error {
 	return x.embed(ctx, x.searcher.embedder, kind, texts)
 }
 
-// embed makes the vectors of texts that have changed and stores them. A text whose
-// vector is refused keeps none; the others are stored all the same.
+// embed embeds changed texts and stores the vectors. A text whose vector is refused gets none; the others are still
+// stored.
 func (x *Index) embed(ctx context.Context, embedder llm.Embedder, kind string, texts []text) error {
 	texts, hashes, err := x.changed(ctx, embedder, kind, texts)
 	if err != nil {
@@ -262,7 +261,7 @@ func (x *Index) embedPart(ctx context.Context, embedder llm.Embedder, kind strin
 	return refused
 }
 
-// changed keeps the texts whose hash is not that of a stored vector.
+// changed keeps the texts whose hash differs from the stored one.
 func (x *Index) changed(ctx context.Context, embedder llm.Embedder, kind string, texts []text) ([]text, [][]byte, error) {
 	ids := make([]string, len(texts))
 	for i := range texts {

@@ -2,10 +2,10 @@ package recall
 
 import "time"
 
-// CompareUpTo lets a test do with fewer vectors than ExactUpTo.
+// CompareUpTo lets a test use fewer vectors than ExactUpTo.
 func (s *Searcher) CompareUpTo(n int32) { s.exactUpTo = n }
 
-// DaysIn are the stretches of time that a question names.
+// DaysIn returns the periods that a question names.
 func DaysIn(text string, now time.Time) [][2]time.Time {
 	var list [][2]time.Time
 	for _, one := range daysIn(text, now) {

@@ -14,17 +14,15 @@ import (
 	"alfred/llm"
 )
 
-// sweepLock is the key of the advisory lock of the one process that sweeps, from "recall".
+// sweepLock is the key of the sweeping process's advisory lock, from "recall".
 const sweepLock = 0x726563616c6c
 
-// buildMemory is how much memory the build of an index may take: a graph that does
-// not fit is built many times slower.
+// buildMemory is the memory limit for building an index: a graph that does not fit is built many times slower.
 const buildMemory = "256MB"
 
-// graph is how dense an index is. With pgvector's own m = 16 and ef_construction = 64
-// a twentieth of the nearest among a hundred thousand vectors that lie close together
-// is not found, however long a search goes on. With these one in a hundred is not, and
-// half of the search is enough; docs/recall.md has the numbers. The build takes longer.
+// graph is an index's density. With pgvector's defaults m = 16 and ef_construction = 64, one in twenty of the nearest
+// among a hundred thousand clustered vectors is never found, however long a search takes. With these values, one in a
+// hundred is missed at half the search effort; docs/recall.md has the numbers. Building takes longer.
 const graph = "m = 24, ef_construction = 200"
 
 // model names an embedder in the comment on its index.
@@ -37,17 +35,16 @@ func modelOf(embedder llm.Embedder) model {
 	return model{Model: embedder.Model(), Dimensions: embedder.Dimensions()}
 }
 
-// indexName is short and safe whatever the model is called.
+// indexName is short and safe whatever the model's name.
 func (m model) indexName() string {
 	sum := sha256.Sum256([]byte(m.Model))
 
 	return fmt.Sprintf("embeddings_hnsw_%s_%d", hex.EncodeToString(sum[:4]), m.Dimensions)
 }
 
-// ensureIndex makes the index of a model unless it stands. It is made once all texts
-// have vectors: that is faster than to grow it, and its standing is the sign that
-// the model is complete. Nothing waits for it but this process. It reports whether
-// the index stood already.
+// ensureIndex creates a model's index unless it exists. It is created once all texts are embedded: that is faster than
+// growing it, and its existence marks the model as complete. Only this process waits for it. It reports whether the
+// index already existed.
 func ensureIndex(ctx context.Context, conn *pgxpool.Conn, m model) (bool, error) {
 	name := pgx.Identifier{m.indexName()}.Sanitize()
 	var valid bool
@@ -55,7 +52,7 @@ func ensureIndex(ctx context.Context, conn *pgxpool.Conn, m model) (bool, error)
 	switch {
 	case err == nil && valid:
 		return true, nil
-	case err == nil: // a build that was broken off
+	case err == nil: // an interrupted build
 		if _, err := conn.Exec(ctx, `DROP INDEX CONCURRENTLY alfred.`+name); err != nil {
 			return false, fmt.Errorf("drop the unfinished index of %s: %w", m.Model, err)
 		}

@@ -9,18 +9,18 @@ import (
 	"alfred/db"
 )
 
-// Progress is how far the configured model is.
+// Progress is how far embedding with the configured model has got.
 type Progress struct {
 	Model      string
 	Dimensions int
-	Vectors    int      // that it has
-	Texts      int      // rows and turns to have one; those without a word never do
-	Complete   bool     // its index stands
-	Serves     string   // the model that is searched now
-	Others     []string // models of before that still have vectors
+	Vectors    int      // that exist
+	Texts      int      // rows and turns to embed; texts without words never have an embedding
+	Complete   bool     // its index exists
+	Serves     string   // the model currently searched
+	Others     []string // earlier models that still have embeddings
 }
 
-// Progress counts, which takes a while on a large database.
+// Progress counts, which takes a while in a large database.
 func (x *Index) Progress(ctx context.Context) (*Progress, error) {
 	serves, err := x.searcher.serves(ctx)
 	if err != nil {

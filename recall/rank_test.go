@@ -111,7 +111,7 @@ func TestMisspeltWord(t *testing.T) {
 	require.Equal(t, 41, numbers[0])
 }
 
-// V20: what stands in the prompt already is not recalled, and the same is said once.
+// V20: what the prompt already shows is not recalled, and repetitions are dropped.
 func TestOnlyWhatIsNotInViewOnce(t *testing.T) {
 	t.Parallel()
 
@@ -152,7 +152,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A question may hold anything: quotes, operators of full text, nothing but common words.
+// A question may contain anything: quotes, full-text operators, only stop words.
 func TestHostileQuestions(t *testing.T) {
 	t.Parallel()
 

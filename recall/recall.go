@@ -14,11 +14,11 @@ import (
 // Searcher searches one domain with one embedder. It is safe for concurrent use.
 type Searcher struct {
 	domain   *domain.Domain
-	embedder llm.Embedder // the configured one; serves says which is searched
+	embedder llm.Embedder // the configured one; serves returns the one searched
 	serving  serving
 
-	exactUpTo int32    // ExactUpTo, but in tests
-	weighed   *Weights // nil for those that are measured
+	exactUpTo int32    // ExactUpTo, except in tests
+	weighed   *Weights // nil for the measured ones
 }
 
 // New returns a searcher.
@@ -26,13 +26,12 @@ func New(d *domain.Domain, embedder llm.Embedder) *Searcher {
 	return &Searcher{domain: d, embedder: embedder, exactUpTo: ExactUpTo}
 }
 
-// Vectors are the vectors of texts that will be searched for.
+// Vectors are the embeddings of query texts.
 type Vectors struct {
-	// Model and Dimensions say which stored vectors these compare with.
+	// Model and Dimensions identify the stored vectors to compare with.
 	Model      string
 	Dimensions int
-	// Notice is set when the embedder failed: a sentence for the model. Searches
-	// then go by words alone.
+	// Notice is set if the embedder failed: a sentence for the model. Searches then use words alone.
 	Notice string
 
 	byText map[string][]float32
@@ -41,9 +40,8 @@ type Vectors struct {
 // Of returns the vector of a text, or nil.
 func (v *Vectors) Of(text string) []float32 { return v.byText[text] }
 
-// EmbedTexts embeds texts, each once. It makes a call of the embedder: hold no
-// transaction open. The embedder's failure is a notice; an error means that ctx is
-// done or the database does not answer.
+// EmbedTexts embeds texts, each once. It calls the embedder: hold no transaction open. If the embedder fails, Notice
+// says so; an error means that ctx is done or the database does not answer.
 func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, error) {
 	texts = slices.Compact(slices.Sorted(slices.Values(texts)))
 	if len(texts) == 0 {
@@ -70,8 +68,7 @@ func (s *Searcher) EmbedTexts(ctx context.Context, texts []string) (Vectors, err
 	return vectors, nil
 }
 
-// Probe asks the configured embedder for one vector, whichever serves; its error
-// says what is wrong.
+// Probe asks the configured embedder for one vector, whichever serves; its error says what is wrong.
 func (s *Searcher) Probe(ctx context.Context) error {
 	vectors, err := s.embedder.Embed(ctx, []string{"ok"})
 	if err != nil {
@@ -87,7 +84,7 @@ func (s *Searcher) Probe(ctx context.Context) error {
 // degraded is what a search without vectors says of itself.
 const degraded = "Search by meaning is not available right now; these were found by their words alone, so others may be missing."
 
-// Literal is the vector of a text as pgvector writes it, or "" without one.
+// Literal is a text's vector in pgvector's text format, or "" if there is none.
 func (v *Vectors) Literal(text string) string {
 	vector := v.byText[text]
 	if vector == nil {

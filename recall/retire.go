@@ -13,7 +13,7 @@ import (
 // retiredAtOnce is how many vectors one statement deletes.
 const retiredAtOnce = 5000
 
-// others are the models of before that still have vectors.
+// others are the earlier models that still have embeddings.
 func (x *Index) others(ctx context.Context, conn db.DBTX) ([]*db.EmbeddingOthersRow, error) {
 	own := modelOf(x.searcher.embedder)
 	others, err := x.q.EmbeddingOthers(ctx, conn, &db.EmbeddingOthersParams{Model: own.Model, Dimensions: int32(own.Dimensions)})
@@ -24,9 +24,8 @@ func (x *Index) others(ctx context.Context, conn db.DBTX) ([]*db.EmbeddingOthers
 	return others, nil
 }
 
-// retire deletes the vectors of earlier models and their indexes. Those of which one
-// was made within the hour are left: another process is still configured with that
-// model. Once there are none left, this process looks no more.
+// retire deletes the embeddings and indexes of earlier models, except models with an embedding from the last hour:
+// another process is still configured with them. Once none are left, this process stops checking.
 func (x *Index) retire(ctx context.Context, conn *pgxpool.Conn) error {
 	if x.retired {
 		return nil

@@ -14,19 +14,19 @@ import (
 	"alfred/domain"
 )
 
-// KindTurn is the kind of a hit that is a turn; others are entity types.
+// KindTurn is the kind of a hit that is a turn; other kinds are entity types.
 const KindTurn = "turn"
 
 const (
-	// ExactUpTo is how many vectors of a user and model are compared one by one, which takes a tenth of a second at
-	// most. Above, the HNSW index of the model answers: faster, but it loses some of what other vectors crowd out, the
-	// more the smaller the user's part of the index is (docs/recall.md).
+	// ExactUpTo is how many embeddings of a user and model are compared one by one, in at most a tenth of a second.
+	// Above that, the model's HNSW index answers: faster, but it misses some hits that other vectors crowd out, the
+	// more so the smaller the user's share of the index is (docs/recall.md).
 	ExactUpTo = 100_000
 
-	// maxOrdered bounds how many rows an order names.
+	// maxOrdered bounds how many rows an order contains.
 	maxOrdered = 100_000
 
-	// beyondLimit is how many more hits are looked for than wanted, because some stand in view or say the same.
+	// beyondLimit is how many extra hits are fetched, because some are already in view or repeat others.
 	beyondLimit = 20
 )
 
@@ -34,22 +34,22 @@ const (
 type Query struct {
 	UserID     uuid.UUID
 	ExceptTurn uuid.UUID // the turn that asks
-	// Session's turns from ShownFrom on are left out: who asks has them in view. uuid.Nil leaves none out.
+	// Session's turns from ShownFrom on are left out: the asker has them in view. uuid.Nil leaves none out.
 	Session   uuid.UUID
 	ShownFrom int
-	Kinds     []string // KindTurn and entity types to look among; nil: all
+	Kinds     []string // KindTurn and entity types to search; nil: all
 	Text      string
 	Vectors   Vectors
 	Limit     int
 }
 
-// Hit is one thing found.
+// Hit is one result.
 type Hit struct {
 	Kind  string // KindTurn or an entity type
 	ID    string // key of the row or turn; never for a model
 	Score float64
 
-	// Of turns alone. Before and After are summaries of the turns beside it.
+	// For turns only. Before and After are summaries of the neighbouring turns.
 	SessionID                              uuid.UUID
 	Turn                                   int
 	At                                     time.Time
@@ -57,7 +57,7 @@ type Hit struct {
 }
 
 // Search finds turns and rows by words and by meaning, best first, each text once, in one statement. tx runs as the
-// tenant, whose rows alone it therefore sees. Where an index of vectors is searched, its settings hold until tx ends.
+// tenant and therefore sees only its rows. If a vector index is searched, its settings hold until tx ends.
 func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, error) {
 	w, m := s.weights(q.Vectors.Model), s.modelFor(&q.Vectors)
 	params := &db.RecallSearchParams{
@@ -79,13 +79,14 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 	}
 	hits := make([]Hit, 0, len(rows))
 	for _, row := range rows {
-		hits = append(hits, hitOf(row)) // of rows, what turns alone have is zero
+		hits = append(hits, hitOf(row)) // turns' own fields are zero for rows
 	}
 
 	return onlyOnce(hits, q.Limit), nil
 }
 
-// among fills in what is searched: turns, and rows of types that are the user's own; shared rows are no memory of hers.
+// among fills in what is searched: turns, and rows of types that belong to the user; shared rows are not the user's
+// memory.
 func (s *Searcher) among(params *db.RecallSearchParams, kinds []string) {
 	wanted := func(kind string) bool { return kinds == nil || slices.Contains(kinds, kind) }
 	params.Kinds = []string{}
@@ -114,8 +115,8 @@ func hitOf(row *db.RecallSearchRow) Hit {
 	}
 }
 
-// onlyOnce drops turns that say the same as a better one, and from the others what a better one said already: the
-// same question asked four times, or four times the same reply, would leave no place for anything else.
+// onlyOnce drops turns that repeat a better hit, and the repeated half of other turns: otherwise the same question or
+// reply, given four times, would crowd out everything else.
 func onlyOnce(hits []Hit, limit int) []Hit {
 	kept := make([]Hit, 0, limit)
 	said := map[string]bool{}
@@ -141,8 +142,8 @@ func onlyOnce(hits []Hit, limit int) []Hit {
 
 func sameText(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
-// Order ranks the rows of a type by a question, best first, as their keys: those that have vectors. tx runs as the
-// tenant. It is a read to be made before the transaction that uses it.
+// Order ranks a type's rows by a question, best first, and returns the keys of those that have embeddings. tx runs as
+// the tenant. Call it before the transaction that uses the result.
 func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text string, vectors *Vectors) ([]string, error) {
 	if !searched(e) {
 		return nil, nil
@@ -159,7 +160,8 @@ func (s *Searcher) Order(ctx context.Context, tx pgx.Tx, e *domain.Entity, text 
 	return keys, nil
 }
 
-// modelFor is whose texts are searched: without vectors the configured model's, whose words stand beside its vectors.
+// modelFor is the model whose texts are searched: without vectors the configured one, whose words are stored with its
+// embeddings.
 func (s *Searcher) modelFor(v *Vectors) model {
 	if v.Model != "" {
 		return model{Model: v.Model, Dimensions: v.Dimensions}
@@ -168,18 +170,19 @@ func (s *Searcher) modelFor(v *Vectors) model {
 	return modelOf(s.embedder)
 }
 
-// Weights say what the parts of a score count. All of a question's words, rare ones more, are 1.
+// Weights are the weights of a score's parts, relative to all of a question's words (rare ones count more), which are
+// 1.
 type Weights struct {
 	Meaning float64 // a cosine of 1
-	Beside  float64 // the words of the better one of the turns beside a turn
-	Day     float64 // a day that the question names, beside a word as rare
+	Beside  float64 // the words of the better of a turn's two neighbours
+	Day     float64 // a day that the question names, relative to an equally rare word
 }
 
-// Weigh replaces the measured weights, whatever the embedder: for measuring.
+// Weigh overrides the measured weights, whatever the embedder: for measurements.
 func (s *Searcher) Weigh(w Weights) { s.weighed = &w }
 
-// weights are measured (docs/recall.md). Vectors that know nothing but words and letters tell apart what words leave
-// alike and find the misspelt; those of an embedder that knows meanings count as much as the words.
+// weights are measured (docs/recall.md). Lexical embeddings break ties between words and find misspellings; semantic
+// ones count as much as the words.
 func (s *Searcher) weights(model string) Weights {
 	switch {
 	case s.weighed != nil:
@@ -199,8 +202,8 @@ func literalOrNil(v *Vectors, text string) *string {
 	return nil
 }
 
-// nameColumn is the column that people know a row by, or nil: the only one of its
-// label, if an index on it can be searched for the tenant.
+// nameColumn is the column that people know a row by: its label's only one, if it has an index the tenant can use; else
+// nil.
 func nameColumn(e *domain.Entity) *domain.Column {
 	names := e.Label.Columns()
 	if len(names) != 1 || e.Viewed || e.Owner == nil || e.Owner.Kind != domain.KindUUID {

@@ -58,7 +58,7 @@ func kitchen(t *testing.T, pool *pgxpool.Pool) *domain.Domain {
 	return kit
 }
 
-// search searches as the user, and counts the scans of an index that it took.
+// search searches as the user, and counts the index scans.
 func search(t *testing.T, pool *pgxpool.Pool, searcher *recall.Searcher, user, text, index string) ([]recall.Hit, int) {
 	t.Helper()
 
@@ -112,7 +112,7 @@ func stranger(t *testing.T, pool *pgxpool.Pool) string {
 	return id
 }
 
-// A scan of all rows of a user with a long history would make every question slow.
+// Scanning all rows of a user with a long history would make every question slow.
 func TestWordsGoThroughIndexes(t *testing.T) {
 	t.Parallel()
 
@@ -163,7 +163,7 @@ func TestPlanByCount(t *testing.T) {
 	embedder := newShort()
 	searcher := recall.New(kitchen(t, pool), embedder)
 	other := stranger(t, pool)
-	fill := func(user string, n int) { // ten of each vector, which are one node of the index
+	fill := func(user string, n int) { // ten of each vector, which share one node of the index
 		exec(t, pool, `INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
 			SELECT 'recipe', gen_random_uuid()::text, 'short', $1::uuid, 16, '\x00', (SELECT array_agg(sin((n / 10) * d * 1.7 + d)) FROM generate_series(1, 16) AS d)::vector
 			FROM generate_series(1, $2::int) AS n`, user, n)
@@ -183,7 +183,7 @@ func TestPlanByCount(t *testing.T) {
 	require.Positive(t, scans)
 }
 
-// The answer has to say which of two conversations it is about: its number and time are the turn's.
+// The answer must identify which of two conversations it is about: number and time are the turn's.
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
 
@@ -306,7 +306,7 @@ func TestModelChange(t *testing.T) {
 	require.Equal(t, "third", model(alien), "vectors that nobody can compare with do not serve")
 }
 
-// A model that makes longer vectors than before is another model, though its name is the same.
+// A model whose vectors have a new length is a different model, although its name is the same.
 func TestDimensionsChange(t *testing.T) {
 	t.Parallel()
 

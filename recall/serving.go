@@ -12,33 +12,31 @@ import (
 	"alfred/llm"
 )
 
-// lookInterval is how often a searcher whose model is not complete looks again.
+// lookInterval is how often a searcher with an incomplete model checks again.
 const lookInterval = 15 * time.Second
 
-// Earlier makes the embedder of a model whose vectors are stored. Its error means
-// that those vectors cannot be searched any more.
+// Earlier opens the embedder of a model with stored embeddings. An error means that those can no longer be searched.
 type Earlier func(model string, dimensions int) (llm.Embedder, error)
 
-// serving is which embedder's vectors are searched. A model is complete once its
-// index stands. The configured one serves when it is complete, or when no other is;
-// until then the newest complete one does.
+// serving decides which embedder's vectors are searched. A model is complete once its index exists. The configured one
+// serves if it is complete or no other is; until then, the newest complete one does.
 type serving struct {
 	pool    *pgxpool.Pool
 	earlier Earlier
 
 	mu      sync.Mutex
 	looked  time.Time
-	settled bool // the configured model is complete, for good
+	settled bool // the configured model is complete; final
 	now     llm.Embedder
 }
 
-// Follow makes the searcher serve an earlier model's vectors until the configured
-// one's are complete. Without it the configured model always serves.
+// Follow makes the searcher use an earlier model's embeddings until the configured one's are complete. Without it, the
+// configured model always serves.
 func (s *Searcher) Follow(pool *pgxpool.Pool, earlier Earlier) {
 	s.serving.pool, s.serving.earlier = pool, earlier
 }
 
-// serves returns the embedder whose vectors are searched now.
+// serves returns the embedder whose vectors are currently searched.
 func (s *Searcher) serves(ctx context.Context) (llm.Embedder, error) {
 	v := &s.serving
 	if v.pool == nil {

@@ -14,21 +14,21 @@ import (
 	"alfred/pg"
 )
 
-// sweepPage is how many texts a sweep looks at at once.
+// sweepPage is how many texts a sweep checks at once.
 const sweepPage = 500
 
-// soonFor is how long after a user's last message what other programs write of hers gets its vectors within seconds,
-// where a view keeps users apart; afterwards the sweep comes by.
+// soonFor is how long after a user's last message rows written by other programs are embedded within seconds, if a view
+// separates users; afterwards the full sweep embeds them.
 const soonFor = 12 * time.Hour
 
-// Sweep embeds what no job has: rows written by other programs, rows and turns
-// from before the embedder was chosen. When nothing is left it makes the model's
-// index, and with that the model serves. The next sweep, when every process has seen
-// that, deletes the vectors of earlier models. While another process sweeps it does
+// Sweep embeds what no job covers: rows written by other programs, and rows and turns
+// from before the embedder was configured. When nothing is left it creates the model's
+// index, after which the model serves. The next sweep, once every process has noticed,
+// deletes the embeddings of earlier models. While another process sweeps, it does
 // nothing.
 //
-// [ErrVector] says that some texts have no vector because the embedder's was refused;
-// the others have theirs.
+// [ErrVector] says that some texts have no embedding because the embedder's was
+// refused; the others have theirs.
 func (x *Index) Sweep(ctx context.Context) error {
 	return pg.Alone(ctx, x.pool, sweepLock, func(conn *pgxpool.Conn) error {
 		refused, err := x.sweepAll(ctx)
@@ -44,7 +44,7 @@ func (x *Index) Sweep(ctx context.Context) error {
 	})
 }
 
-// sweepAll returns apart what the embedder did wrong for single texts.
+// sweepAll separately returns the embedder's failures for single texts.
 func (x *Index) sweepAll(ctx context.Context) (refused, err error) {
 	for _, e := range x.searcher.domain.Entities {
 		if !searched(e) {
@@ -58,7 +58,7 @@ func (x *Index) sweepAll(ctx context.Context) (refused, err error) {
 	return settle(refused, x.sweepTurns(ctx))
 }
 
-// settle sorts an error: refused vectors let the sweep go on.
+// settle classifies an error: refused vectors let the sweep continue.
 func settle(refused, err error) (error, error) {
 	if errors.Is(err, ErrVector) {
 		return err, nil
@@ -67,9 +67,9 @@ func settle(refused, err error) (error, error) {
 	return refused, err
 }
 
-// sweepType embeds a type's rows; those alone that a transaction from the horizon on wrote, if one is given. Where a
-// view keeps users apart they are read for one user after the other: with a horizon for those of the last hours, because
-// every row that any user's program writes leads here.
+// sweepType embeds a type's rows or, given a horizon, only those written by transactions since then. If a view
+// separates users, it reads them one user after the other: with a horizon only recently active ones, because any user's
+// program triggers it.
 func (x *Index) sweepType(ctx context.Context, e *domain.Entity, horizon string) error {
 	if !e.Viewed {
 		return x.sweepRows(ctx, uuid.Nil, e, horizon)

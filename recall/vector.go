@@ -8,11 +8,10 @@ import (
 	"alfred/llm"
 )
 
-// ErrVector says that an embedder returned what is no usable vector. It is the
-// embedder's fault; trying again with the same text gives the same.
+// ErrVector says that an embedder returned an unusable vector. Retrying the same text gives the same result.
 var ErrVector = errors.New("unusable vector")
 
-// check refuses vectors whose distance to others would be wrong or no number.
+// check refuses vectors whose distance to others would be wrong or not a number.
 func check(embedder llm.Embedder, vector []float32) error {
 	if len(vector) != embedder.Dimensions() {
 		return fmt.Errorf("%w: %s gave %d dimensions instead of %d", ErrVector, embedder.Model(), len(vector), embedder.Dimensions())

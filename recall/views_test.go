@@ -25,7 +25,8 @@ INSERT INTO harbour.trips VALUES (1, 1, 'Calm crossing', 'Seals on the sandbank'
 
 const eve = "0190a000-0000-7000-8000-00000000000e"
 
-// views is the harbour's domain, reached through views that show each user her own rows and nobody any.
+// views is the harbour's domain, accessed through views that show each user only their own rows, and none without a
+// user.
 func views(t *testing.T, pool *pgxpool.Pool) *domain.Domain {
 	t.Helper()
 
@@ -47,7 +48,7 @@ func views(t *testing.T, pool *pgxpool.Pool) *domain.Domain {
 	return d
 }
 
-// ranked are the keys of a user's trips by a question.
+// ranked returns the keys of a user's trips ranked by a question.
 func ranked(t *testing.T, pool *pgxpool.Pool, searcher *recall.Searcher, d *domain.Domain, user, question string) (keys []string) {
 	t.Helper()
 
@@ -64,7 +65,8 @@ func ranked(t *testing.T, pool *pgxpool.Pool, searcher *recall.Searcher, d *doma
 	return keys
 }
 
-// V39: rows behind views have vectors for each user who sees them, and what another program writes gets its within seconds.
+// V39: rows behind views have embeddings for each user who sees them, and what another program writes is embedded
+// within seconds.
 func TestV39RowsBehindViews(t *testing.T) {
 	t.Parallel()
 

@@ -33,7 +33,7 @@ func BenchmarkTranslate(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/read")
 }
 
-// BenchmarkMint has 32 sessions register 20 rows each in transactions of their own.
+// BenchmarkMint has 32 sessions register 20 rows each in separate transactions.
 func BenchmarkMint(b *testing.B) {
 	const sessions = 32
 

@@ -24,8 +24,8 @@ func openKitchen(t testing.TB, pool *pgxpool.Pool) *domain.Domain {
 	return kitchen
 }
 
-// Two transactions of one session that see the same rows, in opposite orders,
-// end with one ref per row and wait for each other instead of deadlocking.
+// Two transactions of one session that see the same rows in opposite orders mint one ref per row, and wait for each
+// other instead of deadlocking.
 func TestConcurrentTransactionsMintOneRef(t *testing.T) {
 	t.Parallel()
 
@@ -60,7 +60,7 @@ func TestConcurrentTransactionsMintOneRef(t *testing.T) {
 	require.Equal(t, 19, last, "no number is wasted")
 }
 
-// registerSome registers in two calls, so that locks are held across them.
+// registerSome registers in two calls, so that locks are held in between.
 func registerSome(ctx context.Context, r *Registry, names []string, backwards bool) error {
 	sightings := make([]Sighting, len(names))
 
@@ -83,7 +83,7 @@ func registerSome(ctx context.Context, r *Registry, names []string, backwards bo
 	return nil
 }
 
-// Sessions do not wait for each other: one that holds its registry open stops no other.
+// Sessions do not wait for each other: holding one session's registry blocks no other.
 func TestSessionsDoNotContend(t *testing.T) {
 	t.Parallel()
 

@@ -33,8 +33,7 @@ func TestTiersInDisplayOrder(t *testing.T) {
 	require.InDelta(t, 0.2, float64(*active[4].Confidence), 1e-6)
 }
 
-// A demoted ref leaves the lists at once and comes back by being named or, V28, read
-// again.
+// A demoted ref leaves the lists at once and returns when it is named or, V28, read again.
 func TestDemote(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -149,7 +148,7 @@ func TestExclusionEnds(t *testing.T) {
 	free()
 }
 
-// A lasting constraint that ends here ends what it excluded in another session too.
+// A lasting constraint that ends here also ends its exclusions in other sessions.
 func TestConstraintEndsInEverySession(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -201,7 +200,7 @@ func TestClearAll(t *testing.T) {
 	require.Equal(t, []string{"forget", "clear_all"}, b.decisions(t)[3:])
 }
 
-// Retentions decay by the system's hand; pins do not.
+// The system expires retentions, but not pins.
 func TestExpireRetentions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -259,7 +258,7 @@ func (b *bundle) decisions(t *testing.T) []string {
 	return actions
 }
 
-// V25: what psql and the page show is counted by the window that the workers have, in each view and function alike.
+// V25: what psql and the page show uses the workers' window, in every view and function.
 func TestV25OneWindow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// play does some of everything in one turn, decided by rng alone.
+// play does some of everything in one turn, determined by rng alone.
 func (b *bundle) play(t *testing.T, rng *rand.Rand, turn int) {
 	t.Helper()
 
@@ -21,7 +21,7 @@ func (b *bundle) play(t *testing.T, rng *rand.Rand, turn int) {
 	types := []string{"recipe", "inv", "meal"}
 	actions := []string{ActionRead, ActionRead, ActionCreated, ActionUpdated, ActionLinked, ActionMentionedUser}
 
-	// Refs that do not exist or may not be treated so are refused, which is part of the game.
+	// Operations on refs that do not exist or do not allow them are refused, as intended.
 	allow := func(err error) {
 		t.Helper()
 
@@ -78,7 +78,7 @@ func isRefErr(err error) bool {
 	return errors.As(err, &refused)
 }
 
-// view is what a function of (session, turn) returns, in order, as text.
+// view is the result of a function of (session, turn), in order, as text.
 func view(t *testing.T, ctx context.Context, tx pgx.Tx, sql string, args ...any) []string {
 	t.Helper()
 
@@ -91,7 +91,7 @@ func view(t *testing.T, ctx context.Context, tx pgx.Tx, sql string, args ...any)
 	return lines
 }
 
-// Events alone give the registry as it was at the end of any turn.
+// Events alone yield the registry as of the end of any turn.
 func TestRegistryAtEqualsWhatTheTurnSaw(t *testing.T) {
 	t.Parallel()
 

@@ -58,7 +58,7 @@ func (b *bundle) at(turn int) *Registry {
 
 func (b *bundle) asUser(turn int) *Registry { return b.at(turn).as(ActorUser) }
 
-// read registers rows of a type as read; their keys follow from their labels.
+// read registers rows of a type as read; their keys are derived from their labels.
 func (b *bundle) read(t testing.TB, turn int, entityType string, labels ...string) []Entry {
 	t.Helper()
 
@@ -108,7 +108,7 @@ func (b *bundle) count(t testing.TB, sql string) int {
 	return n
 }
 
-// idOf is a key that belongs to a name.
+// idOf is the key derived from a name.
 func idOf(name string) string { return uuid.NewSHA1(uuid.NameSpaceOID, []byte(name)).String() }
 
 func refsOf(entries []Entry) []string {

@@ -25,9 +25,8 @@ func (b *bundle) fill(t testing.TB, n int) {
 	require.NoError(t, err)
 }
 
-// explain returns the plan that a function's body gets when it runs: the
-// function's SET clause hides it from EXPLAIN, so the same text is prepared with
-// the function's settings, and its arguments as parameters.
+// explain returns the plan that a function's body gets at run time: the function's SET clause hides it from EXPLAIN, so
+// the same text is prepared with the function's settings, and its arguments as parameters.
 func (b *bundle) explain(t *testing.T, function string, args ...string) string {
 	t.Helper()
 
@@ -90,7 +89,7 @@ func TestActiveSetIsOneIndexScan(t *testing.T) {
 	require.Len(t, active, 201)
 }
 
-// What a prompt sees is looked up by keys, whatever the plan that a load keeps expects of a LIMIT.
+// What a prompt sees is looked up by key, whatever a cached plan assumes about a LIMIT.
 func TestViewIsReadByKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

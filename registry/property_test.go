@@ -14,14 +14,14 @@ import (
 	"alfred/domain"
 )
 
-// Properties of the translator's pure half, over schemas, rows and nestings that
-// no kitchen has. More cases: go test ./registry -run Property -rapid.checks=100000
+// Properties of the translator's pure half, over schemas, rows and nestings that no kitchen has. More cases: go test
+// ./registry -run Property -rapid.checks=100000
 
 // world is a random domain and the keys that its rows have.
 type world struct {
 	domain *domain.Domain
 	keys   map[string][]any // entity type -> keys as the database gives them
-	secret []string         // their texts, none of which may be seen
+	secret []string         // their texts, none of which may be visible
 }
 
 var keyKinds = []domain.Kind{domain.KindUUID, domain.KindNumber, domain.KindText}
@@ -95,7 +95,7 @@ func drawColumn(t *rapid.T, entities []*domain.Entity, name string) *domain.Colu
 	return c
 }
 
-// row draws a row of any depth; a key may stand in every place that can have one.
+// row draws a row of any depth; a key may be in every place that can have one.
 func (w *world) row(t *rapid.T, e *domain.Entity, depth int) map[string]any {
 	row := map[string]any{"extra": w.free(t, 2)}
 
@@ -135,7 +135,7 @@ func (w *world) reference(t *rapid.T, c *domain.Column) any {
 	return one()
 }
 
-// free draws a value without metadata; only UUIDs can be told from text there.
+// free draws a value without metadata, in which only UUIDs are distinguishable from text.
 func (w *world) free(t *rapid.T, depth int) any {
 	id := drawUUID(t).String()
 
@@ -194,7 +194,7 @@ func (w *world) register(found *collected) *translation {
 	return t
 }
 
-// No key is left in any translated result, and a replay gives the same text.
+// No key is left in any translated result, and a replay yields the same text.
 func TestPropertyNoKeyInOutput(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -221,8 +221,7 @@ func TestPropertyNoKeyInOutput(t *testing.T) {
 	})
 }
 
-// What a model is shown it can use: every ref of a translated row leads back to
-// the key that stood there.
+// A model can use what it is shown: every ref of a translated row resolves to the key it replaced.
 func TestPropertyRefsLeadBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -245,7 +244,7 @@ func TestPropertyRefsLeadBack(t *testing.T) {
 	})
 }
 
-// texts are the keys in a value.
+// texts returns the keys in a value.
 func texts(value any) []string {
 	list, ok := asList(value)
 	if !ok {
@@ -260,8 +259,7 @@ func texts(value any) []string {
 	return keys
 }
 
-// Whatever a model writes in a place of a key is asked for, exactly as written,
-// and nothing else is.
+// Whatever a model writes in place of a key is looked up, exactly as written, and nothing else is.
 func TestPropertyEveryRefIsAsked(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -297,7 +295,7 @@ func TestPropertyEveryRefIsAsked(t *testing.T) {
 	})
 }
 
-// Scrubbing leaves nothing to scrub, and text without ids as it is.
+// Scrubbing is idempotent, and leaves text without ids unchanged.
 func TestPropertyScrub(t *testing.T) {
 	t.Parallel()
 

@@ -19,7 +19,7 @@ func TestRegisterNumbersInOrder(t *testing.T) {
 	require.Equal(t, []string{"recipe_1", "recipe_2", "recipe_1"}, refsOf(first))
 	require.Equal(t, "Soup", first[2].Label)
 
-	// The same row has the same ref for ever, other types count apart.
+	// The same row always has the same ref; each type is numbered separately.
 	second := b.read(t, 2, "recipe", "Tacos", "Curry")
 	require.Equal(t, []string{"recipe_3", "recipe_2"}, refsOf(second))
 	require.Equal(t, 1, second[1].TurnCreated)
@@ -63,7 +63,7 @@ func TestRegisterWritesEachEventOfOneDecision(t *testing.T) {
 	require.Equal(t, []string{"created", "updated"}, b.events(t, "recipe_1"))
 }
 
-// A read of few columns keeps the label that is known.
+// A read of few columns keeps the known label.
 func TestRegisterKeepsLabels(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -84,8 +84,8 @@ func TestRegisterKeepsLabels(t *testing.T) {
 	require.Equal(t, "a b [id]", entries[1].Label)
 }
 
-// Linked rows are in no list and still resolve; deleted rows leave every
-// list at once, resolve until the turn ends, and their number is not reused.
+// Linked rows are in no list and still resolve; deleted rows leave every list at once, resolve until the turn ends, and
+// their number is not reused.
 func TestLinkedAndDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -160,7 +160,7 @@ func (b *bundle) events(t *testing.T, ref string) []string {
 	return events
 }
 
-// counted counts the statements of a transaction.
+// counted counts a transaction's statements.
 type counted struct {
 	pgx.Tx
 
@@ -179,7 +179,7 @@ func (c *counted) Query(ctx context.Context, sql string, args ...any) (pgx.Rows,
 	return c.Tx.Query(ctx, sql, args...)
 }
 
-// A read registers in a handful of statements, however many rows it has.
+// A read registers its rows in a few statements, however many there are.
 func TestTranslateInFewStatements(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -197,8 +197,7 @@ func TestTranslateInFewStatements(t *testing.T) {
 	}
 }
 
-// What a model drives runs as the tenant; refs are looked up under that role too,
-// and only the tenant's.
+// What a model drives runs as the tenant; refs are also looked up under that role, and only the tenant's.
 func TestResolveAsTenant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -100,7 +100,7 @@ func TestResolveAllNamesEveryRef(t *testing.T) {
 	require.Equal(t, []string{"recipe_1", "recipe_1"}, refsOf(entries))
 }
 
-// A ref of one session says nothing in another.
+// A ref of one session means nothing in another.
 func TestResolveStaysInItsSession(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -137,7 +137,7 @@ func TestArtifacts(t *testing.T) {
 	require.Equal(t, ActionGenerated, e.Action)
 	require.Equal(t, 2, b.count(t, `SELECT max(version) FROM artifacts WHERE session_id = $1 AND ref = 'gen_recipe_2'`))
 
-	// Saving names the draft: of two with one name, that one is promoted, under any name.
+	// Saving names the draft: of two with one name, the named one is promoted, under any name.
 	require.NoError(t, b.at(5).Promote(ctx, "gen_recipe_2", idOf("saved"), "Renamed", "7"))
 	require.Equal(t, map[string]string{"gen_recipe_1": TierGenerated, "gen_recipe_2": TierRecent}, b.tiers(t, 5), "drafts never age out")
 
@@ -151,7 +151,7 @@ func TestArtifacts(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"gen_recipe_1"}, refsOf(pending))
 
-	// The row keeps the draft's ref; its content is there until the turn ends.
+	// The row keeps the draft's ref; its content is available until the turn ends.
 	entries, err := b.at(5).Register(ctx, []Sighting{{Type: "recipe", ID: idOf("saved"), Action: ActionCreated}})
 	require.NoError(t, err)
 	require.Equal(t, []string{"gen_recipe_2"}, refsOf(entries))

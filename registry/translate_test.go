@@ -43,8 +43,8 @@ func encode(t *testing.T, value any) string {
 	return string(text)
 }
 
-// Every key in a result becomes a ref: the row's own, foreign keys known
-// and unknown, those of nested rows; ids in texts are taken out.
+// Every key in a result becomes a ref: the row's own, known and unknown foreign keys, those of nested rows; ids in
+// texts are removed.
 func TestTranslateRows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -85,8 +85,8 @@ func TestTranslateRows(t *testing.T) {
 	require.Equal(t, []string{"linked"}, b.events(t, "recipe_3"), "it has its name from the start")
 }
 
-// A label that names another row is whole as soon as that row's label is known,
-// in nested rows too; a name that was missing is filled in by a later look.
+// A label that names another row is complete once that row's label is known, in nested rows too; a missing name is
+// filled in by a later lookup.
 func TestTranslateLabelsFromLinks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -106,7 +106,7 @@ func TestTranslateLabelsFromLinks(t *testing.T) {
 	require.Equal(t, []string{"read"}, b.events(t, "log_2"))
 }
 
-// What the children of a deleted row point to is shown nowhere and gets no ref.
+// What the children of a deleted row reference is not shown and gets no ref.
 func TestTranslateDeletedChildren(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -122,8 +122,7 @@ func TestTranslateDeletedChildren(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND action = 'linked'`), "the row that is shown points to it")
 }
 
-// V16: deleted rows become tombstones, whichever filter found them, those never
-// seen before too.
+// V16: deleted rows become tombstones, whichever filter found them, including rows never seen before.
 func TestTranslateDeletedRows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -138,7 +137,7 @@ func TestTranslateDeletedRows(t *testing.T) {
 	require.Equal(t, []string{"inv_2", "inv_3"}, results[0].Refs)
 	require.Equal(t, map[string]string{"inv_1": TierRecent}, b.tiers(t, 2))
 
-	// One decision that changes a row and deletes it leaves it deleted.
+	// A row that one decision changes and deletes is deleted.
 	eggs := []map[string]any{{"id": idOf("Eggs"), "name": "Eggs"}}
 	results, err = b.at(2).TranslateRows(t.Context(), []Result{
 		{Entity: b.kitchen.ByType("inv"), Action: ActionUpdated, Rows: eggs}, {Entity: b.kitchen.ByType("inv"), Action: ActionDeleted, Rows: eggs},
@@ -183,7 +182,7 @@ func TestTranslateFilters(t *testing.T) {
 	require.NoError(t, err, "what pointed to a row deleted in this turn can be cleaned up")
 	require.Equal(t, idOf("Soup"), filters[0].Value)
 
-	// Nothing that is not an exact hit reaches SQL.
+	// Only exact hits reach SQL.
 	for value, reason := range map[string]Reason{
 		"recipe_7": ReasonUnknown, "gen_recipe_1": ReasonPending, "Soup": ReasonUnknown, idOf("Curry"): ReasonUUID,
 	} {
@@ -247,7 +246,7 @@ func TestScrub(t *testing.T) {
 		"20260112-1830":                                                                "20260112-1830",
 		"2026-01-12 to 2026-01-15":                                                     "2026-01-12 to 2026-01-15",
 		"0123456789":                                                                   "0123456789",
-		"no. 00000000000000000007000003001000.":                                        "no. [id].", // digits alone can be a key too
+		"no. 00000000000000000007000003001000.":                                        "no. [id].", // digits alone can also be a key
 		"decade-old beef-face":                                                         "decade-old beef-face",
 	} {
 		require.Equal(t, want, Scrub(text), text)

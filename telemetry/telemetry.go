@@ -22,18 +22,18 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// Config says who reports, and to whom.
+// Config says who reports, and where.
 type Config struct {
 	Service  string // service.name: alfred-api, alfred-worker
 	Version  string // service.version
 	Instance string // service.instance.id
-	// Collector is the base URL of what takes traces and metrics by OTLP over HTTP (OTEL_EXPORTER_OTLP_ENDPOINT). The
-	// exporters read headers, intervals and the like from the other standard variables themselves. Without it there are
-	// no traces, and metrics only by Handler.
+	// Collector is the base URL for traces and metrics via OTLP over HTTP (OTEL_EXPORTER_OTLP_ENDPOINT). The exporters
+	// themselves read headers, intervals and the like from the other standard variables. Without it there are no
+	// traces, and metrics only through Handler.
 	Collector string
 }
 
-// Telemetry is what a process reports through. The zero value is of no use; Open one.
+// Telemetry is a process's telemetry. Create it with Open; the zero value is unusable.
 type Telemetry struct {
 	Traces  trace.TracerProvider
 	Metrics metric.MeterProvider
@@ -43,7 +43,7 @@ type Telemetry struct {
 	closers  []func(context.Context) error
 }
 
-// Open makes the providers. A collector that cannot be reached is no error: what it misses is lost, and the work goes on.
+// Open creates the providers. An unreachable collector is not an error: what it misses is lost, and the work continues.
 func Open(ctx context.Context, config Config) (*Telemetry, error) {
 	who := resource.NewSchemaless(
 		attribute.String("service.name", config.Service), attribute.String("service.version", config.Version),
@@ -59,7 +59,7 @@ func Open(ctx context.Context, config Config) (*Telemetry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make Prometheus exporter: %w", err)
 	}
-	options := []sdkmetric.Option{sdkmetric.WithResource(who), sdkmetric.WithReader(prom), sdkmetric.WithView(seconds(), no("http.server.request.body.size"), no("http.server.response.body.size"))}
+	options := []sdkmetric.Option{sdkmetric.WithResource(who), sdkmetric.WithReader(prom), sdkmetric.WithView(seconds(), dropMetric("http.server.request.body.size"), dropMetric("http.server.response.body.size"))}
 	if collector != "" {
 		reader, err := t.otlp(ctx, collector, who)
 		if err != nil {
@@ -73,7 +73,7 @@ func Open(ctx context.Context, config Config) (*Telemetry, error) {
 	return t, nil
 }
 
-// otlp sends traces, and returns what sends metrics.
+// otlp exports traces, and returns the reader that exports metrics.
 func (t *Telemetry) otlp(ctx context.Context, collector string, who *resource.Resource) (sdkmetric.Reader, error) {
 	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(collector+"/v1/traces"))
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *Telemetry) otlp(ctx context.Context, collector string, who *resource.Re
 	return sdkmetric.NewPeriodicReader(metrics), nil
 }
 
-// seconds gives what lasts buckets from a commit to a long generation, and leaves out under which address a request came.
+// seconds sets buckets from a commit to a long generation, and drops the request's address.
 func seconds() sdkmetric.View {
 	return func(i sdkmetric.Instrument) (sdkmetric.Stream, bool) {
 		if i.Kind != sdkmetric.InstrumentKindHistogram || i.Unit != "s" {
@@ -106,12 +106,12 @@ func seconds() sdkmetric.View {
 	}
 }
 
-// no leaves a metric out.
-func no(name string) sdkmetric.View {
+// dropMetric drops a metric.
+func dropMetric(name string) sdkmetric.View {
 	return sdkmetric.NewView(sdkmetric.Instrument{Name: name}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}})
 }
 
-// Handler serves the metrics in Prometheus' text format.
+// Handler serves the metrics in Prometheus's text format.
 func (t *Telemetry) Handler() http.Handler {
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{})
 }

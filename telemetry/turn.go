@@ -14,12 +14,12 @@ import (
 // Scope names the instrumentation in traces and metrics.
 const Scope = "alfred"
 
-// InTurn puts spans that are begun with the returned context into the turn's trace, below its root.
+// InTurn puts spans started with the returned context into the turn's trace, below its root.
 func InTurn(ctx context.Context, turn uuid.UUID) context.Context {
 	return trace.ContextWithRemoteSpanContext(ctx, rootOf(turn))
 }
 
-// LinkTurn links the current span, such as that of the request which enqueued a turn, with the turn's trace.
+// LinkTurn links the current span, such as that of the request which enqueued a turn, to the turn's trace.
 func LinkTurn(ctx context.Context, turn uuid.UUID) {
 	span := trace.SpanFromContext(ctx)
 	span.SetAttributes(attribute.String("alfred.turn.id", turn.String()))
@@ -36,8 +36,8 @@ type Turn struct {
 	Code     string // of a failure
 }
 
-// EndTurn reports the root span of a turn's trace, which covers the time from its enqueueing until now.
-// Whoever commits the turn's end calls it, once.
+// EndTurn reports the root span of a turn's trace, from its enqueueing until now. Whoever commits the turn's end calls
+// it, once.
 func EndTurn(ctx context.Context, tracer trace.Tracer, turn *Turn) {
 	ctx = context.WithValue(trace.ContextWithSpanContext(ctx, trace.SpanContext{}), rootKey{}, turn.ID)
 	_, span := tracer.Start(ctx, "turn", trace.WithTimestamp(turn.Enqueued), trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(
@@ -51,7 +51,7 @@ func EndTurn(ctx context.Context, tracer trace.Tracer, turn *Turn) {
 	span.End()
 }
 
-// TraceID is the id of the trace that ctx is recorded in, nil if it is in none.
+// TraceID is the id of ctx's trace, nil if it has none.
 func TraceID(ctx context.Context) *string {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -71,7 +71,7 @@ func rootSpan(turn uuid.UUID) trace.SpanID { return trace.SpanID(turn[8:]) }
 
 type rootKey struct{}
 
-// ids makes random ids, but for the root spans of turns, whose ids everybody can tell.
+// ids generates random ids, except for the root spans of turns, which are derived from the turn's id.
 type ids struct{}
 
 // NewIDs implements sdktrace.IDGenerator.

@@ -15,7 +15,7 @@ type doctorCommand struct {
 	JSON   bool `help:"Print JSON."`
 }
 
-// Run checks what serve needs; its error makes the exit status say that something is wrong.
+// Run checks what serve needs; it returns an error if something is wrong.
 func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	if c.Config {
 		return program.PrintSettings(console.Out, e, settings.API, c.JSON)

@@ -31,7 +31,7 @@ type keysCreateCommand struct {
 	Scopes []string `default:"chat,read" enum:"chat,read,admin" help:"Any of ${enum}."`
 }
 
-// Run makes a key.
+// Run creates a key.
 func (c *keysCreateCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	key, hash := auth.NewKey()
 	err := program.WithSchema(ctx, e, "alfred api", func(pool *pgxpool.Pool) error {

@@ -22,7 +22,7 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-// run is the program: it parses args and runs the command that they name.
+// run is the program: it parses args and runs the named command.
 func run(ctx context.Context, args []string, e settings.Env, stdout, stderr io.Writer) error {
 	line := program.CommandLine{Name: "api", Description: "Alfred's HTTP API.", Commands: new(commands)}
 

@@ -95,7 +95,7 @@ func TestServeRefusesToStart(t *testing.T) {
 	}
 }
 
-// untried is a domain over tables that are there, of which nobody has tried whether it keeps users apart.
+// untried is a domain over existing tables whose user isolation has not been probed.
 func untried(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pantry.yaml")
@@ -168,7 +168,7 @@ func TestServeWithoutKeys(t *testing.T) {
 	require.NoError(t, stop())
 }
 
-// A stop is no failure, does not wait for streams, and lets them know.
+// Stopping is not a failure, does not wait for streams, and notifies them.
 func TestServeStops(t *testing.T) {
 	t.Parallel()
 
@@ -192,7 +192,7 @@ func TestServeStops(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// startServer runs `api serve` and returns its address, and what stops it.
+// startServer runs `api serve` and returns its address and a function that stops it.
 func startServer(t *testing.T, e settings.Env) (base string, stop func() error) {
 	t.Helper()
 

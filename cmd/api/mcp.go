@@ -19,7 +19,7 @@ type mcpCommand struct {
 	User string `default:"demo" help:"Whom to act for, made if missing."`
 }
 
-// Help says what it is for.
+// Help explains the purpose.
 func (c *mcpCommand) Help() string {
 	return "Serves the Model Context Protocol on standard input and output, for programs that start it themselves; api serve has the same at /mcp."
 }

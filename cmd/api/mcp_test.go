@@ -13,7 +13,7 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// startMCP runs `api mcp` on pipes as a client that starts it does, and connects.
+// startMCP runs `api mcp` on pipes, as a client would start it, and connects.
 func startMCP(t *testing.T, url string, command *mcpCommand) *mcp.ClientSession {
 	t.Helper()
 

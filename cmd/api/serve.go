@@ -29,14 +29,14 @@ type serveCommand struct {
 // Help lists the settings.
 func (c *serveCommand) Help() string { return settings.Help(settings.API) }
 
-// openUser is whom requests act for when authentication is off.
+// openUser is the user of all requests when authentication is off.
 const openUser = "demo"
 
-// shutdownGrace is how long open requests may take to end. Streams and waits end
-// at once: their clients go on elsewhere.
+// shutdownGrace is how long open requests may take to finish. Streams and waits end at once: their clients resume
+// elsewhere.
 const shutdownGrace = 5 * time.Second
 
-// Run serves until ctx is over.
+// Run serves until ctx ends.
 func (c *serveCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	s, err := settings.Parse(e, settings.API)
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *serveCommand) Run(ctx context.Context, e settings.Env, console *program
 	return serve(ctx, s.Addr, config)
 }
 
-// configure makes what the API works with.
+// configure builds the API's configuration.
 func configure(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, logger *slog.Logger) (httpapi.Config, error) {
 	bound, err := program.OpenDomain(ctx, pool, s.Domain)
 	if err != nil {
@@ -107,7 +107,7 @@ func ensureOpenUser(ctx context.Context, pool *pgxpool.Pool) (uuid.UUID, error) 
 	return id, nil
 }
 
-// serve answers on addr until ctx is over. What is being answered then may finish.
+// serve serves on addr until ctx ends, then lets open requests finish.
 func serve(ctx context.Context, addr string, config httpapi.Config) error {
 	var listen net.ListenConfig
 	listener, err := listen.Listen(ctx, "tcp", addr)

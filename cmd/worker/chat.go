@@ -31,7 +31,7 @@ type chatCommand struct {
 	User     string    `default:"demo" help:"Whom to speak for, made if missing."`
 }
 
-// Help says what flags cannot.
+// Help explains what flags cannot.
 func (c *chatCommand) Help() string {
 	return `Talks to Alfred through the database alone; a worker must run (worker run).
 
@@ -42,7 +42,7 @@ Exit status: 0, 1 when it could not go on, 2 when a message was refused or a tur
 
 // Run talks until the input ends.
 func (c *chatCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	// Ctrl-C is for the turn first: what ends other commands must not end this one.
+	// Ctrl-C first cancels the turn: unlike in other commands it must not end the program.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	signals := make(chan os.Signal, 2)
@@ -110,7 +110,7 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 
 var errNewestSession = errors.New("the user has no session to go on with")
 
-// enter finds the session that the flags mean, or starts one, and shows it.
+// enter finds the session that the flags name, or starts one, and shows it.
 func (c *chatCommand) enter(ctx context.Context, t *talk) error {
 	if c.Session == uuid.Nil && !c.Continue {
 		if err := t.pool.QueryRow(ctx, `SELECT start_session($1, nullif($2, ''))`, c.User, c.Title).Scan(&t.session); err != nil {
@@ -170,7 +170,7 @@ func (t *talk) write(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return pg.InTx(ctx, t.pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, t.reader.UserID, work) })
 }
 
-// talk is one chat under way.
+// talk is a chat in progress.
 type talk struct {
 	*setting
 
@@ -181,7 +181,7 @@ type talk struct {
 	session  uuid.UUID
 
 	key    string
-	sent   int          // messages, for their keys
+	sent   int          // messages, for their idempotency keys
 	last   *follow.Turn // nil before the first
-	unwell bool         // a message was refused or a turn did not succeed
+	unwell bool         // a message was refused, or a turn did not succeed
 }

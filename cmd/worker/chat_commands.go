@@ -22,7 +22,7 @@ const chatHelp = `/entities      what the session knows, by tier
 /quit          end; Ctrl-D does too. Ctrl-C cancels a running turn
 A number chooses the option of that number. Everything else is a message.`
 
-// command does what begins with a slash.
+// command runs a slash command.
 func (t *talk) command(ctx context.Context, line string) error {
 	name, rest, _ := strings.Cut(line, " ")
 	switch name {
@@ -48,7 +48,7 @@ var (
 	errWhich     = errors.New("there are several drafts, say which: /save REF")
 )
 
-// mend shows what the person can mend.
+// mend shows an error that the user can correct.
 func (t *talk) mend(code string, err error) error {
 	t.unwell = true
 
@@ -79,7 +79,7 @@ func (t *talk) refs(ctx context.Context) (refs []*db.EntityListRow, err error) {
 	return refs, nil
 }
 
-// why is about the last turn of this chat, or of the session that it resumed.
+// why explains the last turn of this chat, or of the resumed session.
 func (t *talk) why(ctx context.Context) error {
 	var held []*db.ContextItemSumTurnRow
 	err := t.read(ctx, func(tx pgx.Tx) error {
@@ -100,7 +100,7 @@ func (t *talk) why(ctx context.Context) error {
 	return t.screen.why(held)
 }
 
-// save writes a draft on the person's own word.
+// save saves a draft at the user's request.
 func (t *talk) save(ctx context.Context, ref string) error {
 	if ref == "" {
 		only, err := t.onlyDraft(ctx)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// input is where messages come from, line by line. line is io.EOF at its end.
+// input yields messages line by line. line returns io.EOF at the end.
 type input interface {
 	line() (string, error)
 	close()
@@ -20,8 +20,7 @@ type plainInput struct{ reader *bufio.Reader }
 
 func newPlainInput(r io.Reader) *plainInput { return &plainInput{reader: bufio.NewReader(r)} }
 
-// line takes a last line that nothing ends, too. How long a message may be is for
-// the database to say.
+// line also accepts a last line without a line break. The database decides how long a message may be.
 func (p *plainInput) line() (string, error) {
 	text, err := p.reader.ReadString('\n')
 	if errors.Is(err, io.EOF) && text != "" {
@@ -33,8 +32,8 @@ func (p *plainInput) line() (string, error) {
 
 func (p *plainInput) close() {}
 
-// terminalInput is a terminal with line editing and history. It is raw while a
-// line is read alone, so that between lines Ctrl-C is a signal.
+// terminalInput is a terminal with line editing and history. It is raw only while a line is being read, so that between
+// lines Ctrl-C is a signal.
 type terminalInput struct {
 	fd    int
 	lines *term.Terminal
@@ -57,7 +56,7 @@ func (t *terminalInput) line() (string, error) {
 	}
 	defer t.close()
 	if width, height, err := term.GetSize(t.fd); err == nil && width > 0 {
-		_ = t.lines.SetSize(width, height) // it wraps wrongly at worst
+		_ = t.lines.SetSize(width, height) // at worst, lines wrap wrongly
 	}
 	text, err := t.lines.ReadLine()
 	if errors.Is(err, term.ErrPasteIndicator) {
@@ -67,10 +66,10 @@ func (t *terminalInput) line() (string, error) {
 	return text, err
 }
 
-// close leaves the terminal as it was.
+// close restores the terminal.
 func (t *terminalInput) close() {
 	if t.was != nil {
-		_ = term.Restore(t.fd, t.was) // a terminal that has gone needs no state
+		_ = term.Restore(t.fd, t.was) // a closed terminal needs no state
 		t.was = nil
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"alfred/follow"
 )
 
-// screen shows a chat: to a person, or to a program.
+// screen shows a chat to a person or a program.
 type screen interface {
 	session(id uuid.UUID, past []*db.TurnPageRow) error
 	event(e *follow.Event) error
@@ -26,8 +26,7 @@ type screen interface {
 	note(text string) error
 }
 
-// jsonScreen prints one object per line, each with a type. Events are as in the
-// API's streams.
+// jsonScreen prints one object per line, each with a type. Events are as in the API's streams.
 type jsonScreen struct{ out io.Writer }
 
 func (s *jsonScreen) print(kind string, fields map[string]any) error {
@@ -92,7 +91,7 @@ func (s *jsonScreen) saved(ref string, row crud.Row) error {
 
 func (s *jsonScreen) note(text string) error { return s.print("note", map[string]any{"text": text}) }
 
-// reason is an error in the words of what refused, without what was attempted.
+// reason is the innermost refusal's text, without what was attempted.
 func reason(err error) string {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
 		err = next

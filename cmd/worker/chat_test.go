@@ -19,7 +19,7 @@ import (
 	"alfred/cmd/internal/settings"
 )
 
-// chatting is a database on which a worker may run.
+// chatting is a database for which a worker can be started.
 type chatting struct {
 	url  string
 	pool *pgxpool.Pool
@@ -48,7 +48,7 @@ func (c *chatting) work(t *testing.T) {
 	})
 }
 
-// chat runs the command on the given input and returns what it printed.
+// chat runs the command with the given input and returns its output.
 func (c *chatting) chat(t *testing.T, command *chatCommand, in string, signals <-chan os.Signal) (string, error) {
 	t.Helper()
 
@@ -90,7 +90,7 @@ func (l *lockedBuffer) String() string {
 	return l.buffer.String()
 }
 
-// A whole conversation from a pipe, and the same session resumed.
+// A whole conversation from a pipe, then the same session resumed.
 func TestChat(t *testing.T) {
 	t.Parallel()
 
@@ -110,7 +110,7 @@ func TestChat(t *testing.T) {
 	require.Equal(t, "4", c.one(t, `SELECT count(*)::text FROM kitchen.recipes AS r JOIN users AS u ON u.id = r.user_id WHERE u.name = 'demo'`))
 	require.Equal(t, "created:user", c.one(t, `SELECT action FROM entity_refs WHERE entity_type = 'recipe' AND turn_promoted IS NOT NULL`))
 
-	// Resumed, in JSON: the history, then every event as the API streams it, and the turn.
+	// Resumed, as JSON: the history, then every event as the API streams it, and the turn.
 	out, err = c.chat(t, &chatCommand{Continue: true, History: 2, JSON: true, User: "demo"}, "hello\n/entities\n/why\n", nil)
 	require.NoError(t, err)
 	lines := decodeLines(t, out)
@@ -139,7 +139,7 @@ func decodeLines(t *testing.T, out string) []map[string]any {
 	return lines
 }
 
-// What is refused is said, has an exit status, and keeps nothing else from being sent.
+// A refusal is printed, sets an exit status, and does not stop the remaining input from being sent.
 func TestChatRefuses(t *testing.T) {
 	t.Parallel()
 
@@ -164,7 +164,7 @@ func TestChatRefuses(t *testing.T) {
 	require.ErrorIs(t, err, errNewestSession)
 }
 
-// A script that is run again sends nothing twice.
+// Running a script again sends nothing twice.
 func TestChatAgain(t *testing.T) {
 	t.Parallel()
 
@@ -181,7 +181,7 @@ func TestChatAgain(t *testing.T) {
 	require.Equal(t, "2", c.one(t, `SELECT count(*)::text FROM turns`))
 }
 
-// The first Ctrl-C cancels the turn. There is no worker here: it would wait for ever.
+// The first Ctrl-C cancels the turn. Without a worker, it would otherwise wait forever.
 func TestChatInterrupted(t *testing.T) {
 	t.Parallel()
 
@@ -206,7 +206,7 @@ func TestChatInterrupted(t *testing.T) {
 	require.Equal(t, "hello cancelled", c.one(t, `SELECT string_agg(message || ' ' || status, ',') FROM turns`))
 }
 
-// K09: what a model or a row says may not speak to the terminal, nor turn its text around.
+// K09: text from a model or a row can neither control the terminal nor reverse its text.
 func TestChatPrintsNoControls(t *testing.T) {
 	t.Parallel()
 

@@ -16,7 +16,7 @@ import (
 // textScreen prints for a person.
 type textScreen struct {
 	out  io.Writer
-	dim  bool // a terminal: what is not said by anybody is dimmed
+	dim  bool // a terminal: dim everything except messages
 	said follow.Speech
 	open bool // a reply has begun and its line has not ended
 	err  error
@@ -26,7 +26,7 @@ func newTextScreen(out io.Writer, terminal bool) *textScreen {
 	return &textScreen{out: out, dim: terminal}
 }
 
-// putf prints what may come from a model or a row.
+// putf prints text that may come from a model or a row.
 func (s *textScreen) putf(format string, args ...any) {
 	s.raw(program.Visible(fmt.Sprintf(format, args...)))
 }
@@ -37,7 +37,7 @@ func (s *textScreen) raw(text string) {
 	}
 }
 
-// asidef prints one line about what goes on.
+// asidef prints one line about what is happening.
 func (s *textScreen) asidef(format string, args ...any) {
 	if s.dim {
 		s.raw("\x1b[2m")

@@ -24,10 +24,10 @@ var (
 	errUnwell      = &program.StatusError{Status: 2, Err: errors.New("a message was refused, or a turn did not succeed")}
 )
 
-// errQuit ends the chat as its person wishes.
+// errQuit ends the chat at the user's request.
 var errQuit = errors.New("quit")
 
-// run takes lines until there are no more.
+// run handles lines until there are no more.
 func (t *talk) run(ctx context.Context) error {
 	defer t.in.close()
 	for {
@@ -69,7 +69,7 @@ func (t *talk) line() (string, error) {
 	}
 }
 
-// take does what a line says. What the person can mend is shown and is no error.
+// take handles one line. Errors the user can correct are shown, not returned.
 func (t *talk) take(ctx context.Context, line string) error {
 	if line == "" {
 		return nil
@@ -81,14 +81,13 @@ func (t *talk) take(ctx context.Context, line string) error {
 	return t.say(ctx, t.chosen(line))
 }
 
-// message is what a line says: words, or the option of a question that they are.
+// message is what a line means: words, or an option of a question.
 type message struct {
 	text   string
 	answer *jobs.Answer
 }
 
-// chosen is the option that a number or its label means, if the last reply asked to
-// choose.
+// chosen is the option selected by number or label, if the last reply asked to choose.
 func (t *talk) chosen(line string) message {
 	if t.last == nil || t.last.Question == nil || t.last.Question.Status != "open" {
 		return message{text: line}
@@ -103,7 +102,7 @@ func (t *talk) chosen(line string) message {
 	return message{text: line}
 }
 
-// say sends a message and shows what becomes of it.
+// say sends a message and shows the result.
 func (t *talk) say(ctx context.Context, said message) error {
 	made, err := t.enqueue(ctx, said)
 	if refusal := refusalOf(err); refusal != "" {
@@ -124,7 +123,7 @@ func (t *talk) say(ctx context.Context, said message) error {
 		return err
 	}
 	if interrupted && !t.interactive {
-		return errInterrupted // the rest of the input is not to be sent after this
+		return errInterrupted // do not send the rest of the input after this
 	}
 
 	return nil
@@ -145,7 +144,7 @@ func (t *talk) enqueue(ctx context.Context, said message) (made *jobs.Enqueued, 
 	return made, err
 }
 
-// refusalOf is the code of an error that is about the message, "" for others.
+// refusalOf is an error's code if it concerns the message, "" otherwise.
 func refusalOf(err error) string {
 	_, invalid := errors.AsType[*jobs.InvalidError](err)
 	_, usedUp := errors.AsType[*jobs.LimitError](err)
@@ -167,11 +166,10 @@ func refusalOf(err error) string {
 	return ""
 }
 
-// patience is how long nothing may happen before the person is told what may be missing.
+// patience is how long nothing may happen before the user is told what may be missing.
 const patience = 10 * time.Second
 
-// follow shows a turn's events until it has ended. The first signal cancels the
-// turn, the second gives up waiting for that.
+// follow shows a turn's events until it ends. The first signal cancels the turn, the second stops waiting for that.
 func (t *talk) follow(ctx context.Context, turnID uuid.UUID) (turn *follow.Turn, interrupted bool, err error) {
 	waiting, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)

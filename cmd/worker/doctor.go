@@ -18,7 +18,7 @@ type doctorCommand struct {
 	Model  bool `help:"Ask the configured models one small real question of each node, with its schema, tools and stream, and print what was refused. Costs a few thousand tokens; the database is not asked."`
 }
 
-// health are the checks that one statement answers. Each returns whether all is well and the fact.
+// health are the checks that one statement answers. Each returns whether all is well, and the fact.
 var health = []struct{ name, sql string }{
 	{"workers", `SELECT count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') > 0,
 		count(*) FILTER (WHERE beat_at > clock_timestamp() - interval '3 seconds') || ' alive, ' ||
@@ -46,7 +46,7 @@ var health = []struct{ name, sql string }{
 		FROM (SELECT pg_has_role(current_user, 'alfred_tenant', 'MEMBER') AS member) AS login`},
 }
 
-// Run checks and prints; its error makes the exit status say that something is wrong.
+// Run checks and prints; it returns an error if something is wrong.
 func (c *doctorCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	if c.Config {
 		return program.PrintSettings(console.Out, e, settings.Worker, c.JSON)
@@ -79,7 +79,7 @@ func examine(ctx context.Context, e settings.Env, pool *pgxpool.Pool) []program.
 	schema := pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler))
 	findings := []program.Finding{program.Found("database", nil, "it answers"), program.Found("schema", schema, "it is this program's")}
 	if schema != nil {
-		return findings // nothing else can be looked at
+		return findings // nothing else can be checked
 	}
 	name := settings.Domain(e)
 	bound, err := program.OpenDomain(ctx, pool, name)

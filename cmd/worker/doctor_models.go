@@ -21,15 +21,14 @@ import (
 	"alfred/recall"
 )
 
-// probeTimeout is how long a model may take for a word.
+// probeTimeout is how long a model may take for a one-word answer.
 const probeTimeout = 20 * time.Second
 
-// askModels asks each remote model for a word, those of the fallback on their own
-// account: whether the key is right, the model there, and tools taken, nobody else
-// can say. It costs a few tokens for each.
+// askModels asks each remote model for one word, the fallback's separately: only the server can say whether the key is
+// valid, the model exists and supports tools. It costs a few tokens each.
 func askModels(ctx context.Context, s *settings.Settings, bound *domain.Domain) []program.Finding {
 	first := s.Model
-	first.Fallback = nil // it would hide what is wrong with the first
+	first.Fallback = nil // it would hide the first one's faults
 	findings := []program.Finding{askProvider(ctx, "models", &first, bound)}
 	if s.Model.Fallback != nil {
 		findings = append(findings, askProvider(ctx, "fallback", s.Model.Fallback, bound))
@@ -76,7 +75,7 @@ func probe(ctx context.Context, model llm.Model) error {
 	return err
 }
 
-// openModels makes the models of the settings.
+// openModels opens the configured models.
 func openModels(s *settings.Settings, bound *domain.Domain) (map[string]llm.Model, error) {
 	s.Model.OfflineModel = offline.New(bound)
 	if s.Model.Fallback != nil {
@@ -90,8 +89,8 @@ func openModels(s *settings.Settings, bound *domain.Domain) (map[string]llm.Mode
 	return models, nil
 }
 
-// askEmbedder asks the configured embedder for a vector and says how far the stored
-// ones are; that they are not complete is no fault.
+// askEmbedder asks the configured embedder for a vector and reports how far re-embedding has got; being incomplete is
+// not a fault.
 func askEmbedder(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, bound *domain.Domain) program.Finding {
 	searcher, err := program.OpenSearch(s, pool, bound)
 	if err != nil {

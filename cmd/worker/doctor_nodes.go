@@ -15,8 +15,7 @@ import (
 	"alfred/nodes"
 )
 
-// trial is the model of one node while it is tried: it remembers what the server
-// refused on the way to an answer.
+// trial is one node's model under test: it records what the server refused on the way to an answer.
 type trial struct {
 	llm.Model
 
@@ -26,7 +25,7 @@ type trial struct {
 	refused []string
 }
 
-// Prepare hands on what llm.Prepare looks for.
+// Prepare passes on what llm.Prepare looks for.
 func (m *trial) Prepare(req *llm.Request) { llm.Prepare(m.Model, req) }
 
 // Generate implements llm.Model.
@@ -43,14 +42,13 @@ func (m *trial) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	return resp, err
 }
 
-// question asks one node's real question: its prompt, schema or tools, streamed where
-// the node streams.
+// question asks one node's real question: its prompt, schema or tools, streamed if the node streams.
 type question struct {
 	name, node string
 	ask        func(ctx context.Context, model llm.Model) error
 }
 
-// small is a prompt that costs next to nothing.
+// small is a minimal prompt.
 func small() nodes.Frame {
 	return nodes.Frame{
 		Persona: "You keep lists.", At: nodes.At{Turn: 1, Step: 1, Call: 1},
@@ -116,15 +114,15 @@ func questions() []question {
 	return all
 }
 
-// tryNodes asks the configured models each node's real question and tells what their
-// server refused. It costs a few thousand tokens.
+// tryNodes asks the configured models each node's real question and reports what their server refused. It costs a few
+// thousand tokens.
 func tryNodes(ctx context.Context, e settings.Env) ([]program.Finding, error) {
 	s, err := settings.Parse(e, settings.Worker)
 	if err != nil {
 		return nil, err
 	}
 	config := s.Model
-	config.Fallback = nil // it would hide what is wrong with the first
+	config.Fallback = nil // it would hide the first one's faults
 	if name := cmp.Or(config.Name, provider.Offline); name == provider.Offline || name == provider.Script {
 		return []program.Finding{{Check: "models", OK: true, Detail: name + " needs no network"}}, nil
 	}
@@ -140,7 +138,7 @@ func tryNodes(ctx context.Context, e settings.Env) ([]program.Finding, error) {
 	return findings, nil
 }
 
-// try keeps the server's own error: what a node makes of it may hide it.
+// try keeps the server's own error, which the node might hide.
 func (q question) try(ctx context.Context, model llm.Model) program.Finding {
 	tried := &trial{Model: model}
 	err := q.ask(ctx, tried)

@@ -59,7 +59,7 @@ func TestDoctorShowsTheSettings(t *testing.T) {
 	require.True(t, json.Valid([]byte(out)))
 }
 
-// What a server refuses is printed node by node; what works is said with the model's name.
+// What a server refuses is printed by node; success is reported with the model's name.
 func TestDoctorTriesEveryNode(t *testing.T) {
 	t.Parallel()
 

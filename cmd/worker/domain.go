@@ -37,7 +37,7 @@ type domainReport struct {
 	Entities   []string        `json:"entities"`
 	Problems   []domainProblem `json:"problems"`
 	Subdomains []string        `json:"subdomains"`
-	// Broken and Untried are what a probe came to.
+	// Broken and Untried are the result of a probe.
 	Broken  []string `json:"broken,omitempty"`
 	Untried []string `json:"untried,omitempty"`
 	Proven  bool     `json:"proven"`
@@ -48,7 +48,7 @@ type domainProblem struct {
 	Message string `json:"message"`
 }
 
-// Run prints every mismatch; its error makes the exit status say that there is one.
+// Run prints every mismatch; it returns an error if there is one.
 func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	c.Domain = cmp.Or(c.Domain, settings.Domain(e))
 	report := domainReport{Domain: c.Domain, Entities: []string{}, Problems: []domainProblem{}, Subdomains: []string{}}
@@ -84,7 +84,7 @@ func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, console *p
 	return nil
 }
 
-// probe tries the domain and remembers that it held.
+// probe probes the domain and records that it held.
 func (r *domainReport) probe(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	decl, err := domain.Load(domain.Find(name))
 	if err != nil {

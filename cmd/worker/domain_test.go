@@ -31,7 +31,7 @@ func TestDomainCheckBuiltin(t *testing.T) {
 	require.Empty(t, report.Problems)
 }
 
-// The way of a developer with a schema of their own: init, check, mend, check.
+// A developer's path with an existing schema: init, check, fix, check.
 func TestDomainInitThenCheck(t *testing.T) {
 	t.Parallel()
 
@@ -66,7 +66,7 @@ CREATE POLICY tenant ON garden.beds TO alfred_tenant USING (user_id = nullif(cur
 	require.NoError(t, err, out)
 	require.Contains(t, out, "1 entity types and 1 subdomains, no mismatch")
 
-	// W04: no worker runs what nobody has tried, nor what has changed since.
+	// W04: no worker runs a domain that was never probed, or has changed since.
 	_, err = worker(t, e, "run")
 	require.ErrorContains(t, err, "nobody has tried whether domain garden keeps users apart: run worker domain check --probe")
 	out, err = worker(t, e, "domain", "check", "--probe")

@@ -24,7 +24,7 @@ type domainInitCommand struct {
 	AsIs   bool   `help:"Take the tables as they are, with row-level security and grants for Alfred, and print the declaration alone."`
 }
 
-// Run writes two files to be reviewed: the declaration, and the SQL of its views.
+// Run writes two files for review: the declaration, and the SQL of its views.
 func (c *domainInitCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) error {
 		if c.AsIs {
@@ -79,7 +79,7 @@ func noteLines(notes []string) string {
 	return b.String()
 }
 
-// writeNew writes a file that is not there, or is empty: nobody's edits are lost.
+// writeNew writes a file that does not exist or is empty: nobody's edits are lost.
 func writeNew(path, text string) error {
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 		return fmt.Errorf("%s is there already; move it away first", path)
@@ -97,7 +97,7 @@ func printText(out io.Writer, text string) error {
 	return err
 }
 
-// declared is the declaration that a command is about.
+// declared is the declaration that a command works on.
 type declared struct {
 	Domain string `arg:"" help:"Path of a YAML file with a source. Default: ALFRED_DOMAIN." optional:""`
 }
@@ -146,7 +146,7 @@ func withViews(ctx context.Context, e settings.Env, d *declared, work func(pool 
 
 type domainAttachCommand struct{ declared }
 
-// Run makes the views in place of those that stand, in one transaction.
+// Run replaces the views, in one transaction.
 func (c *domainAttachCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withViews(ctx, e, &c.declared, func(pool *pgxpool.Pool, decl *domain.Declaration, sql string, notes []string) error {
 		if err := domain.Attach(ctx, pool, decl, sql); err != nil {
@@ -159,7 +159,7 @@ func (c *domainAttachCommand) Run(ctx context.Context, e settings.Env, console *
 
 type domainDetachCommand struct{ declared }
 
-// Run takes the views away and leaves who is whose account.
+// Run drops the views and keeps the mapping of users to accounts.
 func (c *domainDetachCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return c.change(ctx, e, console, domain.Detach, "Detached %s. Change the tables, then: worker domain attach\n")
 }
@@ -170,7 +170,7 @@ type domainDropCommand struct {
 	Yes bool `help:"Do it: the map of users to accounts is lost."`
 }
 
-// Run takes away all that was made.
+// Run drops everything that was created.
 func (c *domainDropCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	if !c.Yes {
 		return errors.New("this loses which user is which account; say --yes")

@@ -46,18 +46,18 @@ type evalRunCommand struct {
 	HTML     string        `help:"A file to write a page to, with the timeline and the prompts of what did not pass." name:"html" placeholder:"FILE"`
 }
 
-// suiteStatus is the exit status of a suite that could not be tried at all.
+// suiteStatus is the exit status for a suite that could not be run at all.
 const suiteStatus = 2
 
 var errWorse = errors.New("not good enough")
 
-// Help says what the exit status means.
+// Help explains the exit status.
 func (c *evalRunCommand) Help() string {
 	return "Exit status: 0 if enough trials passed (--at-least) and none of the share is lost against the other run; 1 if not, or if a case could not be tried; 2 if the suite could not be.\n" +
 		settings.Help(settings.Worker)
 }
 
-// Run tries the suite, with the second model too, and prints what came of it.
+// Run runs the suite, with the second model too, and prints the results.
 func (c *evalRunCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	report, err := c.try(ctx, e, console)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *evalRunCommand) try(ctx context.Context, e settings.Env, console *progr
 	return report, err
 }
 
-// earlier is the run of a report that is compared with.
+// earlier is the run to compare with, read from a report.
 func (c *evalRunCommand) earlier() (*eval.Run, error) {
 	if !strings.HasSuffix(c.Against, ".json") {
 		return nil, nil
@@ -117,7 +117,7 @@ func (c *evalRunCommand) earlier() (*eval.Run, error) {
 	return eval.ReadReport(text)
 }
 
-// lab is where suites are tried with the settings' own worker.
+// lab runs suites with the configured worker.
 func (c *evalRunCommand) lab(s *settings.Settings, console *program.Console) (*eval.Lab, error) {
 	lab := &eval.Lab{
 		Address: s.DatabaseURL, Trials: c.Trials, Parallel: c.Parallel, Timeout: c.Timeout, Only: c.Only, Worker: evalWorker(s),
@@ -137,7 +137,7 @@ func (c *evalRunCommand) lab(s *settings.Settings, console *program.Console) (*e
 	return lab, err
 }
 
-// evalWorker puts a worker together as worker run does, but for the model and the grace that it has in the end.
+// evalWorker builds a worker like worker run, except for the model and the shutdown grace.
 func evalWorker(s *settings.Settings) func(context.Context, *pgxpool.Pool, *domain.Domain, string) (jobs.Config, *recall.Index, error) {
 	return func(_ context.Context, pool *pgxpool.Pool, bound *domain.Domain, model string) (jobs.Config, *recall.Index, error) {
 		own := *s
@@ -148,7 +148,7 @@ func evalWorker(s *settings.Settings) func(context.Context, *pgxpool.Pool, *doma
 	}
 }
 
-// asked opens a model that plays a person or judges; nil if none is named.
+// asked opens a model that plays a user or judges; nil if none is named.
 func asked(s *settings.Settings, name string) (*eval.Asked, error) {
 	if name == "" {
 		return nil, nil
@@ -165,8 +165,8 @@ func asked(s *settings.Settings, name string) (*eval.Asked, error) {
 	return &eval.Asked{Model: models["reply"], Prices: s.Prices}, nil
 }
 
-// modelOf is the settings' choice with another model: a provider's name, PROVIDER:MODEL, or a model of the settings' own
-// provider. script is the offline model but in cases that have a script.
+// modelOf is the configuration with another model: a provider's name, PROVIDER:MODEL, or a model of the configured
+// provider. script is the offline model, except in cases that have a script.
 func modelOf(s *settings.Settings, name string) provider.Config {
 	config := s.Model
 	if name == modelName(s) {
@@ -186,7 +186,7 @@ func modelOf(s *settings.Settings, name string) provider.Config {
 	return config
 }
 
-// modelName is how the settings' model is called in a report.
+// modelName is the configured model's name in a report.
 func modelName(s *settings.Settings) string {
 	name := cmp.Or(s.Model.Name, provider.Offline)
 	if s.Model.Model != "" {
@@ -196,7 +196,7 @@ func modelName(s *settings.Settings) string {
 	return name
 }
 
-// write prints the report and writes the files that were asked for.
+// write prints the report and writes the requested files.
 func (c *evalRunCommand) write(out io.Writer, report *eval.Report) error {
 	for _, one := range []struct {
 		file  string

@@ -17,7 +17,7 @@ type evalCaseCommand struct {
 	Session uuid.UUID `arg:"" help:"The session's id."`
 }
 
-// Run prints the suite; what could not be told of the past goes to the talk.
+// Run prints the suite; what could not be reconstructed is printed as messages.
 func (c *evalCaseCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		src, _, err := openSource(ctx, pool, settings.Domain(e))
@@ -36,7 +36,7 @@ func (c *evalCaseCommand) Run(ctx context.Context, e settings.Env, console *prog
 	})
 }
 
-// openSource binds a domain, by its name or path, to the database of a conversation.
+// openSource binds a domain, by name or path, to a conversation's database.
 func openSource(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*eval.Source, *domain.Declaration, error) {
 	decl, err := domain.Load(domain.Find(nameOrPath))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"alfred/pg"
 )
 
-// engineTables are what an export holds of the engine; of says how a table's rows belong to a set of sessions.
-// River's job rows hold nothing that is not here, embeddings are made from what is.
+// engineTables are the engine's tables in an export; of says how a table's rows belong to a set of sessions. River's
+// job rows add nothing, and embeddings can be recomputed.
 var engineTables = []struct{ name, of string }{
 	{"sessions", "x.id IN (%s)"},
 	{"turns", ofSession},
@@ -41,8 +41,8 @@ const (
 	ofTurn    = "x.turn_id IN (SELECT t.id FROM turns AS t WHERE t.session_id IN (%s))"
 )
 
-// export writes one JSON object of tables, each a list of rows, row by row: a
-// user's model calls are more than fits into memory or into one value of Postgres.
+// export writes one JSON object of tables, each a list of rows, row by row: a user's model calls exceed what fits into
+// memory or into one Postgres value.
 type export struct {
 	ctx    context.Context
 	tx     pgx.Tx
@@ -51,14 +51,14 @@ type export struct {
 	err    error // the first one
 }
 
-// engine writes what the engine keeps of the sessions that a query of one argument names.
+// engine writes the engine's rows of the sessions selected by a query with one argument.
 func (x *export) engine(sessions string, argument uuid.UUID) {
 	for _, table := range engineTables {
 		x.table(table.name, `SELECT to_jsonb(x)::text FROM `+table.name+` AS x WHERE `+fmt.Sprintf(table.of, sessions), argument)
 	}
 }
 
-// domain writes a user's rows of the domain, as row-level security shows them.
+// domain writes a user's domain rows, as visible under row-level security.
 func (x *export) domain(d *domain.Domain, user uuid.UUID) {
 	for _, entity := range d.Entities {
 		if x.err != nil || entity.Reference {
@@ -81,7 +81,7 @@ func (x *export) table(name, query string, arguments ...any) {
 	}
 	x.print(map[bool]string{true: "{\n", false: ",\n"}[x.tables == 0], fmt.Sprintf("%q: [", name))
 	x.tables++
-	// A failed query shows when its rows are read.
+	// A failed query surfaces when its rows are read.
 	rows, _ := x.tx.Query(x.ctx, query, arguments...)
 	count, row := 0, ""
 	_, err := pgx.ForEachRow(rows, []any{&row}, func() error {

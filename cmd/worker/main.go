@@ -13,7 +13,7 @@ import (
 
 func main() { os.Exit(program.Main("worker", run)) }
 
-// commands is the whole command line; each command's Run method stands in the file named after it.
+// commands is the whole command line; each command's Run method is in the file named after it.
 type commands struct {
 	Chat    chatCommand      `cmd:"" help:"Talk to Alfred in the terminal, or from a script."`
 	Doctor  doctorCommand    `cmd:"" help:"Look for what is wrong with the database, the settings and the workers."`
@@ -28,7 +28,7 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-// run is the program: it parses args and runs the command that they name.
+// run is the program: it parses args and runs the named command.
 func run(ctx context.Context, args []string, e settings.Env, stdout, stderr io.Writer) error {
 	line := program.CommandLine{Name: "worker", Description: "Alfred's worker and its operator's commands.", Commands: new(commands)}
 

@@ -10,7 +10,7 @@ import (
 	"alfred/telemetry"
 )
 
-// serveMetrics answers /metrics and /healthz on addr until the returned function is called; on "" nothing is served.
+// serveMetrics serves /metrics and /healthz on addr until the returned function is called; with "" it serves nothing.
 func serveMetrics(ctx context.Context, addr string, told *telemetry.Telemetry) (func(), error) {
 	if addr == "" {
 		return func() {}, nil
@@ -23,7 +23,7 @@ func serveMetrics(ctx context.Context, addr string, told *telemetry.Telemetry) (
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", told.Handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte("ok\n")) // a prober that has gone needs no answer
+		_, _ = w.Write([]byte("ok\n")) // a disconnected prober needs no answer
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }() // ends with Close below

@@ -62,7 +62,7 @@ type migrateStatusCommand struct {
 	JSON     bool `help:"Print JSON."`
 }
 
-// Run prints how far the database is.
+// Run prints the database's migration status.
 func (c *migrateStatusCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		status, err := migrator.Status(ctx)
@@ -84,7 +84,7 @@ type migrateUpCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
-// Run applies what is pending.
+// Run applies pending migrations.
 func (c *migrateUpCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withMigrator(ctx, e, console, func(migrator *pg.Migrator) error {
 		steps, err := migrator.Up(ctx)

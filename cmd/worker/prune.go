@@ -24,20 +24,19 @@ type pruneCommand struct {
 	Keep   map[string]int `help:"Another number of months for one of turn_step_results (3), row_changes (3), row_events (3), turn_events (1), llm_calls (1), node_runs (3), api_keys (12), sessions (for ever); 0 is for ever. Such as --keep turn_events=6." mapsep:","`
 }
 
-// retention is what one table's old rows are, and how they go: by the partition, or
-// in batches that hold no lock for long.
+// retention says which of a table's rows are old, and how they are deleted: by partition, or in batches that hold no
+// lock for long.
 type retention struct {
 	table      string
-	months     int      // whole ones, besides this one; 0 is for ever
+	months     int      // whole ones, besides the current one; 0: forever
 	partitions []string // in this order
-	old        string   // query of the keys of old rows
-	batch      string   // deletes some of them; nil where they go otherwise
+	old        string   // query for the keys of old rows
+	batch      string   // deletes some of them; nil if they are deleted otherwise
 }
 
-// retentions are the tables that grow for ever otherwise. Turns, summaries, refs and
-// domain rows go with their session alone. Half of what a turn writes is prompts and
-// answers, which nobody reads but who looks into something that happened lately; what
-// is needed to take a turn back, or to see its rows, is small and kept longer.
+// retentions are the tables that would grow forever. Turns, summaries, refs and domain rows are deleted only with their
+// session. Half of what a turn writes is prompts and answers, which matter only for recent problems; what an undo
+// needs, or what shows a turn's rows, is small and kept longer.
 var retentions = []retention{
 	{table: "turn_step_results", months: 3, partitions: []string{"turn_step_results"}},
 	{table: "row_changes", months: 3, partitions: []string{"row_changes"}},
@@ -59,19 +58,19 @@ var retentions = []retention{
 		batch: `DELETE FROM api_keys WHERE id IN (%s LIMIT 1000)`,
 	},
 	{
-		table: "sessions", // in which nothing was said
+		table: "sessions", // without any message
 		old:   `SELECT s.id FROM sessions AS s WHERE s.last_activity_at < $1`,
 	},
 }
 
-// pruned is what a run has deleted, or would.
+// pruned is what a run deleted, or would delete.
 type pruned struct {
 	Dropped []string       `json:"dropped"` // partitions
 	Deleted map[string]int `json:"deleted"` // rows, by table
 	DryRun  bool           `json:"dry_run"`
 }
 
-// Run deletes. A running turn waits for none of it longer than a moment.
+// Run deletes old rows. It never makes a running turn wait for more than a moment.
 func (c *pruneCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	if c.Months != nil && *c.Months < 1 {
 		return fmt.Errorf("%w: --months is %d; at least 1 is kept", settings.ErrBad, *c.Months)
@@ -109,7 +108,7 @@ func (c *pruneCommand) monthsOf(r *retention) int {
 	return r.months
 }
 
-// firstKept is the beginning of the oldest whole month that is kept.
+// firstKept is the beginning of the oldest whole month to keep.
 func firstKept(now time.Time, months int) time.Time {
 	year, month, _ := now.UTC().Date()
 
@@ -162,7 +161,7 @@ const (
 var errBusy = errors.New("the table was in use all the time; run prune again")
 
 func (p *pruned) dropPartitions(ctx context.Context, pool *pgxpool.Pool, parent string, before time.Time) error {
-	// A failed query shows when its rows are collected.
+	// A failed query surfaces when its rows are collected.
 	rows, _ := pool.Query(ctx, `SELECT partitions_old($1, $2)`, parent, before)
 	old, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
@@ -180,7 +179,7 @@ func (p *pruned) dropPartitions(ctx context.Context, pool *pgxpool.Pool, parent 
 	return nil
 }
 
-// dropPartition tries until it finds a moment in which nobody holds the table.
+// dropPartition retries until nobody holds the table.
 func dropPartition(ctx context.Context, pool *pgxpool.Pool, part string) error {
 	for range dropTries {
 		_, err := pool.Exec(ctx, `SELECT partition_drop($1)`, part)

@@ -19,10 +19,10 @@ import (
 	"alfred/internal/testfactory"
 )
 
-// marker stands in everything that a user says and has, and nowhere else.
+// marker is in everything that a user says and has, and nowhere else.
 const marker = "zanzibar"
 
-// startWorker runs `worker run` until the test says stop, or ends.
+// startWorker runs `worker run` until stop is called or the test ends.
 func startWorker(t *testing.T, url string) (stop func()) {
 	t.Helper()
 
@@ -66,7 +66,8 @@ func awaitRow(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 
 const summarized = `SELECT summarized_at IS NOT NULL FROM turns WHERE id = $1`
 
-// Everything of a user is in the export, and after erasing nowhere, although turns run meanwhile, theirs and others'.
+// Everything belonging to a user is exported, and after erasure nothing is left, although turns of this and other users
+// run meanwhile.
 func TestUserExportAndErase(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -93,13 +94,13 @@ func TestUserExportAndErase(t *testing.T) {
 	require.Len(t, export["turns"], 4)
 	require.Len(t, export["kitchen.shopping_list"], 1)
 	require.NotContains(t, export["api_keys"][0], "key_hash")
-	kept := map[string]bool{"alfred.embeddings": true, "alfred.river_job": true} // made from what is exported
+	kept := map[string]bool{"alfred.embeddings": true, "alfred.river_job": true} // derived from what is exported
 	for _, line := range append(testfactory.Holding(t, pool, marker), testfactory.Holding(t, pool, user.String())...) {
 		name := strings.TrimPrefix(strings.Split(line, ":")[0], "alfred.")
 		require.True(t, kept["alfred."+name] || len(export[name]) > 0, "%s is not in the export", line)
 	}
 
-	for range 3 { // running or waiting when their session goes
+	for range 3 { // running or waiting when their session is erased
 		say(t, pool, "ada", "Draft a "+marker+" stew and a cake")
 	}
 	erased, err := operate(t, url, "user", "erase", "ada")
@@ -119,7 +120,7 @@ func TestUserExportAndErase(t *testing.T) {
 	require.Equal(t, "succeeded", status)
 }
 
-// A table that holds something of a session belongs into the export.
+// Every table with session data is exported.
 func TestExportKnowsEveryTable(t *testing.T) {
 	t.Parallel()
 
@@ -137,8 +138,7 @@ func TestExportKnowsEveryTable(t *testing.T) {
 	require.ElementsMatch(t, known, append(names, "sessions"))
 }
 
-// Pruning goes on beside turns: it drops months and deletes rows while they run and
-// write, and none of them notices.
+// Pruning drops months and deletes rows while turns run and write, without affecting them.
 func TestPruneWhileTurnsRun(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -190,7 +190,7 @@ func TestPruneWhileTurnsRun(t *testing.T) {
 	require.Equal(t, 1, keys)
 }
 
-// A decision that holds the table makes prune wait and come again, not the decisions behind it.
+// If a decision holds the table, prune waits and retries instead of blocking other decisions.
 func TestPruneGivesWay(t *testing.T) {
 	t.Parallel()
 

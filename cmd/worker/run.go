@@ -35,7 +35,7 @@ func (c *runCommand) Help() string { return settings.Help(settings.Worker) }
 // idleInTx ends the transactions of a stopped process, whose row locks would hide its jobs from recovery.
 const idleInTx = 5 * time.Second
 
-// Run works jobs until ctx is over, then stops within the grace period.
+// Run works jobs until ctx ends, then stops within the grace period.
 func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	s, err := settings.Parse(e, settings.Worker)
 	if err != nil {
@@ -82,12 +82,13 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 }
 
 const (
-	// changesInterval is how often rows that other programs wrote are looked for, sweepInterval how often all is gone through.
+	// changesInterval is how often to look for rows that other programs wrote, sweepInterval how often to go through
+	// everything.
 	changesInterval = 5 * time.Second
 	sweepInterval   = 10 * time.Minute
 )
 
-// sweep embeds what no job has, until ctx is over. Several workers doing so agree: a text is known by its hash.
+// sweep embeds what no job covers, until ctx ends. Several workers may do so: a text is identified by its hash.
 func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
 	ticker := time.NewTicker(changesInterval)
 	defer ticker.Stop()
@@ -120,7 +121,7 @@ func (c *runCommand) logger(console *program.Console) *slog.Logger {
 	return slog.New(slog.NewTextHandler(console.Errs, options))
 }
 
-// config makes what the runner works with.
+// config builds the runner's configuration.
 func (c *runCommand) config(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, logger *slog.Logger) (jobs.Config, *recall.Index, error) {
 	bound, err := program.OpenDomain(ctx, pool, s.Domain)
 	if err != nil {
@@ -130,7 +131,7 @@ func (c *runCommand) config(ctx context.Context, s *settings.Settings, pool *pgx
 	return c.configOf(s, pool, bound, logger)
 }
 
-// configOf is config for a domain that is open.
+// configOf is config for a domain that is already open.
 func (c *runCommand) configOf(s *settings.Settings, pool *pgxpool.Pool, bound *domain.Domain, logger *slog.Logger) (jobs.Config, *recall.Index, error) {
 	models, err := openModels(s, bound)
 	if err != nil {
@@ -150,10 +151,10 @@ func (c *runCommand) configOf(s *settings.Settings, pool *pgxpool.Pool, bound *d
 	}, index, nil
 }
 
-// callsOfRun is how many calls a decision has time for: the first, and two that mend it.
+// callsOfRun is how many calls a decision has time for: the first, and two repairs.
 const callsOfRun = 3
 
-// runTimes bound decisions whose calls have a limit of their own.
+// runTimes bound decisions whose calls have their own limit.
 func runTimes(calls map[string]time.Duration) jobs.Timeouts {
 	times := jobs.Timeouts{}
 	for node, call := range calls {

@@ -34,7 +34,7 @@ type sessionExportCommand struct {
 	JSON bool      `default:"true" help:"JSON is the only form." hidden:""`
 }
 
-// Run prints the tables at one moment.
+// Run prints the tables as of one moment.
 func (c *sessionExportCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
@@ -89,7 +89,7 @@ func (c *sessionShowCommand) Run(ctx context.Context, e settings.Env, console *p
 		if err := sessionExists(ctx, pool, c.ID); err != nil {
 			return err
 		}
-		// A failed query shows when its rows are collected.
+		// A failed query surfaces when its rows are collected.
 		rows, _ := pool.Query(ctx, `SELECT number, at, kind, text, duration_ms FROM v_timeline WHERE session_id = $1 ORDER BY number, seq`, c.ID)
 		lines, err := pgx.CollectRows(rows, pgx.RowToStructByPos[timelineLine])
 		if err != nil {

@@ -21,7 +21,7 @@ type sessionForkCommand struct {
 	JSON bool      `help:"Print JSON."`
 }
 
-// Run forks and prints the new session's id, and on the other stream what has changed since.
+// Run forks and prints the new session's id, and on stderr what has changed since.
 func (c *sessionForkCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	s, err := settings.Parse(e, settings.Worker)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *sessionForkCommand) Run(ctx context.Context, e settings.Env, console *p
 		if c.JSON {
 			return program.PrintJSON(console.Out, made)
 		}
-		for _, row := range made.Changed { // beside the id, which scripts take
+		for _, row := range made.Changed { // apart from the id, which scripts read
 			since := ""
 			if row.Turn > 0 {
 				since = fmt.Sprintf(" in turn %d", row.Turn)

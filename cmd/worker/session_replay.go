@@ -94,10 +94,11 @@ func openPrompts(dir string) (*nodes.Prompts, error) {
 	return prompts, nil
 }
 
-// dumpTimeout is how long a schema may take to be written down.
+// dumpTimeout is how long dumping a schema may take.
 const dumpTimeout = 2 * time.Minute
 
-// dumpSchema is the SQL of the owner's tables, functions and types, from pg_dump. The views that the declaration makes are made anew.
+// dumpSchema is the SQL of the owner's tables, functions and types, from pg_dump. The declaration's views are recreated
+// separately.
 func dumpSchema(ctx context.Context, url string, decl *domain.Declaration) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
 	defer cancel()
@@ -113,7 +114,7 @@ func dumpSchema(ctx context.Context, url string, decl *domain.Declaration) (stri
 	}
 	var sql bytes.Buffer
 	for line := range bytes.Lines(out.Bytes()) {
-		// psql's own commands; and nothing says where names are looked up but the pool.
+		// Skip psql's own commands, and the search path, which only the pool sets.
 		if !bytes.HasPrefix(line, []byte(`\`)) && !bytes.Contains(line, []byte("set_config('search_path'")) {
 			sql.Write(line)
 		}

@@ -25,7 +25,7 @@ type turnUndoCommand struct {
 	Wait time.Duration `default:"30s" help:"How long to wait for what comes of it."`
 }
 
-// undoLine is what came of an undo.
+// undoLine is the result of an undo.
 type undoLine struct {
 	TurnID uuid.UUID `json:"turn_id"`
 	Status string    `json:"status"`
@@ -63,7 +63,7 @@ func (c *turnUndoCommand) Run(ctx context.Context, e settings.Env, console *prog
 	})
 }
 
-// await looks at the turn until it has ended or the time is over.
+// await polls the turn until it has ended or the timeout expires.
 func (c *turnUndoCommand) await(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) (*undoLine, error) {
 	deadline := time.Now().Add(c.Wait)
 	for {

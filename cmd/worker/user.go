@@ -25,8 +25,7 @@ type userExportCommand struct {
 	Name string `arg:"" help:"The user's name."`
 }
 
-// Run prints everything at one moment: the user, keys without their hashes, all
-// sessions, and the domain's rows.
+// Run prints everything as of one moment: the user, keys without their hashes, all sessions, and the domain's rows.
 func (c *userExportCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		bound, err := program.OpenDomain(ctx, pool, settings.Domain(e))
@@ -68,7 +67,7 @@ type userEraseCommand struct {
 	Name string `arg:"" help:"The user's name."`
 }
 
-// Run erases. It may be repeated when it was interrupted.
+// Run erases. It can be repeated after an interruption.
 func (c *userEraseCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		id, err := userByName(ctx, pool, c.Name)
@@ -84,8 +83,8 @@ func (c *userEraseCommand) Run(ctx context.Context, e settings.Env, console *pro
 	})
 }
 
-// eraseUser forgets session by session, each in a transaction of its own: one that
-// held them all would wait for decisions under way while they wait for it.
+// eraseUser forgets session by session, each in its own transaction: a single one would hold locks that running
+// decisions wait for while it waits for them.
 func eraseUser(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
 	if _, err := pool.Exec(ctx, `UPDATE api_keys SET revoked_at = clock_timestamp() WHERE user_id = $1 AND revoked_at IS NULL`, id); err != nil {
 		return fmt.Errorf("revoke the user's keys: %w", err)
@@ -96,7 +95,7 @@ func eraseUser(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
 		}
 		var left bool
 		err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
-			// From here on no session can be started for the user.
+			// From here on, no session can be started for the user.
 			if _, err := tx.Exec(ctx, `SELECT FROM users WHERE id = $1 FOR UPDATE`, id); err != nil {
 				return fmt.Errorf("lock the user: %w", err)
 			}
@@ -116,9 +115,9 @@ func eraseUser(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
 	}
 }
 
-// forgetSessions forgets the sessions that a query of one argument names, one by one.
+// forgetSessions forgets the sessions selected by a query with one argument, one by one.
 func forgetSessions(ctx context.Context, pool *pgxpool.Pool, query string, argument any) error {
-	// A failed query shows when its rows are collected.
+	// A failed query surfaces when its rows are collected.
 	rows, _ := pool.Query(ctx, query, argument)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[uuid.UUID])
 	if err != nil {

@@ -54,8 +54,7 @@ func run(ctx context.Context, url string, out io.Writer) error {
 	return shop.report(ctx, out, "after an order that failed")
 }
 
-// shop is the host program: it has tables of its own and knows of Alfred only the
-// customer's session.
+// shop is the host program: it has its own tables and knows only the customer's session of Alfred.
 type shop struct {
 	pool    *pgxpool.Pool
 	session uuid.UUID
@@ -74,8 +73,8 @@ func (s *shop) open(ctx context.Context) error {
 	return nil
 }
 
-// order is the point of the example: one transaction, two effects. problem stands
-// for whatever may go wrong in a real one after the turn was enqueued.
+// order is the point of the example: one transaction, two effects. problem stands for whatever may fail in a real one
+// after the turn was enqueued.
 func (s *shop) order(ctx context.Context, item string, problem error) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "INSERT INTO store.orders (session_id, item) VALUES ($1, $2)", s.session, item); err != nil {

@@ -46,7 +46,7 @@ func run(ctx context.Context, addr, alfred string) error {
 	server := &http.Server{Handler: shop.handler(), ReadHeaderTimeout: 5 * time.Second}
 	go func() {
 		<-ctx.Done()
-		_ = server.Close() // what is being answered is a page at most
+		_ = server.Close() // a response is at most a page
 	}()
 	fmt.Fprintf(os.Stdout, "The shop is at http://%s; log in as ada or eve, with the password %q.\n", addr, password)
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -37,7 +37,7 @@ type shop struct {
 	keys           jose.JSONWebKeySet
 
 	mu       sync.Mutex
-	loggedIn map[string]string // the person by the cookie
+	loggedIn map[string]string // user by cookie
 }
 
 func newShop(issuer, alfred string) (*shop, error) {
@@ -76,7 +76,7 @@ func (s *shop) handler() http.Handler {
 	return http.NewCrossOriginProtection().Handler(mux)
 }
 
-// who is the person of a request, "" for nobody.
+// who is the user of a request, "" for nobody.
 func (s *shop) who(r *http.Request) string {
 	cookie, err := r.Cookie(cookieName)
 	if err != nil {
@@ -91,9 +91,9 @@ func (s *shop) who(r *http.Request) string {
 func (s *shop) show(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	// The page runs its own script and Alfred's, and talks to both; nothing else.
+	// The page may only run its own script and Alfred's, and only talk to both.
 	h.Set("Content-Security-Policy", fmt.Sprintf("default-src 'self'; script-src 'self' %s; connect-src 'self' %s", s.alfred, s.alfred))
-	_ = s.page.Execute(w, map[string]string{"User": s.who(r), "Alfred": s.alfred, "Wrong": r.URL.Query().Get("wrong")}) // a browser that has gone needs no page
+	_ = s.page.Execute(w, map[string]string{"User": s.who(r), "Alfred": s.alfred, "Wrong": r.URL.Query().Get("wrong")}) // a disconnected browser needs no page
 }
 
 func (s *shop) login(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,7 @@ func (s *shop) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// token signs who is logged in, for a few minutes: the page asks for another when Alfred refuses the last.
+// token signs who is logged in, for a few minutes: the page asks for another when Alfred rejects the last.
 func (s *shop) token(w http.ResponseWriter, r *http.Request) {
 	name := s.who(r)
 	if name == "" {

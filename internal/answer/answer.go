@@ -15,17 +15,15 @@ import (
 	"alfred/internal/exact"
 )
 
-// FaultErrors is everything that is wrong with an answer, each part a sentence without
-// its full stop that names the field.
+// FaultErrors is everything wrong with an answer: sentences without a full stop, each naming its field.
 type FaultErrors []string
 
-// Error is all of them in one text.
+// Error joins all of them.
 func (f FaultErrors) Error() string { return strings.Join(f, "; ") }
 
-// Decode reads one JSON object into a pointer to a struct or map. What a number in
-// quotes, a single value for a list and the like can only mean is put right; unknown
-// fields, wrong types and several objects are FaultErrors. Missing fields keep their zero
-// value, NUL characters are left out.
+// Decode decodes one JSON object into a pointer to a struct or map. It corrects what is unambiguous, such as a quoted
+// number or a single value for a list; unknown fields, wrong types and several objects are FaultErrors. Missing fields
+// keep their zero value, NUL characters are removed.
 func Decode(data []byte, into any) error {
 	tree, err := parse(unwrap(data))
 	if err != nil {
@@ -47,7 +45,7 @@ func Decode(data []byte, into any) error {
 	return nil
 }
 
-// parse reads exactly one JSON object.
+// parse parses exactly one JSON object.
 func parse(data []byte) (any, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, FaultErrors{"it is empty; one JSON object is needed"}
@@ -67,8 +65,8 @@ func parse(data []byte) (any, error) {
 	return tree, nil
 }
 
-// unwrap takes the object out of what models without native structured output put
-// around it. What has no braces is left for parse to tell.
+// unwrap extracts the object from what models without native structured output wrap around it. Text without braces is
+// left for parse to reject.
 func unwrap(data []byte) []byte {
 	data = bytes.TrimSpace(data)
 	from, to := bytes.IndexByte(data, '{'), bytes.LastIndexByte(data, '}')
@@ -82,7 +80,7 @@ func unwrap(data []byte) []byte {
 	return data[from : to+1]
 }
 
-// walk fits a tree to a type and collects what does not fit.
+// walk fits a tree to a type and collects mismatches.
 type walk struct{ faults FaultErrors }
 
 var raw = reflect.TypeFor[json.RawMessage]()
@@ -145,7 +143,7 @@ func (w *walk) object(path string, value any, t reflect.Type) any {
 func (w *walk) list(path string, value any, t reflect.Type) any {
 	items, ok := value.([]any)
 	if !ok {
-		items = []any{value} // one value where a list is needed
+		items = []any{value} // a single value where a list is required
 		if text, isText := value.(string); isText && strings.HasPrefix(strings.TrimSpace(text), "[") {
 			if err := exact.Decode([]byte(text), &items); err != nil {
 				items = []any{value}
@@ -249,7 +247,7 @@ func clipped(text string) string {
 	return text
 }
 
-// asObject takes an object that was written as text for one.
+// asObject parses an object that was written as text.
 func asObject(value any) (map[string]any, bool) {
 	if text, ok := value.(string); ok && strings.HasPrefix(strings.TrimSpace(text), "{") {
 		var object map[string]any
@@ -261,14 +259,14 @@ func asObject(value any) (map[string]any, bool) {
 	return object, ok
 }
 
-// fieldsOf are a struct's fields by their JSON names, embedded ones included, and
-// the fields' former names, from the tag alias.
+// fieldsOf returns a struct's fields by their JSON names, embedded ones included, and the fields' former names, from
+// the tag alias.
 func fieldsOf(t reflect.Type) (fields map[string]reflect.Type, aliases map[string]string) {
 	fields, aliases = map[string]reflect.Type{}, map[string]string{}
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case f.Anonymous && name == "": // of an unexported type too
+		case f.Anonymous && name == "": // also of an unexported type
 			inner, further := fieldsOf(f.Type)
 			maps.Copy(fields, inner)
 			maps.Copy(aliases, further)

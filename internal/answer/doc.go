@@ -1,7 +1,7 @@
-// Package answer reads what models write: JSON that is to fit a Go type.
+// Package answer decodes what models write: JSON that should match a Go type.
 //
-// It owns the one rule of what is put right without asking (a number in quotes, one
-// value where a list is needed, an object as text, prose or a code fence around the
-// object) and of what is told, all of it at once. It must not know of nodes, tools or
-// tables. Start reading at Decode.
+// It owns the rules for what is corrected without asking (a quoted number, one value
+// where a list is required, an object as text, prose or a code fence around the object)
+// and for what is reported, all at once. It must not know nodes, tools or tables. Start
+// reading at Decode.
 package answer

@@ -14,14 +14,14 @@ import (
 	"alfred/llm"
 )
 
-// speaker is who has the conversation: the calls of each turn, and what they came to at each provider.
+// speaker is a participant in the conversation: the calls of each turn, and their cost at each provider.
 type speaker struct {
 	Name, color string
 	calls       [][]call
 	spent       map[string][]spent
 }
 
-// measureCost has the conversation with Alfred, plays it to the agents and asks the providers what it comes to.
+// measureCost holds the conversation with Alfred, plays it to the agents and asks the providers what it costs.
 func measureCost(ctx context.Context, address string) (page, picture string, err error) {
 	if err := installLangGraph(ctx); err != nil {
 		return "", "", err
@@ -47,7 +47,7 @@ func measureCost(ctx context.Context, address string) (page, picture string, err
 	return c.page(), c.plot(), nil
 }
 
-// bill has each provider answer the turns, with nothing in its cache at first.
+// bill has each provider answer the turns, starting with an empty cache.
 func (s *speaker) bill() {
 	s.spent = map[string][]spent{}
 	for _, terms := range profiles() {
@@ -58,7 +58,7 @@ func (s *speaker) bill() {
 	}
 }
 
-// mean is that of the repeated messages from a turn on.
+// mean averages the repeated messages from a turn on.
 func (s *speaker) mean(provider string, from int) mean {
 	var sum spent
 	for _, turn := range s.spent[provider][from-1 : from-1+len(repeated())] {
@@ -68,7 +68,7 @@ func (s *speaker) mean(provider string, from int) mean {
 	return mean{sum, float64(len(repeated()))}
 }
 
-// mean of so many turns, whose sum it holds.
+// mean of a number of turns, whose sum it holds.
 type mean struct {
 	sum   spent
 	turns float64
@@ -78,7 +78,7 @@ func (m mean) of(n int) float64  { return float64(n) / m.turns }
 func (m mean) seconds() float64  { return m.sum.Seconds / m.turns }
 func (m mean) thousand() float64 { return 1000 * m.sum.Dollars / m.turns }
 
-// loop plays the conversation to an agent on LangGraph.js that is sent the last turns, or with 0 all of them.
+// loop plays the conversation to an agent on LangGraph.js that is sent the last turns, or all of them if kept is 0.
 func (t *talk) loop(ctx context.Context, kept int) ([][]call, error) {
 	input, err := json.Marshal(t)
 	if err != nil {

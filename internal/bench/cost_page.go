@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// comparison is what docs/cost.md holds. Alfred is the first of the speakers.
+// comparison is the content of docs/cost.md. Alfred is the first speaker.
 type comparison struct {
 	at       time.Time
 	turns    int
@@ -47,7 +47,7 @@ do themselves is not counted (docs/benchmarks.md), nor what models think before 
 	return b.String()
 }
 
-// worse is what the figures show.
+// worse explains where the figures favour others.
 const worse = `## Where Alfred is worse, and why
 
 - **The first word comes later** than an agent's, until an agent's history is so long that reading it takes longer. Before it stands a
@@ -112,7 +112,7 @@ func (c *comparison) writeKinds(b *strings.Builder, p profile) {
 	}
 }
 
-// writeCold has the first of the messages of each point again, long after the turn before.
+// writeCold repeats the first message of each point, long after the turn before.
 func (c *comparison) writeCold(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## After a break\n\nProviders forget what nobody asks for within minutes. The %s of turn 200 when the cache is gone:\n\n| | |", repeated()[0].Kind)
 	for _, s := range c.speakers {
@@ -129,7 +129,7 @@ func (c *comparison) writeCold(b *strings.Builder) {
 	}
 }
 
-// writeTerms says what was taken for true.
+// writeTerms states the assumptions.
 func writeTerms(b *strings.Builder) {
 	b.WriteString("\n## Terms\n\nAs published and measured until November 2026; prices and speeds change, and providers differ by the hour. Dollars are for a million tokens, speeds in tokens per second.\n\n" +
 		"| | in | cached | put into the cache | out | first token | reads | reads cached | writes | cached from | sources |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n")

@@ -19,17 +19,17 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// The most that a turn may cost, its background included.
+// Upper bounds for a turn's cost, background included.
 const (
-	maxCommits    = 12 // read-only ones too
+	maxCommits    = 12 // including read-only ones
 	maxQueries    = 176
 	maxRoundTrips = 78
 )
 
-// byTime are the statements that a worker makes so many times a second, turns or none, each in a round trip of its own.
+// byTime are the statements that a worker makes periodically, with or without turns, each in its own round trip.
 var byTime = []string{"JobGetAvailable", "JobSupersedeStray", "SessionStartable", "SummaryAbandoned", "TurnAbandoned", "WorkerBeat", "WorkerDead", "WorkerPrune"}
 
-// startTestRig is a worker on a database of the test's own, and a session with some turns behind it.
+// startTestRig starts a worker on its own database, and returns a session with some past turns.
 func startTestRig(t testing.TB) (*rig, []uuid.UUID) {
 	t.Helper()
 
@@ -43,8 +43,8 @@ func startTestRig(t testing.TB) (*rig, []uuid.UUID) {
 	return r, sessions
 }
 
-// What a turn costs in queries, round trips and transactions is bounded, its background included. Whoever raises a
-// bound should know what for; whoever makes turns cheaper should lower it.
+// A turn's queries, round trips and transactions are bounded, background included. Raise a bound only for a reason;
+// lower it when turns become cheaper.
 func TestCountsOfATurn(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -60,7 +60,7 @@ func TestCountsOfATurn(t *testing.T) {
 			trips -= names[name].N - namesBefore[name].N
 		}
 		roundTrips = min(roundTrips, trips)
-		// What else goes by time falls into some turns only: the least of each is the turn's own.
+		// Other periodic statements occur only in some turns: the minimum of each is the turn's own.
 		for name := range names {
 			n := names[name].N - namesBefore[name].N
 			if before, seen := least[name]; i == 0 || seen && n < before {
@@ -84,8 +84,8 @@ func TestCountsOfATurn(t *testing.T) {
 	require.LessOrEqual(t, least["commit"], maxCommits)
 }
 
-// What lies behind a session costs its turns nothing, even where Postgres does not know yet how much it is: the turns of
-// a session read fewer rows than there are turns before them, of which each has left ten refs and their events.
+// A session's past does not slow down its turns, even before Postgres knows its size: a session's turns read fewer rows
+// than it has past turns, each of which left ten refs and their events.
 func TestRowsReadByATurn(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -109,7 +109,7 @@ func TestRowsReadByATurn(t *testing.T) {
 	}
 }
 
-// rowsRead are the rows that were ever read of each table that grows.
+// rowsRead returns how many rows of each growing table were ever read.
 func rowsRead(t *testing.T, pool *pgxpool.Pool) map[string]int {
 	t.Helper()
 
@@ -133,13 +133,14 @@ func rowsRead(t *testing.T, pool *pgxpool.Pool) map[string]int {
 	return all
 }
 
-// growing are the engine's tables that grow with every turn.
+// growing matches the engine's tables that grow with every turn.
 var growing = regexp.MustCompile(`Seq Scan on (turns|turn_\w+|node_runs|llm_calls\w*|entity_\w+|artifacts|decisions|questions|history_summaries|embeddings|river_job)\b`)
 
-// large are the whole indexes of those that the test fills, so that a plan for them is that of a table with many rows.
+// large matches full scans of indexes on the tables that the test fills, so that their plans are those of large tables.
 var large = regexp.MustCompile(`Index (Only )?Scan .*using \w+_(pkey|key) on (turns|turn_summaries|turn_step_results\w*|entity_refs)\b`)
 
-// wholeScan is the first line of a plan that reads all of a growing table: row by row, or by an index without a condition.
+// wholeScan is the first line of a plan that reads all of a growing table: sequentially, or by an index without a
+// condition.
 func wholeScan(plan []string) string {
 	for i, line := range plan {
 		bounded := i+1 < len(plan) && strings.Contains(plan[i+1], "Index Cond")
@@ -151,8 +152,8 @@ func wholeScan(plan []string) string {
 	return ""
 }
 
-// No statement of a turn reads all of a table that grows. With sequential scans made dear, one is left in a plan only
-// where no index could serve.
+// No statement of a turn reads all of a growing table. With sequential scans penalized, one remains in a plan only if
+// no index could serve.
 func TestStatementsOfATurnHaveIndexes(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -185,7 +186,7 @@ func TestStatementsOfATurnHaveIndexes(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// The floor is worth nothing unless it writes the rows of a turn, all of them.
+// The floor is only meaningful if it writes all the rows of a turn.
 func TestFloorWritesTheRowsOfATurn(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

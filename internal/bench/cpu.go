@@ -16,17 +16,17 @@ import (
 // ticksPerSecond is the unit of processor time in /proc.
 const ticksPerSecond = 100
 
-// cpu is processor time spent so far.
+// cpu is processor time used so far.
 type cpu struct {
 	Own    time.Duration // this process: the worker, River and the clients
-	Server time.Duration // the backends of the measured database; 0 where /proc does not tell
+	Server time.Duration // the backends of the measured database; 0 if /proc does not show it
 }
 
 func (c cpu) minus(o cpu) cpu { return cpu{c.Own - o.Own, c.Server - o.Server} }
 
 func (c cpu) plus(o cpu) cpu { return cpu{c.Own + o.Own, c.Server + o.Server} }
 
-// cpu sums what has been spent. Backends that have ended are not in it.
+// cpu totals the time used. Backends that have ended are not included.
 func (s *server) cpu(ctx context.Context) (cpu, error) {
 	var own syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
@@ -48,7 +48,7 @@ func (s *server) cpu(ctx context.Context) (cpu, error) {
 	return spent, nil
 }
 
-// spentBy is the user and system time of a process, fields 14 and 15 of its stat; the name before them may hold blanks.
+// spentBy is a process's user and system time, fields 14 and 15 of its stat; the name before them may contain spaces.
 func spentBy(pid int) time.Duration {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat") //nolint:gosec // a number from Postgres
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"alfred/pg"
 )
 
-// database is the one that is made for a run and dropped after it.
+// database is created for a run and dropped after it.
 const database = "alfred_bench"
 
 // createEmpty makes a database on the server of address.
@@ -51,7 +51,7 @@ func createDatabase(ctx context.Context, address string) (string, error) {
 	if _, err := migrator.Up(ctx); err != nil {
 		return "", fmt.Errorf("migrate: %w", err)
 	}
-	// As autovacuum does within minutes: until then each new connection reads the migrations' dead rows in the catalog.
+	// Like autovacuum within minutes: until then, each new connection reads the migrations' dead rows in the catalog.
 	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
 		return "", fmt.Errorf("vacuum: %w", err)
 	}
@@ -76,7 +76,7 @@ func adminExec(ctx context.Context, address, sql string) error {
 	return nil
 }
 
-// openPool is a pool as a worker has it, with a tracer.
+// openPool opens a pool like a worker's, with a tracer.
 func openPool(ctx context.Context, address string, conns int32, tracer pgx.QueryTracer) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(address)
 	if err != nil {
@@ -94,7 +94,7 @@ func openPool(ctx context.Context, address string, conns int32, tracer pgx.Query
 	return pool, nil
 }
 
-// newSessions makes n sessions, each of a user with the demo's rows.
+// newSessions creates n sessions, each with its own user with the demo's rows.
 func newSessions(ctx context.Context, pool *pgxpool.Pool, n int) ([]uuid.UUID, error) {
 	sessions := make([]uuid.UUID, n)
 	for i := range sessions {

@@ -23,20 +23,22 @@ import (
 	"alfred/pg"
 )
 
-// wording is how long the model takes to its first text, and from there to its last; what was streamed is deleted when the reply is whole.
+// wording is how long the model takes to its first text, and from there to its last; streamed pieces are deleted when
+// the reply is complete.
 const wording = 200 * time.Millisecond
 
-// firstTurns are how many turns the waits are measured in.
+// firstTurns is how many turns the waits are measured over.
 const firstTurns = 60
 
-// first are the waits that a person notices.
+// first are the waits that a user notices.
 type first struct {
 	Fetched []time.Duration // from the commit of the message to the first node's start, by the database's clock
 	Started []time.Duration // to its request to the model, its load included
 	Shown   []time.Duration // from the model's first text to the client's
 }
 
-// stamping is the benchmark's model, which notes when it is first asked in a turn and begins its replies with the time.
+// stamping is the benchmark's model, which records when it is first called in a turn and begins its replies with the
+// time.
 type stamping struct {
 	answers
 
@@ -52,7 +54,7 @@ func (m *stamping) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 		m.mu.Unlock()
 	}
 	if req.Node == "reply" && req.OnDelta != nil {
-		time.Sleep(wording) // no model's first text comes at once
+		time.Sleep(wording) // no model returns its first text at once
 		req.OnDelta(stamp(time.Now()))
 		time.Sleep(wording)
 	}
@@ -60,7 +62,7 @@ func (m *stamping) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 	return m.answers.Generate(ctx, req)
 }
 
-// stamp is a moment as words, which no gate takes for a key.
+// stamp writes a time as words, which no gate takes for a key.
 func stamp(t time.Time) string {
 	return strings.Map(func(r rune) rune { return r - '0' + 'a' }, strconv.FormatInt(t.UnixNano(), 10)) + " "
 }
@@ -72,7 +74,7 @@ func stamped(text string) (time.Time, error) {
 	return time.Unix(0, nanos), err
 }
 
-// measureFirst has turns on an idle machine, each followed by a client over HTTP.
+// measureFirst runs turns on an idle machine, each followed by a client over HTTP.
 func measureFirst(ctx context.Context, address string) (*first, error) {
 	model := &stamping{}
 	rig, err := startRigWith(ctx, address, model)
@@ -105,7 +107,7 @@ func measureFirst(ctx context.Context, address string) (*first, error) {
 	return f, nil
 }
 
-// serve is the API as it runs beside a worker, for the session's user.
+// serve runs the API as it runs beside a worker, for the session's user.
 func serve(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) (*httptest.Server, func(), error) {
 	var user uuid.UUID
 	if err := pool.QueryRow(ctx, `SELECT user_id FROM sessions WHERE id = $1`, session).Scan(&user); err != nil {
@@ -160,7 +162,7 @@ func (f *first) turn(ctx context.Context, rig *rig, model *stamping, session uui
 	return nil
 }
 
-// follow reads the turn's events until its reply, as a page does.
+// follow reads the turn's events until its reply, like a page.
 func (f *first) follow(ctx context.Context, api string, turn uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 	"alfred/pg"
 )
 
-// statement is one write with its values made.
+// statement is one write with precomputed values.
 type statement struct {
 	sql  string
 	args []any
@@ -32,7 +32,7 @@ type bareTx struct {
 // floor writes what a recorded turn wrote, under keys of its own.
 type floor struct {
 	changes []change
-	// keys are the row ids that each copy has to have of its own.
+	// keys are the row ids that must be unique to each copy.
 	keys []string
 }
 
@@ -55,7 +55,7 @@ func newFloor(changes []change) *floor {
 	return f
 }
 
-// addKey adds what is an id, or the name of a user of this program, which has one in it.
+// addKey adds an id, or the name of one of this program's users, which contains one.
 func (f *floor) addKey(value *string) {
 	if value == nil {
 		return
@@ -65,12 +65,12 @@ func (f *floor) addKey(value *string) {
 	}
 }
 
-// copies makes n copies: it inserts the rows that a turn finds and changes, and
-// returns the transactions that will write the rest.
+// copies makes n copies: it inserts the rows that a turn finds and changes, and returns the transactions that will
+// write the rest.
 func (f *floor) copies(ctx context.Context, pool *pgxpool.Pool, n int) ([][]bareTx, error) {
 	all := make([][]bareTx, n)
 	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `SET LOCAL session_replication_role = replica`); err != nil { // no foreign keys: any order will do
+		if _, err := tx.Exec(ctx, `SET LOCAL session_replication_role = replica`); err != nil { // no foreign key checks: any order will do
 			return fmt.Errorf("prepare the floor: %w", err)
 		}
 		for i := range all {
@@ -94,7 +94,7 @@ func (f *floor) copies(ctx context.Context, pool *pgxpool.Pool, n int) ([][]bare
 	return all, err
 }
 
-// copy gives every key a new one of the same version, wherever it stands.
+// copy replaces every key by a new one of the same version, wherever it occurs.
 func (f *floor) copy(ctx context.Context, tx pgx.Tx) ([]change, error) {
 	var pairs []string
 	for _, key := range f.keys {
@@ -132,7 +132,7 @@ func replaced(values []*string, replacer *strings.Replacer) []*string {
 	return fresh
 }
 
-// renumber gives a job a number of its own.
+// renumber gives a job its own number.
 func renumber(ctx context.Context, tx pgx.Tx, c *change, values []*string, jobs map[string]string) error {
 	if c.Table != "alfred.river_job" || values == nil {
 		return nil
@@ -152,7 +152,7 @@ func renumber(ctx context.Context, tx pgx.Tx, c *change, values []*string, jobs 
 	return nil
 }
 
-// found are the inserts of the rows that the turn did not make itself, as they were before it.
+// found returns inserts for the rows that the turn did not create itself, as they were before it.
 func found(changes []change) []statement {
 	var (
 		statements []statement
@@ -171,7 +171,7 @@ func found(changes []change) []statement {
 	return statements
 }
 
-// bare are the transactions. Neighbouring inserts into one table are one statement.
+// bare returns the transactions. Adjacent inserts into one table are combined.
 func bare(changes []change) []bareTx {
 	var all []bareTx
 	for _, tx := range transactions(changes) {
@@ -245,7 +245,7 @@ func (s *statement) where(c *change) string {
 	return strings.Join(parts, " AND ")
 }
 
-// place adds an argument. A text is sent as such whatever the column's type; the server reads it.
+// place adds an argument. Text is sent as text whatever the column's type; the server parses it.
 func (s *statement) place(v *string) string {
 	if v == nil {
 		s.args = append(s.args, nil)
@@ -265,9 +265,8 @@ func quoted(names []string) string {
 	return strings.Join(q, ", ")
 }
 
-// writeCopies lets so many clients at once write the copies, each its share, and returns
-// how long each copy took. Pipelined, a transaction is one round trip; else each
-// statement is one.
+// writeCopies has the clients write the copies concurrently, each its share, and returns how long each copy took.
+// Pipelined, a transaction is one round trip; otherwise each statement is one.
 func writeCopies(ctx context.Context, pool *pgxpool.Pool, copies [][]bareTx, clients int, pipelined bool) ([]time.Duration, error) {
 	took := make([]time.Duration, len(copies))
 	group, ctx := errgroup.WithContext(ctx)

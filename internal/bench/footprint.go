@@ -37,7 +37,7 @@ type footprint struct {
 	APIIdle, APIStreams   int             // with idleStreams open
 }
 
-// programs are the two, built as a release builds them.
+// programs are the two programs, built like a release.
 type programs struct{ dir, address string }
 
 func buildPrograms(ctx context.Context, dir, address string) (*programs, error) {
@@ -50,13 +50,13 @@ func buildPrograms(ctx context.Context, dir, address string) (*programs, error) 
 	return &programs{dir: dir, address: address}, nil
 }
 
-// process is a program that runs.
+// process is a running program.
 type process struct {
 	cmd  *exec.Cmd
 	addr string // where it listens
 }
 
-// start returns once the program says that it serves.
+// start returns once the program reports that it serves.
 func (p *programs) start(ctx context.Context, env []string, name string, args ...string) (*process, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(p.dir, name), args...) //nolint:gosec // one of the two
 	cmd.Env = append(os.Environ(), append([]string{"DATABASE_URL=" + p.address, "ALFRED_ADDR=127.0.0.1:0", "ALFRED_AUTH=off"}, env...)...)
@@ -121,13 +121,13 @@ func measureFootprint(ctx context.Context, p *programs) (*footprint, error) {
 	return f, f.turns(ctx, p)
 }
 
-// streams opens many on a session in which nothing happens.
+// streams opens many streams on an idle session.
 func (f *footprint) streams(ctx context.Context, p *programs) (err error) {
 	sessions, err := makeSessions(ctx, p.address, 1)
 	if err != nil {
 		return err
 	}
-	// Without keys the API acts for its own user, so the session has to be that one's.
+	// Without keys the API acts for its own user, so the session must belong to that user.
 	if err := adminExec(ctx, p.address, `UPDATE alfred.sessions SET user_id = (SELECT id FROM alfred.users WHERE name = 'demo') WHERE id = '`+sessions[0].String()+`'`); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (f *footprint) streams(ctx context.Context, p *programs) (err error) {
 	return err
 }
 
-// open leaves a stream open until ctx ends.
+// open keeps a stream open until ctx ends.
 func open(ctx context.Context, client *http.Client, address string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody) //nolint:gosec // our own server
 	if err != nil {
@@ -171,7 +171,7 @@ func open(ctx context.Context, client *http.Client, address string) error {
 	return nil
 }
 
-// turns has many that wait for their model.
+// turns runs many turns that wait for their model.
 func (f *footprint) turns(ctx context.Context, p *programs) error {
 	var asked atomic.Int64
 	over := make(chan struct{})

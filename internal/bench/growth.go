@@ -27,7 +27,7 @@ type grown struct {
 	Replied             time.Duration
 }
 
-// measureGrowth has turns in sessions of all ages.
+// measureGrowth runs turns in sessions of all ages.
 func measureGrowth(ctx context.Context, address string) ([]*grown, error) {
 	var all []*grown
 	for _, n := range behind() {
@@ -89,7 +89,7 @@ func (g *grown) measure(ctx context.Context, address string) (err error) {
 	return g.read(ctx, plain, sessions[0])
 }
 
-// read asks for what the rows tell.
+// read queries what the rows show.
 func (g *grown) read(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID) error {
 	err := pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM entity_refs WHERE session_id = $1),
 		(SELECT sum(c.input_tokens) / $3::float8 FROM llm_calls AS c JOIN turns AS t ON t.id = c.turn_id WHERE t.session_id = $1 AND t.number BETWEEN $2 + 1 AND $2 + $3)`,
@@ -101,8 +101,8 @@ func (g *grown) read(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID)
 	return nil
 }
 
-// seedTurns leaves what turns leave: the turn and its summary, the result of one read with ten rows, ten refs that have
-// gone out of view with their events, and after each turn two summaries of all that is older than the newest three.
+// seedTurns writes what turns leave: the turn and its summary, the result of one read with ten rows, ten refs that have
+// left the view with their events, and after each turn two summaries of everything older than the newest three.
 func seedTurns(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, n int) error {
 	for _, sql := range []string{
 		`INSERT INTO turns (session_id, user_id, number, message, mode, status, reply, replied_at, started_at, finished_at, summarized_at)
@@ -140,10 +140,10 @@ func analyze(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// oldRows is how many rows of turn_step_results stand in months that are pruned.
+// oldRows is how many rows of turn_step_results are in months that are pruned.
 const oldRows = 10_000_000
 
-// pruned is what pruning does to turns that run.
+// pruned is how pruning affects running turns.
 type pruned struct {
 	Rows            int
 	Alone, Meantime []time.Duration // enqueued to replied
@@ -191,7 +191,7 @@ func measurePruning(ctx context.Context, address string, prune func(context.Cont
 	return p, errors.Join(err, pruning.Wait())
 }
 
-// replies has turns for as long as more says so, and returns how long each reply took.
+// replies runs turns for as long as more returns true, and returns how long each reply took.
 func (r *rig) replies(ctx context.Context, session uuid.UUID, more func() bool) ([]time.Duration, error) {
 	var all []time.Duration
 	for more() {
@@ -205,8 +205,8 @@ func (r *rig) replies(ctx context.Context, session uuid.UUID, more func() bool) 
 	return all, nil
 }
 
-// seedOld writes oldRows results of turns of the three months before last month. Foreign keys are not checked row by
-// row, or it would take an hour; they hold.
+// seedOld writes oldRows results of turns in the three months before last month. Foreign keys are not checked row by
+// row, which would take an hour; they hold.
 func seedOld(ctx context.Context, pool *pgxpool.Pool) error {
 	const turns = 10_000
 	var session uuid.UUID
@@ -249,7 +249,7 @@ func seedOld(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// oldPartitions are those that workers had made, had they run for so long.
+// oldPartitions creates the partitions that workers would have created.
 const oldPartitions = `
 DO $$
 DECLARE month timestamptz;

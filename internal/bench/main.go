@@ -58,7 +58,7 @@ func subject(peers, growth, cost bool) string {
 	return subjectTurns
 }
 
-// run measures on a database of its own on the server of address, and drops it.
+// run measures on its own database on the server at address, and drops it.
 func run(ctx context.Context, address, page, profile, what string, out io.Writer) (err error) {
 	own, err := createDatabase(ctx, address)
 	if err != nil {

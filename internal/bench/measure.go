@@ -12,19 +12,20 @@ import (
 
 const (
 	rounds = 3
-	// warmUp turns of a session come before those that are counted: from the fourth turn on each has older ones compressed.
+	// warmUp turns of a session precede those that are counted: from the fourth turn on, each has older ones
+	// compressed.
 	warmUp = 5
 )
 
-// load is how many sessions have how many turns at once, after Warm others: a connection plans a statement when it first
-// meets it, so there must be some for each connection.
+// load is how many sessions run how many turns concurrently, after Warm others: a connection plans a statement on first
+// use, so each needs some.
 type load struct{ Sessions, Turns, Warm int }
 
 func loads() []load {
 	return []load{{Sessions: 1, Turns: 60, Warm: 3 * workerConns}, {Sessions: 32, Turns: 12, Warm: warmUp}}
 }
 
-// result is what one load came to, in all its rounds.
+// result is the outcome of one load, over all its rounds.
 type result struct {
 	load
 
@@ -41,10 +42,10 @@ type result struct {
 	FloorTook, FloorPipedTook []time.Duration
 }
 
-// ratio is how near the turns come to the floor.
+// ratio is how close the turns come to the floor.
 func (r *result) ratio() float64 { return r.PerSecond / r.Floor }
 
-// measure runs turns and the floor in turns, so that what else the machine does meets both.
+// measure alternates turns and the floor, so that other load on the machine affects both.
 func measure(ctx context.Context, s *server, address string, l load, f *floor) (*result, error) {
 	r := &result{load: l, Names: map[string]usage{}}
 	var speed, floorSpeed, pipedSpeed []float64
@@ -96,7 +97,7 @@ func writeFloor(ctx context.Context, address string, f *floor, l load, pipelined
 	return took, time.Since(start), err
 }
 
-// turns is one round of turns; it returns how many were had per second.
+// turns is one round of turns; it returns the turns per second.
 func (r *result) turns(ctx context.Context, s *server, address string) (perSecond float64, err error) {
 	sessions, err := makeSessions(ctx, address, r.Sessions)
 	if err != nil {
@@ -128,10 +129,10 @@ func (r *result) turns(ctx context.Context, s *server, address string) (perSecon
 	return perSecond, err
 }
 
-// stretch is a part of the WAL.
+// stretch is a section of the WAL.
 type stretch struct{ from, to string }
 
-// count has the turns that are counted, after some that are not.
+// count runs the counted turns, after some that are not.
 func (r *result) count(ctx context.Context, s *server, rig *rig, sessions []uuid.UUID) (perSecond float64, span stretch, err error) {
 	if err := s.checkpoint(ctx); err != nil {
 		return 0, span, fmt.Errorf("checkpoint: %w", err)
@@ -203,7 +204,7 @@ func makeSessions(ctx context.Context, address string, n int) ([]uuid.UUID, erro
 	return newSessions(ctx, pool, n)
 }
 
-// record has one turn in the midst of a conversation recorded, with all that it causes in the background.
+// record records one turn in the middle of a conversation, with everything it causes in the background.
 func record(ctx context.Context, address string) (changes []change, err error) {
 	sessions, err := makeSessions(ctx, address, 1)
 	if err != nil {
@@ -238,7 +239,7 @@ func median(values []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// percentile is the value below which that part of the values lies.
+// percentile is the value below which that share of the values lies.
 func percentile(values []time.Duration, part float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(values))
 

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// counts is what passed the connections of a pool.
+// counts is what passed through a pool's connections.
 type counts struct {
-	Queries    int // statements, those that begin and end transactions too
+	Queries    int // statements, including those that begin and end transactions
 	RoundTrips int // waits for the server; a batch is one, preparing a statement none
 	Commits    int // transactions that could write
 	Reads      int // transactions that were read-only
@@ -29,8 +29,8 @@ func (c counts) minus(o counts) counts {
 	return counts{c.Queries - o.Queries, c.RoundTrips - o.RoundTrips, c.Commits - o.Commits, c.Reads - o.Reads, c.Singles - o.Singles}
 }
 
-// meter counts what a pool's connections are sent, by statement, and tells when a
-// turn's reply or summary is committed. It is the pool's tracer.
+// meter counts what a pool's connections send, by statement, and reports when a turn's reply or summary is committed.
+// It is the pool's tracer.
 type meter struct {
 	mu     sync.Mutex
 	total  counts
@@ -46,7 +46,7 @@ type sample struct {
 	args []any
 }
 
-// usage is how often a statement was sent, and how long its answers took together.
+// usage is how often a statement was sent, and its total response time.
 type usage struct {
 	N    int
 	Took time.Duration
@@ -55,7 +55,7 @@ type usage struct {
 // openTx is the transaction that a connection is in.
 type openTx struct {
 	readOnly bool
-	implicit bool            // that of a batch outside a transaction
+	implicit bool            // belongs to a batch outside a transaction
 	passed   []chan struct{} // closed when it commits
 }
 
@@ -99,7 +99,7 @@ func (m *meter) samples() map[string]sample {
 	return maps.Clone(m.sample)
 }
 
-// sent is a statement on its way, kept in its context.
+// sent is a statement in flight, kept in its context.
 type sent struct {
 	sql string
 	at  time.Time
@@ -159,7 +159,7 @@ func (m *meter) TraceBatchEnd(_ context.Context, conn *pgx.Conn, _ pgx.TraceBatc
 	}
 }
 
-// statement counts one statement and notes what it will make true. It needs the lock.
+// statement counts one statement and notes what its commit will complete. It requires the lock.
 func (m *meter) statement(conn *pgx.Conn, sql string, args []any) {
 	m.total.Queries++
 	name := statementName(sql)
@@ -183,7 +183,7 @@ func (m *meter) statement(conn *pgx.Conn, sql string, args []any) {
 	}
 }
 
-// ended closes what a commit made true. It needs the lock.
+// ended closes the channels that a commit completes. It requires the lock.
 func (m *meter) ended(conn *pgx.Conn, sql string, err error) {
 	tx := m.open[conn]
 	if tx == nil || sql != "commit" && sql != "rollback" {
@@ -215,7 +215,7 @@ func firstUUID(args []any) uuid.UUID {
 
 var sqlcName = regexp.MustCompile(`-- name: (\w+)`)
 
-// statementName is the name of a generated query (River's have names too), or how another one begins.
+// statementName is the name of a generated query (River's have names too), or the beginning of any other.
 func statementName(sql string) string {
 	if found := sqlcName.FindStringSubmatch(sql); found != nil {
 		return found[1]

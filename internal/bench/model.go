@@ -12,8 +12,7 @@ import (
 // stepsOfTurn is how many steps the model plans: one that reads, one that writes.
 const stepsOfTurn = 2
 
-// answers is a model that answers at once: every turn reads the user's recipes and
-// puts one thing on the shopping list.
+// answers is a model that answers at once: every turn reads the user's recipes and puts one thing on the shopping list.
 type answers struct{}
 
 // Generate implements llm.Model.
@@ -69,7 +68,7 @@ func output(req *llm.Request) any {
 	}
 }
 
-// act is the one decision of a step: its data call and its end.
+// act is the step's only decision: its data call and its end.
 func act(req *llm.Request) ([]llm.ToolCall, error) {
 	name, args := nodes.ToolRead, map[string]any{"table": "recipes"}
 	if req.Step == stepsOfTurn {

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// contest is a load that Alfred and its peers meet one after the other.
+// contest is a load that Alfred and its peers run one after the other.
 type contest struct{ Sessions, Turns, History int }
 
-// few turns before the measured ones, in which connections prepare what they will send.
+// few turns precede the measured ones, so that connections prepare their statements.
 const few = 3
 
 func contests() []contest {
@@ -32,10 +32,10 @@ func contests() []contest {
 type contestant struct {
 	name    string
 	program []string
-	effects string // what its record of a step guarantees
+	effects string // what its step record guarantees
 }
 
-// score is what a contestant did in a contest.
+// score is a contestant's result in a contest.
 type score struct {
 	Turns   int     `json:"turns"`
 	Seconds float64 `json:"seconds"`
@@ -169,7 +169,7 @@ func (s *server) rows(ctx context.Context) (float64, error) {
 	return n, nil
 }
 
-// run starts the peer's program. It says "seeded" when the history is there, waits for a line, and prints its score.
+// run starts the peer's program. It prints "seeded" when the history exists, waits for a line, and prints its score.
 func (who contestant) run(ctx context.Context, address string, c contest, scored *score, seeded func() error) error {
 	args := append(slices.Clone(who.program[1:]), "--url", address, "--sessions", strconv.Itoa(c.Sessions), "--turns", strconv.Itoa(c.Turns),
 		"--history", strconv.Itoa(c.History))
@@ -203,7 +203,7 @@ func (who contestant) run(ctx context.Context, address string, c contest, scored
 	return cmd.Wait()
 }
 
-// alfredRun has the turns in this process.
+// alfredRun runs the turns in this process.
 func alfredRun(ctx context.Context, address string, c contest, scored *score, seeded func() error) error {
 	sessions, err := makeSessions(ctx, address, c.Sessions)
 	if err != nil {
@@ -271,7 +271,7 @@ but answer. A turn is over when its last node is recorded.
 	return b.String()
 }
 
-// peerGoals sets the tables' ratios beside those aimed at.
+// peerGoals compares the tables' ratios with the goals.
 func peerGoals(all []contestant, scores map[string][]*score) string {
 	ratio := func(peer, contest int) float64 {
 		return scores[all[0].name][contest].perSecond() / scores[all[peer].name][contest].perSecond()

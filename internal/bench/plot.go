@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// series is one line of a plot: its value at each x, as a multiple of base, or of the first where base is 0.
+// series is one line of a plot: its value at each x, as a multiple of base, or of the first value if base is 0.
 type series struct {
 	name, color string
-	dashes      int // their length; 0 for none
+	dashes      int // dash length; 0 for none
 	values      []float64
 	base        float64
 }
 
 func (s *series) at(i int) float64 { return s.values[i] / cmp.Or(s.base, s.values[0]) }
 
-// plot draws how values change over x, a step apart whatever their distance, as multiples.
+// plot draws values over x as multiples; the xs are equidistant whatever their values.
 func plot(about string, xs []int, all []series) string {
 	const width, height, left, top, right, bottom = 640, 260, 50, 20, 160, 40
 	most := 2.0

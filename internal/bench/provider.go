@@ -2,24 +2,24 @@ package main
 
 import "alfred/llm"
 
-// runesPerToken is llm.EstimateTokens' ratio, for the ends of prefixes.
+// runesPerToken is llm.EstimateTokens's ratio, for the ends of prefixes.
 const runesPerToken = 4
 
-// profile is what a provider publishes of a model, and what others measured of it.
+// profile is a model's published prices and measured speeds.
 type profile struct {
 	Provider, Model string
 	First           float64 // seconds to the first token of an answer to a short prompt
-	Reads, Loads    float64 // tokens per second, of a prompt that is not cached and of one that is
-	Writes          float64 // tokens per second, of an answer
+	Reads, Loads    float64 // tokens per second, uncached and cached prompt
+	Writes          float64 // tokens per second of output
 	Price           llm.Price
-	Kept            float64 // dollars per million tokens that are put into the cache
-	Least, Step     int     // tokens of the shortest prefix that is cached, and by how many it grows
-	Marked          bool    // only what ends at a mark is put into the cache
+	Kept            float64 // dollars per million tokens written to the cache
+	Least, Step     int     // tokens of the shortest cached prefix, and its increment
+	Marked          bool    // only prefixes that end at a mark are cached
 	Sources         string
 }
 
-// profiles are three that differ in how they cache: by itself at a quarter of the price, where it was marked at a tenth
-// and with a charge for what is put there, by itself at a tenth.
+// profiles are three caching schemes: automatic at a quarter of the price, marked at a tenth with a charge for writing,
+// automatic at a tenth.
 func profiles() []profile {
 	return []profile{
 		{
@@ -43,8 +43,7 @@ func profiles() []profile {
 	}
 }
 
-// provider is a simulated one. Its cache forgets nothing: whoever takes part in a conversation writes again within
-// minutes.
+// provider is a simulated provider. Its cache never expires: participants in a conversation write again within minutes.
 type provider struct {
 	profile
 
@@ -53,11 +52,11 @@ type provider struct {
 
 func newProvider(p profile) *provider { return &provider{profile: p, cache: map[uint64]bool{}} }
 
-// spent is what one turn came to.
+// spent is what one turn cost.
 type spent struct {
-	Calls, Before         int // calls; those that were complete before the first word
+	Calls, Before         int // calls; those completed before the first word
 	Input, Cached, Output int // tokens
-	Waited                int // of Output, what was written before the first word
+	Waited                int // part of Output written before the first word
 	Seconds               float64
 	Dollars               float64
 }
@@ -73,8 +72,8 @@ func (s *spent) add(o spent) {
 	s.Dollars += o.Dollars
 }
 
-// turn has the calls of a turn one after the other. The first word comes with the first token of the call that words
-// the reply, or, where code words it, with the end of the last call that somebody waits for.
+// turn runs a turn's calls one after the other. The first word arrives with the first token of the call that words the
+// reply or, if code words it, at the end of the last call somebody waits for.
 func (p *provider) turn(calls []call) spent {
 	s, spoken := spent{Calls: len(calls)}, false
 	for _, c := range calls {
@@ -95,7 +94,8 @@ func (p *provider) turn(calls []call) spent {
 	return s
 }
 
-// prompt reads a prompt and leaves it in the cache: its tokens, those that were cached, and those that are charged for being put there.
+// prompt reads a prompt and caches it. It returns its tokens, the cached ones, and those charged for writing to the
+// cache.
 func (p *provider) prompt(parts []part) (input, cached, kept int) {
 	ends, input := p.prefixes(parts)
 	for _, e := range ends {
@@ -113,14 +113,14 @@ func (p *provider) prompt(parts []part) (input, cached, kept int) {
 	return input, cached, kept
 }
 
-// prefix is a beginning of a prompt at which the cache may be read, and whether it is put there.
+// prefix is a possible cache prefix of a prompt, and whether it is written.
 type prefix struct {
 	hash   uint64
 	tokens int
 	kept   bool
 }
 
-// prefixes are those of a prompt from the shortest on, and the tokens of the whole.
+// prefixes are those of a prompt, shortest first, and the tokens of the whole.
 func (p *provider) prefixes(parts []part) (ends []prefix, tokens int) {
 	const basis, prime = 14695981039346656037, 1099511628211 // FNV-1a's
 	hash, runes := uint64(basis), 0

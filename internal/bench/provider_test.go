@@ -11,10 +11,10 @@ import (
 	"alfred/nodes"
 )
 
-// tokens is a text that is estimated at so many.
+// tokens returns a text estimated at n tokens.
 func tokens(n int, letter string) string { return strings.Repeat(letter, n*runesPerToken) }
 
-// simple costs a dollar for a token that is read, a tenth from the cache, two to be kept there, three to be written.
+// simple costs one dollar per token read, a tenth from the cache, two per token cached, three per token written.
 func simple(marked bool) *provider {
 	return newProvider(profile{
 		First: 1, Reads: 1000, Loads: 10_000, Writes: 10, Price: llm.Price{Input: 1e6, Cached: 1e5, Output: 3e6},
@@ -55,7 +55,7 @@ func TestPromptsAreCachedByPrefix(t *testing.T) {
 	}
 }
 
-// Where marks are wanted, what stands behind the last one is not kept, and a prompt that grows is read up to where it was marked.
+// With marks, nothing after the last one is cached, and a growing prompt is read from the cache up to the last mark.
 func TestMarkedPromptsAreCached(t *testing.T) {
 	t.Parallel()
 
@@ -90,7 +90,7 @@ func TestTurnsArePriced(t *testing.T) {
 	}
 }
 
-// The first word comes with the first token of the call that words the reply; all calls before it are complete.
+// The first word arrives with the first token of the call that words the reply; all calls before it are complete.
 func TestFirstWord(t *testing.T) {
 	t.Parallel()
 

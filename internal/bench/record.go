@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// change is one row that a transaction wrote, its values as text.
+// change is one row that a transaction wrote, with its values as text.
 type change struct {
 	Xid     int64
 	Table   string // with its schema; of a partition, the parent's
@@ -21,8 +21,8 @@ type change struct {
 	Lazy    bool // the transaction did not wait for the disk
 }
 
-// recorderSQL makes the log and the trigger that fills it. The log's own rows are
-// written while recording alone, never while measuring.
+// recorderSQL creates the log and the trigger that fills it. The log is written only while recording, never while
+// measuring.
 const recorderSQL = `
 CREATE SCHEMA bench;
 CREATE TABLE bench.changes (
@@ -95,7 +95,7 @@ func recorded(ctx context.Context, pool *pgxpool.Pool, turns func() error) ([]ch
 	return changes, nil
 }
 
-// transactions groups changes by the transaction that made them, in the order of their first change.
+// transactions groups changes by transaction, in the order of their first change.
 func transactions(changes []change) [][]change {
 	var grouped [][]change
 	place := map[int64]int{}
@@ -112,7 +112,7 @@ func transactions(changes []change) [][]change {
 	return grouped
 }
 
-// value is that of a column among Old or New, nil where the operation has none.
+// value is a column's value in Old or New, nil if the operation has none.
 func (c *change) value(values []*string, column string) *string {
 	for i, name := range c.Columns {
 		if name == column && values != nil {

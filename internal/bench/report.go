@@ -21,7 +21,7 @@ type report struct {
 	Results []*result
 }
 
-// machine names processor, cores, kernel and how busy it is, as far as Linux tells.
+// machine names processor, cores, kernel and load, as far as Linux reports them.
 func machine() string {
 	model := "unknown processor"
 	info, _ := os.ReadFile("/proc/cpuinfo")
@@ -205,7 +205,7 @@ func (r *report) writeNames(b *strings.Builder) {
 	}
 }
 
-// byCount are the keys, greatest value first.
+// byCount returns the keys, highest count first.
 func byCount(m map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(m), func(x, y string) int { return cmp.Or(cmp.Compare(m[y], m[x]), cmp.Compare(x, y)) })
 }

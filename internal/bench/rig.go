@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// workerConns are the connections of a worker by default.
+	// workerConns is a worker's default number of connections.
 	workerConns = 20
 
 	patience = 2 * time.Minute
@@ -65,7 +65,7 @@ func startRigWith(ctx context.Context, address string, model llm.Model) (*rig, e
 	return r, nil
 }
 
-// config is that of `worker run` with its defaults, but for the model.
+// config is that of `worker run` with its defaults, except for the model.
 func (r *rig) config(ctx context.Context) (jobs.Config, error) {
 	files, file := domain.Find("kitchen")
 	kitchen, err := domain.Open(ctx, r.pool, files, file)
@@ -83,7 +83,7 @@ func (r *rig) config(ctx context.Context) (jobs.Config, error) {
 	}, nil
 }
 
-// stop ends the worker and closes all connections, so that the server's statistics are complete.
+// stop stops the worker and closes all connections, so that the server's statistics are complete.
 func (r *rig) stop(ctx context.Context) error {
 	err := r.runner.Stop(context.WithoutCancel(ctx))
 	r.pool.Close()
@@ -91,10 +91,10 @@ func (r *rig) stop(ctx context.Context) error {
 	return err
 }
 
-// latency of a turn, from the commit that enqueues it; whole has that commit too.
+// latency of a turn, from the commit that enqueues it; whole includes that commit.
 type latency struct{ replied, summarized, whole time.Duration }
 
-// play has n turns in each session, one after the other, all sessions at once.
+// play runs n turns in each session, one after the other, all sessions concurrently.
 func (r *rig) play(ctx context.Context, sessions []uuid.UUID, n int) ([]latency, error) {
 	all := make([][]latency, len(sessions))
 	group, ctx := errgroup.WithContext(ctx)
@@ -123,7 +123,7 @@ func (r *rig) play(ctx context.Context, sessions []uuid.UUID, n int) ([]latency,
 // looking is the message whose turn reads the recipes and writes one row.
 const looking = "Look at my recipes and put one more thing on my shopping list."
 
-// turn has one turn and waits until it is summarized.
+// turn runs one turn and waits until it is summarized.
 func (r *rig) turn(ctx context.Context, session uuid.UUID, message string) (latency, error) {
 	var (
 		turn *jobs.Enqueued
@@ -171,7 +171,7 @@ func (r *rig) explain(ctx context.Context, turn uuid.UUID, cause error) error {
 	return errors.Join(fmt.Errorf("turn %s (%s): %w", turn, status, cause), err)
 }
 
-// playOut is play, and waits until no job is left.
+// playOut is play followed by waiting until no job is left.
 func (r *rig) playOut(ctx context.Context, sessions []uuid.UUID, n int) error {
 	if _, err := r.play(ctx, sessions, n); err != nil {
 		return err
@@ -180,8 +180,8 @@ func (r *rig) playOut(ctx context.Context, sessions []uuid.UUID, n int) error {
 	return r.settle(ctx)
 }
 
-// settle waits until no job is left, those in the background included. It asks on a
-// connection of its own, which the meter does not see.
+// settle waits until no job is left, background ones included. It polls on its own connection, which the meter does not
+// see.
 func (r *rig) settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

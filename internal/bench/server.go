@@ -8,8 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// server is a connection to another database of the same server, so that what it
-// asks is not counted.
+// server is a connection to another database on the same server, so that its queries are not counted.
 type server struct{ conn *pgx.Conn }
 
 func openServer(ctx context.Context, address string) (*server, error) {
@@ -22,8 +21,8 @@ func openServer(ctx context.Context, address string) (*server, error) {
 
 func (s *server) close(ctx context.Context) { s.conn.Close(context.WithoutCancel(ctx)) }
 
-// commits is how many transactions the database has committed, read-only ones too.
-// Backends report at their end at the latest, so all connections must be closed.
+// commits is how many transactions the database has committed, read-only ones included. Backends report at their end at
+// the latest, so all connections must be closed.
 func (s *server) commits(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -41,14 +40,14 @@ func (s *server) commits(ctx context.Context) (int, error) {
 	}
 }
 
-// checkpoint makes the next minutes free of one.
+// checkpoint prevents a checkpoint within the next minutes.
 func (s *server) checkpoint(ctx context.Context) error {
 	_, err := s.conn.Exec(ctx, `CHECKPOINT`)
 
 	return err
 }
 
-// position is where the WAL ends now.
+// position is the current end of the WAL.
 func (s *server) position(ctx context.Context) (string, error) {
 	var lsn string
 	err := s.conn.QueryRow(ctx, `SELECT pg_current_wal_insert_lsn()::text`).Scan(&lsn)
@@ -56,16 +55,15 @@ func (s *server) position(ctx context.Context) (string, error) {
 	return lsn, err
 }
 
-// wal is what was written between two positions, in bytes. All databases of the
-// server write into it.
+// wal is what was written between two positions, in bytes, by all databases of the server.
 type wal struct {
 	Bytes  int
-	Images int            // of Bytes: pages logged whole, the first time after a checkpoint
-	Tables map[string]int // the rest by table, its indexes apart: "turns", "turns (btree)"; nil without pg_walinspect
+	Images int            // part of Bytes: full-page images, the first time after a checkpoint
+	Tables map[string]int // the rest by table, indexes separately: "turns", "turns (btree)"; nil without pg_walinspect
 }
 
-// walBetween looks into the WAL from the measured database itself, which must have
-// been counted before. Where pg_walinspect is missing, the sum is all there is.
+// walBetween inspects the WAL from the measured database itself, which must have been counted before. Without
+// pg_walinspect it returns only the total.
 func (s *server) walBetween(ctx context.Context, address, from, to string) (wal, error) {
 	var w wal
 	if err := s.conn.QueryRow(ctx, `SELECT ($2::pg_lsn - $1::pg_lsn)::bigint`, from, to).Scan(&w.Bytes); err != nil {
@@ -101,8 +99,8 @@ func (s *server) walBetween(ctx context.Context, address, from, to string) (wal,
 	return w, nil
 }
 
-// walByTable gives a record to the relation of its first block: an index to its
-// table, a TOAST table to the one that it belongs to, a partition to its parent.
+// walByTable attributes a record to the relation of its first block: an index to its table, a TOAST table to its owner,
+// a partition to its parent.
 const walByTable = `
 	WITH records AS (
 		SELECT (regexp_match(block_ref, 'rel \d+/(\d+)/(\d+)'))[1]::oid AS db, (regexp_match(block_ref, 'rel \d+/(\d+)/(\d+)'))[2]::oid AS node,

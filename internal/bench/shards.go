@@ -8,8 +8,9 @@ import (
 	"math/rand/v2"
 )
 
-// simulateShards shows how even turns fall on independent databases when users are spread by the hash of their id: of
-// many users, the busiest of whom talk far more than the others (Zipf), with the capacity of one database measured.
+// simulateShards shows how evenly turns are distributed over independent databases if users are assigned by the hash of
+// their id: for many users, the busiest of whom send far more messages than the others (Zipf), given the measured
+// capacity of one database.
 func simulateShards(out io.Writer, perShard float64) error {
 	const users, turns = 200_000, 2_000_000
 	load := make([]uint64, users)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// sizes is what docs/growth.md holds.
+// sizes is the content of docs/growth.md.
 type sizes struct {
 	growth    []*grown
 	pruned    *pruned
@@ -18,7 +18,7 @@ type sizes struct {
 	footprint *footprint
 }
 
-// measureSizes measures all of it and returns the page and its plot.
+// measureSizes measures everything and returns the page and its plot.
 func measureSizes(ctx context.Context, s *server, own string) (page, picture string, err error) {
 	dir, err := os.MkdirTemp("", "alfred-bench-")
 	if err != nil {
@@ -53,7 +53,7 @@ func measureSizes(ctx context.Context, s *server, own string) (page, picture str
 	return z.page(began, facts), z.plot(), nil
 }
 
-// prune is worker prune, but for last month and this.
+// prune is worker prune, keeping last month and this one.
 func (p *programs) prune(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(p.dir, "worker"), "prune", "--months", "1")
 	cmd.Env = append(os.Environ(), "DATABASE_URL="+p.address)

@@ -20,11 +20,11 @@ import (
 	"alfred/nodes"
 )
 
-// message is one of the conversation. Where the plan for it is known to the last value, Call is what a planner writes
-// out ($draft is the newest draft), and Reply how it is answered.
+// message is one message of the conversation. If its plan is fully determined, Call is what a planner writes out
+// ($draft is the newest draft), and Reply the answer.
 type message struct{ Kind, Say, Call, Reply string }
 
-// points are the turns from which on the same messages are sent again.
+// points are the turns at which the same messages are repeated.
 func points() []int { return []int{1, 10, 50, 200} }
 
 // repeated are the messages that are compared.
@@ -76,7 +76,7 @@ func between(n int) message {
 	}[n%13]
 }
 
-// conversation is all of it, in order.
+// conversation is all messages, in order.
 func conversation() []message {
 	var all []message
 	filled := 0
@@ -91,22 +91,21 @@ func conversation() []message {
 	return all
 }
 
-// part of a prompt, in the order in which providers read it: tools and schema, instructions, messages.
+// part is a part of a prompt, in the order in which providers read it: tools and schema, instructions, messages.
 type part struct {
 	Text string
-	Mark bool // what was read up to here is put into a cache that wants marks
+	Mark bool // a cache mark follows
 }
 
-// call is one call of a model.
+// call is one model call.
 type call struct {
 	Parts  []part
 	Output int  // tokens
-	Words  bool // its text is the reply, and is shown while it arrives
+	Words  bool // its text is the reply, shown while it arrives
 	Behind bool // nobody waits for it
 }
 
-// listening is the offline model, with answers as long as instructions and schema ask of others, and notes what it is
-// asked.
+// listening is the offline model, with answers as long as other models' would be, and a record of its requests.
 type listening struct {
 	llm.Model
 
@@ -148,7 +147,7 @@ func (m *listening) Generate(ctx context.Context, req *llm.Request) (*llm.Respon
 	return resp, nil
 }
 
-// reword makes of rules' answers what a model would have written.
+// reword turns rule-based answers into what a model would have written.
 func (m *listening) reword(req *llm.Request, resp *llm.Response) error {
 	var answer any
 	switch req.Node {
@@ -186,7 +185,7 @@ func (m *listening) reword(req *llm.Request, resp *llm.Response) error {
 
 var drafts = regexp.MustCompile(`gen_recipe_\d+`)
 
-// writeOut has the plan carry its calls where models write them, the message's among them.
+// writeOut adds the calls that models would write out to the plan, including the message's.
 func (m *listening) writeOut(req *llm.Request, plan *nodes.ThinkOutput) {
 	if plan == nil {
 		return
@@ -205,7 +204,7 @@ func (m *listening) writeOut(req *llm.Request, plan *nodes.ThinkOutput) {
 	}
 }
 
-// spelledOut is an answer with all that its schema requires, as servers hold models to it.
+// spelledOut is an answer with every property its schema requires, as servers enforce it.
 func spelledOut(schema, answer json.RawMessage) (string, error) {
 	var s map[string]any
 	var v any
@@ -248,30 +247,30 @@ func spelled(schema map[string]any, v any) any {
 	return v
 }
 
-// used is one use of a tool in a turn, and the rows that it gave.
+// used is one tool call in a turn, and the rows it returned.
 type used struct {
 	Tool string          `json:"tool"`
 	Args json.RawMessage `json:"args"`
 	Rows json.RawMessage `json:"rows"`
 }
 
-// told is one turn, as any assistant with these tools could have had it.
+// told is one turn, as any assistant with these tools could have run it.
 type told struct {
 	Message string   `json:"message"`
-	Rounds  [][]used `json:"rounds"` // what can be asked for at once
+	Rounds  [][]used `json:"rounds"` // calls that can be made at once
 	Reply   string   `json:"reply"`
 
 	calls []call // Alfred's
 }
 
-// talk is a recorded conversation, and what any assistant of the domain has to know.
+// talk is a recorded conversation, and what any assistant for the domain has to know.
 type talk struct {
 	Turns []*told `json:"turns"`
 
 	system, tools string
 }
 
-// recordTalk has the conversation with Alfred.
+// recordTalk holds the conversation with Alfred.
 func recordTalk(ctx context.Context, address string, messages []message) (*talk, error) {
 	model := &listening{tools: map[string]llm.Tool{}}
 	r, err := startRigWith(ctx, address, model)
@@ -304,7 +303,7 @@ func recordTalk(ctx context.Context, address string, messages []message) (*talk,
 	return t, nil
 }
 
-// hold has one turn and waits until nothing of it is left to do.
+// hold runs one turn and waits until all its work is done.
 func (r *rig) hold(ctx context.Context, session uuid.UUID, say string) (*told, error) {
 	if _, err := r.turn(ctx, session, say); err != nil {
 		return nil, err
@@ -318,7 +317,7 @@ func (r *rig) hold(ctx context.Context, session uuid.UUID, say string) (*told, e
 	if err != nil {
 		return nil, fmt.Errorf("read the turn: %w", err)
 	}
-	// A draft is words to those who have no drafts, and saving it is to say it once more.
+	// For agents without drafts, a draft is text, and saving it means repeating it.
 	rows, err := r.pool.Query(ctx, `SELECT s.tool, CASE WHEN a.content IS NULL THEN s.params ELSE s.params - 'from_ref' || jsonb_build_object('data', a.content) END, s.rows
 		FROM turn_step_results AS s
 		LEFT JOIN LATERAL (SELECT content FROM artifacts WHERE session_id = $2 AND ref = s.params ->> 'from_ref' ORDER BY version DESC LIMIT 1) AS a ON true
@@ -332,7 +331,7 @@ func (r *rig) hold(ctx context.Context, session uuid.UUID, say string) (*told, e
 	return t, err
 }
 
-// inRounds groups uses that need not wait for each other: reads, then writes.
+// inRounds groups calls that need not wait for each other: reads, then writes.
 func inRounds(uses []used) [][]used {
 	var rounds [][]used
 	wrote := false
@@ -347,7 +346,7 @@ func inRounds(uses []used) [][]used {
 	return rounds
 }
 
-// instructions are those of a plain agent: who it is, how to go about it, and the tables.
+// instructions are those of a plain agent: who it is, how to proceed, and the tables.
 func instructions(d *domain.Domain) string {
 	text := d.Persona + "\n\nAnswer the user with the help of the tools. Read before you tell, say only what the tools said, and save nothing that the user did not ask for.\n"
 	for _, e := range d.Entities {
@@ -357,7 +356,7 @@ func instructions(d *domain.Domain) string {
 	return text
 }
 
-// dataTools are the tools for data among those that Act was offered.
+// dataTools are the data tools among those Act was offered.
 func dataTools(all map[string]llm.Tool) string {
 	var text strings.Builder
 	for _, step := range []string{"read", "analyze", "write"} {

@@ -8,7 +8,7 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// What is compared is recorded as it was: the calls up to the first word, and what an agent without drafts would have passed.
+// The comparison uses recorded data: the calls up to the first word, and what an agent without drafts would have sent.
 func TestConversationIsRecorded(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// crowd is many clients at few sessions, worked by four processes.
+// crowd is many clients using few sessions, worked by four processes.
 type crowd struct {
 	t        *testing.T
 	pool     *pgxpool.Pool
@@ -48,7 +48,7 @@ func openCrowd(t *testing.T, sessions int) *crowd {
 
 const maxCrowdTurns = 60
 
-// enqueue sends one message. It reports an error that no client could expect.
+// enqueue sends one message. It reports errors that no client should see.
 func (c *crowd) enqueue(session uuid.UUID, text, key, ifBusy string) error {
 	_, err := c.pool.Exec(c.t.Context(), `SELECT enqueue_turn($1, $2, nullif($3, ''), NULL, $4)`, session, text, key, ifBusy)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && (refusal.Code == "AL003" || refusal.Code == "AL004") {
@@ -60,7 +60,7 @@ func (c *crowd) enqueue(session uuid.UUID, text, key, ifBusy string) error {
 	return err
 }
 
-// all runs work for every session, clients at once for each, and returns when they are done.
+// all runs work for every session with concurrent clients, and returns when they are done.
 func (c *crowd) all(clients int, work func(session uuid.UUID, client int) error) {
 	c.t.Helper()
 
@@ -82,7 +82,8 @@ func (c *crowd) all(clients int, work func(session uuid.UUID, client int) error)
 	}
 }
 
-// probe looks all the time for two running turns of a session, until stopped. The constraint forbids it; this is to see it.
+// probe continuously looks for two running turns in a session until stopped. The constraint forbids it; the probe
+// verifies that.
 func (c *crowd) probe() (stop func() int) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	looks, found := 0, atomic.Int64{}
@@ -108,7 +109,7 @@ func (c *crowd) probe() (stop func() int) {
 	}
 }
 
-// settle waits for the end and looks for what contention may have broken.
+// settle waits for the end and checks what contention may have broken.
 func (c *crowd) settle(what string, stop func() int) {
 	c.t.Helper()
 
@@ -125,7 +126,7 @@ func (c *crowd) settle(what string, stop func() int) {
 	report("contention", fmt.Sprintf("| %s | %d | %d | 0 | 0 |", what, turns, c.refused.Load()))
 }
 
-// Two messages at the same instant in every session, again and again: all are answered, in the order of their numbers.
+// Two simultaneous messages in every session, repeatedly: all are answered, in the order of their numbers.
 func TestTwoMessagesAtOnce(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	c := openCrowd(t, 10+20*min(1, rounds()))
 	stop := c.probe()
@@ -140,7 +141,8 @@ func TestTwoMessagesAtOnce(t *testing.T) { //nolint:paralleltest // it wants the
 	require.Zero(t, unequal)
 }
 
-// All forms of if_busy and cancelling, at once. An interrupt goes before what waits; nothing hangs, nothing runs twice.
+// All forms of if_busy and cancelling, concurrently. An interrupt goes ahead of waiting messages; nothing hangs,
+// nothing runs twice.
 func TestBusyAndCancelStorm(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	c := openCrowd(t, 10)
 	stop := c.probe()
@@ -167,7 +169,7 @@ func TestBusyAndCancelStorm(t *testing.T) { //nolint:paralleltest // it wants th
 	report("contention", fmt.Sprintf("| if_busy in three forms and cancels, 10 sessions | %s | %d | 0 | 0 |", turnsByStatus(t, c.pool), c.refused.Load()))
 }
 
-// requireInterrupted is requireClean where interrupts change the order.
+// requireInterrupted is requireClean for sessions whose order interrupts change.
 func requireInterrupted(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 
@@ -195,7 +197,7 @@ func turnsByStatus(t *testing.T, pool *pgxpool.Pool) string {
 	return text
 }
 
-// One key from many clients is one turn.
+// One key used by many clients yields one turn.
 func TestSameKeyFromManyClients(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	c := openCrowd(t, 10)
 	stop := c.probe()
@@ -210,7 +212,7 @@ func TestSameKeyFromManyClients(t *testing.T) { //nolint:paralleltest // it want
 	require.Equal(t, 3*len(c.sessions), turns)
 }
 
-// Several compressors of one range: one text stands.
+// Several compressors of one range store a single text.
 func TestTwoCompressors(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	c := openCrowd(t, 6)
 	stop := c.probe()
@@ -236,14 +238,15 @@ func TestTwoCompressors(t *testing.T) { //nolint:paralleltest // it wants the ma
 	require.Equal(t, "1", strings.TrimSpace(ranges))
 }
 
-// Sessions are forgotten while their turns run and their answers are stored: nothing is left of them, and nothing hangs.
+// Sessions are forgotten while their turns run and their answers are stored: nothing is left of them, and nothing
+// hangs.
 func TestForgettingInTheMidst(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	c := openCrowd(t, 30)
 	stop := c.probe()
 	c.all(2, func(session uuid.UUID, client int) error {
 		if client == 0 {
 			for n := range 5 {
-				// Once it is forgotten the session is not found.
+				// A forgotten session is not found.
 				err := c.enqueue(session, fmt.Sprintf("message %d", n), "", "enqueue")
 				if gone, ok := errors.AsType[*pgconn.PgError](err); err != nil && (!ok || gone.Code != "AL001") {
 					return err

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// turns of the conversation that is played. Each kind of effect is in it: rows created in one decision and in two, a
-// read, a draft, its saving with children, an update, a deletion.
+// turns of the test conversation. It contains each kind of effect: rows created in one decision and in two, a read, a
+// draft, saving it with children, an update, a deletion.
 var turns = []string{
 	`
   - understand: {intent: write, constraints: [{text: no nuts this week, kind: exclude, value: nuts, scope: session}]DELAY}
@@ -66,7 +66,7 @@ func writeScript(t *testing.T, delay time.Duration, which []string) string {
 	return path
 }
 
-// newSession starts a conversation of a user of its own, who has the demo's rows.
+// newSession starts a conversation of a new user with the demo's rows.
 func newSession(t *testing.T, pool *pgxpool.Pool) uuid.UUID {
 	t.Helper()
 
@@ -78,7 +78,7 @@ func newSession(t *testing.T, pool *pgxpool.Pool) uuid.UUID {
 	return session
 }
 
-// say enqueues the n-th message of a session. Doing so twice is doing it once.
+// say enqueues the n-th message of a session. It is idempotent.
 func say(ctx context.Context, pool *pgxpool.Pool, session uuid.UUID, n int) error {
 	_, err := pool.Exec(ctx, `SELECT enqueue_turn($1, $2, $2)`, session, fmt.Sprintf("message %d", n))
 
@@ -90,16 +90,17 @@ const unfinished = `
 	     + (SELECT count(*) FROM v_queue WHERE session_id = ANY ($1)),
 	       (SELECT coalesce(sum(position), 0) FROM turns WHERE session_id = ANY ($1))`
 
-// patience is how long nothing may move before a test gives up: far longer than any recovery, and on a slow machine too.
+// patience is how long nothing may move before a test gives up: far longer than any recovery, even on a slow machine.
 const patience = 90 * time.Second
 
-// awaitQuiet waits until nothing is left to do for the sessions, as long as something moves. The server may be away meanwhile.
+// awaitQuiet waits until nothing is left to do for the sessions, as long as there is progress. The server may be down
+// meanwhile.
 func awaitQuiet(t *testing.T, pool *pgxpool.Pool, sessions ...uuid.UUID) {
 	t.Helper()
 	awaitQuietWhile(t, pool, func() {}, sessions...)
 }
 
-// awaitQuietWhile does something again and again meanwhile.
+// awaitQuietWhile repeatedly calls meanwhile as it waits.
 func awaitQuietWhile(t *testing.T, pool *pgxpool.Pool, meanwhile func(), sessions ...uuid.UUID) {
 	t.Helper()
 
@@ -121,7 +122,7 @@ func awaitQuietWhile(t *testing.T, pool *pgxpool.Pool, meanwhile func(), session
 	}
 }
 
-// stuck tells of what did not end.
+// stuck reports what did not end.
 func stuck(t *testing.T, pool *pgxpool.Pool) string {
 	t.Helper()
 

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// nextWorker builds the worker of a version to come, whose jobs have other arguments.
+// nextWorker builds a worker of a future version, whose jobs have different arguments.
 func (l *lab) nextWorker(t *testing.T) string {
 	t.Helper()
 
@@ -35,7 +35,7 @@ func (l *lab) nextWorker(t *testing.T) string {
 	return program
 }
 
-// nextSchema lets the SQL functions that start turns speak the next version.
+// nextSchema changes the SQL functions that start turns to the next version.
 const nextSchema = `DO $$
 DECLARE
     definition text;
@@ -49,8 +49,8 @@ BEGIN
 END
 $$`
 
-// While conversations run the database is migrated, workers of the next version join, those of this one leave when
-// their turns are done, and the API is restarted: no turn fails, and nothing is done otherwise.
+// While conversations run, the database is migrated, workers of the next version join, those of this one leave when
+// their turns are done, and the API restarts: no turn fails, and results are unchanged.
 func TestRollingDeploy(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	if rounds() == 0 {
 		t.Skip("make chaos builds the next version")

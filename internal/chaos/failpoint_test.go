@@ -31,11 +31,11 @@ import (
 	"alfred/recall"
 )
 
-// envFailpoints names a folder: the worker notes every statement of a decision in its file "boundaries", and kills
-// itself at the one that its file "target" names.
+// envFailpoints names a folder: the worker appends every statement of a decision to its file "boundaries", and kills
+// itself at the one named in its file "target".
 const envFailpoints = "CHAOS_FAILPOINTS"
 
-// failpoints is a pgx tracer. Several workers share its folder: a line that one appends counts for all of them.
+// failpoints is a pgx tracer. Several workers share its folder: a line appended by one counts for all.
 type failpoints struct {
 	mu         sync.Mutex
 	boundaries *os.File
@@ -49,7 +49,7 @@ func (f *failpoints) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.
 	return context.WithValue(ctx, f, data.SQL)
 }
 
-// TraceQueryEnd implements pgx.QueryTracer. Behind a commit the decision stands, but River has not been told.
+// TraceQueryEnd implements pgx.QueryTracer. After a commit the decision stands, but River has not been notified.
 func (f *failpoints) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
 	if sql, _ := ctx.Value(f).(string); strings.EqualFold(sql, "commit") {
 		f.pass("after", "commit")
@@ -77,7 +77,7 @@ func (f *failpoints) TraceBatchQuery(_ context.Context, _ *pgx.Conn, data pgx.Tr
 // TraceBatchEnd implements pgx.BatchTracer.
 func (f *failpoints) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// pass notes a boundary and dies if it is the one.
+// pass records a boundary and kills the process if it is the target.
 func (f *failpoints) pass(side, name string) {
 	phase := phase()
 	if phase == "" {
@@ -103,8 +103,8 @@ func (f *failpoints) pass(side, name string) {
 	}
 }
 
-// named are the lines, each with how often it has come: "commit before TurnFence #2". A number counted over all lines
-// would name another statement as soon as one more is made before it.
+// named returns the lines, each with its occurrence count: "commit before TurnFence #2". A number counted over all
+// lines would shift whenever a statement is added before it.
 func named(lines []byte) []string {
 	var names []string
 	seen := map[string]int{}
@@ -117,7 +117,7 @@ func named(lines []byte) []string {
 	return names
 }
 
-// statement is the name of a generated query, or the first words of another.
+// statement is a generated query's name, or the first words of any other.
 func statement(sql string) string {
 	if name, ok := strings.CutPrefix(sql, "-- name: "); ok {
 		return strings.Fields(name)[0]
@@ -127,7 +127,8 @@ func statement(sql string) string {
 	return strings.Join(words[:min(4, len(words))], " ")
 }
 
-// phase says in which part of a decision the caller is; "" outside: the lease, the scan and the background may die anywhere.
+// phase says which part of a decision the caller is in; "" outside: the lease, the scan and the background may be
+// killed anywhere.
 func phase() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
@@ -144,7 +145,7 @@ func phase() string {
 	}
 }
 
-// failpointWorker is a worker like the built one, with a traced pool. It returns its exit status.
+// failpointWorker is like the built worker, with a traced pool. It returns its exit status.
 func failpointWorker() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -206,7 +207,7 @@ func tracedPool(ctx context.Context, tracer pgx.QueryTracer) (*pgxpool.Pool, err
 	return pgxpool.NewWithConfig(ctx, config)
 }
 
-// lane plays one conversation after the other on a database of its own with two workers, of which one dies in each.
+// lane plays one conversation after another on its own database with two workers, one of which is killed in each.
 type lane struct {
 	t       *testing.T
 	dir     string
@@ -229,7 +230,7 @@ func newLane(t *testing.T, l *lab, script string) *lane {
 	return n
 }
 
-// revive starts the workers that are not alive.
+// revive starts the workers that are not running.
 func (n *lane) revive() {
 	n.t.Helper()
 
@@ -242,8 +243,8 @@ func (n *lane) revive() {
 	}
 }
 
-// play plays the conversation, with the death of a worker at the given boundary ("": none), and returns the session and
-// the boundaries passed.
+// play plays the conversation, killing a worker at the given boundary ("": none), and returns the session and the
+// boundaries passed.
 func (n *lane) play(target string) (uuid.UUID, []string) {
 	n.t.Helper()
 
@@ -262,7 +263,7 @@ func (n *lane) play(target string) (uuid.UUID, []string) {
 
 var failpointTurns = []string{turns[0], turns[1]}
 
-// A worker is killed at every statement of every decision of a conversation; another goes on. What is left is the same.
+// A worker is killed at every statement of every decision of a conversation; another continues. The result is the same.
 func TestKilledAtEveryStatement(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	l := openLab(t)
 	scriptPath := writeScript(t, 0, failpointTurns)
@@ -311,12 +312,12 @@ func undisturbed(n *lane) (uuid.UUID, []string) {
 	return session, boundaries
 }
 
-// die plays with a death and compares.
+// die plays with a kill and compares the result.
 func (n *lane) die(target string, want map[string]string) {
 	n.t.Helper()
 
 	session, passed := n.play(target)
-	for range 5 { // whether an answer travels with its decision or is stored alone before is a matter of time
+	for range 5 { // whether an answer is stored with its decision or before it depends on timing
 		if slices.Contains(passed, target) {
 			break
 		}
@@ -330,7 +331,7 @@ func (n *lane) die(target string, want map[string]string) {
 	n.revive()
 }
 
-// requireBoughtOnce: an answer that was stored is played, not asked for again.
+// requireBoughtOnce: a stored answer is reused, not bought again.
 func requireBoughtOnce(t *testing.T, pool *pgxpool.Pool, session uuid.UUID, about string) {
 	t.Helper()
 
@@ -340,7 +341,8 @@ func requireBoughtOnce(t *testing.T, pool *pgxpool.Pool, session uuid.UUID, abou
 	require.Zero(t, twice, "%s: answers bought twice", about)
 }
 
-// allRounds is for how many rounds all boundaries are tried; with fewer a part of them, others each day.
+// allRounds is the number of rounds from which all boundaries are tried; with fewer, a part of them, different each
+// day.
 const allRounds = 4
 
 // chosen are the boundaries to try.

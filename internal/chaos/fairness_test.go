@@ -43,7 +43,7 @@ func TestK08OneUserWithAThousandTurns(t *testing.T) { //nolint:paralleltest // i
 		waiting*messages, left, calm.Seconds(), full.Seconds(), passed, z.slots*len(z.workers)))
 }
 
-// answerTimes is the p95 of how long so many messages of a session wait for their reply, one after the other.
+// answerTimes is the p95 reply time over so many consecutive messages in a session.
 func (z *zoo) answerTimes(session uuid.UUID, n int) time.Duration {
 	z.t.Helper()
 

@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// huge is how long the longest answers are.
+// huge is the size of the longest answers.
 const huge = 300 << 20
 
-// endless writes a piece again and again until the client has enough.
+// endless writes a piece repeatedly until the client disconnects.
 func endless(w http.ResponseWriter, r *http.Request, piece []byte, pause time.Duration) {
 	for sent := 0; sent < huge && r.Context().Err() == nil; sent += len(piece) {
 		if _, err := w.Write(piece); err != nil {
@@ -33,7 +33,7 @@ func endless(w http.ResponseWriter, r *http.Request, piece []byte, pause time.Du
 	}
 }
 
-// hostilities are what a model's server does to a worker instead of answering.
+// hostilities are what a model's server may do instead of answering.
 func hostilities(t *testing.T) []http.HandlerFunc {
 	t.Helper()
 
@@ -79,13 +79,13 @@ func hostilities(t *testing.T) []http.HandlerFunc {
 	}
 }
 
-// K02, K05: whatever a model's server does, a worker's memory stays what it is, and every turn ends in time with a code of
-// its own.
+// K02, K05: whatever a model's server does, a worker's memory stays bounded, and every turn ends in time with its own
+// error code.
 func TestK05MemoryUnderHostileModels(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	z := newZoo(t, openLab(t), 1)
 	all, next := hostilities(t), atomic.Int64{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else the server never learns that the client is gone
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server never notices that the client has disconnected
 		all[int(next.Add(1))%len(all)](w, r)
 	}))
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })

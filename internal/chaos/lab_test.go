@@ -25,7 +25,7 @@ import (
 	"alfred/pg"
 )
 
-// TestMain runs the tests, or, where a test has started this binary again, a worker with failpoints.
+// TestMain runs the tests or, if a test has re-executed this binary, a worker with failpoints.
 func TestMain(m *testing.M) {
 	if os.Getenv(envFailpoints) != "" {
 		os.Exit(failpointWorker())
@@ -41,14 +41,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// lab is what the tests share: a server that may be killed, and the programs. The
-// tests run one after the other, because each wants the machine for itself.
+// lab is what the tests share: a server that may be killed, and the programs. Tests run sequentially, because each
+// needs the whole machine.
 type lab struct {
 	once sync.Once
 	err  error
 
-	dir      string // holds all of it
-	keep     bool   // a test has failed: the logs stay
+	dir      string // contains everything
+	keep     bool   // a test has failed: keep the logs
 	programs string
 	server   *server
 	count    atomic.Int64 // of databases
@@ -84,7 +84,7 @@ func (l *lab) open(ctx context.Context, address string) error {
 	if l.dir, err = os.MkdirTemp("", "alfred-chaos-"); err != nil {
 		return err
 	}
-	if err := os.Chmod(l.dir, 0o755); err != nil { // the server's user has to get in
+	if err := os.Chmod(l.dir, 0o755); err != nil { // the server's user needs access
 		return err
 	}
 	l.programs = filepath.Join(l.dir, "bin")
@@ -99,7 +99,7 @@ func (l *lab) open(ctx context.Context, address string) error {
 	return l.migrate(ctx)
 }
 
-// migrate makes the database that the others are copies of.
+// migrate creates the database that the others are copies of.
 func (l *lab) migrate(ctx context.Context) error {
 	if err := l.server.sql(ctx, `CREATE DATABASE template`); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (l *lab) close() {
 	}
 }
 
-// database makes a migrated database and returns its address and a pool on it.
+// database creates a migrated database and returns its address and a pool.
 func (l *lab) database(t *testing.T) (string, *pgxpool.Pool) {
 	t.Helper()
 
@@ -145,7 +145,7 @@ type server struct {
 	owner     *syscall.Credential // root may not run a server
 }
 
-// newServer takes the programs of the server at address, which has all that is needed.
+// newServer uses the programs of the server at address, which has everything required.
 func newServer(ctx context.Context, dir, address string) (*server, error) {
 	s := &server{data: filepath.Join(dir, "data")}
 	if err := s.find(ctx, address); err != nil {
@@ -168,8 +168,8 @@ func newServer(ctx context.Context, dir, address string) (*server, error) {
 	return s, s.start(ctx)
 }
 
-// freePort is a port for a program that is killed and started again. The system gives those above 32768 to whoever asks
-// for any: one of them would be somebody else's as soon as the program is down.
+// freePort returns a port for a program that is killed and restarted. The system assigns ports above 32768 to anybody:
+// one of those could be taken while the program is down.
 func freePort(ctx context.Context) (int, error) {
 	const low, high = 20000, 32000
 	for range 100 {
@@ -239,7 +239,7 @@ func (s *server) start(ctx context.Context) error {
 		"start")
 }
 
-// crash ends the server at once: nothing is flushed.
+// crash kills the server: nothing is flushed.
 func (s *server) crash() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

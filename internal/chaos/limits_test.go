@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A table is locked for longer than any statement may wait, and many clients share an API of two connections: what
-// cannot be done now is said to be so, and everything is done later.
+// A table is locked for longer than any statement may wait, and many clients share an API with two connections: what
+// cannot be done now is reported as such, and everything is done later.
 func TestTimeoutsAndAFullPool(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	z := openZoo(t, openLab(t), 1)
 	z.exec(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET lock_timeout = ''1s''', current_database());
@@ -42,7 +42,7 @@ func TestTimeoutsAndAFullPool(t *testing.T) { //nolint:paralleltest // it wants 
 		len(sessions)*len(turns), z.statuses))
 }
 
-// restart starts everything again, the API with the given arguments.
+// restart restarts everything, the API with the given arguments.
 func (z *zoo) restart(args ...string) {
 	z.t.Helper()
 
@@ -54,7 +54,7 @@ func (z *zoo) restart(args ...string) {
 	z.revive()
 }
 
-// A session with very many turns answers as one with few, and a queue that very many jobs wait in is worked off.
+// A session with very many turns answers as fast as one with few, and a very deep queue is worked off.
 func TestLongSessionAndDeepQueue(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	z := openZoo(t, openLab(t), 1)
 	for _, worker := range z.workers { // whose script is too short
@@ -91,7 +91,7 @@ func TestLongSessionAndDeepQueue(t *testing.T) { //nolint:paralleltest // it wan
 		depth, depth, taken.Seconds(), drained.Seconds(), answered.Seconds()))
 }
 
-// disk is a small file system of its own, and a server on it.
+// disk is a small separate file system with a server on it.
 type disk struct {
 	t    *testing.T
 	dir  string
@@ -107,7 +107,7 @@ func openDisk(t *testing.T, l *lab) *disk {
 		t.Skip("a file system cannot be mounted: " + err.Error())
 	}
 	for parent := filepath.Dir(d.dir); parent != os.TempDir() && parent != "/"; parent = filepath.Dir(parent) {
-		require.NoError(t, os.Chmod(parent, 0o755)) // the server's user has to get in
+		require.NoError(t, os.Chmod(parent, 0o755)) // the server's user needs access
 	}
 	d.fill = filepath.Join(d.dir, "fill")
 	t.Cleanup(func() {
@@ -137,7 +137,7 @@ func (d *disk) full() {
 	}
 }
 
-// On a full disk Postgres refuses to write, or stops; when there is room again and it runs, everything goes on.
+// On a full disk Postgres refuses to write, or stops; once there is space again and it runs, everything continues.
 func TestFullDisk(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	l := openLab(t)
 	if rounds() == 0 {
@@ -164,7 +164,7 @@ func TestFullDisk(t *testing.T) { //nolint:paralleltest // it wants the machine 
 	report("limits", fmt.Sprintf("| a full disk | %d turns | none failed |", len(sessions)*len(turns)))
 }
 
-// waited tells whether the group is done.
+// waited returns a function that reports whether the group is done.
 func waited(group *sync.WaitGroup) func() bool {
 	done := make(chan struct{})
 	go func() {

@@ -25,7 +25,7 @@ import (
 	"alfred/auth"
 )
 
-// zoo is what the monkey plays with: workers, an API and the server.
+// zoo is what the monkey disturbs: workers, an API and the server.
 type zoo struct {
 	t       *testing.T
 	l       *lab
@@ -42,7 +42,7 @@ type zoo struct {
 	standby *server
 
 	mu       sync.Mutex
-	statuses map[int]int // how often the API answered with each
+	statuses map[int]int // how often the API returned each
 	workers  []*process
 	api      *process
 	dice     *rand.Rand
@@ -75,7 +75,7 @@ func newZoo(t *testing.T, l *lab, seed uint64) *zoo {
 	return z
 }
 
-// revive starts what has died, as a supervisor would.
+// revive restarts what has died, like a supervisor.
 func (z *zoo) revive() {
 	z.t.Helper()
 
@@ -87,7 +87,7 @@ func (z *zoo) revive() {
 				args = []string{"--turns", strconv.Itoa(z.slots)}
 			case z.plain:
 			case i == 0:
-				args = []string{"--conns", "2"} // whose pool is always full
+				args = []string{"--conns", "2"} // its pool is always full
 			case i == 1:
 				url = z.networkURL()
 			}
@@ -99,10 +99,10 @@ func (z *zoo) revive() {
 	}
 }
 
-// accident is one thing that happens to programs.
+// accident is something that happens to programs.
 type accident struct {
 	what string
-	odds int // against the others
+	odds int // relative to the others
 	blow func(z *zoo)
 }
 
@@ -131,7 +131,7 @@ func accidents() []accident {
 
 func (z *zoo) anyWorker() *process { return z.workers[z.dice.IntN(len(z.workers))] }
 
-// crash kills the server and starts it again after a while.
+// crash kills the server and restarts it after a while.
 func (z *zoo) crash(away time.Duration) {
 	z.t.Helper()
 
@@ -140,7 +140,7 @@ func (z *zoo) crash(away time.Duration) {
 	require.NoError(z.t, z.l.server.start(z.t.Context()))
 }
 
-// strike lets the accident happen.
+// strike makes the accident happen.
 func (z *zoo) strike(a accident) {
 	z.t.Helper()
 
@@ -149,7 +149,7 @@ func (z *zoo) strike(a accident) {
 	z.revive()
 }
 
-// any is an accident by its odds.
+// any picks an accident by its odds.
 func (z *zoo) any() accident {
 	var all []accident
 	for _, a := range accidents() {
@@ -160,10 +160,10 @@ func (z *zoo) any() accident {
 }
 
 func (z *zoo) exec(sql string) {
-	_, _ = z.pool.Exec(z.t.Context(), sql) // the server may be away, and may end this connection too
+	_, _ = z.pool.Exec(z.t.Context(), sql) // the server may be down, and may also end this connection
 }
 
-// post sends the n-th message until the API has taken it. A message that was taken but not answered is sent again.
+// post sends the n-th message until the API has accepted it. An accepted message without a response is sent again.
 func (z *zoo) post(ctx context.Context, session uuid.UUID, key string, n int) error {
 	text := fmt.Sprintf("message %d", n)
 	body, err := json.Marshal(map[string]string{"message": text})
@@ -202,7 +202,7 @@ func (z *zoo) post(ctx context.Context, session uuid.UUID, key string, n int) er
 	}
 }
 
-// talk plays the whole conversation in n sessions at once, two messages ahead of the answers.
+// talk plays the whole conversation in n sessions concurrently, two messages ahead of the answers.
 func (z *zoo) talk(n int) ([]uuid.UUID, *sync.WaitGroup, []error) {
 	z.t.Helper()
 
@@ -224,7 +224,7 @@ func (z *zoo) talk(n int) ([]uuid.UUID, *sync.WaitGroup, []error) {
 	return sessions, wait, errs
 }
 
-// newKey makes a key for the user of a session.
+// newKey creates a key for the user of a session.
 func (z *zoo) newKey(session uuid.UUID) string {
 	z.t.Helper()
 
@@ -236,12 +236,12 @@ func (z *zoo) newKey(session uuid.UUID) string {
 	return key
 }
 
-// disturbance is how long a round of `make chaos` is played.
+// disturbance is the duration of a round of `make chaos`.
 const disturbance = 30 * time.Second
 
-// Everything that can be killed is killed while many sessions talk. What is left is what an undisturbed session leaves.
-// In the short form each accident comes once, in the same order, when so much of the work is done; in the long one all
-// comes at random.
+// Everything that can be killed is killed while many sessions talk. The result equals an undisturbed session's. In the
+// short form each accident happens once, in a fixed order, at fixed points of progress; in the long one all happen at
+// random.
 func TestMonkey(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	l := openLab(t)
 	seed := seedOf(t)
@@ -265,7 +265,7 @@ func TestMonkey(t *testing.T) { //nolint:paralleltest // it wants the machine fo
 	disturbed.report(len(all), time.Since(began))
 }
 
-// seedOf is CHAOS_SEED, or one that is new with each run of the long form.
+// seedOf is CHAOS_SEED, or a new one for each run of the long form.
 func seedOf(t *testing.T) uint64 {
 	t.Helper()
 
@@ -281,7 +281,7 @@ func seedOf(t *testing.T) uint64 {
 	return seed
 }
 
-// undisturbed is what a session leaves when nothing happens to it.
+// undisturbed is what a session leaves if nothing happens to it.
 func (z *zoo) undisturbed() map[string]string {
 	z.t.Helper()
 
@@ -297,7 +297,7 @@ func (z *zoo) undisturbed() map[string]string {
 	return state(z.t, z.pool, sessions[0])
 }
 
-// round lets a wave of sessions talk while disturb plays, and waits until all is quiet.
+// round lets a wave of sessions talk while disturb runs, and waits until all is quiet.
 func (z *zoo) round(disturb func(sessions []uuid.UUID)) []uuid.UUID {
 	z.t.Helper()
 
@@ -315,7 +315,7 @@ func (z *zoo) round(disturb func(sessions []uuid.UUID)) []uuid.UUID {
 	return sessions
 }
 
-// eachOnce lets each accident happen once, evenly over so many decisions.
+// eachOnce makes each accident happen once, evenly spread over so many decisions.
 func (z *zoo) eachOnce(sessions []uuid.UUID, decisions int) {
 	z.t.Helper()
 
@@ -326,7 +326,7 @@ func (z *zoo) eachOnce(sessions []uuid.UUID, decisions int) {
 	}
 }
 
-// awaitDecisions waits until so many have been made.
+// awaitDecisions waits until that many have been made.
 func (z *zoo) awaitDecisions(sessions []uuid.UUID, decisions int) {
 	z.t.Helper()
 
@@ -338,7 +338,7 @@ func (z *zoo) awaitDecisions(sessions []uuid.UUID, decisions int) {
 	})
 }
 
-// await waits until something is so, as long as turns go on meanwhile, and starts what has died.
+// await waits for a condition as long as turns make progress, and restarts what has died.
 func (z *zoo) await(what string, is func() bool) {
 	z.t.Helper()
 
@@ -352,15 +352,15 @@ func (z *zoo) await(what string, is func() bool) {
 	}
 }
 
-// moved is how far all turns have come.
+// moved is the total progress of all turns.
 func (z *zoo) moved() int {
 	far := 0
-	_ = z.pool.QueryRow(z.t.Context(), `SELECT count(*) + coalesce(sum(position), 0) FROM turns`).Scan(&far) // the server may be away
+	_ = z.pool.QueryRow(z.t.Context(), `SELECT count(*) + coalesce(sum(position), 0) FROM turns`).Scan(&far) // the server may be down
 
 	return far
 }
 
-// awaitQueue waits until no turn's job waits.
+// awaitQueue waits until no turn's job is waiting.
 func (z *zoo) awaitQueue() {
 	z.t.Helper()
 
@@ -375,7 +375,7 @@ func (z *zoo) awaitQueue() {
 	}
 }
 
-// seedTurns gives a session a past.
+// seedTurns gives a session past turns.
 func (z *zoo) seedTurns(session uuid.UUID, n int) {
 	z.t.Helper()
 
@@ -392,7 +392,7 @@ func (z *zoo) seedTurns(session uuid.UUID, n int) {
 	}
 }
 
-// anyFor lets this and that happen.
+// anyFor makes random accidents happen for a while.
 func (z *zoo) anyFor(length time.Duration) {
 	z.t.Helper()
 
@@ -421,7 +421,7 @@ func (z *zoo) report(sessions int, took time.Duration) {
 	report("monkey", fmt.Sprintf("| %d turns of %d sessions, %.0f s of disturbance (%s) | 0 lost, 0 doubled; %s |", sessions*len(turns), sessions, took.Seconds(), z.tally(), z.boughtTwice()))
 }
 
-// tally tells how often each accident was.
+// tally reports how often each accident happened.
 func (z *zoo) tally() string { return tally(z.did) }
 
 func tally(did map[string]int) string {

@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// network stands between a program and Postgres, and may be slow, silent or cut.
+// network is between a program and Postgres, and can be slow, silent or cut.
 type network struct {
 	listener net.Listener
 	server   string
 
 	mu     sync.Mutex
 	conns  map[net.Conn]struct{}
-	delay  time.Duration // of every piece that passes
-	silent chan struct{} // not nil while nothing passes; closed when it does again
+	delay  time.Duration // of every piece
+	silent chan struct{} // not nil while nothing passes; closed when traffic resumes
 }
 
 // openNetwork listens until the test ends.
@@ -43,7 +43,7 @@ func openNetwork(t *testing.T, server string) *network {
 	return n
 }
 
-// through is the database's address by way of the network.
+// through is the database's address through the network.
 func (n *network) through(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -86,7 +86,7 @@ func (n *network) serve(client net.Conn) {
 	delete(n.conns, server)
 }
 
-// pass moves bytes until one side closes, and then closes the other.
+// pass copies bytes until one side closes, and then closes the other.
 func (n *network) pass(to io.WriteCloser, from io.ReadCloser) {
 	defer func() { _, _ = to.Close(), from.Close() }()
 	piece := make([]byte, 16<<10)
@@ -99,7 +99,7 @@ func (n *network) pass(to io.WriteCloser, from io.ReadCloser) {
 	}
 }
 
-// hold waits as long as the network is slow or silent.
+// hold waits while the network is slow or silent.
 func (n *network) hold() {
 	n.mu.Lock()
 	delay, silent := n.delay, n.silent
@@ -117,7 +117,7 @@ func (n *network) slow(delay time.Duration) {
 	n.delay = delay
 }
 
-// hush lets nothing pass until restore, without a word to either side.
+// hush blocks all traffic until restore, without notifying either side.
 func (n *network) hush() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -148,7 +148,7 @@ func (n *network) cut() {
 // address is where the server listens.
 func (s *server) address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
-// networkAccidents befall the one worker whose network is ours.
+// networkAccidents affect the one worker behind our network.
 func networkAccidents() []accident {
 	later := func(z *zoo) {
 		time.AfterFunc(time.Duration(3000+z.dice.IntN(3000))*time.Millisecond, z.network.restore)
@@ -161,7 +161,7 @@ func networkAccidents() []accident {
 	}
 }
 
-// networkURL is the database's address for the worker whose network is ours.
+// networkURL is the database's address for the worker behind our network.
 func (z *zoo) networkURL() string {
 	z.t.Helper()
 

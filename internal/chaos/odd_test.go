@@ -26,12 +26,12 @@ type oddity struct {
 	set []string
 	// prepare changes the zoo's address before its programs start.
 	prepare func(t *testing.T, z *zoo)
-	// midway happens in the midst of the conversations.
+	// midway happens in the middle of the conversations.
 	midway func(t *testing.T, z *zoo)
-	// lockless: locks of a session hold nothing back, so that two workers may build one index at a time, of which
-	// Postgres ends one as a deadlock; the next sweep finds it built.
+	// lockless: session locks have no effect, so two workers may build the same index concurrently and Postgres ends
+	// one with a deadlock; the next sweep finds it built.
 	lockless bool
-	// turns are played of the conversation; 0 is all.
+	// turns is how many of the conversation's turns are played; 0 is all.
 	turns int
 	says  string
 }
@@ -110,7 +110,7 @@ func TestK11OddDatabases(t *testing.T) { //nolint:paralleltest // it wants the m
 	}
 }
 
-// alterDatabase gives the zoo's database a setting for connections to come.
+// alterDatabase sets a setting of the zoo's database for new connections.
 func (z *zoo) alterDatabase(setting string) {
 	z.t.Helper()
 
@@ -132,7 +132,7 @@ func readOnlyForAWhile(t *testing.T, z *zoo) {
 	readOnly("off")
 }
 
-// fewConnections lets the programs have fewer connections than they want.
+// fewConnections gives the programs fewer connections than they want.
 func fewConnections(t *testing.T, z *zoo) {
 	t.Helper()
 
@@ -142,7 +142,7 @@ func fewConnections(t *testing.T, z *zoo) {
 	z.url = strings.Replace(z.url, "alfred@", role+"@", 1)
 }
 
-// bouncing puts a pgbouncer before the server.
+// bouncing puts a pgbouncer in front of the server.
 func bouncing(mode string) func(*testing.T, *zoo) {
 	return func(t *testing.T, z *zoo) {
 		t.Helper()
@@ -159,7 +159,7 @@ func bouncing(mode string) func(*testing.T, *zoo) {
 		address, err := url.Parse(z.url)
 		require.NoError(t, err)
 		address.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-		if mode == "transaction" { // as docs/operations.md says
+		if mode == "transaction" { // as in docs/operations.md
 			z.alterDatabase("search_path = alfred, public")
 			query := address.Query()
 			query.Set("default_query_exec_mode", "cache_describe")
@@ -193,7 +193,7 @@ default_pool_size = 60
 	}
 }
 
-// restoredDump moves everything to another database by a dump.
+// restoredDump moves everything to another database with a dump.
 func restoredDump(t *testing.T, z *zoo) {
 	t.Helper()
 
@@ -209,7 +209,7 @@ func restoredDump(t *testing.T, z *zoo) {
 	z.revive()
 }
 
-// moveTo has the programs and the test use another address.
+// moveTo makes the programs and the test use another address.
 func (z *zoo) moveTo(address string) {
 	z.t.Helper()
 
@@ -219,13 +219,13 @@ func (z *zoo) moveTo(address string) {
 	z.url, z.pool = address, pool
 }
 
-// pairOfServers gives the zoo a server of its own with a synchronous standby.
+// pairOfServers gives the zoo its own server with a synchronous standby.
 func pairOfServers(t *testing.T, z *zoo) {
 	t.Helper()
 
 	dir, err := os.MkdirTemp(z.l.dir, "pair-") //nolint:usetesting // the server's user reads it
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755)) // the server's user has to get in
+	require.NoError(t, os.Chmod(dir, 0o755)) // the server's user needs access
 	primary, err := newServer(t.Context(), dir, z.l.server.url("postgres"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = primary.crash() })
@@ -249,7 +249,7 @@ func pairOfServers(t *testing.T, z *zoo) {
 	z.moveTo(fmt.Sprintf("postgres://alfred@127.0.0.1:%d,127.0.0.1:%d/chaos_pair?sslmode=disable&target_session_attrs=read-write&connect_timeout=2", primary.port, standby.port))
 }
 
-// promoted kills the primary and makes its standby one.
+// promoted kills the primary and promotes its standby.
 func promoted(t *testing.T, z *zoo) {
 	t.Helper()
 

@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hires is how many conversations cancel a hire each, by an operation whose function writes the owner's outbox.
+// hires is how many conversations each cancel a hire, by an operation whose function writes the owner's outbox.
 const hires = 24
 
-// killEvery is after how many decisions a worker is killed: after so many seconds, a slow machine would get nowhere.
+// killEvery is the number of decisions after which a worker is killed; with a time interval, a slow machine would make
+// no progress.
 const killEvery = 9
 
-// cancelling is a conversation that reads and then has an operation done.
+// cancelling is a conversation that reads and then runs an operation.
 const cancelling = `turns:
   - understand: {intent: read, delay: 30ms}
     think: {goal: g, decision: plan, steps: [{type: read, subdomain: hires, description: Read}]}
@@ -33,8 +34,8 @@ const cancelling = `turns:
     summarize: {response_summary: s}
 `
 
-// openHires makes a database of the tools for hire, declared through views and proven, with a customer for each
-// conversation. It returns the file of the declaration.
+// openHires creates a database of tools for hire, declared through views and probed, with a customer per conversation.
+// It returns the declaration's file.
 func openHires(t *testing.T, z *zoo) (file string, sessions []uuid.UUID) {
 	t.Helper()
 
@@ -82,8 +83,8 @@ func program(t *testing.T, z *zoo, args ...string) *exec.Cmd {
 	return command
 }
 
-// W06: while workers are killed around an operation whose function writes the owner's outbox, everything that it does is
-// done exactly once, and what stands in the outbox goes out at least once, with its key.
+// W06: while workers are killed around an operation whose function writes the owner's outbox, its effects happen
+// exactly once, and outbox entries are delivered at least once, with their key.
 func TestW06OutboxWhileWorkersAreKilled(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	z := newZoo(t, openLab(t), 1)
 	file, sessions := openHires(t, z)
@@ -126,7 +127,7 @@ func TestW06OutboxWhileWorkersAreKilled(t *testing.T) { //nolint:paralleltest //
 	report("limits", fmt.Sprintf("| %d operations that write an outbox, by two workers of which one is killed after every %d decisions (%d times) | %d entries, each delivered once to %d times, with its key | none failed |", hires, killEvery, killed, hires, most))
 }
 
-// deliver is a worker of the owner's that sends what stands in the outbox and then marks it; every third time it dies in between.
+// deliver is the owner's worker that sends outbox entries and then marks them; every third time it dies in between.
 func deliver(t *testing.T, pool *pgxpool.Pool, delivered map[string]int) {
 	t.Helper()
 

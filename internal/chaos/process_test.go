@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// process is one that a test has started and may kill.
+// process is a process that a test has started and may kill.
 type process struct {
 	cmd  *exec.Cmd
 	log  *os.File
@@ -35,7 +35,7 @@ func spawn(t *testing.T, env []string, program string, args ...string) *process 
 	require.NoError(t, p.cmd.Start())
 	go func() {
 		defer close(p.done)
-		_ = p.cmd.Wait() // that it was killed is no news
+		_ = p.cmd.Wait() // being killed is not an error
 	}()
 	t.Cleanup(func() {
 		p.kill()
@@ -45,13 +45,14 @@ func spawn(t *testing.T, env []string, program string, args ...string) *process 
 	return p
 }
 
-// complaint matches a line of a log that a failed test shows: warnings, errors, and what is no log line, such as a panic.
+// complaint matches the log lines that a failed test shows: warnings, errors, and anything that is not a log line, such
+// as a panic.
 var complaint = regexp.MustCompile(`level=(?:WARN|ERROR)|"level":"(?:WARN|ERROR)"`)
 
-// changing is what keeps two lines of the same meaning from being equal.
+// changing matches what makes two equivalent lines differ.
 var changing = regexp.MustCompile(`time=\S+ |"time":"[^"]*",?|[0-9a-f]{8}-[0-9a-f-]{27}|\d+`)
 
-// complaints are the distinct warnings and errors in all logs of the lab, with how often each came, the most frequent first.
+// complaints returns the distinct warnings and errors in all logs of the lab with their counts, most frequent first.
 func (l *lab) complaints() string {
 	const shown, width = 20, 240
 	counts := map[string]int{}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ward holds sessions at work on two workers, of which one meets with an accident.
+// ward keeps sessions busy on two workers, one of which has an accident.
 type ward struct {
 	t        *testing.T
 	l        *lab
@@ -56,7 +56,7 @@ func (w *ward) workerOf(known []string) string {
 	return id
 }
 
-// interrupted are the turns whose decision the worker is making, and the time by the database's clock.
+// interrupted returns the turns whose decision the worker is making, and the database's time.
 func (w *ward) interrupted(worker string) (turns []uuid.UUID, at time.Time) {
 	w.t.Helper()
 
@@ -69,7 +69,7 @@ func (w *ward) interrupted(worker string) (turns []uuid.UUID, at time.Time) {
 	return turns, at
 }
 
-// resumed waits until each turn is at work elsewhere, and returns how long each took.
+// resumed waits until each turn is being worked elsewhere, and returns how long each took.
 func (w *ward) resumed(worker string, turns []uuid.UUID, since time.Time) []time.Duration {
 	w.t.Helper()
 
@@ -79,7 +79,7 @@ func (w *ward) resumed(worker string, turns []uuid.UUID, since time.Time) []time
 		var at *time.Time
 		require.NoError(w.t, w.pool.QueryRow(w.t.Context(), `SELECT min(attempted_at) FROM river_job
 			WHERE args @> jsonb_build_object('turn_id', $1::uuid) AND queue = 'turns' AND attempted_at >= $2 AND NOT $3 = ANY (attempted_by)`, turn, since, worker).Scan(&at))
-		if at != nil { // nil: it committed before the blow fell
+		if at != nil { // nil: it committed before the accident
 			took = append(took, at.Sub(since))
 		}
 	}
@@ -93,7 +93,7 @@ func percentile(took []time.Duration, p int) time.Duration {
 	return took[min(len(took)-1, len(took)*p/100)]
 }
 
-// accident lets one of two workers meet with it, again and again, and returns how long turns stood still.
+// accident repeatedly makes it happen to one of two workers, and returns how long turns stood still.
 func (w *ward) accident(times int, blow func(*process)) []time.Duration {
 	w.t.Helper()
 
@@ -119,7 +119,7 @@ func (w *ward) accident(times int, blow func(*process)) []time.Duration {
 	return took
 }
 
-// busy talks until the worker is at work on some turns: which worker fetches how many is chance.
+// busy talks until the worker is working on some turns: which worker fetches how many is random.
 func (w *ward) busy(worker string) (turns []uuid.UUID, at time.Time) {
 	w.t.Helper()
 
@@ -139,7 +139,7 @@ func (w *ward) busy(worker string) (turns []uuid.UUID, at time.Time) {
 	return nil, at
 }
 
-// refused: nothing that was taken over from the worker was committed by it afterwards.
+// refused checks that nothing taken over from the worker was committed by it afterwards.
 func (w *ward) refused(worker string, since time.Time) {
 	w.t.Helper()
 
@@ -149,7 +149,7 @@ func (w *ward) refused(worker string, since time.Time) {
 	require.Zero(w.t, committed, "decisions committed by a worker whose jobs had been taken over")
 }
 
-// wake gives a process that goes on the time to try, and looks again.
+// wake gives a resumed process time to try, and checks again.
 func (w *ward) wake(worker string, since time.Time) {
 	w.t.Helper()
 
@@ -171,14 +171,14 @@ func (w *ward) requireFast(what string, took []time.Duration, limit time.Duratio
 	report("recovery", fmt.Sprintf("| %s | %d | %.2f s | %.2f s | %.2f s | %s |", what, len(took), p50.Seconds(), p95.Seconds(), worst.Seconds(), limit))
 }
 
-// A killed worker's lock is free at once; the others look twice a second.
+// A killed worker's lock is free at once; the others check twice a second.
 func TestRecoveryFromKill(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	w := openWard(t)
 	took := w.accident(max(1, 8*rounds()), func(p *process) { p.kill() })
 	w.requireFast("kill -9", took, time.Second)
 }
 
-// A stopped worker's lease tells after 3 s. When it wakes, everything it does is refused.
+// A stopped worker is noticed after 3 s by its lease. When it wakes, everything it does is refused.
 func TestRecoveryFromStop(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	w := openWard(t)
 	took := w.accident(max(1, 2*rounds()), func(p *process) { p.signal(syscall.SIGSTOP) })

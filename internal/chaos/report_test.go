@@ -27,7 +27,7 @@ type reports struct {
 
 var theReports = reports{lines: map[string][]string{}}
 
-// report adds a line to a table; the tests have checked what it says.
+// report adds a line to a table; the tests have verified its content.
 func report(table, line string) {
 	theReports.mu.Lock()
 	defer theReports.mu.Unlock()
@@ -38,16 +38,16 @@ var tables = []struct{ name, text string }{
 	{"failpoints", `## A death at every statement
 
 Two workers play a conversation of two turns, one of which reads and writes. One kills itself (SIGKILL) when it is about to send the n-th
-statement of the decisions' load, run and commit, or has just had the answer to a COMMIT; the other goes on. With CHAOS=4 or more this is
-done for every n, below for a part of them, another each day. Afterwards the database holds what an undisturbed run leaves, and no answer of a model was bought twice.
+statement of the decisions' load, run and commit, or has just had the answer to a COMMIT; the other continues. With CHAOS=4 or more this is
+done for every n, otherwise for a part of them, a different one each day. Afterwards the database equals that of an undisturbed run, and no model answer was bought twice.
 
 | fault | tried | differences | took |
 |---|---|---|---|`},
 	{"monkey", `## Everything at random
 
 Four workers, one of them with a pool of two connections, an API and a Postgres that writes to disk. Sessions of five turns (reads, writes, a draft,
-its saving with children, an update, a deletion) come through the API with an idempotency key each, and are sent again until they are taken. Afterwards
-every session holds what an undisturbed one holds, row by row, ids and times left out.
+its saving with children, an update, a deletion) come through the API with idempotency keys, and are resent until accepted. Afterwards
+every session equals an undisturbed one, row by row, except for ids and times.
 
 | played | turns, writes, replies |
 |---|---|`},
@@ -71,26 +71,26 @@ holds on a plain database.
 	{"recovery", `## How long a turn stands still
 
 24 sessions at work on two workers, each answer of the model taking 300 ms; one worker meets with an accident. Measured by the database's clock from the
-accident to the moment at which another worker has fetched the interrupted decision. A stopped process is woken later: nothing that it then does is committed.
+accident to the moment at which another worker has fetched the interrupted decision. A stopped process is resumed later: nothing that it then does is committed.
 
 | accident | interrupted turns | p50 | p95 | longest | limit of p95 |
 |---|---|---|---|---|---|`},
 	{"contention", `## Many clients, few sessions
 
-Four workers. While it lasts, a probe looks for a session with two running turns.
+Four workers. Meanwhile, a probe looks for a session with two running turns.
 
 | what | turns | refused | deadlocks | two running turns |
 |---|---|---|---|---|`},
 	{"soak", `## All of it at once, for long
 
-Written by ` + "`make soak`" + `: half an hour with a fixed seed, for a nightly job. To the accidents above come readers of every stream, a person at the page, another
+Written by ` + "`make soak`" + `: half an hour with a fixed seed, for a nightly job. In addition to the accidents above, there are readers of every stream, a person at the page, another
 program that writes rows and renames a column, a user who fills the queue, and conversations that are forgotten while they run.
 
 | length | conversations | accidents | beside them | outcome | a worker's memory at most |
 |---|---|---|---|---|---|`},
 }
 
-// write renews the tables of docs/chaos.md that have lines; the others stay as they were measured.
+// write updates the tables of docs/chaos.md that have lines; the others stay as measured.
 func (r *reports) write(path string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,7 +99,7 @@ func (r *reports) write(path string) error {
 		return err
 	}
 	var b strings.Builder
-	b.WriteString("# What Alfred survives\n\nMeasured by `make chaos` and `make soak`, which write this page. `go test ./internal/chaos` tries a part of it each time.\n")
+	b.WriteString("# What Alfred survives\n\nMeasured by `make chaos` and `make soak`, which write this page. `go test ./internal/chaos` runs a part of it.\n")
 	for _, table := range tables {
 		switch lines := slices.Compact(r.lines[table.name]); {
 		case len(lines) > 0:
@@ -112,7 +112,7 @@ func (r *reports) write(path string) error {
 	return os.WriteFile(filepath.Clean(path), []byte(b.String()), 0o644)
 }
 
-// section is the part of a page below the heading that a text begins with, "" if it has none.
+// section is the part of a page below the heading that starts with text, "" if there is none.
 func section(page, text string) string {
 	heading, _, _ := strings.Cut(text, "\n")
 	_, rest, found := strings.Cut(page, "\n"+heading+"\n")

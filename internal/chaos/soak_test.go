@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// soakFor is how long `make soak` asks for; 0 where it was not asked for.
+// soakFor is how long `make soak` asks for; 0 if it was not asked for.
 func soakFor(t *testing.T) time.Duration {
 	t.Helper()
 
@@ -29,8 +29,8 @@ func soakFor(t *testing.T) time.Duration {
 	return length
 }
 
-// Everything at once for long: all accidents, readers of the streams, a person at the page, another program that writes
-// and changes tables, a user who fills the queue, conversations that are forgotten while they run.
+// Everything at once for a long time: all accidents, stream readers, a person at the page, another program that writes
+// and alters tables, a user who fills the queue, conversations that are forgotten while they run.
 func TestSoak(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	length := soakFor(t)
 	l, seed := openLab(t), seedOf(t)
@@ -60,7 +60,7 @@ func TestSoak(t *testing.T) { //nolint:paralleltest // it wants the machine for 
 		time.Since(began).Round(time.Second), seed, len(all)*z.turns, len(all), events, z.tally(), n.tally(), z.boughtTwice(), memory))
 }
 
-// readers follow every session; the returned function waits for them and counts what they saw.
+// readers follow every session; the returned function waits for them and returns how many events they saw.
 func (z *zoo) readers(sessions []uuid.UUID) func() int {
 	z.t.Helper()
 
@@ -83,7 +83,7 @@ func (z *zoo) readers(sessions []uuid.UUID) func() int {
 	}
 }
 
-// neighbours live beside the conversations and must not disturb them. That the server is away is no news to them.
+// neighbours run beside the conversations and must not disturb them. They tolerate a server that is down.
 type neighbours struct {
 	*zoo
 
@@ -91,7 +91,7 @@ type neighbours struct {
 	did map[string]int
 }
 
-// live lets each neighbour do its thing again and again until the returned function is called.
+// live lets each neighbour repeat its action until the returned function is called.
 func (n *neighbours) live(length time.Duration) (stop func()) {
 	n.t.Helper()
 
@@ -145,19 +145,20 @@ func (n *neighbours) live(length time.Duration) (stop func()) {
 	return func() {
 		cancel()
 		wait.Wait()
-		// The server may have been away for the last one, and programs that start refuse a table that is not as declared.
+		// The server may have been down for the last one, and programs that start reject a table that differs from its
+		// declaration.
 		n.await("the column to be named as before", func() bool { return n.renameBack(n.t.Context()) == nil })
 	}
 }
 
-// renameBack gives the column that was renamed its name again, where it has another.
+// renameBack restores the name of the renamed column, if necessary.
 func (n *neighbours) renameBack(ctx context.Context) error {
 	_, err := n.pool.Exec(context.WithoutCancel(ctx), `DO $$ BEGIN ALTER TABLE kitchen.cooking_log RENAME COLUMN remarks TO notes; EXCEPTION WHEN undefined_column THEN NULL; END $$`)
 
 	return err
 }
 
-// create makes a row through the API, which is sent again until it is there.
+// create creates a row through the API, resending until it exists.
 func (n *neighbours) create(ctx context.Context, key, title string) error {
 	body, err := json.Marshal(map[string]string{"title": title})
 	if err != nil {
@@ -190,13 +191,13 @@ func (n *neighbours) count(what string, more int) {
 
 func (n *neighbours) tally() string { return tally(n.did) }
 
-// memory is what the largest worker holds, in MiB.
+// memory is the largest worker's memory, in MiB.
 func (z *zoo) memory() int {
 	most := 0
 	for _, worker := range z.workers {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", worker.cmd.Process.Pid))
 		if err != nil {
-			continue // it has gone, or this is no Linux
+			continue // it is gone, or this is not Linux
 		}
 		for line := range strings.Lines(string(status)) {
 			if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "VmHWM:" {
@@ -209,7 +210,7 @@ func (z *zoo) memory() int {
 	return most
 }
 
-// boughtTwice says how many answers were bought again, because their buyer died before they were stored.
+// boughtTwice reports how many answers were bought again because their buyer died before storing them.
 func (z *zoo) boughtTwice() string {
 	z.t.Helper()
 

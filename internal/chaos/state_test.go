@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// volatile are the columns that differ between two runs of the same conversation: ids, times, and what hangs on them.
+// volatile are the columns that differ between two runs of the same conversation: ids, times, and what depends on them.
 const volatile = `'{id,user_id,session_id,turn_id,source_turn_id,llm_call_id,river_job_id,entity_id,owner_id,answered_by_turn,created_at,updated_at,
 	started_at,finished_at,replied_at,summarized_at,inputs_applied_at,expires_at,ended_at,duration_ms,latency_ms,idempotency_key,row_version,
 	recipe_id,added_at,content_hash,embedding,constraint_id,decision_id}'::text[]`
@@ -50,12 +50,12 @@ func perSession(table, order string) string {
 	return `SELECT to_jsonb(x) - ` + volatile + ` FROM ` + table + ` AS x WHERE session_id = $1 ORDER BY ` + order
 }
 
-// perUser leaves out position, which counts over all users.
+// perUser omits position, which counts over all users.
 func perUser(table string) string {
 	return `SELECT to_jsonb(x) - ` + volatile + ` - 'position' AS row FROM kitchen.` + table + ` AS x WHERE user_id = $2 ORDER BY 1`
 }
 
-// state is what a session has left, one text per part, without what differs from run to run.
+// state is what a session has left, one text per part, without what varies between runs.
 func state(t *testing.T, pool *pgxpool.Pool, session uuid.UUID) map[string]string {
 	t.Helper()
 
@@ -76,7 +76,7 @@ func state(t *testing.T, pool *pgxpool.Pool, session uuid.UUID) map[string]strin
 	return left
 }
 
-// requireSame compares what a disturbed session left with what an undisturbed one did.
+// requireSame compares the results of a disturbed and an undisturbed session.
 func requireSame(t *testing.T, want, got map[string]string, about string) {
 	t.Helper()
 
@@ -89,7 +89,7 @@ func requireSame(t *testing.T, want, got map[string]string, about string) {
 	}
 }
 
-// requireClean looks for what no session may show, however it was disturbed.
+// requireClean checks for what no session may show, however it was disturbed.
 func requireClean(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 
@@ -99,7 +99,7 @@ func requireClean(t *testing.T, pool *pgxpool.Pool) {
 	require.Zero(t, n, "deadlocks")
 }
 
-// requireInOrder is requireClean where deadlocks are nobody's fault.
+// requireInOrder is requireClean without the check for deadlocks.
 func requireInOrder(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// secondAPI starts one more replica and returns its address.
+// secondAPI starts another replica and returns its address.
 func (z *zoo) secondAPI() (*process, string) {
 	z.t.Helper()
 
@@ -46,7 +46,7 @@ func (f *follower) follow(ctx context.Context, last int) error {
 			return err
 		}
 		pause := time.Millisecond
-		if id == resume { // the replica is away
+		if id == resume { // the replica is down
 			pause = 100 * time.Millisecond
 		}
 		resume = id
@@ -62,7 +62,7 @@ func (f *follower) follow(ctx context.Context, last int) error {
 	}
 }
 
-// read reads one stream and returns where to resume. That a replica is away is no error.
+// read reads one stream and returns where to resume. A replica that is down is not an error.
 func (f *follower) read(ctx context.Context, address, resume string) (string, error) {
 	ctx, drop := context.WithCancel(ctx)
 	defer drop()
@@ -76,7 +76,7 @@ func (f *follower) read(ctx context.Context, address, resume string) (string, er
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return resume, nil // it is away
+		return resume, nil // it is down
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode >= http.StatusBadRequest && resp.StatusCode < http.StatusInternalServerError {
@@ -89,7 +89,7 @@ func (f *follower) read(ctx context.Context, address, resume string) (string, er
 			at = value
 		case name == "event":
 			event = value
-		case name == "" && value == "" && event != "": // whole: what breaks off before is sent again
+		case name == "" && value == "" && event != "": // complete: anything cut off before is sent again
 			if id = at; !strings.HasPrefix(event, "reply.") {
 				f.seen = append(f.seen, id+" "+event)
 			}
@@ -158,7 +158,7 @@ func (z *zoo) eventsOf(session uuid.UUID) []string {
 	return all
 }
 
-// Many streams are open on one replica, most of them never read from: those of the sessions that talk get all they should.
+// Many streams are open on one replica, most of them never read: those of the active sessions receive everything.
 func TestManyStreamsOnOneReplica(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	z := openZoo(t, openLab(t), seedOf(t))
 	z.awaitAPI()
@@ -193,7 +193,7 @@ func TestManyStreamsOnOneReplica(t *testing.T) { //nolint:paralleltest // it wan
 
 const streamsPerKey = 50
 
-// silent makes sessions in which nobody talks, and keys for their users.
+// silent creates idle sessions, and keys for their users.
 func (z *zoo) silent(n int) (sessions []uuid.UUID, keys []string) {
 	z.t.Helper()
 

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// kitchenRows are all rows of a session's user but for what the database sets by itself.
+// kitchenRows are all rows of a session's user except for what the database sets by itself.
 const kitchenRows = `
 	SELECT coalesce(string_agg(x.row::text, E'\n' ORDER BY x.row::text), '') FROM sessions AS s, LATERAL (
 		SELECT to_jsonb(r) - 'updated_at' AS row FROM kitchen.recipes AS r WHERE user_id = s.user_id
@@ -34,7 +34,7 @@ var wishes = []string{
 	"Set the milk to 2 litres", "Move the butter to the freezer", "Remind me to call Ada", "Delete the butter", "Show my recipes",
 }
 
-// regret is a conversation whose person changes her mind.
+// regret is a conversation whose user keeps changing their mind.
 type regret struct {
 	pool          *pgxpool.Pool
 	session       uuid.UUID
@@ -42,7 +42,8 @@ type regret struct {
 	done, refused *atomic.Int64
 }
 
-// hold says random things and takes random turns back, then all that stands, the last first; the rows are those of the start.
+// hold says random things and undoes random turns, then everything that still stands, last first; the result is the
+// initial rows.
 func (c *regret) hold(ctx context.Context) error {
 	start, err := c.rows(ctx)
 	if err != nil {
@@ -58,7 +59,7 @@ func (c *regret) hold(ctx context.Context) error {
 			return err
 		}
 	}
-	// What an undo brought back stands before it: each is met once.
+	// What an undo restored comes before it: each is met once.
 	for turn, number, found := c.standing(ctx, math.MaxInt32, `number DESC`); found; turn, number, found = c.standing(ctx, number, `number DESC`) {
 		if err := c.undo(ctx, turn); err != nil {
 			return err
@@ -76,14 +77,14 @@ func (c *regret) rows(ctx context.Context) (rows string, err error) {
 	return rows, c.pool.QueryRow(ctx, kitchenRows, c.session).Scan(&rows)
 }
 
-// standing is a turn before another one that can be taken back.
+// standing is a turn before another one that can be undone.
 func (c *regret) standing(ctx context.Context, before int, order string) (turn uuid.UUID, number int, found bool) {
 	err := c.pool.QueryRow(ctx, `SELECT id, number FROM turns WHERE session_id = $1 AND number < $2 AND undo = 'possible' ORDER BY `+order+` LIMIT 1`, c.session, before).Scan(&turn, &number)
 
 	return turn, number, err == nil
 }
 
-// undo takes a turn back, and counts whether that was done.
+// undo undoes a turn, and counts whether that was done.
 func (c *regret) undo(ctx context.Context, turn uuid.UUID) error {
 	if err := c.play(ctx, `SELECT undo_turn($1)`, turn); err != nil {
 		return err
@@ -101,7 +102,7 @@ func (c *regret) undo(ctx context.Context, turn uuid.UUID) error {
 	return nil
 }
 
-// play enqueues a turn and waits until nothing of it is left to do.
+// play enqueues a turn and waits until all its work is done.
 func (c *regret) play(ctx context.Context, sql string, args ...any) error {
 	var id uuid.UUID
 	if err := c.pool.QueryRow(ctx, sql, args...).Scan(&id); err != nil {
@@ -129,8 +130,8 @@ func (c *regret) play(ctx context.Context, sql string, args ...any) error {
 	}
 }
 
-// Random conversations with random undos, while one of the workers is killed again and again: taken back from the last to the
-// first, every one leaves the rows as they were. A few, or as many as ALFRED_UNDO_CONVERSATIONS says.
+// Random conversations with random undos, while one of the workers is killed repeatedly: undone from last to first,
+// every one restores the initial rows. A few, or ALFRED_UNDO_CONVERSATIONS.
 func TestUndoUnderKill(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
 	conversations := 6
 	if n, err := strconv.Atoi(os.Getenv("ALFRED_UNDO_CONVERSATIONS")); err == nil {
@@ -177,7 +178,7 @@ func TestUndoUnderKill(t *testing.T) { //nolint:paralleltest // it wants the mac
 	t.Logf("%d conversations, %d undos, %d refused, %d times kill -9: the rows of all are those of the start", conversations, done.Load(), refused.Load(), kills)
 }
 
-// begin makes a person with a kitchen and a conversation.
+// begin creates a user with a kitchen and a conversation.
 func (c *regret) begin(ctx context.Context, seed int) error {
 	return pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
 		if err := tx.QueryRow(ctx, `SELECT start_session($1)`, fmt.Sprintf("regret %d", seed)).Scan(&c.session); err != nil {

@@ -8,7 +8,7 @@ import (
 	"alfred/internal/clean"
 )
 
-// W11: an address in angle brackets is no tag, and reaches a reply as it stands; what is beside it loses its power.
+// W11: an address in angle brackets is not a tag, and reaches a reply unchanged; the text beside it is neutralized.
 func TestW11Addresses(t *testing.T) {
 	t.Parallel()
 

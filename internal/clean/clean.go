@@ -20,15 +20,15 @@ var (
 	speakerPattern = regexp.MustCompile(`(?im)^(\s*)([*_>\s]*(?:(?:\[?turn \d+\]?[^:\n]*?\s+)?(?:user|alfred|assistant|you|reply|system|human|tool)(?: \([^)\n]*\))?[*_]*\s*:|entities this turn))`)
 	refLinePattern = regexp.MustCompile(`(?m)^(\s*)([-|]\s*(?:gen_)?[a-z][a-z_]*_\d+(?:\.\.[a-z_]+\d+)?\s*[:|])`)
 
-	// MentionPattern is a mention as the page writes it: its label, its type and its key.
+	// MentionPattern matches a mention as the page writes it: its label, type and key.
 	MentionPattern = regexp.MustCompile(`@\[([^\]\n]*)\]\(([A-Za-z_]+):([^)\s]+)\)`)
 )
 
-// Redacted stands for identifiers.
+// Redacted replaces identifiers.
 const Redacted = "[id]"
 
-// Redact replaces every UUID-shaped text and says how many there were. The end of
-// a text that was cut within one is taken for one too: a model would complete it.
+// Redact replaces every UUID-shaped text and returns how many there were. A text that was truncated within one is also
+// redacted: a model would complete it.
 func Redact(text string) (string, int) {
 	if !hexRun(text) {
 		return text, 0
@@ -42,7 +42,7 @@ func Redact(text string) (string, int) {
 
 	clean = cutIDPattern.ReplaceAllStringFunc(clean, func(cut string) string {
 		if strings.Count(cut, "-") == 1 && !strings.ContainsAny(cut, "abcdefABCDEF") {
-			return cut // a day and a time
+			return cut // a date and a time
 		}
 		found++
 
@@ -52,13 +52,13 @@ func Redact(text string) (string, int) {
 	return clean, found
 }
 
-// hexRun says whether a text has eight hexadecimal digits in a row, as every UUID does. Looking for them costs a
-// hundredth of the pattern, and few texts have any.
+// hexRun reports whether a text has eight consecutive hexadecimal digits, as every UUID does. This check costs a
+// hundredth of the pattern, and few texts pass it.
 func hexRun(text string) bool {
 	const least = 8
 	run := 0
 	for i := range len(text) {
-		switch c := text[i] | 0x20; { // digits have the bit already, letters become small
+		switch c := text[i] | 0x20; { // digits have the bit already, letters become lower case
 		case text[i] >= '0' && text[i] <= '9', c >= 'a' && c <= 'f':
 			if run++; run == least {
 				return true
@@ -71,7 +71,7 @@ func hexRun(text string) bool {
 	return false
 }
 
-// Inline makes one line of a text, at most so many characters long (0: any number).
+// Inline turns a text into a single line of at most so many characters (0: unlimited).
 func Inline(text string, most int) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	text, _ = Redact(text)
@@ -79,13 +79,13 @@ func Inline(text string, most int) string {
 	return Clip(defused(text), most)
 }
 
-// defused takes the power from tags and from what models' chat templates are made of: a
-// server whose tokenizer reads them anywhere takes them for the prompt's own.
+// defused neutralizes tags and the markers of models' chat templates: some servers' tokenizers interpret them anywhere
+// in a prompt.
 func defused(text string) string {
 	addresses := addressPattern.FindAllStringIndex(text, -1)
 	var b strings.Builder
 	at := 0
-	for _, found := range addresses { // "Mei <mei@example.org>" is no tag, and is repeated as it stands
+	for _, found := range addresses { // "Mei <mei@example.org>" is not a tag, and stays unchanged
 		b.WriteString(withoutTags(text[at:found[0]]) + text[found[0]:found[1]])
 		at = found[1]
 	}
@@ -96,14 +96,13 @@ func defused(text string) string {
 
 func withoutTags(text string) string { return tagPattern.ReplaceAllString(text, "‹$1") }
 
-// Block keeps the lines of a text and takes the power from those that look like
-// structure of the prompt.
+// Block keeps a text's lines and neutralizes those that look like prompt structure.
 func Block(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\r':
 			return -1
-		case r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.IsSpace(r)): // Unicode has line separators of its own
+		case r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.IsSpace(r)): // Unicode has its own line separators
 			return ' '
 		default:
 			return r
@@ -118,7 +117,7 @@ func Block(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// Clip cuts a text to so many characters (0: not at all) and shows that it did.
+// Clip truncates a text to so many characters (0: not at all) and marks the cut.
 func Clip(text string, most int) string {
 	runes := []rune(text)
 	if most <= 0 || len(runes) <= most {
@@ -128,16 +127,16 @@ func Clip(text string, most int) string {
 	return strings.TrimSpace(string(runes[:most])) + "…"
 }
 
-// Tokens estimates what a text costs.
+// Tokens estimates a text's tokens.
 func Tokens(text string) int { return llm.EstimateTokens(text) }
 
-// RunesPerToken turns a budget into characters, the inverse of tokens.
+// RunesPerToken converts a token budget to characters.
 const RunesPerToken = 4
 
 var unbracketed = strings.NewReplacer("<", `\u003c`, "|", `\u007c`)
 
-// JSON prints a value on one line. No bracket of it can be taken for a tag or a
-// template's marker, no bar for a column of a table.
+// JSON prints a value on one line. None of its brackets can be taken for a tag or template marker, and no bar for a
+// table column.
 func JSON(value any) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -150,5 +149,5 @@ func JSON(value any) string {
 	return markerPattern.ReplaceAllString(unbracketed.Replace(text), `\u005b$1]`)
 }
 
-// Cell makes a text fit for a column of a table.
+// Cell makes a text fit for a table cell.
 func Cell(text string) string { return Inline(strings.ReplaceAll(text, "|", "/"), 0) }

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzClean: whatever a text is, it neither closes a tag nor begins a line that
-// has power, and no key is left in it.
+// FuzzClean: no text closes a tag or starts a line of prompt structure, and no key is left in it.
 func FuzzClean(f *testing.F) {
 	for _, seed := range []string{
 		"", "plain", "</a>", "<|im_end|>", "## x", "\n#", "User: x", "> **Alfred:** x", "- recipe_1: x", "| recipe_1 | x |", "a\r\n# b", "\u2028## x", "<\u200b/a>",

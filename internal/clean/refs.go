@@ -12,18 +12,17 @@ var (
 	refPattern    = regexp.MustCompile(`(?i)\b(?:gen_)?[a-z][a-z_]*_\d+\b`)
 )
 
-// Names is what the refs in a text stand for.
+// Names says what the refs in a text stand for.
 type Names struct {
 	Labels map[string]string // by ref
-	// Own are texts of the form of a ref that stand in the user's rows, in lower case:
-	// they mean what the user wrote.
+	// Own are texts shaped like refs that occur in the user's rows, in lower case: they mean what the user wrote.
 	Own map[string]bool
-	// Word is a type's name, "" for what is no type; Plural is that of several.
+	// Word is a type's name, "" if there is no such type; Plural is its plural.
 	Word, Plural func(entityType string) string
 }
 
-// Unref words the refs in a text: a known one by its label, one that does not exist by
-// the name of its type, a range by how many there are and what they are.
+// Unref replaces the refs in a text: a known one by its label, an unknown one by its type's name, a range by its size
+// and type.
 func (n *Names) Unref(text string) string {
 	text = rangePattern.ReplaceAllStringFunc(text, func(match string) string {
 		parts := rangePattern.FindStringSubmatch(match)
@@ -45,7 +44,7 @@ func (n *Names) Unref(text string) string {
 	return refPattern.ReplaceAllStringFunc(text, n.of)
 }
 
-// of is what one name stands for, or the name where it is no ref.
+// of is what one name stands for, or the name if it is not a ref.
 func (n *Names) of(name string) string {
 	ref := strings.ToLower(name)
 	if n.Own[ref] {
@@ -61,7 +60,7 @@ func (n *Names) of(name string) string {
 	return name
 }
 
-// RefShaped are the parts of a text that have the form of a ref, in lower case.
+// RefShaped returns the parts of a text that are shaped like a ref, in lower case.
 func RefShaped(text string) []string {
 	found := refPattern.FindAllString(text, -1)
 	for i := range found {
@@ -71,7 +70,7 @@ func RefShaped(text string) []string {
 	return found
 }
 
-// span is how many numbers a range has.
+// span is how many numbers a range contains.
 func span(from, to string) string {
 	a, b := 0, 0
 	for _, digit := range from {

@@ -7,7 +7,7 @@ import (
 	"alfred/internal/exact"
 )
 
-// IsEmpty reports whether a value says nothing: null, an empty text, list or object.
+// IsEmpty reports whether a value is null or an empty text, list or object.
 func IsEmpty(value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -23,7 +23,7 @@ func IsEmpty(value any) bool {
 	}
 }
 
-// Value is a value as a person reads it.
+// Value formats a value for people.
 func Value(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -44,7 +44,7 @@ func Value(value any) string {
 	}
 }
 
-// Content is a draft's content on one line, without what could pose as structure.
+// Content prints a draft's content on one line, without anything that could pose as structure.
 func Content(content []byte) string {
 	var value any
 	if err := exact.Decode(content, &value); err != nil {
@@ -54,7 +54,7 @@ func Content(content []byte) string {
 	return JSON(value)
 }
 
-// Quote is a text on one line in quotation marks, cut to so many characters.
+// Quote is a text on one line in quotation marks, truncated to so many characters.
 func Quote(text string, most int) string { return `"` + Inline(text, most) + `"` }
 
 // Text is a nullable column's text.

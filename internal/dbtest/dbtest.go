@@ -19,14 +19,14 @@ import (
 const (
 	cleanupTimeout = 10 * time.Second
 
-	// poolConns is what one test's own pool may hold: packages in parallel share the server's connections.
+	// poolConns bounds one test's pool: packages tested in parallel share the server's connections.
 	poolConns = 6
 
-	// sharedConns bounds the tests of one package that run in transactions at the same moment.
+	// sharedConns bounds the tests of one package that run in transactions concurrently.
 	sharedConns = 15
 )
 
-// suite is what the tests of one binary share, made when the first of them asks.
+// suite is what the tests of one binary share, created on first use.
 type suite struct {
 	mu     sync.Mutex
 	pool   *pgxpool.Pool
@@ -35,8 +35,8 @@ type suite struct {
 
 var theSuite suite
 
-// Main is a package's TestMain: it runs the tests, ends what they shared, drops their databases, and fails if goroutines
-// are left.
+// Main is a package's TestMain: it runs the tests, closes what they shared, drops their databases, and fails if
+// goroutines are left.
 func Main(m *testing.M, ends ...func()) {
 	code := m.Run()
 	for _, end := range ends {
@@ -52,7 +52,7 @@ func Main(m *testing.M, ends ...func()) {
 	os.Exit(code)
 }
 
-// Pool returns a pool on a freshly migrated database of the test's own.
+// Pool returns a pool on a freshly migrated database for this test alone.
 func Pool(t testing.TB) *pgxpool.Pool {
 	t.Helper()
 
@@ -63,9 +63,10 @@ func Pool(t testing.TB) *pgxpool.Pool {
 	return pool
 }
 
-// Tx returns a transaction on a migrated database, rolled back when the test ends. now() stands still in it, and a
-// failed statement ends it: wrap an expected failure in tx.Begin. Its database is shared: a test that alters its tables, or
-// refers to one with a foreign key, takes [OwnTx]. Its lock would wait for tests that wait in turn for a place to run in.
+// Tx returns a transaction on a migrated database, rolled back when the test ends. now() is frozen in it, and a failed
+// statement aborts it: wrap an expected failure in tx.Begin. The database is shared: a test that alters its tables, or
+// references one with a foreign key, must use [OwnTx]; its lock would wait for tests that in turn wait for a
+// connection.
 func Tx(t testing.TB) pgx.Tx {
 	t.Helper()
 
@@ -75,7 +76,7 @@ func Tx(t testing.TB) pgx.Tx {
 	return begin(t, pool)
 }
 
-// OwnTx is [Tx] on a database of the test's own.
+// OwnTx is [Tx] on a database for this test alone.
 func OwnTx(t testing.TB) pgx.Tx {
 	t.Helper()
 
@@ -96,7 +97,7 @@ func begin(t testing.TB, pool *pgxpool.Pool) pgx.Tx {
 	return tx
 }
 
-// URL returns the address of a freshly migrated database of the test's own, for tests that start real processes.
+// URL returns the address of a freshly migrated database for this test alone, for tests that start real processes.
 func URL(t testing.TB) string {
 	t.Helper()
 
@@ -118,8 +119,8 @@ func URL(t testing.TB) string {
 	return url
 }
 
-// Whole marks a test that is long: it runs whole programs, plays many turns, or walks over everything there is. `make test`
-// leaves it out, `make test/full`, which continuous integration runs, does not.
+// Whole marks a long test: one that runs whole programs, plays many turns, or walks over everything. `make test` skips
+// it; `make test/full`, which continuous integration runs, does not.
 func Whole(t testing.TB) {
 	t.Helper()
 
@@ -128,8 +129,8 @@ func Whole(t testing.TB) {
 	}
 }
 
-// ExampleURL returns the address of a freshly migrated database for a runnable example, which has no testing.TB, and
-// what drops it. It panics where there is no server.
+// ExampleURL returns the address of a freshly migrated database for a runnable example, which has no testing.TB, and a
+// function that drops it. It panics without a server.
 func ExampleURL() (url string, drop func()) {
 	ctx := context.Background()
 	server, err := theSuite.get()
@@ -141,10 +142,10 @@ func ExampleURL() (url string, drop func()) {
 		panic(err)
 	}
 
-	return url, func() { _ = server.Drop(ctx, name) } // what stays, the next run sweeps
+	return url, func() { _ = server.Drop(ctx, name) } // the next run sweeps up what remains
 }
 
-// EmptyURL returns the address of a database without any migration, for tests of migrating itself.
+// EmptyURL returns the address of a database without migrations, for tests of the migrator itself.
 func EmptyURL(t testing.TB) string {
 	t.Helper()
 
@@ -161,7 +162,7 @@ func EmptyURL(t testing.TB) string {
 	return url
 }
 
-// close drops what is left of this run. Nobody could act on an error any more; what it leaves, the next run sweeps.
+// close drops what is left of this run. Nobody could act on an error; the next run sweeps up what remains.
 func (s *suite) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,7 +178,7 @@ func (s *suite) close() {
 	}
 }
 
-// get connects once. After a failure the next test tries again and fails with the same words.
+// get connects once. After a failure, the next test tries again and fails with the same message.
 func (s *suite) get() (*server, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +186,7 @@ func (s *suite) get() (*server, error) {
 	return s.connected()
 }
 
-// connected needs the lock.
+// connected requires the lock.
 func (s *suite) connected() (*server, error) {
 	if s.server != nil {
 		return s.server, nil
@@ -200,7 +201,7 @@ func (s *suite) connected() (*server, error) {
 	return s.server, err
 }
 
-// sharedPool is on the database in which the tests of Tx run.
+// sharedPool is on the database in which the tests using Tx run.
 func (s *suite) sharedPool() (*pgxpool.Pool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +222,7 @@ func (s *suite) sharedPool() (*pgxpool.Pool, error) {
 	return s.pool, err
 }
 
-// Server returns the address of the server's own database, for tests of what makes databases by itself.
+// Server returns the address of the server's own database, for tests of code that creates databases.
 func Server(t testing.TB) string {
 	t.Helper()
 

@@ -13,7 +13,8 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// K13: a server whose package was upgraded under it can load no library any more. The script notices and starts it again.
+// K13: a server whose package was upgraded while running can no longer load libraries. The script notices and restarts
+// it.
 func TestK13AnUpgradedServerIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -43,7 +44,7 @@ func TestK13AnUpgradedServerIsStartedAgain(t *testing.T) {
 	require.Contains(t, out, "private cluster runs")
 }
 
-// openDir is a folder that the server's user can read too.
+// openDir is a folder that the server's user can also read.
 func openDir(t *testing.T) string {
 	t.Helper()
 
@@ -55,7 +56,7 @@ func openDir(t *testing.T) string {
 	return dir
 }
 
-// standIn fills a folder with the server's programs, of which postgres tells the version that stands in a file.
+// standIn fills a folder with stand-ins for the server's programs; postgres reports the version in a file.
 func standIn(t *testing.T, config, bin string) string {
 	t.Helper()
 

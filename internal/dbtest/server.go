@@ -34,7 +34,7 @@ type server struct {
 	template string
 }
 
-// serverURL is TEST_DATABASE_URL, or what the script says that finds or starts a server.
+// serverURL is TEST_DATABASE_URL, or the output of the script that finds or starts a server.
 func serverURL(ctx context.Context) (string, error) {
 	if address := os.Getenv("TEST_DATABASE_URL"); address != "" {
 		return address, nil
@@ -98,8 +98,8 @@ func (s *server) clone(ctx context.Context) (name, address string, err error) {
 	return s.Create(ctx, s.template)
 }
 
-// ensureTemplate builds the template of the current migrations unless it is there. Being marked as a template comes
-// last, so that one half built by a killed process is built anew.
+// ensureTemplate builds the template of the current migrations unless it exists. It is marked as a template last, so
+// that one left half-built by a killed process is built again.
 func (s *server) ensureTemplate(ctx context.Context, conn *pgxpool.Conn) error {
 	fingerprint, err := s.fingerprint()
 	if err != nil {
@@ -151,11 +151,11 @@ func (s *server) buildTemplate(ctx context.Context, conn *pgxpool.Conn) error {
 	if _, err := migrator.Up(ctx); err != nil {
 		return err
 	}
-	// Every connection of every test reads the catalog anew: without the migrations' dead rows it takes half as long.
+	// Every connection of every test reads the catalog: without the migrations' dead rows, that takes half as long.
 	if _, err := pool.Exec(ctx, `VACUUM (FULL, ANALYZE)`); err != nil {
 		return fmt.Errorf("vacuum the template: %w", err)
 	}
-	pool.Close() // CREATE DATABASE refuses a template to which anybody is connected
+	pool.Close() // CREATE DATABASE refuses a template with open connections
 	comment := `COMMENT ON DATABASE ` + scratch.Quote(s.template) + ` IS '` + time.Now().UTC().Format(time.RFC3339) + `'`
 	if _, err := conn.Exec(ctx, comment+`; ALTER DATABASE `+scratch.Quote(s.template)+` IS_TEMPLATE true ALLOW_CONNECTIONS false`); err != nil {
 		return fmt.Errorf("mark the template: %w", err)
@@ -164,7 +164,7 @@ func (s *server) buildTemplate(ctx context.Context, conn *pgxpool.Conn) error {
 	return nil
 }
 
-// fingerprint names the template; the migrator needs no connection to tell it.
+// fingerprint names the template; the migrator computes it without a connection.
 func (s *server) fingerprint() (string, error) {
 	migrator, err := pg.NewMigrator(s.Admin, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -179,10 +179,10 @@ const oldTemplates = `
 	WHERE starts_with(datname, $1) AND datname <> $2
 	  AND coalesce(shobj_description(oid, 'pg_database')::timestamptz < now() - interval '1 day', false)`
 
-// sweepTemplates drops templates of other migrations after a day. One run does it.
+// sweepTemplates drops templates of other migrations after a day. Only one run does it.
 func (s *server) sweepTemplates(ctx context.Context) error {
 	return pg.Alone(ctx, s.Admin, templateLock, func(conn *pgxpool.Conn) error {
-		// A failed query shows when its rows are collected.
+		// A failed query surfaces when its rows are collected.
 		rows, _ := conn.Query(ctx, oldTemplates, templatePrefix, s.template)
 		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {

@@ -13,11 +13,11 @@ import (
 	"alfred/llm/script"
 )
 
-// reader plans one step, which reads a table and says so, or that it could not.
+// reader plans one step that reads a table, and reports the result or that it could not.
 type reader struct {
 	llm.Model
 
-	table string // that the next turn reads
+	table string // read by the next turn
 }
 
 func (m *reader) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
@@ -32,7 +32,7 @@ func (m *reader) Generate(ctx context.Context, req *llm.Request) (*llm.Response,
 	return &llm.Response{ToolCalls: calls, Model: "reader", Provider: "test"}, nil
 }
 
-// subdomainOf is where a plan's step may read the table.
+// subdomainOf is a subdomain in which a plan's step may read the table.
 func subdomainOf(t *testing.T, kit *domain.Domain, table string) string {
 	t.Helper()
 	for _, s := range kit.Subdomains {
@@ -45,8 +45,8 @@ func subdomainOf(t *testing.T, kit *domain.Domain, table string) string {
 	return ""
 }
 
-// K01: whole turns while each table of the kitchen is renamed, revoked and has a column renamed, and back: a turn that reads
-// it says which, and a turn that reads another is as ever, whatever is asked of the altered one for its prompt.
+// K01: whole turns while each table of the kitchen is renamed, revoked or has a column renamed, and back: a turn that
+// reads it names it, and a turn that reads another is unaffected, whatever its prompt queries from the altered one.
 func TestK01WholeTurnsWhileTablesChange(t *testing.T) {
 	t.Parallel()
 
@@ -112,7 +112,7 @@ func alteredTables(kit *domain.Domain) []string {
 	return tables
 }
 
-// unrelated is a table of which no row names one of the given table.
+// unrelated is a table whose rows reference none of the given table.
 func unrelated(table string) string {
 	if table == "preferences" {
 		return "cooking_log"

@@ -10,8 +10,7 @@ import (
 	"alfred/llm/offline"
 )
 
-// K01: a column that is renamed while the worker runs costs the turns that need it their answer, and nobody else's; the
-// worker notices and says which.
+// K01: renaming a column while the worker runs affects only turns that need it; the worker notices and names it.
 func TestK01ColumnRenamedUnderARunningWorker(t *testing.T) {
 	t.Parallel()
 

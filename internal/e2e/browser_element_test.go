@@ -18,7 +18,7 @@ import (
 	"alfred/llm/offline"
 )
 
-// inChat is an element within <alfred-chat>.
+// inChat addresses an element within <alfred-chat>.
 func inChat(selector string) string {
 	return fmt.Sprintf(`document.querySelector("alfred-chat").shadowRoot.querySelector(%q)`, selector)
 }
@@ -43,7 +43,7 @@ func (b *tab) told(turns int) string {
 	return b.eval(allInChat(".reply") + `.at(-1).textContent`)
 }
 
-// freeAddress is one that nobody listens on.
+// freeAddress is an address that nobody listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	var config net.ListenConfig
@@ -54,7 +54,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// openShop runs examples/web beside a house that knows it.
+// openShop runs examples/web beside a house that accepts its tokens.
 func openShop(t *testing.T, f fixtures) (*house, string) {
 	t.Helper()
 	dbtest.Whole(t)
@@ -88,8 +88,8 @@ func (b *tab) logIn(host, name string) {
 	b.until(inChat("textarea") + ` !== null`)
 }
 
-// A shop's own page, with its own login, has Alfred in it: the shop's token is taken, rows are cards, drafts are saved, what was written
-// is taken back, all of it by keyboard; what was said is there again after a reload, and another person sees none of it.
+// A shop's own page, with its own login, embeds Alfred: the shop's token is accepted, rows are cards, drafts are saved,
+// writes are undone, all by keyboard; the conversation is still there after a reload, and another user sees none of it.
 func TestElementInAShopsPage(t *testing.T) {
 	t.Parallel()
 
@@ -135,7 +135,7 @@ func TestElementInAShopsPage(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// Questions' options are buttons; a connection that breaks is taken up again; a message that cannot be sent waits and arrives once.
+// Questions' options are buttons; a broken connection is resumed; a message that cannot be sent waits and arrives once.
 func TestElementAsksAndResumes(t *testing.T) {
 	t.Parallel()
 
@@ -192,7 +192,7 @@ turns:
 	h.requireRows(t, "4", `SELECT count(*) FROM turns`)
 	b.requireNoTrouble()
 
-	// A token that is refused: the page hears of it and sets another one, and what was refused is asked again.
+	// A rejected token: the page is notified and sets another one, and the rejected request is repeated.
 	b.eval(fmt.Sprintf(`(() => {
 		const chat = document.createElement("alfred-chat");
 		chat.setAttribute("token", "alf_old");
@@ -203,7 +203,8 @@ turns:
 	b.until(allInChat(".turn") + `.length === 4`)
 }
 
-// The script is there under its own name, always the newest, and under its hash, for ever; pages of other sites may load both, and no other file.
+// The script is available under its own name, always the newest, and under its hash, forever; other sites' pages may
+// load both, and no other file.
 func TestElementsScript(t *testing.T) {
 	t.Parallel()
 

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Y08: editing a message and trying again are forks: what was said stays, one moves between the two, and what was written since is taken
-// back first, unless the person keeps it. Undoing can be undone, and says so.
+// Y08: editing a message and trying again are forks: what was said stays, the user can switch between versions, and
+// later writes are undone first unless the user keeps them. An undo can be undone, and says so.
 func TestY08EditingForks(t *testing.T) {
 	t.Parallel()
 
@@ -26,7 +26,7 @@ func TestY08EditingForks(t *testing.T) {
 	h.requireRows(t, "1", saved)
 	first := b.eval(`location.hash`)
 
-	// Said otherwise: the rows saved since are taken back first.
+	// Edited: the rows saved since are undone first.
 	b.click(`[aria-label="Edit the message of turn 2"]`)
 	b.until(`document.querySelector("#message").value === "Draft a Thai basil chicken" && !document.querySelector("#editing").hidden`)
 	b.look("editing")
@@ -46,7 +46,7 @@ func TestY08EditingForks(t *testing.T) {
 	require.Equal(t, "false", b.eval(`document.querySelector(".turn:first-child .ways") !== null`))
 	b.look("branch")
 
-	// Back to what it was, where undoing is a turn that may be undone in turn.
+	// Back to the original, where the undo is a turn that can itself be undone.
 	b.click(".ways a")
 	b.lastReply(4)
 	require.Equal(t, first, b.eval(`location.hash`))
@@ -56,7 +56,7 @@ func TestY08EditingForks(t *testing.T) {
 	b.lastReply(5)
 	h.requireRows(t, "1", saved)
 
-	// Tried again, keeping the rows: a third way.
+	// Tried again, keeping the rows: a third version.
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector('[aria-label="Try turn 1 again"]').click()`))
 	b.until(`location.hash !== ` + "`" + first + "`" + ` || document.querySelector("dialog[open]") !== null`)
 	b.eval(`[...document.querySelectorAll("dialog[open] button")].find((e) => e.textContent === "Keep the rows")?.click()`)

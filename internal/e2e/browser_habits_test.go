@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Y04, Y05: a conversation is called by what was said, never by a token, then by what a turn was for, and then by what the
-// person calls it.
+// Y04, Y05: a conversation is titled by what was said, never by a token, then by a turn's goal, and then by what the
+// user enters.
 func TestY04TitlesSayWhatItWasAbout(t *testing.T) {
 	t.Parallel()
 
@@ -41,8 +41,8 @@ turns:
 	require.Equal(t, "Dinners", title())
 }
 
-// Y07: replies are CommonMark with tables, sanitised; a row that is named opens, and so does the rest of a long list.
-// Y08: what can be done with a message and a conversation. Y10: right to left, and forms that do not get lost.
+// Y07: replies are CommonMark with tables, sanitized; a named row opens, and so does the rest of a long list. Y08:
+// actions on messages and conversations. Y10: right-to-left text, and forms that keep their content.
 func TestY07Y08Y10Replies(t *testing.T) {
 	t.Parallel()
 
@@ -89,7 +89,7 @@ turns:
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.shows("dialog[open]:last-of-type", "Discard your changes?")
 	b.look("discard")
-	b.click("dialog[open]:last-of-type .buttons button") // go on editing
+	b.click("dialog[open]:last-of-type .buttons button") // continue editing
 	b.until(`document.querySelectorAll("dialog[open]").length === 1 && document.querySelector('dialog[open] [name="name"]').value === "Butter Tofu"`)
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.click("dialog[open]:last-of-type .danger")
@@ -122,7 +122,7 @@ turns:
 	b.requireNoTrouble()
 }
 
-// Y09: the field searches titles, what was said and what is stored, with hits marked.
+// Y09: the search field finds titles, messages and stored rows, with hits highlighted.
 func TestY09SearchFindsEverything(t *testing.T) {
 	t.Parallel()
 
@@ -139,7 +139,8 @@ func TestY09SearchFindsEverything(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// Y12: a turn's time, each tool's arguments and rows, what differs between two prompts, and what a turn changed in view.
+// Y12: a turn's timing, each tool's arguments and rows, the difference between two prompts, and what a turn changed in
+// view.
 func TestY12Inspector(t *testing.T) {
 	t.Parallel()
 
@@ -168,7 +169,7 @@ func TestY12Inspector(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// Y08: what a turn did to rows is told below its reply from the rows, taken back with a button, and thought of with a thumb.
+// Y08: what a turn did to rows is shown below its reply from the rows, undone with a button, and rated with a thumb.
 func TestY08UndoAndFeedback(t *testing.T) {
 	t.Parallel()
 

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Y01: each tab has a conversation of its own, and all of them are answered at once.
+// Y01: each tab has its own conversation, and all of them are answered concurrently.
 func TestY01TwentyTabs(t *testing.T) {
 	t.Parallel()
 
@@ -36,7 +36,7 @@ func TestY01TwentyTabs(t *testing.T) {
 		require.Contains(t, b.lastReply(1), "Butter Chicken")
 		b.requireNoTrouble()
 	}
-	// Who leaves and comes back quickly goes on.
+	// Leaving and returning quickly continues.
 	place := first.eval(`location.href`)
 	first.do(chromedp.Navigate("about:blank"), chromedp.Navigate(place))
 	first.lastReply(1)
@@ -46,7 +46,7 @@ func TestY01TwentyTabs(t *testing.T) {
 	h.requireRows(t, strconv.Itoa(tabs), `SELECT count(*) FROM sessions`)
 }
 
-// Y02: a conversation shows its end, however it grows, until the reader scrolls up.
+// Y02: a growing conversation stays scrolled to its end until the reader scrolls up.
 func TestY02EndStaysInView(t *testing.T) {
 	t.Parallel()
 
@@ -70,7 +70,7 @@ func TestY02EndStaysInView(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// Y03: a message that nobody works on says so, and is answered when somebody does.
+// Y03: a message without a worker says so, and is answered once there is one.
 func TestY03NoWorkerIsSaid(t *testing.T) {
 	t.Parallel()
 
@@ -88,7 +88,7 @@ func TestY03NoWorkerIsSaid(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// Y13: a first use is a handful of requests, and what is loaded again is the document alone. The delay is that of each answer.
+// Y13: a first visit takes a handful of requests, and a reload only the document. The delay applies to each response.
 func TestY13FirstUse(t *testing.T) {
 	t.Parallel()
 

@@ -17,7 +17,7 @@ func offlineHouse(t *testing.T) *house {
 	return openHouse(t, fixtures{model: offline.New})
 }
 
-// The README's conversation, and what stands beside it.
+// The README's conversation, and what the page shows beside it.
 func TestPage(t *testing.T) {
 	t.Parallel()
 
@@ -59,12 +59,12 @@ func TestPage(t *testing.T) {
 	b.tabsAround(t, "message", "find-session", "toggle-inspector", "tab-memory", "close-inspector", "panel")
 	b.onPhone(t)
 
-	// What is saved equals what was shown: a card saves its draft as it stands, without a model.
+	// What is saved equals what was shown: a card saves its draft unchanged, without a model.
 	b.click("#drafts .card .primary")
 	b.counts("#drafts .card", 0)
 	h.requireRows(t, "1", `SELECT count(*) FROM kitchen.recipes WHERE name = 'Thai Basil Chicken'`)
 
-	// Rows are named with @ from the keyboard.
+	// Rows are mentioned with @ from the keyboard.
 	b.keys("How do I make @pad")
 	b.until(`document.querySelectorAll("#mentions li").length > 0 && !document.querySelector("#mentions").hidden`)
 	b.look("mentions")
@@ -74,7 +74,7 @@ func TestPage(t *testing.T) {
 	require.Equal(t, "How do I make @Pad See Ew ?", b.text(".turn:last-child .said"))
 	h.requireRows(t, "1", `SELECT count(*) FROM entity_events WHERE ref = 'recipe_2' AND action = 'mentioned:user'`)
 
-	// All of it is there again after a reload, without asking for the key, and in the dark.
+	// Everything is still there after a reload, without asking for the key, also in dark mode.
 	turns := `[...document.querySelectorAll(".said, .reply")].map((e) => e.innerText).join("|")`
 	before := b.eval(turns)
 	b.prefers("dark")
@@ -86,8 +86,8 @@ func TestPage(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// tabsAround goes through the page with the Tab key until it is where it began: it
-// passes the named controls, and is caught by none.
+// tabsAround moves through the page with the Tab key until it returns to the start: it passes the named controls and is
+// trapped by none.
 func (b *tab) tabsAround(t *testing.T, ids ...string) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -104,7 +104,7 @@ func (b *tab) tabsAround(t *testing.T, ids ...string) {
 	}
 }
 
-// onPhone looks at the same page on a small screen.
+// onPhone checks the same page on a small screen.
 func (b *tab) onPhone(t *testing.T) {
 	t.Helper()
 	b.do(chromedp.EmulateViewport(390, 780))
@@ -136,7 +136,7 @@ func (h *house) requireRows(t *testing.T, want, sql string) {
 
 const hostile = `<img src=x onerror=alert(1)><script>alert(2)</script> @[<b onclick=alert(3)>](recipe:x) </li></ol>`
 
-// What people, rows and models write is shown as they wrote it.
+// What people, rows and models write is shown as text.
 func TestPageShowsTextAsText(t *testing.T) {
 	t.Parallel()
 
@@ -157,7 +157,7 @@ turns:
 	_, err = h.pool.Exec(t.Context(), `UPDATE kitchen.recipes SET name = $2, description = $2 WHERE user_id = $1`, p.user, hostile)
 	require.NoError(t, err)
 
-	// A key that is not valid is asked for again.
+	// An invalid key is asked for again.
 	b.do(chromedp.Navigate(h.url), chromedp.SendKeys(chromedp.CSS("#key"), "alf_wrong"+kb.Enter))
 	b.until(`!document.querySelector("#key-wrong").hidden && document.querySelector("#key-dialog").open`)
 	b.do(chromedp.SendKeys(chromedp.CSS("#key"), p.key+kb.Enter))
@@ -165,7 +165,7 @@ turns:
 
 	b.say(hostile)
 	b.lastReply(1)
-	b.until(`document.querySelector(".reply strong") !== null`) // what renders Markdown comes with the first reply
+	b.until(`document.querySelector(".reply strong") !== null`) // the Markdown renderer is loaded with the first reply
 	require.Equal(t, "<img src=x onerror=alert(4)> bold a </div>", b.text(".reply p"))
 	require.Equal(t, strings.ReplaceAll(hostile, "@[<b onclick=alert(3)>](recipe:x)", "@<b onclick=alert(3)>"), b.text(".said"))
 	b.click("#toggle-inspector")
@@ -184,8 +184,7 @@ turns:
 	b.requireNoTrouble()
 }
 
-// A question's options are buttons, also after a reload; an answer, by button or
-// in words, takes them away.
+// A question's options are buttons, also after a reload; an answer, by button or in words, removes them.
 func TestPageQuestions(t *testing.T) {
 	t.Parallel()
 
@@ -231,7 +230,7 @@ turns:
 	require.Equal(t, "Pad See Ew", b.text(".turn:last-child .said"))
 	require.Empty(t, b.answers())
 
-	// A question without known answers is answered in words, and leads to where to write them.
+	// A question without known answers is answered in words, and focuses the input.
 	b.say("Help me plan dinners")
 	b.lastReply(4)
 	b.until(`document.querySelectorAll("` + answers + `").length === 1`)
@@ -252,7 +251,7 @@ turns:
 	require.Equal(t, "No", b.text(".turn:last-child .said"))
 	h.requireRows(t, "12", `SELECT count(*) FROM kitchen.inventory WHERE user_id = '`+p.user.String()+`'`)
 
-	// A failed turn says so and may be sent again.
+	// A failed turn says so and can be sent again.
 	b.say("Break")
 	require.NotEmpty(t, b.lastReply(8))
 	require.Equal(t, "Send again", b.answers())

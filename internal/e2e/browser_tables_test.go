@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Y11: a table is sorted, filtered, changed in place, many rows at once, and by files.
+// Y11: a table is sorted, filtered, changed in place, in bulk, and by files.
 func TestY11Tables(t *testing.T) {
 	t.Parallel()
 
@@ -89,7 +89,7 @@ func TestY11Tables(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// upload chooses a file as a person does in the browser's own dialog.
+// upload chooses a file as a user does in the browser's own dialog.
 func (b *tab) upload(selector, file string) {
 	b.t.Helper()
 	b.do(chromedp.SetUploadFiles(chromedp.CSS(selector), []string{file}))

@@ -25,11 +25,11 @@ const (
 	// browserDeadline bounds what one test does in the browser.
 	browserDeadline = 5 * time.Minute
 
-	// pageDeadline bounds one condition on the page.
+	// pageDeadline bounds waiting for one condition on the page.
 	pageDeadline = time.Minute
 )
 
-// tab is the page in a browser, with what went wrong in it.
+// tab is the page in a browser, with the errors that occurred in it.
 type tab struct {
 	t       *testing.T
 	ctx     context.Context
@@ -39,8 +39,8 @@ type tab struct {
 	troubles []string
 }
 
-// theBrowser is started once for all tests of this process: each start costs a
-// second of both cores. Tests share nothing in it, see browse.
+// theBrowser is started once for all tests of this process: each start costs a second of both cores. Tests share
+// nothing in it, see browse.
 var theBrowser browser
 
 type browser struct {
@@ -63,7 +63,7 @@ func (o *browser) start(path string) (context.Context, error) {
 	return o.ctx, o.problem
 }
 
-// close waits for the browser, which else writes to its directory while that is removed.
+// close waits for the browser, which otherwise writes to its directory while that is being removed.
 func (o *browser) close() {
 	if o.stop != nil {
 		_ = chromedp.Cancel(o.ctx)
@@ -71,9 +71,8 @@ func (o *browser) close() {
 	}
 }
 
-// browse opens a tab that shares nothing with those of other tests, or skips the
-// test where there is no browser. With CI set a missing browser is a failure:
-// there it would go unnoticed.
+// browse opens a tab that shares nothing with other tests' tabs, or skips the test if there is no browser. With CI set,
+// a missing browser is a failure: it would otherwise go unnoticed.
 func browse(t *testing.T) *tab {
 	t.Helper()
 	dbtest.Whole(t)
@@ -98,7 +97,7 @@ func browse(t *testing.T) *tab {
 	return (&tab{t: t, ctx: ctx, reading: &reading}).opened()
 }
 
-// another opens a second tab, which shares all but the key with the first.
+// another opens a second tab, which shares everything but the key with the first.
 func (b *tab) another() *tab {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
@@ -116,13 +115,13 @@ func (b *tab) opened() *tab {
 			if err != nil {
 				return
 			}
-			// What the network refuses, the page handles: a 401 asks for a key.
+			// The page handles network refusals: a 401 asks for a key.
 			if (m.Type == "error" || m.IsException()) && m.Source != "network" {
 				b.trouble(m.String())
 			}
 		}
 	})
-	// Tabs side by side believe all to be in front: else a hidden one would wait, as pages do.
+	// All tabs consider themselves in front: otherwise a hidden one would wait, as pages do.
 	_, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	require.NoError(b.t, err)
 	b.do(chromedp.EmulateViewport(1280, 800))
@@ -170,10 +169,10 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// until waits for a condition in the page's own language. What is not there yet is not an error.
+// until waits for a JavaScript condition. An error means not yet.
 func (b *tab) until(condition string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, pageDeadline+time.Second) // a page that goes takes its own timeout along
+	ctx, cancel := context.WithTimeout(b.ctx, pageDeadline+time.Second) // a page that navigates away takes its own timeout along
 	defer cancel()
 	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("(() => { try { return "+condition+" } catch { return false } })()",
 		chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(pageDeadline)))
@@ -183,7 +182,7 @@ func (b *tab) until(condition string) {
 	}
 }
 
-// eval returns what an expression says in the page.
+// eval returns the value of a JavaScript expression.
 func (b *tab) eval(expression string) string {
 	b.t.Helper()
 	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("String("+expression+")"))
@@ -208,8 +207,7 @@ func (b *tab) say(text string) {
 	b.enterKey()
 }
 
-// enterKey presses Enter as a keyboard does: in one event, so that what the page
-// prevents does not happen.
+// enterKey presses Enter like a keyboard: in one event, so that the page can prevent its default.
 func (b *tab) enterKey() {
 	b.t.Helper()
 	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeKeyDown, input.DispatchKeyEventTypeKeyUp} {
@@ -218,7 +216,7 @@ func (b *tab) enterKey() {
 	}
 }
 
-// lastReply waits until so many turns stand there and the last one is answered.
+// lastReply waits until there are so many turns and the last one is answered.
 func (b *tab) lastReply(turns int) string {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`document.querySelectorAll(".turn").length === %d && !document.querySelector(".turn:last-child[aria-busy]")
@@ -227,14 +225,14 @@ func (b *tab) lastReply(turns int) string {
 	return b.text(".turn:last-child .reply")
 }
 
-// text is what an element says.
+// text is an element's text.
 func (b *tab) text(selector string) string {
 	b.t.Helper()
 
 	return b.eval(fmt.Sprintf(`document.querySelector(%q).textContent`, selector))
 }
 
-// answers are the buttons that a question may be answered with.
+// answers are the buttons for answering a question.
 const answers = "#turns .options button"
 
 func (b *tab) answers() string {
@@ -243,7 +241,7 @@ func (b *tab) answers() string {
 	return b.eval(fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent).join("|")`, answers))
 }
 
-// shows waits until an element says a text.
+// shows waits until an element contains a text.
 func (b *tab) shows(selector, text string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`document.querySelector(%q).textContent.includes(%q)`, selector, text))
@@ -255,7 +253,7 @@ func (b *tab) counts(selector string, n int) {
 	b.until(fmt.Sprintf(`document.querySelectorAll(%q).length === %d`, selector, n))
 }
 
-// fill replaces what stands in an input.
+// fill replaces an input's content.
 func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf(`(e => { e.value = %q; return e.dispatchEvent(new Event("input", {bubbles: true})) && e.dispatchEvent(new Event("change", {bubbles: true})) })(document.querySelector(%q))`, text, selector))
@@ -263,7 +261,7 @@ func (b *tab) fill(selector, text string) {
 
 var pictures = flag.Bool("pictures", false, "draw the README's pictures anew")
 
-// picture draws one of the README's pictures when asked to.
+// picture updates one of the README's pictures, on request.
 func (b *tab) picture(name string) {
 	b.t.Helper()
 	b.look(name)
@@ -276,20 +274,20 @@ func (b *tab) picture(name string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), smaller(b.t, shot), 0o600))
 }
 
-// nameless are the controls in sight that have no name for those who hear the page.
+// nameless are the visible controls without an accessible name.
 const nameless = `[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [role=tab], [role=option], [tabindex='0']")]
 	.filter((e) => e.checkVisibility() && ![e.ariaLabel, e.title, document.getElementById(e.getAttribute("aria-labelledby"))?.textContent,
 		...[...e.labels ?? []].map((l) => l.textContent), e.matches("input, select, textarea") ? "" : e.textContent].some((name) => name?.trim()))
 	.map((e) => e.outerHTML.slice(0, 150)).join("\n")`
 
-// look checks what has to hold of all that is ever shown, and leaves a picture of it.
+// look checks what must hold for everything that is shown, and takes a screenshot of it.
 func (b *tab) look(name string) {
 	b.t.Helper()
 	require.Empty(b.t, b.eval(nameless), "%s: controls without a name", name)
 	b.screenshot(name)
 }
 
-// screenshot leaves a picture in ALFRED_SCREENSHOTS, if that is set.
+// screenshot saves a picture in ALFRED_SCREENSHOTS, if that is set.
 func (b *tab) screenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("ALFRED_SCREENSHOTS")
@@ -305,7 +303,7 @@ func (b *tab) screenshot(name string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, b.t.Name()+"_"+name+".png"), shot, 0o600))
 }
 
-// prefers emulates a device that shows light or dark pages, and nothing that moves.
+// prefers emulates a device that prefers light or dark pages and no motion.
 func (b *tab) prefers(scheme string) {
 	b.t.Helper()
 	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
@@ -314,7 +312,7 @@ func (b *tab) prefers(scheme string) {
 	require.NoError(b.t, err)
 }
 
-// enter opens the page as a person who has a key.
+// enter opens the page as a user with a key.
 func (b *tab) enter(p *person, url string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(url), chromedp.SendKeys(chromedp.CSS("#key"), p.key+kb.Enter))

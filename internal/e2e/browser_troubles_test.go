@@ -20,7 +20,7 @@ import (
 	"alfred/llm/offline"
 )
 
-// gate lets a model's calls through one by one. A reply stops at its first piece until it may speak.
+// gate lets a model's calls through one by one. A reply pauses at its first piece until released.
 type gate struct {
 	llm.Model
 
@@ -47,7 +47,7 @@ func (g *gate) Generate(ctx context.Context, req *llm.Request) (*llm.Response, e
 	return g.Model.Generate(ctx, req)
 }
 
-// road is the way to a house. It can be cut, and be closed.
+// road is the way to a house. It can be cut and closed.
 type road struct {
 	*httptest.Server
 
@@ -77,8 +77,8 @@ func roadTo(t *testing.T, h *house) *road {
 	return r
 }
 
-// A lost connection is taken up where it broke; what waits is seen to wait, and
-// may be cancelled; what cannot be sent is kept and sent once, later.
+// A lost connection resumes where it broke; waiting messages are shown as such and can be cancelled; messages that
+// cannot be sent are kept and sent once, later.
 func TestPageWhileWorking(t *testing.T) {
 	t.Parallel()
 
@@ -90,7 +90,7 @@ func TestPageWhileWorking(t *testing.T) {
 		return g
 	}})
 	road := roadTo(t, h)
-	t.Cleanup(func() { // else a failed test's worker waits for its calls
+	t.Cleanup(func() { // otherwise a failed test's worker waits for its calls
 		release()
 		speak()
 	})
@@ -123,7 +123,7 @@ func TestPageWhileWorking(t *testing.T) {
 	b.shows(".turn:nth-child(2) .reply", "You cancelled this request.")
 	release()
 
-	// A reply is shown as it comes, also to who comes in its midst.
+	// A reply is shown as it streams, also to a client that joins in the middle.
 	for range 2 {
 		b.until(`document.querySelector(".turn[aria-busy] .reply.streaming").textContent.length > 0`)
 		require.NotContains(t, b.text(".turn .reply"), "It is not saved yet", "that is still to come")
@@ -138,7 +138,7 @@ func TestPageWhileWorking(t *testing.T) {
 	b.counts("#outbox li", 0)
 	h.requireRows(t, "3", `SELECT count(*) FROM turns`)
 
-	// What is typed has outlived the reloads; what is too long is not sent, and not cut.
+	// Typed text has survived the reloads; text that is too long is neither sent nor cut.
 	b.until(`document.querySelector("#message").value === "And this one is still being typed"`)
 	b.fill("#message", strings.Repeat("word ", 7000))
 	b.shows("#message-size", "Too long by")
@@ -147,8 +147,7 @@ func TestPageWhileWorking(t *testing.T) {
 	b.requireNoTrouble()
 }
 
-// Two tabs show the same; what is deleted in one is said to be gone in the other,
-// which keeps what was typed.
+// Two tabs show the same; what is deleted in one is reported gone in the other, which keeps what was typed.
 func TestPageInTwoTabs(t *testing.T) {
 	t.Parallel()
 
@@ -187,7 +186,7 @@ func TestPageInTwoTabs(t *testing.T) {
 	two.requireNoTrouble()
 }
 
-// Rows are looked at, made, changed and deleted by hand; Alfred learns of it.
+// Rows are viewed, created, changed and deleted by hand; Alfred learns of it.
 func TestPageRows(t *testing.T) {
 	t.Parallel()
 
@@ -198,7 +197,7 @@ func TestPageRows(t *testing.T) {
 	b.say("Draft a Thai basil chicken")
 	b.lastReply(1)
 
-	// A draft is changed by hand, and stays one.
+	// A draft is changed by hand, and stays a draft.
 	b.click("#drafts .card .name")
 	b.counts(`dialog[open] [name="name"]`, 9) // the dish and eight ingredients
 	b.fill(`dialog[open] .field [name="name"]`, "Thai Basil Tofu")
@@ -225,7 +224,7 @@ func TestPageRows(t *testing.T) {
 	b.click("dialog[open] [type=submit]")
 	b.shows("#row-table", "7.5")
 
-	// Somebody else's change in between is not written over.
+	// Somebody else's change in between is not overwritten.
 	b.click("#row-table tbody button")
 	b.until(`document.querySelector("dialog[open] [name=quantity]") !== null`)
 	_, err := h.pool.Exec(t.Context(), `UPDATE kitchen.inventory SET quantity = 9 WHERE name = 'Basmati rice'`)
@@ -250,7 +249,7 @@ func TestPageRows(t *testing.T) {
 	b.click("#sessions a[aria-current]")
 	b.say("What is in my pantry?")
 	require.Contains(t, b.lastReply(2), "Oat milk")
-	// What is typed, in a form too, outlives the conversation.
+	// Typed text, also in a form, outlives the conversation.
 	b.keys("Half a thought")
 	b.click(`#types [data-type="inv"]`)
 	b.click("#new-row")

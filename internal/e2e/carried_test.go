@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A plan that knows its calls writes them out, and code carries them out; a model is asked where one fails or
-// something has to be looked at first.
+// A plan that knows its calls writes them out, and code runs them; a model is asked only if one fails or something must
+// be looked at first.
 func TestPlansCarryCalls(t *testing.T) {
 	t.Parallel()
 	create := `{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: step_complete, args: {summary: added}}]}`
@@ -54,7 +54,7 @@ turns:
 	c.fact("0", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2`)
 }
 
-// What the owner's programs changed since is looked at by Act before it is written over.
+// Act looks at what the owner's programs have changed since before overwriting it.
 func TestCarriedCallsOfChangedRows(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -73,8 +73,8 @@ turns:
 	c.fact("99", `SELECT min(quantity)::int::text FROM kitchen.inventory WHERE user_id = $2`)
 }
 
-// What came with an answer and does not fit what the same answer decided is not followed: a plan that contradicts it, calls
-// with refs that it gave up. Of a plan of eight steps whose third fails, what does not need that one is done.
+// Calls or plans that contradict the rest of the same answer are not followed: a conflicting plan, calls with refs it
+// gave up. If the third of eight steps fails, steps that do not need it are still done.
 func TestCarriedPlansThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	if *everyApart {

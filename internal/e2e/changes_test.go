@@ -50,7 +50,7 @@ turns:
 	require.NotContains(t, section(c.prompt(5, "think", 1), "## Recent Context"), "inv_2")
 }
 
-// A question without an answer is kept for three turns and never carried out by another message.
+// An unanswered question is kept for three turns and never carried out by another message.
 func TestUnansweredQuestionIsNotCarriedOut(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -108,7 +108,7 @@ turns:
 	c.fact("12", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`)
 }
 
-// What a user changes elsewhere is known to the next message, as the user's own act.
+// What a user changes elsewhere is known to the next message as the user's own act.
 func TestUIChangeThenChat(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -138,7 +138,7 @@ turns:
 	require.NotContains(t, section(c.prompt(2, "think", 1), "## Recent Context"), "recipe_1: Butter Paneer", "what the user deleted cannot be planned with")
 }
 
-// A mention is read as its owner before it counts; another user's is none.
+// A mention is read as its owner before it counts; another user's is ignored.
 func TestMentions(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -173,7 +173,7 @@ turns:
 	}
 }
 
-// A receipt is one call; what is named twice on a list is one row.
+// A receipt is one call; an item named twice on a list is one row.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	c := scripted(t, `
@@ -202,7 +202,7 @@ turns:
 	c.fact("updated", `SELECT action FROM entity_refs WHERE session_id = $1 AND label = 'eggs' AND entity_type = 'shop'`)
 }
 
-// Which one is asked when there are two; the answer deletes exactly that one.
+// With two candidates, the assistant asks which; the answer deletes exactly that one.
 func TestDisambiguation(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `

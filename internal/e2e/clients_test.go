@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// npmInstall installs the clients of clients/package-lock.json, once per state of it.
+// npmInstall installs the clients in clients/package-lock.json, once per state of it.
 var npmInstall = sync.OnceValues(func() (string, error) {
 	lock, err := os.ReadFile("clients/package-lock.json")
 	if err != nil {
@@ -32,7 +32,7 @@ var npmInstall = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o750); err != nil {
 		return "", err
 	}
-	// Made aside and moved, so that another process finds it whole or not at all.
+	// Create it elsewhere and rename, so that another process finds it complete or not at all.
 	aside, err := os.MkdirTemp(filepath.Dir(dir), "new")
 	if err != nil {
 		return "", err
@@ -81,8 +81,8 @@ func needNode(t *testing.T) {
 	}
 }
 
-// play runs a script of clients/ against the house as the person, with the official
-// clients at hand, and decodes what it printed.
+// play runs a script of clients/ against the house as the user, with the official clients available, and decodes its
+// output.
 func (p *person) play(script string, into any) {
 	p.t.Helper()
 	needNode(p.t)
@@ -91,7 +91,7 @@ func (p *person) play(script string, into any) {
 	p.playIn(dir, script, into)
 }
 
-// playIn is play with what is installed in a folder.
+// playIn is play with the packages installed in a folder.
 func (p *person) playIn(dir, script string, into any) {
 	p.t.Helper()
 	source, err := os.ReadFile(filepath.Join("clients", script))
@@ -107,7 +107,7 @@ func (p *person) playIn(dir, script string, into any) {
 	require.NoError(p.t, json.Unmarshal(out, into), "%s", out)
 }
 
-// readThenChat is what the clients' scripts say.
+// readThenChat is the conversation of the clients' scripts.
 const readThenChat = `
 turns:
   - understand: {intent: read}
@@ -115,7 +115,7 @@ turns:
     act: {calls: [{tool: db_read, args: {table: recipes}}, {tool: step_complete, args: {summary: read}}]}
     reply: You have three of them.` + chat
 
-// OpenAI's own client for JavaScript finds what it expects.
+// OpenAI's own JavaScript client finds what it expects.
 func TestOpenAIClient(t *testing.T) {
 	t.Parallel()
 	p := scripted(t, readThenChat).resident("ada")
@@ -178,8 +178,8 @@ func TestAGUIClient(t *testing.T) {
 	require.Equal(t, 2, turns, "the run that was sent twice is one turn")
 }
 
-// Our own client: packed, installed elsewhere and used as anybody would; its types are those of the API, its streams go on where
-// they broke.
+// Our own client: packed, installed elsewhere and used like any package; its types match the API, and its streams
+// resume after a broken connection.
 func TestY16TypeScriptClient(t *testing.T) {
 	t.Parallel()
 	needNode(t)

@@ -14,15 +14,15 @@ func (c *talk) question() string {
 	return c.one(`SELECT id FROM questions WHERE session_id = $1 AND status = 'open'`)
 }
 
-// click answers the open question as the page does: with the label for people and the option's id for the rest.
+// click answers the open question like the page: with the label as the message and the option's id.
 func (c *talk) click(option, label string) *turn {
 	c.t.Helper()
 
 	return c.send(message{"message": label, "answer": map[string]string{"question_id": c.question(), "option_id": option}})
 }
 
-// V02: a click answers with an option's id, and what a model makes of the label decides nothing: yes permits what was
-// offered, no permits nothing, a row that was chosen is that row.
+// V02: a click answers with an option's id, and the model's reading of the label decides nothing: yes permits what was
+// offered, no permits nothing, a chosen row is that row.
 func TestV02ClicksAreAnswers(t *testing.T) {
 	t.Parallel()
 	save := `{goal: Save it, decision: plan, steps: [{type: write, subdomain: recipes, description: Save the draft, refs: [gen_recipe_1], calls: [{tool: db_create, table: recipes, from_ref: gen_recipe_1}]}]}`
@@ -63,8 +63,8 @@ turns:`+draft(basil)+`
 	c.fact("3", `SELECT servings FROM kitchen.recipes WHERE user_id = $2 AND name = 'Thai Basil Chicken'`)
 }
 
-// V19: nothing is lost by deleting one row at once, because it can be taken back; what a declaration wants approved is
-// asked about all the same, and a yes carries out exactly that.
+// V19: deleting one row at once loses nothing, because it can be undone; what a declaration wants approved is still
+// asked about, and a yes carries out exactly that.
 func TestV19ADeletedRowCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -84,8 +84,8 @@ turns:
 	c.fact("3", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
 }
 
-// V29: a turn that wrote and then failed says what stays, in its reply, in its summary and to the next turn; trying again
-// does it only once more if somebody asks for it.
+// V29: a turn that wrote and then failed says what stays, in its reply, in its summary and to the next turn; trying
+// again repeats it only if somebody asks for that.
 func TestV29AFailedTurnSaysWhatStays(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -107,8 +107,8 @@ turns:
 	require.Contains(t, c.fail("hello").Reply, "The model refuses our key", "nothing was begun, so there is nothing to deny")
 }
 
-// A row that was named by its ref is written over only by who has seen what is written over.
-func TestWhatWasNotSeenIsNotWrittenOver(t *testing.T) {
+// A row named by its ref is only overwritten by a decision that has seen what it overwrites.
+func TestUnseenValuesAreNotOverwritten(t *testing.T) {
 	t.Parallel()
 	change := `{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 7}]}}`
 	c := converse(t, `

@@ -17,8 +17,8 @@ import (
 	"alfred/recall"
 )
 
-// deployments are talks that begin under one declaration and go on under another. The second turn runs while the new
-// one is deployed, the others wait.
+// deployments are conversations that begin under one declaration and continue under another. The second turn runs
+// during the deployment; the others wait.
 const deployments = `turns:
   - understand: {intent: read}
     think: {goal: g, decision: plan, steps: [{type: read, subdomain: recipes, description: Read the recipes}, {type: read, subdomain: tasks, description: Read the tasks},
@@ -40,7 +40,7 @@ const deployments = `turns:
     summarize: {response_summary: s}
 `
 
-// stepwise makes one call for each step of a turn; where that failed, it says that the step is blocked.
+// stepwise makes one call per step of a turn; if that fails, it blocks the step.
 type stepwise struct{ llm.Model }
 
 var stepCalls = map[[2]int]llm.ToolCall{
@@ -66,7 +66,7 @@ func (m stepwise) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 	return &llm.Response{ToolCalls: calls, Model: "stepwise", Provider: "test"}, nil
 }
 
-// withoutTasks and dishes are what is deployed in place of the kitchen: a type less, and a type by another name.
+// withoutTasks and dishes are deployed in place of the kitchen: one type fewer, and one type renamed.
 func withoutTasks(decl *domain.Declaration) {
 	decl.Entities = slices.DeleteFunc(decl.Entities, func(e domain.EntityDecl) bool { return e.Type == "task" })
 	decl.Subdomains = slices.DeleteFunc(decl.Subdomains, func(s domain.SubdomainDecl) bool { return s.Name == "tasks" })
@@ -82,7 +82,8 @@ func dishes(decl *domain.Declaration) {
 	decl.Offline = nil
 }
 
-// redeploy ends the house's worker and starts one of another declaration. What the old one has begun goes on once it ends.
+// redeploy stops the house's worker and starts one with another declaration. What the old one began continues once it
+// ends.
 func (h *house) redeploy(change func(*domain.Declaration), model llm.Model, goOn func()) {
 	h.t.Helper()
 	fsys, path := domain.Find("kitchen")
@@ -101,8 +102,8 @@ func (h *house) redeploy(change func(*domain.Declaration), model llm.Model, goOn
 	h.startWorker()
 }
 
-// K01: a type that is gone from the declaration, or has another name there, costs the turns that waited or ran what they
-// wanted of it, and says so; the rest of them, and all others, are as ever.
+// K01: a type that is removed from the declaration, or renamed there, fails only the parts of waiting or running turns
+// that need it, and is named; everything else is unaffected.
 func TestK01TypesChangeBetweenTwoDeployments(t *testing.T) {
 	t.Parallel()
 

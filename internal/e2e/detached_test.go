@@ -9,8 +9,8 @@ import (
 	"alfred/llm/script"
 )
 
-// K01: the same on views: while the owner has taken them away to change tables, turns that need them say so, others go on;
-// with the views made anew everything works, and views that the tables no longer give are refused by name.
+// K01: the same on views: while the owner has detached them to alter tables, turns that need them say so and others
+// continue; once reattached, everything works, and views that the tables can no longer provide are rejected by name.
 func TestK01ViewsDetachedUnderARunningWorker(t *testing.T) {
 	t.Parallel()
 	c := talkOver(t, shopTables)

@@ -20,11 +20,11 @@ import (
 	"alfred/llm/script"
 )
 
-// claims is what a reply says when it says that rows were changed.
+// claims matches replies claiming that rows were changed.
 var claims = regexp.MustCompile(`(?i)\b(?:i've|i have|i) (?:saved|deleted|removed|stored)\b|\b(?:has|have) been (?:saved|deleted)\b|^(?:saved|deleted)\b|(?:done|ok)! (?:saved|deleted)`)
 
-// The demo's conversation, with errors in one answer of six: whatever a model does wrong, the rows end as they should or the
-// person was told; nothing is claimed that did not happen, and no draft is lost. `make disturbed` plays it 500 times.
+// The demo's conversation, with errors in one answer in six: whatever a model does wrong, the rows end correctly or the
+// user was told; nothing is claimed that did not happen, and no draft is lost. `make disturbed` plays it 500 times.
 func TestDisturbedConversationsEndRightOrAreTold(t *testing.T) {
 	t.Parallel()
 	var bad *script.Disturbed
@@ -60,7 +60,7 @@ func TestDisturbedConversationsEndRightOrAreTold(t *testing.T) {
 	}
 }
 
-// untruths are what must never be, whatever the models did.
+// untruths are what must never occur, whatever the models did.
 func (h *house) untruths(session string) []string {
 	h.t.Helper()
 	var wrong []string

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// basil is a draft as a model writes it; its rows stand in the order of use.
+// basil is a draft as a model writes it; its rows are in order of use.
 const basil = `{name: Thai Basil Chicken, cuisine: thai, servings: 2, prep_time_minutes: 10, cook_time_minutes: 10,
   instructions: [Fry the garlic., Add the chicken.], tags: [smoky],
   recipe_ingredients: [{name: chicken thighs, quantity: 400, unit: g}, {name: thai basil, quantity: 1, unit: bunch, notes: leaves only}, {name: garlic, quantity: 3, unit: clove}, {name: fish sauce, quantity: 0.5, unit: tbsp}, {name: salt, notes: to taste, is_optional: true}]}`
@@ -260,7 +260,7 @@ turns:`+draft(basil)+attempt+save)
 	require.Contains(t, c.prompt(3, "think", 1), "needs save", "a planner that sees the draft saves it, it does not draft again")
 }
 
-// A swap changes the ingredient's row by its own ref, and the reply can tell from what.
+// A swap changes the ingredient's row by its own ref, and the reply can name the old value.
 func TestIngredientSwap(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -290,7 +290,7 @@ turns:
 	require.Contains(t, said.Reply, "broccoli")
 }
 
-// A plan that points at a draft is refused, offered, and carried out after the yes.
+// A plan that references a draft is refused, offered, and carried out after a yes.
 func TestSaveFirst(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `

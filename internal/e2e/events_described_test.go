@@ -13,7 +13,7 @@ import (
 	"alfred/llm/offline"
 )
 
-// Y16: what is streamed is what the API's description says of it, field by field, so that the types of clients hold.
+// Y16: streamed events match the API's description, field by field, so that clients' types are correct.
 func TestY16EventsAreAsDescribed(t *testing.T) {
 	t.Parallel()
 	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
@@ -40,7 +40,7 @@ func TestY16EventsAreAsDescribed(t *testing.T) {
 	}
 }
 
-// describedEvents are the schemas of events by their type, in which nothing may stand that is not described.
+// describedEvents are the schemas of events by type, which allow no undescribed fields.
 func (p *person) describedEvents() map[string]*jsonschema.Resolved {
 	p.t.Helper()
 	var spec struct {

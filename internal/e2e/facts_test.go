@@ -13,14 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ids is what both of them may name: $1 is the session, $2 the user.
+// ids provides the parameters that facts may use: $1 is the session, $2 the user.
 const ids = "WITH ids AS (SELECT $1::uuid, $2::uuid) SELECT (fact.x)::text FROM ("
 
-// bg outlives the test, because what every conversation must leave is checked when the test is over.
+// bg outlives the test, because common checks run after it.
 func (c *talk) bg() context.Context { return context.WithoutCancel(c.t.Context()) }
 
-// one returns what a query returns, one text; "" for null and for no row. The query
-// has the session as $1 and the user as $2.
+// one returns a query's single text; "" for null and for no row. The query has the session as $1 and the user as $2.
 func (c *talk) one(sql string) string {
 	c.t.Helper()
 	rows, err := c.pool.Query(c.bg(), ids+sql+") AS fact(x)", c.session, c.user)
@@ -35,13 +34,13 @@ func (c *talk) one(sql string) string {
 	return *found[0]
 }
 
-// fact requires what a query returns.
+// fact requires a query's result.
 func (c *talk) fact(want, sql string) {
 	c.t.Helper()
 	require.Equal(c.t, want, c.one(sql), sql)
 }
 
-// exec changes the database as another program would. $1 is the user.
+// exec changes the database like another program. $1 is the user.
 func (c *talk) exec(sql string) {
 	c.t.Helper()
 	_, err := c.pool.Exec(c.bg(), sql, c.user)
@@ -63,7 +62,7 @@ func (c *talk) tier(tier string, want ...string) {
 	require.Equal(c.t, strings.Join(want, " "), got)
 }
 
-// prompt returns what a node was shown in a turn: all messages of its n-th call, from 1.
+// prompt returns what a node was sent in a turn: all messages of its n-th call, from 1.
 func (c *talk) prompt(number int, node string, n int) string {
 	c.t.Helper()
 	rows, err := c.pool.Query(c.bg(), `SELECT request FROM llm_calls AS l JOIN turns AS t ON t.id = l.turn_id
@@ -87,7 +86,7 @@ func (c *talk) prompt(number int, node string, n int) string {
 	return text.String()
 }
 
-// section returns what stands below a heading of a prompt, up to the next one.
+// section returns the text below a heading of a prompt, up to the next one.
 func section(prompt, heading string) string {
 	_, rest, found := strings.Cut(prompt, "\n"+heading)
 	if !found {
@@ -111,7 +110,7 @@ func (c *talk) calls(number string, want string) {
 
 const uuidPattern = `'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'`
 
-// checkCommon holds for every conversation, whatever was said.
+// checkCommon checks what holds for every conversation, whatever was said.
 func (c *talk) checkCommon() {
 	c.t.Helper()
 	c.settle()
@@ -137,8 +136,7 @@ func (c *talk) checkCommon() {
 	c.checkPrompts()
 }
 
-// checkPrompts holds every prompt of the conversation to its form, and those of one
-// turn to each other.
+// checkPrompts checks the form of every prompt in the conversation, and the consistency of those within a turn.
 func (c *talk) checkPrompts() {
 	c.t.Helper()
 	rows, err := c.pool.Query(c.bg(), `SELECT t.number, l.node, l.request -> 'messages' -> 0 ->> 'content' FROM llm_calls l JOIN turns t ON t.id = l.turn_id
@@ -168,7 +166,7 @@ func (c *talk) checkPrompts() {
 	require.NoError(c.t, err)
 }
 
-// checkRows requires that the data of an entity stands once.
+// checkRows requires that the data of an entity appears once.
 func checkRows(t *testing.T, what, prompt string) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -182,7 +180,7 @@ func checkRows(t *testing.T, what, prompt string) {
 	}
 }
 
-// settle waits until no job is left, those in the background included.
+// settle waits until no job is left, background ones included.
 func (c *talk) settle() {
 	c.t.Helper()
 	require.Eventually(c.t, func() bool { return c.one(`SELECT count(*) FROM v_queue WHERE session_id = $1`) == "0" }, 20*time.Second, 20*time.Millisecond,

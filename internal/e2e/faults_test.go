@@ -16,7 +16,7 @@ import (
 	"alfred/llm/script"
 )
 
-// wrong answers that a structured node may get, each thrice: the answer and both repairs.
+// wrong answers for a structured node, each three times: the answer and both repairs.
 func wrongAnswers() map[string]string {
 	thrice := func(raw string) string {
 		quoted, _ := json.Marshal(raw)
@@ -38,7 +38,7 @@ func wrongAnswers() map[string]string {
 	}
 }
 
-// A plan that cannot be read ends the turn with a typed error; the session goes on.
+// An unreadable plan ends the turn with a typed error; the session continues.
 func TestUnusablePlans(t *testing.T) {
 	t.Parallel()
 	answers := wrongAnswers()
@@ -61,20 +61,20 @@ func TestUnusablePlans(t *testing.T) {
 		c.fact("3", fmt.Sprintf(`SELECT count(*) FROM llm_calls l JOIN turns t ON t.id = l.turn_id WHERE l.session_id = $1 AND t.number = %d AND l.node = 'think'`, 2*i+1))
 		require.Contains(t, c.prompt(2*i+1, "think", 3), "That answer cannot be used", name)
 		c.fact("0 0", `SELECT concat_ws(' ', (SELECT count(*) FROM turn_steps s JOIN turns t ON t.id = s.turn_id WHERE t.session_id = $1), (SELECT count(*) FROM kitchen.shopping_list))`)
-		// Understand is worth less than the turn: without it nothing is curated and nothing may be written.
+		// A turn does not depend on Understand: without it, nothing is curated and nothing may be written.
 		said := c.say("hello")
 		require.Equal(t, "Sure.", said.Reply, name)
 		require.Contains(t, c.prompt(2*i+2, "think", 1), "Write steps: not allowed", name)
 	}
 }
 
-// Decisions of Act that cannot stand: each is mended, or ends the step, and leaves nothing half written.
+// Invalid decisions of Act: each is repaired or ends the step, and leaves nothing half-written.
 func TestUnusableDecisions(t *testing.T) {
 	t.Parallel()
 	blocked := `{calls: [{tool: blocked, args: {code: tool_failure, details: That did not work., next: fail}}]}`
 	cases := []struct {
 		name, step, act string
-		outcomes        string // "" when the turn fails
+		outcomes        string // "" if the turn fails
 	}{
 		{"ArgsAreAList", "write", `[{calls: [{tool: db_create, args: {table: shopping_list, data: [[1]]}}]}, ` + blocked + `]`, "write failed"},
 		{"InventedColumn", "write", `[{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk, colour: white}}}]}, ` + blocked + `]`, "write failed"},
@@ -123,7 +123,7 @@ func TestUnusableDecisions(t *testing.T) {
 	c.say("and now?")
 }
 
-// reads are n decisions that read something different each.
+// reads is n decisions that each read something different.
 func reads(n int) string {
 	list := make([]string, n)
 	for i := range list {
@@ -133,7 +133,7 @@ func reads(n int) string {
 	return strings.Join(list, ", ")
 }
 
-// An answer of ten megabytes fills no table and stops no turn.
+// An answer of ten megabytes fills no table and blocks no turn.
 func TestRunawayAnswer(t *testing.T) {
 	t.Parallel()
 	const size = 10 << 20
@@ -170,7 +170,7 @@ turns:
 	require.Less(t, len(c.prompt(2, "think", 1)), 100_000)
 }
 
-// replaced gives some answers of its own.
+// replaced substitutes some answers.
 type replaced struct {
 	llm.Model
 
@@ -185,7 +185,7 @@ func (m *replaced) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 	return m.Model.Generate(ctx, req)
 }
 
-// A blocked step is planned anew, twice at most.
+// A blocked step is replanned, at most twice.
 func TestReplan(t *testing.T) {
 	t.Parallel()
 	plan := `{goal: Try, decision: plan, steps: [{type: read, subdomain: inventory, description: Try}, {type: analyze, subdomain: inventory, description: Then}]}`

@@ -21,8 +21,8 @@ import (
 	"alfred/recall"
 )
 
-// foreign is a conversation about a schema of which no line of Go knows: it is
-// declared by domain.Init alone, and turns are enqueued by SQL.
+// foreign is a conversation about a schema that no line of Go knows: it is declared by domain.Init alone, and turns are
+// enqueued by SQL.
 func foreign(t *testing.T, name, yaml string, facts ...string) *talk {
 	t.Helper()
 	c := talkOver(t, filepath.Join("testdata", name+".sql"))
@@ -49,7 +49,7 @@ func foreign(t *testing.T, name, yaml string, facts ...string) *talk {
 	return c
 }
 
-// talkOver is a conversation on a database with the tables of a file. Nothing works on it yet.
+// talkOver is a conversation on a database with a file's tables. No worker is running yet.
 func talkOver(t *testing.T, file string) *talk {
 	t.Helper()
 	pool := dbtest.Pool(t)
@@ -83,7 +83,7 @@ func (c *talk) work(d *domain.Domain, model llm.Model) {
 	})
 }
 
-// ask enqueues a message by SQL and waits until all that follows from it is done.
+// ask enqueues a message by SQL and waits until everything that follows from it is done.
 func (c *talk) ask(text string) {
 	c.t.Helper()
 	var id uuid.UUID
@@ -96,7 +96,7 @@ func (c *talk) ask(text string) {
 		WHERE r.turn_id = '`+id.String()+`' AND r.error_code IS NOT NULL AND r.step > 0 AND $1 IS NOT NULL`)
 }
 
-// hidden requires that no prompt of the session, no result and no reply holds a text.
+// hidden requires that no prompt, result or reply of the session matches a pattern.
 func (c *talk) hidden(pattern string) {
 	c.t.Helper()
 	c.fact("0", `SELECT count(*) FROM llm_calls WHERE session_id = $1 AND request::text ~ '`+pattern+`'`)
@@ -115,7 +115,7 @@ func act(kind, intent, subdomain, calls string) string {
     reply: Done.`
 }
 
-// A shop with integer keys and accounts of its own: read, create with lines, draft and save, change and delete by refs.
+// A shop with integer keys and its own accounts: read, create with lines, draft and save, change and delete by refs.
 func TestForeignShop(t *testing.T) {
 	t.Parallel()
 	c := foreign(t, "shop", `
@@ -168,7 +168,7 @@ turns:`+act("read", "read", "orders", `{tool: db_read, args: {table: products}},
 	c.hidden(`(44|55|66|77|88|99)01000[0-9]`)
 }
 
-// An asset register with text keys and organisations named by a text.
+// An asset register with text keys and organisations identified by a text.
 func TestForeignAssets(t *testing.T) {
 	t.Parallel()
 	c := foreign(t, "assets", `

@@ -30,7 +30,7 @@ func (c *talk) fork(turn int) *talk {
 
 const registryAt = `SELECT coalesce(string_agg((to_jsonb(r) - 'session_id')::text, E'\n' ORDER BY r.ref), '') FROM registry_at('%s', %d) AS r WHERE $1::uuid IS NOT NULL AND $2::uuid IS NOT NULL`
 
-// A fork begins as its parent stood after each turn, goes on by itself, and outlives it.
+// A fork begins where its parent stood after each turn, continues independently, and outlives it.
 func TestForks(t *testing.T) {
 	t.Parallel()
 	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
@@ -56,7 +56,7 @@ func TestForks(t *testing.T) {
 	require.Contains(t, fork.say("Show my recipes").Reply, "Butter Chicken")
 }
 
-// The time of a fork does not grow with the number of turns that are not copied.
+// The time to fork does not grow with the number of turns that are not copied.
 func TestForkOfALongSession(t *testing.T) {
 	t.Parallel()
 	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
@@ -75,7 +75,7 @@ func TestForkOfALongSession(t *testing.T) {
 	c.exec(`DELETE FROM sessions WHERE user_id = $1`)
 }
 
-// forking makes a fork and returns what is said of it.
+// forking creates a fork and returns it with its description.
 func (c *talk) forking(turn int) (*talk, *jobs.Fork) {
 	c.t.Helper()
 	made := &jobs.Fork{}
@@ -86,8 +86,8 @@ func (c *talk) forking(turn int) (*talk, *jobs.Fork) {
 	return &fork, made
 }
 
-// What holds in the conversation and what was decided in it come along as they stood, with rows of their own: what either
-// says afterwards is its own.
+// Constraints and decisions are copied in their current state as separate rows: later changes on either side stay
+// separate.
 func TestForksHaveTheirOwnConstraintsAndDecisions(t *testing.T) {
 	t.Parallel()
 	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
@@ -116,7 +116,7 @@ func TestForksHaveTheirOwnConstraintsAndDecisions(t *testing.T) {
 	require.Equal(t, stood[0], c.one(held), "the parent's own holds on")
 }
 
-// A turn that failed is one like another: the fork begins after it, and goes on.
+// A failed turn is like any other: the fork begins after it, and continues.
 func TestForkAtATurnThatFailed(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -142,8 +142,8 @@ turns:
 	require.Equal(t, "Here again.", got.Reply)
 }
 
-// Rows are what they are now: the fork says which are not as the conversation knew them, and by which of its turns, in the
-// answer to who makes it and on the command line.
+// Rows are in their current state: the fork lists which have changed since and by which turns, in the API's response
+// and on the command line.
 func TestForksSayWhatHasChangedSince(t *testing.T) {
 	t.Parallel()
 	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
@@ -169,7 +169,7 @@ func TestForksSayWhatHasChangedSince(t *testing.T) {
 	require.NotContains(t, said, "Pad See Ew")
 	require.NotContains(t, said, "Butter", "it is back as it was")
 
-	// A fork has its first turns from its parent, and only that knows how it stood within these.
+	// A fork inherits its first turns from its parent, and only the parent knows their intermediate states.
 	fork, _ := c.forking(6)
 	again, within := fork.forking(2)
 	require.Equal(t, c.session, *within.ParentID)

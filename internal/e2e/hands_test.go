@@ -62,8 +62,9 @@ const twoHands = `turns:
     summarize: {response_summary: s}
 `
 
-// K03: a person at the page, another program and another conversation write the same row, and the person the same draft,
-// at each moment of a turn. What the turn has not seen it does not write over; whoever writes last has seen what was before.
+// K03: a person at the page, another program and another conversation write the same row, and the person the same
+// draft, at each moment of a turn. The turn does not overwrite what it has not seen; whoever writes last has seen what
+// was there before.
 func TestK03TwoHandsOnOneThing(t *testing.T) {
 	t.Parallel()
 

@@ -47,16 +47,16 @@ type house struct {
 	stopWorker func()
 }
 
-// fixtures are what a house is built with; the zero value of each field is the default.
+// fixtures configure a house; the zero value of each field is the default.
 type fixtures struct {
 	embedder llm.Embedder
 	model    func(*domain.Domain) llm.Model
 	pool     *pgxpool.Pool // of a migrated database
-	apart    bool          // Understand and Think are asked one after the other
-	host     string        // a site whose pages and signed tokens are taken
+	apart    bool          // ask Understand and Think separately
+	host     string        // a site whose pages and signed tokens are accepted
 }
 
-// everyApart lets all conversations be held with a call for each decision.
+// everyApart makes all conversations use a separate call for each decision.
 var everyApart = flag.Bool("apart", false, "ask Understand and Think one after the other")
 
 // openHouse starts everything on a fresh database and stops it when the test ends.
@@ -123,7 +123,7 @@ func (h *house) startWorker() {
 	}
 }
 
-// shared is the same house for a test within the one that opened it.
+// shared is the same house for a subtest.
 func (h *house) shared(t *testing.T) *house {
 	t.Helper()
 	same := *h
@@ -132,14 +132,14 @@ func (h *house) shared(t *testing.T) *house {
 	return &same
 }
 
-// scripted builds a house whose model plays a script.
+// scripted opens a house whose model plays a script.
 func scripted(t *testing.T, yaml string) *house {
 	t.Helper()
 
 	return openHouse(t, fixtures{model: playing(t, yaml)})
 }
 
-// playing makes a model that plays a script, whatever the domain is.
+// playing makes a model that plays a script, whatever the domain.
 func playing(t *testing.T, yaml string) func(*domain.Domain) llm.Model {
 	t.Helper()
 	model, err := script.Parse([]byte(yaml))
@@ -245,15 +245,15 @@ type talk struct {
 	session uuid.UUID
 }
 
-// converseApart is converse where what Think sees is what Understand has left.
+// converseApart is converse with separate calls, for tests in which Think must see what Understand left.
 func converseApart(t *testing.T, yaml string) *talk {
 	t.Helper()
 
 	return openHouse(t, fixtures{apart: true, model: playing(t, yaml)}).resident("ada").talk()
 }
 
-// converse starts a conversation of a resident of a house with a scripted model, and
-// checks at the end of the test what every conversation must leave.
+// converse starts a conversation of a resident in a house with a scripted model, and at the end of the test checks what
+// every conversation must leave.
 func converse(t *testing.T, yaml string) *talk {
 	t.Helper()
 
@@ -276,7 +276,7 @@ func (p *person) talk() *talk {
 	return c
 }
 
-// turn is the API's turn, as far as tests look at it.
+// turn is the part of the API's turn that tests look at.
 type turn struct {
 	ID       uuid.UUID `json:"id"`
 	Number   int       `json:"number"`
@@ -323,7 +323,7 @@ func (tn *turn) outcomes() string {
 // message is the body of a turn.
 type message map[string]any
 
-// say sends a message, waits for all that follows from it and requires a reply.
+// say sends a message, waits for everything that follows from it and requires a reply.
 func (c *talk) say(text string) *turn {
 	c.t.Helper()
 
@@ -338,7 +338,7 @@ func (c *talk) send(body message) *turn {
 	return got
 }
 
-// enqueue sends a message and waits for nothing.
+// enqueue sends a message without waiting.
 func (c *talk) enqueue(body message) *turn {
 	c.t.Helper()
 	made := &turn{}

@@ -9,9 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What rows and messages say stays data: no text of theirs opens or closes a block,
-// poses as a heading, a speaker, a ref line or an instruction of ours. (That tags nest
-// and headings stand once is checked of every prompt of every test.)
+// The text of rows and messages stays data: it can neither open nor close a block, nor pose as a heading, a speaker, a
+// ref line or one of our instructions. (Every test's prompts are checked for nested tags and unique headings.)
 func TestHostileRows(t *testing.T) {
 	t.Parallel()
 	hostile := []string{
@@ -64,7 +63,7 @@ var (
 	headings = regexp.MustCompile(`(?m)^##? .*$`)
 )
 
-// checkFrame requires that a prompt's tags nest, each once, and each heading stands once.
+// checkFrame requires that a prompt's tags nest, each once, and that each heading appears once.
 func checkFrame(t *testing.T, what, prompt string) {
 	t.Helper()
 	opened, seen := "", map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Think, Act and the reply know what is loaded, and what others did to it since.
+// Think, Act and the reply know what is loaded, and what others have done to it since.
 func TestLoadedMeansSeen(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -52,8 +52,8 @@ turns:
 	require.NotContains(t, known, "servings:4")
 }
 
-// A reply takes no text of the user's rows for a ref, and no invented ref for a name.
-func TestRefsAreNoWords(t *testing.T) {
+// A reply mistakes no text of the user's rows for a ref, and no invented ref for a name.
+func TestWordsAreNotTakenForRefs(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
 turns:
@@ -70,7 +70,7 @@ turns:
 	require.Contains(t, results, "2027-01-05 (Tue)", "V12")
 }
 
-// What the user did in the page stands in the reply's prompt.
+// What the user did in the page is in the reply's prompt.
 func TestReplyKnowsWhatTheUserDid(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -84,7 +84,7 @@ turns:
 	require.Contains(t, section(c.prompt(1, "reply", 1), "## What You Know"), "The user has created it in the page: Sharpen the knives (task)", "V05")
 }
 
-// Changes of the page that name no known action or type are refused, not lost later.
+// Changes from the page with an unknown action or type are refused, not lost later.
 func TestUIChangesAreChecked(t *testing.T) {
 	t.Parallel()
 	c := converse(t, "turns: []")

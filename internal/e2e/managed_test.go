@@ -16,9 +16,8 @@ import (
 	"alfred/pg"
 )
 
-// On a managed Postgres nobody is a superuser: the provider makes the extensions, and
-// a role that owns the database does the rest, whether it may create roles or somebody
-// made the tenant's role for it.
+// Nobody is a superuser on a managed Postgres: the provider creates the extensions, and a role that owns the database
+// does the rest, whether it may create roles or somebody created the tenant's role for it.
 func TestManagedPostgres(t *testing.T) {
 	t.Parallel()
 	for name, rights := range map[string]string{"CREATEROLE": "CREATEROLE", "role made before": "NOCREATEROLE"} {
@@ -50,7 +49,7 @@ func TestManagedPostgres(t *testing.T) {
 	}
 }
 
-// asOwner gives the database to a new role with these rights and returns the role's address of it.
+// asOwner gives the database to a new role with these privileges and returns the address for that role.
 func asOwner(t *testing.T, address, rights string) string {
 	t.Helper()
 	admin, err := pgxpool.New(t.Context(), address)
@@ -63,7 +62,7 @@ func asOwner(t *testing.T, address, rights string) string {
 	run(fmt.Sprintf(`CREATE ROLE %s LOGIN PASSWORD '%s' NOSUPERUSER NOBYPASSRLS %s`, role, role, rights))
 	t.Cleanup(func() {
 		for _, sql := range []string{`REASSIGN OWNED BY %s TO CURRENT_USER`, `DROP OWNED BY %s`, `DROP ROLE %s`} {
-			_, err := admin.Exec(context.Background(), fmt.Sprintf(sql, role)) // the test's own context is over
+			_, err := admin.Exec(context.Background(), fmt.Sprintf(sql, role)) // the test's own context is done
 			require.NoError(t, err)
 		}
 		admin.Close()

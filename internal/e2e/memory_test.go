@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the user rejects stays out, with its reason, and nothing is read twice for it.
+// What the user rejects stays out, with its reason, and nothing is read again because of it.
 func TestExclusionNarrowsPlan(t *testing.T) {
 	t.Parallel()
 	c := converseApart(t, `
@@ -75,7 +75,7 @@ turns:
 	c.fact("Butter Chicken, Pad See Ew", `SELECT string_agg(r.name, ', ' ORDER BY m.date) FROM kitchen.meal_plans m JOIN kitchen.recipes r ON r.id = m.recipe_id WHERE m.user_id = $2`)
 }
 
-// A wish for this week ends with it; an allergy is a lasting row that the next prompt knows.
+// A constraint for this week ends with it; an allergy is a lasting row that the next prompt knows.
 func TestPreferenceScope(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -158,7 +158,7 @@ turns:
 	require.Less(t, size(12), size(6)*3/2)
 }
 
-// The registry as of any turn can be had from its events, and a new process sees the same.
+// The registry as of any turn can be derived from its events, and a new process sees the same.
 func TestRegistryAtAnyTurn(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `

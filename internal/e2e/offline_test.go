@@ -11,7 +11,7 @@ import (
 	"alfred/llm/offline"
 )
 
-// said is a message, what its reply must say (in any case), and what must then hold.
+// said is a message, what its reply must contain (in any case), and what must then hold.
 type said struct {
 	message string
 	reply   string
@@ -32,7 +32,7 @@ const (
 
 const beyond = "beyond me"
 
-// Conversations as people hold them, answered by the model that needs no network.
+// Realistic conversations, answered by the model that needs no network.
 func TestOfflineConversations(t *testing.T) {
 	t.Parallel()
 	holdOffline(t, map[string][]said{
@@ -116,7 +116,7 @@ func TestOfflineConversations(t *testing.T) {
 	})
 }
 
-// What a new user says in the first five minutes (section A of what trying it brought up).
+// What new users typically say in the first five minutes.
 func TestOfflineFirstFiveMinutes(t *testing.T) {
 	t.Parallel()
 	holdOffline(t, map[string][]said{
@@ -172,7 +172,7 @@ func TestOfflineFirstFiveMinutes(t *testing.T) {
 	})
 }
 
-// A recipe that the user has just made in the page is what "this" means.
+// "This" means a recipe that the user has just created in the page.
 func TestOfflineMeansWhatThePageMade(t *testing.T) {
 	t.Parallel()
 	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()

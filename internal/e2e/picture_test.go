@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// smaller writes a picture of a page with the 256 colours it has most of, which
-// nobody can tell from all of them.
+// smaller writes a picture with its 256 most frequent colours, which is visually indistinguishable.
 func smaller(t *testing.T, shot []byte) []byte {
 	t.Helper()
 	full, err := png.Decode(bytes.NewReader(shot))

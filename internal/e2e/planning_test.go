@@ -25,7 +25,7 @@ var planning = []string{
 	"How do I make Tuesday's?",
 }
 
-// A plan of eight turns: what it leaves, and what it may cost at most, repairs counted.
+// A plan over eight turns: its result, and its maximum cost, repairs included.
 func TestPlanningConversation(t *testing.T) {
 	t.Parallel()
 	if *everyApart {
@@ -58,7 +58,7 @@ func TestPlanningConversation(t *testing.T) {
 	require.GreaterOrEqual(t, 100*cached/late, 60, "the beginning of a prompt is that of an earlier one")
 }
 
-// priced is one call with what a provider that caches would have of it already.
+// priced is one call with the part that a caching provider would already have.
 type priced struct {
 	turn           int
 	node           string
@@ -68,8 +68,8 @@ type priced struct {
 // minCached is how many tokens a prefix needs before providers cache it.
 const minCached = 1024
 
-// priced are the conversation's calls, each with the longest beginning that it shares with an earlier one: tools and
-// schema first, as providers order a prompt, then the instructions, then the messages.
+// priced returns the conversation's calls, each with the longest prefix that it shares with an earlier one: tools and
+// schema first, in the providers' order, then the instructions, then the messages.
 func (c *talk) priced() []priced {
 	c.t.Helper()
 	rows, err := c.pool.Query(c.bg(), `SELECT coalesce(t.number, 0), l.node, l.request FROM llm_calls l LEFT JOIN turns t ON t.id = l.turn_id WHERE l.session_id = $1 ORDER BY l.id`, c.session)

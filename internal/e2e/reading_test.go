@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What was added is answered from what the session knows, not by writing or reading again.
+// A question about added rows is answered from what the session knows, without writing or reading again.
 func TestReadThenRefer(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -44,7 +44,7 @@ turns:
 	require.NotContains(t, c.prompt(3, "reply", 1), "inv_13", "a reply speaks of rows, not of refs")
 }
 
-// A foreign key nobody has read gets a name and a ref, but no place in view.
+// A foreign key that was never read gets a name and a ref, but no place in view.
 func TestLinkedRowsGetNames(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -73,7 +73,7 @@ turns:
 	c.fact("14", `SELECT count(*) FROM entity_refs WHERE session_id = $1 AND entity_type = 'ri'`)
 }
 
-// A list shows summaries; the method is read when it is asked for, and then not again.
+// A list shows summaries; the method is read when asked for, and then not again.
 func TestSummaryThenFull(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -108,7 +108,7 @@ turns:
 	require.Equal(t, section(c.prompt(3, "think", 1), "## Conversation"), section(c.prompt(3, "act", 1), "## Conversation"))
 }
 
-// An analysis of rows that are known by name alone reads them first.
+// An analysis of rows known only by name reads them first.
 func TestAnalyzeNeedsRows(t *testing.T) {
 	t.Parallel()
 	idle := `
@@ -149,7 +149,7 @@ turns:
 	require.Contains(t, c.prompt(7, "reply", 1), "The ingredients of Butter Chicken are not here.")
 }
 
-// A quick question costs one model call; what is not a plain look-up is planned.
+// A quick question costs one model call; anything but a plain lookup is planned.
 func TestQuick(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -211,7 +211,7 @@ turns:
 	c.fact("0", `SELECT count(*) FROM questions WHERE session_id = $1`)
 }
 
-// Counts in the snapshot are no refs: what is known from there only is found by name.
+// Counts in the snapshot are not refs: rows known only from there are found by name.
 func TestSnapshotIsNotContext(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A question about what was said long ago is answered from the search that
-// Understand asked for: no step is planned, and the reply's model sees the turn by number.
+// A question about what was said long ago is answered from the search that Understand requested: no step is planned,
+// and the reply's model sees the turn by number.
 func TestDistantPastNeedsNoPlan(t *testing.T) {
 	t.Parallel()
 	var turns strings.Builder

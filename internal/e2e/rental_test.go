@@ -13,7 +13,7 @@ import (
 	"alfred/llm/script"
 )
 
-// rentalReview is what the owner of the tools for hire adds to what init writes.
+// rentalReview is what the owner adds to what init writes.
 var rentalReview = strings.NewReplacer(
 	"\n  - type: hire\n", "\n  - type: hire\n    writes: [update]\n    columns: [street]\n",
 	"\nsnapshot:", `
@@ -24,7 +24,7 @@ operations:
 
 snapshot:`)
 
-// rowLevelSecurity is what another owner of the same tables has besides: policies for the program that works with them.
+// rowLevelSecurity is what another owner of the same tables adds: policies for their own program.
 const rowLevelSecurity = `
 DO $$ DECLARE t text; BEGIN
 	FOREACH t IN ARRAY ARRAY['customers', 'hires', 'hire_lines', 'refunds'] LOOP
@@ -33,9 +33,9 @@ DO $$ DECLARE t text; BEGIN
 	END LOOP;
 END $$`
 
-// W03, W06: keys of several columns throughout, and tables with row-level security of their own: init, review, probe, and a
-// conversation with a change of address, an exchange, a return and a cancelling by the owner's functions. The owner's
-// program sees no difference before, meanwhile and after.
+// W03, W06: only composite keys, and tables with their own row-level security: init, review, probe, and a conversation
+// with a change of address, an exchange, a return and a cancellation by the owner's functions. The owner's program sees
+// no difference before, meanwhile and after.
 func TestW03CompositeKeysInConversation(t *testing.T) {
 	t.Parallel()
 	hireTools(t, "")
@@ -52,7 +52,7 @@ func hireTools(t *testing.T, besides string) {
 	_, err := c.pool.Exec(t.Context(), besides)
 	require.NoError(t, err)
 	catalog := strings.ReplaceAll(ownersView, "retail", "rental")
-	if besides != "" { // the policies for the views' role are the owner's word
+	if besides != "" { // the owner adds the policies for the views' role
 		catalog = strings.Replace(catalog, "SELECT polname FROM pg_policy", "SELECT polname FROM pg_policy WHERE polname <> 'alfred_views'", 1)
 	}
 	owners, before := c.plain(catalog), c.rentalProgram()
@@ -98,10 +98,10 @@ turns:` + act("read", "read", "hires", `{tool: db_read, args: {table: hires, det
 	require.Equal(t, before, c.rentalProgram(), "after")
 }
 
-// policyFor is a statement that a note of Views names for the owner.
+// policyFor matches a statement that a note of Views suggests to the owner.
 var policyFor = regexp.MustCompile(`CREATE POLICY alfred_views .*`)
 
-// rentalOf opens the tools for hire as their owner has them, declared by init and the owner's review.
+// rentalOf opens the tools for hire in their owner's state, declared by init and the owner's review.
 func rentalOf(t *testing.T, c *talk) (*domain.Domain, *domain.Declaration) {
 	t.Helper()
 	text, err := domain.InitViews(t.Context(), c.pool, "rental")

@@ -16,8 +16,8 @@ import (
 // shopTables is the shop of a public benchmark, as its owner has it.
 const shopTables = "../../eval/suites/shop/tables.sql"
 
-// reviewed is what an owner adds to the declaration of the shop that init writes: what may be written, and the
-// shop's own functions as operations.
+// reviewed is what an owner adds to the shop's declaration written by init: what may be written, and the shop's own
+// functions as operations.
 var reviewed = strings.NewReplacer(
 	"\n  - type: order\n", "\n  - type: order\n    writes: [update]\n    columns: [address1, address2, city, state, country, zip]\n",
 	"\n  - type: user\n", "\n  - type: user\n    writes: [update]\n    columns: [address1, address2, city, state, country, zip]\n",
@@ -36,7 +36,8 @@ operations:
 
 snapshot:`)
 
-// ownersView is what a catalog says of the owner's objects, the grants to the views' role aside: nothing of it may change.
+// ownersView is the catalog's description of the owner's objects, except for the grants to the views' role: nothing in
+// it may change.
 const ownersView = `
 SELECT md5(string_agg(line, E'\n' ORDER BY line)) FROM (
 	SELECT concat_ws('|', c.oid::regclass, c.relkind, c.relowner::regrole, c.relrowsecurity, a.attname, a.atttypid::regtype, a.attnotnull, pg_get_expr(d.adbin, d.adrelid)) AS line
@@ -48,7 +49,7 @@ SELECT md5(string_agg(line, E'\n' ORDER BY line)) FROM (
 		WHERE c.relnamespace = 'retail'::regnamespace AND x.grantee <> 0 AND x.grantee::regrole::text !~ 'alfred_views_'
 	UNION ALL SELECT polname FROM pg_policy) AS lines`
 
-// shopOf opens the shop as its owner has it, declared by init and the owner's review, reached through views.
+// shopOf opens the shop in its owner's state, declared by init and the owner's review, accessed through views.
 func shopOf(t *testing.T, pool *pgxpool.Pool) (*domain.Domain, *domain.Declaration) {
 	t.Helper()
 	text, err := domain.InitViews(t.Context(), pool, "retail")
@@ -67,8 +68,9 @@ func shopOf(t *testing.T, pool *pgxpool.Pool) (*domain.Domain, *domain.Declarati
 	return d, decl
 }
 
-// W03, W06, W07, W08: the shop of a public benchmark, as it is: looking, a change of address, cancelling, an exchange and
-// a return by the shop's own functions; another's rows are unreachable, and the owner's own program sees no difference.
+// W03, W06, W07, W08: the shop of a public benchmark, unaltered: looking, a change of address, cancelling, an exchange
+// and a return by the shop's own functions; other users' rows are unreachable, and the owner's own program sees no
+// difference.
 func TestW03ShopThroughViews(t *testing.T) {
 	t.Parallel()
 	c := talkOver(t, shopTables)
@@ -122,7 +124,7 @@ turns:` + act("read", "read", "orders", `{tool: db_read, args: {table: orders, d
 	require.Equal(t, "0", c.plain(`SELECT count(*)::text FROM pg_class c, aclexplode(c.relacl) x WHERE c.relnamespace = 'retail'::regnamespace AND x.grantee <> 0 AND x.grantee::regrole::text ~ 'alfred'`))
 }
 
-// asked is ask for a message that ends in a question, so that its calls are not carried out.
+// asked is ask for a message that ends in a question, so its calls are not carried out.
 func (c *talk) asked(text string) {
 	c.t.Helper()
 	var id string
@@ -132,7 +134,7 @@ func (c *talk) asked(text string) {
 	}, 20*time.Second, 10*time.Millisecond, text)
 }
 
-// plain asks one thing that is about nobody's session.
+// plain runs a query that concerns no session.
 func (c *talk) plain(sql string) string {
 	c.t.Helper()
 	var value string

@@ -14,7 +14,7 @@ import (
 	"alfred/llm/script"
 )
 
-// unsteady is a model that takes its time, each time another.
+// unsteady is a model with random delays.
 type unsteady struct{ llm.Model }
 
 func (m unsteady) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
@@ -27,9 +27,8 @@ func (m unsteady) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 	return m.Model.Generate(ctx, req)
 }
 
-// The same script gives the same refs, whichever workers play it, however long
-// each node takes, and whatever else goes on: refs are named in the order in which
-// rows are seen, which is the data's.
+// The same script yields the same refs, whichever workers play it, however long each node takes, and whatever else
+// happens: refs are numbered in the order in which rows are seen, which the data determines.
 func TestSameScriptSameRefs(t *testing.T) {
 	t.Parallel()
 	yaml := `

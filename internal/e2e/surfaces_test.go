@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Rows that a page changes are the user's doing, and known to the next message.
+// Rows changed by a page are attributed to the user, and known to the next message.
 func TestRowsChangedOnThePage(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -49,7 +49,7 @@ turns:
 	require.NotContains(t, section(c.prompt(3, "understand", 1), "## All Known Entities"), "recipe_1: Butter Paneer")
 }
 
-// A pin holds through everything that does not end it.
+// A pin survives everything that does not end it.
 func TestPin(t *testing.T) {
 	t.Parallel()
 	c := converseApart(t, `
@@ -69,7 +69,7 @@ turns:
 	require.NotContains(t, c.prompt(6, "think", 1), "recipe_2: ")
 }
 
-// A turn can be started from any SQL client, and is when its transaction commits.
+// A turn can be started from any SQL client, and exists once its transaction commits.
 func TestEnqueueFromSQL(t *testing.T) {
 	t.Parallel()
 	c := converse(t, "turns:"+chat+chat)
@@ -89,7 +89,7 @@ func TestEnqueueFromSQL(t *testing.T) {
 	c.fact("reply: Sure.", `SELECT kind || ': ' || text FROM v_timeline WHERE session_id = $1 AND kind = 'reply'`)
 }
 
-// A worker that stops hands its turn to the next, which buys no answer again.
+// A stopping worker hands its turn to the next, which does not buy the answer again.
 func TestWorkerReplaced(t *testing.T) {
 	t.Parallel()
 	h := scripted(t, `
@@ -111,7 +111,7 @@ turns:
 	c.fact("act 1, reply 1, think 1, understand 1", `SELECT string_agg(node || ' ' || n, ', ' ORDER BY node) FROM (SELECT node, count(*) AS n FROM llm_calls WHERE session_id = $1 GROUP BY 1) AS x`)
 }
 
-// Forgetting a conversation leaves nothing of it, and the rows of the kitchen as they are.
+// Forgetting a conversation leaves nothing of it, and keeps the kitchen's rows.
 func TestForgetSession(t *testing.T) {
 	t.Parallel()
 	h := scripted(t, `

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is another user's does not exist, by whatever way it is named.
+// Another user's things do not exist, however they are named.
 func TestTenants(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `

@@ -27,14 +27,14 @@ func (m *cutting) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 	return wire.Finish(req, resp, wire.EndCutOff)
 }
 
-// callsOf is which calls a turn cost: "understand act reply".
+// callsOf lists a turn's model calls: "understand act reply".
 func (c *talk) callsOf(number int) string {
 	c.t.Helper()
 
 	return c.one(fmt.Sprintf(`SELECT string_agg(l.node, ' ' ORDER BY l.id) FROM llm_calls l JOIN turns t ON t.id = l.turn_id WHERE l.session_id = $1 AND t.number = %d AND l.node <> 'summarize'`, number))
 }
 
-// One answer holds what the message means and the plan; each stays a decision of its own.
+// One answer contains both the meaning of the message and the plan; they remain separate decisions.
 func TestUnderstandAndThinkInOneCall(t *testing.T) {
 	t.Parallel()
 	if *everyApart {
@@ -83,7 +83,7 @@ turns:
 	c.fact("3", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
 }
 
-// An answer that the provider cuts off is asked for again in two parts.
+// An answer that the provider cuts off is requested again in two parts.
 func TestLongAnswerIsCut(t *testing.T) {
 	t.Parallel()
 	played, err := script.Parse([]byte(`

@@ -9,9 +9,9 @@ import (
 	"alfred/nodes"
 )
 
-// What a model is offered and what the data tools take are decided in two
-// packages that must not know each other.
-func TestOfferedToolsAreThoseThatAreTaken(t *testing.T) {
+// The tools a model is offered and those the data tools accept are defined in two packages that must not know each
+// other.
+func TestOfferedToolsAreAccepted(t *testing.T) {
 	t.Parallel()
 	for _, stepType := range []string{"read", "analyze", "generate", "write", "unknown"} {
 		offered := nodes.DataTools(stepType)

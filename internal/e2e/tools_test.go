@@ -13,7 +13,7 @@ import (
 	"alfred/llm/lexical"
 )
 
-// read is a turn of one planned read in the pantry.
+// read is a turn with one planned read in the pantry.
 func read(subdomain, args string) string {
 	return `
   - understand: {intent: read}
@@ -24,7 +24,7 @@ func read(subdomain, args string) string {
     reply: Here.`
 }
 
-// found are the labels that the n-th turn's reads returned, in order.
+// found returns the labels that the n-th turn's reads returned, in order.
 func (c *talk) found(turn int) string {
 	c.t.Helper()
 
@@ -32,7 +32,7 @@ func (c *talk) found(turn int) string {
 		WHERE t.session_id = $1 AND t.number = %d AND r.step > 0`, turn))
 }
 
-// A name finds the ingredient, its variants and rows that are linked to nothing alike, misspelt too.
+// A name finds the ingredient, its variants and unlinked rows alike, also misspelt.
 func TestIngredientLookUp(t *testing.T) {
 	t.Parallel()
 	byName := func(name string) string {
@@ -61,7 +61,7 @@ turns:`+read("inventory", byName("chicken"))+read("inventory", byName("chiken"))
 	require.ElementsMatch(t, splitList(all+", Cod"), byCase(5))
 }
 
-// Meaning ranks and excludes nothing; filters narrow; without the embedder words do, and it is said.
+// Meaning ranks and excludes nothing; filters narrow; without the embedder, words are used, and the result says so.
 func TestSemanticSearch(t *testing.T) {
 	t.Parallel()
 	search := func(more string) string {
@@ -107,7 +107,7 @@ func (m *moody) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 // A filter that cannot be applied is an error, never a wider result.
 func TestFilters(t *testing.T) {
 	t.Parallel()
-	// Each filter, as a model writes it, beside the same in SQL.
+	// Each filter as a model writes it, with the equivalent SQL.
 	cases := []struct{ filter, sql string }{
 		{`{field: quantity, op: "=", value: 500}`, `quantity = 500`},
 		{`{field: quantity, op: "!=", value: 500}`, `quantity <> 500`},
@@ -210,7 +210,7 @@ turns:
 	c.fact("250", `SELECT trim_scale(quantity) FROM kitchen.recipe_ingredients WHERE user_id = $2 AND name = 'wide rice noodles'`)
 }
 
-// What is to buy is a difference of rows, worked out by code and equal to SQL.
+// The shopping list is a difference of rows, computed by code and equal to SQL.
 func TestShoppingDifference(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `

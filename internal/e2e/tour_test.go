@@ -14,7 +14,7 @@ import (
 func TestTour(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, fixtures{model: offline.New})
-	defer http.DefaultClient.CloseIdleConnections() // the tour's; else they outlive the test
+	defer http.DefaultClient.CloseIdleConnections() // the tour's connections; otherwise they outlive the test
 	played := &lockedBuffer{}
 	err := (&tour.Tour{API: h.url, Pool: h.pool, Out: played}).Play(t.Context())
 	require.NoError(t, err, "%s", played)

@@ -11,7 +11,7 @@ import (
 	"alfred/client"
 )
 
-// Messages that come at once run one after the other, each upon the finished one before it.
+// Messages that arrive at once run one after the other, each after the previous one has finished.
 func TestTwoMessagesAtOnce(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -52,7 +52,7 @@ func TestIdempotencyKey(t *testing.T) {
 	c.fact("1", `SELECT count(*) FROM turns WHERE session_id = $1`)
 }
 
-// A client that goes away changes nothing; its stream can be read again from where it broke.
+// A disconnecting client changes nothing; its stream can be resumed where it broke.
 func TestStreamSurvivesDisconnect(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -74,7 +74,7 @@ turns:
 	c.end(made)
 }
 
-// follow reads a turn's events to their end and returns their types.
+// follow reads a turn's events to the end and returns their types.
 func (c *talk) follow(url string, made *turn, seen func(n int)) []string {
 	c.t.Helper()
 	api, err := client.New(url, c.key)
@@ -92,7 +92,7 @@ func (c *talk) follow(url string, made *turn, seen func(n int)) []string {
 	return types
 }
 
-// A cancelled turn changes nothing more, and the next one runs.
+// A cancelled turn makes no further changes, and the next one runs.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
@@ -122,7 +122,7 @@ turns:
 	require.False(t, cancelled.Cancelled)
 }
 
-// A model that is busy is asked again; one that fails for good fails the turn, not the session.
+// A busy model is asked again; one that fails permanently fails the turn, not the session.
 func TestModelFailures(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `

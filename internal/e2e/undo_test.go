@@ -13,7 +13,7 @@ import (
 	"alfred/llm/offline"
 )
 
-// undoable is what the API says of a turn that wrote.
+// undoable is what the API says about a turn that wrote.
 type undoable struct {
 	turn
 
@@ -33,7 +33,7 @@ func (c *talk) undoable(id uuid.UUID) *undoable {
 	return got
 }
 
-// undo takes a turn back by the button.
+// undo undoes a turn with the button.
 func (c *talk) undo(id uuid.UUID) *undoable {
 	c.t.Helper()
 	made := &turn{}
@@ -44,7 +44,7 @@ func (c *talk) undo(id uuid.UUID) *undoable {
 	return got
 }
 
-// rowsOf are all rows of the user but for what the database sets by itself.
+// rowsOf are all rows of the user except for what the database sets by itself.
 const rowsOf = `SELECT coalesce(string_agg(x.row::text, E'\n' ORDER BY x.row::text), '') FROM (
 	SELECT to_jsonb(r) - 'updated_at' AS row FROM kitchen.recipes AS r WHERE user_id = $2
 	UNION ALL SELECT to_jsonb(r) - 'updated_at' FROM kitchen.recipe_ingredients AS r WHERE user_id = $2
@@ -53,7 +53,7 @@ const rowsOf = `SELECT coalesce(string_agg(x.row::text, E'\n' ORDER BY x.row::te
 	UNION ALL SELECT to_jsonb(r) - 'updated_at' FROM kitchen.meal_plans AS r WHERE user_id = $2
 	UNION ALL SELECT to_jsonb(r) - 'updated_at' FROM kitchen.tasks AS r WHERE user_id = $2) AS x WHERE $1::uuid IS NOT NULL`
 
-// Every turn of the demo that wrote is taken back, the last first: the rows are those of the start again.
+// Every turn of the demo that wrote is undone, last first, which restores the initial rows.
 func TestUndoTheDemoBackwards(t *testing.T) {
 	t.Parallel()
 	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
@@ -87,7 +87,7 @@ func TestUndoTheDemoBackwards(t *testing.T) {
 	c.fact("0", `SELECT count(*) FROM entity_events WHERE session_id = $1 AND actor <> 'user' AND turn_number > 13`)
 }
 
-// "Undo that" is understood by the model and done by code; the next turn knows of it, and takes it back in turn.
+// "Undo that" is understood by the model and done by code; the next turn knows about it, and undoes it in turn.
 func TestUndoInWords(t *testing.T) {
 	t.Parallel()
 	c := openHouse(t, fixtures{model: offline.New}).resident("ada").talk()
@@ -106,8 +106,8 @@ func TestUndoInWords(t *testing.T) {
 	c.fact("2", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
 }
 
-// What is in the way of an undo is told, and nothing happens; what cannot be undone is refused at once.
-func TestUndoThatCannotBe(t *testing.T) {
+// What prevents an undo is reported, and nothing happens; what can never be undone is refused at once.
+func TestImpossibleUndos(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, fixtures{model: offline.New})
 	c := h.resident("ada").talk()

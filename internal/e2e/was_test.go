@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// W11: what a row held before the turn is told of two updates of it in one decision too.
+// W11: after two updates of a row in one decision, its value before the turn is still reported.
 func TestW11TwoUpdatesOfOneRow(t *testing.T) {
 	t.Parallel()
 

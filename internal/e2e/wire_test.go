@@ -52,7 +52,7 @@ turns:
 	c.checkWire(server.Calls())
 }
 
-// checkWire looks at what stood on the wire.
+// checkWire checks what was sent.
 func (c *talk) checkWire(calls []*wiretest.Call) {
 	c.t.Helper()
 	schemas, streamed, tools := map[string]int{}, 0, 0

@@ -1,7 +1,6 @@
 // Package preview shows what a node of a session's coming turn would see.
 //
-// It must not know jobs or HTTP, and it writes nothing: it takes one transaction of
-// the caller's and only reads.
+// It must not know jobs or HTTP, and it only reads, in the caller's transaction.
 //
 // Start reading at preview.go.
 package preview

@@ -13,22 +13,20 @@ import (
 	"alfred/nodes"
 )
 
-// Preview builds frames of turns that have not begun. It is immutable and safe for
-// concurrent use.
+// Preview builds the frames of turns that have not begun. It is immutable and safe for concurrent use.
 type Preview struct {
 	domain  *domain.Domain
 	loader  *view.Loader
 	prompts *prompt.Prompts
 }
 
-// New makes a Preview for a bound domain.
+// New returns a Preview for a bound domain.
 func New(d *domain.Domain, config prompt.Config) *Preview {
 	return &Preview{domain: d, loader: view.NewLoader(d, config.Windows), prompts: prompt.New(d, config)}
 }
 
-// Frame is what a node of the session's coming turn would see if the turn began
-// now: understand, think, act (a first read step), reply, summarize. Another name
-// is an error.
+// Frame returns what a node of the session's coming turn would see if the turn began now: understand, think, act (a
+// first read step), reply or summarize. Any other name is an error.
 func (p *Preview) Frame(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, node string) (nodes.Frame, error) {
 	v, err := p.loader.Coming(ctx, tx, sessionID)
 	if err != nil {

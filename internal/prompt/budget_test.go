@@ -18,8 +18,8 @@ import (
 	"alfred/nodes"
 )
 
-// longSession is a conversation of n turns, each with talk, a step, forty rows
-// and a draft, and everything else that adds up over time.
+// longSession is a conversation of n turns, each with messages, a step, forty rows and a draft, and everything else
+// that accumulates.
 func longSession(t *testing.T, b *testBundle, n int) *db.Turns {
 	t.Helper()
 	b.exec(t, `INSERT INTO turns (session_id, user_id, number, message, mode, status, goal, reply, replied_at, summarized_at, started_at, finished_at)
@@ -66,8 +66,7 @@ func (b *testBundle) sizes(t *testing.T, turn *db.Turns) map[string]int {
 	return sizes
 }
 
-// The size of a prompt is bounded by budgets and not by the length of the
-// conversation.
+// Budgets bound a prompt's size, not the length of the conversation.
 func TestPromptsStayFlat(t *testing.T) {
 	t.Parallel()
 	short := setup(t)
@@ -85,13 +84,13 @@ func TestPromptsStayFlat(t *testing.T) {
 	}
 }
 
-// Each section keeps to its budget.
+// Each section keeps within its budget.
 func TestSectionsKeepTheirBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	turn := longSession(t, b, 80)
 	budget := prompt.DefaultConfig().Budget
-	const slack = 150 // headings and what is said of the cut
+	const slack = 150 // headings, and the note about the cut
 	think, act := b.think(t, turn).Frame, b.act(t, turn, 1).Frame
 	for _, c := range []struct {
 		frame   nodes.Frame
@@ -113,8 +112,8 @@ func TestSectionsKeepTheirBudget(t *testing.T) {
 	}
 }
 
-// All rows of a long list are there for an analysis, however small the budget;
-// beyond that the prompt says how many it shows.
+// All rows of a long list are available to an analysis, however small the budget; beyond that the prompt says how many
+// it shows.
 func TestShortRowsAreAllThere(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *prompt.Config) { c.Budget.Rows = 100 })
@@ -128,7 +127,7 @@ func TestShortRowsAreAllThere(t *testing.T) {
 	require.Contains(t, data, "(200 of 250 shown; read the others with filters)")
 }
 
-// Over budget the retention with the lowest confidence gives way first.
+// Over budget, the retention with the lowest confidence is dropped first.
 func TestRetentionGivesWayByConfidence(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *prompt.Config) { c.Budget.Entities = 50 })
@@ -157,7 +156,7 @@ func TestManyRefsAreOneLine(t *testing.T) {
 	require.Contains(t, list, "- inv_10: Item 10 (inv) [read]\n- inv_12..inv_22: [11 inventory items] [read]")
 }
 
-// counted counts the round trips of a transaction.
+// counted counts a transaction's round trips.
 type counted struct {
 	pgx.Tx
 	n *int
@@ -193,7 +192,7 @@ func (c counted) SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResul
 	return c.Tx.SendBatch(ctx, batch)
 }
 
-// A view costs three round trips, whatever there is to show.
+// A view costs three round trips, however much there is to show.
 func TestRoundTripsOfAView(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -13,7 +13,7 @@ import (
 	"alfred/nodes"
 )
 
-// docs/prompts.md lists exactly the sections that there are, in their order.
+// docs/prompts.md lists exactly the existing sections, in order.
 func TestDocsListEverySection(t *testing.T) {
 	t.Parallel()
 	listed := documented(t)
@@ -45,7 +45,7 @@ func documented(t *testing.T) (sections []string) {
 	return sections
 }
 
-// everySection renders every node on a conversation that has all there can be.
+// everySection renders every node on a conversation that has everything.
 func everySection(t *testing.T) []string {
 	t.Helper()
 	b := setup(t)

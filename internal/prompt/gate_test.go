@@ -10,8 +10,8 @@ import (
 	"alfred/internal/view"
 )
 
-// A text is looked at once before a model or a user gets it: identifiers are
-// taken out and counted, refs become labels for the user.
+// A text is checked once before a model or a user gets it: identifiers are removed and counted, refs become labels for
+// the user.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -44,8 +44,8 @@ func TestGate(t *testing.T) {
 	require.Equal(t, "[id]", clean)
 }
 
-// An application's own text keys are found by asking for the words that may be
-// some; a text without such words costs no statement.
+// An application's own text keys are found by querying for candidate words; a text without such words costs no
+// statement.
 func TestGateKnowsTextKeys(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

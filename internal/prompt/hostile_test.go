@@ -17,10 +17,9 @@ import (
 	"alfred/nodes"
 )
 
-// TestHostileTextsStayData puts every text of testdata/hostile.json wherever a row,
-// a message or a model's words stand. Each prompt keeps the shape that it has with
-// a harmless text: no tag, heading, ref line or speaker more, no other words to the
-// system, and no key.
+// TestHostileTextsStayData puts every text of testdata/hostile.json wherever a row, a message or a model's words
+// appear. Each prompt keeps the structure it has with a harmless text: no additional tag, heading, ref line or speaker,
+// no other words to the system, and no key.
 func TestHostileTextsStayData(t *testing.T) {
 	t.Parallel()
 
@@ -44,7 +43,7 @@ func TestHostileTextsStayData(t *testing.T) {
 	}
 }
 
-// harmlessly is a text of the same length and lines in which nothing is said.
+// harmlessly is a harmless text of the same length and lines.
 func harmlessly(attack string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == ' ' {
@@ -55,7 +54,7 @@ func harmlessly(attack string) string {
 	}, strings.NewReplacer("{id}", "[id]", "{ID}", "[id]", "{hex}", "[id]").Replace(attack))
 }
 
-// prompts are those of every node in a session in which the attack stands everywhere.
+// prompts are those of every node in a session in which the attack is everywhere.
 func prompts(t *testing.T, attack string) map[string]nodes.Frame {
 	t.Helper()
 
@@ -90,15 +89,14 @@ func prompts(t *testing.T, attack string) map[string]nodes.Frame {
 	return all
 }
 
-// structure is what gives a line power: tags, headings, refs, rows of the table of
-// data, speakers.
+// structure matches what gives a line meaning: tags, headings, refs, table rows, speakers.
 var structure = regexp.MustCompile(`^\s*(?:(</?[a-z_]+>)$|(#+ .*)|- ((?:gen_)?[a-z_]+_\d+(?:\.\.[a-z_]+_\d+)?):|\| ((?:gen_)?[a-z_]+_\d+) \||(?i:[*_>\s]*((?:\[?turn \d+\]?[^:\n]*?\s)?(?:user|alfred|assistant|system|human|tool)\b(?: \([^)]*\))?)[*_]*\s*:))`)
 
 // skeleton is a prompt's structure without its contents.
 func skeleton(f nodes.Frame) []string {
 	var bones []string
 	for line := range strings.SplitSeq(text(f), "\n") {
-		if match := structure.FindStringSubmatch(line); match != nil && match[2] != "### recipe_1" { // where its texts are long
+		if match := structure.FindStringSubmatch(line); match != nil && match[2] != "### recipe_1" { // for its long texts
 			bones = append(bones, strings.Join(match[1:], ""))
 		}
 	}
@@ -106,8 +104,7 @@ func skeleton(f nodes.Frame) []string {
 	return bones
 }
 
-// requireUnbroken checks that the printed prompt has exactly the structure that
-// the frame has.
+// requireUnbroken checks that the printed prompt has exactly the frame's structure.
 func requireUnbroken(t *testing.T, f nodes.Frame) {
 	t.Helper()
 

@@ -17,9 +17,8 @@ import (
 
 var stepTypes = []db.StepType{db.StepTypeRead, db.StepTypeAnalyze, db.StepTypeGenerate, db.StepTypeWrite}
 
-// Think and every Act of a turn see the same past, whatever happens meanwhile:
-// the history is compressed, a late summary is worded, rows are read, relabelled
-// and deleted.
+// Think and every Act of a turn see the same past, whatever happens meanwhile: the history is compressed, a late
+// summary is written, rows are read, relabelled and deleted.
 func TestPastIsTheSameInThinkAndEveryAct(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -49,8 +48,7 @@ func TestPastIsTheSameInThinkAndEveryAct(t *testing.T) {
 	require.NotContains(t, body(think, "## What Happened"), "bettered")
 }
 
-// Every Act prompt has the entity and conversation sections, whatever the step
-// type; what else it has depends on that.
+// Every Act prompt has the entity and conversation sections, whatever the step type; the others depend on it.
 func TestActSectionsByStepType(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -75,7 +73,7 @@ func TestActSectionsByStepType(t *testing.T) {
 	require.NotContains(t, schema, "user_id")
 }
 
-// A first turn has an entity section too, so that nobody takes a count for a ref.
+// A first turn also has an entity section, so that nobody mistakes a count for a ref.
 func TestFirstTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -90,7 +88,7 @@ func TestFirstTurn(t *testing.T) {
 	require.Empty(t, body(reply.Frame, "## Reply Guidance"))
 }
 
-// Each section stands at most once, each tag once and in order, none empty.
+// Each section appears at most once, each tag once and in order, none empty.
 func TestSectionsStandOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -119,9 +117,8 @@ func TestSectionsStandOnce(t *testing.T) {
 	}
 }
 
-// An entity's data appears once, merged by column, newest value first: a later
-// list read hides nothing, an update of a child shows below its parent, a
-// deleted child is gone.
+// An entity's data appears once, merged by column, newest value first: a later list read hides nothing, an update of a
+// child shows below its parent, a deleted child is gone.
 func TestRowsAreMergedByColumn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -154,8 +151,7 @@ func TestRowsAreMergedByColumn(t *testing.T) {
 	require.NotContains(t, body(in.Frame, "## Step Results"), "tofu", "the table has the rows")
 }
 
-// Column names, keys of any kind and identifiers never come through: only a
-// registered ref stands in a key column.
+// Hidden columns, keys of any kind and identifiers never get through: a key column shows only registered refs.
 func TestNoIdentifierReachesAPrompt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

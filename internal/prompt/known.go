@@ -13,10 +13,10 @@ import (
 // names, what the user did in the page, and what others changed or deleted meanwhile.
 func (t *page) whatIsKnown(s *section) {
 	t.byUser(s)
-	t.behindOurBack(s)
+	t.changedElsewhere(s)
 	budget := t.config.Budget.Results / 2
 	told := t.toldRefs()
-	for _, ref := range t.spokenOf(len(told) == 0) {
+	for _, ref := range t.mentionedRefs(len(told) == 0) {
 		if told[ref] {
 			continue
 		}
@@ -52,9 +52,9 @@ func (t *page) toldRefs() map[string]bool {
 	return told
 }
 
-// spokenOf are the refs that the message means and the plan names. When the turn has shown nothing, it adds the
+// mentionedRefs are the refs that the message means and the plan names. When the turn has shown nothing, it adds the
 // window's refs, newest first: the message may mean one of them without naming it.
-func (t *page) spokenOf(window bool) []string {
+func (t *page) mentionedRefs(window bool) []string {
 	var refs []string
 	for _, m := range t.Understood.Mentions {
 		refs = append(refs, m.Ref)
@@ -88,8 +88,8 @@ func (t *page) byUser(s *section) {
 	}
 }
 
-// behindOurBack names the rows that have changed since they were read.
-func (t *page) behindOurBack(s *section) {
+// changedElsewhere names the rows that have changed since they were read.
+func (t *page) changedElsewhere(s *section) {
 	words := map[string]string{
 		view.StaleChanged: "Changed by someone else since it was read, so its values are not known: ",
 		view.StaleGone:    "Deleted by someone else since it was read: ",

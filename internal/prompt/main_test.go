@@ -61,7 +61,7 @@ func (b *testBundle) exec(t *testing.T, sql string, args ...any) {
 	require.NoError(t, err)
 }
 
-// view is the turn's as it stands in the database; what the caller changed of the row alone holds.
+// view is the turn's stored view; the caller's changes to the turn row take precedence.
 func (b *testBundle) view(t *testing.T, tx pgx.Tx, turn *db.Turns) *view.View {
 	t.Helper()
 	v, err := b.loader.Open(t.Context(), tx, turn.ID, int(turn.Position))
@@ -84,7 +84,7 @@ func (b *testBundle) understand(t *testing.T, turn *db.Turns) nodes.UnderstandIn
 	return b.prompts.Understand(b.view(t, b.tx, turn))
 }
 
-// together is what the one sees who understands and plans in one call.
+// together is the input for understanding and planning in one call.
 func (b *testBundle) together(t *testing.T, turn *db.Turns) nodes.UnderstandInput {
 	t.Helper()
 

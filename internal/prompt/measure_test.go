@@ -23,7 +23,7 @@ import (
 
 var measure = flag.Bool("measure", false, "write docs/measurements.md and docs/prompt-tokens.svg")
 
-// readSizes are how many rows the turns of the measured conversation read, over and over.
+// readSizes are how many rows the turns of the measured conversation read, cyclically.
 var readSizes = []int{1, 40, 200, 3, 120, 1, 59, 12, 5, 80}
 
 const measuredTurns = 200 // with -measure; half as many show the same
@@ -34,23 +34,23 @@ type sample struct {
 	node    string
 	tokens  int
 	bytes   int
-	same    int // bytes at its start that are those of the node's prompt before
+	same    int // length in bytes of the prefix shared with the node's previous prompt
 	queries int
 	took    time.Duration
 }
 
-// measuring is a conversation that is measured while it goes on.
+// measuring is a conversation that is measured as it proceeds.
 type measuring struct {
 	*testBundle
 	t        *testing.T
 	samples  []sample
 	before   map[string]string
 	said     int         // tokens of all messages, replies and results so far
-	history  map[int]int // the same by turn: the least that a prompt with everything in it has
+	history  map[int]int // the same by turn: the minimum size of a prompt that contains everything
 	overruns []string
 }
 
-// asked is a model that notes the request and gives no answer.
+// asked is a model that records the request and does not answer.
 type asked struct{ req *llm.Request }
 
 func (a *asked) Generate(_ context.Context, req *llm.Request) (*llm.Response, error) {
@@ -75,7 +75,7 @@ func whole(req *llm.Request) string {
 	return b.String()
 }
 
-// prompt builds a node's input, asks and keeps what it took.
+// prompt builds a node's input, asks and records the size.
 func (m *measuring) prompt(turn int, node, key string, load func(tx pgx.Tx, model llm.Model) (nodes.Frame, error)) {
 	m.t.Helper()
 	model, queries := &asked{}, 0
@@ -101,7 +101,7 @@ func common(a, b string) int {
 	return n
 }
 
-// checkBudgets notes sections beyond their budget. 200 short rows may exceed that of rows.
+// checkBudgets records sections over budget. 200 short rows may exceed the row budget.
 func (m *measuring) checkBudgets(turn int, node string, f nodes.Frame) {
 	budget := prompt.DefaultConfig().Budget
 	const slack = 150
@@ -118,8 +118,7 @@ func (m *measuring) checkBudgets(turn int, node string, f nodes.Frame) {
 	}
 }
 
-// turn plays one turn: a message, a plan, a read, a reply, and everything that
-// stays behind.
+// turn plays one turn: a message, a plan, a read, a reply, and everything it leaves.
 func (m *measuring) turn(n int) {
 	t, ctx := m.t, m.t.Context()
 	t.Helper()
@@ -171,9 +170,8 @@ func (m *measuring) turn(n int) {
 	m.history[n] = m.said
 }
 
-// read stores what the turn read, of a pantry of 600 rows, and keeps the registry
-// as code would: touched refs, a draft that is saved two turns later, a retention
-// that ends, a wish that expires.
+// read stores the turn's read, from a pantry of 600 rows, and updates the registry like code: touched refs, a draft
+// saved two turns later, a retention that ends, a constraint that expires.
 func (m *measuring) read(n int, turn *db.Turns) string {
 	m.t.Helper()
 	first, size := n*37%400, readSizes[n%len(readSizes)]
@@ -206,7 +204,7 @@ func (m *measuring) read(n int, turn *db.Turns) string {
 	return string(data)
 }
 
-// compress keeps the newest text in place of what left the windows, worded by code.
+// compress stores the newest text for what left the windows, worded by code.
 func (m *measuring) compress(n int) {
 	m.t.Helper()
 	const window, every = 3, 4
@@ -220,9 +218,8 @@ func (m *measuring) compress(n int) {
 	}
 }
 
-// A conversation of any length costs each node the same: once the windows and the
-// text of older turns are full, prompts do not grow, no section exceeds its budget, and a prompt is
-// a small part of all that was said and read.
+// A conversation of any length costs each node the same: once the windows and the text of older turns are full, prompts
+// do not grow, no section exceeds its budget, and a prompt is a small part of everything said and read.
 func TestLongConversationIsFlat(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)

@@ -13,8 +13,8 @@ import (
 
 var measuredNodes = []string{"understand", "think", "act", "reply", "summarize"}
 
-// settled is after which turn a prompt must not grow: the windows are full after
-// five turns, the text that stands for the older ones after about twenty.
+// settled is the turn after which prompts must not grow: the windows are full after five turns, the compressed text
+// after about twenty.
 const settled = 20
 
 func (m *measuring) of(node string) []sample {
@@ -28,8 +28,7 @@ func (m *measuring) of(node string) []sample {
 	return own
 }
 
-// trend is the mean of a node's tokens after that and, by least squares,
-// how many more they are with each turn.
+// trend is the mean of a node's tokens after that and, by least squares, their increase per turn.
 func (m *measuring) trend(node string) (mean, slope float64) {
 	var n, sx, sy, sxx, sxy float64
 	for _, s := range m.of(node) {
@@ -116,7 +115,7 @@ func (m *measuring) writeNode(b *strings.Builder, node string) {
 		took[len(took)/2], took[len(took)*99/100], 100*same/bytes)
 }
 
-// plot draws the tokens of each node, and of the whole history until it leaves the picture.
+// plot draws each node's tokens, and the whole history's until it leaves the picture.
 func (m *measuring) plot() string {
 	const width, height, left, bottom = 760.0, 360.0, 60.0, 30.0
 	top := 0

@@ -16,8 +16,8 @@ var recipeNames = []string{
 	"Dry Rub Wings", "Cod Curry", "Thai Pad See Ew", "Thai Yellow Curry",
 }
 
-// mealPlanning is a conversation that narrows down options: nine recipes and the
-// pantry were read, cod was ruled out, now French toast and wings are.
+// mealPlanning is a conversation that narrows down options: nine recipes and the pantry were read, cod was ruled out,
+// and now French toast and wings are.
 func mealPlanning(t *testing.T, b *testBundle) *db.Turns {
 	t.Helper()
 	b.exec(t, `INSERT INTO kitchen.preferences (user_id, allergies, cooking_skill_level, favorite_cuisines, subdomain_guidance)
@@ -86,7 +86,7 @@ func decideRejection(t *testing.T, b *testBundle, turn *db.Turns) {
 	testfactory.Step(t, b.tx, turn, testfactory.StepOpts{Step: 1, Type: db.StepTypeAnalyze, Description: "Choose from what remains", Refs: []string{"recipe_3", "recipe_4", "recipe_8", "recipe_9"}})
 }
 
-// The worked example of a conversation that narrows down, as each node sees it.
+// A worked example of a conversation that narrows down, as each node sees it.
 func TestPromptsOfMealPlanning(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -118,9 +118,8 @@ func TestPromptsOfMealPlanning(t *testing.T) {
 	require.Contains(t, compress.Fallback.Narrative, "Find recipes without cod")
 }
 
-// weeklyPlan is a conversation with everything delineated: a plan of the week that
-// is kept because the user still builds it, a draft of a recipe, one that was kept
-// from the first turn, rows of the pantry just read, and now the wish to save.
+// weeklyPlan is a conversation with every kind of entity: a weekly plan retained because the user is still building it,
+// a recipe draft, one retained since the first turn, pantry rows just read, and now the request to save.
 func weeklyPlan(t *testing.T, b *testBundle) *db.Turns {
 	t.Helper()
 	for n, said := range []struct{ message, goal, reply string }{
@@ -167,8 +166,8 @@ func weeklyPlan(t *testing.T, b *testBundle) *db.Turns {
 	return testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 5, Message: "save the plan", Status: db.TurnStatusRunning, Goal: "Save the plan of the week"})
 }
 
-// The worked example of a conversation over several turns: what is recent, what is
-// kept from earlier and why, what is not saved; and what each node sees of it.
+// A worked example of a conversation over several turns: what is recent, what is retained and why, what is unsaved; and
+// what each node sees of it.
 func TestPromptsOfTheWeeklyPlan(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -31,7 +31,7 @@ func (t *page) executionResults(s *section) {
 	t.notices(s)
 	t.resultRows(s)
 	t.saveStatus(s)
-	t.draftsSpokenOf(s)
+	t.draftsMentioned(s)
 }
 
 // notices says which of the user's changes and mentions could not be found.

@@ -49,8 +49,8 @@ func enumerate(labels []string) string {
 	return strings.Join(labels, ", ")
 }
 
-// draftsSpokenOf prints the drafts that this turn touched, in full.
-func (t *page) draftsSpokenOf(s *section) {
+// draftsMentioned prints the drafts that this turn touched, in full.
+func (t *page) draftsMentioned(s *section) {
 	budget := t.config.Budget.Drafts
 	for _, e := range t.Entities {
 		content, ok := t.Drafts[e.Ref]

@@ -14,8 +14,8 @@ import (
 	"alfred/internal/testfactory"
 )
 
-// hugeSession knows n rows besides what a long conversation leaves, all of them
-// out of the window: read, demoted, linked and deleted ones.
+// hugeSession knows n rows besides what a long conversation leaves, all outside the window: read, demoted, linked and
+// deleted ones.
 func hugeSession(t *testing.T, b *testBundle, n int) *db.Turns {
 	t.Helper()
 	turn := longSession(t, b, 60)
@@ -24,7 +24,7 @@ func hugeSession(t *testing.T, b *testBundle, n int) *db.Turns {
 			CASE n % 4 WHEN 2 THEN 'linked' WHEN 3 THEN 'deleted' ELSE 'read' END, 'thing ' || n, 1, 1 + n % 50,
 			CASE n % 4 WHEN 1 THEN 50 END, CASE n % 4 WHEN 3 THEN 50 END
 		FROM generate_series(1, $2::int) AS n`, b.session, n)
-	// Other sessions stand beside it, or any scan would be one of this session.
+	// Add other sessions: otherwise any scan would be one of this session.
 	other := testfactory.Session(t, b.tx, b.user)
 	b.exec(t, `INSERT INTO entity_refs (session_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
 		SELECT $1, 'shop_' || n, 'shop', md5('other' || n)::uuid::text, 'stored', 'read', 'thing ' || n, 1, 1 FROM generate_series(1, 20000) AS n`, other)
@@ -35,8 +35,7 @@ func hugeSession(t *testing.T, b *testBundle, n int) *db.Turns {
 	return turn
 }
 
-// explained runs each statement of a prompt under EXPLAIN ANALYZE first and adds
-// up what its scans touched.
+// explained first runs each statement of a prompt under EXPLAIN ANALYZE and totals the rows its scans touched.
 type explained struct {
 	pgx.Tx
 	t    *testing.T
@@ -87,7 +86,7 @@ func (e explained) explain(ctx context.Context, sql string, args []any) {
 	e.walk(plans[0].Plan, sql)
 }
 
-// small tables hold a row or two in a session of any size.
+// small tables have a row or two in a session of any size.
 var small = []string{"sessions", "users"}
 
 func (e explained) walk(p plan, sql string) {
@@ -104,14 +103,14 @@ func (e explained) walk(p plan, sql string) {
 	}
 }
 
-// What a session has seen long ago costs a prompt nothing: no node reads more
-// rows, or more statements, when a hundred thousand refs lie behind.
+// What a session saw long ago costs a prompt nothing: no node reads more rows, or needs more statements, with a hundred
+// thousand old refs.
 func TestManyOldRefsCostNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
 	b := setup(t)
 	turn := hugeSession(t, b, 100_000)
-	b.exec(t, `SET LOCAL enable_seqscan = off`) // small tables are scanned out of thrift: here only where no index would do
+	b.exec(t, `SET LOCAL enable_seqscan = off`) // small tables are scanned because it is cheaper: here only if no index would do
 	b.exec(t, `UPDATE turns SET message = 'what of thing 77 and my other things?' WHERE id = $1`, turn.ID)
 	turn.Message = "what of thing 77 and my other things?"
 	read := 0

@@ -9,9 +9,8 @@ import (
 	"alfred/internal/testfactory"
 )
 
-// A step sees the schema of its subdomain's own tables and their children, may
-// write these alone, and may read what its subdomain names besides; request_schema
-// shows a further one, to read.
+// A step sees the schema of its subdomain's own tables and their children, may write only these, and may also read what
+// its subdomain lists; request_schema shows another one, to read.
 func TestStepScope(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

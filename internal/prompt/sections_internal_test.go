@@ -18,7 +18,7 @@ const (
 	after = "\n## Output contracts\n"
 )
 
-// docs/prompts.md shows the table of sections, with the budgets that hold by default; -update prints it anew.
+// docs/prompts.md shows the table of sections with the default budgets; -update prints it.
 func TestDocsShowTheTable(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(docs)

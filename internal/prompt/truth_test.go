@@ -15,7 +15,8 @@ import (
 	"alfred/nodes"
 )
 
-// V06: what the step is about stands in Act's prompt whatever the budget, and what stands there is what may be written over.
+// V06: the step's own rows are in Act's prompt regardless of the budget, and only what the prompt shows may be
+// overwritten.
 func TestV06TheStepsOwnRowsAreNeverCut(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *prompt.Config) { c.Budget.Rows = 400 })
@@ -42,7 +43,8 @@ func TestV06TheStepsOwnRowsAreNeverCut(t *testing.T) {
 	require.NotContains(t, in.Shown, "shop_290")
 }
 
-// V06: a plan's call that changes a row is carried out only where what it writes over is known; one column of a row is not all of it.
+// V06: a plan's call that changes a row is only carried out if what it overwrites is known; one column of a row is not
+// all of it.
 func TestV06KnownIsByColumn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -59,8 +61,8 @@ func TestV06KnownIsByColumn(t *testing.T) {
 	require.False(t, s.Knows([]string{"inv_1"}, []string{"name"}))
 }
 
-// V25: with no window at all nothing is recent, and nothing divides by it.
-func TestV25TheWindowMayBeNothing(t *testing.T) {
+// V25: with a window of 0, nothing is recent, and nothing divides by it.
+func TestV25TheWindowMayBeZero(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *prompt.Config) { c.RetentionWindow, c.FullDetailTurns = 0, 0 })
 	testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1}))
@@ -70,8 +72,8 @@ func TestV25TheWindowMayBeNothing(t *testing.T) {
 	require.Contains(t, body(f, "## What Happened"), "Turn 1", "what the window leaves out stands in short")
 }
 
-// V29: what a turn did before it failed stands in the narrative and in the conversation.
-func TestV29AFailedTurnsWritesAreTold(t *testing.T) {
+// V29: what a turn did before it failed is in the narrative and in the conversation.
+func TestV29WritesOfAFailedTurnAreShown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	failed := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1, Message: "add milk", Status: db.TurnStatusFailed,
@@ -105,7 +107,7 @@ func TestV30WhatRemainsIsNamed(t *testing.T) {
 	require.Contains(t, body(b.reply(t, turn).Frame, "## Reply Guidance"), "- Not excluded, still to choose from: Salad, Soup.")
 }
 
-// V33: of what Understand lists the newest stay; the rest is counted by type, what was demoted or is linked too.
+// V33: Understand's list keeps the newest; the rest is counted by type, including demoted and linked entities.
 func TestV33TheNewestAreListedAndTheRestIsCounted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -123,7 +125,7 @@ func TestV33TheNewestAreListedAndTheRestIsCounted(t *testing.T) {
 	require.Contains(t, known, "Known only because other rows point at them: 1")
 }
 
-// V35: each type of step has examples of its own, real calls on a table of its subdomain, and analysis a way to go about it.
+// V35: each type of step has its own examples, real calls on a table of its subdomain; analysis has instructions.
 func TestV35ExamplesAreCallsOfTheStepsType(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -144,7 +146,8 @@ func TestV35ExamplesAreCallsOfTheStepsType(t *testing.T) {
 	}
 }
 
-// V36: a row's short values stand as its display line where that says all of them, in fewer tokens than names and quotes take.
+// V36: a row's short values are shown as its display line if that contains all of them, which takes fewer tokens than
+// names and quotes.
 func TestV36RowsStandAsTheirDisplayLine(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -161,8 +164,8 @@ func TestV36RowsStandAsTheirDisplayLine(t *testing.T) {
 	require.NotContains(t, data, `"quantity"`)
 }
 
-// V38: what stands for older turns is made of their rows each time, not of what was made of them before; the text made
-// before stands for those alone that have no room.
+// V38: compressed text is always made from rows, never from earlier compressed text; the earlier text is only used for
+// turns that do not fit.
 func TestV38CompressionIsOfRows(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -195,7 +198,7 @@ func tight(change func(*prompt.Config)) prompt.Config {
 	return c
 }
 
-// V38: a draft is offered when it was made or changed, not in every turn in which it waits.
+// V38: a draft is offered when it was created or changed, not in every turn in which it is pending.
 func TestV38ADraftIsOfferedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -207,8 +210,8 @@ func TestV38ADraftIsOfferedOnce(t *testing.T) {
 	require.NotContains(t, body(b.reply(t, b.running(t, 2, "thanks", db.StepTypeRead)).Frame, "## Reply Guidance"), offer)
 }
 
-// V40: Understand's instructions begin with what it is for, over budget its list keeps the highest confidence, and what
-// is expected next stands with the reply's guidance.
+// V40: Understand's instructions begin with its purpose, its list keeps the highest confidence over budget, and the
+// expected next step is in the reply's guidance.
 func TestV40SmallGapsToTheSeeds(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(c *prompt.Config) { c.Budget.Entities = 60 })
@@ -230,7 +233,8 @@ func TestV40SmallGapsToTheSeeds(t *testing.T) {
 	require.LessOrEqual(t, clean.Tokens(known), 150)
 }
 
-// V21: what fell with a call that failed is counted, not listed; and no two texts of the instructions contradict each other.
+// V21: calls rolled back with a failed one are counted, not listed; and no two texts of the instructions contradict
+// each other.
 func TestV21WhatWasNotExecutedIsOneLine(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

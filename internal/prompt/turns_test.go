@@ -17,8 +17,8 @@ import (
 	"alfred/nodes"
 )
 
-// Understand goes on from what it decided before: it sees its last ten decisions
-// with their reasons, and who took those that it did not.
+// Understand builds on its earlier decisions: it sees the last ten with their reasons, and who made those that it did
+// not.
 func TestUnderstandSeesItsLastDecisions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -33,8 +33,8 @@ func TestUnderstandSeesItsLastDecisions(t *testing.T) {
 	require.Equal(t, "- Turn 15: expire recipe_1: not mentioned for long (by the system)", log[9])
 }
 
-// Act sees the last three steps of its turn in full, the others as counts; what an
-// analysis found is never cut; the note is that of the last step that ran.
+// Act sees the last three steps of its turn in full, the others as counts; an analysis's conclusion is never cut; the
+// note comes from the last step that ran.
 func TestActSeesTheStepsBefore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -66,8 +66,7 @@ func TestActSeesTheStepsBefore(t *testing.T) {
 	require.Contains(t, body(f, "## Current Step"), "Step 6 of 6", "a skipped step does not count")
 }
 
-// Two reads of one step, and those of the turn before, are all there: none takes
-// the place of another.
+// Two reads of one step, and those of the turn before, are all shown: none replaces another.
 func TestEveryReadIsKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -84,8 +83,7 @@ func TestEveryReadIsKept(t *testing.T) {
 	}
 }
 
-// The user's wishes reach Think for every subdomain and Act for its own alone, each
-// up to 800 characters.
+// The user's preferences reach Think for every subdomain and Act only for its own, each up to 800 characters.
 func TestPreferencesBySubdomain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -103,8 +101,8 @@ func TestPreferencesBySubdomain(t *testing.T) {
 	require.NotContains(t, own, "evening")
 }
 
-// What the user asked to hold stands in every planning prompt with its exact value
-// for as long as it holds, however long ago it was said.
+// Constraints are in every planning prompt with their exact value for as long as they hold, however long ago they were
+// stated.
 func TestConstraintsStayExact(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -139,8 +137,7 @@ func TestConstraintsStayExact(t *testing.T) {
 	}
 }
 
-// What the instructions name exists: columns, tools and fields in backticks, and
-// the headings they speak of.
+// What the instructions name exists: columns, tools and fields in backticks, and the headings they mention.
 func TestInstructionsNameRealThings(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,7 +12,7 @@ import (
 	"alfred/nodes"
 )
 
-// Q01: what a prompt says stands beside it as data, so that nothing has to read the words.
+// Q01: a prompt's content is also available as data, so that nothing has to parse its text.
 func TestInputsCarryFacts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

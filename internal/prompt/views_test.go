@@ -16,7 +16,7 @@ import (
 	"alfred/nodes"
 )
 
-// running is the session's current turn with one step of the type.
+// running is the session's current turn with one step of this type.
 func (b *testBundle) running(t *testing.T, number int, message string, kind db.StepType) *db.Turns {
 	t.Helper()
 	b.exec(t, `UPDATE turns SET status = 'succeeded', reply = 'ok', replied_at = started_at, summarized_at = started_at, finished_at = started_at
@@ -27,8 +27,8 @@ func (b *testBundle) running(t *testing.T, number int, message string, kind db.S
 	return turn
 }
 
-// Tiers: linked, demoted and deleted refs are in no list and resolve; what is
-// older than the window stands only with a reason.
+// Tiers: linked, demoted and deleted refs are in no list but resolve; what is older than the window appears only with a
+// reason.
 func TestTiersInPrompts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -70,7 +70,7 @@ func TestTiersInPrompts(t *testing.T) {
 	require.Contains(t, named, "recipe_2: Demoted (recipe) [read:summary] created turn 1, last turn 9, demoted")
 }
 
-// A summary that comes late, when the next turn runs already, tells nothing of that turn.
+// A summary that arrives late, while the next turn is running, contains nothing of that turn.
 func TestLateSummaryKnowsItsTurnOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -85,8 +85,7 @@ func TestLateSummaryKnowsItsTurnOnly(t *testing.T) {
 	require.Empty(t, summarize.Fallback.NaturalNext)
 }
 
-// A draft untouched for turns stands in every node's view; the reply shows all
-// of it when it is spoken of.
+// A draft untouched for several turns is in every node's view; the reply shows all of it when it is mentioned.
 func TestDraftsNeverAgeOut(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -107,8 +106,7 @@ func TestDraftsNeverAgeOut(t *testing.T) {
 	require.NotContains(t, text(reply), "gen_recipe_1")
 }
 
-// Saved this turn, first seen this turn and recent are three lists without
-// repetition.
+// Saved this turn, first seen this turn and recent are three disjoint lists.
 func TestActGroupsThisTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -138,8 +136,7 @@ func TestTurnsWithoutReply(t *testing.T) {
 	require.NotContains(t, body(f, "## What Happened"), "### Turn 3")
 }
 
-// The newest covering text stands for what it covers; a turn outside of the
-// window that nothing covers yet is one line.
+// The newest covering text replaces what it covers; a turn outside the window that nothing covers yet is one line.
 func TestEarlierTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -163,7 +160,7 @@ func TestEarlierTurns(t *testing.T) {
 	require.True(t, strings.HasPrefix(earlier, "Turn 1: \"message 1\" → reply 1\nTurn 2:"), "a line for each turn where none are compressed")
 }
 
-// The day and its weekday are those of the user's zone.
+// Date and weekday are those of the user's time zone.
 func TestTodayIsTheUsersDay(t *testing.T) {
 	t.Parallel()
 	for zone, want := range map[string]string{
@@ -210,7 +207,7 @@ func TestOpenQuestion(t *testing.T) {
 	require.Empty(t, body(b.think(t, b.running(t, 3, "more", db.StepTypeRead)).Frame, "## Open Question"))
 }
 
-// A replan says what is done and what stood in the way.
+// A replan says what is done and what prevented the rest.
 func TestReplan(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -249,7 +246,7 @@ func TestStaleRows(t *testing.T) {
 	require.Contains(t, text(f), "| task_3 | Task | task [gone] |")
 }
 
-// The preview of the coming turn is what it then sees, but for its message.
+// The preview of the coming turn equals its actual prompt, except for the message.
 func TestPreview(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -267,8 +264,7 @@ func TestPreview(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Every item of a prompt has one of the reasons that the table takes, and a
-// section that stands in the prompt.
+// Every item of a prompt has one of the reasons that the table allows, and a section that is in the prompt.
 func TestItemsSayWhy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -303,7 +299,7 @@ func keys(set map[string]bool) []string {
 	return list
 }
 
-// The reply's facts tell saved from failed, and say so without refs.
+// The reply's facts distinguish saved from failed, without refs.
 func TestReplyTellsFacts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -329,7 +325,7 @@ func TestReplyTellsFacts(t *testing.T) {
 	require.Equal(t, "Saved 1 shopping item:\n- Milk (2 l)\n\nFound 1 planned meal:\n- Mon 12 Jan, lunch: Butter Chicken\n\nThere is nothing in your pantry yet.\n\nThis is done only in part: step 1.", in.Fallback)
 }
 
-// A quick look-up is answered from its rows.
+// A quick lookup is answered from its rows.
 func TestQuickReply(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -349,7 +345,7 @@ func insertCall(t *testing.T, b *testBundle, turn *db.Turns) (id [16]byte) {
 	return id
 }
 
-// What Understand had looked up stands in Think and Act alike, its rows loaded.
+// What Understand looked up is in both Think and Act, with its rows loaded.
 func TestRecalled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -367,8 +363,7 @@ func TestRecalled(t *testing.T) {
 	require.Empty(t, body(act, "## Step Results"))
 }
 
-// The snapshot counts what there is now; a query that fails leaves its section
-// saying so and the turn alive.
+// The snapshot counts what exists now; if a query fails, its section says so and the turn continues.
 func TestSnapshotIsFreshAndMayFail(t *testing.T) {
 	t.Parallel()
 	b := setupIn(t, dbtest.OwnTx(t))

@@ -1,8 +1,8 @@
-// Package say words what code says itself, for people and for models: the reply and
-// the summary when no model makes them, a row in a line, what came of a step. It
+// Package say words what code says itself, to people and to models: the reply and
+// the summary if no model writes them, a row on one line, the outcome of a step. It
 // claims no more than the rows of a view do.
 //
-// It must not know models, prompts, jobs, HTTP or SQL: everything is made of a
+// It must not know models, prompts, jobs, HTTP or SQL: everything is derived from a
 // view.Scene.
 //
 // Start reading at reply.go (the reply and the summary without a model), then rows.go

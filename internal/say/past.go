@@ -9,15 +9,15 @@ import (
 	"alfred/internal/view"
 )
 
-// verbatim is up to how many characters a reply is its own summary, cutReply to
-// how many a longer one is cut where no model words it.
+// verbatim is the longest reply that is its own summary, in characters; cutReply is where a longer one is cut if no
+// model summarizes it.
 const (
 	verbatim = 800
 	cutReply = 300
 )
 
-// ResponseSummary is a reply in short. One that was worded after this turn began
-// does not count yet: the turn would see two versions of the past.
+// ResponseSummary is a reply in brief. A summary written after this turn began does not count yet: the turn would see
+// two versions of the past.
 func (t *Teller) ResponseSummary(p *db.TurnListPastRow) string {
 	if p.ResponseSummary == "" || p.SummaryIsLate {
 		return shorten(t.WithLabels(p.Reply))
@@ -26,7 +26,7 @@ func (t *Teller) ResponseSummary(p *db.TurnListPastRow) string {
 	return clean.Inline(t.WithLabels(p.ResponseSummary), verbatim)
 }
 
-// shorten is the summary of a reply without a model.
+// shorten summarizes a reply without a model.
 func shorten(reply string) string {
 	reply = clean.Inline(reply, 0)
 	if len([]rune(reply)) <= verbatim {
@@ -36,12 +36,12 @@ func shorten(reply string) string {
 	return clean.Clip(reply, cutReply)
 }
 
-// IsShort says that the turn's reply is its own summary.
+// IsShort reports whether the turn's reply is its own summary.
 func (t *Teller) IsShort() bool {
 	return len([]rune(clean.Inline(t.WithLabels(clean.Text(t.Turn.Reply)), 0))) <= verbatim
 }
 
-// EarlierLine is a turn outside the windows in one line: what was said, and what came of it.
+// EarlierLine is a turn outside the windows on one line: what was said, and its result.
 func (t *Teller) EarlierLine(p *db.TurnListPastRow) string {
 	line := "Turn " + strconv.Itoa(int(p.Number)) + ": \"" + clean.Inline(t.WithLabels(p.Message), ShortLine) + "\" → "
 	switch p.Status {
@@ -52,11 +52,10 @@ func (t *Teller) EarlierLine(p *db.TurnListPastRow) string {
 	}
 }
 
-// ShortLine bounds each side of one line of an older turn, in characters.
+// ShortLine bounds each side of an older turn's line, in characters.
 const ShortLine = 200
 
-// WithLabels shows mention tokens as "Label (ref)", and as the label alone where
-// the row is none of this session's.
+// WithLabels shows mention tokens as "Label (ref)", or only the label if the session does not know the row.
 func (t *Teller) WithLabels(text string) string {
 	return clean.MentionPattern.ReplaceAllStringFunc(text, func(token string) string {
 		parts := clean.MentionPattern.FindStringSubmatch(token)
@@ -73,7 +72,7 @@ func (t *Teller) WithLabels(text string) string {
 // MaxFact bounds a sentence of the narrative, in characters.
 const MaxFact = 500
 
-// OrWord is a text, or a word where it is empty.
+// OrWord returns a text, or word if it is empty.
 func OrWord(text, word string) string {
 	if text == "" {
 		return word
@@ -82,7 +81,7 @@ func OrWord(text, word string) string {
 	return text
 }
 
-// RefWords names refs in the registry's order, those in a row as inv_1..inv_59.
+// RefWords names refs in registry order, consecutive ones as inv_1..inv_59.
 func (t *Teller) RefWords(refs []string) string {
 	wanted := map[string]bool{}
 	for _, ref := range refs {
@@ -115,8 +114,7 @@ func (t *Teller) RefWords(refs []string) string {
 	return strings.Join(words, ", ")
 }
 
-// DecisionLine names the refs as they were decided on; dropped ones are not in
-// the registry any more.
+// DecisionLine names the refs as they were decided on; dropped ones are no longer in the registry.
 func (t *Teller) DecisionLine(d *view.Decision) string {
 	line := d.Action
 	if words := t.RefWords(d.Refs); words != "" {
@@ -141,8 +139,8 @@ func (t *Teller) EarlierTurn(p *db.TurnListPastRow) string {
 	return line + clean.Clip(OrWord(clean.Inline(p.Goal, ShortLine), clean.Quote(t.WithLabels(p.Message), ShortLine))+" → "+t.ResponseSummary(p), 2*ShortLine)
 }
 
-// CompressedByCode is the text of a range without a model: a line for each turn, the oldest words giving way; before
-// them the text so far, where not all turns of the range are at hand.
+// CompressedByCode compresses a range of turns without a model: a line per turn, oldest words dropped first, preceded
+// by the text so far if not all turns of the range are available.
 func (t *Teller) CompressedByCode(kind string, most int) string {
 	var lines []string
 	if covered := t.Earlier[kind]; covered != nil && len(t.Past) > 0 && t.Past[0].Number > 1 {

@@ -15,7 +15,7 @@ import (
 // maxListed is how many rows a reply worded by code lists.
 const maxListed = 60
 
-// ReplyFromFacts is the reply of a turn without a model.
+// ReplyFromFacts is a turn's reply without a model.
 func (t *Teller) ReplyFromFacts() string {
 	if payload := t.Asked(); payload != nil {
 		return t.Plain(questionWords(t, payload))
@@ -97,7 +97,7 @@ func (t *Teller) sentence(text string) string {
 	return "I found " + text + "."
 }
 
-// shortRowLine is a row by its template alone.
+// shortRowLine is a row rendered by its template alone.
 func (t *Teller) shortRowLine(ref string) string {
 	r := t.Rows.ByRef[ref]
 	if r == nil {
@@ -158,7 +158,7 @@ func (t *Teller) draftsText() string {
 	return "Drafted, not saved yet: " + strings.Join(labels, ", ") + ". Say the word and I save it."
 }
 
-// QuickReply words the answer to a plain look-up.
+// QuickReply words the answer to a plain lookup.
 func (t *Teller) QuickReply() string {
 	for _, r := range slices.Backward(t.OwnResults()) {
 		if r.Failed() && r.Step > 0 {
@@ -172,8 +172,7 @@ func (t *Teller) QuickReply() string {
 	return t.ReplyFromFacts()
 }
 
-// SummaryFromFacts is a turn's summary without a model, in the same words as
-// turn_summary_write_facts.
+// SummaryFromFacts is a turn's summary without a model, worded like turn_summary_write_facts.
 func (t *Teller) SummaryFromFacts() nodes.SummarizeOutput {
 	out := nodes.SummarizeOutput{
 		ResponseSummary: shorten(t.WithLabels(clean.Text(t.Turn.Reply))), ConversationPhase: "exploring", Tone: "collaborative",
@@ -201,7 +200,7 @@ func (t *Teller) SummaryFromFacts() nodes.SummarizeOutput {
 	return out
 }
 
-// ran says whether a step of the type came to something.
+// ran reports whether a step of this type achieved anything.
 func (t *Teller) ran(kind db.StepType) bool {
 	return slices.ContainsFunc(t.Steps, func(step *db.TurnSteps) bool {
 		return step.StepType == kind && step.Outcome != nil && (*step.Outcome == db.StepOutcomeOk || *step.Outcome == db.StepOutcomePartial)

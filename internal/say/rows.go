@@ -13,14 +13,14 @@ import (
 	"alfred/nodes"
 )
 
-// DisplayLine is a row's line with every column that was read, its ref last:
-// "Butter Chicken total_time:45min cuisine:indian id:recipe_1".
+// DisplayLine is a row's line with every column that was read, its ref last: "Butter Chicken total_time:45min
+// cuisine:indian id:recipe_1".
 func (t *Teller) DisplayLine(r *view.Row, without ...string) string {
 	return t.lineOf(r.Kind, r.Columns, forModel, without...) + " id:" + r.Ref
 }
 
-// FactsLine is a row's line without its label, which stands beside it, and whether it says all of the row's short values:
-// a template may leave one out.
+// FactsLine is a row's line without its label, which appears beside it, and whether it contains all of the row's short
+// values: a template may omit some.
 func (t *Teller) FactsLine(r *view.Row) (line string, whole bool) {
 	short := map[string]any{}
 	for name, value := range r.Columns {
@@ -43,13 +43,13 @@ func (t *Teller) FactsLine(r *view.Row) (line string, whole bool) {
 	return strings.TrimSpace(strings.TrimPrefix(line, label)), true
 }
 
-// hearer is who a row is put into words for.
+// hearer is for whom a row is worded.
 type hearer int
 
 const (
 	forModel  hearer = iota // with refs
-	forReply                // as for a model, without refs: what it words for people
-	forPerson               // as people say it
+	forReply                // for a model that writes to people: without refs
+	forPerson               // in everyday words
 )
 
 func (h hearer) template(def *domain.Entity) domain.Template {
@@ -60,7 +60,7 @@ func (h hearer) template(def *domain.Entity) domain.Template {
 	return def.Display
 }
 
-// named is a column with its value.
+// named formats a column with its value.
 func (h hearer) named(column, value string) string {
 	if h == forPerson {
 		return ", " + strings.ReplaceAll(column, "_", " ") + ": " + value
@@ -110,8 +110,7 @@ func (t *Teller) fact(def *domain.Entity, name string, columns map[string]any, t
 	return to.named(name, clean.Value(value))
 }
 
-// isCanonical says whether a column points to shared reference data, which the
-// row's own name already says.
+// isCanonical reports whether a column references shared reference data, which the row's own name already implies.
 func isCanonical(def *domain.Entity, name string) bool {
 	column := def.Column(strings.TrimSuffix(strings.TrimPrefix(name, "_"), "_label"))
 
@@ -124,7 +123,7 @@ func isReference(def *domain.Entity, name string) bool {
 	return name == def.Key.Name || (column != nil && column.FK != nil)
 }
 
-// safe takes the power from texts before a template puts them into a line.
+// safe neutralizes texts before a template inserts them into a line.
 func safe(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -141,10 +140,10 @@ func safe(value any) any {
 	}
 }
 
-// longText is the length in characters from which a value stands below the table.
+// longText is how long a value must be, in characters, to go below the table.
 const longText = 160
 
-// ColumnOrder is the table's order, then whatever else the row has.
+// ColumnOrder is the table's order, followed by whatever else the row has.
 func ColumnOrder(def *domain.Entity, columns map[string]any) []string {
 	var names []string
 	for _, column := range def.Columns {
@@ -179,7 +178,7 @@ func IsLong(value any) bool {
 	}
 }
 
-// LongValue keeps a text on one line: a line of its own could pose as a row.
+// LongValue keeps a text on one line: a separate line could pose as a row.
 func LongValue(value any) string {
 	list, ok := value.([]any)
 	if !ok {
@@ -197,7 +196,7 @@ func LongValue(value any) string {
 	return strings.Join(lines, "\n")
 }
 
-// Outcome is the turn's in a few words; the reply may claim no more.
+// Outcome is the turn's outcome in a few words; the reply may claim no more.
 func (t *Teller) Outcome() string {
 	done, short := 0, 0
 	for _, step := range t.Steps {
@@ -230,7 +229,7 @@ const (
 	Deleted = "Deleted"
 )
 
-// Verb says in the past what a tool did.
+// Verb is the past tense of what a tool does.
 func Verb(tool string) string {
 	switch tool {
 	case nodes.ToolCreate:
@@ -239,12 +238,12 @@ func Verb(tool string) string {
 		return Deleted
 	case nodes.ToolRead, "mention", "ui_change":
 		return "Found"
-	default: // an operation of the domain changes what it returns
+	default: // one of the domain's operations changes what it returns
 		return Changed
 	}
 }
 
-// Nothing is what to say of zero rows.
+// Nothing is what to say about zero rows.
 func (t *Teller) Nothing(d *view.Effect) string {
 	filters := struct {
 		Filters   []any `json:"filters"`
@@ -258,7 +257,7 @@ func (t *Teller) Nothing(d *view.Effect) string {
 	return "no " + d.Kind.Plural + " that fit"
 }
 
-// HowMany rows of a kind were concerned, and of how many where not all are shown.
+// HowMany says how many rows of a kind were affected, and out of how many if not all are shown.
 func (t *Teller) HowMany(d *view.Effect) string {
 	if n := int(d.Result.RowCount); n > len(d.Result.Rows) {
 		return strconv.Itoa(len(d.Refs)) + " of " + strconv.Itoa(n) + " " + d.Kind.Plural
@@ -270,7 +269,7 @@ func (t *Teller) HowMany(d *view.Effect) string {
 	return strconv.Itoa(len(d.Refs)) + " " + d.Kind.Plural
 }
 
-// PlainRow is a row for a model that words it for people, its long texts and children below it.
+// PlainRow is a row for a model that words it for people, with its long texts and children below.
 func (t *Teller) PlainRow(ref string) string { return t.wholeRow(ref, forReply) }
 
 func (t *Teller) wholeRow(ref string, to hearer) string {

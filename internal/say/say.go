@@ -12,14 +12,14 @@ import (
 // Teller words a scene.
 type Teller struct{ *view.Scene }
 
-// MaxReason bounds why something was decided, in characters.
+// MaxReason bounds a decision's reason, in characters.
 const MaxReason = 200
 
-// Plain says labels in place of refs, and the type's word in place of one that does
-// not exist. What looks like a ref in the user's own rows stays.
+// Plain replaces refs by labels, and refs that do not exist by their type's word. What looks like a ref in the user's
+// own rows stays.
 func (t *Teller) Plain(text string) string { return t.RefNames().Unref(text) }
 
-// RefNames are what Plain says in place of refs, for several texts.
+// RefNames are Plain's replacements, for several texts.
 func (t *Teller) RefNames() *clean.Names {
 	labels := make(map[string]string, len(t.Entities)+len(t.Dropped))
 	for _, e := range t.Dropped {
@@ -35,7 +35,7 @@ func (t *Teller) RefNames() *clean.Names {
 	return t.Names(labels, t.Own())
 }
 
-// LabelsOf are the labels of the top-level rows that a tool of this verb was the last to touch.
+// LabelsOf returns the labels of the top-level rows last touched by a tool with this verb.
 func (t *Teller) LabelsOf(verb string) []string {
 	nested := t.NestedRefs()
 	var labels []string
@@ -79,7 +79,7 @@ func (t *Teller) BlockedBy() string {
 	return details
 }
 
-// OptionWords are an option of a question with what it stands for.
+// OptionWords word a question's option, with what it stands for.
 func (t *Teller) OptionWords(option view.QuestionOption) string {
 	label := clean.Inline(option.Label, view.MaxLabel)
 	e := t.ByRef[option.Ref]

@@ -1,7 +1,7 @@
-// Package scratch makes databases that live for a moment: for a test, for a trial of an evaluation, for a replay.
+// Package scratch creates short-lived databases: for a test, an evaluation trial or a replay.
 //
-// It owns their names, how they are made and dropped, and the reaper that drops what an interrupted run left: the names
-// start with the run's own, and a run holds a connection whose application name is that, as long as it lives.
+// It owns their names, how they are created and dropped, and the sweeper that drops what an interrupted run left: the
+// names start with the run's own, and a run keeps a connection with that application name for as long as it lives.
 //
-// It knows package pg and what stands in no database. Start reading at [Open].
+// It knows only package pg, and nothing of the databases' contents. Start reading at [Open].
 package scratch

@@ -18,13 +18,13 @@ import (
 // sweepLock is held while old databases are dropped.
 const sweepLock = 0x616c667377
 
-// ErrAddress says that an address has no form in which another database can be named.
+// ErrAddress says that another database cannot be named in this form of address.
 var ErrAddress = errors.New("the database's address must be a postgres:// address")
 
-// Server is a Postgres server as one run sees it that makes databases on it.
+// Server is a Postgres server, as seen by one run that creates databases on it.
 type Server struct {
-	// Admin runs CREATE and DROP DATABASE. Its application name tells other runs that our databases are in use, so
-	// one of its connections stays open until Close.
+	// Admin runs CREATE and DROP DATABASE. Its application name tells other runs that our databases are in use, so one
+	// of its connections stays open until Close.
 	Admin *pgxpool.Pool
 
 	count    atomic.Int64
@@ -34,7 +34,7 @@ type Server struct {
 	url      *url.URL
 }
 
-// Open connects to the server of an address. The prefix is what the names of all runs of a kind begin with.
+// Open connects to the server at address. All runs of a kind share the prefix of their names.
 func Open(ctx context.Context, address, prefix string) (*Server, error) {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme == "" {
@@ -61,7 +61,7 @@ func Open(ctx context.Context, address, prefix string) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the run: what it has not dropped, the next one sweeps.
+// Close ends the run; the next one sweeps what it has not dropped.
 func (s *Server) Close() { s.Admin.Close() }
 
 func randomName() string {
@@ -71,7 +71,7 @@ func randomName() string {
 	return hex.EncodeToString(b[:])
 }
 
-// chooseStrategy: copying files is the quicker way unless each copy has to reach the disk.
+// chooseStrategy: copying files is faster unless each copy has to reach the disk.
 func (s *Server) chooseStrategy(ctx context.Context) error {
 	var fsync string
 	if err := s.Admin.QueryRow(ctx, `SHOW fsync`).Scan(&fsync); err != nil {
@@ -85,7 +85,7 @@ func (s *Server) chooseStrategy(ctx context.Context) error {
 	return nil
 }
 
-// Create makes a database as a copy of another one, to which nobody may be connected, and returns its name and address.
+// Create copies a database, which must have no connections, and returns the copy's name and address.
 func (s *Server) Create(ctx context.Context, template string) (name, address string, err error) {
 	name = fmt.Sprintf("%s_%d", s.run, s.count.Add(1))
 	_, err = s.Admin.Exec(ctx, fmt.Sprintf(`CREATE DATABASE %s TEMPLATE %s STRATEGY %s`, Quote(name), Quote(template), s.strategy))
@@ -96,7 +96,7 @@ func (s *Server) Create(ctx context.Context, template string) (name, address str
 	return name, s.Address(name), nil
 }
 
-// Address is that of another database of the server.
+// Address is the address of another database on the server.
 func (s *Server) Address(database string) string {
 	address := *s.url
 	address.Path = "/" + database
@@ -104,7 +104,7 @@ func (s *Server) Address(database string) string {
 	return address.String()
 }
 
-// Drop drops a database, whoever is connected to it.
+// Drop drops a database, even if it has connections.
 func (s *Server) Drop(ctx context.Context, name string) error {
 	if _, err := s.Admin.Exec(ctx, `DROP DATABASE IF EXISTS `+Quote(name)+` WITH (FORCE)`); err != nil {
 		return fmt.Errorf("drop %s: %w", name, err)
@@ -118,10 +118,10 @@ const leftovers = `
 	WHERE starts_with(datname, $1) AND pg_has_role(current_user, d.datdba, 'USAGE')
 	  AND NOT EXISTS (SELECT FROM pg_stat_activity WHERE starts_with(application_name, $1) AND starts_with(d.datname, application_name))`
 
-// Sweep drops the databases of runs of this kind that are over. One run does it at a time; another one goes on without.
+// Sweep drops the databases of finished runs of this kind. One run at a time does it; others continue without.
 func (s *Server) Sweep(ctx context.Context) error {
 	return pg.Alone(ctx, s.Admin, sweepLock, func(conn *pgxpool.Conn) error {
-		// A failed query shows when its rows are collected.
+		// A failed query surfaces when its rows are collected.
 		rows, _ := conn.Query(ctx, leftovers, s.prefix)
 		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
@@ -137,5 +137,5 @@ func (s *Server) Sweep(ctx context.Context) error {
 	})
 }
 
-// Quote is a name as SQL has it.
+// Quote quotes a name for SQL.
 func Quote(name string) string { return pgx.Identifier{name}.Sanitize() }

@@ -1,5 +1,5 @@
-// Package testfactory makes rows for tests, each with defaults for what the test
-// does not care about. A function fails the test itself and returns what it made.
+// Package testfactory creates rows for tests, with defaults for whatever the test does
+// not care about. Its functions fail the test themselves and return what they created.
 //
 // It knows the engine's tables and nothing of what runs on them. Start reading
 // at testfactory.go.

@@ -121,7 +121,7 @@ func Ref(t testing.TB, tx pgx.Tx, session uuid.UUID, o RefOpts) {
 	require.NoError(t, err)
 }
 
-// Event records that a turn had to do with a ref.
+// Event records that a turn touched a ref.
 func Event(t testing.TB, tx pgx.Tx, session uuid.UUID, turn int, ref, action string) {
 	t.Helper()
 	_, err := tx.Exec(t.Context(), `INSERT INTO entity_events (session_id, ref, turn_number, action, actor, data) VALUES ($1, $2, $3, $4, 'assistant', '{}')`,

@@ -19,7 +19,7 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// ownedBy maps columns by which a table's rows belong to a user to the condition that they do; the first that a table has counts.
+// ownedBy maps columns by which a table's rows belong to a user to the condition; the first that a table has counts.
 var ownedBy = []struct{ column, condition string }{
 	{"user_id", `x.user_id = $1`},
 	{"session_id", `x.session_id IN (SELECT id FROM alfred.sessions WHERE user_id = $1)`},
@@ -48,8 +48,8 @@ func tables(t testing.TB, db Querier) []table {
 	return all
 }
 
-// RowsOf is a hash over every row that belongs to a user, in whatever table: it is
-// the same as before if nobody has changed any. Keys are left out, because using one changes it.
+// RowsOf is a hash over every row that belongs to a user, in any table: it is unchanged if nobody changed any. Keys are
+// excluded, because using one changes it.
 func RowsOf(t testing.TB, db Querier, user uuid.UUID) string {
 	t.Helper()
 	sum := sha256.New()
@@ -71,7 +71,7 @@ func RowsOf(t testing.TB, db Querier, user uuid.UUID) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Holding lists the tables in which a text stands anywhere, in any case, as "table: number of rows".
+// Holding lists the tables that contain a text anywhere, in any case, as "table: number of rows".
 func Holding(t testing.TB, db Querier, text string) []string {
 	t.Helper()
 	var found []string

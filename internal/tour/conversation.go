@@ -1,7 +1,7 @@
 package tour
 
-// Fact is something that SQL must say after a message. The statement has the
-// session's id as $1 and the user's as $2, and returns one text.
+// Fact is what SQL must return after a message. The statement has the session's id as $1 and the user's as $2, and
+// returns one text.
 type Fact struct {
 	About string
 	SQL   string
@@ -14,8 +14,8 @@ type Turn struct {
 	Facts []Fact
 }
 
-// Conversation is the README's conversation. It starts from the demo user's rows:
-// three recipes and twelve things at home.
+// Conversation is the README's conversation. It starts from the demo user's rows: three recipes and twelve items at
+// home.
 func Conversation() []Turn {
 	return []Turn{
 		{"What is in my pantry?", []Fact{

@@ -1,8 +1,8 @@
 // Package tour is a conversation about the kitchen, the README's and a little more,
 // message by message, with the facts that each must leave in the database.
 //
-// `make demo` (internal/demo) runs it against a served API and prints it; the
-// end-to-end tests run it against an API of their own. It talks to Alfred as any
-// client does: HTTP for the conversation, SQL for what it left. Start reading at
-// conversation.go, then tour.go.
+// `make demo` (internal/demo) runs it against a running API and prints it; the
+// end-to-end tests run it against their own. It talks to Alfred like any client: HTTP
+// for the conversation, SQL for what it left. Start reading at conversation.go, then
+// tour.go.
 package tour

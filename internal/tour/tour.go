@@ -19,7 +19,7 @@ import (
 	"alfred/pg"
 )
 
-// ErrFact says that the database does not hold what a message must leave.
+// ErrFact says that the database lacks what a message must leave.
 var ErrFact = errors.New("a fact does not hold")
 
 // Tour plays the conversation.
@@ -39,9 +39,8 @@ func (t *Tour) Where() (address, key string) {
 	return t.API + "/#" + t.session, t.key
 }
 
-// Play makes a user with the demo's rows, holds the conversation as that user and
-// checks every fact. It goes on after a fact that does not hold, and returns all
-// of them.
+// Play creates a user with the demo's rows, holds the conversation as that user and checks every fact. It continues
+// after a fact that does not hold, and returns all of them.
 func (t *Tour) Play(ctx context.Context) error {
 	if err := t.signUp(ctx); err != nil {
 		return err
@@ -64,11 +63,10 @@ func (t *Tour) Play(ctx context.Context) error {
 	return errors.Join(failures...)
 }
 
-// Session is the id of the conversation that was played.
+// Session is the id of the conversation.
 func (t *Tour) Session() string { return t.session }
 
-// signUp makes a user of its own, so that the tour can be repeated on any database
-// and leaves the user demo alone.
+// signUp creates a new user, so that the tour can be repeated on any database and leaves the user demo alone.
 func (t *Tour) signUp(ctx context.Context) error {
 	key, hash := auth.NewKey()
 	api, err := client.New(t.API, key)
@@ -112,7 +110,7 @@ func (t *Tour) play(ctx context.Context, number int, turn Turn) error {
 	return errors.Join(t.printRows(ctx, got.ID), t.check(ctx, turn.Facts))
 }
 
-// printRows prints what the turn left, as psql would show it.
+// printRows prints what the turn left, like psql.
 func (t *Tour) printRows(ctx context.Context, turnID string) error {
 	rows, err := t.Pool.Query(ctx, `SELECT seq || '|' || kind || '|' || left(regexp_replace(text, '\s+', ' ', 'g'), 90)
 		FROM v_timeline WHERE turn_id = $1 AND kind NOT IN ('message', 'reply') ORDER BY v_timeline.seq`, turnID)
@@ -162,10 +160,10 @@ func (t *Tour) check(ctx context.Context, facts []Fact) error {
 }
 
 func (t *Tour) printf(format string, args ...any) {
-	_, _ = fmt.Fprintf(t.Out, format, args...) // a terminal that has gone needs no tour
+	_, _ = fmt.Fprintf(t.Out, format, args...) // a closed terminal needs no tour
 }
 
-// replySays is a fact's SQL: whether the reply of a turn contains a text.
+// replySays is a fact's SQL: whether a turn's reply contains a text.
 func replySays(number int, text string) string {
 	return `SELECT (reply ILIKE '%` + text + `%')::text FROM turns WHERE session_id = $1 AND number = ` + strconv.Itoa(number)
 }

@@ -72,7 +72,7 @@ func Named(text []byte) []string {
 	return refPattern.FindAllString(string(text), -1)
 }
 
-// Knows says that these columns of the row of each ref stand in the data of the window, as they are now.
+// Knows reports whether the data of the window contains these columns of each ref's row in their current state.
 func (t *Scene) Knows(refs, columns []string) bool {
 	for _, ref := range refs {
 		e, r := t.ByRef[ref], t.Rows.ByRef[ref]
@@ -87,8 +87,8 @@ func (t *Scene) Knows(refs, columns []string) bool {
 	return len(refs) > 0
 }
 
-// Unchanged says that the rows of these refs are there, and still as they were when they were last read, whether that
-// stands in any prompt or not.
+// Unchanged reports whether the rows of these refs exist and have not changed since they were last read, whether a prompt shows
+// them or not.
 func (t *Scene) Unchanged(refs []string) bool {
 	for _, ref := range refs {
 		e := t.ByRef[ref]
@@ -113,8 +113,8 @@ func (t *Scene) Tier(name string) []*Entity {
 	return in
 }
 
-// DraftReason is why a draft is kept. A stored row's reason stands only where it
-// is what keeps the row in view.
+// DraftReason is why a draft is kept. A stored row's reason is given only if it
+// keeps the row in view.
 func (e *Entity) DraftReason() string {
 	if e.Pending() {
 		return clean.Text(e.ActiveReason)

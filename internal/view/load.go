@@ -49,7 +49,7 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 	pg.Queue(b, db.TurnStepList, turnID, &v.Steps)
 	pg.Queue(b, db.NodeRunListMade, turnID, &v.Runs)
 	pg.Queue(b, db.LlmCallAnswers, &db.LlmCallAnswersParams{TurnID: &turnID, Position: int32(position)}, &v.Answers)
-	b.Queue(keep)
+	b.Queue(savepoint)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("load turn: %w", err)
 	}
@@ -76,11 +76,11 @@ func (v *View) begin(at *time.Time, zone string) {
 	v.Before = at.In(location)
 }
 
-// keep is the savepoint a load returns to when one of the domain's own queries fails: a turn must not fail because the
+// savepoint is what a load returns to when one of the domain's own queries fails: a turn must not fail because the
 // owner's query does.
 const (
-	keep   = "SAVEPOINT load"
-	goBack = "ROLLBACK TO SAVEPOINT load"
+	savepoint  = "SAVEPOINT load"
+	rollbackTo = "ROLLBACK TO SAVEPOINT load"
 )
 
 // Need says which optional parts of a view a decision uses.
@@ -96,7 +96,7 @@ func All() Need { return Need{Profile: true, Known: true} }
 func (l *Loader) Fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error {
 	err := l.fill(ctx, tx, v, need)
 	if err != nil && need.Profile && ctx.Err() == nil {
-		if _, back := tx.Exec(ctx, goBack); back != nil {
+		if _, back := tx.Exec(ctx, rollbackTo); back != nil {
 			return errors.Join(err, back)
 		}
 		err = l.fill(ctx, tx, v, Need{Known: need.Known})
@@ -246,7 +246,7 @@ func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*
 		b        = &pgx.Batch{}
 	)
 	pg.Queue(b, db.SessionGetContext, sessionID, &sessions)
-	b.Queue(keep)
+	b.Queue(savepoint)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("load session: %w", err)
 	}

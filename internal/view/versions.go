@@ -32,8 +32,8 @@ func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
 	pg.QueueAsTenant(b, v.Turn.UserID, func() { probed.queueVersions(b, known) })
 	err := tx.SendBatch(ctx, b).Close()
 	if pg.IsSchemaChange(err) { // a missing table is reported by the calls that need it
-		probed.unprobed(known)
-		_, err = tx.Exec(ctx, goBack)
+		probed.expectAsRead(known)
+		_, err = tx.Exec(ctx, rollbackTo)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("check for changed rows: %w", err)
@@ -50,8 +50,8 @@ func (v *View) probed() *View {
 	return &probed
 }
 
-// unprobed expects each shown row to have the version it was read with.
-func (v *View) unprobed(known map[string][]*Entity) {
+// expectAsRead expects each shown row to have the version it was read with.
+func (v *View) expectAsRead(known map[string][]*Entity) {
 	v.Stale = map[string]string{}
 	for entityType, rows := range known {
 		versions := map[string]string{}

@@ -32,7 +32,7 @@ func open(t testing.TB, server *wiretest.Server, key string) llm.Model {
 	return model
 }
 
-// Without the marks every call pays for tools and instructions in full.
+// Without the marks, every call pays for tools and instructions in full.
 func TestModel_CacheMarks(t *testing.T) {
 	t.Parallel()
 
@@ -94,8 +94,7 @@ func TestNew_Rejects(t *testing.T) {
 	require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err))
 }
 
-// Tools are promised to be held to their schemas; where the grammar of all of them
-// is too large for a model, the promise is left out after one refusal.
+// Tools are declared strict; if the combined grammar is too large for a model, strict is dropped after one rejection.
 func TestModel_Strict(t *testing.T) {
 	t.Parallel()
 

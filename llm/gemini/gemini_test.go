@@ -46,7 +46,7 @@ func TestNew_Rejects(t *testing.T) {
 	require.ErrorContains(t, err, "a test must not call a real provider")
 }
 
-// Some schemas have more branches than the server is willing to enforce. It reads them in the prompt as well.
+// Some schemas have more branches than the server is willing to enforce. The prompt contains them as well.
 func TestModel_SchemaTooComplex(t *testing.T) {
 	t.Parallel()
 
@@ -104,7 +104,7 @@ func TestModel_ErrorWithinStream(t *testing.T) {
 	require.Equal(t, "Once ", response.Text)
 }
 
-// raw is the answer of a server that says nothing else.
+// raw is the response of a server that sends nothing else.
 func raw(t *testing.T, contentType, body string, onDelta func(string)) (*llm.Response, error) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -149,8 +149,7 @@ func TestEmbedder_Fails(t *testing.T) {
 	require.Len(t, server.Calls(), 1, "a provider does not retry")
 }
 
-// Arguments are held to the tools' schemas where all of them are closed; a server
-// that does not know the mode is asked without it.
+// Schemas are enforced if all tools' are closed; a server that does not support the mode is called without it.
 func TestModel_Strict(t *testing.T) {
 	t.Parallel()
 

@@ -73,8 +73,7 @@ func TestEmbedder_Cancelled(t *testing.T) {
 	require.Equal(t, llm.KindOverloaded, llm.KindOf(err))
 }
 
-// A vector that is no unit vector, or differs between two processes, breaks
-// ranking silently.
+// A vector that is not of unit length, or differs between two processes, silently breaks ranking.
 func TestEmbedder_Properties(t *testing.T) {
 	t.Parallel()
 
@@ -88,8 +87,8 @@ func TestEmbedder_Properties(t *testing.T) {
 	})
 }
 
-// The numbers are pinned: stored vectors stay comparable only while they hold. On
-// a change, change the model's name as well.
+// The numbers are pinned: stored vectors stay comparable only while they hold. If you change them, also change the
+// model's name.
 func TestEmbedder_Stable(t *testing.T) {
 	t.Parallel()
 

@@ -29,12 +29,12 @@ func (s *scene) act(in *nodes.ActInput) []llm.ToolCall {
 		return a.calls
 	}
 	switch {
-	case a.op == nil && len(in.Step.Refs) > 0: // code has put the step into the plan
+	case a.op == nil && len(in.Step.Refs) > 0: // code added the step to the plan
 		for _, group := range byKind(s.these(in.Step.Refs, s.lex.domain.Entities...)) {
 			a.call(nodes.ToolRead, args{"table": s.lex.byType[group[0].Type].Table, "filters": []filter{refFilter(refsOf(group))}, "detail": "full"})
 		}
 		a.complete("Read what the next step needs.")
-	case a.op == nil: // quick: the step is not planned, the message says what to read
+	case a.op == nil: // quick: the step was not planned; the message says what to read
 		c := s.read()
 		if a.op, a.kind = (&op{act: opRead}), c.kind; c.verb == verbList {
 			a.op = s.listOp(c)
@@ -66,7 +66,7 @@ func (a *actor) blocked(code, details string) {
 	a.call(nodes.ToolBlocked, args{"code": code, "details": details, "next": "fail"})
 }
 
-// writeTools are what ops write with.
+// writeTools maps ops to the tools that perform them.
 var writeTools = map[string]string{opCreate: nodes.ToolCreate, opSave: nodes.ToolCreate, opUpdate: nodes.ToolUpdate, opDelete: nodes.ToolDelete}
 
 func (a *actor) carryOut() {
@@ -144,8 +144,7 @@ func (a *actor) count() {
 	a.conclude("Counted the "+a.kind.Plural+".", text)
 }
 
-// match says which rows have a thing among their parts, and what there is of it when
-// the turn has looked.
+// match says which rows contain a thing among their parts and, if the turn has looked, how much of it there is.
 func (a *actor) match() {
 	isThing := func(e *domain.Entity, row map[string]any) bool {
 		name := stems(asText(row[labelColumn(e).Name]))
@@ -177,8 +176,7 @@ func (a *actor) match() {
 	a.conclude("Looked for "+a.op.About+" in the "+a.kind.Plural+".", text)
 }
 
-// pick finds the one stored thing with a name among what is known. It answers the
-// step itself when there is none or more than one.
+// pick finds the one stored thing with a name. If there is none or more than one, it ends the step itself.
 func (a *actor) pick(e *domain.Entity) *nodes.Entity {
 	found := filtered(a.find(a.op.Name, e).entities, func(x *nodes.Entity) bool { return !x.Pending })
 	switch len(found) {
@@ -192,8 +190,7 @@ func (a *actor) pick(e *domain.Entity) *nodes.Entity {
 	return nil
 }
 
-// create adds rows; a row that points at a thing by name takes its ref from what
-// was read.
+// create adds rows; a row that references a thing by name takes its ref from what was read.
 func (a *actor) create() {
 	rows := a.op.Rows
 	schedule, day, link := a.lex.schedule()
@@ -217,8 +214,7 @@ func (a *actor) create() {
 	a.complete("Added " + list(names, "and") + " to the " + a.kind.Plural + ".")
 }
 
-// change updates or deletes rows: by ref, by filter, or by the name that a read
-// has found.
+// change updates or deletes rows: by ref, by filter, or by a name that a read has found.
 func (a *actor) change(tool string) {
 	what := "the " + a.kind.Plural
 	if a.op.Name != "" {
@@ -241,7 +237,7 @@ func (a *actor) change(tool string) {
 	a.complete(summary)
 }
 
-// changeText is new values in words.
+// changeText words new values.
 func (a *actor) changeText(row map[string]any) string {
 	row = maps.Clone(row)
 	var out []string
@@ -268,13 +264,13 @@ func (a *actor) changeText(row map[string]any) string {
 	return a.plain(strings.Join(out, ", "))
 }
 
-// profile is the one row of a type that has one, or nil.
+// profile is the only row of a singleton type, or nil.
 func (a *actor) profile() *nodes.Entity {
 	rows := a.which(func(e *nodes.Entity) bool { return e.Type == a.kind.Type && !e.Deleted && !e.Pending })
 	return append(rows, nil)[0]
 }
 
-// note adds a fact about the user to a single row, which may not exist yet.
+// note adds a fact about the user to a singleton row, which may not exist yet.
 func (a *actor) note(tool string) {
 	col, row := a.kind.Column(a.op.By), a.profile()
 	data := args{col.Name: typed(col, a.op.About, a.Today)}
@@ -295,8 +291,7 @@ func (a *actor) note(tool string) {
 	a.complete("Noted " + a.op.About + " under " + human(col.Name) + ".")
 }
 
-// save saves drafts exactly as they are. A draft that points at another unsaved one
-// is not saved behind the user's back.
+// save saves drafts unchanged. A draft that references another unsaved one is not saved without asking.
 func (a *actor) save() {
 	drafts := a.these(a.op.Refs, a.lex.domain.Entities...)
 	for _, e := range drafts {

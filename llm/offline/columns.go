@@ -30,7 +30,7 @@ func quantityColumn(e *domain.Entity) *domain.Column {
 
 func unitColumn(e *domain.Entity) *domain.Column { return named(e, domain.KindText, "unit", "units") }
 
-// labelColumn is the text column that names a row; nil where rows have no name.
+// labelColumn is the text column that names a row; nil if rows have no name.
 func labelColumn(e *domain.Entity) *domain.Column {
 	if e.Match != nil && e.Column(e.Match.Column) != nil {
 		return e.Column(e.Match.Column)
@@ -43,13 +43,13 @@ func labelColumn(e *domain.Entity) *domain.Column {
 	})
 }
 
-// columnIn is the column of e that a text names: its name, or a word that begins
-// like one of it ("expires" for expiry_date).
+// columnIn finds the column of e that a text names, by its name or by a word with the same beginning ("expires" for
+// expiry_date).
 func columnIn(text string, e *domain.Entity) *domain.Column {
 	if c := firstColumn(e, func(c *domain.Column) bool { return within(text, human(c.Name)) }); c != nil {
 		return c
 	}
-	const root = 5 // letters in common make two words the same word
+	const root = 5 // words with this many leading letters in common are the same word
 	return firstColumn(e, func(c *domain.Column) bool {
 		return slices.ContainsFunc(strings.Split(c.Name, "_"), func(part string) bool {
 			return len(part) >= root && slices.ContainsFunc(words(text), func(w string) bool { return strings.HasPrefix(w, part[:root]) })
@@ -57,7 +57,7 @@ func columnIn(text string, e *domain.Entity) *domain.Column {
 	})
 }
 
-// typed is a word as a value of a column.
+// typed converts a word to a column's value.
 func typed(c *domain.Column, text string, today time.Time) any {
 	text = strings.TrimSpace(text)
 	switch c.Kind {
@@ -108,8 +108,7 @@ var (
 	dayTail   = regexp.MustCompile(`(?i)[\s(,]*\b(?:expir\w*|due|best before|use by|until|by|on|at)[\s),]*$`)
 )
 
-// newRow takes the day, the place, the thing that is pointed at and the amount out
-// of an item; what is left is its name.
+// newRow extracts the day, the place, the referenced thing and the amount from an item; the rest is its name.
 func (s *scene) newRow(item string, e *domain.Entity) map[string]any {
 	row := map[string]any{}
 	day := firstColumn(e, func(c *domain.Column) bool { return c.Kind == domain.KindDate || c.Kind == domain.KindTimestamp })
@@ -148,8 +147,8 @@ var (
 	articles   = regexp.MustCompile(`(?i)^(?:(?:the|my|our|some|more|another|new)\s+)+`)
 )
 
-// takeAmount reads "12 eggs", "2 litres of milk", "500g flour", "a dozen eggs",
-// "milk (2 l)" into the row and leaves the name.
+// takeAmount extracts "12 eggs", "2 litres of milk", "500g flour", "a dozen eggs" or "milk (2 l)" into the row and
+// returns the name.
 func (s *scene) takeAmount(item string, e *domain.Entity, row map[string]any) string {
 	item = articles.ReplaceAllString(strings.TrimSpace(item), "")
 	count, unit, rest := "", "", item
@@ -181,10 +180,10 @@ func (s *scene) takeAmount(item string, e *domain.Entity, row map[string]any) st
 	return rest
 }
 
-// digit tells "500g" from "another": digits need no blank behind them.
+// digit distinguishes "500g" from "another": digits need no space after them.
 func digit(w string) bool { return w[0] >= '0' && w[0] <= '9' }
 
-// changes are the columns that a change sets, from its words.
+// changes returns the columns that a change sets, from its words.
 func (s *scene) changes(c *command, e *domain.Entity) map[string]any {
 	set, label := map[string]any{}, labelColumn(e)
 	if c.column != nil {

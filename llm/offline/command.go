@@ -10,7 +10,7 @@ import (
 	"alfred/nodes"
 )
 
-// verb is what the user wants done.
+// verb is what the user wants.
 type verb string
 
 const (
@@ -20,15 +20,15 @@ const (
 	verbRecall, verbPending, verbCancel                               verb = "recall", "pending", "cancel"
 	verbClear, verbForget, verbReject, verbRetain                     verb = "clear", "forget", "reject", "retain"
 	verbGreet, verbThanks, verbIdentity, verbConfirm, verbDeny        verb = "greet", "thanks", "identity", "confirm", "deny"
-	verbChat                                                          verb = "chat" // nothing that the rules know
+	verbChat                                                          verb = "chat" // nothing the rules recognize
 )
 
 // command is a message as the rules read it.
 type command struct {
 	verb   verb
 	text   string // without courtesies
-	object string // the words for what it is about
-	value  string // the words for what it shall become
+	object string // the words for its object
+	value  string // the words for the new value
 	kind   *domain.Entity
 	also   []*domain.Entity
 	values []value
@@ -36,25 +36,24 @@ type command struct {
 
 	answers bool            // it answers the open question
 	agreed  bool            // with a yes
-	chosen  []*nodes.Entity // what the answer, or the offer that it accepts, names
+	chosen  []*nodes.Entity // what the answer, or the accepted offer, names
 }
 
-// rule recognizes a command by the form of its sentence. build may refuse, then
-// the next rule is tried.
+// rule recognizes a command by the form of its sentence. If build refuses, the next rule is tried.
 type rule struct {
 	pattern *regexp.Regexp
 	build   func(s *scene, c *command, m []string) bool
 }
 
-// say compiles a pattern that a whole message must fit.
+// say compiles a pattern that must match a whole message.
 func say(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(?:` + pattern + `)[\s.!?]*$`)
 }
 
 var sentenceEnd = regexp.MustCompile(`[.!?;]\s+`)
 
-// parse reads a message by the first rule that fits it, or that fits one of its
-// first sentences. No rule is for a message longer than maxMessage bytes.
+// parse applies the first rule that matches the message or one of its first sentences. Messages longer than maxMessage
+// bytes match no rule.
 func (s *scene) parse(message string) *command {
 	const maxMessage = 1000
 	if len(message) > maxMessage {
@@ -82,11 +81,11 @@ func (s *scene) parseOne(text string) *command {
 	return &command{verb: verbChat, text: text}
 }
 
-// offerWords begin every offer that reply.go makes.
+// offerWords begin every offer made by reply.go.
 const offerWords = "Shall I save "
 
-// read is what the user wants: the message, or with an answer to the open question
-// the earlier message that the question was about.
+// read is what the user wants: the message or, if it answers the open question, the earlier message that the question
+// was about.
 func (s *scene) read() *command {
 	c := s.parse(s.Message)
 	switch n := len(s.Said); {
@@ -109,7 +108,7 @@ func (s *scene) read() *command {
 	return c
 }
 
-// offered are the drafts that the last turn was about, else all.
+// offered are the drafts of the last turn, else all drafts.
 func (s *scene) offered() []*nodes.Entity {
 	if list := s.focus(nil); len(list) > 0 && list[0].Pending {
 		return list
@@ -117,8 +116,8 @@ func (s *scene) offered() []*nodes.Entity {
 	return s.drafts()
 }
 
-// agree is the yes to a question: to the offer of drafts it saves them, else it is
-// the earlier request with the user's consent.
+// agree handles a yes: to an offer of drafts it saves them; otherwise it is the earlier request with the user's
+// consent.
 func (s *scene) agree(asked, c *command) *command {
 	asked.agreed, asked.text = true, cmp.Or(asked.text, c.text)
 	asked.chosen = filtered(s.options(), isPending)
@@ -133,8 +132,8 @@ func (s *scene) agree(asked, c *command) *command {
 	return asked
 }
 
-// asked is the request that the open question belongs to: the message of the turn
-// that asked, or of the newest turn before it that asked for something.
+// asked is the request behind the open question: the message of the turn that asked, or of the newest turn before it
+// that requested something.
 func (s *scene) asked() *command {
 	for _, x := range slices.Backward(s.Said) {
 		c := s.parse(x.Message)
@@ -145,10 +144,10 @@ func (s *scene) asked() *command {
 	return &command{verb: verbChat}
 }
 
-// maxAnswer words are an answer, more are a request.
+// maxAnswer is how many words an answer has at most; a longer message is a request.
 const maxAnswer = 8
 
-// choose finds the options that a message names by place or by words.
+// choose finds the options that a message selects by position or by words.
 func (s *scene) choose(c *command) []*nodes.Entity {
 	options := s.options()
 	if len(options) == 0 || len(words(s.Message)) > maxAnswer || c.verb == verbAdd || c.verb == verbDraft {
@@ -170,10 +169,10 @@ func (s *scene) choose(c *command) []*nodes.Entity {
 
 var intoWhat = regexp.MustCompile(`(?i)^(?:to|on|in|into|onto|for|at)\s+`)
 
-// ownQuestion is what asks instead of answering.
+// ownQuestion matches a message that asks instead of answering.
 var ownQuestion = regexp.MustCompile(`(?i)^\s*(?:what|which|how|where|when|who|why|show|list)\b.*\?\s*$`)
 
-// completes fills in what a request lacked when the message gives just that.
+// completes adds what a request lacked if the message supplies exactly that.
 func (s *scene) completes(asked, c *command) bool {
 	if ownQuestion.MatchString(s.Message) {
 		return false

@@ -16,8 +16,7 @@ var (
 	relative = map[string][]int{"yesterday": {-1}, "last night": {-1}, "today": {0}, "tonight": {0}, "tomorrow": {1}, "day after tomorrow": {2}}
 )
 
-// dates are the days a text names, in order; a weekday is the next one on or
-// after today.
+// dates returns the days a text names, in order; a weekday is the next one on or after today.
 func dates(text string, today time.Time) []time.Time {
 	var out []time.Time
 	for _, m := range datePhrases.FindAllStringSubmatch(strings.ToLower(text), -1) {
@@ -65,8 +64,8 @@ func nextWeekday(today time.Time, day time.Weekday) time.Time {
 	return today.AddDate(0, 0, (int(day)-int(today.Weekday())+7)%7)
 }
 
-// period reads "this week", "next week", "today": the days a constraint or a
-// question is about. ok is false when the text names none.
+// period parses "this week", "next week", "today": the days of a constraint or a question. ok is false if the text
+// names none.
 func period(text string, today time.Time) (from, to time.Time, ok bool) {
 	text, sunday := strings.ToLower(text), nextWeekday(today, time.Sunday)
 	days := dates(text, today)
@@ -81,7 +80,7 @@ func period(text string, today time.Time) (from, to time.Time, ok bool) {
 	return days[0], days[len(days)-1], true
 }
 
-// cutDates removes what dates() has read.
+// cutDates removes what dates parses.
 func cutDates(text string) string {
 	return strings.Join(strings.Fields(datePhrases.ReplaceAllString(text, " ")), " ")
 }

@@ -55,8 +55,8 @@ func (a *actor) revise() {
 	a.complete("Changed the draft " + targets[0].Label + ".")
 }
 
-// changed is what turns one content into another, as a merge patch. What stands in a
-// list is changed by position: a shorter list would be taken for a forgetful one.
+// changed is the merge patch from one content to another. Lists are changed by position: a shortened list would be
+// rejected as incomplete.
 func changed(was, now map[string]any) map[string]any {
 	patch := map[string]any{}
 	for name, v := range now {
@@ -73,8 +73,8 @@ func changed(was, now map[string]any) map[string]any {
 	return patch
 }
 
-// shortened says by position what becomes of each entry of a list: the nearest one
-// that is left takes its place, and what has none is removed.
+// shortened says by position what happens to each entry of a list: the nearest remaining one replaces it, or it is
+// removed.
 func shortened(before, after []any) map[string]any {
 	patch, surplus := map[string]any{}, len(before)-len(after)
 	for i, entry := range before {
@@ -90,7 +90,7 @@ func shortened(before, after []any) map[string]any {
 	return patch
 }
 
-// instead is a row in the place of another: what only the other had is emptied.
+// instead replaces one row by another: fields that only the old one had are cleared.
 func instead(was, now any) any {
 	row, isRow := now.(map[string]any)
 	if !isRow {
@@ -106,9 +106,8 @@ func instead(was, now any) any {
 	return row
 }
 
-// compose fills the template with the longest phrase in the text, else the last one.
-// The user's own words are the name when they are one: a single word is what the
-// template makes a dish of.
+// compose fills the template with the longest phrase in the text, else the last one. The user's own words become the
+// name if they are one: a single word is an ingredient of the template's dish.
 func (s *scene) compose(text string) map[string]any {
 	d := s.lex.Draft
 	title := strings.Join(strings.Fields(titleNoise.ReplaceAllString(s.lex.cutTypes(forPeople.ReplaceAllString(text, " "), s.lex.draftable())+" ", " ")), " ")
@@ -123,7 +122,7 @@ func (s *scene) compose(text string) map[string]any {
 	}
 	content := clone(t.Content)
 	mapText(content, strings.NewReplacer(fill...).Replace)
-	const most = 60 // characters; more is a description
+	const most = 60 // characters; longer text is a description
 	if len(strings.Fields(title)) > 1 && len(title) <= most || asText(content[d.Title]) == "" {
 		content[d.Title] = cmp.Or(title, "New "+s.lex.draftable().Name)
 	}
@@ -153,7 +152,7 @@ func longestWord(list []string, text string) string {
 	return best
 }
 
-// applyChanges runs the declared changes whose words the text has.
+// applyChanges applies the declared changes whose words the text contains.
 func (s *scene) applyChanges(content map[string]any, text string) {
 	for _, ch := range s.lex.Draft.Changes {
 		if longestWord(ch.Words, text) == "" {
@@ -175,8 +174,8 @@ func (s *scene) applyChanges(content map[string]any, text string) {
 	}
 }
 
-// replace puts words in the place of others in every text: the longest word first and
-// all in one pass, so that fish sauce is none of fish, and nothing is replaced twice.
+// replace replaces words in every text, longest first and in one pass, so that fish sauce is not taken for fish, and
+// nothing is replaced twice.
 func replace(content map[string]any, rules ...domain.OfflineReplace) {
 	to := map[string]string{}
 	for _, r := range rules {
@@ -199,8 +198,7 @@ func replace(content map[string]any, rules ...domain.OfflineReplace) {
 	})
 }
 
-// scale makes a draft serve the number of people that the text names, or so many
-// times as many.
+// scale makes a draft serve the number of people in the text, or a multiple of the present number.
 func (s *scene) scale(content map[string]any, text string) {
 	d, child := s.lex.Draft, s.lex.byTable[s.lex.Draft.Child]
 	have, ok := content[d.Serves].(float64)
@@ -232,7 +230,7 @@ var (
 	callIt     = regexp.MustCompile(`(?i)(?:rename|call)\s+(?:it|that|this|the draft)\s+(?:to\s+|as\s+)?(.+)$`)
 )
 
-// applyWords are the ways to change a draft that need no declaration.
+// applyWords handles the changes of a draft that need no declaration.
 func (s *scene) applyWords(content map[string]any, text string) {
 	if m := swapFor.FindStringSubmatch(text); m != nil {
 		text = "use " + m[2] + " instead of " + m[1]
@@ -269,8 +267,7 @@ func (s *scene) addPart(content map[string]any, item string) {
 	content[d.Steps] = append(steps, "Add the "+trimName(item)+" and heat through.")
 }
 
-// leaveOut takes out the parts that are one of the things, or of its family, and the
-// things from the texts that name them.
+// leaveOut removes the parts that are one of the things or of its family, and the things from the texts that name them.
 func (s *scene) leaveOut(content map[string]any, things []string) {
 	d := s.lex.Draft
 	for _, thing := range things {
@@ -283,7 +280,7 @@ func (s *scene) leaveOut(content map[string]any, things []string) {
 			title := content[d.Title]
 			cut := regexp.MustCompile(`(?i)(?:,? and|,) (?:the )?` + regexp.QuoteMeta(word) + `(?:e?s)?\b|\b(?:the )?` + regexp.QuoteMeta(word) + `(?:e?s)?(?: and|,) `)
 			mapText(content, func(text string) string { return cut.ReplaceAllString(text, "") })
-			steps := filtered(texts(content[d.Steps]), func(text string) bool { return !within(text, word) }) // about nothing else
+			steps := filtered(texts(content[d.Steps]), func(text string) bool { return !within(text, word) }) // texts about nothing else
 			content[d.Title], content[d.Child], content[d.Steps] = title, anys(kept), anys(steps)
 		}
 	}
@@ -291,7 +288,7 @@ func (s *scene) leaveOut(content map[string]any, things []string) {
 
 func anys[T any](items []T) []any { return mapped(items, func(x T) any { return x }) }
 
-// planDays drafts a row for each day, giving each the next thing there is.
+// planDays drafts a row for each day, assigning the next available thing to each.
 func (a *actor) planDays() {
 	_, day, link := a.lex.schedule()
 	wish, choices := unwanted.ReplaceAllString(a.op.About, ""), a.choices(link.FK.Entity)

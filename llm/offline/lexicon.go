@@ -10,8 +10,7 @@ import (
 	"alfred/domain"
 )
 
-// lexicon is every word that the catalog and the declaration give for things and
-// values.
+// lexicon is every word that the catalog and the declaration provide for things and values.
 type lexicon struct {
 	*domain.Offline
 	domain   *domain.Domain
@@ -25,7 +24,7 @@ type lexicon struct {
 	rules    []rule
 }
 
-// name is one way to say an entity type, value one way to say a column's value.
+// name is a word for an entity type, value a word for a column's value.
 type name struct {
 	words  []string // in the singular
 	entity *domain.Entity
@@ -38,7 +37,7 @@ type value struct {
 	value  string
 }
 
-// phrase is a way to say something about oneself, or an act that names its type.
+// phrase is a way to state a fact about oneself, or an act that implies its type.
 type phrase struct {
 	pattern *regexp.Regexp
 	kind    *domain.Entity
@@ -91,16 +90,15 @@ func (lex *lexicon) addNames(e *domain.Entity, said ...string) {
 	}
 }
 
-// addValue: nobody says "other" to mean the value.
+// addValue skips "other", which nobody says to mean the value.
 func (lex *lexicon) addValue(e *domain.Entity, c *domain.Column, said, v string) {
 	if w := stems(said); !c.Hidden && len(w) > 0 && v != "other" && v != "none" {
 		lex.values = append(lex.values, value{w, e, c, v})
 	}
 }
 
-// addDeclared adds the declaration's words, and what plain English says of lists
-// that every domain may keep: what one is reminded of has a day and is done or not;
-// what one buys is bought or not; what one did is named after its time ("cooked_at").
+// addDeclared adds the declaration's words, and common English for lists that any domain may keep: reminders have a day
+// and are done or not; purchases are bought or not; past events are named after their time column ("cooked_at").
 func (lex *lexicon) addDeclared() {
 	for _, v := range lex.Values {
 		e := lex.byType[v.Type]
@@ -118,7 +116,7 @@ func (lex *lexicon) addDeclared() {
 		pattern := regexp.MustCompile(`(?i)\b(?:` + alternatives(f.Words) + `)\b\s*(?:to |that )?(.*)$`)
 		lex.phrases = append(lex.phrases, phrase{pattern, lex.byType[f.Type], lex.byType[f.Type].Column(f.Column), f.Value})
 	}
-	var todo []phrase // after what is bought: "I have to buy milk"
+	var todo []phrase // after the words for buying: "I have to buy milk"
 	for _, e := range lex.domain.Entities {
 		done := doneColumn(e)
 		switch {
@@ -147,8 +145,7 @@ func alternatives(list []string) string {
 	return strings.Join(quoted, "|")
 }
 
-// typesIn are the entity types that a text names, in the order of the text; of two
-// that share a word the longer name.
+// typesIn returns the entity types that a text names, in text order; of two that share a word, the longer name wins.
 func (lex *lexicon) typesIn(text string) []*domain.Entity {
 	ws := stems(text)
 	found := make([]*domain.Entity, len(ws))
@@ -187,7 +184,7 @@ func (lex *lexicon) leadingType(text string) *domain.Entity {
 	return nil
 }
 
-// cutTypes removes the words that name e from a text.
+// cutTypes removes the words for e from a text.
 func (lex *lexicon) cutTypes(text string, e *domain.Entity) string {
 	for _, n := range lex.names {
 		if n.entity == e {
@@ -197,8 +194,8 @@ func (lex *lexicon) cutTypes(text string, e *domain.Entity) string {
 	return text
 }
 
-// valuesIn are the values of e that a text names. "The pantry" is every row where it
-// is a word for the whole table, not one location.
+// valuesIn returns the values of e that a text names. "The pantry" means every row if it is a word for the whole table,
+// rather than one location.
 func (lex *lexicon) valuesIn(text string, e *domain.Entity) []value {
 	var out []value
 	for _, v := range lex.values {
@@ -211,7 +208,7 @@ func (lex *lexicon) valuesIn(text string, e *domain.Entity) []value {
 	return out
 }
 
-// holderOf is the one entity with a word of the text as a value.
+// holderOf is the only entity with a word of the text as a value.
 func (lex *lexicon) holderOf(text string) (*domain.Entity, []value) {
 	for _, e := range lex.ranked {
 		if vs := lex.valuesIn(text, e); len(vs) > 0 && !e.Reference {
@@ -221,7 +218,7 @@ func (lex *lexicon) holderOf(text string) (*domain.Entity, []value) {
 	return nil, nil
 }
 
-// place is the type that a destination names, by itself or by a value of it.
+// place is the type that a destination names, directly or by one of its values.
 func (lex *lexicon) place(text string) (*domain.Entity, []value) {
 	if e := lex.typeIn(text); e != nil {
 		return e, lex.valuesIn(text, e)
@@ -229,8 +226,7 @@ func (lex *lexicon) place(text string) (*domain.Entity, []value) {
 	return lex.holderOf(text)
 }
 
-// schedule is the type whose rows put something on a day: its day and its link to
-// another of the user's things.
+// schedule is the type whose rows assign things to days: its day, and its link to another of the user's things.
 func (lex *lexicon) schedule() (e *domain.Entity, day, link *domain.Column) {
 	if p := lex.Plan; p != nil {
 		e := lex.byType[p.Type]
@@ -248,8 +244,7 @@ func (lex *lexicon) schedule() (e *domain.Entity, day, link *domain.Column) {
 	return nil, nil, nil
 }
 
-// stock is the type whose rows are amounts of what there is: the first with
-// quantities that is no list to tick off.
+// stock is the type whose rows are quantities on hand: the first with quantities that is not a checklist.
 func (lex *lexicon) stock() *domain.Entity {
 	for _, e := range lex.ranked {
 		if quantityColumn(e) != nil && doneColumn(e) == nil && !e.Reference && !lex.children[e] {
@@ -259,7 +254,7 @@ func (lex *lexicon) stock() *domain.Entity {
 	return nil
 }
 
-// draftable is the type that the declaration has templates for, or nil.
+// draftable is the type with declared templates, or nil.
 func (lex *lexicon) draftable() *domain.Entity {
 	if lex.Draft == nil || len(lex.Draft.Templates) == 0 {
 		return nil
@@ -267,7 +262,7 @@ func (lex *lexicon) draftable() *domain.Entity {
 	return lex.byType[lex.Draft.Type]
 }
 
-// covers are the words an exclusion rules out: the word itself and its family.
+// covers returns the words an exclusion rules out: the word itself and its family.
 func (lex *lexicon) covers(word string) []string {
 	out := []string{word}
 	for family, members := range lex.Families {
@@ -281,7 +276,7 @@ func (lex *lexicon) covers(word string) []string {
 // metric units are known without a declaration.
 var metric = map[string]string{"g": "g", "gram": "g", "kg": "kg", "kilo": "kg", "kilogram": "kg", "ml": "ml", "l": "l", "litre": "l", "liter": "l", "m": "m", "cm": "cm"}
 
-// unit is the unit as rows write it.
+// unit is the unit as rows store it.
 func (lex *lexicon) unit(w string) (string, bool) {
 	w = strings.ToLower(w)
 	for _, form := range []string{w, domain.Singular(w)} {
@@ -292,7 +287,7 @@ func (lex *lexicon) unit(w string) (string, bool) {
 	return "", false
 }
 
-// subdomainOf is the subdomain in which a table is written, else read.
+// subdomainOf is the subdomain in which a table is written, else one in which it is read.
 func (lex *lexicon) subdomainOf(e *domain.Entity) string {
 	for _, tables := range []func(*domain.Subdomain) []string{
 		func(s *domain.Subdomain) []string { return s.Tables }, func(s *domain.Subdomain) []string { return s.Readable },

@@ -26,8 +26,8 @@ func count(s *scene, c *command, m []string) bool {
 	return true
 }
 
-// uses: "recipes that use my eggs" looks at what a thing is made of, and at what
-// there is of that when it is mine.
+// uses: "recipes that use my eggs" looks at what a thing is made of and, if it is the user's, at how much of that there
+// is.
 func uses(s *scene, c *command, m []string) bool {
 	if c.kind = s.lex.typeIn(m[1]); c.kind == nil && within(c.text, "with") {
 		c.kind = s.lex.draftable()
@@ -59,7 +59,7 @@ var (
 	relativeWeek = regexp.MustCompile(`(?i)\b(?:this|next|last) (?:week|month|year)\b`)
 )
 
-// term is what is left of a look-up without types, values, days and fillers.
+// term is the rest of a lookup without types, values, days and fillers.
 func (s *scene) term(text string, c *command) string {
 	text = relativeWeek.ReplaceAllString(cutDates(text), " ")
 	for _, e := range filtered(append([]*domain.Entity{c.kind}, c.also...), func(e *domain.Entity) bool { return e != nil }) {
@@ -109,7 +109,7 @@ func look(s *scene, c *command, m []string) bool {
 	return true
 }
 
-// namesThing reports whether a look-up means known things rather than a type.
+// namesThing reports whether a lookup means known things rather than a type.
 func (s *scene) namesThing(rest string, c *command) bool {
 	r, phrase := s.find(rest), strings.ToLower(rest)
 	switch {
@@ -122,7 +122,7 @@ func (s *scene) namesThing(rest string, c *command) bool {
 	return showLead.MatchString(c.text) && !all && s.term(rest, c) != ""
 }
 
-// known takes what is left when it names a known thing or a type and is short.
+// known matches a short rest that names a known thing or a type.
 func known(s *scene, c *command, m []string) bool {
 	if len(words(m[1])) > 6 || knowledge.MatchString(m[1]) {
 		return false
@@ -144,7 +144,7 @@ func (s *scene) isSet(c *command) bool {
 	case c.kind == nil || len(ordinals(o)) > 0:
 		return false
 	case labelColumn(c.kind) == nil && (len(c.values) > 0 || len(dates(o, s.Today)) > 0):
-		return true // rows without a name are told by day and kind
+		return true // rows without a name are identified by day and kind
 	case emptying.MatchString(c.text) && s.term(c.object, c) == "":
 		return true
 	}
@@ -152,7 +152,7 @@ func (s *scene) isSet(c *command) bool {
 	return lead == "everything" || lead == "all" || lead == "every" || lead == "whole"
 }
 
-// targets are the entities that a command is about.
+// targets are the entities a command is about.
 func (s *scene) targets(c *command) found {
 	if len(c.chosen) > 0 {
 		return found{text: trimName(s.Message), entities: c.chosen, exact: true}
@@ -178,7 +178,7 @@ func (s *scene) targets(c *command) found {
 		return s.find(c.object)
 	case verbForget, verbRetain:
 		if c.kind != nil && s.term(c.object, c) == "" && !pointing.MatchString(c.object) {
-			return found{} // every row of the type, no single one
+			return found{} // every row of the type rather than a single one
 		}
 		return s.find(c.object)
 	default:
@@ -186,7 +186,7 @@ func (s *scene) targets(c *command) found {
 	}
 }
 
-// toSave are the drafts to save: those named, or those spoken of; of a plan all.
+// toSave are the drafts to save: those named, or those last mentioned; for a plan, all of it.
 func (s *scene) toSave(c *command) found {
 	if many.MatchString(c.object) || strings.HasPrefix(strings.ToLower(c.object), "all ") {
 		return found{text: c.object, entities: s.drafts()}
@@ -204,7 +204,7 @@ func (s *scene) toSave(c *command) found {
 	return r
 }
 
-// choices are what a plan may use: what is not excluded or ruled out, drafts last.
+// choices are what a plan may use: nothing excluded or ruled out, drafts last.
 func (s *scene) choices(target *domain.Entity) []*nodes.Entity {
 	avoided := s.avoided()
 	all := s.which(func(e *nodes.Entity) bool {

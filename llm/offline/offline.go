@@ -18,13 +18,11 @@ const (
 
 type model struct{ lex *lexicon }
 
-// New returns the rule-based model for a domain. It is safe for concurrent use,
-// gives the same answer for the same request and fails only when ctx is done or
-// the request does not come from one of our nodes.
+// New returns the rule-based model for a domain. It is safe for concurrent use, gives the same answer to the same
+// request and fails only if ctx is done or the request does not come from one of our nodes.
 func New(d *domain.Domain) llm.Model { return &model{lex: newLexicon(d)} }
 
-// Generate answers like a provider would: tool calls in act, JSON where a schema
-// is named, else text.
+// Generate answers like a provider: tool calls in act, JSON if a schema is given, else text.
 func (m *model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &llm.Error{Kind: llm.KindOverloaded, Provider: provider, Err: err}
@@ -35,7 +33,7 @@ func (m *model) Generate(ctx context.Context, req *llm.Request) (*llm.Response, 
 	}
 	resp.Model, resp.Provider = modelName, provider
 	resp.Usage = llm.Usage{Input: req.EstimateTokens(), Output: llm.EstimateTokens(resp.Text + flat(resp.ToolCalls))}
-	if req.OnDelta != nil { // word by word, the way a provider's tokens arrive
+	if req.OnDelta != nil { // word by word, like a provider's tokens
 		for _, piece := range strings.SplitAfter(resp.Text, " ") {
 			req.OnDelta(piece)
 		}
@@ -62,8 +60,8 @@ func (m *model) answer(req *llm.Request) (*llm.Response, error) {
 	}
 }
 
-// understood is Understand's answer, with the plan where it may hold one and what is
-// known now decides it: what the message takes out of view or brings back shows only later.
+// understood is Understand's answer, including the plan if that is allowed and already decidable: what the message
+// removes from view or brings back becomes visible only later.
 func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
 	out := m.scene(&in.Facts).understand()
 	both := nodes.TogetherOutput{UnderstandOutput: *out}

@@ -14,7 +14,7 @@ import (
 	"alfred/nodes"
 )
 
-// garage is a domain without any declared words: types and columns are all there is.
+// garage is a domain without declared words: it has only types and columns.
 func garage() *domain.Domain {
 	column := func(name string, kind domain.Kind) *domain.Column { return &domain.Column{Name: name, Kind: kind} }
 	status := column("status", domain.KindText)
@@ -81,7 +81,7 @@ func TestPlansForADomainWithoutWords(t *testing.T) {
 	}
 }
 
-// Q01: what a prompt says, and how, is nothing to this model.
+// Q01: this model does not depend on a prompt's wording.
 func TestWordsOfPromptsDoNotMatter(t *testing.T) {
 	t.Parallel()
 	model := offline.New(garage())
@@ -97,7 +97,7 @@ func TestWordsOfPromptsDoNotMatter(t *testing.T) {
 	require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err), "a request without an input is none of ours")
 }
 
-// Act refuses what the step may not write, and repeats no call that failed.
+// Act refuses what the step may not write, and repeats no failed call.
 func TestActKeepsToTheStep(t *testing.T) {
 	t.Parallel()
 	in := nodes.ActInput{StepType: "write", Tables: []string{"tools"}, Facts: facts("delete the lathe",
@@ -122,7 +122,7 @@ func acted(t *testing.T, in nodes.ActInput) []string {
 	return names
 }
 
-// What code has put into the plan, it reads by the refs of the step.
+// A step inserted by code is read by its refs.
 func TestActReadsWhatCodeInserted(t *testing.T) {
 	t.Parallel()
 	in := nodes.ActInput{StepType: "read", Tables: []string{"tools"}, Facts: facts("compare them", nodes.Entity{Ref: "tool_1", Type: "tool", Label: "Lathe"})}
@@ -133,7 +133,7 @@ func TestActReadsWhatCodeInserted(t *testing.T) {
 	require.JSONEq(t, `{"table": "tools", "filters": [{"field": "id", "op": "=", "value": "tool_1"}], "detail": "full"}`, string(resp.ToolCalls[0].Args))
 }
 
-// Nothing that people type breaks it, and no request becomes a write that was not asked for.
+// No input breaks it, and no request becomes a write that was not asked for.
 func FuzzMessages(f *testing.F) {
 	for _, m := range []string{"", "?", "delete", "add", "cancel everything", "save it", "no, no, no", strings.Repeat("a b ", 500), "put it on Friday", "\x00", "第二个"} {
 		f.Add(m)

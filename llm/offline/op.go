@@ -9,13 +9,13 @@ import (
 	"alfred/nodes"
 )
 
-// op is what a step is to do. The step's description carries it from the plan to
-// the one who executes it: two words for people, then the rest as JSON.
+// op is what a step is to do. The step's description carries it from the plan to act: two words for people, then the
+// rest as JSON.
 type op struct {
 	act, table string
 
 	Refs   []string         `json:"refs,omitempty"`
-	Name   string           `json:"named,omitempty"` // of a row that is to be found by name
+	Name   string           `json:"named,omitempty"` // name of a row to look up
 	Where  []filter         `json:"where,omitempty"`
 	Rows   []map[string]any `json:"rows,omitempty"`
 	About  string           `json:"about,omitempty"`
@@ -39,7 +39,7 @@ const (
 
 func (o *op) String() string { return strings.TrimSuffix(o.act+" "+o.table+" "+flat(o), " {}") }
 
-// opOf reads a description back; nil when it is not one of ours.
+// opOf parses a description; nil if it is not one of ours.
 func opOf(description string) *op {
 	parts := append(strings.SplitN(description, " ", 3), "", "")
 	o := &op{act: parts[0], table: parts[1]}
@@ -57,8 +57,8 @@ func refFilter(refs []string) filter {
 	return filter{"id", "in", refs}
 }
 
-// filters are all conditions of an op. A name finds rows as people use it: tables
-// with a look-up know variants by themselves, elsewhere a part of it is enough.
+// filters are all conditions of an op. A name matches as people use it: tables with a canonical lookup know variants;
+// elsewhere a part suffices.
 func (o *op) filters(e *domain.Entity) []filter {
 	out := append([]filter{}, o.Where...)
 	if len(o.Refs) > 0 {
@@ -75,7 +75,7 @@ func (o *op) filters(e *domain.Entity) []filter {
 	return out
 }
 
-// step makes a plan's step of an op, in the subdomain of its table.
+// step turns an op into a plan's step, in its table's subdomain.
 func (s *scene) step(kind string, e *domain.Entity, o *op) nodes.Step {
 	step := nodes.Step{Type: kind, Refs: append([]string{}, o.Refs...), Needs: "refs"}
 	o.table = "all"
@@ -96,7 +96,7 @@ func (s *scene) step(kind string, e *domain.Entity, o *op) nodes.Step {
 	return step
 }
 
-// read are the arguments of the read that an op is.
+// read returns the arguments of a read op.
 func (o *op) read(e *domain.Entity) args {
 	arguments := args{"table": e.Table, "filters": o.filters(e)}
 	if o.Detail != "" {

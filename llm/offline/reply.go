@@ -9,13 +9,13 @@ import (
 	"alfred/nodes"
 )
 
-// identity is the honest answer to who is speaking, abilities what it can do.
+// identity honestly answers who is speaking, abilities what it can do.
 const (
 	identity  = "I am Alfred's built-in offline model: a small set of rules without a network, not a large language model."
 	abilities = "I can list, show, search, add, change and delete what you keep here, draft and save new things, plan, and look back at what we said."
 )
 
-// reply words the outcome of a turn. It says nothing that the results do not.
+// reply words the outcome of a turn. It states nothing beyond the results.
 func (s *scene) reply(in *nodes.ReplyInput) string {
 	if s.Asked != nil {
 		return s.plain(s.question())
@@ -40,7 +40,7 @@ func (s *scene) reply(in *nodes.ReplyInput) string {
 	return s.plain(s.offer(c, strings.Join(slices.Compact(parts), "\n\n")))
 }
 
-// question asks what has to be asked, with the options that its text does not name.
+// question asks the open question, with the options that its text does not name.
 func (s *scene) question() string {
 	text := s.Asked.Text
 	for i, o := range s.Asked.Options {
@@ -77,7 +77,7 @@ func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 	case wrote && opOf(p.Description) != nil:
 		return p.Summary
 	case wrote:
-		return s.effects(p.Number) // carried out by code, which has no words
+		return s.effects(p.Number) // done by code, which has no words of its own
 	default:
 		return "There was nothing that fits; nothing was changed."
 	}
@@ -106,15 +106,14 @@ func (s *scene) effects(step int) string {
 	return strings.Join(out, " ")
 }
 
-// did are the results of a tool in this turn that came to something.
+// did returns the successful results of these tools in this turn.
 func (s *scene) did(tools ...string) []nodes.Result {
 	return filtered(s.Results, func(r nodes.Result) bool {
 		return r.Current && slices.Contains(tools, r.Tool) && r.ErrorCode == "" && r.Step > 0
 	})
 }
 
-// drafted shows what was drafted in full, because what is saved later is exactly
-// this; drafts without parts are a list.
+// drafted shows drafts in full, because exactly this is saved later; drafts without parts form a list.
 func (s *scene) drafted() []string {
 	var out, lines []string
 	for _, r := range s.did(nodes.ToolGenerate) {
@@ -132,8 +131,7 @@ func (s *scene) drafted() []string {
 	return out
 }
 
-// looked tells what was read, unless that only served to draft, to write or to
-// conclude something.
+// looked reports what was read, unless that only served a draft, a write or a conclusion.
 func (s *scene) looked(c *command) []string {
 	served := slices.ContainsFunc(s.Plan, func(p nodes.PlannedStep) bool {
 		return p.Conclusions != "" || p.Type == "write" || p.Type == "generate"
@@ -171,7 +169,7 @@ func (s *scene) rows(kind *domain.Entity, r nodes.Result) string {
 	return text
 }
 
-// recalled words what a search of the past has found.
+// recalled words what a search of the past found.
 func recalled(r nodes.Result) string {
 	text := "This is what I found:"
 	for _, row := range r.Rows {
@@ -191,7 +189,7 @@ func recalled(r nodes.Result) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// talk answers what needed no step.
+// talk answers messages that needed no step.
 func (s *scene) talk(c *command) string {
 	switch c.verb {
 	case verbGreet:
@@ -231,7 +229,7 @@ func (s *scene) talk(c *command) string {
 	}
 }
 
-// rejected takes a rejection up and names what it rules out.
+// rejected acknowledges a rejection and names what it rules out.
 func (s *scene) rejected(c *command) string {
 	text := "Noted: no " + list(c.rejected(), "and")
 	for _, p := range []string{"this week", "next week", "today", "tonight", "tomorrow"} {
@@ -246,7 +244,7 @@ func (s *scene) rejected(c *command) string {
 	return text + "."
 }
 
-// offer closes with one offer when the turn was about drafts.
+// offer ends with one offer if the turn was about drafts.
 func (s *scene) offer(c *command, text string) string {
 	drafts := s.drafts()
 	about := len(s.did(nodes.ToolGenerate)) > 0 || c.verb == verbPending || c.verb == verbShow && slices.ContainsFunc(s.targets(c).entities, isPending)
@@ -264,8 +262,7 @@ func (s *scene) offer(c *command, text string) string {
 	}
 }
 
-// page is a row or a draft: its line, or where it has parts title, facts, parts and
-// long lists.
+// page prints a row or a draft: its line or, if it has parts, its title, facts, parts and long lists.
 func (s *scene) page(kind *domain.Entity, e *nodes.Entity) string {
 	data := content(e)
 	if len(kind.Children) == 0 {
@@ -304,7 +301,7 @@ func (s *scene) page(kind *domain.Entity, e *nodes.Entity) string {
 	return text
 }
 
-// facts are what a row says of itself beside its display line.
+// facts are a row's values that its display line omits.
 func (s *scene) facts(kind *domain.Entity, data map[string]any) []string {
 	var out []string
 	for _, c := range kind.Columns {
@@ -341,7 +338,7 @@ func (s *scene) line(kind *domain.Entity, data map[string]any) string {
 	return s.plain(text)
 }
 
-// plain says labels in the place of refs.
+// plain replaces refs by labels.
 func (s *scene) plain(text string) string {
 	for _, ref := range anyRef.FindAllString(text, -1) {
 		if e := s.refs[ref]; e != nil {

@@ -15,9 +15,8 @@ const (
 	drafting = `(?:draft|invent|suggest|propose|design|compose|dream up|think up|come up with|write|give me|make|create|add|new|i'd like|i want|how about|what about)`
 )
 
-// rules are tried in order: what is about the talk itself, what the declaration
-// has phrases for, what changes the view, drafts, writes, and last the look-ups,
-// which take anything that names a type or a known thing.
+// rules are tried in order: about the conversation itself, declared phrases, changes of the view, drafts, writes, and
+// finally lookups, which match anything that names a type or a known thing.
 func rules() []rule {
 	return []rule{
 		{say(`(?:hi|hello|hey|hiya|good (?:morning|evening|afternoon|day))(?:[ ,]+(?:there|alfred|again))?`), only(verbGreet)},
@@ -56,7 +55,7 @@ func only(v verb) func(*scene, *command, []string) bool {
 	return func(_ *scene, c *command, _ []string) bool { c.verb = v; return true }
 }
 
-// confirm takes an agreement only where something is open or nothing else was said.
+// confirm accepts an agreement only if a question is open or nothing else was said.
 func confirm(s *scene, c *command, _ []string) bool {
 	c.verb = verbConfirm
 	return s.Question != nil || len(words(c.text)) <= 4
@@ -72,8 +71,7 @@ func recall(_ *scene, c *command, m []string) bool {
 	return true
 }
 
-// cancel never deletes: it sets the value of a closed list that says cancelled, or
-// nothing at all.
+// cancel never deletes: it sets a closed list's value for "cancelled", or does nothing.
 func cancel(s *scene, c *command, m []string) bool {
 	c.verb, c.object, c.kind = verbCancel, m[1], s.kindOf(m[1])
 	if c.kind == nil {
@@ -89,7 +87,7 @@ func cancel(s *scene, c *command, m []string) bool {
 	return true
 }
 
-// kindOf is the type that a phrase names, or that the thing it names is of.
+// kindOf is the type that a phrase names, or the type of the thing it names.
 func (s *scene) kindOf(phrase string) *domain.Entity {
 	if e := s.lex.typeIn(phrase); e != nil {
 		return e
@@ -135,8 +133,7 @@ var (
 	noLead     = regexp.MustCompile(`(?i)^(?:and |or |nor )?(?:without|leave out|skip|avoid|exclude|nothing with|anything but|no more|not|no|(?:i |we )?(?:don't|do not)(?: (?:want|feel like|like|do|have|use|make|include)(?: any)?)?)\b\s*`)
 )
 
-// reject: "no cod this week" holds for what comes; "without nuts" right after a
-// draft changes the draft.
+// reject: "no cod this week" constrains the future; "without nuts" right after a draft changes the draft.
 func reject(s *scene, c *command, m []string) bool {
 	c.verb, c.object = verbReject, m[1]
 	terms, draft := c.rejected(), s.draftInTalk()
@@ -172,8 +169,7 @@ var (
 	newDraft   = regexp.MustCompile(`(?i)^(?:make|create|add|write|give|suggest|draft)(?: me| us)? (?:an?|some|another|two|three|new|something)\b`)
 )
 
-// revise changes the draft that was just spoken of; what names a list, a day or
-// another thing is meant for that.
+// revise changes the draft that was just mentioned, unless the message names a list, a day or another thing.
 func revise(s *scene, c *command, _ []string) bool {
 	draft, kind := s.draftInTalk(), s.lex.draftable()
 	if drafts := s.drafts(kind); draft == nil && len(drafts) == 1 && draftWord.MatchString(c.text) {
@@ -228,7 +224,7 @@ func draft(s *scene, c *command, m []string) bool {
 	return ours || lead == "draft" || known && lead != "add" && lead != "new"
 }
 
-// onDay parts a request where its day begins.
+// onDay splits a request where its day begins.
 var onDay = regexp.MustCompile(`(?i)^\S+ (.+) (?:to|on|for|in|into|at) (.+)$`)
 
 // schedule: "put it on Friday's dinner", "add this to my meal plan".
@@ -318,8 +314,7 @@ var (
 	namedLead = regexp.MustCompile(`(?i)^(?:to|called|named|for|about|that says)\s+`)
 )
 
-// add splits "12 eggs to the fridge" into what and where; without a type the user is
-// asked where it goes.
+// add splits "12 eggs to the fridge" into what and where; without a type, the user is asked where it goes.
 func add(s *scene, c *command, m []string) bool {
 	c.verb, c.object = verbAdd, m[1]
 	if to := addTarget.FindStringSubmatch(m[1]); to != nil {

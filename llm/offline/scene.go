@@ -9,7 +9,7 @@ import (
 	"alfred/nodes"
 )
 
-// scene is what a node knows, with the ways to find things in it.
+// scene is what a node knows, with ways to find things in it.
 type scene struct {
 	*nodes.Facts
 	lex  *lexicon
@@ -28,9 +28,9 @@ func (m *model) scene(f *nodes.Facts) *scene {
 type found struct {
 	text     string
 	entities []*nodes.Entity
-	exact    bool   // the phrase gives the name; else the context told
-	several  bool   // it asks for one thing and fits more
-	name     string // what it names when nothing known has the name
+	exact    bool   // the phrase gives the name, rather than the context
+	several  bool   // it asks for one thing but matches several
+	name     string // the name, if nothing known has it
 }
 
 func refsOf(list []*nodes.Entity) []string {
@@ -41,7 +41,7 @@ func labelsOf(list []*nodes.Entity) []string {
 	return mapped(list, func(e *nodes.Entity) string { return e.Label })
 }
 
-// which are the entities that fit, in the order of the registry.
+// which returns the matching entities, in registry order.
 func (s *scene) which(fits func(*nodes.Entity) bool) []*nodes.Entity {
 	var out []*nodes.Entity
 	for i := range s.Entities {
@@ -52,8 +52,8 @@ func (s *scene) which(fits func(*nodes.Entity) bool) []*nodes.Entity {
 	return out
 }
 
-// thing: not deleted, and of a wanted type, or of one that people speak of: parts
-// and shared reference rows are not meant unless they are asked for.
+// thing: not deleted, and of a wanted type or, without one, of a type people refer to: parts and shared reference rows
+// only count if asked for.
 func (s *scene) thing(e *nodes.Entity, want []*domain.Entity) bool {
 	kind := s.lex.byType[e.Type]
 	if kind == nil || e.Deleted || e.Stale == "gone" {
@@ -62,7 +62,7 @@ func (s *scene) thing(e *nodes.Entity, want []*domain.Entity) bool {
 	return slices.Contains(want, kind) || len(want) == 0 && !kind.Reference && !s.lex.children[kind]
 }
 
-// these are the things with the refs.
+// these are the things with these refs.
 func (s *scene) these(refs []string, want ...*domain.Entity) []*nodes.Entity {
 	var out []*nodes.Entity
 	for _, ref := range refs {
@@ -75,12 +75,12 @@ func (s *scene) these(refs []string, want ...*domain.Entity) []*nodes.Entity {
 
 func isPending(e *nodes.Entity) bool { return e.Pending }
 
-// drafts are what is not saved, oldest first.
+// drafts are the unsaved drafts, oldest first.
 func (s *scene) drafts(want ...*domain.Entity) []*nodes.Entity {
 	return s.which(func(e *nodes.Entity) bool { return e.Pending && e.Tier == "generated" && s.thing(e, want) })
 }
 
-// content is what is known of an entity, whether it is a row or a draft.
+// content is what is known about an entity, whether row or draft.
 func content(e *nodes.Entity) map[string]any {
 	if e.Pending {
 		return e.Draft
@@ -97,8 +97,8 @@ var (
 	oneOf     = regexp.MustCompile(`(?i)\bones?\b`)
 )
 
-// find says what a phrase means; want narrows to types, none takes any. What
-// Understand has resolved in this turn is taken as it is.
+// find resolves a phrase; want restricts the types, none allows all. What Understand has already resolved in this turn
+// is used as is.
 func (s *scene) find(phrase string, want ...*domain.Entity) found {
 	want = filtered(want, func(e *domain.Entity) bool { return e != nil })
 	r := found{text: strings.TrimSpace(phrase)}
@@ -123,7 +123,7 @@ func (s *scene) find(phrase string, want ...*domain.Entity) found {
 	return r
 }
 
-// byPlace reads "the second one": the place in the list that was shown last.
+// byPlace resolves "the second one": a position in the list shown last.
 func (s *scene) byPlace(r *found, want []*domain.Entity) bool {
 	shown := s.shown(want)
 	for _, n := range ordinals(r.text) {
@@ -137,7 +137,7 @@ func (s *scene) byPlace(r *found, want []*domain.Entity) bool {
 	return len(r.entities) > 0
 }
 
-// byPointing reads "it", "those", "that recipe", "the draft": what was spoken of last.
+// byPointing resolves "it", "those", "that recipe", "the draft": whatever was mentioned last.
 func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
 	phrase := strings.ToLower(strings.Trim(r.text, " .!?"))
 	rest := pointing.ReplaceAllString(draftWord.ReplaceAllString(phrase, ""), "")
@@ -163,8 +163,7 @@ func (s *scene) byPointing(r *found, want []*domain.Entity) bool {
 	return true
 }
 
-// byName compares the phrase with labels: the very label, labels that stand in the
-// phrase, labels that the phrase is a part of.
+// byName compares the phrase with labels: equal labels, labels contained in the phrase, labels containing it.
 func (s *scene) byName(r *found, want []*domain.Entity) {
 	r.name = trimName(oneOf.ReplaceAllString(r.text, " "))
 	for _, e := range want {
@@ -180,7 +179,7 @@ func (s *scene) byName(r *found, want []*domain.Entity) {
 	switch {
 	case len(same) > 0:
 		r.entities, r.exact, r.several = same, true, len(same) > 1
-	case len(inside) > 0: // "Curry" is not meant by "Thai Curry"
+	case len(inside) > 0: // "Thai Curry" does not mean "Curry"
 		r.exact, r.entities = true, filtered(inside, func(e *nodes.Entity) bool {
 			return !slices.ContainsFunc(inside, func(o *nodes.Entity) bool { return len(o.Label) > len(e.Label) && within(o.Label, e.Label) })
 		})
@@ -190,8 +189,8 @@ func (s *scene) byName(r *found, want []*domain.Entity) {
 	}
 }
 
-// shown is the list that the user saw last: a question's options, else the newest
-// result with more than one row, else all there is of the type.
+// shown is the list the user saw last: a question's options, else the newest result with more than one row, else
+// everything of the type.
 func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
 	if options := s.options(); len(options) > 1 {
 		return options
@@ -205,7 +204,7 @@ func (s *scene) shown(want []*domain.Entity) []*nodes.Entity {
 	return filtered(things, func(e *nodes.Entity) bool { return e.Type == things[0].Type })
 }
 
-// options are the things that the open question lets choose from.
+// options are the things offered by the open question.
 func (s *scene) options() []*nodes.Entity {
 	if s.Question == nil {
 		return nil
@@ -214,9 +213,8 @@ func (s *scene) options() []*nodes.Entity {
 	return s.these(refs, s.lex.domain.Entities...)
 }
 
-// focus is what was spoken of last: what the user just made or pointed at in the
-// page, else what the newest tool call of an earlier turn was about, else the newest
-// draft, else what was touched last.
+// focus is what was mentioned last: what the user just created or pointed at in the page, else what the newest tool
+// call of an earlier turn was about, else the newest draft, else what was touched last.
 func (s *scene) focus(want []*domain.Entity) []*nodes.Entity {
 	before, newest := 0, 0
 	for _, x := range s.Said {
@@ -243,7 +241,7 @@ func (s *scene) focus(want []*domain.Entity) []*nodes.Entity {
 	return filtered(things, func(e *nodes.Entity) bool { return e.Touched == newest })
 }
 
-// draftInTalk is the draft that the last exchange was about, or nil.
+// draftInTalk is the draft of the last exchange, or nil.
 func (s *scene) draftInTalk() *nodes.Entity {
 	if list := s.focus(nil); len(list) == 1 && list[0].Pending {
 		return list[0]
@@ -251,7 +249,7 @@ func (s *scene) draftInTalk() *nodes.Entity {
 	return nil
 }
 
-// byKind groups entities of one type, in order of first appearance.
+// byKind groups entities by type, in order of first appearance.
 func byKind(list []*nodes.Entity) [][]*nodes.Entity {
 	var out [][]*nodes.Entity
 	for _, e := range list {
@@ -264,8 +262,7 @@ func byKind(list []*nodes.Entity) [][]*nodes.Entity {
 	return out
 }
 
-// holds reports whether the label of an entity, or what is known of it, has a word
-// of what a term covers.
+// holds reports whether an entity's label or content contains a word that a term covers.
 func (s *scene) holds(e *nodes.Entity, term string) bool {
 	known := stems(e.Label + " " + flat(content(e)) + " " + flat(e.Children))
 	return slices.ContainsFunc(s.lex.covers(term), func(w string) bool { return indexWords(known, stems(w)) >= 0 })

@@ -13,7 +13,7 @@ import (
 	"alfred/domain"
 )
 
-// wordPattern keeps apostrophes, hyphens and decimals inside of words.
+// wordPattern keeps apostrophes, hyphens and decimals inside words.
 var wordPattern = regexp.MustCompile(`\d+(?:[.,/]\d+)?|[\pL][\pL\pN_]*(?:['’-][\pL\pN]+)*|[½¼¾]`)
 
 func words(text string) []string { return wordPattern.FindAllString(strings.ToLower(text), -1) }
@@ -27,8 +27,7 @@ func stems(text string) []string {
 	return ws
 }
 
-// within reports whether all words of needle stand in hay, next to each other and
-// in order, plural or not.
+// within reports whether hay contains all words of needle, adjacent and in order, singular or plural.
 func within(hay, needle string) bool { return indexWords(stems(hay), stems(needle)) >= 0 }
 
 func indexWords(hay, needle []string) int {
@@ -40,7 +39,7 @@ func indexWords(hay, needle []string) int {
 	return -1
 }
 
-// cutWords removes the first run of words from a text, whatever their number.
+// cutWords removes the first occurrence of a run of words, singular or plural.
 func cutWords(text string, needle []string) string {
 	spans := wordPattern.FindAllStringIndex(strings.ToLower(text), -1)
 	ws := stems(text)
@@ -58,8 +57,7 @@ var (
 	determiners = regexp.MustCompile(`(?i)^(?:(?:the|a|an|my|our|your|some|any|this|that|these|those|all|of|more|another|new|other|saved|named|called)(?:\s+|$))+`)
 )
 
-// bare strips courtesies and closing punctuation but keeps the letters' case,
-// because names are stored as typed.
+// bare removes courtesies and closing punctuation but keeps case, because names are stored as typed.
 func bare(text string) string {
 	text = strings.TrimRight(strings.Join(strings.Fields(strings.ReplaceAll(text, "’", "'")), " "), " .!?")
 	for {
@@ -71,7 +69,7 @@ func bare(text string) string {
 	}
 }
 
-// trimName strips what is not part of a thing's name.
+// trimName removes what is not part of a thing's name.
 func trimName(text string) string {
 	return strings.TrimSpace(determiners.ReplaceAllString(strings.Trim(text, ` "'“”.,;:!?`), ""))
 }
@@ -81,7 +79,7 @@ var numberWords = map[string]float64{
 	"eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "dozen": 12, "half": 0.5, "½": 0.5, "¼": 0.25, "¾": 0.75,
 }
 
-// number reads "12", "1.5", "1,5", "1/2", "dozen".
+// number parses "12", "1.5", "1,5", "1/2", "dozen".
 func number(w string) (float64, bool) {
 	if n, ok := numberWords[strings.ToLower(w)]; ok {
 		return n, true
@@ -100,7 +98,7 @@ var (
 	ordinalPattern = regexp.MustCompile(`(?i)\b(?:(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last)|(?:number |#)?(\d+)(?:st|nd|rd|th)|(?:number |#)(\d+))\b(?: (two|three|four)\b)?`)
 )
 
-// ordinals reads "the second", "number 3", "the first two"; -1 is the last.
+// ordinals parses "the second", "number 3", "the first two"; -1 is the last.
 func ordinals(text string) []int {
 	var out []int
 	for _, m := range ordinalPattern.FindAllStringSubmatch(text, -1) {
@@ -121,12 +119,12 @@ var (
 	orComma       = regexp.MustCompile(`(?i)\s+or\s+|\s+nor\s+|,\s*|;\s*|\s+and\s+`)
 )
 
-// splitList reads "a, b and c".
+// splitList splits "a, b and c".
 func splitList(text string) []string {
 	return slices.DeleteFunc(listSeparator.Split(strings.TrimSpace(text), -1), func(part string) bool { return part == "" })
 }
 
-// list writes "a, b and c", or with another word.
+// list joins "a, b and c", or with another conjunction.
 func list(items []string, and string) string {
 	if len(items) < 2 {
 		return strings.Join(items, "")
@@ -141,7 +139,7 @@ func capitalize(s string) string {
 	return s
 }
 
-// titleCase writes a dish or a title the way headings are written.
+// titleCase capitalizes a dish or title like a heading.
 func titleCase(s string) string {
 	fields := strings.Fields(s)
 	for i, f := range fields {
@@ -152,14 +150,14 @@ func titleCase(s string) string {
 	return strings.Join(fields, " ")
 }
 
-// human is a column's name as people say it: expiry date, purchased.
+// human is a column's name for people: expiry date, purchased.
 func human(column string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(column, "is_"), "_", " ")
 }
 
 func isProse(text string) bool { return strings.Contains(text, ". ") || strings.HasSuffix(text, ".") }
 
-// asText is a value as a person writes it; "" for nothing.
+// asText formats a value for people; "" for nothing.
 func asText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -194,7 +192,7 @@ func objects(v any) []map[string]any {
 	return out
 }
 
-// flat is everything in a value as one text.
+// flat joins everything in a value into one text.
 func flat(v any) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
@@ -205,7 +203,7 @@ func flat(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// clone is a copy of content, numbers as float64, that may be changed.
+// clone is a mutable copy of content, with numbers as float64.
 func clone(content map[string]any) map[string]any {
 	out := map[string]any{}
 	if json.Unmarshal([]byte(flat(content)), &out) != nil {
@@ -214,7 +212,7 @@ func clone(content map[string]any) map[string]any {
 	return out
 }
 
-// mapText changes every text within a value.
+// mapText applies a function to every text in a value.
 func mapText(v any, change func(string) string) any {
 	switch v := v.(type) {
 	case string:

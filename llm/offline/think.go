@@ -11,7 +11,7 @@ import (
 	"alfred/nodes"
 )
 
-// planner puts a plan together.
+// planner builds a plan.
 type planner struct {
 	*scene
 	c   *command
@@ -24,7 +24,7 @@ func (s *scene) think(most int) *nodes.ThinkOutput {
 		Goal: capitalize(cmp.Or(c.text, string(c.verb))), Decision: "plan", Steps: []nodes.Step{}, Questions: []string{},
 	}}
 	givenUp := func(x nodes.PlannedStep) bool { return x.Outcome == "failed" || x.Outcome == "skipped" }
-	if !slices.ContainsFunc(s.Plan, givenUp) { // rules have no second idea
+	if !slices.ContainsFunc(s.Plan, givenUp) { // the rules have no alternative plan
 		p.write()
 		p.look()
 	}
@@ -42,7 +42,7 @@ func (p *planner) write() {
 	case verbAdd:
 		if c.kind != nil && c.kind == p.lex.draftable() {
 			p.step("generate", c.kind, &op{act: opDraft, About: c.object})
-		} else if c.kind != nil { // else Understand has asked
+		} else if c.kind != nil { // otherwise Understand has asked
 			p.step("write", c.kind, &op{act: opCreate, Rows: p.newRows(c, c.kind)})
 		}
 	case verbChange, verbRemove:
@@ -105,7 +105,7 @@ func (p *planner) look() {
 		p.step("analyze", c.kind, o)
 	case verbRecall:
 		p.step("read", nil, &op{act: opRecall, About: c.value})
-	default: // nothing to do with rows: the reply says it all
+	default: // unrelated to rows: the reply says it all
 	}
 }
 
@@ -126,7 +126,7 @@ func (s *scene) dayFilters(e *domain.Entity, text string) []filter {
 	return []filter{{day.Name, ">=", from.Format(dayFormat)}, {day.Name, "<=", to.Format(dayFormat)}}
 }
 
-// valueFilters joins several values of one column to one "in".
+// valueFilters combines several values of one column into one "in".
 func (s *scene) valueFilters(values []value) []filter {
 	var out []filter
 	for _, v := range values {
@@ -147,8 +147,8 @@ func (s *scene) valueFilters(values []value) []filter {
 	return out
 }
 
-// typeFor is the type that a command is about, or of a thing that it only names:
-// what is drafted, else the first with names.
+// typeFor is the type that a command is about; if it only names a thing: the draftable type, else the first type with
+// names.
 func (p *planner) typeFor(r found) *domain.Entity {
 	if len(r.entities) > 0 {
 		return p.lex.byType[r.entities[0].Type]
@@ -160,8 +160,8 @@ func (p *planner) typeFor(r found) *domain.Entity {
 	return append([]*domain.Entity{p.lex.draftable()}, append(withNames, nil)...)[btoi(p.lex.draftable() == nil)]
 }
 
-// change updates or deletes stored rows: by ref where one is known, as a set, or by
-// name with a read before it, so that no ref is ever invented.
+// change updates or deletes stored rows: by a known ref, as a set, or by name after a read, so that no ref is ever
+// invented.
 func (p *planner) change() {
 	r := p.targets(p.c)
 	e := p.typeFor(r)
@@ -202,7 +202,7 @@ func doneWord(text string) bool {
 	})
 }
 
-// save plans one write a type; what points at others comes after them.
+// save plans one write per type; referencing types come after those they reference.
 func (p *planner) save() {
 	schedule, _, _ := p.lex.schedule()
 	groups := byKind(filtered(p.targets(p.c).entities, isPending))
@@ -213,8 +213,7 @@ func (p *planner) save() {
 	}
 }
 
-// schedule puts one thing on a day. A draft is saved first, and only with the
-// user's word.
+// schedule assigns one thing to a day. A draft is saved first, and only with the user's consent.
 func (p *planner) schedule() {
 	e, day, link := p.lex.schedule()
 	days, r := dates(p.c.text, p.Today), p.targets(p.c)
@@ -240,7 +239,7 @@ func (p *planner) schedule() {
 	p.step("write", e, create)
 }
 
-// dayRow is a row of the schedule for a day, with the declaration's defaults.
+// dayRow is a schedule row for a day, with the declaration's defaults.
 func (s *scene) dayRow(at time.Time, values []value) map[string]any {
 	e, day, _ := s.lex.schedule()
 	row := map[string]any{day.Name: at.Format(dayFormat)}
@@ -256,7 +255,7 @@ func (s *scene) dayRow(at time.Time, values []value) map[string]any {
 	return row
 }
 
-// slotText is a day of the schedule in words: "Friday, Nov 27 (dinner)".
+// slotText words a day of the schedule: "Friday, Nov 27 (dinner)".
 func slotText(e *domain.Entity, day *domain.Column, row map[string]any) string {
 	on := asText(row[day.Name])
 	if at, err := time.Parse(dayFormat, on); err == nil {
@@ -272,10 +271,9 @@ func slotText(e *domain.Entity, day *domain.Column, row map[string]any) string {
 	return text.String()
 }
 
-// plan drafts rows of the schedule: the days and slots are fixed here, what goes
-// into them is chosen when the draft is made.
+// plan drafts schedule rows: days and slots are fixed here; their content is chosen when the draft is made.
 func (p *planner) plan() {
-	const mostDays = 14 // within what one answer can hold
+	const mostDays = 14 // fits into one answer
 	e, _, link := p.lex.schedule()
 	if len(p.choices(link.FK.Entity)) == 0 {
 		p.step("read", link.FK.Entity, &op{act: opRead, Detail: "rows"})

@@ -11,7 +11,7 @@ import (
 	"alfred/nodes"
 )
 
-// intents is what a verb means for the turn; the others are talk.
+// intents maps verbs to the turn's intent; all others are chat.
 var intents = map[verb]string{
 	verbAdd: "write", verbChange: "write", verbRemove: "write", verbNote: "write", verbSave: "write", verbSchedule: "write",
 	verbDraft: "explore", verbRevise: "explore", verbPlan: "explore", verbReject: "explore", verbRetain: "explore",
@@ -48,8 +48,7 @@ func (s *scene) understand() *nodes.UnderstandOutput {
 	return out
 }
 
-// mention says what the phrases mean; a request for one thing that fits several
-// asks which.
+// mention resolves the phrases; if a request for one thing matches several, it asks which.
 func (s *scene) mention(c *command, out *nodes.UnderstandOutput) {
 	r := s.targets(c)
 	m := nodes.Mention{Text: r.text, Candidates: []string{}, Resolution: "inferred", Reason: "from the conversation"}
@@ -80,7 +79,7 @@ func whichOne(list []*nodes.Entity) string {
 
 func orList(items []string) string { return list(items, "or") }
 
-// ask asks for what is missing.
+// ask asks for missing information.
 func (s *scene) ask(c *command, out *nodes.UnderstandOutput) {
 	var question string
 
@@ -97,7 +96,7 @@ func (s *scene) ask(c *command, out *nodes.UnderstandOutput) {
 	out.Clarification = &nodes.Clarification{Questions: []string{question}}
 }
 
-// addable are the lists that a bare thing could go to.
+// addable are the lists that an item could be added to.
 func (s *scene) addable() []string {
 	lists := filtered(s.lex.domain.Entities, func(e *domain.Entity) bool {
 		return labelColumn(e) != nil && !e.Reference && !s.lex.children[e] && e != s.lex.draftable()
@@ -105,8 +104,7 @@ func (s *scene) addable() []string {
 	return mapped(lists, func(e *domain.Entity) string { return "the " + e.Plural })
 }
 
-// curate turns forgetting, rejecting and keeping into decisions. Drafts are dropped,
-// rows only leave the view.
+// curate turns forgetting, rejecting and keeping into decisions. Drafts are dropped, rows only leave the view.
 func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
 	cur, about := &out.Curation, s.targets(c).entities
 	switch c.verb {
@@ -132,7 +130,7 @@ func (s *scene) curate(c *command, out *nodes.UnderstandOutput) {
 	}
 }
 
-// choice: something to pick from, not an amount, a thing to do or a day.
+// choice reports whether e is something to choose, rather than an amount, a task or a day.
 func (s *scene) choice(e *nodes.Entity) bool {
 	t := s.lex.byType[e.Type]
 	schedule, _, _ := s.lex.schedule()
@@ -157,7 +155,7 @@ func (s *scene) constrain(c *command, out *nodes.UnderstandOutput) {
 	out.Constraints = append(out.Constraints, constraint)
 }
 
-// avoided are the words that the constraints in force rule out.
+// avoided are the words that current constraints rule out.
 func (s *scene) avoided() []string {
 	var out []string
 	for _, h := range s.Constraints {

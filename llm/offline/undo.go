@@ -8,10 +8,10 @@ import (
 	"alfred/nodes"
 )
 
-// undoWords are the ways of saying that what was done shall be taken back. A row named beside it is another wish.
+// undoWords matches requests to undo the last changes. If a row is named as well, it is a different request.
 var undoWords = regexp.MustCompile(`^(?:please |can you |could you |no,? )*(?:undo|revert|take (?:it|that|this) back|take back)(?: (?:it|that|this|the last (?:one|change|turn)|what you did))?(?: (?:in )?turn (\d+))?(?: please)?[.!?]*$`)
 
-// wantsUndone is what the message wants taken back, nil for another message.
+// wantsUndone is the undo that the message requests, nil for other messages.
 func wantsUndone(text string) *nodes.UndoRequest {
 	found := undoWords.FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
 	if found == nil {

@@ -60,8 +60,7 @@ func TestNew_Rejects(t *testing.T) {
 	})
 }
 
-// V26: OpenAI answers 400 to an empty list of tools, so that no node without tools
-// could ever be answered.
+// V26: OpenAI answers 400 to an empty list of tools, so nodes without tools never got an answer.
 func TestModel_NoEmptyTools(t *testing.T) {
 	t.Parallel()
 
@@ -79,8 +78,7 @@ func TestModel_NoEmptyTools(t *testing.T) {
 	}
 }
 
-// Strict is claimed only where the schema allows it: the server rejects it
-// otherwise, and a laxer schema must still be sent.
+// Strict is set only if the schema allows it: otherwise the server rejects it, and a laxer schema must still be sent.
 func TestModel_Strict(t *testing.T) {
 	t.Parallel()
 

@@ -23,10 +23,10 @@ const (
 	strictT = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
 )
 
-// peculiarity is what a server that people run themselves is known for, as docs/models.md lists it.
+// peculiarity is a known behaviour of a self-hosted server, as docs/models.md lists it.
 type peculiarity struct {
 	answer func(body string) (status int, kind, text string)
-	kind   llm.Kind // "" is an answer
+	kind   llm.Kind // "" for an answer
 	calls  int      // how many requests it takes
 	says   string
 	stream bool
@@ -90,7 +90,7 @@ var peculiarities = map[string]peculiarity{
 	"VLLM/OldStream":           {answer: oldStream, stream: true, calls: 2, says: "hello"},
 }
 
-// Each server is answered for as docs/models.md says.
+// Each server is handled as docs/models.md says.
 func TestServersPeopleRun(t *testing.T) {
 	t.Parallel()
 
@@ -125,7 +125,7 @@ func TestServersPeopleRun(t *testing.T) {
 	}
 }
 
-// usual is a request of a node: streamed for the reply, with a schema otherwise.
+// usual is a typical request of a node: streamed for the reply, with a schema otherwise.
 func usual(streamed bool) *llm.Request {
 	temperature := 0.2
 	req := &llm.Request{

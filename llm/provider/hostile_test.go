@@ -25,21 +25,20 @@ const (
 	wholeCall = 600 * time.Millisecond
 	maxBytes  = 64 << 10
 
-	// slack is for a machine that is busy; a behaviour that is not bounded takes for ever.
+	// slack is for a busy machine; unbounded behaviour takes forever.
 	slack = 60 * time.Second
 )
 
-// behaviour is what a server does instead of answering well.
+// behaviour is what a server does instead of answering properly.
 type behaviour struct {
 	serve func(w http.ResponseWriter, r *http.Request)
-	kind  llm.Kind // "" is an answer
+	kind  llm.Kind // "" for an answer
 	says  string
 	after time.Duration // RetryAfter
 	limit limit         // the one that ends it
 }
 
-// limit is the one limit of a call that is short: another one could end the call
-// first on a busy machine.
+// limit is the only short limit of a call: on a busy machine, another one could otherwise end the call first.
 type limit string
 
 const (
@@ -54,7 +53,7 @@ func write(w http.ResponseWriter, text string) {
 	w.(http.Flusher).Flush()
 }
 
-// until the client goes away.
+// until the client disconnects.
 func hangUp(r *http.Request) { <-r.Context().Done() }
 
 func status(code int, header, value, body string) func(http.ResponseWriter, *http.Request) {
@@ -101,7 +100,7 @@ var good = map[string][2]string{
 	},
 }
 
-// behaviours are slow and hostile servers; whole and streamed answers meet them alike.
+// behaviours are slow and hostile servers, for both whole and streamed answers.
 func behaviours(streamed bool, answer string) map[string]behaviour {
 	kind := asJSON
 	if streamed {
@@ -257,8 +256,8 @@ func asking(streamed bool) *llm.Request {
 	return req
 }
 
-// K02, K05, K07: whatever a server does, a call ends in time, in bounded memory and with an error that
-// says what happened.
+// K02, K05, K07: whatever a server does, a call ends in time, in bounded memory and with an error that says what
+// happened.
 func TestK05HostileServers(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -281,7 +280,7 @@ func TestK05HostileServers(t *testing.T) {
 func checkBehaviour(t *testing.T, name string, streamed bool, b *behaviour) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else the server never learns that the client is gone
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server never notices that the client has disconnected
 		b.serve(w, r)
 	}))
 	defer server.Close()
@@ -289,7 +288,7 @@ func checkBehaviour(t *testing.T, name string, streamed bool, b *behaviour) {
 	defer cancel()
 	response, err := opened(t, name, server.URL, server.Client(), b.limit).Generate(ctx, asking(streamed))
 	require.NoError(t, ctx.Err(), "the call did not end by itself")
-	if b.kind == "" || b.kind == "any" && err == nil { // what arrived whole may count
+	if b.kind == "" || b.kind == "any" && err == nil { // a complete answer may count
 		require.NoError(t, err)
 		require.Equal(t, "hello", response.Text)
 		return
@@ -311,7 +310,7 @@ func checkBehaviour(t *testing.T, name string, streamed bool, b *behaviour) {
 	}
 }
 
-// A connection may close at each byte of a valid answer: what is not whole is never taken for whole.
+// A connection may close at each byte of a valid answer: an incomplete one is never taken for complete.
 func TestClosingAtEachByte(t *testing.T) {
 	t.Parallel()
 	for name, answers := range good {

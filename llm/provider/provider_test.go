@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// model answers with its name, or fails after handing on some text.
+// model answers with its name, or fails after passing on some text.
 type model struct {
 	name    string
 	failure llm.Kind
@@ -175,7 +175,7 @@ func TestNewEmbedder(t *testing.T) {
 	require.ErrorContains(t, err, `unknown provider "hal"`)
 }
 
-// Whoever chose a model that cannot do this has to learn which one can.
+// Whoever chose an unsuitable model is told which one would do.
 func TestUnsuitableModelNamesAnAlternative(t *testing.T) {
 	t.Parallel()
 

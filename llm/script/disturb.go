@@ -270,7 +270,7 @@ func tooEarly(_ *rand.Rand, _ *llm.Request, resp *llm.Response) bool {
 	return true
 }
 
-// claim says that it was done, in a step's end or in the reply.
+// claim makes a step's end or the reply claim that it was done.
 func claim(_ *rand.Rand, req *llm.Request, resp *llm.Response) bool {
 	switch {
 	case len(resp.ToolCalls) > 0:

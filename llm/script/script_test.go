@@ -101,8 +101,7 @@ func TestModel_Exhausted(t *testing.T) {
 	})
 }
 
-// A worker that takes over a turn in another process must get the answer the dead
-// one would have got.
+// A worker that takes over a turn in another process must get the answer that the dead one would have got.
 func TestModel_Stateless(t *testing.T) {
 	t.Parallel()
 

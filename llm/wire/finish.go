@@ -19,12 +19,11 @@ const (
 	EndRefused
 )
 
-// errWindow is the cause of an answer that filled the context window.
+// errWindow is the cause if an answer filled the context window.
 var errWindow = errors.New("the context window is full")
 
-// Finish completes an answer: JSON is found in the text of a structured one, calls
-// without arguments get {}, and what is no whole answer becomes a typed error that
-// comes with the response, so that its tokens are counted.
+// Finish completes an answer: it finds JSON in the text of a structured one and gives calls without arguments {}. An
+// incomplete answer becomes a typed error returned with the response, so that its tokens are counted.
 func Finish(req *llm.Request, response *llm.Response, end End) (*llm.Response, error) {
 	fail := func(kind llm.Kind, cause error) (*llm.Response, error) {
 		return response, &llm.Error{Kind: kind, Provider: response.Provider, Err: cause}

@@ -13,22 +13,21 @@ import (
 	"alfred/llm"
 )
 
-// Limits bound one call of a model: what a server may take, and what it may send.
-// 0 is the default of each.
+// Limits bound one model call: how long a server may take, and how much it may send. 0 is each one's default.
 type Limits struct {
-	// FirstByte is how long a server may take to begin its answer; 90 s. An answer
-	// that is not streamed begins when it is complete.
+	// FirstByte is how long a server may take to begin its answer; 90 s. An answer that is not streamed begins when it
+	// is complete.
 	FirstByte time.Duration
-	// Silence is how long it may say nothing in the middle of one; 30 s.
+	// Silence is the longest pause in the middle of an answer; 30 s.
 	Silence time.Duration
-	// Whole is how long an answer may take; 3 min.
+	// Whole is how long an entire answer may take; 3 min.
 	Whole time.Duration
-	// MaxBytes is how long an answer may be as it arrives; 4 MiB.
+	// MaxBytes is the maximum size of an answer on the wire; 4 MiB.
 	MaxBytes int64
 }
 
-// MaxVectors is how long an answer of vectors may be, in bytes: a batch of 100 with
-// 2,000 numbers each is beyond what any text should take.
+// MaxVectors is the maximum size of an embedding response, in bytes; a batch of 100 with 2,000 numbers each exceeds
+// what any text should take.
 const MaxVectors = 64 << 20
 
 const (
@@ -45,7 +44,7 @@ func (l Limits) filled() Limits {
 	}
 }
 
-// limitError says which limit an answer broke.
+// limitError says which limit an answer exceeded.
 type limitError struct {
 	kind llm.Kind
 	text string
@@ -57,8 +56,8 @@ func late(format string, after time.Duration) error {
 	return &limitError{kind: llm.KindOverloaded, text: fmt.Sprintf(format, after)}
 }
 
-// watch holds the limit that a call broke. It travels in the call's context: what
-// SDKs make of a body that cannot be read differs, and mostly loses the cause.
+// watch holds the limit that a call exceeded. It is passed in the call's context: SDKs report an unreadable body in
+// different ways, and mostly lose the cause.
 type watch struct {
 	mu    sync.Mutex
 	cause error
@@ -83,7 +82,7 @@ func (w *watch) set(cause error) {
 	w.cause = cmp.Or(w.cause, cause)
 }
 
-// limited is a transport that holds answers to limits.
+// limited is a transport that enforces limits on answers.
 type limited struct {
 	next   http.RoundTripper
 	limits Limits
@@ -92,7 +91,7 @@ type limited struct {
 // RoundTrip implements http.RoundTripper.
 func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 	w, _ := request.Context().Value(watchKey{}).(*watch)
-	if w == nil { // a caller that cannot tell limits apart still gets an error
+	if w == nil { // a caller that cannot distinguish limits still gets an error
 		w = &watch{}
 	}
 	ctx, cancel := context.WithCancel(request.Context())
@@ -114,7 +113,7 @@ func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// limitedBody is a body that ends with an error when it breaks a limit.
+// limitedBody is a body that fails when it exceeds a limit.
 type limitedBody struct {
 	io.ReadCloser
 

@@ -13,8 +13,8 @@ import (
 
 var fence = regexp.MustCompile("(?s)```[a-zA-Z]*\\s*\n(.*?)```")
 
-// System returns the instructions of req. A schema is added in words, for servers
-// that ignore or do not know structured output.
+// System returns req's instructions. The schema is added in words, for servers that ignore or do not support structured
+// output.
 func System(req *llm.Request) string {
 	if len(req.Schema) == 0 {
 		return req.System
@@ -27,9 +27,8 @@ func System(req *llm.Request) string {
 	return strings.TrimSpace(fmt.Sprintf(format, req.System, req.SchemaName, compact.String()))
 }
 
-// JSON returns the JSON object in text: all of it, a fenced block, or the first
-// object that stands in prose. Without any it returns text as it is; whoever
-// decodes it then knows best what to ask for.
+// JSON returns the JSON object in text: all of it, a fenced block, or the first object in prose. If there is none it
+// returns text unchanged, for the decoder to complain about.
 func JSON(text string) string {
 	trimmed := strings.TrimSpace(text)
 	if isObject(trimmed) {
@@ -50,9 +49,8 @@ func isObject(text string) bool {
 	return strings.HasPrefix(text, "{") && json.Valid([]byte(text))
 }
 
-// firstObject tries the opening braces one by one; the decoder stops behind the
-// object's end. The number of tries is bounded, because a text of nothing but
-// braces would cost its square.
+// firstObject tries the opening braces one by one; the decoder stops after the object's end. The number of tries is
+// bounded, because a text of only braces would take quadratic time.
 func firstObject(text string) string {
 	const maxTries = 50
 	from := 0
@@ -71,8 +69,8 @@ func firstObject(text string) string {
 	return ""
 }
 
-// Strict reports whether schema is within what OpenAI enforces in strict mode:
-// every object closed and every property required and typed.
+// Strict reports whether OpenAI's strict mode can enforce schema: every object closed, every property required and
+// typed.
 func Strict(schema json.RawMessage) bool {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {

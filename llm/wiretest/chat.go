@@ -10,7 +10,7 @@ import (
 	"alfred/llm/lexical"
 )
 
-// chatRequest is the part of a Chat Completions request that is looked at.
+// chatRequest is the part of a Chat Completions request that is checked.
 type chatRequest struct {
 	MaxTokens      int                           `json:"max_tokens"`
 	Messages       []llm.Message                 `json:"messages"`
@@ -117,8 +117,8 @@ func finishReason(reply *Reply) string {
 	return "stop"
 }
 
-// streamChat sends the answer in chunks as the real server does: the role first,
-// usage in a chunk without choices, [DONE] last.
+// streamChat sends the answer in chunks like the real server: the role first, usage in a chunk without choices, [DONE]
+// last.
 func streamChat(w http.ResponseWriter, request *chatRequest, reply *Reply) {
 	stream := newEvents(w)
 	chunk := func(delta map[string]any, finish any) {
@@ -177,8 +177,8 @@ func callDelta(index int, call map[string]any) map[string]any {
 	return map[string]any{"tool_calls": []any{call}}
 }
 
-// embeddings answers with lexical vectors, in reverse order, because the index says
-// which is which. The handler may make it fail.
+// embeddings answers with lexical vectors, in reverse order, to test that clients use the index. The handler may make
+// it fail.
 func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 	var request struct {
 		Dimensions int      `json:"dimensions"`

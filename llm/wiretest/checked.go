@@ -14,10 +14,8 @@ import (
 	"alfred/llm/openai"
 )
 
-// Checked returns model, which answers as before, while every request is also sent to
-// stand-ins of all three providers and every answer comes back through them. A
-// request that one refuses by its rules, or an answer that arrives changed, fails the
-// test.
+// Checked returns model with the same answers, but also sends every request to stand-ins for all three providers and
+// passes every answer through them. The test fails if one rejects a request by its rules, or an answer arrives changed.
 func Checked(t testing.TB, model llm.Model) llm.Model {
 	t.Helper()
 	return &checked{Model: model, t: t}
@@ -29,7 +27,7 @@ type checked struct {
 	t testing.TB
 }
 
-// Prepare hands on what llm.Prepare looks for.
+// Prepare passes on what llm.Prepare looks for.
 func (c *checked) Prepare(req *llm.Request) { llm.Prepare(c.Model, req) }
 
 // Generate implements llm.Model.
@@ -43,8 +41,7 @@ func (c *checked) Generate(ctx context.Context, req *llm.Request) (*llm.Response
 	return response, err
 }
 
-// maxChecked bounds the answers that are sent back in pieces; of longer ones only the
-// request is checked.
+// maxChecked bounds the answers that are played back; of longer ones, only the request is checked.
 const maxChecked = 1 << 16
 
 func (c *checked) check(ctx context.Context, protocol Protocol, req *llm.Request, want *llm.Response) {
@@ -67,7 +64,7 @@ func (c *checked) check(ctx context.Context, protocol Protocol, req *llm.Request
 		c.t.Errorf("%s refuses a request of %s: %v", protocol, req.Node, refusals)
 	}
 	if err != nil || wellFormed(want) != nil {
-		return // a script's answer that is none on the wire: cut off, empty, broken arguments
+		return // a scripted answer that no wire format can carry: cut off, empty, broken arguments
 	}
 	if len(req.Schema) == 0 && got.Text != want.Text {
 		c.t.Errorf("%s, %s: the text %q arrives as %q", protocol, req.Node, want.Text, got.Text)
@@ -89,7 +86,7 @@ func wellFormed(response *llm.Response) error {
 	return nil
 }
 
-// model is the provider's model for the server, without a socket between them.
+// model is the provider's model for the server, without a socket in between.
 func (s *Server) model() llm.Model {
 	client := &http.Client{Transport: direct{s.mux}}
 	var (
@@ -110,7 +107,7 @@ func (s *Server) model() llm.Model {
 	return model
 }
 
-// direct hands requests to a handler.
+// direct passes requests to a handler.
 type direct struct{ handler http.Handler }
 
 // RoundTrip implements http.RoundTripper.

@@ -13,12 +13,10 @@ import (
 	"alfred/llm"
 )
 
-// Open makes the provider's model for a server: base URL, client and key are the
-// server's unless key says otherwise.
+// Open creates the provider's model for a server: base URL, client and key are the server's, unless key overrides it.
 type Open func(t testing.TB, server *Server, key string) llm.Model
 
-// Conform holds a provider to what callers rely on, whatever the protocol. Every
-// case runs both in one piece and streamed.
+// Conform tests what callers rely on, whatever the protocol. Every case runs both streamed and not.
 func Conform(t *testing.T, protocol Protocol, open Open) {
 	t.Helper()
 	for name, streamed := range map[string]bool{"Streamed": true, "Whole": false} {
@@ -42,7 +40,7 @@ type suite struct {
 	streamed bool
 }
 
-// ask sends one request to a server that gives one reply.
+// ask sends one request to a server with a single reply.
 func (s *suite) ask(t *testing.T, req *llm.Request, reply Reply) (*llm.Response, string, error) {
 	t.Helper()
 	server := Start(t, s.protocol, func(context.Context, *Call) Reply { return reply })
@@ -101,9 +99,9 @@ func (s *suite) answers(t *testing.T) {
 	t.Run("MalformedArguments", func(t *testing.T) {
 		t.Parallel()
 		if !s.streamed && s.protocol == Anthropic {
-			return // arguments in one piece are JSON by protocol
+			return // without streaming, the protocol encodes arguments as JSON
 		}
-		if s.protocol == Gemini { // the server itself says that the call is broken
+		if s.protocol == Gemini { // the server itself reports the broken call
 			_, _, err := s.ask(t, acting(), Reply{ToolCalls: []llm.ToolCall{{Name: "db_read", Args: json.RawMessage(`{"table": "rec`)}}})
 			require.Equal(t, llm.KindInvalidOutput, llm.KindOf(err), "%v", err)
 			return
@@ -154,7 +152,7 @@ func (s *suite) failures(t *testing.T) {
 	t.Run("EndsEarlyInOrder", func(t *testing.T) {
 		t.Parallel()
 		if !s.streamed {
-			return // an answer in one piece has a length
+			return // an answer that is not streamed has a length
 		}
 		_, _, err := s.ask(t, plain(), Reply{Text: "Once upon a time there was", End: EndSilent})
 		require.Equal(t, llm.KindOverloaded, llm.KindOf(err), "%v", err)
@@ -224,7 +222,7 @@ func (s *suite) statuses(t *testing.T) {
 	})
 }
 
-// request checks that all of a request arrives, and nothing that it must not hold.
+// request checks that the whole request arrives, and nothing that it must not contain.
 func (s *suite) request(t *testing.T) {
 	t.Parallel()
 
@@ -255,8 +253,7 @@ func (s *suite) request(t *testing.T) {
 	}
 }
 
-// secrets: error texts are stored and shown, so no key may be in one, not even when
-// the server repeats it.
+// secrets: error texts are stored and shown, so none may contain a key, even if the server repeats it.
 func (s *suite) secrets(t *testing.T) {
 	t.Parallel()
 
@@ -272,7 +269,7 @@ func (s *suite) secrets(t *testing.T) {
 	require.NotContains(t, err.Error(), Key)
 }
 
-// cancel: giving up must reach the server, which otherwise goes on and bills.
+// cancel: cancellation must reach the server, which otherwise continues and bills.
 func (s *suite) cancel(t *testing.T) {
 	t.Parallel()
 

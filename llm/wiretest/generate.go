@@ -9,7 +9,7 @@ import (
 	"alfred/llm/lexical"
 )
 
-// generateRequest is the part of a Gemini request that is looked at.
+// generateRequest is the part of a Gemini request that is checked.
 type generateRequest struct {
 	Contents          []content `json:"contents"`
 	SystemInstruction content   `json:"systemInstruction"`
@@ -27,7 +27,7 @@ type generateRequest struct {
 	} `json:"tools"`
 }
 
-// content is one message of Gemini's.
+// content is one of Gemini's messages.
 type content struct {
 	Role  string `json:"role"`
 	Parts []struct {
@@ -43,7 +43,7 @@ func (c content) text() string {
 	return strings.Join(texts, "")
 }
 
-// generate serves the methods of a model, which stand behind a colon.
+// generate serves a model's methods, which follow a colon in the path.
 func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	model, method, _ := strings.Cut(r.PathValue("call"), ":")
 	switch method {
@@ -93,8 +93,8 @@ func (g *generateRequest) into(call *Call) {
 	call.Schema, _ = json.Marshal(config.ResponseJSONSchema) //nolint:errchkjson // was JSON a moment ago
 }
 
-// parts are the answer's parts. Arguments are objects by protocol: a call whose
-// arguments are none is left out, and the finish reason says so.
+// parts are the answer's parts. The protocol requires arguments to be objects: a call whose arguments are not is left
+// out, and the finish reason says so.
 func parts(reply *Reply) []any {
 	if reply.End == EndRefused || malformed(reply) {
 		return nil
@@ -149,8 +149,7 @@ func generated(model string, parts []any, reply *Reply) map[string]any {
 	return answer
 }
 
-// streamGenerated sends texts in pieces and each call whole; the last chunk has
-// the finish reason and the usage.
+// streamGenerated sends texts in pieces and each call whole; the last chunk has the finish reason and the usage.
 func streamGenerated(w http.ResponseWriter, model string, reply *Reply) {
 	stream := newEvents(w)
 	texts := pieces(reply.Text)

@@ -9,8 +9,8 @@ import (
 	"alfred/llm/wire"
 )
 
-// emptyTools is valid by the description and refused by the server; 128 tools are
-// its most (dnakov/anon-kode#20, julep-ai/julep#330).
+// emptyTools: an empty list is valid by the description but rejected by the server; the maximum is 128 tools
+// (dnakov/anon-kode#20, julep-ai/julep#330).
 func emptyTools(request map[string]any) string {
 	tools, given := request["tools"].([]any)
 	switch {
@@ -29,8 +29,7 @@ func bothLimits(request map[string]any) string {
 	return ""
 }
 
-// reasoningModels take only the default temperature and only the new name of the
-// limit (BerriAI/litellm#8192).
+// reasoningModels accept only the default temperature and only the new name of the token limit (BerriAI/litellm#8192).
 func reasoningModels(request map[string]any) string {
 	model, _ := request["model"].(string)
 	named := func(prefix string) bool { return strings.HasPrefix(model, prefix) }
@@ -46,8 +45,8 @@ func reasoningModels(request map[string]any) string {
 	return ""
 }
 
-// strictSchemas are held to the documented subset: closed objects, all properties
-// required, 5 levels (10 for newer models), 5,000 properties, 1,000 enum values.
+// strictSchemas must be in the documented subset: closed objects, all properties required, 5 levels (10 for newer
+// models), 5,000 properties, 1,000 enum values.
 func strictSchemas(request map[string]any) string {
 	check := func(where string, schema any) string {
 		text, _ := json.Marshal(schema) //nolint:errchkjson // was JSON a moment ago

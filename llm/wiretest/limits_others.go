@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// rolesOfAnthropic: the first message is the user's, and newer models take no last
-// one of the assistant (prefill).
+// rolesOfAnthropic: the first message must be the user's, and newer models reject a final one of the assistant
+// (prefill).
 func rolesOfAnthropic(request map[string]any) string {
 	messages := list(request["messages"])
 	if messages[0]["role"] != "user" {
@@ -20,7 +20,7 @@ func rolesOfAnthropic(request map[string]any) string {
 	return ""
 }
 
-// cacheMarks: a request may have 4.
+// cacheMarks: a request may have at most 4.
 func cacheMarks(request map[string]any) string {
 	text, _ := json.Marshal(request) //nolint:errchkjson // was JSON a moment ago
 	if marks := strings.Count(string(text), `"cache_control"`); marks > 4 {
@@ -29,9 +29,9 @@ func cacheMarks(request map[string]any) string {
 	return ""
 }
 
-// grammarOfAnthropic: all strict tools of a request make one grammar, of at most 20
-// tools, 24 optional properties and 16 unions; numeric and length constraints are
-// not known to it (anthropics/anthropic-sdk-python#1185 and its transform_schema).
+// grammarOfAnthropic: all strict tools of a request form one grammar of at most 20 tools, 24 optional properties and 16
+// unions; it does not support numeric and length constraints (anthropics/anthropic-sdk-python#1185 and its
+// transform_schema).
 func grammarOfAnthropic(request map[string]any) string {
 	tools, optional, unions := 0, 0, 0
 	for _, tool := range list(request["tools"]) {
@@ -104,7 +104,7 @@ func forcedTool(request map[string]any) string {
 	return fmt.Sprintf("Tool '%v' not found in provided tools", choice["name"])
 }
 
-// rolesOfGemini: a conversation ends with the user.
+// rolesOfGemini: a conversation must end with the user.
 func rolesOfGemini(request map[string]any) string {
 	contents := list(request["contents"])
 	if contents[0]["role"] == "model" || contents[len(contents)-1]["role"] == "model" {
@@ -121,7 +121,7 @@ func schemaNeedsType(request map[string]any) string {
 	return ""
 }
 
-// schemasOfGemini: keywords that its documentation lists.
+// schemasOfGemini: only the documented keywords are allowed.
 func schemasOfGemini(request map[string]any) string {
 	known := []string{
 		"$anchor", "$defs", "$id", "$ref", "additionalProperties", "anyOf", "description", "enum", "format", "items", "maxItems", "maximum", "minItems", "minimum",

@@ -9,7 +9,7 @@ import (
 	"alfred/llm"
 )
 
-// messagesRequest is the part of an Anthropic request that is looked at.
+// messagesRequest is the part of an Anthropic request that is checked.
 type messagesRequest struct {
 	MaxTokens int `json:"max_tokens"`
 	Messages  []struct {
@@ -74,7 +74,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 	whole(w, reply, message(&request, reply))
 }
 
-// into translates the request. The tool that the choice forces is a schema.
+// into translates the request. The forced tool is a schema.
 func (m *messagesRequest) into(call *Call) {
 	call.Model, call.Stream, call.System = m.Model, m.Stream, string(m.System)
 	call.Temperature, call.MaxTokens = m.Temperature, m.MaxTokens
@@ -90,8 +90,8 @@ func (m *messagesRequest) into(call *Call) {
 	}
 }
 
-// content are the answer's blocks. A text that fits the forced tool becomes its
-// input; another one stays a text, as from a model that ignores the choice.
+// content are the answer's blocks. A text that fits the forced tool becomes its input; any other remains text, as from
+// a model that ignores the choice.
 func (m *messagesRequest) content(reply *Reply) []map[string]any {
 	calls, text := reply.ToolCalls, reply.Text
 	if m.ToolChoice.Name != "" && strings.HasPrefix(text, "{") && (m.Stream || json.Valid([]byte(text))) {
@@ -120,7 +120,7 @@ func message(request *messagesRequest, reply *Reply) map[string]any {
 	}
 }
 
-// messageUsage counts cached tokens apart from the others, as this protocol does.
+// messageUsage counts cached tokens separately, as this protocol does.
 func messageUsage(usage llm.Usage) map[string]any {
 	return map[string]any{
 		"input_tokens": usage.Input - usage.Cached, "cache_read_input_tokens": usage.Cached, "cache_creation_input_tokens": 0,
@@ -140,8 +140,7 @@ func stopReason(reply *Reply) string {
 	return "end_turn"
 }
 
-// streamMessage sends the answer as events: start, the blocks, the stop reason with
-// the output tokens, the end.
+// streamMessage sends the answer as events: start, the blocks, the stop reason with the output tokens, the end.
 func streamMessage(w http.ResponseWriter, request *messagesRequest, reply *Reply) {
 	stream := newEvents(w)
 	send := func(kind string, fields map[string]any) {
@@ -165,8 +164,7 @@ func streamMessage(w http.ResponseWriter, request *messagesRequest, reply *Reply
 	send("message_stop", map[string]any{})
 }
 
-// streamBlock sends one block, or half of it before the stream ends; it reports
-// whether to go on.
+// streamBlock sends one block, or half of it before the stream breaks off; it reports whether to continue.
 func streamBlock(send func(string, map[string]any), index int, block map[string]any, end End) bool {
 	kind, field, text := "text_delta", "text", fmt.Sprint(block["text"])
 	start := map[string]any{"type": "text", "text": ""}

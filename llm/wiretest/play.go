@@ -8,8 +8,8 @@ import (
 	"alfred/llm"
 )
 
-// player finds out what no wire protocol says: which decision a request is for. It
-// follows one session whose requests come in order.
+// player infers what no wire protocol says: which decision a request is for. It follows one session whose requests come
+// in order.
 type player struct {
 	model llm.Model
 
@@ -23,10 +23,9 @@ type decision struct {
 	prompt                 string
 }
 
-// Play lets model answer the requests of one session. The node is told by the
-// schema's name; a request with tools is act, one with neither is reply. Each new
-// understand begins a turn. A request whose prompt begins like the last one of its
-// node is a retry when it is the same, and a repair when more messages follow.
+// Play lets model answer the requests of one session. The schema's name identifies the node; a request with tools is
+// act, one with neither is reply. Each new understand begins a turn. A request whose prompt begins like its node's last
+// one is a retry if it is identical, and a repair if more messages follow.
 func Play(model llm.Model) Handler {
 	p := &player{model: model, last: map[string]*decision{}}
 	return func(ctx context.Context, call *Call) Reply {
@@ -51,7 +50,7 @@ func (p *player) locate(request *llm.Request) {
 	d := p.last[request.Node]
 	switch {
 	case d != nil && d.prompt == prompt:
-		d.attempt = 1 + (len(request.Messages)-1)/2 // an answer and an objection for each repair
+		d.attempt = 1 + (len(request.Messages)-1)/2 // an answer and a complaint for each repair
 	case request.Node == "understand":
 		p.turn++
 		d = &decision{turn: p.turn, ordinal: 1, attempt: 1, prompt: prompt}
@@ -74,7 +73,7 @@ func node(request *llm.Request) string {
 	return "reply"
 }
 
-// failure says a model's error in the words of a server.
+// failure converts a model's error to a server's response.
 func failure(err error) Reply {
 	reply := Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: err.Error()}
 	switch llm.KindOf(err) {

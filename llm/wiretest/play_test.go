@@ -30,8 +30,8 @@ turns:
     reply: {text: "", error: {kind: rate_limit, retry_after: 2s}}
 `
 
-// The requests are those of two turns, as a provider would send them; the script
-// must find its entries from what stands on the wire alone.
+// The requests are those of two turns, as a provider would send them; the script must find its entries from what is on
+// the wire alone.
 func TestPlay(t *testing.T) {
 	t.Parallel()
 

@@ -12,8 +12,7 @@ import (
 //go:embed rules/*.json
 var extracts embed.FS
 
-// published are extracts of the providers' own descriptions of their requests, by
-// protocol. Each file says where it comes from.
+// published are extracts of the providers' own API descriptions, by protocol. Each file names its source.
 var published = sync.OnceValue(func() map[Protocol]*jsonschema.Resolved {
 	resolved := map[Protocol]*jsonschema.Resolved{}
 	for _, protocol := range []Protocol{Anthropic, Gemini, OpenAI} {
@@ -34,8 +33,7 @@ var published = sync.OnceValue(func() map[Protocol]*jsonschema.Resolved {
 	return resolved
 })
 
-// refusal is what the provider would answer 400 with, or "". What its description
-// does not say stands in limits.
+// refusal is the message of the provider's 400 response, or "". limits adds what its description omits.
 func refusal(protocol Protocol, body []byte) string {
 	var request map[string]any
 	if err := json.Unmarshal(body, &request); err != nil {
@@ -52,7 +50,7 @@ func refusal(protocol Protocol, body []byte) string {
 	return ""
 }
 
-// limits are what documents and issue threads report beyond the descriptions.
+// limits are reported by documentation and issue threads but missing in the descriptions.
 var limits = map[Protocol][]func(map[string]any) string{
 	Anthropic: {rolesOfAnthropic, cacheMarks, grammarOfAnthropic, forcedTool},
 	Gemini:    {rolesOfGemini, schemaNeedsType, schemasOfGemini},

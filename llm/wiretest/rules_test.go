@@ -22,7 +22,7 @@ const (
 	openSchema   = `{"type": "object", "properties": {"a": {"type": "string"}}}`
 )
 
-// A stand-in that refuses nothing proves nothing: each rule refuses what breaks it.
+// A stand-in that rejects nothing proves nothing: each rule rejects what breaks it.
 func TestRules(t *testing.T) {
 	t.Parallel()
 

@@ -33,12 +33,12 @@ const (
 // End says how an answer ends.
 type End string
 
-// The ends; the zero value is a whole answer.
+// The ends; the zero value is a complete answer.
 const (
 	EndCutOff     End = "cut_off"
 	EndDisconnect End = "disconnect" // the connection breaks in the middle
 	EndRefused    End = "refused"
-	EndSilent     End = "silent" // the stream closes in order but too early
+	EndSilent     End = "silent" // the stream closes cleanly but too early
 )
 
 // Call is a request as it arrived.
@@ -50,7 +50,7 @@ type Call struct {
 	Stream bool
 }
 
-// Reply is what the server answers. With a Status it is a failure.
+// Reply is the server's answer. With a Status it is a failure.
 type Reply struct {
 	Text      string
 	ToolCalls []llm.ToolCall
@@ -65,12 +65,12 @@ type Reply struct {
 	RetryAfter time.Duration
 }
 
-// Handler decides what to answer. ctx is done when the client goes away.
+// Handler decides what to answer. ctx is done when the client disconnects.
 type Handler func(ctx context.Context, call *Call) Reply
 
 // Server is a running server; it stops when its test ends.
 type Server struct {
-	// BaseURL is what a provider is configured with.
+	// BaseURL is what to configure a provider with.
 	BaseURL string
 
 	handler  Handler
@@ -116,7 +116,7 @@ func (s *Server) Calls() []*Call {
 	return slices.Clone(s.calls)
 }
 
-// Refusals are what the server refused by its provider's rules.
+// Refusals are the requests rejected by the provider's rules.
 func (s *Server) Refusals() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,15 +126,15 @@ func (s *Server) Refusals() []string {
 // Client returns a client whose connections end with the server.
 func (s *Server) Client() *http.Client { return s.http.Client() }
 
-// serve is what all protocols have in common: check the key, ask the handler, wait,
-// fail. It reports false when the answer is given already.
+// serve is common to all protocols: check the key, call the handler, wait, fail. It returns false if it has already
+// responded.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, key string, call *Call) (*Reply, bool) {
 	call.Header = r.Header.Clone()
 	s.mu.Lock()
 	s.calls = append(s.calls, call)
 	s.mu.Unlock()
 	if key != Key {
-		// Real servers repeat parts of the key like this; no search for the key finds them.
+		// Real servers repeat parts of the key like this; searching for the key does not find them.
 		parts := key[:min(len(key), 6)] + "********" + key[max(len(key)-4, 0):]
 		s.fail(w, &Reply{Status: http.StatusUnauthorized, Code: "invalid_api_key", Message: "Incorrect API key provided: " + parts})
 		return nil, false
@@ -154,7 +154,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, key string, call 
 	return &reply, true
 }
 
-// fail writes a failure in the protocol's form.
+// fail writes a failure in the protocol's format.
 func (s *Server) fail(w http.ResponseWriter, reply *Reply) {
 	if reply.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(reply.RetryAfter.Seconds())))
@@ -171,8 +171,7 @@ func (s *Server) fail(w http.ResponseWriter, reply *Reply) {
 	writeJSON(w, reply.Status, body)
 }
 
-// read decodes the body into request and keeps it in call. What the provider refuses
-// by its own rules is refused here, and counted.
+// read decodes the body into request and keeps it in call. It rejects and counts what the provider's rules forbid.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, request any, call *Call) bool {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -244,7 +243,7 @@ func flush(w http.ResponseWriter) {
 	}
 }
 
-// pieces cuts text into deltas of a few runes.
+// pieces splits text into deltas of a few runes.
 func pieces(text string) []string {
 	const size = 7
 	var list []string
@@ -254,7 +253,7 @@ func pieces(text string) []string {
 	return list
 }
 
-// args returns what a model wrote as arguments; nothing means no arguments.
+// args returns a model's arguments; none means no arguments.
 func args(call llm.ToolCall) string {
 	if len(call.Args) == 0 {
 		return "{}"

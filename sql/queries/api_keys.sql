@@ -17,7 +17,7 @@ ORDER BY k.id;
 -- name: ApiKeyRevoke :execrows
 UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = @id AND revoked_at IS NULL;
 
--- ApiKeyTouch writes once a minute at most, so that a busy key costs no write per request.
+-- ApiKeyTouch writes at most once a minute, so that a busy key does not cost a write per request.
 -- name: ApiKeyTouch :exec
 UPDATE api_keys SET last_used_at = clock_timestamp()
 WHERE id = @id AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute');

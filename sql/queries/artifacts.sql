@@ -1,4 +1,4 @@
--- ArtifactGet is one version of a draft, the newest unless one is named.
+-- ArtifactGet returns one version of a draft, the newest if none is given.
 -- name: ArtifactGet :one
 SELECT e.ref, e.entity_type, e.entity_id, e.label, e.state, a.version, a.content
 FROM entity_refs AS e
@@ -7,7 +7,7 @@ WHERE e.session_id = @session_id AND e.ref = @ref AND (sqlc.narg(version)::int I
 ORDER BY a.version DESC
 LIMIT 1;
 
--- ArtifactInsert adds the next version of each; refs and contents go in pairs.
+-- ArtifactInsert adds the next version of each; refs and contents are parallel.
 -- name: ArtifactInsert :exec
 INSERT INTO artifacts (session_id, user_id, ref, version, content, turn_number, step)
 SELECT @session_id::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id::uuid), n.ref,
@@ -15,7 +15,7 @@ SELECT @session_id::uuid, (SELECT s.user_id FROM sessions AS s WHERE s.id = @ses
        n.content, @turn_number::int, sqlc.narg(step)::int
 FROM (SELECT unnest(@refs::text[]) AS ref, unnest(@contents::jsonb[]) AS content) AS n;
 
--- ArtifactListNewest returns the newest content of drafts, and of what was saved in the given turn.
+-- ArtifactListNewest returns the newest content of drafts, and of drafts saved in the given turn.
 -- name: ArtifactListNewest :many
 SELECT DISTINCT ON (a.ref) a.ref, a.content
 FROM artifacts AS a
@@ -25,7 +25,7 @@ WHERE a.session_id = @session_id
   AND (e.state = 'pending' OR (e.state = 'promoted' AND e.turn_promoted = @turn_number::int))
 ORDER BY a.ref, a.version DESC;
 
--- ArtifactListPending is the newest content of every draft of a session.
+-- ArtifactListPending returns the newest content of every draft in a session.
 -- name: ArtifactListPending :many
 SELECT e.ref, a.content, a.version
 FROM entity_refs AS e
@@ -38,11 +38,11 @@ CROSS JOIN LATERAL (
 WHERE e.session_id = @session_id AND e.active_turn = 2147483647 AND e.state = 'pending'
 ORDER BY e.ref;
 
--- ArtifactNewest is the number of the newest version of each draft.
+-- ArtifactNewest returns the number of each draft's newest version.
 -- name: ArtifactNewest :many
 SELECT ref, max(version)::int AS version FROM artifacts WHERE session_id = @session_id AND ref = ANY(@refs::text[]) GROUP BY ref;
 
--- ArtifactVersions are a draft's versions, newest first. What no step made is the user's own.
+-- ArtifactVersions lists a draft's versions, newest first. A version without a step is the user's own.
 -- name: ArtifactVersions :many
 SELECT a.version, a.turn_number, (CASE WHEN a.step IS NULL THEN 'user' ELSE 'assistant' END)::text AS actor, a.created_at
 FROM artifacts AS a

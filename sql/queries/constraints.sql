@@ -1,16 +1,16 @@
--- ConstraintEnd ends constraints in force; replaced_by names what took their place.
+-- ConstraintEnd ends constraints in force; replaced_by names their replacement.
 -- name: ConstraintEnd :many
 UPDATE constraints SET ended_turn = @turn_number::int, replaced_by = sqlc.narg(replaced_by)::uuid
 WHERE user_id = @user_id AND id = ANY(@ids::uuid[]) AND ended_turn IS NULL
 RETURNING id;
 
--- ConstraintInsert stores what the user asked to hold.
+-- ConstraintInsert stores a constraint stated by the user.
 -- name: ConstraintInsert :one
 INSERT INTO constraints (user_id, session_id, text, kind, value, scope, source_turn, expires_at)
 VALUES (@user_id, @session_id, @text, @kind, @value, @scope, @source_turn, sqlc.narg(expires_at))
 RETURNING id;
 
--- ConstraintListInForce is what holds at a moment: the session's own and the user's lasting ones.
+-- ConstraintListInForce lists what holds at a moment: the session's own constraints and the user's lasting ones.
 -- name: ConstraintListInForce :many
 SELECT text, kind, value, scope, source_turn, expires_at, session_id
 FROM constraints
@@ -24,7 +24,7 @@ SELECT * FROM constraints
 WHERE user_id = @user_id AND ended_turn IS NULL AND (session_id = @session_id OR scope = 'lasting')
 ORDER BY source_turn, id;
 
--- ConstraintPage pages through what was asked for in a session, and what its user asked for to last, ended ones included, oldest first.
+-- ConstraintPage pages through a session's constraints and its user's lasting ones, ended ones included, oldest first.
 -- name: ConstraintPage :many
 SELECT id, session_id, text, kind, value, scope, source_turn, expires_at, ended_turn, replaced_by, created_at,
        (ended_turn IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))::boolean AS in_force

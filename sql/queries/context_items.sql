@@ -4,7 +4,7 @@ FROM context_items
 WHERE llm_call_id = @llm_call_id
 ORDER BY position;
 
--- ContextItemSumTurn is what the prompts of a turn held: by call, section and reason, in the order of the calls.
+-- ContextItemSumTurn totals what a turn's prompts contained: by call, section and reason, in call order.
 -- name: ContextItemSumTurn :many
 SELECT node, coalesce(step, 0)::int AS step, call, section, reason, count(*)::int AS items, sum(tokens)::int AS tokens,
        coalesce(array_agg(ref ORDER BY position) FILTER (WHERE ref IS NOT NULL), '{}')::text[] AS refs

@@ -1,4 +1,4 @@
--- EmbeddingChangedRows are the rows that a turn wrote, its UI changes included.
+-- EmbeddingChangedRows returns the rows that a turn wrote, including its UI changes.
 -- name: EmbeddingChangedRows :many
 SELECT DISTINCT t.user_id, r.entity_type, r.entity_id::text AS entity_id
 FROM turns AS t
@@ -11,45 +11,45 @@ CROSS JOIN LATERAL (SELECT f.entity_type, f.entity_id FROM entity_refs AS f WHER
 WHERE t.id = @turn_id AND r.entity_id IS NOT NULL
 ORDER BY 2, 3;
 
--- EmbeddingCount is how many vectors a model has, and how many turns should have one.
+-- EmbeddingCount counts a model's embeddings, and the turns that should have one.
 -- name: EmbeddingCount :one
 SELECT (SELECT count(*) FROM embeddings WHERE model = @model AND dimensions = @dimensions)::bigint AS vectors,
        (SELECT count(*) FROM turns WHERE status = 'succeeded')::bigint AS turns;
 
--- EmbeddingDelete drops the vectors of rows; one user's alone, if one is named.
+-- EmbeddingDelete deletes the embeddings of rows; only one user's, if a user is given.
 -- name: EmbeddingDelete :exec
 DELETE FROM embeddings
 WHERE owner_kind = @owner_kind AND owner_id = ANY (@owner_ids::text[])
   AND (sqlc.narg(user_id)::uuid IS NULL OR user_id = sqlc.narg(user_id)::uuid);
 
--- EmbeddingHashes are the hashes of the texts that have vectors, with whose they are; "" for what all share.
+-- EmbeddingHashes returns the text hashes of stored embeddings with their owners; "" for shared ones.
 -- name: EmbeddingHashes :many
 SELECT coalesce(user_id::text, '')::text AS user_id, owner_id, content_hash FROM embeddings
 WHERE owner_kind = @owner_kind AND model = @model AND dimensions = @dimensions AND owner_id = ANY (@owner_ids::text[]);
 
--- EmbeddingModels are the models that are complete, the newest first: those whose index stands.
+-- EmbeddingModels lists the complete models, newest first: those whose index exists.
 -- name: EmbeddingModels :many
 SELECT m.model::text AS model, m.dimensions::int AS dimensions FROM embedding_models() AS m;
 
--- EmbeddingOthers are the models of before that have vectors; used are those of which one was made within the hour.
+-- EmbeddingOthers lists earlier models with embeddings; used marks those with one created within the last hour.
 -- name: EmbeddingOthers :many
 SELECT model, dimensions, (max(created_at) > clock_timestamp() - interval '1 hour')::bool AS used
 FROM embeddings WHERE model <> @model OR dimensions <> @dimensions
 GROUP BY model, dimensions ORDER BY model, dimensions;
 
--- EmbeddingRetire deletes some vectors of a model and says how many.
+-- EmbeddingRetire deletes some of a model's embeddings and returns how many.
 -- name: EmbeddingRetire :execrows
 DELETE FROM embeddings WHERE ctid = ANY (ARRAY(
     SELECT e.ctid FROM embeddings AS e WHERE e.model = @model AND e.dimensions = @dimensions LIMIT @lim));
 
--- EmbeddingTurn is the text by which a turn is found; none before it has succeeded.
+-- EmbeddingTurn returns the text by which a turn is found; none before it has succeeded.
 -- name: EmbeddingTurn :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t
 LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
 WHERE t.id = @turn_id AND t.status = 'succeeded';
 
--- EmbeddingTurnsMissing are the texts of the oldest turns after one that have no vector.
+-- EmbeddingTurnsMissing returns the texts of the oldest turns after a given one that have no embedding.
 -- name: EmbeddingTurnsMissing :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t
@@ -60,8 +60,8 @@ WHERE t.status = 'succeeded' AND t.id > @after
 ORDER BY t.id
 LIMIT @lim;
 
--- EmbeddingUpsert stores vectors, given as pgvector writes them. Rows that several users may see have one for each; others
--- lose that of an earlier owner.
+-- EmbeddingUpsert stores embeddings, given in pgvector's text format. Rows visible to several users have one for each;
+-- for other rows, the embedding of an earlier owner is deleted.
 -- name: EmbeddingUpsert :exec
 WITH new AS (
     SELECT unnest(@owner_ids::text[]) AS owner_id, nullif(unnest(@user_ids::text[]), '')::uuid AS user_id,
@@ -80,7 +80,7 @@ ON CONFLICT (owner_kind, owner_id, model, user_id) DO UPDATE
 SET dimensions = excluded.dimensions, content_hash = excluded.content_hash,
     embedding = excluded.embedding, search = excluded.search, created_at = clock_timestamp();
 
--- EmbeddingUsers are users in the order of their ids; those alone who have said something since a time, if one is given.
+-- EmbeddingUsers lists users by id; if a time is given, only those who have sent a message since.
 -- name: EmbeddingUsers :many
 SELECT u.id FROM users AS u
 WHERE u.id > @after

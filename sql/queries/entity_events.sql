@@ -1,4 +1,5 @@
--- EntityEventListWindow says which refs each of the turns that ended last before one had to do with, and what last happened to them there.
+-- EntityEventListWindow returns the refs touched by each of the last turns that ended before a turn, with each ref's
+-- last event there.
 -- name: EntityEventListWindow :many
 WITH wanted AS (
     SELECT p.number FROM (
@@ -16,7 +17,8 @@ CROSS JOIN LATERAL (SELECT e.* FROM entity_events AS e WHERE e.session_id = @ses
 WHERE v.actor <> 'system' AND v.action NOT IN ('linked', 'relabelled')
 ORDER BY v.turn_number, v.ref, (v.action = 'touched'), v.id DESC;
 
--- EntityEventListUser returns the rows that the user changed outside the chat before a turn began, each with what last happened to it.
+-- EntityEventListUser returns the rows that the user changed outside the chat before a turn began, each with its last
+-- event.
 -- name: EntityEventListUser :many
 SELECT DISTINCT ON (e.ref) e.entity_type, e.entity_id, e.label, v.action
 FROM entity_events AS v

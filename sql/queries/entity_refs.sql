@@ -1,4 +1,4 @@
--- EntityList is the registry as the API shows it, tiers counted from the session's last turn.
+-- EntityList returns the registry as the API shows it, with tiers as of the session's last turn.
 -- name: EntityList :many
 SELECT ref, entity_type, label, action, state, tier, coalesce(active_reason, excluded_reason) AS reason, turn_created, turn_last_ref,
        (CASE WHEN state IN ('stored', 'promoted') THEN coalesce(entity_id, '') ELSE '' END)::text AS key
@@ -11,7 +11,7 @@ WHERE session_id = @session_id AND tier <> 'hidden'
 ORDER BY tier_rank(tier), entity_type, turn_created, NOT starts_with(ref, 'gen_'), number
 LIMIT @page_size;
 
--- EntityListAt is EntityList as it was when a turn ended.
+-- EntityListAt is EntityList as of the end of a turn.
 -- name: EntityListAt :many
 SELECT a.ref::text AS ref, a.entity_type::text AS entity_type, a.label::text AS label, a.action::text AS action, a.state::ref_state AS state,
        a.tier::text AS tier, coalesce(a.active_reason, a.excluded_reason) AS reason, a.turn_created::int AS turn_created, a.turn_last_ref::int AS turn_last_ref,
@@ -25,7 +25,7 @@ WHERE a.tier <> 'hidden'
 ORDER BY tier_rank(a.tier), a.entity_type, a.turn_created, NOT starts_with(a.ref, 'gen_'), a.number
 LIMIT @page_size;
 
--- EntityRefClear puts everything but drafts out of view and forgets reasons and exclusions.
+-- EntityRefClear removes everything but drafts from view and ends retentions and exclusions.
 -- name: EntityRefClear :execrows
 WITH cleared AS (
     UPDATE entity_refs AS e
@@ -45,8 +45,8 @@ INSERT INTO entity_events (session_id, user_id, ref, turn_number, action, actor,
 SELECT c.session_id, c.user_id, c.ref, @turn_number::int, 'demoted', @actor::text, c.data
 FROM cleared AS c;
 
--- EntityRefCountOlder counts by type what has left the window and is in no tier because of it, the newest so many, and
--- what no tier has at any age: demoted, or known only because other rows point at it. Index-only scans.
+-- EntityRefCountOlder counts by type the newest refs that have left the window and therefore have no tier, and the refs
+-- that never have one: demoted, or known only because other rows reference them. Index-only scans.
 -- name: EntityRefCountOlder :many
 SELECT o.why::text AS why, o.entity_type::text AS entity_type, count(*)::int AS entities
 FROM (
@@ -62,7 +62,7 @@ FROM (
 GROUP BY 1, 2
 ORDER BY 1, 2;
 
--- EntityRefEndExclusions ends the exclusions that came with constraints, in whichever of the user's sessions they are.
+-- EntityRefEndExclusions ends the exclusions that came with constraints, in all of the user's sessions.
 -- name: EntityRefEndExclusions :many
 WITH freed AS (
     UPDATE entity_refs AS e
@@ -88,12 +88,12 @@ RETURNING session_id, ref;
 -- name: EntityRefList :many
 SELECT * FROM entity_refs WHERE session_id = @session_id AND ref = ANY(@refs::text[]);
 
--- EntityRefListActive names the refs in a tier as a turn sees them, in display order.
+-- EntityRefListActive returns the refs in a tier as of a turn, in display order.
 -- name: EntityRefListActive :many
 SELECT a.ref::text AS ref, a.tier::text AS tier
 FROM entities_at(@session_id::uuid, @turn_number::int, @turns_window::int) AS a;
 
--- EntityRefListByKey returns the refs of rows; types and ids go in pairs.
+-- EntityRefListByKey returns the refs of rows; types and ids are parallel.
 -- name: EntityRefListByKey :many
 SELECT * FROM entity_refs
 WHERE session_id = @session_id
@@ -111,7 +111,7 @@ WHERE e.session_id = @session_id
       WHERE d.session_id = e.session_id AND d.ref = e.ref AND d.action = 'retain' AND d.turn_number > @turn_number::int)
 ORDER BY e.ref;
 
--- EntityRefListDrafts returns content that is not saved, and what was saved in the given turn.
+-- EntityRefListDrafts returns unsaved drafts, and drafts saved in the given turn.
 -- name: EntityRefListDrafts :many
 SELECT * FROM entity_refs
 WHERE session_id = @session_id
@@ -119,9 +119,10 @@ WHERE session_id = @session_id
   AND (state = 'pending' OR (state = 'promoted' AND turn_promoted = @turn_number::int))
 ORDER BY turn_created, created_at, ref;
 
--- EntityRefListInView returns what a prompt may name, with the tier that entities_at gives it as of a turn, in display order: the refs in a
--- tier, those of the given names, keys and labels, and the newest of those that have left the window. Each part is an index range, and
--- each ref is looked up by its key: a plan kept for any LIMIT takes the names for a tenth of the session, and would read all of it.
+-- EntityRefListInView returns what a prompt may name, with the tier that entities_at assigns as of a turn, in display
+-- order: the refs in a tier, those with the given names, keys and labels, and the newest that have left the window.
+-- Each part is an index range, and each ref is looked up by key: a generic plan for an unknown LIMIT would estimate the
+-- names at a tenth of the session, and read all of it.
 -- name: EntityRefListInView :many
 WITH labelled AS (
     SELECT l.ref FROM unnest(@labels::text[]) AS wanted(label)
@@ -154,7 +155,7 @@ FROM named AS n
 CROSS JOIN LATERAL (SELECT r.* FROM entity_refs AS r WHERE r.session_id = @session_id::uuid AND r.ref = n.ref LIMIT 1) AS e
 ORDER BY tier_rank(n.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number;
 
--- EntityRefListWords returns what words of a text mean in a session: refs by their names, and rows by their keys among the given types.
+-- EntityRefListWords returns what words of a text mean in a session: refs by name, and rows of the given types by key.
 -- name: EntityRefListWords :many
 SELECT w.ref, w.entity_type, w.entity_id, w.label, w.label_is_placeholder
 FROM entity_refs AS w
@@ -164,12 +165,13 @@ SELECT k.ref, k.entity_type, k.entity_id, k.label, k.label_is_placeholder
 FROM entity_refs AS k
 WHERE k.session_id = @session_id AND k.entity_type = ANY(@entity_types::text[]) AND k.entity_id = ANY(@entity_ids::text[]);
 
--- EntityRefLock makes writers of one session's registry wait for each other until their transactions end, so
--- that two of them neither mint two refs for one row nor lock rows in different orders.
+-- EntityRefLock serializes writers of one session's registry until their transactions end, so that two of them neither
+-- mint two refs for one row nor lock rows in different orders.
 -- name: EntityRefLock :exec
 SELECT pg_advisory_xact_lock(hashtextextended(@lock_name::text, 0));
 
--- EntityRefSuggest returns what a model may have meant by a ref that does not resolve: the refs of each type touched last.
+-- EntityRefSuggest returns what a model may have meant by a ref that does not resolve: the most recently touched refs
+-- of each type.
 -- name: EntityRefSuggest :many
 SELECT n.ref, n.entity_type, n.label, n.label_is_placeholder, n.state
 FROM (SELECT unnest(@entity_types::text[]) AS entity_type) AS t
@@ -182,7 +184,7 @@ CROSS JOIN LATERAL (
 ) AS n
 ORDER BY n.turn_last_ref DESC, n.ref;
 
--- EntityRefWrite stores changed refs and writes the event of each (ref -> action) with the row as it is then.
+-- EntityRefWrite stores changed refs and an event for each (ref -> action) with the row's new state.
 -- name: EntityRefWrite :exec
 WITH written AS (
     INSERT INTO entity_refs (session_id, user_id, ref, entity_type, entity_id, state, action, label, label_is_placeholder, source_step,
@@ -216,7 +218,7 @@ INSERT INTO entity_events (session_id, user_id, ref, turn_number, step, action, 
 SELECT w.session_id, w.user_id, w.ref, @turn_number::int, sqlc.narg(step)::int, @events::jsonb ->> w.ref, @actor::text, w.data
 FROM written AS w;
 
--- EntityRefVersions are the rows that a session knows, with the versions in which it has seen them.
+-- EntityRefVersions returns the rows that a session knows, with the versions it has seen.
 -- name: EntityRefVersions :many
 SELECT e.ref, e.entity_type, e.entity_id::text AS entity_id, e.label, e.row_version::text AS row_version
 FROM entity_refs AS e

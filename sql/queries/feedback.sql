@@ -1,4 +1,4 @@
--- FeedbackSet keeps what a user thinks of a turn's reply; the last word counts. No row: the user has no such turn.
+-- FeedbackSet stores a user's feedback on a turn's reply, replacing any earlier one. No row: the user has no such turn.
 -- name: FeedbackSet :one
 INSERT INTO feedback (turn_id, session_id, user_id, rating, text)
 SELECT t.id, t.session_id, t.user_id, @rating, @text FROM turns AS t WHERE t.id = @turn_id AND t.user_id = @user_id

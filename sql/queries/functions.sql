@@ -1,15 +1,15 @@
--- DatabaseReadOnly: a standby, or one whose transactions only read by default.
+-- DatabaseReadOnly reports a standby, or a database whose transactions are read-only by default.
 -- name: DatabaseReadOnly :one
 SELECT current_setting('transaction_read_only')::boolean AS read_only;
 
 -- name: JobComplete :exec
 SELECT job_complete(@job_id::bigint, @attempt::int);
 
--- JobHandOff is the last statement of a decision that goes on.
+-- JobHandOff is the last statement of a decision whose worker continues.
 -- name: JobHandOff :one
 SELECT job_hand_off(@job_id::bigint, @attempt::int, @client::text, @kind::text, @args::jsonb)::bigint AS next_id;
 
--- JobInsert wakes nobody: QueueWake does, after the commit.
+-- JobInsert does not wake a worker: QueueWake does, after the commit.
 -- name: JobInsert :exec
 SELECT job_insert(@kind::text, @args::jsonb, @queue::text, wake => false);
 
@@ -19,13 +19,14 @@ SELECT job_release(@job_id::bigint, @attempt::int, @state::text, @pause::double 
 -- name: JobSupersede :one
 SELECT jobs_supersede(@client::text, @reason::text)::int AS superseded;
 
--- JobSupersedeStray is for the jobs that a worker has fetched without getting them: the connection broke in between.
--- What was fetched that long ago would have arrived.
+-- JobSupersedeStray replaces jobs that a worker fetched without receiving them, because the connection broke in
+-- between. What was fetched that long ago would have arrived.
 -- name: JobSupersedeStray :one
 SELECT jobs_supersede(@client::text, 'fetched, but not delivered', @working::bigint[], interval '3 seconds')::int AS superseded;
 
--- LoadPlans is for a transaction that reads for a prompt, all of it by keys. Where a partitioned table is among what it asks, Postgres
--- would plan anew each time; and a plan that is kept from when the tables were small must serve when they no longer are.
+-- LoadPlans is for a transaction that reads for a prompt, all of it by key. With partitioned tables, Postgres would
+-- otherwise plan each query anew; and a plan cached while the tables were small must remain good when they no longer
+-- are.
 -- name: LoadPlans :exec
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true);
 
@@ -69,7 +70,7 @@ SELECT turn_summary_write_facts(@turn_id::uuid);
 -- name: TurnSummaryFinish :one
 SELECT turn_summary_finish(@turn_id::uuid)::boolean AS finished;
 
--- UsageToday is what the session's user has used today.
+-- UsageToday returns what the session's user has used today.
 -- name: UsageToday :one
 SELECT u.turns::bigint AS turns, u.tokens::bigint AS tokens, u.cost_usd::double precision AS cost_usd
 FROM usage_today(@session_id::uuid, @until::timestamptz) AS u;

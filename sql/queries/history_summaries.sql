@@ -1,11 +1,11 @@
--- HistorySummaryInsert keeps the first text of a range: compressing it twice is harmless.
+-- HistorySummaryInsert keeps the first text for a range: compressing it twice is harmless.
 -- name: HistorySummaryInsert :exec
 INSERT INTO history_summaries (session_id, user_id, kind, from_turn, to_turn, text, model, prompt_version)
 VALUES (@session_id, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id), @kind, @from_turn, @to_turn, @text, @model, @prompt_version)
 ON CONFLICT (session_id, kind, from_turn, to_turn, prompt_version, user_id) DO NOTHING;
 
--- HistorySummaryListNewest is the text that stands for the older turns, one row per kind, as of a moment: what is compressed while a
--- turn runs must not change what that turn sees.
+-- HistorySummaryListNewest returns the texts that replace older turns, one row per kind, as of a moment: what is
+-- compressed while a turn runs must not change what that turn sees.
 -- name: HistorySummaryListNewest :many
 SELECT newest.kind, newest.from_turn, newest.to_turn, newest.text
 FROM unnest(ARRAY['conversation', 'narrative']) AS kinds(kind)

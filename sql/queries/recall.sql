@@ -1,14 +1,14 @@
--- RecallChanges is how often each of the tables has been written, in their order, and since when to look on.
+-- RecallChanges returns each table's write count, in the order given, and the horizon for the next check.
 -- name: RecallChanges :many
 SELECT c.changes::bigint AS changes, c.horizon::text AS horizon FROM recall_changes(@tables::text[]) AS c;
 
--- RecallOrder is how the rows of a type rank by a question, best first: those that have vectors.
+-- RecallOrder ranks the rows of a type by a question, best first: those that have embeddings.
 -- name: RecallOrder :many
 SELECT o.owner_id::text AS owner_id
 FROM recall_order(@query::text, @kind::text, @shared::boolean, sqlc.narg(vector)::text, @model::text, @dimensions::int, @weight::float8, @lim::int) AS o;
 
--- RecallSearch is what a question finds, best first. A turn comes with the summaries of those beside it. Few are joined, by their
--- keys: hence the limits, without which row-level security makes the planner expect half of all turns.
+-- RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries. Few rows are
+-- joined, by key: hence the limits, without which row-level security makes the planner expect half of all turns.
 -- name: RecallSearch :many
 SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score,
        coalesce(t.session_id, '00000000-0000-0000-0000-000000000000')::uuid AS session_id, coalesce(t.number, 0)::int AS number,

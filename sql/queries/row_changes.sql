@@ -1,4 +1,5 @@
--- RowChangeInsert keeps what a decision wrote, in order, and notes at the turn whether it can be taken back. changes is [{entity_type, entity_id, action, before, after, draft, lost}].
+-- RowChangeInsert stores what a decision wrote, in order, and records on the turn whether it can be undone. changes is
+-- [{entity_type, entity_id, action, before, after, draft, lost}].
 -- name: RowChangeInsert :exec
 WITH added AS (
     INSERT INTO row_changes (turn_id, user_id, seq, step, call, entity_type, entity_id, action, before, after, draft, lost)
@@ -16,8 +17,8 @@ SET undo = CASE WHEN t.undo = 'impossible' OR lost.reason IS NOT NULL THEN 'impo
 FROM (SELECT (array_agg(a.lost ORDER BY a.seq) FILTER (WHERE a.lost IS NOT NULL))[1]::text AS reason FROM added AS a) AS lost
 WHERE t.id = @turn_id;
 
--- RowChangeLater is what became of the rows of a turn's writes by later turns of the user, in whatever session: how they were left last, whether all
--- that was done to them has been taken back, and if not, by which turn they were changed last.
+-- RowChangeLater returns what the user's later turns, in any session, did to the rows that a turn wrote: their final
+-- state, whether all of it has been undone and, if not, which turn changed them last.
 -- name: RowChangeLater :many
 SELECT r.entity_type, r.entity_id,
        (array_agg(r.action ORDER BY r.created_at DESC, r.seq DESC))[1]::text AS action,
@@ -32,12 +33,12 @@ JOIN row_changes AS r ON r.entity_id = mine.entity_id AND r.entity_type = mine.e
 JOIN turns AS t ON t.id = r.turn_id
 GROUP BY r.entity_type, r.entity_id, mine.session_id;
 
--- RowChangeList is what a turn wrote, in order.
+-- RowChangeList returns what a turn wrote, in order.
 -- name: RowChangeList :many
 SELECT seq, step, call, entity_type, entity_id, action, before, after, draft, lost FROM row_changes WHERE turn_id = @turn_id ORDER BY seq;
 
--- RowChangeSince is what turns of a fork's parent after the one at which it begins did to rows: which did it last of those that stand (0: all has been
--- taken back), how the row was left at last, and whether it was made by them.
+-- RowChangeSince returns what a fork's parent did to rows in turns after the fork point: the last turn whose change
+-- stands (0: everything was undone), the row's final state, and whether those turns created it.
 -- name: RowChangeSince :many
 SELECT r.entity_type, r.entity_id, coalesce(max(t.number) FILTER (WHERE t.undone_by IS NULL AND t.undoes IS NULL), 0)::integer AS number,
        coalesce((array_agg(r.after ORDER BY r.created_at DESC, r.seq DESC))[1], 'null')::jsonb AS after,

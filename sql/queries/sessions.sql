@@ -1,8 +1,9 @@
--- SessionChange comes first in a transaction that changes what a session knows beside its turns, and tells the one that runs.
+-- SessionChange comes first in a transaction that changes what a session knows outside its turns, and notifies the
+-- running turn.
 -- name: SessionChange :one
 UPDATE sessions SET version = version + 1 WHERE id = @id AND user_id = @user_id RETURNING last_turn;
 
--- SessionEnsure makes a session under an id that its caller derived from a name, unless there is one.
+-- SessionEnsure creates a session under an id that its caller derived from a name, unless it exists.
 -- name: SessionEnsure :exec
 INSERT INTO sessions (id, user_id, domain, title, mode)
 VALUES (@id, @user_id, @domain, @title, 'plan')
@@ -13,7 +14,7 @@ SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned
 FROM sessions
 WHERE id = @id;
 
--- SessionGetContext is a session with what is known of its user.
+-- SessionGetContext returns a session with its user's data.
 -- name: SessionGetContext :one
 SELECT s.id, s.user_id, s.mode, s.last_turn, u.timezone
 FROM sessions AS s
@@ -29,8 +30,8 @@ RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pin
 -- name: SessionLock :one
 SELECT id FROM sessions WHERE id = @id FOR NO KEY UPDATE;
 
--- SessionPage pages backwards from the newest, pinned ones before the others; the cursor is the last row's pin, activity and id.
--- Null filters let all pass.
+-- SessionPage pages backwards from the newest, pinned sessions first; the cursor is the last row's pin, activity and
+-- id. Null filters match everything.
 -- name: SessionPage :many
 SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
 FROM sessions
@@ -58,15 +59,16 @@ RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pin
 -- name: SessionForget :one
 SELECT forget_session(@id::uuid)::boolean AS forgotten;
 
--- SessionFork begins a session as another stood when a turn of it had ended.
+-- SessionFork creates a session that begins where another stood at the end of one of its turns.
 -- name: SessionFork :one
 SELECT fork_session(@session_id::uuid, @turn::int)::uuid;
 
--- SessionOrigin is whose a fork is and what it was forked from: the conversation that had the turn, which a fork may have of its parent.
+-- SessionOrigin returns a fork's owner and origin: the conversation that had the turn, which a fork may have inherited
+-- from its parent.
 -- name: SessionOrigin :one
 SELECT s.user_id, s.parent_id FROM sessions AS s WHERE s.id = @id;
 
--- SessionBranches are all conversations of one tree of forks, the oldest first: what this one began as, what began as it, and so on.
+-- SessionBranches returns all conversations in a tree of forks, oldest first.
 -- name: SessionBranches :many
 WITH RECURSIVE above AS (
     SELECT s.id, s.parent_id FROM sessions AS s WHERE s.id = @id

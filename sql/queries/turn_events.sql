@@ -1,6 +1,6 @@
--- TurnEventListSession is a session's stream: turn after turn, in the order in which they began, which is not that of
--- their numbers when one interrupts. A turn cancelled while it waited stands where it ended; its event is held back while
--- another turn runs, so that a reader who resumes has the order of one who never left.
+-- TurnEventListSession is a session's stream: turn after turn in the order in which they began, which differs from
+-- their numbers if one interrupts. A turn cancelled while it waited appears where it ended; its event is held back
+-- while another turn runs, so that a reader who resumes sees the same order as one who never left.
 -- name: TurnEventListSession :many
 SELECT e.turn_id, e.seq, e.type, e.data, t.number
 FROM turns AS t
@@ -16,7 +16,7 @@ WHERE t.session_id = @session_id
 ORDER BY coalesce(t.started_at, t.finished_at), t.number, e.seq
 LIMIT @page_size;
 
--- TurnEventListSessions is TurnEventListSession for several readers, each of a session and after a place of its own; n is the
+-- TurnEventListSessions is TurnEventListSession for several readers, each with a session and its own position; n is the
 -- reader's place in the list. A reader whose session is gone has one row without an event.
 -- name: TurnEventListSessions :many
 SELECT w.n::integer AS n, (s.id IS NULL)::boolean AS gone, coalesce(e.number, 0)::integer AS number, coalesce(e.seq, 0)::integer AS seq,
@@ -49,7 +49,7 @@ WHERE turn_id = @turn_id AND seq > @after_seq
 ORDER BY seq
 LIMIT @page_size;
 
--- TurnEventPrune removes the pieces of a reply. It comes after the last append: the seq of a pruned event must not be
--- given again, readers are past it.
+-- TurnEventPrune deletes the pieces of a reply. It comes after the last append: the seq of a deleted event must not be
+-- reused, because readers are past it.
 -- name: TurnEventPrune :exec
 DELETE FROM turn_events WHERE turn_id = @turn_id AND type IN ('reply.delta', 'reply.reset');

@@ -2,11 +2,11 @@
 INSERT INTO turn_step_results (turn_id, user_id, step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message)
 VALUES (@turn_id, (SELECT t.user_id FROM turns AS t WHERE t.id = @turn_id), @step, @call, @tool, sqlc.narg('entity_type'), @params, @rows, @row_count, @refs, sqlc.narg('error_code'), sqlc.narg('error_message'));
 
--- TurnStepResultLastCall is the number of the step's newest call, 0 before the first.
+-- TurnStepResultLastCall returns the number of the step's newest call, 0 before the first.
 -- name: TurnStepResultLastCall :one
 SELECT coalesce(max(call), 0)::int FROM turn_step_results WHERE turn_id = @turn_id AND step = @step;
 
--- TurnStepResultListWindow is what the tools of a turn returned, and those of the turns that ended last before it, oldest first.
+-- TurnStepResultListWindow returns the tool results of a turn and of the last turns that ended before it, oldest first.
 -- name: TurnStepResultListWindow :many
 WITH wanted AS (
     SELECT p.id, p.number FROM (
@@ -23,7 +23,7 @@ FROM (SELECT id, number FROM wanted UNION ALL SELECT @turn_id::uuid, @current_tu
 CROSS JOIN LATERAL (SELECT x.* FROM turn_step_results AS x WHERE x.turn_id = w.id OFFSET 0) AS r
 ORDER BY w.number, r.step, r.call;
 
--- TurnStepResultPage pages through what a turn's tools were asked and returned, in order.
+-- TurnStepResultPage pages through a turn's tool calls with their results, in order.
 -- name: TurnStepResultPage :many
 SELECT step, call, tool, entity_type, params, rows, row_count, refs, error_code, error_message, created_at
 FROM turn_step_results

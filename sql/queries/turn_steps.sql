@@ -7,7 +7,7 @@ WHERE turn_id = @turn_id AND step = @step;
 INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs, calls)
 VALUES (@turn_id, (SELECT t.user_id FROM turns AS t WHERE t.id = @turn_id), @step, @step_type, @subdomain, @description, @refs, @needs, sqlc.narg(calls));
 
--- TurnStepList is a turn's plan.
+-- TurnStepList returns a turn's plan.
 -- name: TurnStepList :many
 SELECT * FROM turn_steps WHERE turn_id = @turn_id ORDER BY step;
 
@@ -21,7 +21,7 @@ ORDER BY step;
 UPDATE turn_steps SET schema_tables = array_append(schema_tables, @table_name::text)
 WHERE turn_id = @turn_id AND step = @step AND NOT @table_name::text = ANY (schema_tables);
 
--- TurnStepSkipRest ends the steps that have not begun, but for those to keep.
+-- TurnStepSkipRest skips the steps that have not begun, except those to keep.
 -- name: TurnStepSkipRest :exec
 UPDATE turn_steps SET outcome = 'skipped'
 WHERE turn_id = @turn_id AND outcome IS NULL AND NOT step = ANY (@keep::int[]);

@@ -6,7 +6,7 @@ WHERE session_id = @session_id AND turn_number > @after_number
 ORDER BY turn_number
 LIMIT @page_size;
 
--- TurnSummaryWord sets what a model adds to the facts that turn_summary_write_facts wrote.
+-- TurnSummaryWord adds a model's wording to the facts that turn_summary_write_facts wrote.
 -- name: TurnSummaryWord :exec
 UPDATE turn_summaries
 SET response_summary = @response_summary, conversation_phase = @conversation_phase, tone = @tone,

@@ -1,4 +1,4 @@
--- TurnDetail is what the API shows of a turn besides its steps.
+-- TurnDetail returns what the API shows of a turn besides its steps.
 -- name: TurnDetail :one
 SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.error_code, t.error_message,
        t.created_at, t.replied_at, t.summarized_at, t.finished_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
@@ -24,7 +24,8 @@ WHERE t.id = @id
 ORDER BY q.id DESC
 LIMIT 1;
 
--- TurnContext is what a turn's view needs of session and user, their versions, and whether the user changed or pointed at anything that is not applied yet.
+-- TurnContext returns what a turn's view needs from session and user, their versions, and whether the user's changes
+-- and mentions have yet to be applied.
 -- name: TurnContext :one
 SELECT u.timezone, s.version AS session_version, u.version AS user_version,
        (t.inputs_applied_at IS NULL
@@ -37,26 +38,27 @@ JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
 JOIN users AS u ON u.id = t.user_id
 WHERE t.id = @id;
 
--- TurnFence is how a decision begins its commit: no row means that another job made this decision or that the turn has ended. The first
--- one has seen to the turn's inputs, if only by finding none.
+-- TurnFence begins a decision's commit: no row means that another job made this decision or that the turn has ended. By
+-- the first decision, the turn's inputs have been applied.
 -- name: TurnFence :execrows
 UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_applied_at, clock_timestamp()) WHERE id = @id AND position = @position AND status = 'running';
 
 -- name: TurnGet :one
 SELECT * FROM turns WHERE id = @id;
 
--- TurnHold is the fence of what is written beside a decision: it keeps the turn where it stands until the transaction ends.
+-- TurnHold is the fence for writes beside a decision: it keeps the turn at its position until the transaction ends.
 -- name: TurnHold :one
 SELECT inputs_applied_at FROM turns WHERE id = @id AND position = @position AND status = 'running' FOR NO KEY UPDATE;
 
 -- name: TurnInputsApplied :exec
 UPDATE turns SET inputs_applied_at = clock_timestamp() WHERE id = @id;
 
--- TurnLast is the session's newest turn.
+-- TurnLast returns the session's newest turn.
 -- name: TurnLast :one
 SELECT id, number, status, message FROM turns WHERE session_id = @session_id ORDER BY number DESC LIMIT 1;
 
--- TurnListPast is the turns that had ended at a moment, newest first, with their summaries. Long texts are cut: a prompt has no room for them.
+-- TurnListPast returns the turns that had ended at a moment, newest first, with their summaries. Long texts are cut: no
+-- prompt has room for them.
 -- name: TurnListPast :many
 SELECT t.id, t.number, left(t.message, @max_chars::int)::text AS message, octet_length(t.message) AS message_bytes, t.status,
        left(coalesce(t.reply, ''), @max_chars::int)::text AS reply, t.error_message, t.finished_at,
@@ -73,7 +75,7 @@ WHERE t.session_id = @session_id AND t.number <> @current_turn::int AND t.finish
 ORDER BY t.number DESC
 LIMIT @lim;
 
--- TurnListSessions is whose turns these are; what is gone has no row.
+-- TurnListSessions returns the sessions of turns; deleted turns have no row.
 -- name: TurnListSessions :many
 SELECT DISTINCT session_id FROM turns WHERE id = ANY (@ids::uuid[]);
 
@@ -96,7 +98,8 @@ WHERE t.session_id = @session_id AND t.number > @after_number
 ORDER BY t.number
 LIMIT @page_size;
 
--- TurnPulse is whether a turn still stands where a carried view has it, and the versions of what others may have written since.
+-- TurnPulse reports whether a turn is still where a carried view expects it, and the versions that others' writes
+-- raise.
 -- name: TurnPulse :one
 SELECT t.status, t.position, s.version AS session_version, u.version AS user_version
 FROM turns AS t
@@ -104,7 +107,7 @@ JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
 JOIN users AS u ON u.id = t.user_id
 WHERE t.id = @id;
 
--- TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked before.
+-- TurnReply is the fence of a reply and ends the turn for its user. The session's row must be locked first.
 -- name: TurnReply :execrows
 UPDATE turns
 SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = @reply::text,
@@ -114,9 +117,9 @@ WHERE id = @id AND position = @position AND status = 'running';
 -- name: TurnStatusGet :one
 SELECT status, summarized_at FROM turns WHERE id = @id;
 
--- TurnSummarized is the fence of a summary. The session's row is locked before. As long as a conversation is called by what
--- was said first it is called by what a turn was for, once; what a person called it stays. A later turn that runs already is told
--- by the session's version that this one has ended.
+-- TurnSummarized is the fence of a summary. The session's row must be locked first. A conversation titled by its first
+-- message is retitled once by a turn's goal; a title set by the user stays. The session's version tells a later turn
+-- that already runs that this one has ended.
 -- name: TurnSummarized :execrows
 WITH done AS (
     UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
@@ -136,7 +139,7 @@ WITH done AS (
 )
 SELECT done.session_id FROM done;
 
--- TurnTimeline pages through what happened in a turn; a node's line has what its calls of models used.
+-- TurnTimeline pages through what happened in a turn; a node's line includes the usage of its model calls.
 -- name: TurnTimeline :many
 SELECT v.seq::int AS seq, v.at::timestamptz AS at, v.kind::text AS kind, v.node, v.step, v.call, v.ref, coalesce(v.text, '')::text AS text, v.duration_ms,
        c.calls, c.input_tokens, c.output_tokens, c.cached_tokens, c.cost_usd
@@ -151,12 +154,13 @@ WHERE v.turn_id = @turn_id AND v.seq > @after_seq::int
 ORDER BY v.seq
 LIMIT @page_size;
 
--- TurnUndo enqueues a turn that takes back what another one wrote.
+-- TurnUndo enqueues a turn that undoes another one.
 -- name: TurnUndo :one
 SELECT u.turn_id::uuid AS turn_id, u.session_id::uuid AS session_id, u.number::int AS number, u.status::turn_status AS status, u.existing::boolean AS existing
 FROM turn_undo(@turn_id::uuid, sqlc.narg(idempotency_key)::text, @if_busy::text) AS u;
 
--- TurnUndoTarget is the turn of a session that an undo means: that turn, or the one of that number, else the newest before this turn that wrote and stands.
+-- TurnUndoTarget returns the turn that an undo means: the given turn, or the one with that number, else the newest
+-- before this turn that wrote and was not undone.
 -- name: TurnUndoTarget :one
 SELECT t.id, t.number, t.message, t.status, t.undo, t.undo_reason FROM turns AS t
 WHERE t.session_id = @session_id AND t.number < @before::int
@@ -164,7 +168,7 @@ WHERE t.session_id = @session_id AND t.number < @before::int
 ORDER BY t.number DESC
 LIMIT 1;
 
--- TurnUndone notes that one turn took another one back. What that one had taken back itself stands again.
+-- TurnUndone records that one turn undid another. Whatever the other had itself undone is in effect again.
 -- name: TurnUndone :exec
 WITH target AS (
     UPDATE turns AS t SET undo = 'done', undone_by = @undone_by::uuid WHERE t.id = @turn_id::uuid RETURNING t.undoes
@@ -173,7 +177,7 @@ WITH target AS (
 )
 UPDATE turns AS t SET undoes = @turn_id::uuid WHERE t.id = @undone_by::uuid;
 
--- TurnUndoUserChange says whether the user changed a row outside the chat since a moment, as far as a session knows.
+-- TurnUndoUserChange reports whether the user changed a row outside the chat since a moment, as far as a session knows.
 -- name: TurnUndoUserChange :one
 SELECT EXISTS (
     SELECT FROM entity_refs AS e JOIN entity_events AS v ON v.session_id = e.session_id AND v.ref = e.ref

@@ -1,4 +1,4 @@
--- WorkerAlive says whether any worker answers.
+-- WorkerAlive reports whether any worker is alive.
 -- name: WorkerAlive :one
 SELECT EXISTS (SELECT FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds')::boolean AS alive;
 
@@ -8,8 +8,8 @@ INSERT INTO workers (id, version, host, clock_skew) VALUES (@id, @version, @host
 ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew
 RETURNING beat_at;
 
--- WorkerDead are the workers whose lease is over by the database's clock, or whose advisory lock is free. The lock
--- is taken by asking, so that one scan at a time sees a worker dead.
+-- WorkerDead returns the workers whose lease has expired by the database's clock, or whose advisory lock is free. The
+-- query acquires that lock, so that only one scan at a time declares a worker dead.
 -- name: WorkerDead :many
 SELECT id FROM workers
 WHERE id <> @self
@@ -20,12 +20,12 @@ LIMIT 100;
 -- name: WorkerDelete :exec
 DELETE FROM workers WHERE id = @id;
 
--- WorkerPrune forgets workers long dead. Until then each scan looks at them again: a process that was stopped and
--- goes on may have fetched jobs after it was declared dead.
+-- WorkerPrune deletes workers that have been dead for long. Until then, each scan checks them again: a process that was
+-- stopped and continues may have fetched jobs after it was declared dead.
 -- name: WorkerPrune :exec
 DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes';
 
--- WorkerDiffers notes what this worker does not know of the domain's tables.
+-- WorkerDiffers records differences between this worker's declaration and the domain's tables.
 -- name: WorkerDiffers :exec
 UPDATE workers SET differences = @differences::text[] WHERE id = @id AND differences <> @differences::text[];
 

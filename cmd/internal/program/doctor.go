@@ -11,17 +11,17 @@ import (
 	"alfred/pg"
 )
 
-// ErrUnwell makes the exit status say that a check of doctor failed.
+// ErrUnwell is returned if a check of doctor failed, for the exit status.
 var ErrUnwell = errors.New("not all is well")
 
 // Finding is what one check of doctor found.
 type Finding struct {
 	Check  string `json:"check"`
 	OK     bool   `json:"ok"`
-	Detail string `json:"detail"` // what is wrong and what to do, or the fact that was looked at
+	Detail string `json:"detail"` // what is wrong and how to fix it, or the fact that was checked
 }
 
-// Found is a check's finding: the error's words with what can be done, or that all is fine.
+// Found is a check's finding: the error with what can be done about it, or fine.
 func Found(check string, err error, fine string) Finding {
 	if err != nil {
 		detail := err.Error()
@@ -35,7 +35,7 @@ func Found(check string, err error, fine string) Finding {
 	return Finding{Check: check, OK: true, Detail: fine}
 }
 
-// Report prints findings; it returns [ErrUnwell] if one is bad.
+// Report prints findings; it returns [ErrUnwell] if one failed.
 func Report(out io.Writer, findings []Finding, asJSON bool) error {
 	if asJSON {
 		if err := PrintJSON(out, map[string]any{"checks": findings}); err != nil {
@@ -59,8 +59,7 @@ func Report(out io.Writer, findings []Finding, asJSON bool) error {
 	return unwell
 }
 
-// PrintSettings prints what the program reads, secrets masked, and which variables
-// look like settings and are none.
+// PrintSettings prints what the program reads, with secrets masked, and variables that look like settings but are not.
 func PrintSettings(out io.Writer, e settings.Env, by settings.Program, asJSON bool) error {
 	shown, unknown := settings.Show(e, by), settings.Unknown(e)
 	if asJSON {

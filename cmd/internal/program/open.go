@@ -12,15 +12,15 @@ import (
 	"alfred/recall"
 )
 
-// OpenDomain binds the domain of that name or path to the database.
+// OpenDomain binds the domain with that name or path to the database.
 func OpenDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*domain.Domain, error) {
 	files, file := domain.Find(nameOrPath)
 
 	return domain.Open(ctx, pool, files, file)
 }
 
-// OpenSearch makes the searcher of the settings, which follows the vectors that the
-// database has while a change of the embedder is under way.
+// OpenSearch opens the configured searcher. While the embedder is being changed, it uses whichever embeddings the
+// database has.
 func OpenSearch(s *settings.Settings, pool *pgxpool.Pool, bound *domain.Domain) (*recall.Searcher, error) {
 	embedder, err := provider.NewEmbedder(&s.Embedder)
 	if err != nil {

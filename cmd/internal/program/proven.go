@@ -12,8 +12,8 @@ import (
 	"alfred/domain"
 )
 
-// Proven refuses a domain of which nobody has tried whether it keeps users apart, or not since
-// declaration, tables or rights changed. Those that come with the program are tried with it.
+// Proven refuses a domain whose user isolation has not been probed since its declaration, tables or privileges last
+// changed. Built-in domains are tested with the program.
 func Proven(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	if domain.BuiltIn(name) {
 		return nil

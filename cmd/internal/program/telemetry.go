@@ -12,8 +12,7 @@ import (
 
 const telemetryGrace = 5 * time.Second
 
-// OpenTelemetry opens what a process reports through. The returned function sends what is left, to a collector that
-// may be gone.
+// OpenTelemetry opens a process's telemetry. The returned function flushes it, to a collector that may be gone.
 func OpenTelemetry(ctx context.Context, service, collector string, logger *slog.Logger) (*telemetry.Telemetry, func(), error) {
 	told, err := telemetry.Open(ctx, telemetry.Config{Service: service, Version: Version(), Instance: instance(), Collector: collector})
 	if err != nil {
@@ -29,7 +28,7 @@ func OpenTelemetry(ctx context.Context, service, collector string, logger *slog.
 	}, nil
 }
 
-// instance tells this process from its like.
+// instance identifies this process among its kind.
 func instance() string {
 	host, err := os.Hostname()
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// Visible writes out what would speak to a terminal instead of being shown by it, as \u001b is: control characters but
-// line breaks and tabs, and those that change the direction of text. A carriage return, half of a line break or a
-// means to write over a line, is left out. Rows, names and models' words hold what anybody
-// wrote. In JSON the written form means the same character.
+// Visible escapes what a terminal would interpret instead of show (for example as \u001b): control characters except
+// line breaks and tabs, and those that change text direction. Carriage returns are dropped: they are half of a line
+// break, or overwrite a line. Rows, names and model output may contain anything. In JSON the escaped form means the
+// same character.
 func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -30,10 +30,10 @@ func Visible(text string) string {
 	return b.String()
 }
 
-// visibleWriter passes on what is written to it through [Visible]. A character may come in two pieces.
+// visibleWriter passes what is written to it through [Visible]. A character may arrive in two pieces.
 type visibleWriter struct {
 	out  io.Writer
-	rest []byte // the beginning of a character
+	rest []byte // an incomplete character
 }
 
 // Write implements io.Writer.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// K09: nothing that stands in a row or a name speaks to the terminal that it is printed on.
+// K09: nothing in a row or a name can control the terminal that prints it.
 func TestK09NothingSpeaksToTheTerminal(t *testing.T) {
 	t.Parallel()
 

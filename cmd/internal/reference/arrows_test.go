@@ -17,7 +17,8 @@ const (
 	arrowsEnd   = "        # end arrows\n"
 )
 
-// room is a package of the table in docs/architecture.md, what it may import of ours, and what of others' it may not.
+// room is a package in the table of docs/architecture.md, which of our packages it may import, and which of others' it
+// may not.
 type room struct {
 	name    string
 	on, not []string
@@ -28,7 +29,7 @@ var (
 	forbidden   = map[string]string{"no context": "context", "no pgx": "github.com/jackc/pgx", "no River": "github.com/riverqueue"}
 )
 
-// The picture of the packages is what the linter holds the code to.
+// The linter enforces the documented package structure.
 func TestArrowsAreDocumented(t *testing.T) {
 	t.Parallel()
 
@@ -77,8 +78,8 @@ func rooms(t *testing.T) []room {
 	return list
 }
 
-// rule lets a package import what it stands on, and nothing else of ours. One name must not begin like another of the same
-// list: the linter looks at the last one alone that sorts before an import.
+// rule lets a package import what it stands on, and nothing else of ours. No name may be a prefix of another in the
+// same list: the linter only considers the last one that sorts before an import.
 func (r room) rule(all []room) string {
 	var b strings.Builder
 	files := []string{"**/" + r.name + "/**", "!$test"}
@@ -103,7 +104,7 @@ func (r room) rule(all []room) string {
 	return strings.ReplaceAll(b.String(), `\"`, `"`)
 }
 
-// requireEveryPackage sees that the table leaves out nothing that the programs are made of.
+// requireEveryPackage checks that the table lists every package of the programs.
 func requireEveryPackage(t *testing.T, table []room) {
 	t.Helper()
 

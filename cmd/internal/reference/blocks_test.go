@@ -16,8 +16,8 @@ type block struct {
 	line   int
 	lang   string
 	body   string
-	mark   string // the comment before it, without its dashes
-	output string // what stands right after a block of sql
+	mark   string // the preceding comment, without its dashes
+	output string // the block right after a block of sql
 }
 
 const (
@@ -25,7 +25,7 @@ const (
 	markEmpty  = "run on an empty database"
 )
 
-// documents are all pages that hold commands.
+// documents are all pages that contain commands.
 func documents(t *testing.T) []string {
 	t.Helper()
 
@@ -39,7 +39,7 @@ func documents(t *testing.T) []string {
 	return files
 }
 
-// blocks reads the fenced blocks of a document.
+// blocks returns the fenced blocks of a document.
 func blocks(t *testing.T, file string) []*block {
 	t.Helper()
 
@@ -49,7 +49,7 @@ func blocks(t *testing.T, file string) []*block {
 		found   []*block
 		open    *block
 		mark    string
-		touches bool // nothing but empty lines since the last block
+		touches bool // only empty lines since the last block
 	)
 	for i, line := range strings.Split(string(text), "\n") {
 		fence, isFence := strings.CutPrefix(line, "```")
@@ -82,7 +82,7 @@ func blocks(t *testing.T, file string) []*block {
 	return found
 }
 
-// without splits the lines that call make, with or without settings before it, from the others.
+// withoutMake separates the lines that call make, with or without variables before it, from the others.
 func (b *block) withoutMake() (targets []string, rest string) {
 	var lines []string
 	for line := range strings.SplitSeq(b.body, "\n") {

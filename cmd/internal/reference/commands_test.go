@@ -15,11 +15,10 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// commandTimeout ends a command that waits for something that does not come.
+// commandTimeout ends a command that waits in vain.
 const commandTimeout = 2 * time.Minute
 
-// Every command in the documents does what it says: it runs, and prints what stands
-// below it.
+// Every command in the documents does what it says: it runs, and prints the output below it.
 func TestCommandsRun(t *testing.T) {
 	t.Parallel()
 	dbtest.Whole(t)
@@ -56,7 +55,7 @@ func TestCommandsRun(t *testing.T) {
 	}
 }
 
-// What stands in the documents as Go stands in a program that is compiled and tested.
+// Go code in the documents is also in a program that is compiled and tested.
 func TestGoIsCompiled(t *testing.T) {
 	t.Parallel()
 
@@ -71,7 +70,7 @@ func TestGoIsCompiled(t *testing.T) {
 	}
 }
 
-// run gives a command its block, and returns what it printed.
+// run passes a block to a command and returns its output.
 func (h *house) run(t *testing.T, b *block, dir, stdin, name string, args ...string) string {
 	t.Helper()
 
@@ -99,10 +98,10 @@ func (h *house) run(t *testing.T, b *block, dir, stdin, name string, args ...str
 	return string(out)
 }
 
-// here puts the API's true address for the one in the documents.
+// here replaces the documents' API address by the actual one.
 func (h *house) here(text string) string { return strings.ReplaceAll(text, "localhost:8080", h.addr) }
 
-// workingDir looks like the project's root after make build, and takes files that commands write.
+// workingDir looks like the project's root after make build, and receives files that commands write.
 func (h *house) workingDir(t *testing.T) string {
 	t.Helper()
 
@@ -121,7 +120,7 @@ func (h *house) workingDir(t *testing.T) string {
 	return dir
 }
 
-// tidy drops spaces at the ends of lines, which no editor keeps, and psql's count of rows.
+// tidy removes trailing spaces, which no editor keeps, and psql's row count.
 func tidy(text string) string {
 	text = regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAllString(text, "")
 	text = regexp.MustCompile(`(?m)^\(\d+ rows?\)$`).ReplaceAllString(text, "")

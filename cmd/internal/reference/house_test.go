@@ -20,7 +20,7 @@ import (
 	"alfred/internal/dbtest"
 )
 
-// house is one worker and one API as processes, on a database of their own.
+// house is one worker and one API as processes, on their own database.
 type house struct {
 	programs string // folder of the two programs
 	url      string
@@ -44,8 +44,8 @@ func openHouse(t *testing.T) *house {
 	return h
 }
 
-// shimGo has the documents' go build in the project itself: its cache knows packages by
-// their folder, so that everything would be compiled anew for a working directory of its own.
+// shimGo makes the documents' go build run in the project itself: its cache identifies packages by folder, so a
+// separate working directory would recompile everything.
 func (h *house) shimGo(t *testing.T) {
 	t.Helper()
 
@@ -57,7 +57,7 @@ func (h *house) shimGo(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(h.programs, "go"), []byte(script), 0o755))
 }
 
-// start runs a program until the test ends, and returns the address that it says it listens on, once it is up.
+// start runs a program until the test ends, and returns the address it announces once it is up.
 func (h *house) start(t *testing.T, name string, args ...string) string {
 	t.Helper()
 
@@ -67,7 +67,7 @@ func (h *house) start(t *testing.T, name string, args ...string) string {
 	require.NoError(t, err)
 	require.NoError(t, command.Start())
 	up, ended := make(chan string, 1), make(chan struct{})
-	go func() { // to the end: a full pipe would stop the program
+	go func() { // read to the end: a full pipe would block the program
 		defer close(ended)
 		for lines := bufio.NewScanner(logs); lines.Scan(); {
 			var line struct {
@@ -94,7 +94,7 @@ func (h *house) start(t *testing.T, name string, args ...string) string {
 	}
 }
 
-// talk holds the README's conversation, and compares each reply with what stands there. Three dots stand for any text.
+// talk holds the README's conversation and compares each reply with the printed one. Three dots match any text.
 func (h *house) talk(t *testing.T) {
 	t.Helper()
 
@@ -111,14 +111,14 @@ func (h *house) talk(t *testing.T) {
 			return err == nil && reply != nil
 		}, 2*time.Minute, 20*time.Millisecond, "turn %d: %s", i+1, turn.say)
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(turn.reply), `\.\.\.`, `.*`)
-		pattern = regexp.MustCompile(`[A-Z][a-z]{2} \d+`).ReplaceAllString(pattern, `[A-Z][a-z]{2} \d+`) // a date, which is not today's
+		pattern = regexp.MustCompile(`[A-Z][a-z]{2} \d+`).ReplaceAllString(pattern, `[A-Z][a-z]{2} \d+`) // a date, different from today's
 		require.Regexp(t, "(?s)^"+pattern+"$", strings.Join(strings.Fields(*reply), " "), "turn %d: %s", i+1, turn.say)
 	}
 }
 
 type said struct{ say, reply string }
 
-// conversation reads the README's block that starts with You.
+// conversation returns the README's block that starts with You.
 func conversation(t *testing.T) []said {
 	t.Helper()
 

@@ -15,8 +15,8 @@ var (
 	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// A link to a file or to a heading leads there.
-func TestLinksLead(t *testing.T) {
+// Links to files and headings resolve.
+func TestLinksResolve(t *testing.T) {
 	t.Parallel()
 
 	for _, file := range append(documents(t), "CHANGELOG.md") {
@@ -37,7 +37,7 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
-// anchors are the names by which a page's headings are linked to.
+// anchors are the link targets of a page's headings.
 func anchors(text string) []string {
 	var names []string
 	for _, found := range heading.FindAllStringSubmatch(text, -1) {

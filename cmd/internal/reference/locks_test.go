@@ -61,7 +61,7 @@ func TestLocksAreDocumented(t *testing.T) {
 	same(t, "docs/migrations.md", page.String())
 }
 
-// locksOf applies a migration and returns what it locked of the tables that it found.
+// locksOf applies a migration and returns its locks on existing tables.
 func locksOf(t *testing.T, conn *pgx.Conn, migration string) string {
 	t.Helper()
 

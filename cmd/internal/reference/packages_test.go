@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every package says in its doc.go what it owns, and no file is too long to be read.
+// Every package says in its doc.go what it owns, and no file is too long.
 func TestPackagesExplainThemselves(t *testing.T) {
 	t.Parallel()
 
@@ -23,7 +23,7 @@ func TestPackagesExplainThemselves(t *testing.T) {
 			return err
 		}
 		if path != root && entry.IsDir() && (strings.HasPrefix(name, ".") || slices.Contains([]string{"examples", "peers", "testdata", "tools"}, name)) {
-			return fs.SkipDir // an example, or a peer of the benchmark, is one file with its comment in it
+			return fs.SkipDir // an example or benchmark peer is one file that contains its own comment
 		}
 		if !entry.IsDir() {
 			requireShort(t, path)

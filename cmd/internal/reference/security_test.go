@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What docs/security.md says is shown by tests that there are.
+// Every test that docs/security.md names exists.
 func TestSecurityPageNamesTests(t *testing.T) {
 	t.Parallel()
 

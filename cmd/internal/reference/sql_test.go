@@ -24,7 +24,7 @@ What stands in schema ` + "`alfred`" + `, from the catalog's own comments (` + "
 - Tables whose names start with ` + "`river_`" + ` are River's; ` + "`v_queue`" + ` shows what of them concerns Alfred.
 `
 
-// publicMark is how a comment says that its object is public API.
+// publicMark begins a comment whose object is public API.
 const publicMark = "Public API. "
 
 // relation is a table or a view.
@@ -42,7 +42,7 @@ type function struct {
 	Name, Arguments, Result, Comment string
 }
 
-// docs/sql.md is the catalog, written down.
+// docs/sql.md is generated from the catalog.
 func TestSQLIsDocumented(t *testing.T) {
 	t.Parallel()
 

@@ -16,8 +16,8 @@ import (
 	"alfred/llm/provider"
 )
 
-// setter parses a value into its place. value is "" for a setting that is not set and
-// has no default; e is for settings that are several variables.
+// setter parses a value into its place. value is "" for a setting that is unset and has no default; e is for settings
+// made of several variables.
 type setter func(name, value string, e Env) error
 
 var (
@@ -77,7 +77,7 @@ func boolean(into *bool) setter {
 	}
 }
 
-// either is true for yes and false for no.
+// either accepts yes as true and no as false.
 func either(into *bool, yes, no string) setter {
 	return func(name, value string, _ Env) error {
 		if value != yes && value != no {
@@ -105,7 +105,7 @@ func origins(into *[]string) setter {
 	}
 }
 
-// prices are the built-in ones, those of the named file first.
+// prices are the built-in ones, overridden by those in the named file.
 func prices(into *llm.Prices) setter {
 	return func(name, path string, _ Env) (err error) {
 		if *into, err = llm.DefaultPrices(); err != nil || path == "" {
@@ -124,8 +124,7 @@ func prices(into *llm.Prices) setter {
 	}
 }
 
-// byNode reads settings that end in a node's name. A name that no node has is a typo,
-// and its value would silently do nothing.
+// byNode parses settings that end in a node's name. An unknown name is a typo whose value would silently do nothing.
 func byNode[T any](into *map[string]T, parse func(string) (T, error)) setter {
 	return func(pattern, _ string, e Env) error {
 		*into = map[string]T{}

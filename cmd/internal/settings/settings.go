@@ -17,20 +17,20 @@ import (
 	"alfred/llm/provider"
 )
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
-	// ErrBad says which setting cannot be read, and what it may be.
+	// ErrBad says which setting is invalid, and what it may be.
 	ErrBad = errors.New("bad setting")
 	// ErrNoDatabase says that there is no DATABASE_URL.
 	ErrNoDatabase = errors.New("DATABASE_URL is not set; `scripts/postgres url` prints one")
-	// ErrOpenToTheWorld says that an API without keys would be reachable from elsewhere.
+	// ErrOpenToTheWorld says that an API without keys would be reachable from other machines.
 	ErrOpenToTheWorld = errors.New("ALFRED_AUTH=off is for a loopback address alone: set ALFRED_ADDR to 127.0.0.1:8080, or ALFRED_AUTH to on")
 )
 
-// Env is an environment, so that tests give their own.
+// Env is an environment; tests pass their own.
 type Env map[string]string
 
-// Environ reads pairs as [os.Environ] gives them.
+// Environ converts pairs as returned by [os.Environ].
 func Environ(pairs []string) Env {
 	e := Env{}
 	for _, pair := range pairs {
@@ -42,23 +42,23 @@ func Environ(pairs []string) Env {
 	return e
 }
 
-// Settings is the environment, parsed. What another program reads has its zero value.
+// Settings is the parsed environment. Settings of other programs are zero.
 type Settings struct {
 	DatabaseURL string
-	Domain      string // a name that comes with the program, or a path
+	Domain      string // a built-in name, or a path
 	Windows     prompt.Config
 	Limits      jobs.Limits
 	Embedder    provider.EmbedderConfig
-	Collector   string // of traces and metrics
+	Collector   string // for traces and metrics
 
-	// Of the worker.
+	// For the worker.
 	Model          provider.Config
 	Prices         llm.Prices
 	RetentionDecay int    // turns; 0 = never
-	MetricsAddr    string // nowhere if empty
+	MetricsAddr    string // empty: not served
 	TurnDeadline   time.Duration
 
-	// Of the API.
+	// For the API.
 	Addr    string
 	Open    bool // without keys
 	Origins []string
@@ -92,8 +92,7 @@ func one(e Env, name string) (string, error) {
 	return valueOf(e, &table[slices.IndexFunc(table, func(l line) bool { return l.name == name })])
 }
 
-// Parse reads what the program reads; what is not set has its default. A value that
-// cannot be read is an error, never a default.
+// Parse parses the program's settings and applies defaults. An invalid value is an error, never a default.
 func Parse(e Env, by Program) (*Settings, error) {
 	s := &Settings{Windows: prompt.DefaultConfig()}
 	var faults []error
@@ -117,7 +116,7 @@ func Parse(e Env, by Program) (*Settings, error) {
 	return s, s.combine()
 }
 
-// combine sets what more than one setting decides.
+// combine sets what depends on more than one setting.
 func (s *Settings) combine() error {
 	s.Model.OpenAI, s.Model.Anthropic, s.Model.Gemini = s.openAI, s.anthropic, s.gemini
 	s.Embedder.OpenAI, s.Embedder.Gemini = s.openAI, s.gemini
@@ -133,8 +132,8 @@ func (s *Settings) combine() error {
 	return s.checkTokens()
 }
 
-// valueOf is the setting's own value, or its default. A secret may stand in the file
-// that NAME_FILE names, as service managers and container engines hand them out.
+// valueOf is a setting's own value, or its default. A secret may be in the file named by NAME_FILE, as service managers
+// and container engines provide them.
 func valueOf(e Env, l *line) (string, error) {
 	value := e[l.name]
 	if file := e[l.name+"_FILE"]; l.secret && value == "" && file != "" {
@@ -148,8 +147,7 @@ func valueOf(e Env, l *line) (string, error) {
 	return cmp.Or(value, l.fallback), nil
 }
 
-// Unknown lists variables that are named like a setting and are none: typos, whose
-// values silently do nothing.
+// Unknown lists variables named like a setting that are not one: typos, whose values silently do nothing.
 func Unknown(e Env) []string {
 	var unknown []string
 	for name := range e {
@@ -170,5 +168,5 @@ func known(name string) bool {
 	})
 }
 
-// ofScripts are read by scripts/ alone.
+// ofScripts are read only by scripts/.
 var ofScripts = []string{"ALFRED_RUN_DIR", "ALFRED_URL"}

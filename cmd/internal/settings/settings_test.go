@@ -68,8 +68,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// The defaults of the windows stand in the table for people to read; the program's own
-// must be the same.
+// The table shows the windows' defaults to people; they must equal the program's own.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 
@@ -113,7 +112,7 @@ func TestShowMasksSecrets(t *testing.T) {
 	}
 }
 
-// K12: an address may hold a password, whatever it is the address of.
+// K12: any address may contain a password.
 func TestK12ShowMasksPasswordsInAddresses(t *testing.T) {
 	t.Parallel()
 

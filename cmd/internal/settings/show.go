@@ -12,16 +12,16 @@ import (
 // Shown is one setting as an operator sees it.
 type Shown struct {
 	Name    string `json:"name"`
-	Value   string `json:"value"` // what the program uses, secrets masked; "" is unset
+	Value   string `json:"value"` // what the program uses, with secrets masked; "" is unset
 	Default string `json:"default"`
-	Set     bool   `json:"set"` // in the environment
+	Set     bool   `json:"set"` // set in the environment
 	Meaning string `json:"meaning"`
 }
 
 const mask = "(set, not shown)"
 
-// Show lists what the program reads. It judges nothing: a value that cannot be read
-// stands as it is, and [Parse] says what is wrong with it.
+// Show lists what the program reads. It validates nothing: an invalid value is shown as is, and [Parse] says what is
+// wrong with it.
 func Show(e Env, by Program) []Shown {
 	var shown []Shown
 	for _, l := range new(Settings).table() {
@@ -60,10 +60,10 @@ func eachNode(e Env, l *line, prefix string) []Shown {
 	return shown
 }
 
-// keywordPassword is how a password stands in an address of keywords.
+// keywordPassword matches the password in a keyword/value connection string.
 var keywordPassword = regexp.MustCompile(`(?i)(password\s*=\s*)('[^']*'|\S+)`)
 
-// masked shows of an address all but its password, and of a key nothing.
+// masked shows an address without its password, and nothing of a key.
 func masked(value string) string {
 	if value == "" {
 		return ""
@@ -78,7 +78,7 @@ func masked(value string) string {
 	return mask
 }
 
-// withoutPassword is an address without the password that may stand in it, and anything else as it is.
+// withoutPassword removes the password from an address, and returns anything else unchanged.
 func withoutPassword(value string) string {
 	address, err := url.Parse(value)
 	if err != nil || address.Host == "" {
@@ -111,7 +111,7 @@ func Help(by Program) string {
 	return help.String()
 }
 
-// Markdown is the table of docs/operations.md.
+// Markdown is the settings table of docs/operations.md.
 func Markdown() string {
 	var page strings.Builder
 	page.WriteString("| variable | default | read by | meaning |\n|---|---|---|---|\n")

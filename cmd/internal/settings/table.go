@@ -6,7 +6,7 @@ import (
 	"alfred/llm/provider"
 )
 
-// Program says who reads a setting.
+// Program is who reads a setting.
 type Program int
 
 // The programs.
@@ -16,20 +16,20 @@ const (
 	both = API | Worker
 )
 
-// nodeSuffix stands in a name for each node's own.
+// nodeSuffix stands in a setting's name for each node's name.
 const nodeSuffix = "<NODE>"
 
 // line is one setting.
 type line struct {
 	name     string
 	by       Program
-	fallback string // its default, in the form that the environment has; "" is what the meaning says
+	fallback string // its default, as in the environment; "" is explained in the meaning
 	set      setter
 	meaning  string
 	secret   bool
 }
 
-// table is every setting there is, in the order in which people look for them.
+// table lists every setting, in the order in which people look for them.
 func (s *Settings) table() []line {
 	return []line{
 		{"DATABASE_URL", both, "", text(&s.DatabaseURL), "the database; required", true},

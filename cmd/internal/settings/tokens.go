@@ -7,8 +7,7 @@ import (
 	"alfred/httpapi"
 )
 
-// checkTokens refuses half a configuration: a token whose issuer or audience nobody
-// checks is anybody's.
+// checkTokens rejects an incomplete configuration: a token whose issuer or audience nobody checks could be anybody's.
 func (s *Settings) checkTokens() error {
 	t := s.Tokens
 	if !t.Enabled() {

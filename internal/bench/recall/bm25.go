@@ -11,10 +11,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// bm25 is the ranking as the textbook has it: how often each word stands in the turns and in the questions.
+// bm25 is the textbook ranking: word frequencies in the turns and in the questions.
 type bm25 struct{ turns, questions []map[string]float64 }
 
-// newBM25 has Postgres take the words out of the texts, so that only the ranking differs.
+// newBM25 uses Postgres to split the texts into words, so that only the ranking differs.
 func (b *bench) newBM25(ctx context.Context, t talk, config string) (bm25, error) {
 	var texts []string
 	for _, turn := range t.turns {
@@ -36,7 +36,7 @@ func (b *bench) newBM25(ctx context.Context, t talk, config string) (bm25, error
 	return bm25{counts[:len(t.turns)], counts[len(t.turns):]}, nil
 }
 
-// rank orders the turns that have any of a question's words, best first.
+// rank orders the turns that contain any of a question's words, best first.
 func (r *bm25) rank(question int) []int {
 	const k1, b = 1.2, 0.75
 	holders, total := map[string]float64{}, 0.0

@@ -91,7 +91,7 @@ func (b *bench) conversation(ctx context.Context, turns int) error {
 	return b.inTurns(ctx, session)
 }
 
-// session starts one of a user's, who is made if missing.
+// session starts a session of a user, created if missing.
 func (b *bench) session(ctx context.Context, name string) (session, user uuid.UUID, err error) {
 	if err := b.pool.QueryRow(ctx, `SELECT start_session($1)`, name).Scan(&session); err != nil {
 		return session, user, fmt.Errorf("start a session: %w", err)
@@ -118,7 +118,7 @@ func (b *bench) store(ctx context.Context, session, user uuid.UUID, messages, re
 	return b.exec(ctx, `SELECT turn_summary_write_facts(id) FROM turns WHERE session_id = $1`, session)
 }
 
-// talk holds the conversation; the facts stand among chatter.
+// talk holds the conversation; the facts are scattered among chatter.
 func (b *bench) talk(ctx context.Context, session, user uuid.UUID, turns int, said []fact) (map[int]int, error) {
 	random := rand.New(rand.NewPCG(5, 6)) //nolint:gosec // a benchmark
 	places := random.Perm(turns)[:len(said)]
@@ -138,7 +138,7 @@ func (b *bench) talk(ctx context.Context, session, user uuid.UUID, turns int, sa
 	return turnOf, b.store(ctx, session, user, messages, replies, slices.Repeat([]time.Time{time.Now()}, turns))
 }
 
-// evidence is whether the turn that holds the answer is among the five best.
+// evidence measures whether the turn with the answer is among the five best.
 func (b *bench) evidence(ctx context.Context, s *recall.Searcher, user uuid.UUID, said []fact, turnOf map[int]int, turns int) error {
 	b.printf("## Evidence in a conversation of %d turns\n\nEach of %d facts was said once, among chatter that uses the same words; the share of questions for which "+
 		"the turn that said it is among the five best. Embedder: lexical, so nothing here knows synonyms.\n\n"+
@@ -213,7 +213,7 @@ func (b *bench) nearestTurns(ctx context.Context, user uuid.UUID, text string, l
 	return found, nil
 }
 
-// embedding is how fast texts become vectors.
+// embedding measures how fast texts are embedded.
 func (b *bench) embedding(ctx context.Context, turns int, swept time.Duration) {
 	texts := make([]string, 2000)
 	for i := range texts {
@@ -231,7 +231,7 @@ func (b *bench) embedding(ctx context.Context, turns int, swept time.Duration) {
 
 const pairs = 40 // turns with a search, and as many without
 
-// inTurns is what a search adds to a turn of that conversation.
+// inTurns measures what a search adds to a turn of that conversation.
 func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
 	var yaml strings.Builder
 	yaml.WriteString("turns:\n")

@@ -12,17 +12,17 @@ import (
 	"alfred/recall"
 )
 
-// among the first so many turns the evidence has to be.
+// the evidence must be among the first turns
 const firstTurns = 10
 
-// heard is a conversation in the database, and a ranking of its turns by words that owes nothing to Alfred.
+// heard is a conversation in the database, with a ranking of its turns by words that is independent of Alfred.
 type heard struct {
 	talk
 	user         uuid.UUID
 	plain, stems bm25
 }
 
-// people measures search on conversations that people had.
+// people measures search on real conversations.
 func (b *bench) people(ctx context.Context, dir string) error {
 	found, err := sets(dir)
 	if err != nil || len(found) == 0 {
@@ -90,7 +90,7 @@ func (b *bench) judge(ctx context.Context, s *recall.Searcher, name string, hear
 	return nil
 }
 
-// share is for how many of the questions the evidence is found with the weights.
+// share is the share of questions whose evidence is found with the weights.
 func (b *bench) share(ctx context.Context, s *recall.Searcher, heards []heard, w recall.Weights) (float64, error) {
 	s.Weigh(w)
 	var found, all float64
@@ -109,7 +109,7 @@ func (b *bench) share(ctx context.Context, s *recall.Searcher, heards []heard, w
 	return found / all, nil
 }
 
-// tuned picks the weights on each set, and reports what they come to on the others.
+// tuned tunes the weights on each set, and reports their results on the others.
 func (b *bench) tuned(ctx context.Context, s *recall.Searcher, found []set, heards [][]heard) error {
 	var grid []recall.Weights
 	for _, beside := range []float64{0, 0.3, 0.5, 0.7} {
@@ -177,7 +177,7 @@ func (b *bench) hear(ctx context.Context, t talk) (heard, error) {
 	return h, err
 }
 
-// orDash is a message that is not empty: people send pictures.
+// orDash replaces an empty message: people send pictures.
 func orDash(text string) string {
 	if text == "" {
 		return "-"
@@ -194,7 +194,7 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-// holds says that one of the first turns holds the answer.
+// holds reports whether one of the first turns contains the answer.
 func holds(ranked []int, q question) bool {
 	return slices.ContainsFunc(ranked[:min(firstTurns, len(ranked))], func(turn int) bool { return slices.Contains(q.evidence, turn) })
 }

@@ -44,11 +44,11 @@ type bench struct {
 	report strings.Builder
 }
 
-// ownDatabase is made for a run and dropped after it.
+// ownDatabase is created for a run and dropped after it.
 const ownDatabase = "alfred_bench_recall"
 
-// makeDatabase returns the address of an empty one. The index of a million vectors is built in 2 GB, and many times slower
-// in less.
+// makeDatabase returns the address of an empty database. The index of a million vectors is built in 2 GB, and many
+// times slower in less.
 func makeDatabase(ctx context.Context, address string) (own string, drop func() error, err error) {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -114,7 +114,7 @@ func run(ctx context.Context, address, out, users, people string, turns int) (er
 	return os.WriteFile(out, []byte(b.report.String()+remarks(out)), 0o644) //nolint:gosec // a document
 }
 
-// remarks are what people wrote below the figures of the last run.
+// remarks are the hand-written notes below the figures of the last run.
 func remarks(page string) string {
 	const heading = "## What this says"
 	old, err := os.ReadFile(page)
@@ -191,7 +191,7 @@ func (b *bench) exec(ctx context.Context, sql string, args ...any) error {
 // loaded is how many vectors one statement stores.
 const loaded = 5000
 
-// load stores as many vectors of a user.
+// load stores a number of vectors for a user.
 func (b *bench) load(ctx context.Context, user uuid.UUID, size int, next func() []float32) error {
 	for start := 0; start < size; start += loaded {
 		texts := make([]string, min(loaded, size-start))

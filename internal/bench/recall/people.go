@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// talk is one conversation between people, two lines to a turn, and what was asked about it.
+// talk is one conversation between people, two lines per turn, and the questions about it.
 type talk struct {
 	turns     []said
 	questions []question
 }
 
 type said struct {
-	at             time.Time // zero where the set does not say
+	at             time.Time // zero if the set does not say
 	message, reply string
 }
 
-// question has the turns that hold its answer, by place.
+// question has the positions of the turns that contain its answer.
 type question struct {
 	text     string
 	evidence []int
@@ -35,8 +35,8 @@ type set struct {
 	talks []talk
 }
 
-// sets reads the collections below a directory, each in the layout of its own repository (testdata/README.md says
-// where they come from). One that is not there is left out.
+// sets reads the collections below a directory, each in its own repository's layout (testdata/README.md names the
+// sources). Missing ones are skipped.
 func sets(dir string) ([]set, error) {
 	var found []set
 	for _, one := range []struct {
@@ -117,7 +117,7 @@ func realtalk(raw []byte) ([]talk, error) {
 
 var lineID = regexp.MustCompile(`D:?(\d+):(\d+)`)
 
-// sessions reads the conversations of LoCoMo and REALTALK, which share a form: session_1, session_1_date_time, ...
+// sessions reads the conversations of LoCoMo and REALTALK, which share a format: session_1, session_1_date_time, ...
 func sessions(file map[string]json.RawMessage, questions []asked) talk {
 	var t talk
 	place := map[string]int{}
@@ -160,7 +160,7 @@ func sessions(file map[string]json.RawMessage, questions []asked) talk {
 	return t
 }
 
-// when reads "1:56 pm on 8 May, 2023" and "29.12.2023, 00:51:12".
+// when parses "1:56 pm on 8 May, 2023" and "29.12.2023, 00:51:12".
 func when(text string) time.Time {
 	for _, layout := range []string{"3:04 pm on 2 January, 2006", "02.01.2006, 15:04:05"} {
 		if at, err := time.Parse(layout, text); err == nil {

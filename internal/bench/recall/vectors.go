@@ -21,8 +21,8 @@ const (
 	queries    = 100
 )
 
-// cloud makes clustered vectors. As an embedder it gives the text "cloud 7" the 7th
-// point, which is near stored ones but none of them.
+// cloud generates clustered vectors. As an embedder it maps the text "cloud 7" to the 7th point, which is close to
+// stored ones but equal to none.
 type cloud struct{ centers [][]float32 }
 
 func newCloud() *cloud {
@@ -114,7 +114,7 @@ func (b *bench) vectorRow(ctx context.Context, searcher *recall.Searcher, points
 		}
 		times = append(times, took)
 		if size > 500_000 && n >= 20 {
-			continue // exact search takes too long to be asked more often
+			continue // exact search takes too long for more queries
 		}
 		vector, _ := points.Embed(ctx, []string{text})
 		started := time.Now()
@@ -139,7 +139,7 @@ func (b *bench) vectorRow(ctx context.Context, searcher *recall.Searcher, points
 	return nil
 }
 
-// exact compares with all vectors of the user; the index cannot serve it.
+// exact compares with all vectors of the user, without the index.
 func (b *bench) exact(ctx context.Context, user uuid.UUID, model string, vector []float32, limit int) (map[string]bool, error) {
 	rows, err := b.pool.Query(ctx, `SELECT owner_id FROM (SELECT owner_id, embedding <=> $3::text::vector AS distance FROM embeddings
 		WHERE user_id = $1 AND model = $2 ORDER BY distance LIMIT $4) AS nearest WHERE distance < 0.85`,

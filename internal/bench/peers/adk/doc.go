@@ -1,5 +1,5 @@
-// Command adk has turns on the database session service of Google's ADK: the session is read, and each node's answer
-// appended as an event. The row that a turn writes is in a transaction of its own: the service offers no other.
+// Command adk runs turns on the database session service of Google's ADK: it reads the session and appends each node's
+// answer as an event. The row that a turn writes is in a separate transaction: the service offers no other way.
 //
 // It knows nothing of Alfred. Start reading at main.go.
 package main

@@ -26,12 +26,12 @@ const (
 	Write = `INSERT INTO shopping (owner, name) VALUES ($1, $2)`
 )
 
-// Answer is what the model says at a node.
+// Answer is the model's answer at a node.
 func Answer(node string, turn int) string {
 	return fmt.Sprintf("%s of turn %d: %s", node, turn, strings.Repeat("the user wants milk on the list; ", 9))
 }
 
-// Result is one measure, printed as JSON.
+// Result is one measurement, printed as JSON.
 type Result struct {
 	Sessions int     `json:"sessions"`
 	Turns    int     `json:"turns"`
@@ -40,7 +40,7 @@ type Result struct {
 	P99      float64 `json:"p99_ms"`
 }
 
-// Load is what the flags ask for.
+// Load is set by the flags.
 type Load struct {
 	URL      string
 	Sessions int
@@ -60,8 +60,8 @@ func Flags() Load {
 	return l
 }
 
-// Run lets each session have its turns one after the other, and prints what they took. seeded is called between the
-// history and the measure.
+// Run runs each session's turns one after the other, and prints how long they took. seeded is called between the
+// history and the measurement.
 func Run(ctx context.Context, l Load, seeded func(), turn func(ctx context.Context, session, n int) error) {
 	phase(ctx, l.Sessions, 0, l.History, turn)
 	seeded()
@@ -74,7 +74,7 @@ func Run(ctx context.Context, l Load, seeded func(), turn func(ctx context.Conte
 	})
 }
 
-// Seeded tells whoever watches that the measure begins, and waits for the answer.
+// Seeded announces that the measurement begins, and waits for the answer.
 func Seeded() {
 	fmt.Println("seeded")
 	_, _ = fmt.Scanln()
