@@ -210,7 +210,8 @@ func (z *zoo) memory() int {
 	return most
 }
 
-// boughtTwice reports how many answers were bought again because their buyer died before storing them.
+// boughtTwice reports how many answers were bought again because their buyer was taken for dead while it asked. What a killed
+// one has paid for is not seen here.
 func (z *zoo) boughtTwice() string {
 	z.t.Helper()
 
