@@ -43,7 +43,7 @@ func (t *Teller) FactsLine(r *view.Row) (line string, whole bool) {
 	return strings.TrimSpace(strings.TrimPrefix(line, label)), true
 }
 
-// hearer is for whom a row is worded.
+// hearer is the reader a row is worded for.
 type hearer int
 
 const (

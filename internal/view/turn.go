@@ -245,15 +245,15 @@ func (t *Scene) OwnResults() []*Result {
 	return own
 }
 
-// Effect is what was done to rows of one type by one call.
+// Effect is what one call did to rows of one type.
 type Effect struct {
 	Result *Result
 	Kind   *domain.Entity
 	Refs   []string
 }
 
-// Effects gives each row to the call that last had to do with it, so that it is
-// told once.
+// Effects assigns each row to the call that last touched it, so that it is
+// reported once.
 func (t *Scene) Effects() []*Effect {
 	told := map[string]bool{}
 	var effects []*Effect

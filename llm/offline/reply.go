@@ -51,8 +51,8 @@ func (s *scene) question() string {
 	return text
 }
 
-// stepText says what came of a step: what did not work, and what was written, in the
-// step's own words, which tell what is different now.
+// stepText words the result of a step: what failed, and what was written, in the
+// step's own words, which say what has changed.
 func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 	why := strings.TrimRight(p.Summary, ".")
 	if why == "" {
