@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
@@ -32,20 +33,27 @@ func conversations(t *testing.T) int {
 // nothing, and undoing everything from the last turn back restores the initial state.
 func TestRandomUndos(t *testing.T) {
 	t.Parallel()
-	done, refused, tx := 0, 0, dbtest.Tx(t)
+	var done, refused atomic.Int64
 	for seed := range conversations(t) {
-		b := setupIn(t, tx, testfactory.User(t, tx, "UTC"))
-		c := &randomTalk{bundle: b, r: rand.New(rand.NewPCG(uint64(seed), 7))}
-		start := b.state()
-		for range 12 {
-			c.step()
-		}
-		c.backwards()
-		require.JSONEq(t, start, b.state(), "seed %d", seed)
-		done, refused = done+c.done, refused+c.refused
+		t.Run(strconv.Itoa(seed), func(t *testing.T) {
+			t.Parallel()
+			tx := dbtest.Tx(t)
+			b := setupIn(t, tx, testfactory.User(t, tx, "UTC"))
+			c := &randomTalk{bundle: b, r: rand.New(rand.NewPCG(uint64(seed), 7))}
+			start := b.state()
+			for range 12 {
+				c.step()
+			}
+			c.backwards()
+			require.JSONEq(t, start, b.state())
+			done.Add(int64(c.done))
+			refused.Add(int64(c.refused))
+		})
 	}
-	t.Logf("%d undos, %d refused", done, refused)
-	require.Positive(t, done)
+	t.Cleanup(func() {
+		t.Logf("%d undos, %d refused", done.Load(), refused.Load())
+		require.Positive(t, done.Load())
+	})
 }
 
 type randomTalk struct {

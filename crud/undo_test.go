@@ -192,3 +192,65 @@ func TestUndoAfterASchemaChange(t *testing.T) {
 		require.Contains(t, result.ErrorMessage, "category")
 	}))
 }
+
+// What a trigger makes of a row in the turn's own write is no change since; what one does to it later is, and nobody is blamed for it.
+func TestUndoAfterTriggersChangedRows(t *testing.T) {
+	t.Parallel()
+	b := setupApart(t)
+	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada"}}`)
+	require.True(t, b.altered(alteration{sql: `
+		CREATE FUNCTION kitchen.louder() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.due_date := '2026-12-01'; RETURN NEW; END $$;
+		CREATE TRIGGER louder BEFORE UPDATE ON kitchen.tasks FOR EACH ROW EXECUTE FUNCTION kitchen.louder();
+		CREATE FUNCTION kitchen.remind() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN UPDATE kitchen.tasks SET title = title || '!' WHERE user_id = NEW.user_id; RETURN NULL; END $$;
+		CREATE TRIGGER remind AFTER INSERT ON kitchen.meal_plans FOR EACH ROW EXECUTE FUNCTION kitchen.remind();`,
+	}, func(inner *bundle) {
+		title := func() string {
+			return query[string](inner, `SELECT title || ' ' || due_date FROM kitchen.tasks WHERE user_id = $1`, inner.scope.UserID)
+		}
+		update := func() (uuid.UUID, int) {
+			inner.nextTurn()
+			inner.ok("write", crud.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}], "data": {"title": "Call Eve"}}`)
+
+			return inner.scope.TurnID, inner.scope.Turn
+		}
+		turn, number := update()
+		require.Equal(t, "Call Eve 2026-12-01", title())
+		inner.undone(turn, number)
+		require.Equal(t, "Call Ada 2026-12-01", title())
+
+		turn, number = update()
+		inner.exec(`INSERT INTO kitchen.meal_plans (user_id, date, meal_type) VALUES ($1, '2026-12-02', 'dinner')`, inner.scope.UserID)
+		result := inner.undo(turn, number).Results[0]
+		require.Equal(t, "The task Call Eve! has changed since (title), by another program, or the database itself. Nothing was taken back.", result.ErrorMessage)
+		require.Equal(t, "Call Eve! 2026-12-01", title())
+	}))
+}
+
+// Rows that went with others by a cascade are gone, by whom is told; once that is taken back, so can the turn be.
+func TestUndoAfterRowsWereDeletedByACascade(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	start := b.state()
+	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Soup", "servings": 2, "recipe_ingredients": [{"name": "water"}]}}`)
+	first, firstNumber := b.scope.TurnID, b.scope.Turn
+	b.nextTurn()
+	b.ok("write", crud.ToolUpdate, `{"table": "recipe_ingredients", "filters": [{"field": "id", "op": "=", "value": "ri_1"}], "data": {"name": "broth"}}`)
+	turn, number := b.scope.TurnID, b.scope.Turn
+	b.nextTurn()
+	b.ok("write", crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": "recipe_1"}]}`)
+	deleted, deletedNumber := b.scope.TurnID, b.scope.Turn
+	require.Equal(t, sprintf("The recipe ingredient broth is gone, by turn %d. Nothing was taken back.", deletedNumber), b.undo(turn, number).Results[0].ErrorMessage)
+	b.undone(deleted, deletedNumber)
+	b.undone(turn, number)
+	b.undone(first, firstNumber)
+	require.JSONEq(t, start, b.state())
+
+	b.nextTurn()
+	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Stew", "recipe_ingredients": [{"name": "beef"}]}}`)
+	b.nextTurn()
+	b.ok("write", crud.ToolDelete, `{"table": "recipe_ingredients", "filters": [{"field": "name", "op": "=", "value": "beef"}]}`)
+	b.exec(`DELETE FROM kitchen.recipes WHERE user_id = $1 AND name = 'Stew'`, b.scope.UserID)
+	result := b.undo(b.scope.TurnID, b.scope.Turn).Results[0]
+	require.NotEmpty(t, result.ErrorMessage, "it has nothing to come back to")
+	require.Equal(t, start, b.state())
+}

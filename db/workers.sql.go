@@ -65,15 +65,10 @@ func (q *Queries) WorkerBeat(ctx context.Context, db DBTX, arg *WorkerBeatParams
 }
 
 const WorkerDead = `-- name: WorkerDead :many
-SELECT id FROM workers
-WHERE id <> $1
-  AND (beat_at < clock_timestamp() - interval '3 seconds' OR pg_try_advisory_xact_lock(hashtextextended('alfred.worker:' || id, 0)))
-ORDER BY id
-LIMIT 100
+SELECT c::text AS id FROM clients_dead($1::text) AS c
 `
 
-// WorkerDead returns the workers whose lease has expired by the database's clock, or whose advisory lock is free. The
-// query acquires that lock, so that only one scan at a time declares a worker dead.
+// WorkerDead returns the dead workers that still have jobs.
 func (q *Queries) WorkerDead(ctx context.Context, db DBTX, self string) ([]string, error) {
 	rows, err := db.Query(ctx, WorkerDead, self)
 	if err != nil {
@@ -122,8 +117,7 @@ const WorkerPrune = `-- name: WorkerPrune :exec
 DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes'
 `
 
-// WorkerPrune deletes workers that have been dead for long. Until then, each scan checks them again: a process that was
-// stopped and continues may have fetched jobs after it was declared dead.
+// WorkerPrune deletes workers that have been dead for long.
 func (q *Queries) WorkerPrune(ctx context.Context, db DBTX) error {
 	_, err := db.Exec(ctx, WorkerPrune)
 	return err

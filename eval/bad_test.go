@@ -51,7 +51,7 @@ func TestWhatIsWrongWithACaseStopsNoOther(t *testing.T) {
     judge: It greets nobody.
 `)
 	l := lab(t)
-	l.Timeout = 8 * time.Second
+	l.Timeout = 20 * time.Second
 	report := run(t, l, suite)
 	why := map[string]string{}
 	for i := range report.Run.Cases {
@@ -64,7 +64,7 @@ func TestWhatIsWrongWithACaseStopsNoOther(t *testing.T) {
 	for name, want := range map[string]string{
 		"no such column":            `broken turn 1: SELECT flavour FROM recipes: ERROR: column "flavour" does not exist`,
 		"seed that cannot run":      `broken seed: ERROR: column "flavour" of relation "recipes" does not exist`,
-		"hangs":                     "broken it hangs: not over after 8s, before the first message was answered",
+		"hangs":                     "broken it hangs: not over after 20s, before the first message was answered",
 		"writes outside its tenant": "failed turn 1: rows of others: want none written, got update in kitchen.recipes",
 		"claims more than is there": "failed turn 1: reply: want the words Caviar",
 		"limits":                    "failed in the end: calls: want 1 at most",
@@ -100,19 +100,23 @@ func TestAModelThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	suite := parse(t, `
   - case: silence
-    turns: [{say: Hello}]
+    turns: [{say: Hello}, {say: And now?}]
 `)
 	l := lab(t)
-	l.Timeout = 4 * time.Second
+	l.Timeout = 20 * time.Second
 	l.Models = func(func(string) llm.Model) func(string) llm.Model {
-		slow, err := script.Parse([]byte(`turns: [{understand: {raw: "{}", delay: 1h}}]`))
+		slow, err := script.Parse([]byte(`turns: [{understand: {intent: chat}, think: {goal: Talk, decision: plan, steps: []}, reply: Hello.}, {understand: {raw: "{}", delay: 1h}}]`))
 		require.NoError(t, err)
 
 		return func(string) llm.Model { return slow }
 	}
-	result := run(t, l, suite).Run.Cases[0].Trials[0]
+	report := run(t, l, suite).Run
+	result := report.Cases[0].Trials[0]
 	require.Equal(t, eval.Broken, result.Outcome)
-	require.Contains(t, result.Error, "it hangs")
+	require.Equal(t, "it hangs: not over after 20s, in turn 2", result.Error)
+	require.Len(t, result.Turns, 2)
+	require.Contains(t, text(t, &eval.Report{Run: report}), "turn 2: And now?")
+	require.NotEmpty(t, result.Turns[0].Prompts, "what happened until then is shown")
 }
 
 // said answers as a user, or as a judge, from a list.

@@ -26,6 +26,7 @@ var ErrNoTurns = errors.New("there is no such session, or nothing was said in it
 
 // held is a turn of a real conversation.
 type held struct {
+	ID        uuid.UUID
 	Number    int
 	Message   string
 	Mode      string
@@ -37,16 +38,30 @@ type held struct {
 	Types     []string // types of the rows it wrote
 	Called    bool     // it ran one of the owner's operations
 	StartedAt time.Time
-	Undoes    int // the turn that its undo button undid
+	Undoes    *uuid.UUID // the turn that its undo button undid
 }
 
+// conversation is a real conversation as a case.
+type conversation struct {
+	suite *Suite // of one case
+	turns []held
+	notes []string // what could not be restored
+}
+
+// heldTurns are a session's turns. A fork only has copies of its parent's last turns, so its parent's own come first.
 const heldTurns = `
-SELECT t.number, t.message, t.mode, t.status::text, t.created_at, t.ui_changes, t.mentioned_entities,
+WITH RECURSIVE line AS (
+    SELECT s.id, s.parent_id, s.forked_at_turn, NULL::integer AS last FROM sessions AS s WHERE s.id = $1
+    UNION ALL
+    SELECT p.id, p.parent_id, p.forked_at_turn, least(l.last, l.forked_at_turn) FROM line AS l JOIN sessions AS p ON p.id = l.parent_id
+)
+SELECT t.id, t.number, t.message, t.mode, t.status::text, t.created_at, t.ui_changes, t.mentioned_entities,
        coalesce((SELECT q.kind FROM questions AS q WHERE q.turn_id = t.id ORDER BY q.id DESC LIMIT 1), ''),
        ARRAY(SELECT DISTINCT c.entity_type FROM row_changes AS c WHERE c.turn_id = t.id AND c.action <> 'called' ORDER BY 1),
        EXISTS (SELECT FROM row_changes AS c WHERE c.turn_id = t.id AND c.action = 'called'), coalesce(t.started_at, t.created_at),
-       coalesce((SELECT o.number FROM turns AS o WHERE o.id = t.undoes AND NOT EXISTS (SELECT FROM llm_calls AS l WHERE l.turn_id = t.id)), 0)
-FROM turns AS t WHERE t.session_id = $1 ORDER BY t.number`
+       CASE WHEN NOT EXISTS (SELECT FROM llm_calls AS c WHERE c.turn_id = t.id) THEN t.undoes END
+FROM line AS l JOIN turns AS t ON t.session_id = l.id
+WHERE t.number <= coalesce(l.last, t.number) AND (l.parent_id IS NULL OR t.number > l.forked_at_turn) ORDER BY t.number`
 
 // Source is the database of a conversation to turn into a case, or to replay.
 type Source struct {
@@ -54,20 +69,26 @@ type Source struct {
 	Bound  *domain.Domain
 	Domain string // name or path
 	Views  string // schema of the tables, if they are accessed through views
-	Schema string // SQL that creates the domain's tables, for a replay; "" for a built-in domain
+	// Schema returns the SQL that creates the domain's tables as a snapshot has them, for a replay; nil for a built-in domain.
+	Schema func(ctx context.Context, snapshot string) (string, error)
 }
 
 // FromSession makes a suite of one case from a conversation: the user's rows as they were before its first message, the
 // messages, and what happened as the expectations, for somebody to correct. The rows are real user data: treat the case
 // accordingly.
 func FromSession(ctx context.Context, src *Source, session uuid.UUID) (*Suite, []string, error) {
-	return src.suite(ctx, session, false)
+	made, err := src.read(ctx, session, false)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	return made.suite, made.notes, nil
 }
 
-// suite includes all shared rows if whole, else those that the user's rows reference.
-func (src *Source) suite(ctx context.Context, session uuid.UUID, whole bool) (*Suite, []string, error) {
+// read collects a conversation. It includes all shared rows if whole, else those that the user's rows reference.
+func (src *Source) read(ctx context.Context, session uuid.UUID, whole bool) (*conversation, error) {
 	suite := &Suite{Suite: src.Bound.Name, Domain: src.Domain}
-	var notes []string
+	made := &conversation{suite: suite}
 	err := pg.InReadTx(ctx, src.Pool, func(tx pgx.Tx) error {
 		var (
 			user  uuid.UUID
@@ -84,8 +105,14 @@ func (src *Source) suite(ctx context.Context, session uuid.UUID, whole bool) (*S
 		if err := tx.QueryRow(ctx, `SELECT user_id, title FROM sessions WHERE id = $1`, session).Scan(&user, &title); err != nil {
 			return fmt.Errorf("read the conversation: %w", err)
 		}
+		if suite.schema, err = src.dump(ctx, tx, whole); err != nil {
+			return err
+		}
 		c := Case{Case: slug(or(title, turns[0].Message)), About: "Made from a conversation. What is expected is what happened: correct what went wrong."}
 		p := &past{tx: tx, bound: src.Bound, source: src.Views, user: user, whole: whole}
+		if first := turns[0].Number; first > 1 {
+			p.notes = append(p.notes, fmt.Sprintf("it begins with turn %d: the conversation that it was forked from is forgotten", first))
+		}
 		if c.Seed, err = p.seed(ctx, turns[0].CreatedAt); err != nil {
 			return err
 		}
@@ -94,14 +121,34 @@ func (src *Source) suite(ctx context.Context, session uuid.UUID, whole bool) (*S
 			if err != nil {
 				return err
 			}
+			if undone := turns[i].Undoes; undone != nil {
+				turn.Undo = slices.IndexFunc(turns[:i], func(h held) bool { return h.ID == *undone }) + 1
+			}
 			c.Turns = append(c.Turns, turn)
 		}
-		suite.Cases, notes = []Case{c}, p.notes
+		suite.Cases, made.turns, made.notes = []Case{c}, turns, p.notes
 
 		return nil
 	})
 
-	return suite, notes, err
+	return made, err
+}
+
+// dump returns the SQL of the tables, for a replay, as the transaction that reads the rows sees them.
+func (src *Source) dump(ctx context.Context, tx pgx.Tx, whole bool) (sql string, err error) {
+	if !whole || src.Schema == nil {
+		return "", nil
+	}
+	// The transaction sits idle while pg_dump runs.
+	if _, err := tx.Exec(ctx, `SET LOCAL idle_in_transaction_session_timeout = 0`); err != nil {
+		return "", fmt.Errorf("take a snapshot: %w", err)
+	}
+	var snapshot string
+	if err := tx.QueryRow(ctx, `SELECT pg_export_snapshot()`).Scan(&snapshot); err != nil {
+		return "", fmt.Errorf("take a snapshot: %w", err)
+	}
+
+	return src.Schema(ctx, snapshot)
 }
 
 // seed is SQL that recreates the rows, with the shared ones they reference.
@@ -152,7 +199,7 @@ func (p *past) account(ctx context.Context, b *strings.Builder) error {
 
 // turn returns what was said, with what happened as expectations.
 func (h *held) turn(bound *domain.Domain) (Turn, error) {
-	turn := Turn{Say: h.Message, Mode: h.Mode, At: h.StartedAt.UTC(), Undo: h.Undoes}
+	turn := Turn{Say: h.Message, Mode: h.Mode, At: h.StartedAt.UTC()}
 	var (
 		changes  []Change
 		mentions []jobs.MentionedEntity

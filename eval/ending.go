@@ -49,6 +49,14 @@ func (t *trial) limits() {
 	}
 }
 
+// brokenOff collects what happened before a trial broke off.
+func (t *trial) brokenOff(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+
+	return t.evidence(ctx)
+}
+
 // evidence collects what shows why a trial failed.
 func (t *trial) evidence(ctx context.Context) error {
 	for i := range t.result.Turns {

@@ -1,11 +1,15 @@
 package eval
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
+
+	"alfred/llm"
 )
 
 //go:embed replay.html report.html style.html
@@ -13,7 +17,7 @@ var pages embed.FS
 
 // writePage renders one of this folder's page templates. The page is self-contained.
 func writePage(out io.Writer, name string, data any) error {
-	page, err := template.New(name).Funcs(template.FuncMap{"pretty": pretty, "share": func(part, whole int) string { return fmt.Sprintf("%d/%d", part, whole) }}).
+	page, err := template.New(name).Funcs(template.FuncMap{"pretty": pretty, "next": func(n int) int { return n + 1 }, "share": func(part, whole int) string { return fmt.Sprintf("%d/%d", part, whole) }}).
 		ParseFS(pages, name, "style.html")
 	if err == nil {
 		err = page.Execute(out, data)
@@ -58,31 +62,38 @@ func (r *Report) rows() []row {
 	return rows
 }
 
-// pretty formats part of a call for people, with message texts as text.
+// pretty formats a request or an answer for people: text as text, JSON indented.
 func pretty(raw json.RawMessage) string {
-	var request struct {
-		System   string `json:"system"`
-		Messages []struct {
-			Role    string `json:"role"`
-			Content string `json:"content"`
-		} `json:"messages"`
+	var call struct {
+		System   string        `json:"system"`
+		Messages []llm.Message `json:"messages"`
+		llm.Response
 	}
-	if json.Unmarshal(raw, &request) == nil && len(request.Messages) > 0 {
-		text := "system\n" + request.System
-		for _, m := range request.Messages {
+	if json.Unmarshal(raw, &call) != nil {
+		return string(raw)
+	}
+	if len(call.Messages) > 0 {
+		text := "system\n" + call.System
+		for _, m := range call.Messages {
 			text += "\n\n" + m.Role + "\n" + m.Content
 		}
 
 		return text
 	}
-	var value any
-	if json.Unmarshal(raw, &value) != nil {
-		return string(raw)
-	}
-	indented, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return string(raw)
+	text := indented(call.Text)
+	for _, c := range call.ToolCalls {
+		text += "\n" + c.Name + " " + indented(string(c.Args))
 	}
 
-	return string(indented)
+	return strings.TrimPrefix(text, "\n")
+}
+
+// indented indents JSON and returns any other text unchanged.
+func indented(text string) string {
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(text), "", "  ") != nil {
+		return text
+	}
+
+	return b.String()
 }

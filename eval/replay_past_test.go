@@ -201,3 +201,67 @@ func TestALongReplayGoesOn(t *testing.T) {
 		require.Equal(t, "succeeded", done.Turns[i].Is.Status)
 	}
 }
+
+// fork begins a session as another one stood after a turn, and says something in it.
+func fork(t *testing.T, pool *pgxpool.Pool, bound *domain.Domain, parent uuid.UUID, turn int, messages ...string) (session uuid.UUID) {
+	t.Helper()
+	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) (err error) {
+		session, err = jobs.ForkSession(t.Context(), tx, parent, turn)
+
+		return err
+	}))
+	for _, message := range messages {
+		require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+			_, err := jobs.EnqueueTurn(t.Context(), tx, jobs.EnqueueParams{SessionID: session, Message: message})
+
+			return err
+		}))
+	}
+	work(t, pool, bound, session)
+
+	return session
+}
+
+// A fork has copies of the last turns of its parent alone: it is held again from the parent's first turn on, and from the first
+// copy where the parent is forgotten.
+func TestReplayOfAFork(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Pool(t)
+	parent, bound := hold(t, pool, "Show my recipes", "Add 12 eggs to the fridge", "What is in my pantry?", "hello", "Show my recipes", "thanks", "What are my tasks?", "Delete the shakshuka")
+	session := fork(t, pool, bound, parent, 7, "Set the milk to 2 litres")
+	session = fork(t, pool, bound, session, 8, "Show my recipes")
+	src := &eval.Source{Pool: pool, Bound: bound, Domain: "kitchen"}
+	done, err := lab(t).Replay(t.Context(), src, session, "offline", 3, "", nil, nothing)
+	require.NoError(t, err)
+	require.Len(t, done.Turns, 9)
+	require.Empty(t, done.Notes, "what was answered in the parent is known")
+	require.Equal(t, eval.Rows{Equal: 1}, done.Turns[1].Rows, done.Text())
+	require.Equal(t, eval.Rows{Equal: 1}, done.Turns[7].Rows, done.Text())
+	require.Equal(t, "Set the milk to 2 litres", done.Turns[7].Message)
+	require.Equal(t, done.Turns[6].Was.Reply, done.Turns[6].Is.Reply)
+
+	_, err = pool.Exec(t.Context(), `SELECT forget_session($1)`, parent)
+	require.NoError(t, err)
+	done, err = lab(t).Replay(t.Context(), src, session, "offline", 0, "", nil, nothing)
+	require.NoError(t, err)
+	require.Equal(t, 3, done.Turns[0].Number)
+	require.Equal(t, 9, done.Turns[len(done.Turns)-1].Number)
+	require.Contains(t, strings.Join(done.Notes, "; "), "it begins with turn 3")
+	_, err = lab(t).Replay(t.Context(), src, session, "offline", 10, "", nil, nothing)
+	require.ErrorIs(t, err, eval.ErrNoTurn)
+}
+
+// What is no longer kept is said: old values, which are not wound back, and answers, which are bought.
+func TestReplayOfWhatIsNoLongerKept(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.Pool(t)
+	session, bound := hold(t, pool, "Show my recipes", "Delete the shakshuka", "Show my recipes")
+	_, err := pool.Exec(t.Context(), `WITH calls AS (DELETE FROM llm_calls) DELETE FROM row_changes`)
+	require.NoError(t, err)
+	done, err := lab(t).Replay(t.Context(), &eval.Source{Pool: pool, Bound: bound, Domain: "kitchen"}, session, "offline", 3, "", nil, nothing)
+	require.NoError(t, err)
+	notes := strings.Join(done.Notes, "\n")
+	require.Contains(t, notes, "what 1 of the user's turns wrote stays")
+	require.Contains(t, notes, "the model was asked in 2 turns before")
+	require.NotContains(t, done.Turns[0].Is.Reply, "Shakshuka")
+}

@@ -83,6 +83,9 @@ func (r *Replay) Text() string {
 			}
 		}
 		fmt.Fprintf(&b, "  rows    %d equal, %d different, %d missing, %d more\n", t.Rows.Equal, t.Rows.Different, t.Rows.Missing, t.Rows.Extra)
+		for _, other := range t.Other {
+			fmt.Fprintf(&b, "          %s\n", other)
+		}
 		fmt.Fprintf(&b, "  took    %d calls, %d tokens, %.4f USD, %.1f s; was %d calls, %d tokens, %.4f USD, %.1f s\n",
 			t.Is.Models, t.Is.Tokens, t.Is.USD, t.Is.Seconds, t.Was.Models, t.Was.Tokens, t.Was.USD, t.Was.Seconds)
 	}

@@ -157,6 +157,20 @@ func (p *past) rollBack(ctx context.Context, tables []*table, moment time.Time) 
 		return fmt.Errorf("read what was changed: %w", err)
 	}
 
+	return p.unkept(ctx, moment)
+}
+
+// unkept notes the turns that have changed rows of which nothing is kept any more: what they did stays.
+func (p *past) unkept(ctx context.Context, moment time.Time) error {
+	var count int
+	if err := p.tx.QueryRow(ctx, `SELECT count(*) FROM alfred.turns AS t WHERE t.user_id = $1 AND t.created_at >= $2 AND t.undo IS NOT NULL
+		AND NOT EXISTS (SELECT FROM alfred.row_changes AS c WHERE c.turn_id = t.id)`, p.user, moment).Scan(&count); err != nil {
+		return fmt.Errorf("look for what was changed and is no longer kept: %w", err)
+	}
+	if count > 0 {
+		p.notes = append(p.notes, fmt.Sprintf("what %d of the user's turns wrote stays: their old values are no longer kept", count))
+	}
+
 	return nil
 }
 

@@ -75,11 +75,15 @@ func outcome(faults []Fault) string {
 
 // where says how far the conversation got.
 func (t *trial) where() string {
-	if len(t.result.Turns) == 0 {
+	turns := len(t.result.Turns)
+	switch {
+	case turns == 0:
 		return "before the first message was answered"
+	case t.result.Turns[turns-1].Status == underWay:
+		return fmt.Sprintf("in turn %d", turns)
+	default:
+		return fmt.Sprintf("after turn %d", turns)
 	}
-
-	return fmt.Sprintf("after turn %d", len(t.result.Turns))
 }
 
 func (t *trial) hold(ctx context.Context, address string) (err error) {
@@ -106,7 +110,7 @@ func (t *trial) hold(ctx context.Context, address string) (err error) {
 	}
 	defer func() { err = errors.Join(err, stop()) }()
 	if err := t.talk(ctx); err != nil {
-		return err
+		return errors.Join(err, t.brokenOff(ctx))
 	}
 
 	return t.ending(ctx)
@@ -192,6 +196,9 @@ const (
 	// scripted names the model that plays a case's own script; in a case without one, it is the offline model.
 	scripted = "script"
 
+	// underWay is the status of the turn in which a trial broke off.
+	underWay = "running"
+
 	// glance is how often a running turn is polled.
 	glance = 10 * time.Millisecond
 )
@@ -271,6 +278,8 @@ func (t *trial) send(ctx context.Context, turn *Turn) (*Played, error) {
 	}
 	took, err := t.wait(ctx, made.TurnID, start)
 	if err != nil {
+		t.result.Turns = append(t.result.Turns, Played{Number: made.Number, Message: turn.Say, Status: underWay, id: made.TurnID})
+
 		return nil, err
 	}
 	got, err := (&follow.Reader{Pool: t.pool, UserID: t.user}).Turn(ctx, made.TurnID)

@@ -59,6 +59,22 @@ func TestStoppedWorkerIsDeadByItsLease(t *testing.T) {
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
 }
 
+// Any number of dead workers without jobs does not delay the takeover of a dead one's job, and neither does a deleted lease.
+func TestManyDeadWorkers(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(2))
+	h.exec(`INSERT INTO workers (id, version, host, beat_at) SELECT 'alfred-' || n, 'v', 'h', clock_timestamp() - interval '9 minutes' FROM generate_series(1000, 1300) AS n`)
+	first := h.enqueue(jobs.EnqueueParams{})
+	h.died(first.TurnID, "alfred-dead", time.Minute, 1)
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(first.TurnID).Status)
+
+	second := h.enqueue(jobs.EnqueueParams{})
+	h.exec(`UPDATE river_job SET state = 'running', attempted_at = now(), attempted_by = '{alfred-forgotten}' WHERE args @> jsonb_build_object('turn_id', $1::uuid) AND state = 'available'`, second.TurnID)
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(second.TurnID).Status)
+}
+
 // A takeover is not the job's fault: a turn survives more of them than its jobs have attempts.
 func TestTakeoversSpendNoAttempts(t *testing.T) {
 	t.Parallel()

@@ -39,6 +39,7 @@ var functionCalls = []string{
 	`alfred.job_release(1, 1, 'scheduled', 10, 'busy')`,
 	`alfred.queue_wake('turns')`,
 	`alfred.jobs_supersede('nobody', 'gone', '{1}', '3 s')`,
+	`alfred.clients_dead('nobody')`,
 	`alfred.jobs_discard(':turn')`,
 	`alfred.jobs_forget(ARRAY[':turn'::uuid])`,
 	`alfred.turns_abandoned()`,

@@ -33,6 +33,7 @@ type evalRunCommand struct {
 	Model    string        `help:"The model to try: offline, script (what the cases themselves say), or PROVIDER:MODEL. Default: that of the settings."`
 	Against  string        `help:"A second model to try and compare with, or the JSON report of an earlier run."`
 	Domain   string        `help:"Another declaration of the suite's tables to try in place of its own."`
+	Prompts  string        `help:"A folder with other prompts, called as those of nodes/prompts; those that are not there are built in." placeholder:"DIR"`
 	User     string        `help:"The model that plays people; without one their cases' written messages are sent."`
 	Judge    string        `help:"The model that judges by rubrics; without one nobody does."`
 	Trials   int           `default:"1"   help:"How often each case is tried."`
@@ -76,6 +77,9 @@ func (c *evalRunCommand) Run(ctx context.Context, e settings.Env, console *progr
 func (c *evalRunCommand) try(ctx context.Context, e settings.Env, console *program.Console) (*eval.Report, error) {
 	s, err := settings.Parse(e, settings.Worker)
 	if err != nil {
+		return nil, err
+	}
+	if s.Windows.Prompts, err = openPrompts(c.Prompts); err != nil {
 		return nil, err
 	}
 	suite, err := eval.Load(c.Suite)

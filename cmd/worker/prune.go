@@ -32,6 +32,7 @@ type retention struct {
 	partitions []string // in this order
 	old        string   // query for the keys of old rows
 	batch      string   // deletes some of them; nil if they are deleted otherwise
+	then       string   // updates some of what depended on old rows
 }
 
 // retentions are the tables that would grow forever. Turns, summaries, refs and domain rows are deleted only with their
@@ -39,7 +40,13 @@ type retention struct {
 // needs, or what shows a turn's rows, is small and kept longer.
 var retentions = []retention{
 	{table: "turn_step_results", months: 3, partitions: []string{"turn_step_results"}},
-	{table: "row_changes", months: 3, partitions: []string{"row_changes"}},
+	{
+		table: "row_changes", months: 3, partitions: []string{"row_changes"},
+		// Nobody is offered an undo that is no longer possible.
+		then: `UPDATE turns SET undo = 'impossible', undo_reason = 'What it wrote is no longer kept.' WHERE id IN (
+			SELECT t.id FROM turns AS t WHERE t.id < uuid_v7_floor($1) AND t.undo = 'possible' AND NOT EXISTS (SELECT FROM row_changes AS c WHERE c.turn_id = t.id)
+			LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
+	},
 	{table: "turn_events", months: 1, partitions: []string{"turn_events"}},
 	{table: "llm_calls", months: 1, partitions: []string{"llm_calls"}},
 	{
@@ -121,6 +128,11 @@ func (p *pruned) prune(ctx context.Context, pool *pgxpool.Pool, r *retention, be
 			return err
 		}
 	}
+	if r.then != "" && !p.DryRun {
+		if err := untilNone(ctx, pool, r.then, before, func(int) {}); err != nil {
+			return err
+		}
+	}
 	if r.old == "" {
 		return nil
 	}
@@ -137,12 +149,18 @@ func (p *pruned) prune(ctx context.Context, pool *pgxpool.Pool, r *retention, be
 	case r.batch == "":
 		return forgetSessions(ctx, pool, r.old, before)
 	}
+
+	return untilNone(ctx, pool, fmt.Sprintf(r.batch, r.old), before, func(rows int) { p.count(r.table, rows) })
+}
+
+// untilNone runs a batch statement until it affects no more rows.
+func untilNone(ctx context.Context, pool *pgxpool.Pool, sql string, before time.Time, done func(rows int)) error {
 	for {
-		tag, err := pool.Exec(ctx, fmt.Sprintf(r.batch, r.old), before)
+		tag, err := pool.Exec(ctx, sql, before)
 		if err != nil || tag.RowsAffected() == 0 {
 			return err
 		}
-		p.count(r.table, int(tag.RowsAffected()))
+		done(int(tag.RowsAffected()))
 	}
 }
 

@@ -154,8 +154,8 @@ func TestPruneWhileTurnsRun(t *testing.T) {
 	for _, parent := range []string{"turn_events", "turn_step_results", "llm_calls"} {
 		exec(fmt.Sprintf(`CREATE TABLE %[1]s_y2024m01 PARTITION OF %[1]s FOR VALUES FROM (uuid_v7_floor('2024-01-01Z')) TO (uuid_v7_floor('2024-02-01Z'))`, parent))
 	}
-	exec(`WITH t AS (INSERT INTO turns (id, session_id, user_id, number, message, mode, status, finished_at)
-			SELECT uuid_v7('2024-01-15Z'), id, user_id, 99, 'old', 'plan', 'cancelled', now() FROM sessions RETURNING id)
+	exec(`WITH t AS (INSERT INTO turns (id, session_id, user_id, number, message, mode, status, finished_at, undo)
+			SELECT uuid_v7('2024-01-15Z'), id, user_id, 99, 'old', 'plan', 'cancelled', now(), 'possible' FROM sessions RETURNING id)
 		INSERT INTO node_runs (turn_id, position, node, output) SELECT t.id, n, 'act', '{}' FROM t, generate_series(1, 2500) AS n`)
 	exec(`INSERT INTO api_keys (user_id, key_hash, scopes, revoked_at) SELECT id, 'old', '{chat}', '2024-01-01' FROM users WHERE name = 'ada'`)
 	exec(`INSERT INTO api_keys (user_id, key_hash, scopes) SELECT id, 'new', '{chat}' FROM users WHERE name = 'ada'`)
@@ -176,6 +176,9 @@ func TestPruneWhileTurnsRun(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, dropped, said)
 	}
+	var undo string
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT string_agg(undo || ' ' || coalesce(undo_reason, ''), ', ' ORDER BY number DESC) FROM turns WHERE number = 99 OR id = $1`, turns[1]).Scan(&undo))
+	require.Contains(t, []string{"impossible What it wrote is no longer kept.", "impossible What it wrote is no longer kept., possible "}, undo)
 	said, err := operate(t, url, "prune", "--keep", "sessions=12")
 	require.NoError(t, err)
 	require.Equal(t, "1 of sessions\n", said)

@@ -17,7 +17,7 @@ import (
 )
 
 type sessionCommand struct {
-	Export sessionExportCommand `cmd:"" help:"Print all that is kept of a session, as JSON."`
+	Export sessionExportCommand `cmd:"" help:"Print all that is kept of a session, as JSON, or make a case of it."`
 	Fork   sessionForkCommand   `cmd:"" help:"Begin a session as another stood when a turn of it had ended."`
 	Forget sessionForgetCommand `cmd:"" help:"Delete a session and everything it left. Domain rows stay."`
 	Replay sessionReplayCommand `cmd:"" help:"Hold a session again with another model on a scratch database, and print what differs."`
@@ -31,11 +31,16 @@ var (
 
 type sessionExportCommand struct {
 	ID   uuid.UUID `arg:"" help:"The session's id."`
-	JSON bool      `default:"true" help:"JSON is the only form." hidden:""`
+	Case bool      `help:"Print a suite made from it instead, as worker eval case does."`
+	JSON bool      `default:"true" help:"JSON is the only form of the tables." hidden:""`
 }
 
-// Run prints the tables as of one moment.
+// Run prints the tables as of one moment, or a case.
 func (c *sessionExportCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	if c.Case {
+		return (&evalCaseCommand{Session: c.ID}).Run(ctx, e, console)
+	}
+
 	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
 			if err := sessionExists(ctx, tx, c.ID); err != nil {

@@ -56,8 +56,8 @@ func (c *sessionReplayCommand) Run(ctx context.Context, e settings.Env, console 
 			return err
 		}
 		if !domain.BuiltIn(s.Domain) {
-			if src.Schema, err = dumpSchema(ctx, s.DatabaseURL, decl); err != nil {
-				return err
+			src.Schema = func(ctx context.Context, snapshot string) (string, error) {
+				return dumpSchema(ctx, s.DatabaseURL, snapshot, decl)
 			}
 		}
 		lab := &eval.Lab{Address: s.DatabaseURL, Worker: evalWorker(s)}
@@ -97,12 +97,12 @@ func openPrompts(dir string) (*nodes.Prompts, error) {
 // dumpTimeout is how long dumping a schema may take.
 const dumpTimeout = 2 * time.Minute
 
-// dumpSchema is the SQL of the owner's tables, functions and types, from pg_dump. The declaration's views are recreated
-// separately.
-func dumpSchema(ctx context.Context, url string, decl *domain.Declaration) (string, error) {
+// dumpSchema is the SQL of the owner's tables, functions and types, from pg_dump, as of a snapshot. The declaration's views
+// are recreated separately.
+func dumpSchema(ctx context.Context, url, snapshot string, decl *domain.Declaration) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
 	defer cancel()
-	args := []string{"--schema-only", "--no-publications", "--no-subscriptions", "--exclude-schema=alfred", "--exclude-schema=kitchen", "--dbname=" + url}
+	args := []string{"--schema-only", "--snapshot=" + snapshot, "--no-publications", "--no-subscriptions", "--exclude-schema=alfred", "--exclude-schema=kitchen", "--dbname=" + url}
 	if decl.Source.Schema != "" {
 		args = append(args, "--exclude-schema="+decl.Schema)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -49,18 +50,24 @@ func (c *turnUndoCommand) Run(ctx context.Context, e settings.Env, console *prog
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			return program.PrintJSON(console.Out, line)
-		}
-		if line.Reply == "" {
-			line.Reply = fmt.Sprintf("turn %s is %s: is a worker running?", line.TurnID, line.Status)
-		}
-		if _, err = fmt.Fprintln(console.Out, line.Reply); err != nil || line.Undone {
+		if err := c.print(line, console.Out); err != nil || line.Undone {
 			return err
 		}
 
 		return &program.StatusError{Status: 2, Err: errNotUndone}
 	})
+}
+
+func (c *turnUndoCommand) print(line *undoLine, out io.Writer) error {
+	if c.JSON {
+		return program.PrintJSON(out, line)
+	}
+	if line.Reply == "" {
+		line.Reply = fmt.Sprintf("turn %s is %s: is a worker running?", line.TurnID, line.Status)
+	}
+	_, err := fmt.Fprintln(out, line.Reply)
+
+	return err
 }
 
 // await polls the turn until it has ended or the timeout expires.

@@ -8,20 +8,14 @@ INSERT INTO workers (id, version, host, clock_skew) VALUES (@id, @version, @host
 ON CONFLICT (id) DO UPDATE SET beat_at = clock_timestamp(), clock_skew = EXCLUDED.clock_skew
 RETURNING beat_at;
 
--- WorkerDead returns the workers whose lease has expired by the database's clock, or whose advisory lock is free. The
--- query acquires that lock, so that only one scan at a time declares a worker dead.
+-- WorkerDead returns the dead workers that still have jobs.
 -- name: WorkerDead :many
-SELECT id FROM workers
-WHERE id <> @self
-  AND (beat_at < clock_timestamp() - interval '3 seconds' OR pg_try_advisory_xact_lock(hashtextextended('alfred.worker:' || id, 0)))
-ORDER BY id
-LIMIT 100;
+SELECT c::text AS id FROM clients_dead(@self::text) AS c;
 
 -- name: WorkerDelete :exec
 DELETE FROM workers WHERE id = @id;
 
--- WorkerPrune deletes workers that have been dead for long. Until then, each scan checks them again: a process that was
--- stopped and continues may have fetched jobs after it was declared dead.
+-- WorkerPrune deletes workers that have been dead for long.
 -- name: WorkerPrune :exec
 DELETE FROM workers WHERE beat_at < clock_timestamp() - interval '10 minutes';
 
