@@ -7,6 +7,9 @@ SHELL := bash
 
 TOOL := go tool -modfile=tools/go.mod
 RELEASE := go tool -modfile=tools/release/go.mod goreleaser
+# Measurements are a module of their own: what they need, no program has to carry.
+BENCH := go build -C internal/bench -o $(CURDIR)/bin/ . && bin/bench
+RECALL := go build -C internal/bench -o $(CURDIR)/bin/ ./recall && bin/recall
 DATABASE := url=$$(scripts/postgres url); export DATABASE_URL=$$url
 TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$url
 # make lint vets. Without debug tables the programs of the tests link in half the time.
@@ -19,23 +22,23 @@ bench: bench/turns bench/growth bench/recall ## measure everything but peers and
 
 .PHONY: bench/cost
 bench/cost: ## what models cost in a long conversation, beside agent loops, at simulated providers; writes docs/cost.md; needs node and npm
-	@$(DATABASE); go run ./internal/bench -cost -o docs/cost.md
+	@$(DATABASE); $(BENCH) -cost -o docs/cost.md
 
 .PHONY: bench/growth
 bench/growth: ## what grows: long sessions, large tables, memory, first words; writes docs/growth.md
-	@$(DATABASE); go run ./internal/bench -growth -o docs/growth.md
+	@$(DATABASE); $(BENCH) -growth -o docs/growth.md
 
 .PHONY: bench/peers
 bench/peers: ## the same turn on what others use; writes docs/peers.md; needs node and npm
-	@$(DATABASE); go run ./internal/bench -peers -o docs/peers.md
+	@$(DATABASE); $(BENCH) -peers -o docs/peers.md
 
 .PHONY: bench/recall
 bench/recall: ## what search finds and takes; writes docs/recall.md; USERS=50,1000000 for users with so many vectors, PEOPLE=directory for whole sets of conversations
-	@$(DATABASE); go run ./internal/bench/recall -o docs/recall.md $(if $(USERS),-users $(USERS)) $(if $(PEOPLE),-people $(PEOPLE))
+	@$(DATABASE); $(RECALL) -o docs/recall.md $(if $(USERS),-users $(USERS)) $(if $(PEOPLE),-people $(PEOPLE))
 
 .PHONY: bench/turns
 bench/turns: ## what a turn costs; writes docs/benchmarks.md
-	@$(DATABASE); go run ./internal/bench -o docs/benchmarks.md
+	@$(DATABASE); $(BENCH) -o docs/benchmarks.md
 
 .PHONY: build
 build: ## build bin/worker and bin/api
@@ -81,6 +84,7 @@ help: ## list the targets
 .PHONY: lint
 lint: ## run the linters (the first run builds them)
 	@$(TOOL) golangci-lint run
+	@cd internal/bench && go tool -modfile=../../tools/go.mod golangci-lint run
 
 .PHONY: logs
 logs: ## follow the logs of make run
@@ -138,11 +142,11 @@ stop: ## stop what make run started, its private database too
 
 .PHONY: test
 test: ## run the tests but the long ones: whole programs, browsers, walks over everything
-	@$(TEST_DATABASE); CGO_ENABLED=0 go test -short -parallel=8 $(TEST_FLAGS) ./...
+	@$(TEST_DATABASE); export CGO_ENABLED=0; go test -short -parallel=8 $(TEST_FLAGS) ./... && go test -C internal/bench -short $(TEST_FLAGS) ./...
 
 .PHONY: test/full
 test/full: ## run all tests: conversations, the page in a browser, documents' commands, crashes
-	@$(TEST_DATABASE); go test -timeout 30m $(TEST_FLAGS) ./...
+	@$(TEST_DATABASE); go test -timeout 30m $(TEST_FLAGS) ./... && go test -C internal/bench $(TEST_FLAGS) ./...
 
 .PHONY: test/race
 test/race: ## run the tests of make test with the race detector

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"image/color"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,9 +17,10 @@ import (
 
 // speaker is a participant in the conversation: the calls of each turn, and their cost at each provider.
 type speaker struct {
-	Name, color string
-	calls       [][]call
-	spent       map[string][]spent
+	Name  string
+	color color.RGBA
+	calls [][]call
+	spent map[string][]spent
 }
 
 // measureCost holds the conversation with Alfred, plays it to the agents and asks the providers what it costs.
@@ -30,7 +32,7 @@ func measureCost(ctx context.Context, address string) (page, picture string, err
 	if err != nil {
 		return "", "", fmt.Errorf("have the conversation: %w", err)
 	}
-	speakers := []*speaker{{Name: "Alfred", color: "#1b6ca8"}, {Name: "agent, all turns", color: "#b5541c"}, {Name: "agent, last ten", color: "#3b7d3b"}}
+	speakers := []*speaker{{Name: "Alfred", color: color.RGBA{27, 108, 168, 255}}, {Name: "agent, all turns", color: color.RGBA{181, 84, 28, 255}}, {Name: "agent, last ten", color: color.RGBA{59, 125, 59, 255}}}
 	for _, turn := range talk.Turns {
 		speakers[0].calls = append(speakers[0].calls, turn.calls)
 	}
@@ -44,7 +46,9 @@ func measureCost(ctx context.Context, address string) (page, picture string, err
 	}
 	c := &comparison{at: time.Now().UTC(), turns: len(talk.Turns), speakers: speakers}
 
-	return c.page(), c.plot(), nil
+	picture, err = c.plot()
+
+	return c.page(), picture, err
 }
 
 // bill has each provider answer the turns, starting with an empty cache.

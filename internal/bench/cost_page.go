@@ -139,17 +139,17 @@ func writeTerms(b *strings.Builder) {
 }
 
 // plot draws what a turn costs and takes at the first provider, as multiples of Alfred's first turns.
-func (c *comparison) plot() string {
+func (c *comparison) plot() (string, error) {
 	provider := profiles()[0].Provider
 	first := c.speakers[0].mean(provider, 1)
 	var lines []series
 	for _, figure := range []struct {
 		name   string
-		dashes int
+		dashed bool
 		of     func(mean) float64
-	}{{"dollars", 0, mean.thousand}, {"wait", 5, mean.seconds}} {
+	}{{"dollars", false, mean.thousand}, {"wait", true, mean.seconds}} {
 		for _, s := range c.speakers {
-			line := series{name: s.Name + ": " + figure.name, color: s.color, dashes: figure.dashes, base: figure.of(first)}
+			line := series{name: s.Name + ": " + figure.name, color: s.color, dashed: figure.dashed, base: figure.of(first)}
 			for _, at := range points() {
 				line.values = append(line.values, figure.of(s.mean(provider, at)))
 			}
@@ -157,7 +157,7 @@ func (c *comparison) plot() string {
 		}
 	}
 
-	return plot("from turn, at "+provider, points(), lines)
+	return draw("from turn, at "+provider, points(), lines)
 }
 
 func kinds() string {

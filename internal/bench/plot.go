@@ -1,63 +1,66 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
-	"math"
-	"strings"
+	"image/color"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 )
 
-// series is one line of a plot: its value at each x, as a multiple of base, or of the first value if base is 0.
+// series is one line of a plot: its value at each x, as a multiple of base, or of the first where base is 0.
 type series struct {
-	name, color string
-	dashes      int // dash length; 0 for none
-	values      []float64
-	base        float64
+	name   string
+	color  color.RGBA
+	dashed bool
+	values []float64
+	base   float64
 }
 
-func (s *series) at(i int) float64 { return s.values[i] / cmp.Or(s.base, s.values[0]) }
-
-// plot draws values over x as multiples; the xs are equidistant whatever their values.
-func plot(about string, xs []int, all []series) string {
-	const width, height, left, top, right, bottom = 640, 260, 50, 20, 160, 40
-	most := 2.0
+// draw plots how values change over x as multiples, as an SVG. The xs stand a step apart whatever their distance.
+func draw(about string, xs []int, all []series) (string, error) {
+	p := plot.New()
+	p.X.Label.Text = about
+	p.Y.Label.Text = "times"
+	p.Y.Min = 0
+	p.Legend.Top, p.Legend.Left = true, true
+	labels := make([]string, len(xs))
+	for i, x := range xs {
+		labels[i] = strconv.Itoa(x)
+	}
+	p.NominalX(labels...)
+	p.Add(plotter.NewGrid())
 	for _, s := range all {
-		for i := range s.values {
-			most = max(most, math.Ceil(s.at(i)))
+		line, err := plotter.NewLine(s.points())
+		if err != nil {
+			return "", fmt.Errorf("plot %s: %w", s.name, err)
 		}
-	}
-	x := func(i int) float64 { return left + float64(i)*(width-left-right)/float64(len(xs)-1) }
-	y := func(v float64) float64 { return height - bottom - v/most*(height-top-bottom) }
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12"><rect width="100%%" height="100%%" fill="#fff"/>`+"\n", width, height)
-	for step := range int(most) + 1 {
-		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end" fill="#555">%d x</text>`+"\n", left, y(float64(step)), width-right, left-8, y(float64(step))+4, step)
-	}
-	for i, n := range xs {
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle" fill="#555">%d</text>`+"\n", x(i), height-bottom+18, n)
-	}
-	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle" fill="#555">%s</text>`+"\n", (left+width-right)/2, height-6, about)
-	for i, s := range all {
-		points := make([]string, len(s.values))
-		for j := range s.values {
-			points[j] = fmt.Sprintf("%.1f,%.1f", x(j), y(s.at(j)))
+		line.Color, line.Width = s.color, vg.Points(1.5)
+		if s.dashed {
+			line.Dashes = []vg.Length{vg.Points(4)}
 		}
-		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2" stroke-dasharray="%d"/><text x="%d" y="%d" fill="%s">%s</text>`+"\n",
-			strings.Join(points, " "), s.color, s.dashes, width-right+12, top+12+18*i, s.color, s.name)
+		p.Add(line)
+		p.Legend.Add(s.name, line)
 	}
+	picture, err := p.WriterTo(16*vg.Centimeter, 8*vg.Centimeter, "svg")
+	if err != nil {
+		return "", fmt.Errorf("plot %s: %w", about, err)
+	}
+	var b bytes.Buffer
+	_, err = picture.WriteTo(&b)
 
-	return b.String() + "</svg>\n"
+	return b.String(), err
 }
 
-func (z *sizes) plot() string {
-	lines := []series{{name: "queries", color: "#1b6ca8"}, {name: "prompt tokens", color: "#b5541c"}, {name: "rows written", color: "#3b7d3b"}, {name: "time to the reply", color: "#7a3b8f"}}
-	var xs []int
-	for _, g := range z.growth {
-		xs = append(xs, g.Behind)
-		for i, v := range []float64{g.Queries, g.Tokens, float64(g.Rows), g.Replied.Seconds()} {
-			lines[i].values = append(lines[i].values, v)
-		}
+func (s *series) points() plotter.XYs {
+	points := make(plotter.XYs, len(s.values))
+	for i, v := range s.values {
+		points[i] = plotter.XY{X: float64(i), Y: v / cmp.Or(s.base, s.values[0])}
 	}
 
-	return plot("turns before", xs, lines)
+	return points
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"image/color"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,7 +51,9 @@ func measureSizes(ctx context.Context, s *server, own string) (page, picture str
 		fmt.Fprintf(os.Stderr, "bench: %s measured\n", part.name)
 	}
 
-	return z.page(began, facts), z.plot(), nil
+	picture, err = z.plot()
+
+	return z.page(began, facts), picture, err
 }
 
 // prune is worker prune, keeping last month and this one.
@@ -127,3 +130,19 @@ measured. A prompt's tokens are estimated at four characters each and summed ove
 }
 
 func mega(kilobytes int) string { return fmt.Sprintf("%.0f MB", float64(kilobytes)/1024) }
+
+func (z *sizes) plot() (string, error) {
+	lines := []series{
+		{name: "queries", color: color.RGBA{27, 108, 168, 255}}, {name: "prompt tokens", color: color.RGBA{181, 84, 28, 255}},
+		{name: "rows written", color: color.RGBA{59, 125, 59, 255}}, {name: "time to the reply", color: color.RGBA{122, 59, 143, 255}},
+	}
+	var xs []int
+	for _, g := range z.growth {
+		xs = append(xs, g.Behind)
+		for i, v := range []float64{g.Queries, g.Tokens, float64(g.Rows), g.Replied.Seconds()} {
+			lines[i].values = append(lines[i].values, v)
+		}
+	}
+
+	return draw("turns before", xs, lines)
+}
