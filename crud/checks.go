@@ -21,12 +21,15 @@ type writtenRows struct {
 	call   int
 }
 
-// wrote records rows for the checks, which run after all calls of the decision: a later call may fix what an earlier
-// one leaves invalid.
+// wrote notes rows that the decision knows from now on, and for the checks, which come
+// when all its calls are done: one may put right what another leaves wrong for a while.
 func (d *decision) wrote(e *domain.Entity, keys []string) {
-	if len(e.Checks) > 0 && len(keys) > 0 {
-		d.toCheck = append(d.toCheck, writtenRows{e, keys, d.running})
-	}
+	d.written = append(d.written, writtenRows{e, keys, d.running})
+}
+
+// hasWritten says that the row is what this decision has made of it.
+func (d *decision) hasWritten(e *domain.Entity, key string) bool {
+	return slices.ContainsFunc(d.written, func(w writtenRows) bool { return w.entity == e && slices.Contains(w.keys, key) })
 }
 
 // settle runs the deferred constraints as the tenant, while it is still known which call violated them. Later calls of
@@ -46,7 +49,10 @@ func (t *Tools) settle(ctx context.Context, tenant pgx.Tx, tool string) error {
 
 // checkWritten runs the owner's checks on what was written.
 func (d *decision) checkWritten(ctx context.Context, tx pgx.Tx) error {
-	for _, w := range d.toCheck {
+	for _, w := range d.written {
+		if len(w.entity.Checks) == 0 || len(w.keys) == 0 {
+			continue
+		}
 		s := &statement{}
 		s.add("SELECT * FROM ", table(d.tools.domain, w.entity), " WHERE ", qualified(w.entity, w.entity.Key), " = ANY(", s.castList(w.keys, w.entity.Key.Type), ")")
 		if err := d.check(ctx, tx, w.entity, s); err != nil {

@@ -53,8 +53,8 @@ type decision struct {
 	journal  *journal // nil outside a turn
 	// drafted are the versions of drafts that this decision made, by ref.
 	drafted map[string]int
-	// toCheck is what the calls have written so far; running is the current call.
-	toCheck []writtenRows
+	// written is what the calls have written so far; running is the call that does now.
+	written []writtenRows
 	running int
 	// newer are rows that have changed since the decision was made, to be shown.
 	newer *newer
@@ -71,7 +71,8 @@ type step struct {
 	// approved: the user agreed to an operation after being told preview.
 	approved bool
 	preview  string
-	sure     bool // needs no approval
+	sure     bool // nobody has to be asked
+	asks     bool // the user is asked about the keys
 	record   record
 	fault    *Error
 }
@@ -143,7 +144,7 @@ func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 // run does the work under a savepoint; an error undoes all of it.
 func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	d.registry, d.journal = registry.New(tx, d.tools.domain, d.scope), &journal{tools: d.tools}
-	d.drafted, d.toCheck = map[string]int{}, nil
+	d.drafted, d.written = map[string]int{}, nil
 	operations := make([]operation, len(d.steps))
 	var first error
 	for i, s := range d.steps {
@@ -264,7 +265,7 @@ func (d *decision) markFailed(ctx context.Context, tx pgx.Tx, err error) error {
 	if err != nil {
 		return err
 	}
-	d.journal = nil
+	d.journal, d.approval = nil, nil // nobody is asked about a decision that has failed
 	for i, s := range d.steps {
 		s.record = record{}
 		switch {

@@ -3,6 +3,7 @@ package crud
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -61,9 +62,8 @@ func (d *decision) targets(ctx context.Context, tx pgx.Tx, s *step, filters []re
 	if err != nil {
 		return nil, err
 	}
-	d.note(s, found, ask)
 
-	return found, nil
+	return found, d.note(ctx, tx, s, found, ask)
 }
 
 // missed refuses a write by ref whose other filters match no row: its precondition does not hold, and what follows must
@@ -170,12 +170,22 @@ func moreThanNamed(e *domain.Entity, found *loaded, list []condition) bool {
 	return false
 }
 
-// note keeps the rows for the question, in case a call of the decision needs one.
-func (d *decision) note(s *step, found *loaded, ask bool) {
-	s.keys, s.versions = found.keys(s.entity), found.versions[s.entity.Type]
-	if ask {
-		d.ask(question(s, found))
+// note keeps the rows for the question, should any call of the decision need one.
+func (d *decision) note(ctx context.Context, tx pgx.Tx, s *step, found *loaded, ask bool) error {
+	s.keys, s.versions, s.asks = found.keys(s.entity), found.versions[s.entity.Type], ask
+	if !ask {
+		return nil
 	}
+	rows := make([]map[string]any, 0, namedInQuestion)
+	for _, row := range found.rows[:min(len(found.rows), namedInQuestion)] {
+		rows = append(rows, maps.Clone(row))
+	}
+	if err := d.tools.nameLinks(ctx, tx, s.entity, rows); err != nil {
+		return err
+	}
+	d.ask(question(s, rows, len(found.rows)))
+
+	return nil
 }
 
 // ask adds a question that the user has to agree to.
@@ -186,34 +196,36 @@ func (d *decision) ask(text string) {
 	d.approval.Text = strings.TrimSpace(d.approval.Text + " " + text)
 }
 
-func question(s *step, found *loaded) string {
+// question names the first of the rows that a call would change.
+func question(s *step, rows []map[string]any, count int) string {
 	verb := map[string]string{ToolDelete: "delete", ToolUpdate: "change"}[s.call.Tool]
 	noun := s.entity.Name
-	if len(found.rows) > 1 {
+	if count > 1 {
 		noun = s.entity.Plural
 	}
-	labels := make([]string, 0, namedInQuestion)
-	for _, row := range found.rows[:min(len(found.rows), namedInQuestion)] {
+	labels := make([]string, 0, len(rows))
+	for _, row := range rows {
 		labels = append(labels, registry.Scrub(s.entity.Label.Render(row)))
 	}
 	if len(slices.Compact(slices.Sorted(slices.Values(labels)))) < len(labels) { // what distinguishes equal names
 		for i := range labels {
-			labels[i] = registry.Scrub(s.entity.Spoken.Render(withoutKeys(s.entity, found.rows[i])))
+			labels[i] = registry.Scrub(s.entity.Spoken.Render(withoutKeys(s.entity, rows[i])))
 		}
 	}
 	more := ""
-	if rest := len(found.rows) - len(labels); rest > 0 {
+	if rest := count - len(labels); rest > 0 {
 		more = fmt.Sprintf(" and %d more", rest)
 	}
 
-	return fmt.Sprintf("This would %s %d %s: %s%s. %s", verb, len(found.rows), noun, strings.Join(labels, ", "), more, shallI)
+	return fmt.Sprintf("This would %s %d %s: %s%s. %s", verb, count, noun, strings.Join(labels, ", "), more, shallI)
 }
 
 // withoutKeys returns a row without any row keys.
 func withoutKeys(e *domain.Entity, row map[string]any) map[string]any {
 	plain := map[string]any{}
 	for name, value := range row {
-		if c := e.Column(name); c != nil && c != e.Key && c.FK == nil && !c.Hidden {
+		c := e.Column(name)
+		if c != nil && c != e.Key && c.FK == nil && !c.Hidden || c == nil && strings.HasPrefix(name, "_") {
 			plain[name] = value
 		}
 	}

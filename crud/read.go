@@ -2,6 +2,7 @@ package crud
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -243,6 +244,9 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 			if err != nil {
 				return err
 			}
+			if err := t.nameLinks(ctx, tenant, e, found.rows); err != nil {
+				return err
+			}
 			for _, row := range found.rows {
 				if e.Label.Complete(row) {
 					labels[keyText(row, e)] = e.Label.Render(row)
@@ -254,4 +258,43 @@ func (t *Tools) labels(tx pgx.Tx, scope registry.Scope) registry.LabelReader {
 
 		return labels, err
 	}
+}
+
+// nameLinks puts the labels of what rows point to beside their keys, where their own label names it: a planned meal is
+// called by its dish.
+func (t *Tools) nameLinks(ctx context.Context, tenant pgx.Tx, e *domain.Entity, rows []map[string]any) error {
+	for _, name := range e.Label.Links() {
+		c := e.Column(name)
+		if c == nil || c.FK == nil || c.FK.Entity == nil || c.FK.Column != "" && c.FK.Column != c.FK.Entity.Key.Name {
+			continue
+		}
+		target, keys := c.FK.Entity, []string{}
+		for _, row := range rows {
+			if row[name] != nil {
+				keys = append(keys, fmt.Sprint(row[name]))
+			}
+		}
+		if len(keys) == 0 {
+			continue
+		}
+		sel, fault := selectedColumns(target, nil)
+		if fault != nil {
+			return fault
+		}
+		found, err := t.byKeys(ctx, tenant, target, sel, keys)
+		if err != nil {
+			return err
+		}
+		labels := map[string]string{}
+		for _, row := range found.rows {
+			labels[keyText(row, target)] = target.Label.Render(row)
+		}
+		for _, row := range rows {
+			if label := labels[fmt.Sprint(row[name])]; label != "" {
+				row["_"+name+"_label"] = label
+			}
+		}
+	}
+
+	return nil
 }

@@ -3,6 +3,7 @@ package crud
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/google/uuid"
@@ -113,7 +114,7 @@ func (op *recallOp) rows(ctx context.Context, d *decision, tx pgx.Tx) (map[strin
 			shown := translated[i].Rows[n]
 			shown["type"] = result.Entity.Type
 			shown["ref"] = shown[result.Entity.Key.Name]
-			shown["label"] = registry.Scrub(result.Entity.Label.Render(row))
+			shown["label"] = registry.Scrub(result.Entity.Label.Render(namedAs(result.Entity, row, shown)))
 			rows[result.Entity.Type+"/"+keyText(row, result.Entity)] = shown
 		}
 	}
@@ -155,4 +156,14 @@ func hitText(text string) string {
 	}
 
 	return string(runes)
+}
+
+// namedAs is a row with the labels of what it points to, as they stand in its translation.
+func namedAs(e *domain.Entity, row, translated map[string]any) map[string]any {
+	named := maps.Clone(row)
+	for _, name := range e.Label.Links() {
+		named["_"+name+"_label"] = translated["_"+name+"_label"]
+	}
+
+	return named
 }

@@ -39,11 +39,18 @@ func (d *decision) requireSeen(ctx context.Context, tx pgx.Tx, e *domain.Entity,
 	return fail(CodeStale, "Nothing was written: of these %s, %d changed while you decided. What they are now follows; decide again.", e.Plural, len(keys))
 }
 
-// requireShown refuses to overwrite what the decision's prompt did not show. A row named by ref was meant as it was seen,
-// and a value the model never saw must not be replaced.
-func (d *decision) requireShown(e *domain.Entity, found *loaded, columns []string) error {
+// asShown refuses to write over what the decision's prompt did not show, by whatever filters the rows were found: a value
+// that nobody has looked at is not replaced by what may have been meant as a change of another one. What this decision
+// has written itself it knows.
+func (d *decision) asShown(e *domain.Entity, found *loaded, columns []string) error {
+	if d.bounds.Seen.Shown == nil {
+		return nil
+	}
 	var keys []string
 	for _, key := range found.keys(e) {
+		if d.hasWritten(e, key) {
+			continue
+		}
 		shown := d.bounds.Seen.Shown[e.Type][key]
 		if slices.ContainsFunc(columns, func(name string) bool { return !slices.Contains(shown, name) }) {
 			keys = append(keys, key)
@@ -63,7 +70,9 @@ func (d *decision) askAgain(ctx context.Context, tx pgx.Tx, s *step, found *load
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	d.note(s, found, true)
+	if err := d.note(ctx, tx, s, found, true); err != nil {
+		return err
+	}
 	d.approval.Text = spoken("This has changed since I asked.") + " " + d.approval.Text
 
 	return nil

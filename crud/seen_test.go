@@ -113,3 +113,61 @@ func TestK03DraftsChangedSinceTheyWereSeen(t *testing.T) {
 	b.ok("write", crud.ToolCreate, `{"table": "recipes", "from_ref": "gen_recipe_1"}`)
 	require.Equal(t, "French toast Sweet 6", query[string](b, `SELECT concat_ws(' ', name, description, servings) FROM kitchen.recipes WHERE user_id = $1`, b.scope.UserID))
 }
+
+// V06: what a decision writes over stood in its prompt, however its filters find the row: a handle, a name or a place is
+// no look at it. It is shown what there is, and decides again.
+func TestV06AWriteIsHeldToWhatItsPromptShowed(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 5, "location": "pantry"}}`)
+	key, _ := b.version("inventory", "flour")
+	update := func(field, op, value string) string {
+		return sprintf(`{"table": "inventory", "filters": [{"field": %q, "op": %q, "value": %q}], "data": {"quantity": 2}}`, field, op, value)
+	}
+	filters := map[string]string{"ref": update("id", "=", "inv_1"), "name": update("name", "=", "flour"), "column": update("location", "=", "pantry"), "part": update("name", "ilike", "flo%")}
+	for name, args := range filters {
+		for shown, columns := range map[string][]string{"nothing of it": nil, "other columns": {"name", "location"}} {
+			b.seen.Shown = map[string]map[string][]string{"inv": {key: columns}}
+			outcome := b.decide("write", call(crud.ToolUpdate, args))
+			require.Equal(t, crud.CodeStale, outcome.Results[0].ErrorCode, "%s, shown %s", name, shown)
+			require.Len(t, outcome.Results, 2, "and what it is")
+			require.EqualValues(t, 5, b.rows(outcome.Results[1])[0]["quantity"])
+		}
+	}
+	require.Equal(t, "5", query[string](b, `SELECT quantity::text FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
+
+	b.seen.Shown = map[string]map[string][]string{"inv": {key: {"name", "quantity"}}}
+	for name, args := range filters {
+		outcome := b.decide("write", call(crud.ToolUpdate, args))
+		require.False(t, outcome.Failed(), name)
+	}
+	b.seen.Shown = map[string]map[string][]string{}
+	b.ok("write", crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}]}`) // a handle is enough
+}
+
+// V06: what a decision has written itself it knows; what the user is asked about the user looks at.
+func TestV06OwnRowsAndAskedOnesNeedNoLook(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	b.seen.Shown = map[string]map[string][]string{}
+	outcome := b.decide("write",
+		call(crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 5}}`),
+		call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"quantity": 6}}`))
+	require.False(t, outcome.Failed(), "%+v", outcome.Results)
+
+	unasked := `{"table": "inventory", "filters": [{"field": "name", "op": "=", "value": "flour"}], "data": {"notes": "old"}}`
+	all := call(crud.ToolUpdate, `{"table": "inventory", "filters": [], "data": {"location": "fridge"}}`)
+	asked := b.decide("write", all)
+	require.NotNil(t, asked.Approval)
+	agreed := b.approve(asked.Approval)
+	require.False(t, agreed.Failed())
+	require.Equal(t, "fridge", query[string](b, `SELECT location FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
+
+	for name, calls := range map[string][]crud.Call{"before": {call(crud.ToolUpdate, unasked), all}, "behind": {all, call(crud.ToolUpdate, unasked)}} {
+		outcome := b.decide("write", calls...)
+		require.Nil(t, outcome.Approval, "%s: a yes to one call is none to look at the rows of another", name)
+		require.True(t, outcome.Failed())
+	}
+}

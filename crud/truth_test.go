@@ -168,3 +168,43 @@ func TestV24AMergedItemKeepsAllItsSources(t *testing.T) {
 	require.Equal(t, "Soup, Stew, Quiche", row["source"])
 	require.InDelta(t, 4, row["quantity"], 0)
 }
+
+// V12: a label names the thing: a planned meal its dish, whether it is drafted, saved, read, changed, asked about or gone.
+func TestV12APlannedMealIsCalledByItsDish(t *testing.T) {
+	t.Parallel()
+
+	b := setupAlone(t)
+	label := func(ref string) string {
+		return query[string](b, `SELECT label FROM entity_refs WHERE session_id = $1 AND ref = $2`, b.scope.SessionID, ref)
+	}
+	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Egg Curry"}}`)
+	b.ok("write", crud.ToolCreate, `{"table": "recipes", "data": {"name": "Stew"}}`)
+
+	b.ok("generate", crud.ToolGenerate, `{"creates": [{"type": "meal", "content": {"date": "2027-01-04", "meal_type": "dinner", "recipe_id": "recipe_1"}}]}`)
+	require.Equal(t, "Mon Jan 4 [dinner] Egg Curry", label("gen_meal_1"))
+	b.ok("generate", crud.ToolGenerate, `{"updates": [{"ref": "gen_meal_1", "content": {"recipe_id": "recipe_2"}}]}`)
+	require.Equal(t, "Mon Jan 4 [dinner] Stew", label("gen_meal_1"))
+	b.ok("write", crud.ToolCreate, `{"table": "meal_plans", "from_ref": "gen_meal_1"}`)
+	require.Equal(t, "Mon Jan 4 [dinner] Stew", label("gen_meal_1"))
+
+	b.ok("write", crud.ToolCreate, `{"table": "meal_plans", "data": {"date": "2027-01-05", "meal_type": "dinner", "recipe_id": "recipe_1"}}`)
+	require.Equal(t, "Tue Jan 5 [dinner] Egg Curry", label("meal_1"))
+	b.ok("read", crud.ToolRead, `{"table": "meal_plans", "columns": ["servings"], "filters": [{"field": "id", "op": "=", "value": "meal_1"}]}`)
+	require.Equal(t, "Tue Jan 5 [dinner] Egg Curry", label("meal_1"))
+	b.ok("write", crud.ToolUpdate, `{"table": "meal_plans", "filters": [{"field": "id", "op": "=", "value": "meal_1"}], "data": {"recipe_id": "recipe_2"}}`)
+	require.Equal(t, "Tue Jan 5 [dinner] Stew", label("meal_1"))
+	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Thaw it", "meal_plan_id": "meal_1"}}`)
+
+	asked := b.decide("write", call(crud.ToolDelete, `{"table": "meal_plans", "filters": []}`)).Approval
+	require.Contains(t, asked.Text, "This would delete 2 planned meals: Mon Jan 4 [dinner] Stew, Tue Jan 5 [dinner] Stew. ")
+
+	other := setupOn(t, b.tx, b.scope.UserID, b.kit) // a conversation in which nothing has a ref yet
+	other.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Shop"}}`)
+	other.ok("read", crud.ToolRead, `{"table": "tasks", "filters": [{"field": "title", "op": "=", "value": "Thaw it"}]}`)
+	require.Equal(t, "Tue Jan 5 [dinner] Stew", query[string](other, `SELECT label FROM entity_refs WHERE session_id = $1 AND ref = 'meal_1'`, other.scope.SessionID))
+	gone := other.decide("write", call(crud.ToolDelete, `{"table": "meal_plans", "filters": [{"field": "date", "op": "=", "value": "2027-01-04"}]}`)).Approval
+	require.NotNil(t, gone)
+	done := other.approve(gone)
+	require.False(t, done.Failed())
+	require.Equal(t, "Mon Jan 4 [dinner] Stew", query[string](other, `SELECT label FROM entity_refs WHERE session_id = $1 AND state = 'deleted'`, other.scope.SessionID))
+}

@@ -62,8 +62,8 @@ func (op *updateOp) run(ctx context.Context, d *decision, tx pgx.Tx) error {
 	if err != nil || len(op.before.rows) == 0 {
 		return err
 	}
-	if d.bounds.Seen.Shown != nil && slices.ContainsFunc(op.args.Filters, func(f registry.Filter) bool { return f.Field == keyField || f.Field == op.entity.Key.Name }) {
-		if err := d.requireShown(op.entity, op.before, slices.Sorted(maps.Keys(op.written))); err != nil {
+	if !op.step.asks {
+		if err := d.asShown(op.entity, op.before, slices.Sorted(maps.Keys(op.written))); err != nil {
 			return err
 		}
 	}

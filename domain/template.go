@@ -62,6 +62,21 @@ func (t Template) String() string { return t.source }
 // order of appearance; for _recipe_id_label that is recipe_id.
 func (t Template) Columns() []string { return append([]string(nil), t.columns...) }
 
+// Links lists the columns of which the template writes the label of the row that they point to: recipe_id for
+// _recipe_id_label.
+func (t Template) Links() []string { return collectLinks(nil, t.parts) }
+
+func collectLinks(seen []string, parts []part) []string {
+	for _, p := range parts {
+		if name := labelled(p.column); p.kind != partText && name != p.column {
+			seen = appendNew(seen, name)
+		}
+		seen = collectLinks(seen, p.inner)
+	}
+
+	return seen
+}
+
 // shows reports whether the template prints the column's own value, rather than testing it or printing the label beside
 // it.
 func (t Template) shows(column string) bool { return shows(t.parts, column) }

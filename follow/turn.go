@@ -27,6 +27,7 @@ type Turn struct {
 	Steps     []Step        `json:"steps"`
 	Question  *Question     `json:"question,omitempty"`
 	Error     *Error        `json:"error,omitempty"`
+	Wrote     []Wrote       `json:"wrote"`
 	Usage     Usage         `json:"usage"`
 	CreatedAt time.Time     `json:"created_at"`
 }
@@ -55,6 +56,14 @@ type Option struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
 	Ref   string `json:"ref,omitempty"`
+}
+
+// Wrote is a row that the turn made, changed or deleted, as the rows say: a reply may say anything, in any language.
+type Wrote struct {
+	Action string `json:"action"` // created, updated, deleted
+	Type   string `json:"type"`
+	Ref    string `json:"ref"`
+	Label  string `json:"label"`
 }
 
 // Error says why a turn failed, in words fit for its user.
@@ -134,6 +143,9 @@ func load(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (*Turn, error) {
 		Usage: Usage{
 			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens, CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
 		},
+	}
+	if err := json.Unmarshal(row.Wrote, &turn.Wrote); err != nil {
+		return nil, fmt.Errorf("read what the turn wrote: %w", err)
 	}
 	for _, s := range steps {
 		turn.Steps = append(turn.Steps, Step{

@@ -28,6 +28,10 @@ func withReads(steps []nodes.Step, in thought) []nodes.Step {
 		case s.Needs == "rows":
 			plan = append(plan, reads(s, in, known)...)
 		}
+		if unseen := looks(s, steps[:i], in, known); unseen != nil {
+			plan = append(plan, *unseen)
+			s.Calls = nil // the planner has not seen it: Act decides
+		}
 		plan = append(plan, s)
 	}
 
@@ -46,14 +50,16 @@ func wanted(read nodes.Step, later []nodes.Step, in thought) []string {
 // lacks reports whether a step cannot see what it needs of a row: an analysis needs its summary, a write or draft all
 // of it.
 func lacks(s nodes.Step, ref nodes.Ref) bool {
-	if ref.Pending || ref.Deleted || ref.Gone {
-		return false
-	}
 	if s.Type == "analyze" {
-		return !ref.Has("summary")
+		return unloaded(ref)
 	}
 
-	return !ref.Has("summary", "text", "rows")
+	return !ref.Pending && !ref.Deleted && !ref.Gone && !ref.Has("summary", "text", "rows")
+}
+
+// unloaded says that not even the summary of a row that is there is loaded.
+func unloaded(ref nodes.Ref) bool {
+	return !ref.Pending && !ref.Deleted && !ref.Gone && !ref.Has("summary")
 }
 
 // reads returns the steps, one per subdomain, that load what a step lacks.
@@ -86,6 +92,16 @@ func reads(s nodes.Step, in thought, known map[string]bool) []nodes.Step {
 	return steps
 }
 
+// readCall is a planned read of all columns.
+func readCall(table string, filters any) json.RawMessage {
+	call, err := json.Marshal(map[string]any{"tool": crud.ToolRead, "table": table, "detail": "full", "filters": filters})
+	if err != nil {
+		return nil
+	}
+
+	return call
+}
+
 // readCalls reads rows in full by ref, one call per type: what is missing is known, so no model is asked.
 func readCalls(refs []string, in thought) []json.RawMessage {
 	var tables []string
@@ -102,14 +118,38 @@ func readCalls(refs []string, in thought) []json.RawMessage {
 	}
 	var calls []json.RawMessage
 	for _, table := range tables {
-		call, err := json.Marshal(map[string]any{
-			"tool": crud.ToolRead, "table": table, "detail": "full", "filters": []any{map[string]any{"field": "id", "op": "in", "value": byTable[table]}},
-		})
-		if err != nil {
-			return nil
-		}
-		calls = append(calls, call)
+		calls = append(calls, readCall(table, []any{map[string]any{"field": "id", "op": "in", "value": byTable[table]}}))
 	}
 
 	return calls
+}
+
+// looks is the step that reads what a planned change would write over unseen: rows named by refs that are not loaded, and
+// what other filters find, where no earlier step looks into that table. A row is changed by who has seen it.
+func looks(s nodes.Step, earlier []nodes.Step, in thought, known map[string]bool) *nodes.Step {
+	var calls []json.RawMessage
+	var refs []string
+	for _, call := range s.CarriedCalls() {
+		p := plannedCall(call)
+		switch {
+		case call.Tool != crud.ToolUpdate || p.Table == "" || len(p.Filters) == 0:
+		case p.byRef():
+			for _, name := range p.refs() {
+				if ref := in.refs[name]; ref.Type != "" && !known[name] && unloaded(ref) {
+					known[name] = true
+					refs = append(refs, name)
+				}
+			}
+		case !slices.ContainsFunc(earlier, func(e nodes.Step) bool {
+			return slices.ContainsFunc(e.CarriedCalls(), func(c nodes.Call) bool { return plannedCall(c).Table == p.Table })
+		}):
+			calls = append(calls, readCall(p.Table, p.Filters))
+		}
+	}
+	calls = append(readCalls(refs, in), calls...)
+	if len(calls) == 0 {
+		return nil
+	}
+
+	return &nodes.Step{Type: "read", Subdomain: s.Subdomain, Refs: refs, Needs: "refs", Description: "Read what the next step changes", Calls: calls}
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -40,6 +41,26 @@ func TestAfterUnderstand(t *testing.T) {
 	}
 }
 
+// V06: what code reads before a change the planner has not seen, so its calls are not carried out.
+func TestV06ACallOnWhatIsReadFirstIsDecidedByAct(t *testing.T) {
+	t.Parallel()
+
+	call := func(ref string) nodes.Step {
+		return nodes.Step{Type: "write", Subdomain: "inventory", Calls: []json.RawMessage{json.RawMessage(fmt.Sprintf(
+			`{"step": 1, "tool": "db_update", "table": "inventory", "filters": [{"field": "id", "op": "=", "value": %q}], "set": [{"column": "quantity", "value": 2}]}`, ref))}}
+	}
+	in := thought{
+		refs:  nodes.Refs{"inv_1": {Type: "inv"}, "inv_2": {Type: "inv", Loaded: []string{"summary"}}},
+		table: func(string) string { return "inventory" },
+	}
+	unseen, seen := withReads([]nodes.Step{call("inv_1")}, in), withReads([]nodes.Step{call("inv_2")}, in)
+	require.Len(t, unseen, 2)
+	require.Equal(t, []string{"inv_1"}, unseen[0].Refs)
+	require.Empty(t, unseen[1].Calls)
+	require.Len(t, seen, 1)
+	require.NotEmpty(t, seen[0].Calls)
+}
+
 func TestAfterThink(t *testing.T) {
 	t.Parallel()
 
@@ -47,6 +68,11 @@ func TestAfterThink(t *testing.T) {
 		"gen_recipe_1": {Type: "recipe", Pending: true}, "inv_1": {Type: "inv"}, "recipe_1": {Type: "recipe", Loaded: []string{"summary", "text", "rows"}}, "recipe_2": {Type: "recipe"},
 		"recipe_3": {Type: "recipe", Loaded: []string{"summary"}}, "recipe_4": {Type: "recipe", Gone: true},
 	}
+	changing := func(field, value string) nodes.Step {
+		return nodes.Step{Type: "write", Subdomain: "inventory", Description: "Change it.", Calls: []json.RawMessage{json.RawMessage(fmt.Sprintf(
+			`{"step": 1, "tool": "db_update", "table": "inventory", "filters": [{"field": %q, "op": "=", "value": %q}], "set": [{"column": "quantity", "value": 2}]}`, field, value))}}
+	}
+	looking := nodes.Step{Type: "read", Subdomain: "inventory", Description: "Read it.", Calls: []json.RawMessage{json.RawMessage(`{"step": 1, "tool": "db_read", "table": "inventory"}`)}}
 	step := func(kind, needs string, named ...string) nodes.Step {
 		return nodes.Step{Type: kind, Subdomain: "recipes", Description: kind + " it.", Needs: needs, Refs: named}
 	}
@@ -61,11 +87,15 @@ func TestAfterThink(t *testing.T) {
 		"loaded and drafts":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "gen_recipe_1")}}, false, nodeAct, "", []string{"analyze"}},
 		"missing rows":          {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("analyze", "rows", "recipe_1", "recipe_2", "inv_1")}}, false, nodeAct, "", []string{"read", "read", "analyze"}},
 		"V06: only the summary": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("generate", "rows", "recipe_3", "recipe_4")}}, false, nodeAct, "", []string{"read", "generate"}},
-		"missing rows are read": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("read", "refs", "recipe_2"), step("analyze", "rows", "recipe_2")}}, false, nodeAct, "", []string{"read", "analyze"}},
-		"no steps":              {nodes.ThinkOutput{Decision: "plan"}, false, nodeReply, "", nil},
-		"propose":               {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, false, nodeReply, askPropose, nil},
-		"write":                 {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, true, nodeAct, "", []string{"write"}},
-		// Exploring does not permit saving.
+		"V06: what a change finds by name is read":     {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("name", "milk")}}, true, nodeAct, "", []string{"read", "write"}},
+		"V06: and a row that is not loaded":            {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "inv_1")}}, true, nodeAct, "", []string{"read", "write"}},
+		"V06: what is loaded is not read":              {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{changing("id", "recipe_3")}}, true, nodeAct, "", []string{"write"}},
+		"V06: what an earlier step reads is not twice": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{looking, changing("name", "milk")}}, true, nodeAct, "", []string{"read", "write"}},
+		"missing rows are read":                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("read", "refs", "recipe_2"), step("analyze", "rows", "recipe_2")}}, false, nodeAct, "", []string{"read", "analyze"}},
+		"no steps":                                     {nodes.ThinkOutput{Decision: "plan"}, false, nodeReply, "", nil},
+		"propose":                                      {nodes.ThinkOutput{Decision: "propose", Proposal: "Shall I?"}, false, nodeReply, askPropose, nil},
+		"write":                                        {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, true, nodeAct, "", []string{"write"}},
+		// Exploring is no permission to save.
 		"write not allowed": {nodes.ThinkOutput{Decision: "plan", Steps: []nodes.Step{step("write", "refs")}}, false, nodeReply, askPropose, nil},
 	}
 	for name, test := range tests {

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -86,40 +85,6 @@ func (s *state) carriedCalls(step *db.TurnSteps) []nodes.Call {
 	}
 
 	return calls
-}
-
-// carriable reports whether a planned call that changes rows may run as planned. The current content of what it
-// overwrites must be known; a delete only requires that nobody has touched the row since it was last read.
-func carriable(known *view.Scene, call nodes.Call) bool {
-	var args struct {
-		Filters []struct {
-			Field string          `json:"field"`
-			Value json.RawMessage `json:"value"`
-		} `json:"filters"`
-		Set []struct {
-			Column string `json:"column"`
-		} `json:"set"`
-	}
-	if json.Unmarshal(call.Args, &args) != nil {
-		return false
-	}
-	var refs, columns []string
-	for _, f := range args.Filters {
-		if bytes.Contains(f.Value, []byte("..")) {
-			return false // Act must look at a range
-		}
-		if named := view.Named(f.Value); f.Field == "id" {
-			refs = append(refs, named...)
-		}
-	}
-	for _, one := range args.Set {
-		columns = append(columns, one.Column)
-	}
-	if call.Tool == crud.ToolDelete {
-		return known.Unchanged(refs)
-	}
-
-	return known.Knows(refs, columns)
 }
 
 // lastCall is the model call that the last decision came from.

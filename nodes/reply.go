@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -26,7 +27,7 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 				return out, nil
 			}
 			if told {
-				return &ReplyOutput{Text: in.Fallback, Fallback: true}, nil
+				return &ReplyOutput{Text: in.facts(), Fallback: true}, nil
 			}
 			told = true
 			return nil, complainf("it says %q, but %s; say what is so", claim, in.Done.words())
@@ -45,7 +46,19 @@ func Reply(ctx context.Context, model llm.Model, in ReplyInput) (*ReplyOutput, e
 
 // ByCode is the reply that needs no model.
 func (in *ReplyInput) ByCode() *ReplyOutput {
-	return &ReplyOutput{Text: in.withQuestion(in.Done.withUndo(in.Fallback)), Fallback: true}
+	return &ReplyOutput{Text: in.withQuestion(in.Done.withUndo(in.facts())), Fallback: true}
+}
+
+// facts is the reply made from facts, without what a model claims in them: an analysis may conclude that all was saved.
+func (in *ReplyInput) facts() string {
+	text := in.Fallback
+	for claim := in.Done.falseClaim(text); claim != ""; claim = in.Done.falseClaim(text) {
+		text = strings.Replace(text, claim, "", 1)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return "Nothing was saved, changed or deleted."
+	}
+	return text
 }
 
 // withUndo appends what must be said about undoing the turn, unless the text already says it.
@@ -91,8 +104,26 @@ func asks(text, question string) bool {
 			found++
 		}
 	}
-	return found*3 >= len(words)*2
+	return found*3 >= len(words)*2 || offers(text, words)
 }
+
+// offerWords are those of an offer by code that name nothing: another language has others.
+var offerWords = []string{"shall", "save", "and", "the", "draft", "drafts", "more"}
+
+// offers says whether a question of the text names all that an offer names, in whatever language.
+func offers(text string, offer []string) bool {
+	names := slices.DeleteFunc(slices.Clone(offer), func(word string) bool { return slices.Contains(offerWords, word) })
+	if len(names) == 0 || len(names) == len(offer) {
+		return false
+	}
+	return slices.ContainsFunc(questions.FindAllString(text, -1), func(one string) bool {
+		said := wordsOf(one)
+		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(said, name) })
+	})
+}
+
+// questions are the sentences of a text that end with a question mark, of whichever script.
+var questions = regexp.MustCompile(`[^.!?？؟\n]+[?？؟]`)
 
 // wordsOf returns the significant words of a text, in lower case.
 func wordsOf(text string) []string {

@@ -53,6 +53,9 @@ const (
 // inTurn lists the tools of all steps, in a fixed order.
 var inTurn = []string{ToolRead, ToolRecall, ToolCalculate, ToolAnalyze, ToolGenerate, ToolCreate, ToolUpdate, ToolDelete}
 
+// EveryStep are the tools that end a step or ask, whatever its type.
+var EveryStep = []string{ToolStepComplete, ToolAskUser, ToolBlocked, ToolRequestSchema}
+
 // Allowed lists the tools that the step may use on data, in a stable order.
 func (in *ActInput) Allowed() []string { return in.own().of(DataTools(in.StepType)) }
 
@@ -76,7 +79,7 @@ func (b *Toolbox) of(names []string) []string {
 // its own.
 func (in *ActInput) tools() ([]llm.Tool, error) {
 	if in.Turn.Tables != nil {
-		all, err := in.Turn.list(append(in.Turn.of(inTurn), ToolStepComplete, ToolAskUser, ToolBlocked, ToolRequestSchema))
+		all, err := in.Turn.list(append(in.Turn.of(inTurn), EveryStep...))
 		if err != nil || fits(all) {
 			return all, err
 		}

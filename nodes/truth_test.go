@@ -115,6 +115,10 @@ func TestV03FalseClaimsAreSentBackThenReplaced(t *testing.T) {
 		_, out := replied(t, nodes.ReplyInput{}, fine)
 		require.Equal(t, fine, out.Text)
 	}
+	in := nodes.ReplyInput{Fallback: "Everything was saved.\n\nDrafted, not saved yet: Curry."}
+	require.Equal(t, "Drafted, not saved yet: Curry.", in.ByCode().Text, "what an analysis claims is no fact either")
+	in.Fallback = "Everything was saved."
+	require.Equal(t, "Nothing was saved, changed or deleted.", in.ByCode().Text)
 	_, out := replied(t, nodes.ReplyInput{Done: nodes.Done{Drafted: true}}, "I've added lime to the draft; it is not saved.")
 	require.False(t, out.Fallback)
 	_, out = replied(t, nodes.ReplyInput{Done: nodes.Done{Drafted: true}}, "I've added lime. Saved it for you.", "Lime is in the draft.")
@@ -130,6 +134,17 @@ func TestV04RepliesAreNotJSONAndAskTheQuestion(t *testing.T) {
 	require.Equal(t, "There are two.\n\n"+in.Ask, out.Text)
 	_, out = replied(t, in, "Do you mean the Blue Vase or the Blue Bowl? Which one?")
 	require.NotContains(t, out.Text, in.Ask, "asked already")
+
+	in.Ask = "Shall I save Linsencurry and Pad See Ew?"
+	for text, asked := range map[string]bool{
+		"Hier sind beide. Soll ich Linsencurry und Pad See Ew speichern?": true,
+		"¿Guardo Linsencurry y Pad See Ew?":                               true,
+		"Hier ist Linsencurry. Soll ich Pad See Ew speichern?":            false,
+		"Hier sind Linsencurry und Pad See Ew. Schmeckt das?":             false,
+	} {
+		_, out = replied(t, in, text)
+		require.Equal(t, asked, out.Text == text, out.Text)
+	}
 }
 
 // Whether what was done can be undone is said exactly once.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"alfred/db"
 	"alfred/domain"
@@ -26,7 +27,7 @@ func (r *Registry) Generate(ctx context.Context, drafts []Draft) ([]Entry, error
 			return nil, fmt.Errorf("generate %q: no such type", d.Type)
 		}
 
-		c, err := newContent(e, d.Label, d.Content)
+		c, err := r.newContent(ctx, e, d.Label, d.Content)
 		if err != nil {
 			return nil, fmt.Errorf("generate %s: %w", d.Type, err)
 		}
@@ -80,7 +81,7 @@ type content struct {
 }
 
 // newContent checks and cleans: Postgres cannot store NUL in JSON.
-func newContent(e *domain.Entity, label string, raw json.RawMessage) (content, error) {
+func (r *Registry) newContent(ctx context.Context, e *domain.Entity, label string, raw json.RawMessage) (content, error) {
 	var fields map[string]any
 	if err := exact.Decode(raw, &fields); err != nil || fields == nil {
 		return content{}, fmt.Errorf("content must be one JSON object: %w", ErrRefused)
@@ -92,10 +93,44 @@ func newContent(e *domain.Entity, label string, raw json.RawMessage) (content, e
 	}
 
 	if label == "" {
+		if fields, err = r.namingLinks(ctx, e, fields); err != nil {
+			return content{}, err
+		}
+
 		label = e.Label.Render(fields)
 	}
 
 	return content{clean, label}, nil
+}
+
+// namingLinks is a draft's fields with the labels of the refs that its own label names.
+func (r *Registry) namingLinks(ctx context.Context, e *domain.Entity, fields map[string]any) (map[string]any, error) {
+	var refs []string
+
+	for _, name := range e.Label.Links() {
+		if ref, ok := fields[name].(string); ok {
+			refs = append(refs, ref)
+		}
+	}
+
+	if len(refs) == 0 {
+		return fields, nil
+	}
+
+	known, err := r.Lookup(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+
+	named := maps.Clone(fields)
+
+	for _, name := range e.Label.Links() {
+		if ref, ok := fields[name].(string); ok && !known[ref].LabelIsPlaceholder && known[ref].Label != "" {
+			named["_"+name+"_label"] = known[ref].Label
+		}
+	}
+
+	return named, nil
 }
 
 func (r *Registry) addVersions(ctx context.Context, versions map[string]json.RawMessage) error {
@@ -120,7 +155,7 @@ func (r *Registry) UpdateEntityData(ctx context.Context, ref string, raw json.Ra
 		return Entry{}, err
 	}
 
-	c, err := newContent(r.domain.ByType(e.Type), "", raw)
+	c, err := r.newContent(ctx, r.domain.ByType(e.Type), "", raw)
 	if err != nil {
 		return Entry{}, fmt.Errorf("update %s: %w", ref, err)
 	}

@@ -34,6 +34,7 @@ type gone struct {
 	id    string
 	label string
 	part  bool
+	row   map[string]any // nil where nothing but its key is known
 }
 
 // sighted is a sighting and the row it was seen in, nil if only a foreign key mentions the row.
@@ -62,7 +63,7 @@ func (c *collected) row(d *domain.Domain, e *domain.Entity, row map[string]any, 
 	switch id := keyText(row[e.Key.Name]); {
 	case id == "":
 	case of.Action == ActionDeleted || of.Action == ActionDeletedUser:
-		c.deleted[e.Type] = append(c.deleted[e.Type], gone{id, labelOf(e, row), nested})
+		c.deleted[e.Type] = append(c.deleted[e.Type], gone{id, labelOf(e, row), nested, row})
 	default:
 		s := Sighting{Type: e.Type, ID: id, Label: labelOf(e, row), Action: of.Action, RowVersion: of.Versions[e.Type][id]}
 
@@ -191,8 +192,18 @@ func nestedRows(d *domain.Domain, name string, value any) (*domain.Entity, []map
 	}
 }
 
-// labelOf returns "" if the columns read do not yield a complete label.
+// labelOf is "" when the columns that were read do not give a whole label: what the row points to may have to be named
+// first.
 func labelOf(e *domain.Entity, row map[string]any) string {
+	if slices.ContainsFunc(e.Label.Links(), func(name string) bool { return row[name] != nil && row["_"+name+"_label"] == nil }) {
+		return ""
+	}
+
+	return plainLabel(e, row)
+}
+
+// plainLabel is the label as far as the row gives one.
+func plainLabel(e *domain.Entity, row map[string]any) string {
 	if !e.Label.Complete(row) {
 		return ""
 	}

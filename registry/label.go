@@ -35,6 +35,14 @@ func (c *collected) label(ctx context.Context, d *domain.Domain, b *book, read L
 		s.Label = names[key{s.Type, s.ID}]
 	}
 
+	for kind, rows := range c.deleted {
+		for i, one := range rows {
+			if one.label == "" && one.row != nil {
+				rows[i].label = linkedLabel(d.ByType(kind), one.row, names)
+			}
+		}
+	}
+
 	return nil
 }
 
@@ -62,7 +70,7 @@ func (c *collected) ask(ctx context.Context, d *domain.Domain, names map[key]str
 	missing := map[string][]string{}
 
 	for _, s := range c.sightings() {
-		if k := (key{s.Type, s.ID}); names[k] == "" {
+		if k := (key{s.Type, s.ID}); names[k] == "" && (s.row == nil || plainLabel(d.ByType(s.Type), s.row) == "") {
 			missing[s.Type] = append(missing[s.Type], s.ID)
 		}
 	}
@@ -104,5 +112,5 @@ func linkedLabel(e *domain.Entity, row map[string]any, names map[key]string) str
 		}
 	}
 
-	return labelOf(e, whole)
+	return plainLabel(e, whole)
 }

@@ -17,6 +17,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/follow"
 )
 
 // chatting is a database for which a worker can be started.
@@ -90,23 +91,39 @@ func (l *lockedBuffer) String() string {
 	return l.buffer.String()
 }
 
-// A whole conversation from a pipe, then the same session resumed.
+// Below a reply stands what was written, from the rows: a reply in another language says it as well, or says anything.
+func TestChatShowsWhatWasWritten(t *testing.T) {
+	t.Parallel()
+
+	out := &bytes.Buffer{}
+	screen := newTextScreen(out, false)
+	require.NoError(t, screen.turn(&follow.Turn{Reply: "Ist notiert.", Wrote: []follow.Wrote{
+		{Action: "created", Label: "Bake bread"}, {Action: "deleted", Label: "Cod"}, {Action: "created", Label: "Buy flour"}, {Action: "updated", Label: "Milk"},
+	}}))
+	require.Equal(t, "Alfred Ist notiert.\n       saved: Bake bread, Buy flour\n       changed: Milk\n       deleted: Cod\n", out.String())
+	out.Reset()
+	require.NoError(t, screen.turn(&follow.Turn{Reply: "Alles gespeichert!"}))
+	require.Equal(t, "Alfred Alles gespeichert!\n", out.String(), "nothing was written, so nothing stands there")
+}
+
+// A whole conversation from a pipe, and the same session resumed.
 func TestChat(t *testing.T) {
 	t.Parallel()
 
 	c := newChatting(t)
 	c.work(t)
-	out, err := c.chat(t, &chatCommand{Title: "Dinner", User: "demo"}, "Show my recipes\n\nDraft a Thai basil chicken\n/entities\n/why\n/save\nDelete all my recipes\n2\n/help", nil)
+	out, err := c.chat(t, &chatCommand{Title: "Dinner", User: "demo"}, "Show my recipes\n\nDraft a Thai basil chicken\n/entities\n/why\n/save\nAdd 12 eggs to the fridge\nDelete all my recipes\n2\n/help", nil)
 	require.NoError(t, err)
 	require.Contains(t, out, "Alfred Found 3 recipes:")
 	require.Contains(t, out, "1. read: ")
 	require.Contains(t, out, "gen_recipe_1   Thai Basil Chicken [generated]")
 	require.Contains(t, out, "Execution Results        generated    1 items")
 	require.Contains(t, out, "saved gen_recipe_1")
+	require.Contains(t, out, "\n       saved: eggs\n", "what was written, from the rows")
 	require.Contains(t, out, "1. Yes\n       2. No\n")
 	require.Contains(t, out, "/quit")
 	require.Equal(t, 1, strings.Count(out, "It is not saved yet."), "a reply is told once")
-	require.Equal(t, "No", c.one(t, `SELECT message FROM turns WHERE number = 4`), "a number chooses")
+	require.Equal(t, "No", c.one(t, `SELECT message FROM turns WHERE number = 5`), "a number chooses")
 	require.Equal(t, "4", c.one(t, `SELECT count(*)::text FROM kitchen.recipes AS r JOIN users AS u ON u.id = r.user_id WHERE u.name = 'demo'`))
 	require.Equal(t, "created:user", c.one(t, `SELECT action FROM entity_refs WHERE entity_type = 'recipe' AND turn_promoted IS NOT NULL`))
 

@@ -131,6 +131,7 @@ func (s *textScreen) turn(t *follow.Turn) error {
 	if s.open {
 		s.raw("\n")
 	}
+	s.wrote(t.Wrote)
 	if t.Question != nil && t.Question.Status == "open" {
 		s.options(t.Question.Options)
 	}
@@ -140,6 +141,25 @@ func (s *textScreen) turn(t *follow.Turn) error {
 	s.said, s.open = follow.Speech{}, false
 
 	return s.err
+}
+
+// wrote says what the turn wrote, from the rows and not from the reply.
+func (s *textScreen) wrote(all []follow.Wrote) {
+	const most = 12
+	for _, verb := range [][2]string{{"created", "saved"}, {"updated", "changed"}, {"deleted", "deleted"}} {
+		var labels []string
+		for _, one := range all {
+			if one.Action == verb[0] {
+				labels = append(labels, one.Label)
+			}
+		}
+		if more := len(labels) - most; more > 0 {
+			labels = append(labels[:most], fmt.Sprintf("and %d more", more))
+		}
+		if len(labels) > 0 {
+			s.asidef("%s: %s", verb[1], strings.Join(labels, ", "))
+		}
+	}
 }
 
 func (s *textScreen) options(all []follow.Option) {

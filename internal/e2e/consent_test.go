@@ -107,24 +107,51 @@ turns:
 	require.Contains(t, c.fail("hello").Reply, "The model refuses our key", "nothing was begun, so there is nothing to deny")
 }
 
-// A row named by its ref is only overwritten by a decision that has seen what it overwrites.
-func TestUnseenValuesAreNotOverwritten(t *testing.T) {
+// V06: a row is written over only by who has seen what is written over: Act decides again on what it is, and what the plan
+// would change unseen is read first.
+func TestV06WhatWasNotSeenIsNotWrittenOver(t *testing.T) {
 	t.Parallel()
-	change := `{tool: db_update, args: {table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 7}]}}`
+	act := func(field, value string) string {
+		return `{tool: db_update, args: {table: inventory, filters: [{field: ` + field + `, op: "=", value: ` + value + `}], set: [{column: quantity, value: 7}]}}`
+	}
+	plan := func(field, value string) string {
+		return `{tool: db_update, table: inventory, filters: [{field: ` + field + `, op: "=", value: ` + value + `}], set: [{column: quantity, value: 8}]}`
+	}
+	turn := func(calls, acts string) string {
+		return `
+  - understand: {intent: write}
+    think: {goal: Change it, decision: plan, steps: [{type: write, subdomain: inventory, description: So many of it, calls: [` + calls + `]}]}
+    act: [` + acts + `]
+    reply: So many.`
+	}
 	c := converse(t, `
 turns:
   - understand: {intent: read}
     think: {goal: See names, decision: plan, steps: [{type: read, subdomain: inventory, description: Read the names}]}
     act: {calls: [{tool: db_read, args: {table: inventory, columns: [name]}}, {tool: step_complete, args: {summary: read}}]}
-    reply: There.
-  - understand: {intent: write}
-    think: {goal: Change it, decision: plan, steps: [{type: write, subdomain: inventory, description: Seven of it, refs: [inv_1], calls: [{tool: db_update, table: inventory, filters: [{field: id, op: "=", value: inv_1}], set: [{column: quantity, value: 7}]}]}]}
-    act: [{calls: [`+change+`]}, {calls: [`+change+`, {tool: step_complete, args: {summary: changed}}]}]
-    reply: Seven.
-`)
+    reply: There.`+
+		turn("", `{calls: [`+act("id", "inv_1")+`]}, {calls: [`+act("id", "inv_1")+`, {tool: step_complete, args: {summary: changed}}]}`)+
+		turn(plan("id", "inv_2"), `{calls: [`+act("id", "inv_2")+`, {tool: step_complete, args: {summary: changed}}]}`)+
+		turn(plan("name", "cod"), `{calls: [`+act("name", "cod")+`, {tool: step_complete, args: {summary: changed}}]}`)+
+		turn("", `{calls: [`+act("name", "peas")+`]}, {calls: [`+act("name", "peas")+`, {tool: step_complete, args: {summary: changed}}]}`)+"\n")
+	quantity := func(name string) string {
+		return `SELECT quantity::int::text FROM kitchen.inventory WHERE user_id = $2 AND name = '` + name + `'`
+	}
 	c.say("what is there?")
 	require.Equal(t, "write ok", c.say("seven of the first").outcomes())
-	require.Equal(t, "understand act act reply", c.callsOf(2), "the plan knows the name alone, and so does the first decision")
+	require.Equal(t, "understand act act reply", c.callsOf(2), "by ref, of which the name alone was seen")
 	require.Contains(t, section(c.prompt(2, "act", 2), "## Step Results"), "you have not seen what would be changed")
-	c.fact("7", `SELECT i.quantity::int::text FROM kitchen.inventory i JOIN entity_refs r ON r.entity_id = i.id::text WHERE r.session_id = $1 AND r.ref = 'inv_1'`)
+	c.fact("7", quantity("Basmati rice"))
+
+	require.Equal(t, "read ok, write ok", c.say("seven of the second").outcomes())
+	require.Equal(t, "understand act reply", c.callsOf(3), "by a ref that is not loaded: code looks, and who decides has seen it")
+	c.fact("7", quantity("Butter"))
+
+	require.Equal(t, "read ok, write ok", c.say("seven cod").outcomes())
+	require.Equal(t, "understand act reply", c.callsOf(4), "by name, likewise")
+	c.fact("7", quantity("Cod"))
+
+	require.Equal(t, "write ok", c.say("seven peas").outcomes())
+	require.Equal(t, "understand act act reply", c.callsOf(5))
+	c.fact("7", quantity("Peas"))
 }

@@ -20,8 +20,8 @@ import (
 	"alfred/llm/script"
 )
 
-// claims matches replies claiming that rows were changed.
-var claims = regexp.MustCompile(`(?i)\b(?:i've|i have|i) (?:saved|deleted|removed|stored)\b|\b(?:has|have) been (?:saved|deleted)\b|^(?:saved|deleted)\b|(?:done|ok)! (?:saved|deleted)`)
+// claims is what a reply says when it says that rows were changed.
+var claims = regexp.MustCompile(`(?i)\b(?:i've|i have|i) (?:saved|deleted|removed|stored)\b|\b(?:has|have) been (?:saved|deleted)\b|^(?:saved|deleted)\b|\beverything was (?:saved|deleted)\b|(?:done|ok)! (?:saved|deleted)`)
 
 // The demo's conversation, with errors in one answer in six: whatever a model does wrong, the rows end correctly or the
 // user was told; nothing is claimed that did not happen, and no draft is lost. `make disturbed` plays it 500 times.

@@ -13,7 +13,11 @@ func TestW11TwoUpdatesOfOneRow(t *testing.T) {
 	c := converse(t, `
 turns:
   - understand: {intent: write}
-    think: {goal: g, decision: plan, steps: [{type: write, subdomain: tasks, description: Change the task}]}
+    think:
+      goal: g
+      decision: plan
+      steps: [{type: read, subdomain: tasks, description: Read it}, {type: write, subdomain: tasks, description: Change the task}]
+      calls: [{step: 1, tool: db_read, table: tasks}]
     act:
       - {calls: [{tool: db_update, args: {table: tasks, filters: [{field: title, op: "=", value: Water the plants}], data: {category: shopping}}},
           {tool: db_update, args: {table: tasks, filters: [{field: title, op: "=", value: Water the plants}], data: {category: prep, title: Water all plants}}},

@@ -41,7 +41,7 @@ func (t *page) callsOf(kind db.StepType, e *domain.Entity) []string {
 	table, name := e.Table, e.Label.Columns()[0]
 	done := `, with ` + "`step_complete`" + ` {"summary": "...", "conclusions": "", "note": ""} in the same answer`
 	byRef := fmt.Sprintf(`[{"field": "id", "op": "=", "value": "%s_1"}]`, e.Type)
-	set := fmt.Sprintf(`[{"column": "%s", "value": "..."}]`, name)
+	set, children := fmt.Sprintf(`[{"column": "%s", "value": "..."}]`, name), childExample(e)
 	switch kind {
 	case db.StepTypeRead:
 		return []string{
@@ -52,22 +52,32 @@ func (t *page) callsOf(kind db.StepType, e *domain.Entity) []string {
 		return []string{fmt.Sprintf(`How many of each: db_analyze {"table": "%s", "aggregates": [{"fn": "count", "as": "n"}], "group_by": ["%s"], "filters": []}`, table, name)}
 	case db.StepTypeGenerate:
 		return []string{
-			fmt.Sprintf(`A new draft: generate {"creates": [{"type": "%s", "set": %s, "children": []}], "updates": []}%s`, e.Type, set, done),
+			fmt.Sprintf(`A new draft: generate {"creates": [{"type": "%s", "set": %s, "children": %s}], "updates": []}%s`, e.Type, set, children, done),
 			fmt.Sprintf(`A change of a draft, only what changes: generate {"creates": [], "updates": [{"ref": "gen_%s_1", "set": %s, "clear": [], "children": []}]}`, e.Type, set),
 		}
 	case db.StepTypeWrite:
-		return writesOf(e, byRef, set, done)
+		return writesOf(e, byRef, set, children, done)
 	default:
 		return nil
 	}
 }
 
+// childExample is one child row of new content, where the type has children: without one a model leaves them out.
+func childExample(e *domain.Entity) string {
+	if len(e.Children) == 0 || len(e.Children[0].Entity.Label.Columns()) == 0 {
+		return "[]"
+	}
+	child := e.Children[0].Entity
+
+	return fmt.Sprintf(`[{"table": "%s", "position": 0, "set": [{"column": "%s", "value": "..."}]}]`, child.Table, child.Label.Columns()[0])
+}
+
 // writesOf lists the write calls that the declaration allows.
-func writesOf(e *domain.Entity, byRef, set, done string) []string {
+func writesOf(e *domain.Entity, byRef, set, children, done string) []string {
 	var lines []string
 	if e.May(domain.Create) {
 		lines = append(lines, fmt.Sprintf(`A draft, exactly as it is: db_create {"table": "%s", "from_ref": "gen_%s_1"}%s`, e.Table, e.Type, done),
-			fmt.Sprintf(`A new row: db_create {"table": "%s", "rows": [{"set": %s, "children": []}]}`, e.Table, set))
+			fmt.Sprintf(`A new row: db_create {"table": "%s", "rows": [{"set": %s, "children": %s}]}`, e.Table, set, children))
 	}
 	if e.May(domain.Update) {
 		lines = append(lines, fmt.Sprintf(`A change: db_update {"table": "%s", "filters": %s, "set": %s, "clear": []}`, e.Table, byRef, set))

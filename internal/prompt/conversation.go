@@ -206,7 +206,8 @@ func (t *page) entitiesByTurn(s *section) {
 
 // risk marks a stored ref that leaves the window after this turn.
 func (t *page) risk(e *view.Entity) string {
-	leaves := e.Tier == "recent" && t.Number-int(e.TurnLastRef) == t.config.RetentionWindow && e.ActiveReason == nil
+	def := t.Domain.ByType(e.EntityType)
+	leaves := e.Tier == "recent" && (def == nil || !t.IsChild(def)) && t.Number-int(e.TurnLastRef) == t.config.RetentionWindow && e.ActiveReason == nil
 	if !leaves {
 		return ""
 	}

@@ -18,20 +18,20 @@ func (t *page) generatedInFull(s *section) {
 	t.draftsInFull(s, func(e *view.Entity) string { return t.line(e, "", clean.Text(e.ActiveReason)) })
 }
 
-// draftsInFull prints drafts with their content. Over budget, the oldest content is dropped first, then the oldest
-// drafts.
+// draftsInFull prints drafts with their content. Over budget the oldest content
+// gives way, then the oldest drafts; those that the step is about never do.
 func (t *page) draftsInFull(s *section, lineOf func(*view.Entity) string) {
 	drafts := t.Tier("generated")
 	newest := slices.Clone(drafts)
 	slices.SortStableFunc(newest, func(a, b *view.Entity) int {
-		return cmp.Or(int(b.TurnLastRef-a.TurnLastRef), int(b.TurnCreated-a.TurnCreated))
+		return cmp.Or(t.ofStep(b)-t.ofStep(a), int(b.TurnLastRef-a.TurnLastRef), int(b.TurnCreated-a.TurnCreated))
 	})
 	lines, contents := t.config.Budget.Entities, t.config.Budget.Drafts
 	shown := map[*view.Entity]string{}
 	hidden := 0
 	for _, e := range newest {
 		line := lineOf(e)
-		if clean.Tokens(line) > lines {
+		if clean.Tokens(line) > lines && t.ofStep(e) == 0 {
 			break
 		}
 		lines -= clean.Tokens(line)
@@ -56,10 +56,19 @@ func (t *page) withContent(e *view.Entity, line string, budget *int, hidden int)
 		return line, hidden
 	}
 	shown := clean.Content(content)
-	if clean.Tokens(shown) > *budget {
+	if clean.Tokens(shown) > *budget && t.ofStep(e) == 0 {
 		return line, hidden + 1
 	}
 	*budget -= clean.Tokens(shown)
 
 	return line + "\n" + shown, hidden
+}
+
+// ofStep is 1 for what the step is about, else 0.
+func (t *page) ofStep(e *view.Entity) int {
+	if t.step != nil && slices.Contains(t.step.Refs, e.Ref) {
+		return 1
+	}
+
+	return 0
 }

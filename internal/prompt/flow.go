@@ -21,10 +21,10 @@ func (t *page) conversationFlow(s *section) {
 	s.line("This is turn ", strconv.Itoa(t.Number), " of a conversation. Phase: ", say.OrWord(last.ConversationPhase, "exploring"), ". Tone: ", say.OrWord(last.Tone, "collaborative"), ".")
 	s.line("Last exchange:")
 	s.line("- User: ", clean.Quote(t.WithLabels(last.Message), shortMessage))
-	if said := clean.Inline(t.WithLabels(last.WhatUserExpressed), say.MaxFact); said != "" && !last.SummaryIsLate {
+	if said := clean.Inline(t.WithLabels(last.WhatUserExpressed), say.MaxFact); said != "" && !last.SummaryIsLate && said != clean.Inline(t.WithLabels(last.Message), say.MaxFact) {
 		s.line("- The user wanted: ", said)
 	}
-	s.line("- You: ", t.ResponseSummary(last))
+	s.line("- You: ", clean.Clip(t.ResponseSummary(last), say.ShortLine)) // the whole reply stands in the conversation
 	s.line("This exchange:")
 	s.line("- User: ", clean.Quote(t.WithLabels(t.Turn.Message), shortMessage))
 	s.addItem("summary", "", int(last.Number), s.body.String())
@@ -46,8 +46,12 @@ func (t *page) replyGuidance(s *section) {
 	if labels := t.ExcludedNow(); len(labels) > 0 {
 		s.line("- Excluded as the user wished: ", enumerate(labels), ". Name it, so that the user sees it was heard.")
 	}
-	if t.draftedNow() && t.Asked() == nil {
-		s.line("- Drafts are waiting: offer once to save them.")
+	if labels := t.ForgottenNow(); len(labels) > 0 {
+		s.line("- Out of the conversation as the user wished, nothing of it deleted: ", enumerate(labels), ".")
+	}
+	offers := t.draftedNow() && t.Asked() == nil
+	if offers {
+		s.line("- Drafts are waiting: offer once to save them. Name them, in the user's language.")
 	}
 	if left := t.viableEntities(); len(left) > 0 {
 		var labels []string
@@ -56,7 +60,7 @@ func (t *page) replyGuidance(s *section) {
 		}
 		s.line("- Not excluded, still to choose from: ", enumerate(labels), ".")
 	}
-	if t.Question != nil && t.Question.TurnID != t.Turn.ID && t.Question.Status == "open" {
+	if t.Question != nil && t.Question.TurnID != t.Turn.ID && t.Question.Status == "open" && !offers { // an offer takes its place
 		s.line("- A question of yours is still open; do not press for the answer.")
 	}
 	if s.body.Len() > 0 {

@@ -6,6 +6,7 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
+	"alfred/nodes"
 )
 
 // executionResults prints the facts of the turn that a reply may state: what was asked, how each step ended, the rows,
@@ -82,6 +83,12 @@ func (t *page) resultRows(s *section) {
 		shown := 0
 		for _, ref := range d.Refs {
 			lines := t.PlainRow(ref)
+			switch e := t.ByRef[ref]; {
+			case d.Result.Tool == nodes.ToolDelete:
+				lines = t.ShortRow(ref) // of what is gone nobody asks how it is made
+			case e != nil && e.Stale != "":
+				lines = "- " + e.Label + " (" + e.Stale + " since)" // what it was is not so any more
+			}
 			if nested[ref] {
 				shown++
 
@@ -107,6 +114,7 @@ func (t *page) otherResults(s *section, budget *int) {
 	for _, r := range t.OwnResults() {
 		switch {
 		case r.IsNotice():
+		case clean.Text(r.ErrorCode) == approvalNeeded: // the question says it
 		case r.Failed():
 			failed++
 		case r.Tool == view.ToolRecall:
@@ -127,6 +135,9 @@ func (t *page) otherResults(s *section, budget *int) {
 		s.line("(", count(failed, "attempt"), " failed on the way)")
 	}
 }
+
+// approvalNeeded is the code of calls that wait for the user's word.
+const approvalNeeded = "approval_needed"
 
 // toldRecall words what a search of the past found, each item once.
 func (t *page) toldRecall(s *section, r *view.Result, budget *int, told map[string]bool) {

@@ -40,7 +40,7 @@ func (t *page) currentStep(s *section) {
 // toolsOf says which of the turn's tools this step may use, and on what.
 func (t *page) toolsOf(s *section, step *db.TurnSteps) {
 	in := t.bounds(step)
-	s.line("Tools of this step: ", strings.Join(in.Allowed(), ", "), "; others are refused")
+	s.line("Tools of this step: ", strings.Join(in.Allowed(), ", "), ", and in every step ", strings.Join(nodes.EveryStep, ", "), "; others are refused")
 	s.line("Tables: ", strings.Join(in.Tables, ", "))
 	for _, tool := range []string{nodes.ToolCreate, nodes.ToolUpdate, nodes.ToolDelete} {
 		if step.StepType == db.StepTypeWrite && len(in.Writable[tool]) > 0 && !slices.Equal(in.Writable[tool], in.Tables) {
@@ -100,7 +100,7 @@ func (t *page) stepResult(s *section, step *db.TurnSteps, calls []*view.Result, 
 	if full {
 		t.calledTools(s, calls, budget)
 	} else if len(calls) > 0 {
-		s.line("(", strconv.Itoa(len(calls)), " calls, ", t.RefWords(view.RefsOf(calls)), ")")
+		s.line("(", count(len(calls), "call"), ", ", t.RefWords(view.RefsOf(calls)), ")")
 	}
 	s.addItem("current", "", t.Number, clean.Text(step.Summary))
 }
@@ -154,7 +154,7 @@ func (t *page) calledTool(r *view.Result) string {
 	switch {
 	case !view.CarriesRows(r.Tool) && r.Tool != "generate" && len(r.Rows) > 0:
 		line += ": " + clean.JSON(t.Guarded(r))
-	case len(r.Refs) > maxRefsNamed:
+	case len(r.Refs) > maxRefsNamed, len(r.Refs) > collapseOver && inOrder(r.Refs):
 		line += ": " + t.RefWords(r.Refs)
 	case len(r.Refs) > 0:
 		line += ": " + strings.Join(r.Refs, ", ")
@@ -163,6 +163,19 @@ func (t *page) calledTool(r *view.Result) string {
 	}
 
 	return line
+}
+
+// inOrder says that refs are counted up one by one: a range says the same.
+func inOrder(refs []string) bool {
+	for i, ref := range refs {
+		at := strings.LastIndexByte(ref, '_')
+		n, err := strconv.Atoi(ref[at+1:])
+		if err != nil || i > 0 && refs[i-1] != ref[:at+1]+strconv.Itoa(n-1) {
+			return false
+		}
+	}
+
+	return true
 }
 
 // notice is the tool's remark on its result as a whole.

@@ -1,6 +1,7 @@
 package prompt_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -43,8 +44,23 @@ func TestV06TheStepsOwnRowsAreNeverCut(t *testing.T) {
 	require.NotContains(t, in.Shown, "shop_290")
 }
 
-// V06: a plan's call that changes a row is only carried out if what it overwrites is known; one column of a row is not
-// all of it.
+// V06: so does the draft that the step changes: what others wait is cut for it.
+func TestV06TheStepsOwnDraftIsNeverCut(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(c *prompt.Config) { c.Budget.Drafts = 60 })
+	turn := b.running(t, 2, "change the first", db.StepTypeGenerate)
+	b.exec(t, `UPDATE turn_steps SET refs = '{gen_recipe_1}' WHERE turn_id = $1`, turn.ID)
+	for n := 1; n <= 3; n++ {
+		ref := fmt.Sprintf("gen_recipe_%d", n)
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: ref, Label: ref, LastRef: n})
+		testfactory.Artifact(t, b.tx, b.session, ref, fmt.Sprintf(`{"name": "Dish", "description": %q}`, strings.Repeat("long ", 60)))
+	}
+	drafts := body(b.act(t, turn, 1).Frame, "## Generated (NOT YET SAVED)")
+	require.Contains(t, drafts, "gen_recipe_1: gen_recipe_1 (recipe) [needs save]\n{")
+	require.Contains(t, drafts, "(1 of 3 shown in full")
+}
+
+// V06: a plan's call that changes a row is carried out only where what it writes over is known; one column of a row is not all of it.
 func TestV06KnownIsByColumn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -57,6 +73,14 @@ func TestV06KnownIsByColumn(t *testing.T) {
 	require.False(t, s.Knows([]string{"inv_1"}, []string{"quantity"}))
 	require.False(t, s.Knows([]string{"inv_2"}, nil), "a handle is no data")
 	require.False(t, s.Knows(nil, nil))
+	for value, composed := range map[string]bool{`"kg"`: false, `3`: false, `null`: false, `[]`: false, `["mild"]`: true, `{"a": 1}`: true, `"from the farm"`: true} {
+		var now any
+		require.NoError(t, json.Unmarshal([]byte(value), &now))
+		s.Rows.ByRef["inv_1"].Columns["notes"] = now
+		require.Equal(t, composed, s.Composed([]string{"inv_1"}, []string{"name", "notes"}), "to %s one may have meant to add", value)
+	}
+	s.Rows.ByRef["inv_1"].Columns["name"] = "Oat milk"
+	require.False(t, s.Composed([]string{"inv_1"}, []string{"name"}), "a name is one value")
 	s.ByRef["inv_1"].Stale = view.StaleChanged
 	require.False(t, s.Knows([]string{"inv_1"}, []string{"name"}))
 }

@@ -56,7 +56,7 @@ func TestActSeesTheStepsBefore(t *testing.T) {
 
 	f := b.act(t, turn, 7).Frame
 	results := body(f, "## Step Results")
-	require.Contains(t, results, "Step 1 (read, recipes): ok. Read all.\n(1 calls, inv_1..inv_12)")
+	require.Contains(t, results, "Step 1 (read, recipes): ok. Read all.\n(1 call, inv_1..inv_12)")
 	require.Contains(t, results, "Conclusions: "+strings.TrimSpace(found))
 	for limit := 2; limit <= 5; limit++ {
 		require.Contains(t, results, fmt.Sprintf(`db_read inv {"limit":%d} → 12 rows`, limit))

@@ -24,17 +24,23 @@ func (t *page) allKnown(s *section) {
 	t.knownTier(s, "**Retained**", "retained", &budget)
 	t.knownTier(s, "**Excluded**", "excluded", &budget)
 
+	drafted := func(e *view.Entity) bool { return e.Tier == "generated" } // in full above
 	whole, part := t.named()
-	t.namedAndNewest(s, whole, part, map[*view.Entity]bool{})
+	t.namedAndNewest(s, slices.DeleteFunc(whole, drafted), slices.DeleteFunc(part, drafted), map[*view.Entity]bool{})
 }
 
 // otherKnown is allKnown without the tiers, for a prompt that has those as separate sections.
 func (t *page) otherKnown(s *section) {
-	inView := func(e *view.Entity) bool { return e.Tier != "" }
-	listed := map[*view.Entity]bool{}
+	listed, nameless := map[*view.Entity]bool{}, map[*view.Entity]bool{}
 	for _, e := range t.Tier("recent") {
 		listed[e] = true
 	}
+	for _, g := range slices.Concat(t.collapse(t.Tier("recent")), t.collapse(t.Tier("generated"))) {
+		for _, e := range g.members {
+			nameless[e] = len(g.members) > 1 // one line stands for them, without their names
+		}
+	}
+	inView := func(e *view.Entity) bool { return e.Tier != "" && !nameless[e] }
 	whole, part := t.named()
 	t.namedAndNewest(s, slices.DeleteFunc(whole, inView), slices.DeleteFunc(part, inView), listed)
 }
@@ -156,7 +162,7 @@ func (t *page) resting() []*view.Entity {
 func (t *page) named() (whole, part []*view.Entity) {
 	message := " " + strings.Join(words(t.WithLabels(t.Turn.Message)), " ") + " "
 	for _, e := range t.Entities {
-		if e.Tier != "recent" && e.Tier != "" || e.State == "deleted" {
+		if !slices.Contains([]string{"recent", "generated", ""}, e.Tier) || e.State == "deleted" {
 			continue
 		}
 		label := words(e.Label)

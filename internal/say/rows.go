@@ -166,12 +166,16 @@ func ColumnOrder(def *domain.Entity, columns map[string]any) []string {
 	return append(names, others...)
 }
 
-// IsLong reports whether a value is too long for a line of its row.
+// IsLong reports whether a value is too long for a line of its row: a list of sentences is.
 func IsLong(value any) bool {
 	switch v := value.(type) {
 	case string:
 		return len(v) > longText
-	case []any, map[string]any:
+	case []any:
+		sentences := func(one any) bool { text, _ := one.(string); return strings.HasSuffix(text, ".") }
+
+		return len(clean.JSON(v)) > longText || slices.ContainsFunc(v, sentences)
+	case map[string]any:
 		return len(clean.JSON(v)) > longText
 	default:
 		return false
@@ -272,18 +276,33 @@ func (t *Teller) HowMany(d *view.Effect) string {
 // PlainRow is a row for a model that words it for people, with its long texts and children below.
 func (t *Teller) PlainRow(ref string) string { return t.wholeRow(ref, forReply) }
 
-func (t *Teller) wholeRow(ref string, to hearer) string {
+// ShortRow is a row without its long texts and children.
+func (t *Teller) ShortRow(ref string) string {
 	r := t.Rows.ByRef[ref]
 	if r == nil {
 		return "- " + t.ByRef[ref].Label
 	}
+
+	return "- " + t.lineOf(r.Kind, shortValues(r), forReply)
+}
+
+func shortValues(r *view.Row) map[string]any {
 	short := map[string]any{}
 	for name, value := range r.Columns {
 		if !IsLong(value) {
 			short[name] = value
 		}
 	}
-	lines := []string{"- " + t.lineOf(r.Kind, short, to)}
+
+	return short
+}
+
+func (t *Teller) wholeRow(ref string, to hearer) string {
+	r := t.Rows.ByRef[ref]
+	if r == nil {
+		return "- " + t.ByRef[ref].Label
+	}
+	lines := []string{"- " + t.lineOf(r.Kind, shortValues(r), to)}
 	for _, name := range ColumnOrder(r.Kind, r.Columns) {
 		value := r.Columns[name]
 		if prose, ok := value.(string); ok && IsLong(value) {

@@ -87,8 +87,27 @@ func (t *Scene) Knows(refs, columns []string) bool {
 	return len(refs) > 0
 }
 
-// Unchanged reports whether the rows of these refs exist and have not changed since they were last read, whether a prompt shows
-// them or not.
+// Composed says that of the row of a known ref one of these columns holds what can be added to: a list, an object, a text
+// of several words. A row's name is one value, however many words it has.
+func (t *Scene) Composed(refs, columns []string) bool {
+	return slices.ContainsFunc(refs, func(ref string) bool {
+		r := t.Rows.ByRef[ref]
+
+		return r != nil && slices.ContainsFunc(columns, func(name string) bool {
+			switch value := r.Columns[name].(type) {
+			case string:
+				return strings.Contains(value, " ") && !slices.Contains(r.Kind.Label.Columns(), name)
+			case []any, map[string]any:
+				return !clean.IsEmpty(value)
+			default:
+				return false
+			}
+		})
+	})
+}
+
+// Unchanged says that the rows of these refs are there, and still as they were when they were last read, whether that
+// stands in any prompt or not.
 func (t *Scene) Unchanged(refs []string) bool {
 	for _, ref := range refs {
 		e := t.ByRef[ref]

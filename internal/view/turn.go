@@ -150,6 +150,23 @@ func (t *Scene) DroppedNow() []string {
 	return labels
 }
 
+// ForgottenNow are the labels of stored rows that this turn took out of the conversation.
+func (t *Scene) ForgottenNow() []string {
+	var labels []string
+	for _, d := range t.Decided() {
+		if !d.ThisTurn || d.Action != "forget" {
+			continue
+		}
+		for _, e := range t.Dropped {
+			if slices.Contains(d.Refs, e.Ref) && !strings.HasPrefix(e.Ref, "gen_") {
+				labels = append(labels, e.Label)
+			}
+		}
+	}
+
+	return labels
+}
+
 // IsChild reports whether rows of a type are parts of another type's rows.
 func (t *Scene) IsChild(def *domain.Entity) bool {
 	for _, parent := range t.Domain.Entities {

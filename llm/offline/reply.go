@@ -65,7 +65,7 @@ func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 	case p.Outcome == "failed" && strings.HasPrefix(why, "I found no"):
 		return why + ". Nothing was changed."
 	case p.Outcome == "failed":
-		return "That did not work: " + why + "."
+		return s.failed(p.Number, why)
 	case p.Outcome == "partial":
 		return "This is only partly done: " + why + "."
 	case p.Outcome == "skipped":
@@ -80,6 +80,24 @@ func (s *scene) stepText(p nodes.PlannedStep, blocked string) string {
 		return s.effects(p.Number) // done by code, which has no words of its own
 	default:
 		return "There was nothing that fits; nothing was changed."
+	}
+}
+
+// failed says why a step did not work: in the words of the tables' own rules, not of how a call was written.
+func (s *scene) failed(step int, why string) string {
+	code := ""
+	for _, r := range s.Results {
+		if r.Current && r.Step == step && r.ErrorCode != "" && r.ErrorCode != "not_executed" {
+			code = r.ErrorCode
+		}
+	}
+	switch code {
+	case "unknown_ref", "type_mismatch":
+		return "That did not work: I could not tell which one was meant. Please name it."
+	case "bad_argument", "unknown_table", "unknown_tool":
+		return "That did not work: I made a mistake in carrying it out. Please ask again."
+	default:
+		return "That did not work: " + why + "."
 	}
 }
 

@@ -1,0 +1,121 @@
+package prompt_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/internal/testfactory"
+)
+
+// Of many refs on one line the planner gets no names: those that the message names it gets beside it, for without its ref
+// nobody can move "the cod".
+func TestWhatTheMessageNamesHasItsRef(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for i := range 12 {
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("inv_%d", i+1), Label: []string{"Rice", "Cod"}[i%2] + fmt.Sprint(i)})
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("gen_meal_%d", i+1), Label: fmt.Sprintf("Dinner %d", i+1)})
+	}
+	f := b.together(t, b.running(t, 1, "Move Cod5 to the fridge, and drop Dinner 3", db.StepTypeRead)).Frame
+	require.Contains(t, body(f, "## Recent Context (last 2 turns)"), "- inv_1..inv_12: [12 inventory items]")
+	named := body(f, "## All Known Entities")
+	require.Contains(t, named, "**Named in the message**\n- gen_meal_3: Dinner 3 (meal) [needs save]")
+	require.Contains(t, named, "\n- inv_6: Cod5 (inv) [read]")
+	require.NotContains(t, named, "inv_4")
+}
+
+// A step says of the tools that end it or ask that they are its own too.
+func TestAStepMayAlwaysEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	step := body(b.act(t, b.running(t, 1, "hello", db.StepTypeAnalyze), 1).Frame, "## Current Step")
+	require.Contains(t, step, "Tools of this step: db_analyze, recall, calculate, and in every step step_complete, ask_user, blocked, request_schema; others are refused")
+}
+
+// An example of new content has a child row, where the type has any: models copy what they see.
+func TestExamplesOfNewContentHaveChildren(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "hello", db.StepTypeGenerate)
+	guidance := func(kind db.StepType, subdomain string) string {
+		b.exec(t, `UPDATE turn_steps SET step_type = $2, subdomain = $3 WHERE turn_id = $1`, turn.ID, kind, subdomain)
+
+		return body(b.act(t, turn, 1).Frame, "## Guidance")
+	}
+	child := `"children": [{"table": "recipe_ingredients", "position": 0, "set": [{"column": "name", "value": "..."}]}]`
+	require.Contains(t, guidance(db.StepTypeGenerate, "recipes"), child)
+	require.Contains(t, guidance(db.StepTypeWrite, "recipes"), child)
+	require.NotContains(t, guidance(db.StepTypeWrite, "tasks"), `"table": "recipe_ingredients"`)
+}
+
+// A draft that was changed while its offer is open is offered anew: the reply is not told at once to offer and not to press.
+func TestAnOfferTakesThePlaceOfTheOpenOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "gen_recipe_1", Label: "Curry"})
+	first := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1})
+	b.exec(t, `INSERT INTO questions (id, session_id, user_id, turn_id, kind, payload) VALUES (gen_random_uuid(), $1, $2, $3, 'propose', '{"text": "Shall I save Curry?", "options": []}')`, b.session, b.user, first.ID)
+	turn := b.running(t, 2, "make it milder", db.StepTypeGenerate)
+	const pending, offer = "A question of yours is still open", "offer once to save"
+	require.Contains(t, body(b.reply(t, turn).Frame, "## Reply Guidance"), pending)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Tool: "generate", Type: "recipe", Rows: `[{"id": "gen_recipe_1", "name": "Curry"}]`})
+	guidance := body(b.reply(t, turn).Frame, "## Reply Guidance")
+	require.Contains(t, guidance, offer)
+	require.NotContains(t, guidance, pending)
+}
+
+// Of a row that was deleted the reply gets its line, not how it is made.
+func TestADeletedRowIsToldInShort(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Stew", State: db.RefStateDeleted, Action: "deleted"})
+	turn := b.running(t, 1, "delete it", db.StepTypeWrite)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Tool: "db_delete", Type: "recipe", Rows: `[{"id": "recipe_1", "name": "Stew", "cuisine": "irish", "instructions": ["Brown the meat.", "Simmer."]}]`})
+	results := body(b.reply(t, turn).Frame, "## Execution Results")
+	require.Contains(t, results, "Deleted 1 recipe:\n- Stew cuisine:irish\n")
+	require.NotContains(t, results, "Simmer")
+}
+
+// The last exchange stands in the conversation: the flow takes it up in few words and says nothing twice.
+func TestTheFlowRepeatsNoReply(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	long := "Found 30 things: "
+	for i := range 30 {
+		long += fmt.Sprintf("thing number %d, ", i)
+	}
+	first := testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 1, Message: "what is there?", Reply: long})
+	testfactory.Summary(t, b.tx, first)
+	b.exec(t, `UPDATE turn_summaries SET what_user_expressed = 'what is there?', response_summary = $2 WHERE turn_id = $1`, first.ID, long)
+	flow := body(b.reply(t, b.running(t, 2, "thanks", db.StepTypeRead)).Frame, "## Conversation Flow")
+	require.NotContains(t, flow, "The user wanted")
+	require.Contains(t, flow, "- You: Found 30 things")
+	require.NotContains(t, flow, "thing number 20")
+}
+
+// What a list of sentences says stands line by line, however short it is.
+func TestSentencesStandLineByLine(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: "recipe_1", Label: "Toast"})
+	turn := b.running(t, 1, "how?", db.StepTypeRead)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Type: "recipe", Rows: `[{"id": "recipe_1", "name": "Toast", "tags": ["quick", "easy"], "instructions": ["Cut.", "Toast."]}]`})
+	results := body(b.reply(t, turn).Frame, "## Execution Results")
+	require.Contains(t, results, "tags:quick, easy")
+	require.Contains(t, results, "instructions:\n  1. Cut.\n  2. Toast.")
+}
+
+// What waits for the user's word has not failed.
+func TestAQuestionIsNoFailure(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.running(t, 1, "delete all", db.StepTypeWrite)
+	testfactory.StepResult(t, b.tx, turn, testfactory.ResultOpts{Step: 1, Tool: "db_delete", Type: "shop", Error: "Nothing was changed: the user has to agree first."})
+	failed := func() string { return body(b.reply(t, turn).Frame, "## Execution Results") }
+	require.Contains(t, failed(), "failed on the way")
+	b.exec(t, `UPDATE turn_step_results SET error_code = 'approval_needed' WHERE turn_id = $1`, turn.ID)
+	require.NotContains(t, failed(), "failed on the way")
+}
