@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -10,9 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"alfred/domain"
 	"alfred/internal/tour"
-	"alfred/llm"
 	"alfred/llm/offline"
 )
 
@@ -159,43 +156,4 @@ func TestImpossibleUndos(t *testing.T) {
 	raw, err := json.Marshal(c.undoable(first.ID))
 	require.NoError(t, err)
 	require.Contains(t, string(raw), "undo")
-}
-
-// gated is a model that answers nothing of the second turn until the gate is opened.
-type gated struct {
-	llm.Model
-
-	gate chan struct{}
-}
-
-func (g *gated) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-	if req.Turn == 2 {
-		select {
-		case <-g.gate:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-
-	return g.Model.Generate(ctx, req)
-}
-
-// An undo waits while the next turn runs, and is then told what that one did.
-func TestUndoWhileTheNextTurnRuns(t *testing.T) {
-	t.Parallel()
-	gate := make(chan struct{})
-	c := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model { return &gated{offline.New(d), gate} }}).resident("ada").talk()
-	first := c.say("Set the milk to 2 litres")
-	running := c.enqueue(message{"message": "Set the milk to 3 litres"})
-	path, made := "/v1/turns/"+first.ID.String()+"/undo", &turn{}
-	require.Equal(t, http.StatusConflict, c.call(http.MethodPost, path+"?if_busy=reject", nil, nil))
-	require.Equal(t, http.StatusAccepted, c.call(http.MethodPost, path, nil, made))
-	require.Equal(t, "queued", made.Status)
-	close(gate)
-	c.end(running)
-	require.Contains(t, c.undoable(made.ID).Reply, "Milk has changed since (quantity), by turn 2. Nothing was taken back.")
-	c.fact("3", `SELECT quantity FROM kitchen.inventory WHERE user_id = $2 AND name = 'Milk'`)
-	require.Contains(t, c.undo(running.ID).Reply, "set back Milk")
-	require.Contains(t, c.undo(first.ID).Reply, "set back Milk")
-	c.fact("1", `SELECT quantity FROM kitchen.inventory WHERE user_id = $2 AND name = 'Milk'`)
 }
