@@ -860,6 +860,8 @@ type Turns struct {
 	StartedAt *time.Time
 	// When status became final.
 	FinishedAt *time.Time
+	// SHA-256 of all messages that a client of the OpenAI protocol sent with this one, which is the last of them; null for turns that came another way.
+	HistoryHash []byte
 }
 
 // A tenant: whose sessions, lasting constraints and domain rows these are.

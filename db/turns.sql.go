@@ -171,7 +171,7 @@ func (q *Queries) TurnFence(ctx context.Context, db DBTX, arg *TurnFenceParams) 
 }
 
 const TurnGet = `-- name: TurnGet :one
-SELECT id, session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, answer, mode, status, interrupts, current_node, position, goal, reply, inputs_applied_at, replied_at, summarized_at, error_code, error_message, undo, undo_reason, undoes, undone_by, created_at, started_at, finished_at FROM turns WHERE id = $1
+SELECT id, session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, answer, mode, status, interrupts, current_node, position, goal, reply, inputs_applied_at, replied_at, summarized_at, error_code, error_message, undo, undo_reason, undoes, undone_by, created_at, started_at, finished_at, history_hash FROM turns WHERE id = $1
 `
 
 func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, error) {
@@ -206,8 +206,80 @@ func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, e
 		&i.CreatedAt,
 		&i.StartedAt,
 		&i.FinishedAt,
+		&i.HistoryHash,
 	)
 	return &i, err
+}
+
+const TurnHistoryList = `-- name: TurnHistoryList :many
+SELECT t.id, t.session_id, t.number, t.status, t.idempotency_key, t.created_at,
+       EXISTS (SELECT FROM turns AS l WHERE l.session_id = t.session_id AND l.number > t.number AND l.history_hash IS NOT NULL) AS went_on
+FROM turns AS t
+JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
+WHERE t.user_id = $1 AND t.history_hash = $2::bytea AND s.archived_at IS NULL
+ORDER BY t.id DESC
+LIMIT $3
+`
+
+type TurnHistoryListParams struct {
+	UserID      uuid.UUID
+	HistoryHash []byte
+	Lim         int32
+}
+
+type TurnHistoryListRow struct {
+	ID             uuid.UUID
+	SessionID      uuid.UUID
+	Number         int32
+	Status         TurnStatus
+	IdempotencyKey *string
+	CreatedAt      time.Time
+	WentOn         bool
+}
+
+// TurnHistoryList are the newest turns that a client sent with these messages, and whether it went on from each since.
+func (q *Queries) TurnHistoryList(ctx context.Context, db DBTX, arg *TurnHistoryListParams) ([]*TurnHistoryListRow, error) {
+	rows, err := db.Query(ctx, TurnHistoryList, arg.UserID, arg.HistoryHash, arg.Lim)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*TurnHistoryListRow
+	for rows.Next() {
+		var i TurnHistoryListRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.SessionID,
+			&i.Number,
+			&i.Status,
+			&i.IdempotencyKey,
+			&i.CreatedAt,
+			&i.WentOn,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const TurnHistorySet = `-- name: TurnHistorySet :exec
+UPDATE turns SET history_hash = $1::bytea WHERE id = $2 AND user_id = $3
+`
+
+type TurnHistorySetParams struct {
+	HistoryHash []byte
+	ID          uuid.UUID
+	UserID      uuid.UUID
+}
+
+// TurnHistorySet notes what a client sent with a turn.
+func (q *Queries) TurnHistorySet(ctx context.Context, db DBTX, arg *TurnHistorySetParams) error {
+	_, err := db.Exec(ctx, TurnHistorySet, arg.HistoryHash, arg.ID, arg.UserID)
+	return err
 }
 
 const TurnHold = `-- name: TurnHold :one

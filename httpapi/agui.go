@@ -79,7 +79,7 @@ func (in *aguiInput) message() (string, error) {
 		if err := json.Unmarshal(in.Messages[len(in.Messages)-1-i], &message); err != nil {
 			return "", invalid("A message is not an object with role and content.")
 		}
-		if message.Role == "user" {
+		if message.Role == roleUser {
 			return textOf(message.Content)
 		}
 	}

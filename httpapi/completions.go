@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
 	"alfred/follow"
 	"alfred/jobs"
@@ -19,7 +18,7 @@ import (
 const modelName = "alfred"
 
 // registerCompletions serves OpenAI's protocol, so that clients made for it can talk to the assistant. The server keeps
-// the conversation by session: only the user's last message is read.
+// the conversation by session: only the user's last message is answered, and the others find its session.
 func (a *api) registerCompletions(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v1/models", a.openai(a.modelList))
 	mux.HandleFunc("GET /v1/models/{model}", a.openai(a.modelGet))
@@ -106,57 +105,29 @@ func (a *api) completionCreate(ctx context.Context, w http.ResponseWriter, r *ht
 
 // completionTurn finds the session and enqueues the message there.
 func (a *api) completionTurn(ctx context.Context, w http.ResponseWriter, r *http.Request, in *completionRequest, message string) (*jobs.Enqueued, error) {
-	key := r.Header.Get("Idempotency-Key")
-	session, err := a.completionSession(ctx, r.Header.Get(sessionHeader), in.User, key)
+	key, named := r.Header.Get("Idempotency-Key"), r.Header.Get(sessionHeader)
+	again := r.Header.Get("X-Stainless-Retry-Count")
+	sent := &sentTurn{Message: message, Key: key, History: in.history(), Again: key == "" && again != "" && again != "0"}
+	var err error
+	switch {
+	case named != "":
+		sent.Session, err = a.knownSession(ctx, named)
+	case in.User != "":
+		sent.Session, err = a.namedSession(ctx, "user:"+in.User, in.User)
+	case key != "" && sent.History.before == nil:
+		// One that is sent again does not know the session that it made, so that has its name from the key.
+		sent.Session, err = a.namedSession(ctx, "key:"+key, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	made, session, err := a.enqueueSent(ctx, sent)
 	if err != nil {
 		return nil, err
 	}
 	w.Header().Set(sessionHeader, session.String())
-	if again := r.Header.Get("X-Stainless-Retry-Count"); key == "" && again != "" && again != "0" {
-		if made, err := a.sameAgain(ctx, session, message); made != nil || err != nil {
-			return made, err
-		}
-	}
-
-	return a.enqueue(ctx, session, message, key)
-}
-
-// sameAgain is the session's newest turn if it has this message: the official clients resend a request whose answer was
-// lost, without a key.
-func (a *api) sameAgain(ctx context.Context, session uuid.UUID, message string) (*jobs.Enqueued, error) {
-	var made *jobs.Enqueued
-	err := a.read(ctx, func(tx pgx.Tx) error {
-		last, err := a.q.TurnLast(ctx, tx, session)
-		if err == nil && last.Message == message {
-			made = &jobs.Enqueued{TurnID: last.ID, Number: int(last.Number), Status: last.Status, Existing: true}
-		}
-		if errors.Is(err, pgx.ErrNoRows) {
-			err = nil
-		}
-
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for the same turn: %w", err)
-	}
 
 	return made, nil
-}
-
-// completionSession returns the session in the header, else the one that "user" names, else a new one. Under an
-// idempotency key, the new session's name is derived from the key, because a resent request does not know the session
-// it created.
-func (a *api) completionSession(ctx context.Context, id, user, key string) (uuid.UUID, error) {
-	switch {
-	case id != "":
-		return a.knownSession(ctx, id)
-	case user != "":
-		return a.namedSession(ctx, "user:"+user, user)
-	case key != "":
-		return a.namedSession(ctx, "key:"+key, "")
-	default:
-		return a.newSession(ctx)
-	}
 }
 
 // completionStream streams the reply while it is generated.
@@ -174,7 +145,7 @@ func (a *api) completionStream(ctx context.Context, w http.ResponseWriter, turnI
 }
 
 func (a *api) completionRelay(ctx context.Context, stream *completionWriter, turnID uuid.UUID, includeUsage bool) error {
-	if err := stream.delta(completionDelta{Role: "assistant"}, nil); err != nil {
+	if err := stream.delta(completionDelta{Role: roleAssistant}, nil); err != nil {
 		return err
 	}
 	speech := &follow.Speech{}

@@ -48,7 +48,7 @@ func (c *completionRequest) message() (string, error) {
 		return "", invalid("The assistant has tools of its own and calls none of yours: leave tool_choice out.")
 	}
 	for _, message := range slices.Backward(c.Messages) {
-		if message.Role == "user" {
+		if message.Role == roleUser {
 			return textOf(message.Content)
 		}
 	}
@@ -99,7 +99,7 @@ type completionCacheHit struct {
 func completionOf(turn *follow.Turn) completion {
 	return completion{
 		ID: completionID(turn.ID), Object: "chat.completion", Created: turn.CreatedAt.Unix(), Model: modelName,
-		Choices: []completionChoice{{Message: &completionReply{Role: "assistant", Content: turn.Said()}, FinishReason: new("stop")}},
+		Choices: []completionChoice{{Message: &completionReply{Role: roleAssistant, Content: turn.Said()}, FinishReason: new("stop")}},
 		Usage:   usageOf(turn),
 	}
 }

@@ -46,6 +46,20 @@ UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_ap
 -- name: TurnGet :one
 SELECT * FROM turns WHERE id = @id;
 
+-- TurnHistoryList are the newest turns that a client sent with these messages, and whether it went on from each since.
+-- name: TurnHistoryList :many
+SELECT t.id, t.session_id, t.number, t.status, t.idempotency_key, t.created_at,
+       EXISTS (SELECT FROM turns AS l WHERE l.session_id = t.session_id AND l.number > t.number AND l.history_hash IS NOT NULL) AS went_on
+FROM turns AS t
+JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
+WHERE t.user_id = @user_id AND t.history_hash = @history_hash::bytea AND s.archived_at IS NULL
+ORDER BY t.id DESC
+LIMIT @lim;
+
+-- TurnHistorySet notes what a client sent with a turn.
+-- name: TurnHistorySet :exec
+UPDATE turns SET history_hash = @history_hash::bytea WHERE id = @id AND user_id = @user_id;
+
 -- TurnHold is the fence for writes beside a decision: it keeps the turn at its position until the transaction ends.
 -- name: TurnHold :one
 SELECT inputs_applied_at FROM turns WHERE id = @id AND position = @position AND status = 'running' FOR NO KEY UPDATE;

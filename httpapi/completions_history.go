@@ -1,0 +1,222 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
+	"alfred/jobs"
+	"alfred/pg"
+)
+
+// Clients that were made for OpenAI name no conversation: they resend what was
+// said with every message. So each turn keeps a hash of what was sent with it,
+// and the message after it is known by resending exactly that, and the answer.
+
+const (
+	roleUser      = "user"
+	roleAssistant = "assistant"
+
+	// maxHistories is how many conversations that began alike are compared by their last answers, the newest first.
+	maxHistories = 20
+
+	// retryWithin is how long the official clients send a request again without being told to.
+	retryWithin = 15 * time.Minute
+)
+
+// history is what a client sent with a message.
+type history struct {
+	whole  []byte // hash of all that was said by either, up to the message
+	before []byte // the whole of the message before it; nil for a first one
+	answer string // what the client has of the answer to that
+}
+
+// history hashes what either said. How clients write the instructions of a
+// system is none of it: some put the time of day there.
+func (c *completionRequest) history() history {
+	var said []completionMessage
+	for _, message := range c.Messages {
+		if message.Role == roleUser || message.Role == roleAssistant {
+			said = append(said, message)
+		}
+	}
+	for len(said) > 0 && said[len(said)-1].Role != roleUser {
+		said = said[:len(said)-1]
+	}
+	h := history{whole: hashOf(said)}
+	said = said[:max(0, len(said)-1)]
+	var answers []string
+	for len(said) > 0 && said[len(said)-1].Role == roleAssistant {
+		answers = append(answers, said[len(said)-1].text())
+		said = said[:len(said)-1]
+	}
+	if len(said) > 0 {
+		slices.Reverse(answers)
+		h.before, h.answer = hashOf(said), strings.Join(answers, "\n")
+	}
+
+	return h
+}
+
+// text is what a message of a history says, however it says it.
+func (m *completionMessage) text() string {
+	text, err := textOf(m.Content)
+	if err != nil {
+		text = string(m.Content)
+	}
+
+	return strings.TrimSpace(text)
+}
+
+func hashOf(said []completionMessage) []byte {
+	sum := sha256.New()
+	for _, message := range said {
+		for _, part := range []string{message.Role, message.text()} {
+			sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+			sum.Write([]byte(part))
+		}
+	}
+
+	return sum.Sum(nil)
+}
+
+// sentTurn is a message with what its client sent beside it.
+type sentTurn struct {
+	Session uuid.UUID // the nil id where the request names none
+	Message string
+	Key     string
+	History history
+	Again   bool // the client says that it sent this before
+}
+
+// enqueueSent makes a message a turn of the session that it names, else of the
+// one that its history is of, else of a new one. Where that conversation went on
+// since, as it does when somebody edits a message or asks for another answer,
+// the turn begins a fork of it.
+func (a *api) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
+	made, session, err := a.sentBefore(ctx, sent)
+	if made != nil || err != nil {
+		return made, session, err
+	}
+	from := 0
+	if session = sent.Session; session == uuid.Nil {
+		if session, from, err = a.resent(ctx, &sent.History); err != nil {
+			return nil, uuid.Nil, err
+		}
+	}
+	if session == uuid.Nil {
+		if session, err = a.newSession(ctx); err != nil {
+			return nil, uuid.Nil, err
+		}
+	}
+	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
+		err := pg.AsTenant(ctx, tx, userOf(ctx), func(tx pgx.Tx) (err error) {
+			if from > 0 {
+				if session, err = jobs.ForkSession(ctx, tx, session, from); err != nil {
+					return err
+				}
+			}
+			made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: sent.Message, IdempotencyKey: sent.Key, Limits: a.Limits})
+
+			return err
+		})
+		if err != nil || made.Existing {
+			return err
+		}
+
+		return a.q.TurnHistorySet(ctx, tx, &db.TurnHistorySetParams{ID: made.TurnID, UserID: userOf(ctx), HistoryHash: sent.History.whole})
+	})
+
+	return made, session, err
+}
+
+// sentBefore is the turn that this request made when it was sent first, or nil.
+func (a *api) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
+	if !sent.Again && sent.Key == "" {
+		return nil, uuid.Nil, nil
+	}
+	rows, err := a.turnsOf(ctx, sent.History.whole)
+	if err != nil {
+		return nil, uuid.Nil, err
+	}
+	for _, row := range rows {
+		if sent.Session != uuid.Nil && row.SessionID != sent.Session {
+			continue
+		}
+		same := !row.WentOn && time.Since(row.CreatedAt) < retryWithin
+		if sent.Key != "" {
+			same = row.IdempotencyKey != nil && *row.IdempotencyKey == sent.Key
+		}
+		if same {
+			return &jobs.Enqueued{TurnID: row.ID, Number: int(row.Number), Status: row.Status, Existing: true}, row.SessionID, nil
+		}
+	}
+
+	return nil, uuid.Nil, nil
+}
+
+// resent is the session that a history is of, and the turn to fork it after, 0
+// where it goes on at its end. Without one it is the nil id.
+func (a *api) resent(ctx context.Context, h *history) (session uuid.UUID, from int, err error) {
+	if h.before == nil {
+		return uuid.Nil, 0, nil
+	}
+	rows, err := a.turnsOf(ctx, h.before)
+	if err != nil {
+		return uuid.Nil, 0, err
+	}
+	for _, row := range rows {
+		matches, err := a.answered(ctx, row, h.answer)
+		if err != nil {
+			return uuid.Nil, 0, err
+		}
+		if !matches {
+			continue
+		}
+		if row.WentOn {
+			from = int(row.Number)
+		}
+
+		return row.SessionID, from, nil
+	}
+
+	return uuid.Nil, 0, nil
+}
+
+// answered says whether an answer is what a client may have of a turn's: all of
+// it, its beginning where somebody stopped it, or with words before it that
+// were streamed and not kept. One that is still being made matches any.
+func (a *api) answered(ctx context.Context, row *db.TurnHistoryListRow, answer string) (bool, error) {
+	if row.Status != db.TurnStatusSucceeded {
+		return answer == "" || row.Status == db.TurnStatusQueued || row.Status == db.TurnStatusRunning, nil
+	}
+	turn, err := a.reader(ctx).Turn(ctx, row.ID)
+	if err != nil {
+		return false, err
+	}
+	said := strings.TrimSpace(turn.Said())
+
+	return strings.HasPrefix(said, answer) || strings.HasSuffix(answer, said), nil
+}
+
+func (a *api) turnsOf(ctx context.Context, hash []byte) ([]*db.TurnHistoryListRow, error) {
+	var rows []*db.TurnHistoryListRow
+	err := a.read(ctx, func(tx pgx.Tx) (err error) {
+		rows, err = a.q.TurnHistoryList(ctx, tx, &db.TurnHistoryListParams{UserID: userOf(ctx), HistoryHash: hash, Lim: maxHistories})
+
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find turns by their history: %w", err)
+	}
+
+	return rows, nil
+}
