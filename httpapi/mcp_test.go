@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 )
@@ -78,18 +79,59 @@ func TestMCP(t *testing.T) {
 	require.Equal(t, []string{"explain_context", "get_turn", "list_entities", "search_history", "send_message"}, toolNames(t, ada))
 
 	answer, _ := callTool(t, ada, "list_entities", map[string]any{"session_id": session})
-	require.Equal(t, "recipe_1", answer["items"].([]any)[0].(map[string]any)["ref"])
+	require.Equal(t, "recipe_1", answer["entities"].([]any)[0].(map[string]any)["ref"])
 	answer, _ = callTool(t, ada, "get_turn", map[string]any{"turn_id": turn})
 	require.Equal(t, "A curry.", answer["reply"])
 	answer, _ = callTool(t, ada, "search_history", nil)
-	require.Equal(t, turn, answer["items"].([]any)[0].(map[string]any)["turn_id"])
+	require.Equal(t, turn, answer["turns"].([]any)[0].(map[string]any)["turn_id"])
 	answer, refused := callTool(t, ada, "search_history", map[string]any{"query": "What can I cook?"})
 	require.Empty(t, refused)
-	require.Equal(t, "What can I cook?", answer["items"].([]any)[0].(map[string]any)["message"])
+	require.Equal(t, "What can I cook?", answer["turns"].([]any)[0].(map[string]any)["message"])
 	answer, _ = callTool(t, ada, "explain_context", map[string]any{"session_id": session})
 	require.Contains(t, answer["text"], "recipe_1: Curry")
-	answer, _ = callTool(t, ada, "explain_context", map[string]any{"session_id": session, "turn": 1})
-	require.Empty(t, answer["items"], "no model was asked in this turn")
+	answer, _ = callTool(t, ada, "explain_context", map[string]any{"turn_id": turn})
+	require.Empty(t, answer["held"], "no model was asked in this turn")
+	_, refused = callTool(t, ada, "explain_context", nil)
+	require.Contains(t, refused, "invalid_request")
+}
+
+// Y16: each tool says what it answers, its answers are that, and a session or turn has one name in all of them: what one answers, another takes.
+func TestY16MCPToolsDescribeTheirAnswers(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	turn := b.message(t, b.session(t), "What can I cook?")
+	b.reply(t, turn, "A curry.")
+	ada := b.mcpClient(t, b.key)
+	listed, err := ada.ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	schemas := map[string]*jsonschema.Resolved{}
+	for _, tool := range listed.Tools {
+		data, err := json.Marshal(tool.OutputSchema)
+		require.NoError(t, err)
+		schema := &jsonschema.Schema{}
+		require.NoError(t, json.Unmarshal(data, schema))
+		require.NotEmpty(t, schema.Properties, tool.Name)
+		require.NotContains(t, schema.Properties, "id", tool.Name)
+		schemas[tool.Name], err = schema.Resolve(nil)
+		require.NoError(t, err)
+	}
+	found := map[string]any{}
+	for _, call := range []struct{ name, takes string }{{"search_history", ""}, {"get_turn", "turn_id"}, {"explain_context", "turn_id"}, {"list_entities", "session_id"}, {"explain_context", "session_id"}} {
+		args := map[string]any{}
+		if call.takes != "" {
+			args[call.takes] = found[call.takes]
+		}
+		answer, refused := callTool(t, ada, call.name, args)
+		require.Empty(t, refused, call.name)
+		require.NoError(t, schemas[call.name].Validate(answer), call.name)
+		if turns, ok := answer["turns"].([]any); ok {
+			found, _ = turns[0].(map[string]any)
+		} else {
+			require.Equal(t, found["session_id"], answer["session_id"], call.name)
+		}
+	}
+	require.Equal(t, turn, found["turn_id"])
 }
 
 // Another user's conversation looks like one that does not exist, and a read key cannot send.
@@ -110,7 +152,7 @@ func TestMCPOfOthers(t *testing.T) {
 	eve = b.mcpClient(t, chatting)
 	for name, args := range map[string]map[string]any{
 		"list_entities":   {"session_id": session},
-		"explain_context": {"session_id": session, "turn": 1},
+		"explain_context": {"turn_id": turn},
 		"get_turn":        {"turn_id": turn},
 		"send_message":    {"session_id": session, "message": "hi"},
 	} {
@@ -127,7 +169,7 @@ func TestMCPOfOthers(t *testing.T) {
 	_, refused := callTool(t, eve, "explain_context", map[string]any{"session_id": session})
 	require.Equal(t, "not_found: There is no such thing here.", refused)
 	answer, _ := callTool(t, eve, "search_history", map[string]any{"query": "secret plans"})
-	require.Empty(t, answer["items"])
+	require.Empty(t, answer["turns"])
 }
 
 func TestMCPSends(t *testing.T) {
@@ -154,7 +196,7 @@ func TestMCPSends(t *testing.T) {
 		<-done
 		require.NoError(t, failure)
 		require.Equal(t, "Hello.", answer["reply"])
-		turns[answer["id"]] = true
+		turns[answer["turn_id"]] = true
 	}
 	require.Len(t, turns, 1, "sent again it is the same message")
 

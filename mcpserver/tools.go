@@ -29,21 +29,21 @@ type tools struct {
 func (t *tools) register(server *mcp.Server) {
 	add(server, t, "list_entities", "What a session knows: refs with label, tier and the reason why they are kept.", t.listEntities)
 	add(server, t, "search_history", "Past turns by words and meaning, best first; without a query the newest turn of each of the newest sessions.", t.searchHistory)
-	add(server, t, "explain_context", "What stood in the prompts of a turn, item by item, and why; without a turn what a node would see of the coming one, with its text.", t.explainContext)
+	add(server, t, "explain_context", "What stood in the prompts of a turn, and why; of a session what a node would see of its coming turn, with the text.", t.explainContext)
 	add(server, t, "get_turn", "A turn: message, plan, steps, reply, question, cost.", t.getTurn)
 	if t.caller.MaySend {
 		add(server, t, "send_message", "Say something to Alfred, in a session or a new one, and wait for the reply.", t.sendMessage)
 	}
 }
 
-// add registers a tool. Answers have no schema: they are the API's objects.
-func add[In any](server *mcp.Server, t *tools, name, description string, work func(context.Context, In) (any, error)) {
+// add registers a tool; what it takes and answers is described by the types.
+func add[In, Out any](server *mcp.Server, t *tools, name, description string, work func(context.Context, In) (*Out, error)) {
 	sends := name == "send_message"
 	tool := &mcp.Tool{
 		Name: name, Description: description,
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: !sends, DestructiveHint: &sends, OpenWorldHint: new(false)},
 	}
-	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(server, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, *Out, error) {
 		out, err := work(ctx, in)
 		if err != nil {
 			return nil, nil, t.callerError(ctx, name, err)
@@ -73,59 +73,67 @@ type entitiesIn struct {
 
 const maxEntities = 1000
 
-func (t *tools) listEntities(ctx context.Context, in entitiesIn) (any, error) {
+func (t *tools) listEntities(ctx context.Context, in entitiesIn) (*entitiesOut, error) {
 	id, err := parseID(in.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	items := []map[string]any{}
-	var current int32
+	out := &entitiesOut{SessionID: id.String(), Entities: []entity{}}
 	err = t.read(ctx, func(tx pgx.Tx) error {
 		session, err := db.New().SessionGet(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		current = session.LastTurn
+		out.LastNumber = session.LastTurn
 		refs, err := db.New().EntityList(ctx, tx, &db.EntityListParams{SessionID: id, PageSize: maxEntities})
 		for _, r := range refs {
-			items = append(items, map[string]any{
-				"ref": r.Ref, "type": r.EntityType, "label": r.Label, "action": r.Action, "state": r.State, "tier": r.Tier,
-				"reason": r.Reason, "turn_created": r.TurnCreated, "turn_last_ref": r.TurnLastRef,
-			})
+			out.Entities = append(out.Entities, entityOf(r))
 		}
 
 		return err
 	})
 
-	return map[string]any{"current_turn": current, "items": items}, err
+	return out, err
 }
 
 type turnIn struct {
 	TurnID string `json:"turn_id" jsonschema:"id of the turn"`
 }
 
-func (t *tools) getTurn(ctx context.Context, in turnIn) (any, error) {
+func (t *tools) getTurn(ctx context.Context, in turnIn) (*turnOut, error) {
 	id, err := parseID(in.TurnID)
 	if err != nil {
 		return nil, err
 	}
 
-	return t.turns.Turn(ctx, id)
+	return t.turn(ctx, id)
 }
 
-type contextIn struct {
-	SessionID string `json:"session_id" jsonschema:"id of the session"`
-	Turn      int32  `json:"turn,omitempty" jsonschema:"number of a past turn; without it the coming one"`
-	Node      string `json:"node,omitempty" jsonschema:"of the coming turn: understand, think (default), act or reply"`
-}
-
-func (t *tools) explainContext(ctx context.Context, in contextIn) (any, error) {
-	id, err := parseID(in.SessionID)
+func (t *tools) turn(ctx context.Context, id uuid.UUID) (*turnOut, error) {
+	turn, err := t.turns.Turn(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if in.Turn > 0 {
-		return t.explainTurn(ctx, id, in.Turn)
+
+	return turnOf(turn), nil
+}
+
+type contextIn struct {
+	TurnID    string `json:"turn_id,omitempty" jsonschema:"id of a past turn; this or session_id"`
+	SessionID string `json:"session_id,omitempty" jsonschema:"id of the session whose coming turn is meant"`
+	Node      string `json:"node,omitempty" jsonschema:"of the coming turn: understand, think (default), act or reply"`
+}
+
+func (t *tools) explainContext(ctx context.Context, in contextIn) (*contextOut, error) {
+	if (in.TurnID == "") == (in.SessionID == "") {
+		return nil, &Error{"invalid_request", "Say a turn_id or a session_id, one of the two."}
+	}
+	if in.TurnID != "" {
+		return t.explainTurn(ctx, in.TurnID)
+	}
+	id, err := parseID(in.SessionID)
+	if err != nil {
+		return nil, err
 	}
 	switch in.Node {
 	case "":
@@ -140,36 +148,39 @@ func (t *tools) explainContext(ctx context.Context, in contextIn) (any, error) {
 
 		return err
 	})
-	items := []map[string]any{}
+	out := &contextOut{SessionID: id.String(), Text: nodes.RenderBlocks(frame.Blocks), Held: []held{}}
 	for _, i := range frame.Items {
-		items = append(items, map[string]any{"section": i.Section, "ref": i.Ref, "turn_number": i.Turn, "reason": i.Reason, "tokens": i.Tokens})
+		one := held{Node: in.Node, Section: i.Section, Reason: i.Reason, Items: 1, Tokens: int32(i.Tokens), Refs: []string{}}
+		if i.Ref != "" {
+			one.Refs = append(one.Refs, i.Ref)
+		}
+		out.Held = append(out.Held, one)
 	}
 
-	return map[string]any{"node": in.Node, "text": nodes.RenderBlocks(frame.Blocks), "items": items}, err
+	return out, err
 }
 
-func (t *tools) explainTurn(ctx context.Context, session uuid.UUID, number int32) (any, error) {
-	items := []map[string]any{}
-	err := t.read(ctx, func(tx pgx.Tx) error {
-		turns, err := db.New().TurnPage(ctx, tx, &db.TurnPageParams{SessionID: session, AfterNumber: number - 1, PageSize: 1})
+func (t *tools) explainTurn(ctx context.Context, turn string) (*contextOut, error) {
+	id, err := parseID(turn)
+	if err != nil {
+		return nil, err
+	}
+	out := &contextOut{TurnID: id.String(), Held: []held{}}
+	err = t.read(ctx, func(tx pgx.Tx) error {
+		of, err := db.New().TurnGet(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		if len(turns) == 0 || turns[0].Number != number {
-			return errNotFound
-		}
-		held, err := db.New().ContextItemSumTurn(ctx, tx, &turns[0].ID)
-		for _, h := range held {
-			items = append(items, map[string]any{
-				"node": h.Node, "step": h.Step, "call": h.Call, "section": h.Section, "reason": h.Reason,
-				"items": h.Items, "tokens": h.Tokens, "refs": h.Refs,
-			})
+		out.SessionID = of.SessionID.String()
+		rows, err := db.New().ContextItemSumTurn(ctx, tx, &id)
+		for _, row := range rows {
+			out.Held = append(out.Held, heldOf(row))
 		}
 
 		return err
 	})
 
-	return map[string]any{"turn": number, "items": items}, err
+	return out, err
 }
 
 type searchIn struct {
@@ -183,7 +194,7 @@ const (
 	maxExcerpt = 300
 )
 
-func (t *tools) searchHistory(ctx context.Context, in searchIn) (any, error) {
+func (t *tools) searchHistory(ctx context.Context, in searchIn) (*foundOut, error) {
 	if in.Query == "" {
 		return t.newest(ctx)
 	}
@@ -194,45 +205,45 @@ func (t *tools) searchHistory(ctx context.Context, in searchIn) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embed query: %w", err)
 	}
-	items := []map[string]any{}
+	out := &foundOut{Turns: []found{}, Notice: vectors.Notice}
 	err = t.read(ctx, func(tx pgx.Tx) error {
 		hits, err := t.Search.Search(ctx, tx, &recall.Query{UserID: t.caller.UserID, Text: in.Query, Vectors: vectors, Limit: maxFound, Kinds: []string{recall.KindTurn}})
 		for _, hit := range hits {
-			items = append(items, map[string]any{
-				"turn_id": hit.ID, "session_id": hit.SessionID, "number": hit.Turn, "at": hit.At,
-				"message": excerpt(hit.Message), "reply": excerpt(hit.Reply), "summary": excerpt(hit.Summary),
+			out.Turns = append(out.Turns, found{
+				TurnID: hit.ID, SessionID: hit.SessionID.String(), Number: int32(hit.Turn), At: hit.At,
+				Message: excerpt(hit.Message), Reply: excerpt(hit.Reply), Summary: excerpt(hit.Summary),
 			})
 		}
 
 		return err
 	})
 
-	return map[string]any{"items": items, "notice": vectors.Notice}, err
+	return out, err
 }
 
-func (t *tools) newest(ctx context.Context) (any, error) {
-	items := []map[string]any{}
+func (t *tools) newest(ctx context.Context) (*foundOut, error) {
+	out := &foundOut{Turns: []found{}}
 	err := t.read(ctx, func(tx pgx.Tx) error {
 		sessions, err := db.New().SessionPage(ctx, tx, &db.SessionPageParams{UserID: t.caller.UserID, PageSize: maxNewest})
 		if err != nil {
 			return err
 		}
 		for _, s := range sessions {
-			item := map[string]any{"session_id": s.ID, "title": s.Title, "at": s.LastActivityAt, "number": s.LastTurn}
 			last, err := db.New().TurnLast(ctx, tx, s.ID)
-			if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			if errors.Is(err, pgx.ErrNoRows) {
+				last = &db.TurnLastRow{}
+			} else if err != nil {
 				return err
 			}
-			if err == nil {
-				item["turn_id"], item["message"] = last.ID, excerpt(last.Message)
-			}
-			items = append(items, item)
+			out.Turns = append(out.Turns, found{
+				TurnID: idOf(last.ID), SessionID: s.ID.String(), Number: s.LastTurn, Title: s.Title, At: s.LastActivityAt, Message: excerpt(last.Message),
+			})
 		}
 
 		return nil
 	})
 
-	return map[string]any{"items": items}, err
+	return out, err
 }
 
 func excerpt(text string) string {
@@ -252,7 +263,7 @@ type messageIn struct {
 // sendPatience is how long to wait for a reply; get_turn finds it later.
 const sendPatience = 2 * time.Minute
 
-func (t *tools) sendMessage(ctx context.Context, in messageIn) (any, error) {
+func (t *tools) sendMessage(ctx context.Context, in messageIn) (*turnOut, error) {
 	session, err := t.sessionOf(ctx, in)
 	if err != nil {
 		return nil, err
@@ -276,7 +287,7 @@ func (t *tools) sendMessage(ctx context.Context, in messageIn) (any, error) {
 		return nil, err
 	}
 
-	return t.turns.Turn(ctx, made.TurnID)
+	return t.turn(ctx, made.TurnID)
 }
 
 // sessionOf derives a new session's id from the idempotency key, so that a resent message finds it.

@@ -47,7 +47,7 @@ func TestMCPOnStandardInput(t *testing.T) {
 	found, err := ada.CallTool(t.Context(), &mcp.CallToolParams{Name: "search_history"})
 	require.NoError(t, err)
 	require.False(t, found.IsError)
-	items, _ := found.StructuredContent.(map[string]any)["items"].([]any)
+	items, _ := found.StructuredContent.(map[string]any)["turns"].([]any)
 	require.Len(t, items, 1)
 	session := items[0].(map[string]any)["session_id"]
 
