@@ -13,7 +13,7 @@ import (
 	"alfred/follow"
 )
 
-// screen shows a chat to a person or a program.
+// screen shows a chat: to a person, or to a program.
 type screen interface {
 	session(id uuid.UUID, past []*db.TurnPageRow) error
 	event(e *follow.Event) error
@@ -24,9 +24,11 @@ type screen interface {
 	why(held []*db.ContextItemSumTurnRow) error
 	saved(ref string, row crud.Row) error
 	note(text string) error
+	close()
 }
 
-// jsonScreen prints one object per line, each with a type. Events are as in the API's streams.
+// jsonScreen prints one object per line, each with a type. Events are as in the
+// API's streams.
 type jsonScreen struct{ out io.Writer }
 
 func (s *jsonScreen) print(kind string, fields map[string]any) error {
@@ -91,7 +93,9 @@ func (s *jsonScreen) saved(ref string, row crud.Row) error {
 
 func (s *jsonScreen) note(text string) error { return s.print("note", map[string]any{"text": text}) }
 
-// reason is the innermost refusal's text, without what was attempted.
+func (s *jsonScreen) close() {}
+
+// reason is an error in the words of what refused, without what was attempted.
 func reason(err error) string {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
 		err = next

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/uuid"
 
 	"alfred/cmd/internal/program"
@@ -16,17 +18,39 @@ import (
 // textScreen prints for a person.
 type textScreen struct {
 	out  io.Writer
-	dim  bool // a terminal: dim everything except messages
 	said follow.Speech
 	open bool // a reply has begun and its line has not ended
-	err  error
+
+	// Of a terminal alone.
+	terminal bool
+	progress *progress
+	pending  string // of a reply, what is not whole enough to be written
+
+	err error
 }
 
 func newTextScreen(out io.Writer, terminal bool) *textScreen {
-	return &textScreen{out: out, dim: terminal}
+	s := &textScreen{out: out, terminal: terminal}
+	if terminal {
+		s.progress = newProgress(out)
+		s.out = s.progress
+	}
+
+	return s
 }
 
-// putf prints text that may come from a model or a row.
+func (s *textScreen) close() { s.doing("") }
+
+func (s *textScreen) width() int { return widthOf(s.progress.out) }
+
+// doing says what goes on, until that is called again or something is printed.
+func (s *textScreen) doing(what string) {
+	if s.progress != nil {
+		s.progress.show(program.Visible(what))
+	}
+}
+
+// putf prints what may come from a model or a row.
 func (s *textScreen) putf(format string, args ...any) {
 	s.raw(program.Visible(fmt.Sprintf(format, args...)))
 }
@@ -37,24 +61,24 @@ func (s *textScreen) raw(text string) {
 	}
 }
 
-// asidef prints one line about what is happening.
+// asidef prints one line about what goes on.
 func (s *textScreen) asidef(format string, args ...any) {
-	if s.dim {
-		s.raw("\x1b[2m")
+	if !s.terminal {
+		s.putf(beside+strings.ReplaceAll(format, "\n", "\n"+beside)+"\n", args...)
+
+		return
 	}
-	s.putf("       "+strings.ReplaceAll(format, "\n", "\n       "), args...)
-	if s.dim {
-		s.raw("\x1b[0m")
+	for line := range strings.SplitSeq(ansi.Wrap(program.Visible(fmt.Sprintf(format, args...)), s.width()-len(beside), ""), "\n") {
+		s.raw(beside + faint(line) + "\n")
 	}
-	s.raw("\n")
 }
 
 func (s *textScreen) session(id uuid.UUID, past []*db.TurnPageRow) error {
 	s.asidef("session %s; /help lists commands", id)
 	for _, t := range past {
-		s.putf("You    %s\n", t.Message)
+		s.raw(s.besideName(you, program.Visible(t.Message)) + "\n")
 		if t.Reply != nil {
-			s.putf("Alfred %s\n", *t.Reply)
+			s.whole(*t.Reply)
 		} else {
 			s.asidef("(%s)", t.Status)
 		}
@@ -66,7 +90,20 @@ func (s *textScreen) session(id uuid.UUID, past []*db.TurnPageRow) error {
 func (s *textScreen) event(e *follow.Event) error {
 	switch e.Type {
 	case "turn.started":
-		s.said, s.open = follow.Speech{}, false
+		s.said, s.open, s.pending = follow.Speech{}, false, ""
+		s.doing(doingWords["understand"])
+	case "node.started":
+		var node struct{ Node string }
+		if err := e.Decode(&node); err != nil {
+			return err
+		}
+		s.doing(doingWords[node.Node])
+	case "step.started":
+		var step struct{ Description string }
+		if err := e.Decode(&step); err != nil {
+			return err
+		}
+		s.doing(cmp.Or(step.Description, doingWords["act"]))
 	case "plan":
 		return s.plan(e)
 	case "step.finished":
@@ -111,24 +148,76 @@ func (s *textScreen) plan(e *follow.Event) error {
 	return s.err
 }
 
+// doingWords say what a node is for.
+var doingWords = map[string]string{"understand": "Reading your message", "think": "Planning", "act": "Working", "reply": "Writing"}
+
+// say prints a piece of a reply: as it comes, or on a terminal as soon as it is whole enough to be drawn.
 func (s *textScreen) say(piece string) {
 	if piece == "" {
 		return
 	}
+	if s.terminal {
+		s.pending += piece
+		whole := ripe(s.pending)
+		s.block(s.pending[:whole])
+		s.pending = s.pending[whole:]
+
+		return
+	}
 	if !s.open {
-		s.raw("Alfred ")
+		s.raw(alfred)
 		s.open = true
 	}
 	s.putf("%s", piece)
 }
 
+const alfred = "Alfred "
+
+// block draws a whole piece of a reply on a terminal.
+func (s *textScreen) block(text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	name := bold(alfred)
+	if s.open {
+		name = "\n" + beside
+	}
+	s.open = true
+	drawn := newMarkdown(s.width()).written(text)
+	s.raw(name + strings.ReplaceAll(drawn, "\n", "\n"+beside) + "\n")
+}
+
+// whole prints a reply of before.
+func (s *textScreen) whole(text string) {
+	if s.terminal {
+		s.block(text)
+		s.open = false
+
+		return
+	}
+	s.putf(alfred+"%s\n", text)
+}
+
+// besideName is what somebody said, wrapped on a terminal.
+func (s *textScreen) besideName(name, text string) string {
+	if s.terminal {
+		return said(name, text, s.width())
+	}
+
+	return name + text
+}
+
 func (s *textScreen) turn(t *follow.Turn) error {
 	rest, corrected := s.said.Rest(t.Text())
+	s.doing("")
 	if corrected {
-		s.raw("\nAlfred ")
+		s.block(s.pending)
+		s.pending, s.open = "", false
+		s.raw("\n")
 	}
 	s.say(rest)
-	if s.open {
+	s.block(s.pending)
+	if s.open && !s.terminal {
 		s.raw("\n")
 	}
 	s.wrote(t.Wrote)
@@ -138,7 +227,7 @@ func (s *textScreen) turn(t *follow.Turn) error {
 	if t.Error != nil {
 		s.asidef("%s: %s", t.Error.Code, t.Error.Message)
 	}
-	s.said, s.open = follow.Speech{}, false
+	s.said, s.open, s.pending = follow.Speech{}, false, ""
 
 	return s.err
 }

@@ -30,6 +30,7 @@ var errQuit = errors.New("quit")
 // run handles lines until there are no more.
 func (t *talk) run(ctx context.Context) error {
 	defer t.in.close()
+	defer t.screen.close()
 	for {
 		line, err := t.line()
 		if err == nil {
