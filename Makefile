@@ -79,7 +79,7 @@ generate: ## write db/ from sql/, client/ from the API, the page from its source
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z/]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z\/]+):.*## (.*)$$/\1|\2/' | awk -F'|' '{printf "  %-17s %s\n", $$1, $$2}'
+	@scripts/make-help $(MAKEFILE_LIST)
 
 .PHONY: lint
 lint: ## run the linters (the first run builds them)

@@ -14,12 +14,13 @@ import (
 func main() { os.Exit(program.Main("api", run)) }
 
 type commands struct {
-	Doctor  doctorCommand    `cmd:"" help:"Look for what is wrong with the database and the settings."`
-	Keys    keysCommand      `cmd:"" help:"Make, list and revoke API keys."`
-	MCP     mcpCommand       `cmd:"" help:"Serve the Model Context Protocol on standard input and output." name:"mcp"`
-	OpenAPI openapiCommand   `cmd:"" help:"Print the API's description, to generate clients from." name:"openapi"`
-	Serve   serveCommand     `cmd:"" help:"Serve the API and the page."`
-	Version kong.VersionFlag `help:"Print the version."`
+	Completion program.Completion `cmd:"" help:"Print what makes a shell complete commands and flags."`
+	Doctor     doctorCommand      `cmd:"" help:"Look for what is wrong with the database and the settings."`
+	Keys       keysCommand        `cmd:"" help:"Make, list and revoke API keys."`
+	MCP        mcpCommand         `cmd:"" help:"Serve the Model Context Protocol on standard input and output." name:"mcp"`
+	OpenAPI    openapiCommand     `cmd:"" help:"Print the API's description, to generate clients from." name:"openapi"`
+	Serve      serveCommand       `cmd:"" help:"Serve the API and the page."`
+	Version    kong.VersionFlag   `help:"Print the version."`
 }
 
 // run is the program: it parses args and runs the named command.

@@ -43,6 +43,7 @@ func (c *serveCommand) Run(ctx context.Context, e settings.Env, console *program
 		return err
 	}
 	logger := slog.New(slog.NewJSONHandler(console.Errs, nil))
+	program.WarnOfUnknown(ctx, e, logger)
 	pool, err := pg.Open(ctx, pg.Config{URL: s.DatabaseURL, AppName: "alfred api", MaxConns: c.Conns})
 	if err != nil {
 		return err

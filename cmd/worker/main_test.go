@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -34,4 +36,16 @@ func TestRunExplainsItself(t *testing.T) {
 
 	_, err = worker(t, settings.Env{}, "migrate", "up")
 	require.ErrorIs(t, err, settings.ErrNoDatabase)
+}
+
+// Y18: a variable that is named like a setting and is none does not go unnoticed.
+func TestY18WarnsOfUnknownSettings(t *testing.T) {
+	t.Parallel()
+
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	var out, errs bytes.Buffer
+	e := settings.Env{"DATABASE_URL": "postgres://nobody@127.0.0.1:1/none", "ALFRED_LMM": "openai"}
+	require.Error(t, run(ctx, []string{"run"}, e, &out, &errs))
+	require.Contains(t, out.String()+errs.String(), "variable=ALFRED_LMM")
 }

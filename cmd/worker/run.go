@@ -42,6 +42,7 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 		return err
 	}
 	logger := c.logger(console)
+	program.WarnOfUnknown(ctx, e, logger)
 	pool, err := pg.Open(ctx, pg.Config{AppName: "alfred worker", IdleInTxTimeout: idleInTx, MaxConns: c.Conns, URL: s.DatabaseURL})
 	if err != nil {
 		return err
