@@ -2067,16 +2067,22 @@ type SearchResult struct {
 
 // Session defines model for Session.
 type Session struct {
-	Archived       bool          `json:"archived"`
-	CreatedAt      time.Time     `json:"created_at"`
-	Domain         string        `json:"domain"`
-	ID             string        `json:"id"`
-	LastActivityAt time.Time     `json:"last_activity_at"`
-	LastTurn       int32         `json:"last_turn"`
-	Mode           string        `json:"mode"`
-	Pinned         bool          `json:"pinned"`
-	Status         SessionStatus `json:"status"`
-	Title          string        `json:"title"`
+	Archived  bool      `json:"archived"`
+	CreatedAt time.Time `json:"created_at"`
+	Domain    string    `json:"domain"`
+
+	// ForkedAtTurn The last turn that a fork has of what it began as.
+	ForkedAtTurn   *int32    `json:"forked_at_turn,omitempty"`
+	ID             string    `json:"id"`
+	LastActivityAt time.Time `json:"last_activity_at"`
+	LastTurn       int32     `json:"last_turn"`
+	Mode           string    `json:"mode"`
+
+	// ParentID What it is a fork of; none for what is no fork, and where that was deleted.
+	ParentID *string       `json:"parent_id,omitempty"`
+	Pinned   bool          `json:"pinned"`
+	Status   SessionStatus `json:"status"`
+	Title    string        `json:"title"`
 }
 
 // SessionStatus defines model for Session.Status.
@@ -3670,6 +3676,11 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/sessions/{id}/events (the `SessionEvents` operationId).
 	SessionEvents(ctx context.Context, id string, params *SessionEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetFork Get what a conversation is a fork of, and what changed in the rows that it knows since
+	//
+	// Corresponds with GET /v1/sessions/{id}/fork (the `GetFork` operationId).
+	GetFork(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ForkSessionWithBody Begin a conversation as another stood after a turn
 	//
 	// Takes any type of body and a specified content type.
@@ -4336,6 +4347,21 @@ func (c *Client) PinEntity(ctx context.Context, id string, ref string, reqEditor
 // Corresponds with GET /v1/sessions/{id}/events (the `SessionEvents` operationId).
 func (c *Client) SessionEvents(ctx context.Context, id string, params *SessionEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSessionEventsRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFork Get what a conversation is a fork of, and what changed in the rows that it knows since
+//
+// Corresponds with GET /v1/sessions/{id}/fork (the `GetFork` operationId).
+func (c *Client) GetFork(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetForkRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -6585,6 +6611,40 @@ func NewSessionEventsRequest(server string, id string, params *SessionEventsPara
 	return req, nil
 }
 
+// NewGetForkRequest constructs an http.Request for the GetFork method
+func NewGetForkRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/sessions/%s/fork", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewForkSessionRequest calls the generic ForkSession builder with application/json body
 func NewForkSessionRequest(server string, id string, params *ForkSessionParams, body ForkSessionJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -7716,6 +7776,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/sessions/{id}/events (the `SessionEvents` operationId).
 	SessionEventsWithResponse(ctx context.Context, id string, params *SessionEventsParams, reqEditors ...RequestEditorFn) (*SessionEventsResponse, error)
+
+	// GetForkWithResponse Get what a conversation is a fork of, and what changed in the rows that it knows since
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/sessions/{id}/fork (the `GetFork` operationId).
+	GetForkWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetForkResponse, error)
 
 	// ForkSessionWithBodyWithResponse Begin a conversation as another stood after a turn
 	//
@@ -9067,6 +9134,47 @@ func (r SessionEventsResponse) ContentType() string {
 	return ""
 }
 
+type GetForkResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Fork
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetForkResponse) GetJSON200() *Fork {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r GetForkResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetForkResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetForkResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetForkResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ForkSessionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -10072,6 +10180,19 @@ func (c *ClientWithResponses) SessionEventsWithResponse(ctx context.Context, id 
 		return nil, err
 	}
 	return ParseSessionEventsResponse(rsp)
+}
+
+// GetForkWithResponse Get what a conversation is a fork of, and what changed in the rows that it knows since
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/sessions/{id}/fork (the `GetFork` operationId).
+func (c *ClientWithResponses) GetForkWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*GetForkResponse, error) {
+	rsp, err := c.GetFork(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetForkResponse(rsp)
 }
 
 // ForkSessionWithBodyWithResponse Begin a conversation as another stood after a turn
@@ -11088,6 +11209,32 @@ func ParseSessionEventsResponse(rsp *http.Response) (*SessionEventsResponse, err
 	response := &SessionEventsResponse{
 		Body:         bodyBytes,
 		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseGetForkResponse parses an HTTP response from a GetForkWithResponse call
+func ParseGetForkResponse(rsp *http.Response) (*GetForkResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetForkResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Fork
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

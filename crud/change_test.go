@@ -152,7 +152,7 @@ func TestApproval(t *testing.T) {
 
 		b := setup(t)
 		approval := asked(t, b, call(crud.ToolDelete, `{"table": "inventory", "filters": []}`))
-		require.Contains(t, approval.Text, "delete 12 inventory items")
+		require.Contains(t, approval.Text, "delete 12 pantry items")
 		require.Len(t, approval.Calls[0].Keys, 12)
 	})
 
@@ -170,7 +170,7 @@ func TestApproval(t *testing.T) {
 		b := setup(t)
 		freezer := call(crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "location", "op": "=", "value": "freezer"}]}`)
 		approval := asked(t, b, freezer)
-		require.Contains(t, approval.Text, "3 inventory items: Chicken thighs, Cod, Peas")
+		require.Contains(t, approval.Text, "3 pantry items: Chicken thighs, Cod, Peas")
 
 		b.exec(`INSERT INTO kitchen.inventory (user_id, name, location) VALUES ($1, 'Ice', 'freezer')`, b.scope.UserID)
 		payload, err := json.Marshal(approval)

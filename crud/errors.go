@@ -209,7 +209,7 @@ func violation(code string, rule constraintRule) *Error {
 	case pgerrcode.ForeignKeyViolation:
 		return failColumn(CodeNotFound, column, "%s names a row that does not exist, or the row is still in use.", orWord(column, "A reference"))
 	default:
-		return failColumn(CodeViolation, column, "%s breaks the rule %s.", orWord(names, "A value"), rule.definition)
+		return failColumn(CodeViolation, column, "%s %s.", orWord(names, "A value"), ruleInWords(rule.definition))
 	}
 }
 

@@ -1068,6 +1068,32 @@ type VSessions struct {
 	OpenQuestion interface{}
 }
 
+// Public API. What was said, a line per turn, to be read in a terminal: texts are cut, whole ones are in v_turns. Newest first with ORDER BY created_at DESC.
+type VTalk struct {
+	// Name of whose conversation it is.
+	User string
+	// The conversation's title, cut.
+	Title string
+	// The turn's number there, from 1.
+	Number int32
+	// Where the turn stands.
+	Status TurnStatus
+	// What the person said, on one line, cut.
+	Message string
+	// What was answered, or why nothing was, on one line, cut; null until then.
+	Reply string
+	// From the message to the end; null until then.
+	Seconds pgtype.Numeric
+	// What its calls of models cost; null without any.
+	CostUsd int64
+	// When it was said.
+	CreatedAt time.Time
+	// turns.id.
+	TurnID uuid.UUID
+	// Its conversation.
+	SessionID uuid.UUID
+}
+
 // Public API. One line per thing that happened in a turn, in order.
 type VTimeline struct {
 	// The conversation it happened in.

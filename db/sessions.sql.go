@@ -135,7 +135,7 @@ func (q *Queries) SessionFork(ctx context.Context, db DBTX, arg *SessionForkPara
 }
 
 const SessionGet = `-- name: SessionGet :one
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
 FROM sessions
 WHERE id = $1
 `
@@ -150,6 +150,8 @@ type SessionGetRow struct {
 	ArchivedAt     *time.Time
 	PinnedAt       *time.Time
 	CreatedAt      time.Time
+	ParentID       *uuid.UUID
+	ForkedAtTurn   *int32
 }
 
 func (q *Queries) SessionGet(ctx context.Context, db DBTX, id uuid.UUID) (*SessionGetRow, error) {
@@ -165,6 +167,8 @@ func (q *Queries) SessionGet(ctx context.Context, db DBTX, id uuid.UUID) (*Sessi
 		&i.ArchivedAt,
 		&i.PinnedAt,
 		&i.CreatedAt,
+		&i.ParentID,
+		&i.ForkedAtTurn,
 	)
 	return &i, err
 }
@@ -201,7 +205,7 @@ func (q *Queries) SessionGetContext(ctx context.Context, db DBTX, id uuid.UUID) 
 const SessionInsert = `-- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
 VALUES ($1, $2, $3, $4)
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
 `
 
 type SessionInsertParams struct {
@@ -221,6 +225,8 @@ type SessionInsertRow struct {
 	ArchivedAt     *time.Time
 	PinnedAt       *time.Time
 	CreatedAt      time.Time
+	ParentID       *uuid.UUID
+	ForkedAtTurn   *int32
 }
 
 func (q *Queries) SessionInsert(ctx context.Context, db DBTX, arg *SessionInsertParams) (*SessionInsertRow, error) {
@@ -241,6 +247,8 @@ func (q *Queries) SessionInsert(ctx context.Context, db DBTX, arg *SessionInsert
 		&i.ArchivedAt,
 		&i.PinnedAt,
 		&i.CreatedAt,
+		&i.ParentID,
+		&i.ForkedAtTurn,
 	)
 	return &i, err
 }
@@ -258,12 +266,13 @@ func (q *Queries) SessionLock(ctx context.Context, db DBTX, id uuid.UUID) (uuid.
 }
 
 const SessionOrigin = `-- name: SessionOrigin :one
-SELECT s.user_id, s.parent_id FROM sessions AS s WHERE s.id = $1
+SELECT s.user_id, s.parent_id, s.forked_at_turn FROM sessions AS s WHERE s.id = $1
 `
 
 type SessionOriginRow struct {
-	UserID   uuid.UUID
-	ParentID *uuid.UUID
+	UserID       uuid.UUID
+	ParentID     *uuid.UUID
+	ForkedAtTurn *int32
 }
 
 // SessionOrigin returns a fork's owner and origin: the conversation that had the turn, which a fork may have inherited
@@ -271,12 +280,12 @@ type SessionOriginRow struct {
 func (q *Queries) SessionOrigin(ctx context.Context, db DBTX, id uuid.UUID) (*SessionOriginRow, error) {
 	row := db.QueryRow(ctx, SessionOrigin, id)
 	var i SessionOriginRow
-	err := row.Scan(&i.UserID, &i.ParentID)
+	err := row.Scan(&i.UserID, &i.ParentID, &i.ForkedAtTurn)
 	return &i, err
 }
 
 const SessionPage = `-- name: SessionPage :many
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
 FROM sessions
 WHERE user_id = $1
   AND ($2::boolean IS NULL OR (archived_at IS NOT NULL) = $2::boolean)
@@ -307,6 +316,8 @@ type SessionPageRow struct {
 	ArchivedAt     *time.Time
 	PinnedAt       *time.Time
 	CreatedAt      time.Time
+	ParentID       *uuid.UUID
+	ForkedAtTurn   *int32
 }
 
 // SessionPage pages backwards from the newest, pinned sessions first; the cursor is the last row's pin, activity and
@@ -338,6 +349,8 @@ func (q *Queries) SessionPage(ctx context.Context, db DBTX, arg *SessionPagePara
 			&i.ArchivedAt,
 			&i.PinnedAt,
 			&i.CreatedAt,
+			&i.ParentID,
+			&i.ForkedAtTurn,
 		); err != nil {
 			return nil, err
 		}
@@ -366,7 +379,7 @@ SET title = coalesce($1, title),
     pinned_at = CASE WHEN $3::boolean IS NULL THEN pinned_at
                      WHEN $3::boolean THEN coalesce(pinned_at, clock_timestamp()) END
 WHERE id = $4 AND user_id = $5
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
 `
 
 type SessionUpdateParams struct {
@@ -387,6 +400,8 @@ type SessionUpdateRow struct {
 	ArchivedAt     *time.Time
 	PinnedAt       *time.Time
 	CreatedAt      time.Time
+	ParentID       *uuid.UUID
+	ForkedAtTurn   *int32
 }
 
 func (q *Queries) SessionUpdate(ctx context.Context, db DBTX, arg *SessionUpdateParams) (*SessionUpdateRow, error) {
@@ -408,6 +423,8 @@ func (q *Queries) SessionUpdate(ctx context.Context, db DBTX, arg *SessionUpdate
 		&i.ArchivedAt,
 		&i.PinnedAt,
 		&i.CreatedAt,
+		&i.ParentID,
+		&i.ForkedAtTurn,
 	)
 	return &i, err
 }

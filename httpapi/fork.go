@@ -47,7 +47,26 @@ func (a *api) sessionFork(ctx context.Context, in *forkIn) (*forkOut, error) {
 		if err != nil {
 			return err
 		}
-		out.Body, err = jobs.DescribeFork(ctx, tx, a.Rows, fork, in.Body.Turn)
+		out.Body, err = jobs.DescribeFork(ctx, tx, a.Rows, fork)
+
+		return err
+	})
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+
+	return out, nil
+}
+
+// forkGet says of a fork what making it said, as of now.
+func (a *api) forkGet(ctx context.Context, in *SessionPath) (*forkOut, error) {
+	row, err := a.session(ctx, in.ID)
+	if err != nil {
+		return nil, failed(ctx, err)
+	}
+	out := &forkOut{}
+	err = pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) (err error) {
+		out.Body, err = jobs.DescribeFork(ctx, tx, a.Rows, row.ID)
 
 		return err
 	})

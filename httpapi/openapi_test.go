@@ -95,6 +95,7 @@ var wantOperations = map[string]string{
 	"row-history":        "GET /v1/data/{type}/{id}/history",
 	"get-artifact":       "GET /v1/sessions/{id}/artifacts/{ref}",
 	"get-call":           "GET /v1/calls/{id}",
+	"get-fork":           "GET /v1/sessions/{id}/fork",
 	"get-row":            "GET /v1/data/{type}/{id}",
 	"get-session":        "GET /v1/sessions/{id}",
 	"get-timeline":       "GET /v1/turns/{id}/timeline",

@@ -252,6 +252,6 @@ func TestV17RefusedRows(t *testing.T) {
 	b := setup(t)
 	refused := b.call(t, http.MethodPost, "/v1/data/inv", map[string]any{"name": "eggs", "quantity": -1})
 	refused.requireProblem(t, http.StatusBadRequest, "rule_violation")
-	require.Contains(t, refused.text("detail"), "quantity breaks the rule")
+	require.Contains(t, refused.text("detail"), "quantity has to be at least 0.")
 	b.call(t, http.MethodPost, "/v1/data/ing", map[string]any{"name": "gold"}).requireProblem(t, http.StatusForbidden, "forbidden")
 }

@@ -31,6 +31,9 @@ type session struct {
 	Pinned         bool      `json:"pinned"`
 	LastActivityAt time.Time `json:"last_activity_at"`
 	CreatedAt      time.Time `json:"created_at"`
+
+	ParentID     *uuid.UUID `doc:"What it is a fork of; none for what is no fork, and where that was deleted." json:"parent_id,omitempty"`
+	ForkedAtTurn *int32     `doc:"The last turn that a fork has of what it began as." json:"forked_at_turn,omitempty"`
 }
 
 const (
@@ -50,6 +53,7 @@ func sessionOf(row *db.SessionGetRow, now time.Time) session {
 	return session{
 		ID: row.ID, Title: row.Title, Mode: row.Mode, Domain: row.Domain, LastTurn: row.LastTurn, Status: status,
 		Archived: row.ArchivedAt != nil, Pinned: row.PinnedAt != nil, LastActivityAt: row.LastActivityAt, CreatedAt: row.CreatedAt,
+		ParentID: row.ParentID, ForkedAtTurn: row.ForkedAtTurn,
 	}
 }
 

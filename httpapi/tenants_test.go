@@ -145,6 +145,7 @@ func (e *estate) probes(t *testing.T) map[string][]probe {
 		"forget-session":     {{method: "DELETE", path: "/v1/sessions/{session}"}},
 		"get-artifact":       get("/v1/sessions/{session}/artifacts/gen_recipe_1", "/v1/sessions/{own_session}/artifacts/{draft}", "/v1/sessions/{own_session}/artifacts/{draft}?version=1"),
 		"get-call":           get("/v1/calls/{call}", "/v1/calls/{turn}"),
+		"get-fork":           get("/v1/sessions/{session}/fork"),
 		"get-session":        get("/v1/sessions/{session}", "/v1/sessions/{turn}"),
 		"get-timeline":       get("/v1/turns/{turn}/timeline"),
 		"get-turn":           get("/v1/turns/{turn}", "/v1/turns/{turn}?wait=1s", "/v1/turns/{turn}?wait=1s&until=summarized", "/v1/turns/{session}"),

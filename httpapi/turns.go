@@ -180,6 +180,7 @@ func (a *api) registerTurns() {
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/turns/{id}", "get-turn", "Get a turn, and wait for its end if asked to", http.StatusOK), a.turnGet)
 	huma.Register(a.huma, operation(http.MethodPost, "/v1/turns/{id}/cancel", "cancel-turn", "Cancel a turn", http.StatusOK), a.turnCancel)
 	huma.Register(a.huma, operation(http.MethodPost, "/v1/sessions/{id}/fork", "fork-session", "Begin a conversation as another stood after a turn", http.StatusCreated, http.StatusConflict, http.StatusRequestEntityTooLarge), a.sessionFork)
+	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/fork", "get-fork", "Get what a conversation is a fork of, and what changed in the rows that it knows since", http.StatusOK), a.forkGet)
 	huma.Register(a.huma, operation(http.MethodGet, "/v1/sessions/{id}/branches", "list-branches", "List the forks of a conversation, and what it is a fork of", http.StatusOK), a.sessionBranches)
 	huma.Register(a.huma, operation(http.MethodPost, "/v1/turns/{id}/undo", "undo-turn", "Take back what a turn wrote", http.StatusAccepted, http.StatusConflict), a.turnUndo)
 }

@@ -32,9 +32,13 @@ func ForkSession(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, turn int) 
 }
 
 // DescribeFork says where a fork came from and which rows have changed since. It reads as the engine, the only role
-// that sees what turns did to rows; the caller has checked whose fork it is.
-func DescribeFork(ctx context.Context, tx pgx.Tx, tools *crud.Tools, id uuid.UUID, turn int) (*Fork, error) {
+// that sees what turns did to rows; the caller has checked whose fork it is. Errors: [ErrSessionNotFound] for a session
+// that is not a fork.
+func DescribeFork(ctx context.Context, tx pgx.Tx, tools *crud.Tools, id uuid.UUID) (*Fork, error) {
 	origin, err := db.New().SessionOrigin(ctx, tx, id)
+	if err == nil && origin.ForkedAtTurn == nil {
+		err = ErrSessionNotFound // it is no fork
+	}
 	if err != nil {
 		return nil, fmt.Errorf("describe fork: %w", err)
 	}
@@ -43,5 +47,5 @@ func DescribeFork(ctx context.Context, tx pgx.Tx, tools *crud.Tools, id uuid.UUI
 		return nil, fmt.Errorf("describe fork: %w", err)
 	}
 
-	return &Fork{ID: id, ParentID: origin.ParentID, ForkedAtTurn: turn, Changed: changed}, nil
+	return &Fork{ID: id, ParentID: origin.ParentID, ForkedAtTurn: int(*origin.ForkedAtTurn), Changed: changed}, nil
 }

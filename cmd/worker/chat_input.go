@@ -27,8 +27,7 @@ type plainInput struct{ reader *bufio.Reader }
 
 func newPlainInput(r io.Reader) *plainInput { return &plainInput{reader: bufio.NewReader(r)} }
 
-// line takes a last line that nothing ends, too. How long a message may be is for
-// the database to say.
+// line also accepts a last line without a line break. The database decides how long a message may be.
 func (p *plainInput) line() (string, error) {
 	text, err := p.reader.ReadString('\n')
 	if errors.Is(err, io.EOF) && text != "" {
@@ -72,7 +71,7 @@ func (t *terminalInput) line() (string, error) {
 	return text, nil
 }
 
-// close leaves the terminal as it was.
+// close restores the terminal.
 func (t *terminalInput) close() {
 	if t.program != nil {
 		t.program.Kill()

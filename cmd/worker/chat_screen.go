@@ -13,7 +13,7 @@ import (
 	"alfred/follow"
 )
 
-// screen shows a chat: to a person, or to a program.
+// screen shows a chat to a person or a program.
 type screen interface {
 	session(id uuid.UUID, past []*db.TurnPageRow) error
 	event(e *follow.Event) error
@@ -27,8 +27,7 @@ type screen interface {
 	close()
 }
 
-// jsonScreen prints one object per line, each with a type. Events are as in the
-// API's streams.
+// jsonScreen prints one object per line, each with a type. Events are as in the API's streams.
 type jsonScreen struct{ out io.Writer }
 
 func (s *jsonScreen) print(kind string, fields map[string]any) error {

@@ -50,7 +50,7 @@ func (s *textScreen) doing(what string) {
 	}
 }
 
-// putf prints what may come from a model or a row.
+// putf prints text that may come from a model or a row.
 func (s *textScreen) putf(format string, args ...any) {
 	s.raw(program.Visible(fmt.Sprintf(format, args...)))
 }
@@ -61,7 +61,7 @@ func (s *textScreen) raw(text string) {
 	}
 }
 
-// asidef prints one line about what goes on.
+// asidef prints one line about what is happening.
 func (s *textScreen) asidef(format string, args ...any) {
 	if !s.terminal {
 		s.putf(beside+strings.ReplaceAll(format, "\n", "\n"+beside)+"\n", args...)

@@ -61,7 +61,7 @@ func (c *sessionForkCommand) fork(ctx context.Context, pool *pgxpool.Pool, name 
 		if err != nil {
 			return err
 		}
-		made, err = jobs.DescribeFork(ctx, tx, crud.New(bound, nil), id, c.Turn)
+		made, err = jobs.DescribeFork(ctx, tx, crud.New(bound, nil), id)
 
 		return err
 	})

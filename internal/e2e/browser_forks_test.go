@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -65,5 +66,51 @@ func TestY08EditingForks(t *testing.T) {
 	h.requireRows(t, "3", `SELECT count(*) FROM sessions`)
 	b.do(chromedp.Reload())
 	b.shows(".turn:first-child .ways", "of 2")
+	b.requireNoTrouble()
+}
+
+// A fork is marked in the list, says what it is a version of, and which rows are no longer as they were then.
+func TestForksAreMarked(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	p := h.resident("ada")
+	b := browse(t)
+	b.enter(p, h.url)
+	b.say("Show my recipes")
+	b.lastReply(1)
+	b.say("Show my tasks")
+	b.lastReply(2)
+	b.counts("#sessions li .icon-branch", 0)
+	var made struct{ ID string }
+	require.Equal(t, http.StatusCreated, p.call(http.MethodPost, "/v1/sessions/"+b.eval(`location.hash.slice(1)`)+"/fork", map[string]int{"turn": 1}, &made))
+	_, err := h.pool.Exec(t.Context(), `UPDATE kitchen.recipes SET description = 'hotter' WHERE name = 'Butter Chicken' AND user_id = $1`, p.user)
+	require.NoError(t, err)
+	var listed struct {
+		Items []struct {
+			ID           string `json:"id"`
+			ParentID     string `json:"parent_id"`
+			ForkedAtTurn *int   `json:"forked_at_turn"`
+		} `json:"items"`
+	}
+	require.Equal(t, http.StatusOK, p.call(http.MethodGet, "/v1/sessions", nil, &listed))
+	require.Len(t, listed.Items, 2)
+	for _, item := range listed.Items {
+		require.Equal(t, item.ID == made.ID, item.ParentID != "" && item.ForkedAtTurn != nil)
+	}
+
+	b.eval(`location.hash = "` + made.ID + `"`)
+	b.shows(".origin", "From here on it is a version of Show my recipes.")
+	b.shows(".origin summary", "Since then 1 row changed")
+	b.shows(".origin li", "Butter Chicken recipe · changed")
+	require.Equal(t, "1", b.eval(`document.querySelector(".origin").previousElementSibling.dataset.number`), "it stands where the two part")
+	b.do(chromedp.Reload())
+	b.counts("#sessions li .icon-branch", 1)
+	b.shows(`#sessions li a[aria-current]`, "A version of another conversation")
+	b.eval(`document.querySelector(".origin summary").click()`)
+	b.look("fork")
+	b.say("Show my tasks")
+	b.lastReply(2)
+	require.Equal(t, "true", b.eval(`document.querySelector(".origin").nextElementSibling.matches(".turn:last-child")`))
 	b.requireNoTrouble()
 }

@@ -184,7 +184,8 @@ turns:
 	b.requireNoTrouble()
 }
 
-// A question's options are buttons, also after a reload; an answer, by button or in words, removes them.
+// Y06: a question's options are buttons, each once, also after a reload, and a question without known ones is answered in words; an
+// answer, by button or in words, takes them away.
 func TestPageQuestions(t *testing.T) {
 	t.Parallel()
 

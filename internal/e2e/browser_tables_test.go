@@ -21,7 +21,7 @@ func TestY11Tables(t *testing.T) {
 	b.say("Show my recipes")
 	b.lastReply(1)
 	b.click(`#types [data-type="inv"]`)
-	b.shows("#row-count", "12 inventory items")
+	b.shows("#row-count", "12 pantry items")
 	first := `document.querySelector("#row-table tbody th").textContent`
 
 	b.click(`#row-table th[data-column="quantity"] button`)
@@ -38,7 +38,7 @@ func TestY11Tables(t *testing.T) {
 	b.until(`document.querySelector('[data-filter="quantity"]').ariaInvalid === "true"`)
 	b.look("filtered")
 	b.click("#filter-rows")
-	b.shows("#row-count", "12 inventory items")
+	b.shows("#row-count", "12 pantry items")
 
 	b.click("#columns summary")
 	b.until(`document.querySelector("#columns input:checked") !== null`)
@@ -59,11 +59,11 @@ func TestY11Tables(t *testing.T) {
 
 	b.click("#row-table tbody tr:nth-child(1) input")
 	b.click("#row-table tbody tr:nth-child(2) input")
-	b.shows("#row-bulk", "2 inventory items chosen")
+	b.shows("#row-bulk", "2 pantry items chosen")
 	b.look("chosen")
 	b.click("#row-bulk .danger")
 	b.click("dialog[open] .danger")
-	b.shows("#row-count", "10 inventory items")
+	b.shows("#row-count", "10 pantry items")
 
 	file := filepath.Join(t.TempDir(), "pantry.csv")
 	require.NoError(t, os.WriteFile(file, []byte("name,quantity,colour\nOat milk,2,white\nTea,-1,green\n"), 0o600))
@@ -75,9 +75,9 @@ func TestY11Tables(t *testing.T) {
 	file = filepath.Join(t.TempDir(), "mended.csv")
 	require.NoError(t, os.WriteFile(file, []byte("name,quantity\nOat milk,2\nTea,1\n"), 0o600))
 	b.upload("#csv-file", file)
-	b.shows("dialog[open]", "2 inventory items can be imported.")
+	b.shows("dialog[open]", "2 pantry items can be imported.")
 	b.click("dialog[open] .buttons .primary")
-	b.shows("#row-count", "12 inventory items")
+	b.shows("#row-count", "12 pantry items")
 
 	b.fill("#find-row", "Basmati")
 	b.shows("#row-count", "1 pantry item")

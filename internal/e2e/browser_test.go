@@ -15,7 +15,6 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"alfred/internal/dbtest"
@@ -34,6 +33,8 @@ type tab struct {
 	t       *testing.T
 	ctx     context.Context
 	reading *sync.WaitGroup
+
+	scheme string // light or dark, as the device prefers
 
 	mu       sync.Mutex
 	troubles []string
@@ -274,38 +275,10 @@ func (b *tab) picture(name string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join("..", "..", "docs", "images", name+".png"), smaller(b.t, shot), 0o600))
 }
 
-// nameless are the visible controls without an accessible name.
-const nameless = `[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [role=tab], [role=option], [tabindex='0']")]
-	.filter((e) => e.checkVisibility() && ![e.ariaLabel, e.title, document.getElementById(e.getAttribute("aria-labelledby"))?.textContent,
-		...[...e.labels ?? []].map((l) => l.textContent), e.matches("input, select, textarea") ? "" : e.textContent].some((name) => name?.trim()))
-	.map((e) => e.outerHTML.slice(0, 150)).join("\n")`
-
-// look checks what must hold for everything that is shown, and takes a screenshot of it.
-func (b *tab) look(name string) {
-	b.t.Helper()
-	require.Empty(b.t, b.eval(nameless), "%s: controls without a name", name)
-	b.screenshot(name)
-}
-
-// screenshot saves a picture in ALFRED_SCREENSHOTS, if that is set.
-func (b *tab) screenshot(name string) {
-	b.t.Helper()
-	dir := os.Getenv("ALFRED_SCREENSHOTS")
-	if dir == "" {
-		return
-	}
-	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		b.t.Log("no screenshot:", err)
-
-		return
-	}
-	require.NoError(b.t, os.WriteFile(filepath.Join(dir, b.t.Name()+"_"+name+".png"), shot, 0o600))
-}
-
-// prefers emulates a device that prefers light or dark pages and no motion.
+// prefers emulates a device that shows light or dark pages, and nothing that moves.
 func (b *tab) prefers(scheme string) {
 	b.t.Helper()
+	b.scheme = scheme
 	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
@@ -315,6 +288,10 @@ func (b *tab) prefers(scheme string) {
 // enter opens the page as a user with a key.
 func (b *tab) enter(p *person, url string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(url), chromedp.SendKeys(chromedp.CSS("#key"), p.key+kb.Enter))
+	b.do(chromedp.Navigate(url))
+	b.until(`document.activeElement.id === "key"`)
+	_, err := chromedp.Call(b.ctx, input.InsertText, input.InsertTextParams{Text: p.key})
+	require.NoError(b.t, err)
+	b.enterKey()
 	b.until(`document.activeElement.id === "message"`)
 }

@@ -47,7 +47,7 @@ func TestOfflineConversations(t *testing.T) {
 		},
 		"Counts": {
 			{"How many recipes do I have?", "are 3 recipes", []fact{{"3", recipes}}},
-			{"How many things are in the fridge?", "are 5 inventory items", nil},
+			{"How many things are in the fridge?", "are 5 pantry items", nil},
 		},
 		"Draft": {
 			{"Draft a Thai basil chicken", `thai basil chicken \(draft\)(.|\n)*not saved`, []fact{{"3", recipes}}},
@@ -83,7 +83,7 @@ func TestOfflineConversations(t *testing.T) {
 			{"thanks, bye", "welcome", nil},
 		},
 		"NotThere": {
-			{"Do I have dragonfruit?", "no inventory items that fit", []fact{{"12", pantry}}},
+			{"Do I have dragonfruit?", "no pantry items that fit", []fact{{"12", pantry}}},
 			{"Delete the lasagna", "no recipe called lasagna", []fact{{"3", recipes}}},
 			{"Show recipe_99", "no recipes that fit", []fact{{"3", recipes}}},
 		},

@@ -139,3 +139,15 @@ turns:`+draft(basil)+save)
 		c.fact("0", `SELECT count(*) FROM `+table+` WHERE session_id = $1`)
 	}
 }
+
+// Y19: what was said can be read in a terminal: names and words first, ids last, in a width that a terminal has.
+func TestY19TalkForPeople(t *testing.T) {
+	t.Parallel()
+	c := converse(t, chat)
+	c.say("Hello there,\n\n  Alfred")
+	c.fact("user, title, number, status, message, reply, seconds, cost_usd, created_at, turn_id, session_id",
+		`SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'v_talk'::regclass AND attnum > 0`)
+	c.fact("Hello there, Alfred succeeded", `SELECT concat_ws(' ', message, status) FROM v_talk WHERE session_id = $1`)
+	c.fact("true", `SELECT (v."user" = u.name AND v.seconds >= 0)::text FROM v_talk AS v JOIN users AS u ON u.id = $2 WHERE v.session_id = $1`)
+	c.fact("true", `SELECT (length(concat_ws(' | ', "user", title, number, status, message, reply, seconds)) < 180)::text FROM v_talk WHERE session_id = $1`)
+}

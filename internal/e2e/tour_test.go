@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +18,20 @@ func TestTour(t *testing.T) {
 	h := openHouse(t, fixtures{model: offline.New})
 	defer http.DefaultClient.CloseIdleConnections() // the tour's connections; otherwise they outlive the test
 	played := &lockedBuffer{}
-	err := (&tour.Tour{API: h.url, Pool: h.pool, Out: played}).Play(t.Context())
-	require.NoError(t, err, "%s", played)
+	demo := &tour.Tour{API: h.url, Pool: h.pool, Out: played}
+	require.NoError(t, demo.Play(t.Context()), "%s", played)
+
+	// Y20: where it says that the conversation can be read, with the key that it gives, it can be.
+	address, key := demo.Where()
+	page, session, found := strings.Cut(address, "/#")
+	require.True(t, found, address)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page+"/v1/sessions/"+session+"/turns", nil)
+	require.NoError(t, err)
+	request.Header.Set("Authorization", "Bearer "+key)
+	answer, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer answer.Body.Close() //nolint:errcheck // it was read
+	said, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(said), "Draft a Thai basil chicken")
 }

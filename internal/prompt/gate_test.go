@@ -31,7 +31,7 @@ func TestGate(t *testing.T) {
 	said, found, err := gate.Reply(t.Context(), "I read recipe_1 and inv_1..inv_59, not step_2 or Recipe_99; Curry (recipe_1) has ing_1.")
 	require.NoError(t, err)
 	require.Zero(t, found)
-	require.Equal(t, "I read Butter Chicken and 59 inventory items, not step_2 or recipe; Curry has ingredient.", said)
+	require.Equal(t, "I read Butter Chicken and 59 pantry items, not step_2 or recipe; Curry has ingredient.", said)
 
 	gate.Own = map[string]bool{"task_1": true}
 	said, _, err = gate.Reply(t.Context(), "Due: call task_1.")

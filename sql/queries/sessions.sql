@@ -10,7 +10,7 @@ VALUES (@id, @user_id, @domain, @title, 'plan')
 ON CONFLICT (id, user_id) DO NOTHING;
 
 -- name: SessionGet :one
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
 FROM sessions
 WHERE id = @id;
 
@@ -24,7 +24,7 @@ WHERE s.id = @id;
 -- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
 VALUES (@user_id, @domain, @title, @mode)
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at;
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn;
 
 -- SessionLock comes first in every transaction that ends or starts a turn.
 -- name: SessionLock :one
@@ -33,7 +33,7 @@ SELECT id FROM sessions WHERE id = @id FOR NO KEY UPDATE;
 -- SessionPage pages backwards from the newest, pinned sessions first; the cursor is the last row's pin, activity and
 -- id. Null filters match everything.
 -- name: SessionPage :many
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
 FROM sessions
 WHERE user_id = @user_id
   AND (sqlc.narg(archived)::boolean IS NULL OR (archived_at IS NOT NULL) = sqlc.narg(archived)::boolean)
@@ -54,7 +54,7 @@ SET title = coalesce(sqlc.narg(title), title),
     pinned_at = CASE WHEN sqlc.narg(pinned)::boolean IS NULL THEN pinned_at
                      WHEN sqlc.narg(pinned)::boolean THEN coalesce(pinned_at, clock_timestamp()) END
 WHERE id = @id AND user_id = @user_id
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at;
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn;
 
 -- name: SessionForget :one
 SELECT forget_session(@id::uuid)::boolean AS forgotten;
@@ -66,7 +66,7 @@ SELECT fork_session(@session_id::uuid, @turn::int)::uuid;
 -- SessionOrigin returns a fork's owner and origin: the conversation that had the turn, which a fork may have inherited
 -- from its parent.
 -- name: SessionOrigin :one
-SELECT s.user_id, s.parent_id FROM sessions AS s WHERE s.id = @id;
+SELECT s.user_id, s.parent_id, s.forked_at_turn FROM sessions AS s WHERE s.id = @id;
 
 -- SessionBranches returns all conversations in a tree of forks, oldest first.
 -- name: SessionBranches :many

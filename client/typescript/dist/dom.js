@@ -25,6 +25,7 @@ const paths = {
     again: "M19 12a7 7 0 1 1-2-5M18 3v4.5h-4.5",
     archive: "M4 8h16v11H4zM3 4h18v4H3zM10 12h4",
     back: "M15 5l-7 7 7 7",
+    branch: "M6 4v16M6 15c0-5 11-3 11-8M14 9l3-3 3 3",
     chat: "M4 5h16v11H9l-5 4z",
     check: "M5 12.5l4.5 4.5L19 7.5",
     close: "M6 6l12 12M18 6L6 18",

@@ -11,6 +11,8 @@ export declare function spent({ calls, input_tokens: input, output_tokens: outpu
     calls?: number;
 }): string;
 export declare const words: (name: string) => string;
+/** forPeople is what a step is for, without what the built-in rules note in it for themselves. */
+export declare const forPeople: (description: string) => string;
 export declare const capital: (text: string) => string;
 /** columnTitle is what people call a column: a reference by what it refers to. */
 export declare const columnTitle: (column: string) => string;

@@ -23,6 +23,8 @@ export function spent({ calls, input_tokens: input, output_tokens: output, cache
     return [calls === undefined ? "" : plural(calls, "call"), tokens, money(cost)].filter(Boolean).join(" · ");
 }
 export const words = (name) => name.replaceAll("_", " ");
+/** forPeople is what a step is for, without what the built-in rules note in it for themselves. */
+export const forPeople = (description) => description.replace(/\s*\{".*\}$/s, "");
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 /** columnTitle is what people call a column: a reference by what it refers to. */
 export const columnTitle = (column) => capital(words(column.replace(/_id$/, "")));

@@ -20,21 +20,21 @@ import (
 	"alfred/pg"
 )
 
-// Console is where commands print: results to Out (JSON with --json), talk to Errs. Both make visible what would speak
-// to the terminal (see [Visible]).
+// Console is where commands print: results to Out (JSON with --json), messages to Errs. Both escape control characters
+// (see [Visible]).
 type Console struct {
 	Out  io.Writer
 	Errs io.Writer
-	// Screen is Out without that, for who draws: whatever comes from rows goes through [Visible] first.
+	// Screen is Out without escaping, for code that draws: whatever comes from rows must pass through [Visible] first.
 	Screen io.Writer
 }
 
-// NewConsole prints on the two streams of a process.
+// NewConsole prints to a process's two streams.
 func NewConsole(stdout, stderr io.Writer) *Console {
 	return &Console{Out: &visibleWriter{out: stdout}, Errs: &visibleWriter{out: stderr}, Screen: stdout}
 }
 
-// StatusError gives an error an exit status of its own; others have 1.
+// StatusError gives an error its own exit status; others have 1.
 type StatusError struct {
 	Status int
 	Err    error
@@ -42,11 +42,11 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return e.Err.Error() }
 
-// Unwrap is the error itself.
+// Unwrap returns the error itself.
 func (e *StatusError) Unwrap() error { return e.Err }
 
-// Main runs a program on this process's arguments and environment until SIGINT or
-// SIGTERM, and returns its exit status. An error is one line, whatever is wrapped.
+// Main runs a program with this process's arguments and environment until SIGINT or SIGTERM, and returns its exit
+// status. An error is printed as one line, whatever it wraps.
 func Main(name string, run func(ctx context.Context, args []string, e settings.Env, stdout, stderr io.Writer) error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -62,14 +62,14 @@ func Main(name string, run func(ctx context.Context, args []string, e settings.E
 	return 0
 }
 
-// CommandLine is what a program's commands are made of.
+// CommandLine describes a program's commands.
 type CommandLine struct {
 	Name        string
 	Description string
-	Commands    any // for kong; each command's Run takes ctx, [settings.Env] and *[Console] as it needs them
+	Commands    any // for kong; each command's Run takes ctx, [settings.Env] and *[Console] as needed
 }
 
-// Run parses args and runs the command that they name.
+// Run parses args and runs the named command.
 func Run(ctx context.Context, line CommandLine, args []string, e settings.Env, stdout, stderr io.Writer) error {
 	code := -1
 	parser, err := kong.New(line.Commands, kong.Name(line.Name), kong.Description(line.Description), kong.Vars{"version": line.Name + " " + Version()},
@@ -110,7 +110,7 @@ func OpenDatabase(ctx context.Context, e settings.Env, appName string, conns int
 	return pg.Open(ctx, pg.Config{URL: url, AppName: appName, MaxConns: conns})
 }
 
-// WithDatabase gives work a connected pool of a few connections.
+// WithDatabase calls work with a small pool.
 func WithDatabase(ctx context.Context, e settings.Env, appName string, work func(*pgxpool.Pool) error) error {
 	pool, err := OpenDatabase(ctx, e, appName, 2)
 	if err != nil {
@@ -121,8 +121,7 @@ func WithDatabase(ctx context.Context, e settings.Env, appName string, work func
 	return work(pool)
 }
 
-// WithSchema is WithDatabase on a schema that is this program's, so that one without
-// it is named as such.
+// WithSchema is WithDatabase after checking that the schema is this program's.
 func WithSchema(ctx context.Context, e settings.Env, appName string, work func(*pgxpool.Pool) error) error {
 	return WithDatabase(ctx, e, appName, func(pool *pgxpool.Pool) error {
 		if err := pg.CheckSchema(ctx, pool, slog.New(slog.DiscardHandler)); err != nil {
@@ -147,8 +146,8 @@ func PrintJSON(out io.Writer, value any) error {
 // version is set by the linker: -X alfred/cmd/internal/program.version=v1.2.3.
 var version string
 
-// Version is what the program was built as; without that, what the Go command stamped.
-// Workers show it in table workers.
+// Version is the version set at build time or, without that, what the Go command stamped. Workers record it in table
+// workers.
 func Version() string {
 	if version != "" {
 		return version

@@ -2,11 +2,13 @@
 
 import { call, get } from "./api.js";
 import { openDialog } from "./dialog.js";
-import { button, h } from "./dom.js";
+import { button, h, icon } from "./dom.js";
+import { plural } from "./format.js";
 import { notice } from "./notice.js";
+import { typeOf } from "./types.js";
 import { newKey, unsent } from "./unsent.js";
 
-/** @import { Branch, Session, Turn } from "../../../client/typescript/dist/api" */
+/** @import { Branch, Fork, Session, Since, Turn } from "../../../client/typescript/dist/api" */
 
 // waysAt are the conversations that have a turn of this number of their own and all before it in common, the oldest first, and which of
 // them is shown. Those that began later are within them.
@@ -39,6 +41,23 @@ export function among(ways, now, number) {
   return h("nav", { class: "ways", "aria-label": `Versions of turn ${number}` }, to(now - 1, "‹", `The version before of turn ${number}`),
     h("span", { class: "soft" }, `${now + 1} of ${ways.length}`), to(now + 1, "›", `The next version of turn ${number}`));
 }
+
+// origin says what a fork began as, and which rows are not as they were then.
+/** @param {Session} session @param {Branch[]} all */
+export async function origin(session, all) {
+  /** @type {Fork} */
+  const { parent_id: parent, changed } = await get(`/v1/sessions/${session.id}/fork`);
+  const from = all.find((b) => b.id === parent);
+  return h("li", { class: "origin" }, h("p", {}, icon("branch"), "From here on it is a version of ",
+    parent ? h("a", { href: `#${parent}` }, from?.title || "another conversation") : "a conversation that was deleted", "."),
+  changed.length > 0 && h("details", {}, h("summary", {}, `Since then ${plural(changed.length, "row")} changed`), h("ul", {}, changed.map(since))));
+}
+
+const became = { changed: "changed", deleted: "deleted", created: "new" };
+
+/** @param {Since} row */
+const since = ({ label, entity_type: type, change, turn }) => h("li", {}, h("strong", { dir: "auto" }, label || (typeOf(type)?.name ?? type)), " ",
+  h("span", { class: "soft" }, `${typeOf(type)?.name ?? type} · ${became[change]}${turn ? ` in turn ${turn} there` : ""}`));
 
 // fork says something in place of a turn, in a conversation that begins as this one stood before it. What was written since is taken
 // back first, if the person wants that. It answers whether it was said.

@@ -48,7 +48,7 @@ export async function open(found, gone) {
   toEnd();
   emit("loaded");
   follow(found.id, after(told), signal, gone);
-  if (told.length) guarded(() => showWays(found.id, signal));
+  if (told.length || isFork(found)) guarded(() => showWays(found, signal));
   const newest = told.at(-1);
   if (newest?.status === "succeeded") await guarded(() => reopenQuestion(newest.id));
 }
@@ -106,19 +106,25 @@ export async function instead(number, text) {
   return fork(session, number, text, turns.filter((turn) => turn.undo?.status === "possible" && !turn.undoes));
 }
 
-// showWays shows where the conversation went other ways too.
-/** @param {string} id @param {AbortSignal} signal */
-async function showWays(id, signal) {
-  const { branchesOf, waysAt, among } = await import("./more.js");
-  const all = await branchesOf(id);
-  if (signal.aborted || all.length < 2) return;
+// isFork says whether a conversation began as another one stood.
+/** @param {Session} s */
+export const isFork = (s) => s.forked_at_turn !== undefined;
+
+// showWays shows where the conversation went other ways too, and where it left the one that it began as.
+/** @param {Session} shown @param {AbortSignal} signal */
+async function showWays(shown, signal) {
+  const { branchesOf, origin, waysAt, among } = await import("./more.js");
+  const all = await branchesOf(shown.id);
+  const began = isFork(shown) ? await origin(shown, all) : null;
+  if (signal.aborted) return;
   for (const view of views.values()) {
-    const { ways, now } = waysAt(all, id, view.number);
+    const { ways, now } = waysAt(all, shown.id, view.number);
     view.ways(among(ways, now, view.number));
   }
-  const { parent_id: parent } = all.find((b) => b.id === id);
-  const first = $("turns").firstElementChild;
-  if (parent && Number(first?.dataset.number) > 1) first.before(h("li", { class: "soft" }, h("a", { href: `#${parent}` }, `Turns 1 to ${Number(first.dataset.number) - 1} are in the conversation that this one began as.`)));
+  if (!began) return;
+  const first = /** @type {HTMLElement} */ ($("turns").firstElementChild);
+  $("turns").insertBefore(began, [...$("turns").children].find((item) => Number(item.dataset.number) > shown.forked_at_turn) ?? null);
+  if (shown.parent_id && Number(first?.dataset.number) > 1) first.before(h("li", { class: "soft" }, h("a", { href: `#${shown.parent_id}` }, `Turns 1 to ${Number(first.dataset.number) - 1} are in the conversation that this one began as.`)));
 }
 
 // add draws a turn in its place and returns its view.

@@ -36,7 +36,6 @@ function typed() {
 function close() {
   found = [];
   $("mentions").hidden = true;
-  box.setAttribute("aria-expanded", "false");
   box.removeAttribute("aria-activedescendant");
 }
 
@@ -46,7 +45,6 @@ function draw() {
     onmousedown: (event) => { event.preventDefault(); take(i); }, // before the box loses the focus
   }, h("span", { class: "label" }, m.label), h("span", { class: "soft" }, m.ref_type))));
   $("mentions").hidden = false;
-  box.setAttribute("aria-expanded", "true");
   box.setAttribute("aria-activedescendant", `mention-${chosen}`);
   $("mentions").children[chosen].scrollIntoView({ block: "nearest" });
 }

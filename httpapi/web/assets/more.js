@@ -1,6 +1,6 @@
 // What the first screen does without: one file, fetched when the first of it is asked for.
 
-export { among, branchesOf, fork, waysAt } from "./branches.js";
+export { among, branchesOf, fork, origin, waysAt } from "./branches.js";
 export { openDraft } from "./draftform.js";
 export { exportSession } from "./exporting.js";
 export { showMemory } from "./memory.js";

@@ -62,6 +62,7 @@ function gone(id) {
   orphan = text;
   closeOutbox();
   end();
+  $("title").textContent = "Deleted conversation";
   $("composer").hidden = true;
   $("gone").hidden = false;
   $("gone").replaceChildren(h("p", {}, h("strong", {}, "This conversation was deleted"), " in another tab or by another program."),

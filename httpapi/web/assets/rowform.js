@@ -52,7 +52,7 @@ export async function openRow(type, id, done) {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       wrong.hidden = false;
-      wrong.replaceChildren(error.message, ...(error.code === "conflict" ? [" ", button("Load it anew", () => { dialog.close(); guarded(() => openRow(type, id, done)); })] : []));
+      wrong.replaceChildren(capital(error.message), ...(error.code === "conflict" ? [" ", button("Load it anew", () => { dialog.close(); guarded(() => openRow(type, id, done)); })] : []));
     } finally {
       submit.disabled = false;
     }

@@ -37,9 +37,9 @@ export async function search(words) {
   const said = groups.get("turn") ?? [];
   groups.delete("turn");
   $("found").replaceChildren(
-    ...said.length ? [h("h3", {}, "Said"), h("ul", {}, said.slice(0, most).map((f) => h("li", {}, h("a", { href: `#${f.session_id}`, title: plain(f.text || f.label) },
+    ...said.length ? [h("h2", {}, "Said"), h("ul", {}, said.slice(0, most).map((f) => h("li", {}, h("a", { href: `#${f.session_id}`, title: plain(f.text || f.label) },
       h("span", { class: "name", dir: "auto" }, marked(plain(f.label), words))))))] : [],
-    ...[...groups].filter(([type]) => typeOf(type)).flatMap(([type, rows]) => [h("h3", {}, capital(typeOf(type).plural)), h("ul", {}, rows.slice(0, most).map((f) => h("li", {},
+    ...[...groups].filter(([type]) => typeOf(type)).flatMap(([type, rows]) => [h("h2", {}, capital(typeOf(type).plural)), h("ul", {}, rows.slice(0, most).map((f) => h("li", {},
       button(null, () => emit("open", /** @type {any} */ ({ type, key: f.id, label: f.label, state: "stored" })), { class: "found-row" }, marked(f.label, words)))))]),
     ...items.length ? [] : [h("p", { class: "soft" }, `Nothing said or stored matches “${words}”.`)],
     ...notice ? [h("p", { class: "soft" }, notice)] : []);

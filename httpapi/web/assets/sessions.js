@@ -62,7 +62,7 @@ function draw() {
     groups.set(group, [...(groups.get(group) ?? []), s]);
   }
   $("sessions").replaceChildren(...[...groups].flatMap(([title, sessions]) => [
-    h("h3", {}, title), h("ul", {}, sessions.map((s) => h("li", { class: "session" }, line(s), menu(s))))]),
+    h("h2", {}, title), h("ul", {}, sessions.map((s) => h("li", { class: "session" }, line(s), menu(s))))]),
   ...(items.length ? [] : [h("p", { class: "soft" }, $("find-session").value ? `No conversation is called “${$("find-session").value}”.` : archived ? "Nothing is archived." : "No conversations yet.")]),
   ...(cursor ? [button("Show more", () => guarded(more), { class: "quiet" })] : []),
   button(archived ? "Back to the others" : "Archived", () => { archived = !archived; guarded(list); }, { class: "quiet", "aria-pressed": String(archived) }));
@@ -70,7 +70,8 @@ function draw() {
 }
 
 /** @type {(s: Session) => HTMLElement} */
-const line = (s) => h("a", { href: `#${s.id}`, "aria-current": s.id === shown?.id ? "page" : null, "data-id": s.id, title: nameOf(s) },
+const line = (s) => h("a", { href: `#${s.id}`, "aria-current": s.id === shown?.id ? "page" : null, "data-id": s.id, title: s.forked_at_turn === undefined ? nameOf(s) : `${nameOf(s)}, a version of another conversation` },
+  s.forked_at_turn !== undefined && [icon("branch"), h("span", { class: "visually-hidden" }, "A version of another conversation: ")],
   h("span", { class: "name", dir: "auto" }, marked(nameOf(s), $("find-session").value.trim())), h("time", { class: "soft", datetime: s.last_activity_at }, when(s.last_activity_at)));
 
 // doings are what can be done with a conversation.

@@ -3,7 +3,7 @@
 import { dropOptions } from "../../../client/typescript/src/options.ts";
 import { stayAtEnd } from "../../../client/typescript/src/scroll.ts";
 import { $, announce, button, h, icon, iconButton } from "./dom.js";
-import { capital, duration, money, when } from "./format.js";
+import { capital, duration, forPeople, money, when } from "./format.js";
 import { thumbs } from "./feedback.js";
 import { link, openMore, write } from "./text.js";
 import { undoing, written } from "./written.js";
@@ -47,7 +47,7 @@ export function turnView(turn, on) {
   const reply = h("div", { class: "reply", dir: "auto" });
   const note = h("p", { class: "soft stopped", hidden: true });
   const options = h("div", { class: "options", role: "group", "aria-label": "Answers" });
-  const about = h("span", { class: "facts-line" });
+  const about = h("span", {});
   const wrote = h("div", { class: "written" });
   const ways = h("div", {});
   const feedback = thumbs(turn.id, `The reply of ${name}`);
@@ -59,8 +59,8 @@ export function turnView(turn, on) {
       iconButton("edit", `Edit the message of ${name}`, on.edit))),
     h("span", { class: "visually-hidden" }, "Alfred"), plan, progress, trouble, reply, note, wrote, options,
     h("div", { class: "about-turn" }, copy(() => text, `Copy the reply of ${name}`), feedback.buttons, iconButton("again", `Try ${name} again`, on.retry),
-      button("How it came about", on.inspect, { class: "quiet", "aria-label": `How ${name} came about` }),
-      h("time", { datetime: turn.created_at }, when(turn.created_at)), about));
+      button("How it came about", on.inspect, { class: "quiet", "aria-label": `How it came about: ${name}` }),
+      h("span", { class: "facts-line" }, h("time", { datetime: turn.created_at }, when(turn.created_at)), about)));
 
   let text = "";
   let before = "";
@@ -116,20 +116,20 @@ export function turnView(turn, on) {
     },
     // idle says that nobody works on it.
     idle(why) {
-      trouble.hidden = !why || progress.hidden;
+      trouble.hidden = !why.length || progress.hidden;
       trouble.replaceChildren(...why);
     },
     plan(steps) {
       plan.hidden = false;
       for (const line of plan.querySelectorAll("li.waiting, li.now")) line.remove(); // a new plan takes the place of what is left of the old one
       plan.append(...steps.map((step) => h("li", { class: "waiting", "data-step": step.step },
-        h("span", { class: "icon", "aria-hidden": "true" }), h("span", { class: "what" }, step.description || capital(step.step_type)))));
+        h("span", { class: "icon", "aria-hidden": "true" }), h("span", { class: "what" }, forPeople(step.description) || capital(step.step_type)))));
     },
     stepStarted({ step, description }) {
       const line = stepLine(step);
       if (line) mark(line, "now", null);
       stepping = true;
-      view.working(plan.hidden || !line ? `${description || "Working"}…` : "Working…");
+      view.working(plan.hidden || !line ? `${forPeople(description ?? "") || "Working"}…` : "Working…");
     },
     stepFinished({ step, outcome, summary }) {
       const line = stepLine(step);

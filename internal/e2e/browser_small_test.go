@@ -1,0 +1,110 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// Y10: a form says what is wrong as people do, is not lost by a key, and begins with what there is to fill in; one thing has one name,
+// however many there are, and where nothing is found it says what was looked for.
+func TestY10Forms(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.click(`#types [data-type="inv"]`)
+	b.shows("#row-count", "12 pantry items")
+	require.Equal(t, "Pantry items|New pantry item", b.eval(`document.querySelector("#title").textContent + "|" + document.querySelector("#new-row").textContent`))
+	b.fill("#find-row", "rice")
+	b.shows("#row-count", "1 pantry item")
+	b.click("#row-table tbody button")
+	b.until(`document.activeElement.matches("dialog[open] input")`)
+	b.fill(`dialog[open] [name="quantity"]`, "-1")
+	b.click("dialog[open] [type=submit]")
+	b.until(`!document.querySelector("dialog[open] [role=alert]").hidden`)
+	wrong := b.text("dialog[open] [role=alert]")
+	require.NotContains(t, wrong, "::")
+	require.NotContains(t, wrong, ">=")
+	require.Contains(t, wrong, "quantity")
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.shows("dialog[open]:last-of-type h2", "Discard your changes?")
+	b.click("dialog[open]:last-of-type .buttons button")
+	b.until(`document.querySelector('dialog[open] [name="quantity"]').value === "-1"`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.click("dialog[open]:last-of-type .danger")
+	b.counts("dialog[open]", 0)
+	b.fill("#find-row", "qqqq")
+	b.shows("#row-table", "Nothing matches “qqqq”.")
+
+	// What there is one of is changed, not made again.
+	b.click(`#types [data-type="pref"]`)
+	b.shows("#title", "Preferences")
+	b.until(`document.querySelector("#row-table tbody tr, #row-table .none") !== null`)
+	if b.eval(`document.querySelector("#row-table tbody tr") === null`) == "true" {
+		b.click("#new-row")
+		b.click("dialog[open] [type=submit]")
+		b.counts("#row-table tbody tr", 1)
+	}
+	require.Equal(t, "true|", b.eval(`(document.querySelector("#new-row")?.hidden ?? true) + "|" + document.querySelector("#row-count").textContent`))
+	b.requireNoTrouble()
+}
+
+// Y10: what is said in passing covers nothing that somebody may press; words break between them; what was saved by hand is no longer asked for.
+func TestY10Conversation(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Draft a Thai basil chicken")
+	b.lastReply(1)
+	b.until(`document.querySelector("` + answers + `") !== null || document.querySelector("#drafts .card") !== null`)
+	b.click("#drafts .card .primary")
+	b.counts("#drafts .card", 0)
+	b.shows(".turn:last-child .stopped", "You saved Thai Basil Chicken.")
+	require.Empty(t, b.answers(), "nothing is asked that was answered by hand")
+	b.until(`document.querySelector("#notices .notice") !== null`)
+	for _, size := range sizes {
+		b.do(chromedp.EmulateViewport(size.width, size.height))
+		require.Equal(t, "true", b.eval(`(() => {
+			const [notices, send] = ["#notices", "#send"].map((s) => document.querySelector(s).getBoundingClientRect());
+			return notices.bottom <= send.top || notices.top >= send.bottom || notices.right <= send.left || notices.left >= send.right;
+		})()`), "%s: it covers Send", size.name)
+	}
+	b.do(chromedp.EmulateViewport(390, 780))
+	b.eval(`document.querySelector(".turn:last-child .reply").append(Object.assign(document.createElement("p"), {id: "long", textContent: "unhurried ".repeat(60)}))`)
+	require.Equal(t, "false", b.eval(`(() => { // a word that stands on two lines has two boxes
+		const text = document.querySelector("#long").firstChild;
+		return [...text.data.matchAll(/\S+/g)].some((m) => {
+			const range = document.createRange();
+			range.setStart(text, m.index);
+			range.setEnd(text, m.index + m[0].length);
+			return range.getClientRects().length > 1;
+		});
+	})()`), "words break within")
+	b.requireNoTrouble()
+}
+
+// Y10: what one turn decided alike is one line in Memory, however many rows it was about.
+func TestY10DecisionsAreGrouped(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("What is in my pantry?")
+	b.lastReply(1)
+	_, err := h.pool.Exec(t.Context(), `INSERT INTO decisions (session_id, user_id, turn_number, action, ref, reason, actor)
+		SELECT s.id, s.user_id, 1, 'demote', 'inv_' || n, 'out of mind', 'assistant' FROM sessions AS s, generate_series(1, 80) AS n`)
+	require.NoError(t, err)
+	b.click("#toggle-inspector")
+	b.click("#tab-memory")
+	b.shows("#panel .many summary", "80 rows")
+	b.counts("#panel .many", 1)
+	b.look("decisions")
+	b.requireNoTrouble()
+}
