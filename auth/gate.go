@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,6 +20,9 @@ import (
 var (
 	// ErrForbidden says that the caller lacks permission.
 	ErrForbidden = errors.New("this key may not do that")
+
+	// ErrElsewhere says that another database serves the user, or will in a moment.
+	ErrElsewhere = errors.New("this user has moved to another database")
 
 	// ErrUnauthorized says that there is no key or token, or that it is no longer valid.
 	ErrUnauthorized = errors.New("no valid key or token")
@@ -41,28 +42,24 @@ type Config struct {
 	Budget Budget
 	// OpenUser, if set, is the user of every request without a key: only for a loopback listener.
 	OpenUser uuid.UUID
-	// Tokens says whose signed tokens are accepted besides keys.
-	Tokens TokenConfig
-	Logger *slog.Logger
+	// Tokens says whose signed tokens are accepted besides keys; nil: nobody's.
+	Tokens *Tokens
+	// UserOf, if set, finds the user of a token's name where a directory spreads users over several databases. A user
+	// placed in this database is created here on the first request.
+	UserOf func(ctx context.Context, name string) (uuid.UUID, error)
 }
 
 // Gate admits requests.
 type Gate struct {
-	budgets  budgets
-	openUser uuid.UUID
-	pool     *pgxpool.Pool
-	q        *db.Queries
-	tokens   *tokens // nil: tokens are not accepted
+	Config
+
+	budgets budgets
+	q       *db.Queries
 }
 
-// NewGate returns a gate. It fetches the issuer's keys when the first token arrives.
+// NewGate returns a gate.
 func NewGate(c Config) *Gate {
-	g := &Gate{budgets: budgets{Budget: c.Budget, used: map[string]*usedBudget{}}, openUser: c.OpenUser, pool: c.Pool, q: db.New()}
-	if c.Tokens.Enabled() {
-		g.tokens = newTokens(c.Tokens, c.Logger)
-	}
-
-	return g
+	return &Gate{Config: c, budgets: budgets{Budget: c.Budget, used: map[string]*usedBudget{}}, q: db.New()}
 }
 
 // Caller is the user a request acts for, and with what permissions.
@@ -104,50 +101,93 @@ func (g *Gate) Admit(ctx context.Context, authorization, method string) (Caller,
 	return who, err
 }
 
-// Identify finds the owner of a key or token. Errors: [ErrUnauthorized], [ErrNoKeys].
+// Identify finds the owner of a key or token. Errors: [ErrUnauthorized], [ErrNoKeys], [ErrElsewhere].
 func (g *Gate) Identify(ctx context.Context, authorization string) (Caller, error) {
-	if g.openUser != uuid.Nil {
-		return Caller{User: g.openUser, scopes: []string{scopeAdmin}}, nil
+	if g.OpenUser != uuid.Nil {
+		return Caller{User: g.OpenUser, scopes: []string{scopeAdmin}}, g.served(ctx, g.OpenUser)
 	}
-	scheme, secret, _ := strings.Cut(authorization, " ")
-	if !strings.EqualFold(scheme, "Bearer") || secret == "" {
-		return Caller{}, ErrUnauthorized
+	credential, err := Read(ctx, authorization, g.Tokens)
+	if err != nil {
+		return Caller{}, err
 	}
-	if g.tokens != nil && !strings.HasPrefix(secret, keyPrefix) {
-		return g.byToken(ctx, secret)
+	if credential.KeyHash == nil {
+		return g.byToken(ctx, credential)
 	}
 
-	return g.byKey(ctx, secret)
+	return g.byKey(ctx, credential.KeyHash)
 }
 
-func (g *Gate) byKey(ctx context.Context, key string) (Caller, error) {
+func (g *Gate) byKey(ctx context.Context, hash []byte) (Caller, error) {
 	// The lookup compares hashes of 256 random bits, so its timing reveals nothing about a key.
-	found, err := g.q.ApiKeyFind(ctx, g.pool, hashKey(key))
+	found, err := g.q.ApiKeyFind(ctx, g.Pool, hash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Caller{}, ErrUnauthorized
 	}
 	if err != nil {
 		return Caller{}, fmt.Errorf("look up key: %w", err)
 	}
+	if found.Elsewhere {
+		return Caller{}, ErrElsewhere
+	}
 	// A read-only database still serves reads: failing to record a key's last use is no reason to reject it.
-	if err := g.q.ApiKeyTouch(ctx, g.pool, found.ID); err != nil && pg.Code(err) != pgerrcode.ReadOnlySQLTransaction {
+	if err := g.q.ApiKeyTouch(ctx, g.Pool, found.ID); err != nil && pg.Code(err) != pgerrcode.ReadOnlySQLTransaction {
 		return Caller{}, fmt.Errorf("note use of key: %w", err)
 	}
 
 	return Caller{User: found.UserID, scopes: found.Scopes, budget: found.ID.String(), key: found.ID}, nil
 }
 
-func (g *Gate) byToken(ctx context.Context, token string) (Caller, error) {
-	claims, err := g.tokens.verify(ctx, token)
-	if err != nil {
-		return Caller{}, err
-	}
-	user, err := g.q.UserEnsure(ctx, g.pool, claims.user)
+func (g *Gate) byToken(ctx context.Context, token Credential) (Caller, error) {
+	user, err := g.userOf(ctx, token.User)
 	if err != nil {
 		return Caller{}, fmt.Errorf("make the token's user: %w", err)
 	}
 
-	return Caller{User: user, scopes: claims.scopes, budget: user.String(), expires: claims.expires}, nil
+	return Caller{User: user, scopes: token.scopes, budget: user.String(), expires: token.expires}, g.served(ctx, user)
+}
+
+func (g *Gate) userOf(ctx context.Context, name string) (uuid.UUID, error) {
+	if g.UserOf == nil {
+		return g.q.UserEnsure(ctx, g.Pool, name)
+	}
+	user, err := g.UserOf(ctx, name)
+	if err != nil {
+		return uuid.Nil, err
+	}
+
+	return user, g.q.UserPlaceMake(ctx, g.Pool, &db.UserPlaceMakeParams{ID: user, Name: name})
+}
+
+// served is ErrElsewhere for a user whom another database serves; keys say it with themselves.
+func (g *Gate) served(ctx context.Context, user uuid.UUID) error {
+	if g.UserOf == nil {
+		return nil
+	}
+	elsewhere, err := g.q.UserPlaceElsewhere(ctx, g.Pool, user)
+	if err != nil {
+		return fmt.Errorf("look for the user's place: %w", err)
+	}
+	if elsewhere {
+		return ErrElsewhere
+	}
+
+	return nil
+}
+
+// Stays is ErrElsewhere for a user who is about to leave this database, or has left: for what cannot say so later.
+func (g *Gate) Stays(ctx context.Context, who Caller) error {
+	if g.UserOf == nil {
+		return nil
+	}
+	stays, err := g.q.UserPlaceStays(ctx, g.Pool, who.User)
+	if err != nil {
+		return fmt.Errorf("look for the user's place: %w", err)
+	}
+	if !stays {
+		return ErrElsewhere
+	}
+
+	return nil
 }
 
 // OpenStream counts a stream of the caller until done is called. Errors: [*BudgetError].
@@ -156,15 +196,20 @@ func (g *Gate) OpenStream(who Caller) (done func(), err error) {
 }
 
 // StillGood checks a caller's key or token again: a stream outlives its initial check. A revoked one yields
-// [ErrUnauthorized].
+// [ErrUnauthorized], and so does one whose user has moved: presented again, it is valid where the user is then.
 func (g *Gate) StillGood(ctx context.Context, who Caller) error {
 	if !who.expires.IsZero() && time.Now().After(who.expires) {
 		return ErrUnauthorized
 	}
 	if who.key == uuid.Nil {
-		return nil
+		err := g.served(ctx, who.User)
+		if errors.Is(err, ErrElsewhere) {
+			return ErrUnauthorized
+		}
+
+		return err
 	}
-	active, err := g.q.ApiKeyActive(ctx, g.pool, who.key)
+	active, err := g.q.ApiKeyActive(ctx, g.Pool, who.key)
 	if err != nil {
 		return fmt.Errorf("look at key: %w", err)
 	}

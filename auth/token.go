@@ -43,15 +43,20 @@ const (
 	maxUserName = 200
 )
 
-// tokens verifies what an identity provider has signed.
-type tokens struct {
+// Tokens verifies what an identity provider has signed.
+type Tokens struct {
 	config TokenConfig
 	keys   *keySet
 	now    func() time.Time
 }
 
-func newTokens(config TokenConfig, logger *slog.Logger) *tokens {
-	return &tokens{config: config, keys: newKeySet(config.JWKSURL, logger), now: time.Now}
+// NewTokens returns nil where no tokens are taken. It asks their issuer for keys when the first one comes.
+func NewTokens(config TokenConfig, logger *slog.Logger) *Tokens {
+	if !config.Enabled() {
+		return nil
+	}
+
+	return &Tokens{config: config, keys: newKeySet(config.JWKSURL, logger), now: time.Now}
 }
 
 // tokenClaims are a verified token's claims.
@@ -63,7 +68,7 @@ type tokenClaims struct {
 
 // verify returns ErrUnauthorized for an invalid token, whatever is wrong with it, and ErrNoKeys if it cannot be
 // verified for lack of the issuer's keys.
-func (t *tokens) verify(ctx context.Context, token string) (tokenClaims, error) {
+func (t *Tokens) verify(ctx context.Context, token string) (tokenClaims, error) {
 	signed, kid, alg, err := parseToken(token)
 	if err != nil {
 		return tokenClaims{}, ErrUnauthorized

@@ -27,7 +27,7 @@ import (
 // issuer is an identity provider whose keys, answers and clock a test controls.
 type issuer struct {
 	t       *testing.T
-	tokens  *tokens
+	tokens  *Tokens
 	now     time.Time
 	set     atomic.Pointer[jose.JSONWebKeySet] // nil: it answers 500
 	fetches atomic.Int32
@@ -48,7 +48,7 @@ func newIssuer(t *testing.T) *issuer {
 		_ = json.NewEncoder(w).Encode(set)
 	}))
 	t.Cleanup(server.Close)
-	i.tokens = newTokens(TokenConfig{JWKSURL: server.URL, Issuer: "https://id.example", Audience: "alfred", UserClaim: "sub"}, slog.New(slog.DiscardHandler))
+	i.tokens = NewTokens(TokenConfig{JWKSURL: server.URL, Issuer: "https://id.example", Audience: "alfred", UserClaim: "sub"}, slog.New(slog.DiscardHandler))
 	i.tokens.now = func() time.Time { return i.now }
 	i.tokens.keys.now = i.tokens.now
 

@@ -13,9 +13,11 @@ import (
 )
 
 const ApiKeyActive = `-- name: ApiKeyActive :one
-SELECT EXISTS (SELECT FROM api_keys WHERE id = $1 AND revoked_at IS NULL)
+SELECT EXISTS (SELECT FROM api_keys AS k WHERE k.id = $1 AND k.revoked_at IS NULL
+               AND NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = k.user_id AND p.state IN ('away', 'coming')))
 `
 
+// ApiKeyActive is asked again while a stream is open: where the user has moved to, the key is good, and here it is not.
 func (q *Queries) ApiKeyActive(ctx context.Context, db DBTX, id uuid.UUID) (bool, error) {
 	row := db.QueryRow(ctx, ApiKeyActive, id)
 	var exists bool
@@ -24,8 +26,9 @@ func (q *Queries) ApiKeyActive(ctx context.Context, db DBTX, id uuid.UUID) (bool
 }
 
 const ApiKeyFind = `-- name: ApiKeyFind :one
-SELECT k.id, k.user_id, k.scopes, k.last_used_at
+SELECT k.id, k.user_id, k.scopes, k.last_used_at, coalesce(p.state IN ('away', 'coming'), false)::boolean AS elsewhere
 FROM api_keys AS k
+LEFT JOIN user_places AS p ON p.user_id = k.user_id
 WHERE k.key_hash = $1 AND k.revoked_at IS NULL
 `
 
@@ -34,6 +37,7 @@ type ApiKeyFindRow struct {
 	UserID     uuid.UUID
 	Scopes     []string
 	LastUsedAt *time.Time
+	Elsewhere  bool
 }
 
 func (q *Queries) ApiKeyFind(ctx context.Context, db DBTX, keyHash []byte) (*ApiKeyFindRow, error) {
@@ -44,6 +48,7 @@ func (q *Queries) ApiKeyFind(ctx context.Context, db DBTX, keyHash []byte) (*Api
 		&i.UserID,
 		&i.Scopes,
 		&i.LastUsedAt,
+		&i.Elsewhere,
 	)
 	return &i, err
 }

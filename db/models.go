@@ -864,6 +864,20 @@ type Turns struct {
 	HistoryHash []byte
 }
 
+// Whether this database serves a user, where several databases share them. A user without a row is served, so without a directory the table is empty.
+type UserPlaces struct {
+	// The user; the row outlives theirs in users, so that the place they left never takes them for new.
+	UserID uuid.UUID
+	// How often the user has been given a place, as the directory counts: of two databases the one with the higher number is right.
+	Epoch int64
+	// Which attempt of a move wrote this last. An older one is refused, so that a mover that was taken for dead changes nothing.
+	Attempt int32
+	// here: served. leaving: what runs may end, nothing new starts. away: refused, another database has the user. coming: refused, the rows are being copied to this one.
+	State string
+	// When the state was last set, by the database's clock.
+	ChangedAt time.Time
+}
+
 // A tenant: whose sessions, lasting constraints and domain rows these are.
 type Users struct {
 	// UUID v7.

@@ -21,7 +21,7 @@ import (
 	"alfred/telemetry"
 )
 
-// Config is what the API needs. Budget, Tokens, OpenUser, Origins and Stopping are optional.
+// Config is what the API needs. Budget, Tokens, UserOf, OpenUser, Origins and Stopping are optional.
 type Config struct {
 	Pool     *pgxpool.Pool
 	Listener *pg.Listener
@@ -34,9 +34,10 @@ type Config struct {
 	Domain *domain.Domain
 	// Limits are what a user may use per day; zero: unlimited.
 	Limits jobs.Limits
-	// Budget, Tokens and OpenUser are described in [auth.Config].
+	// Budget, Tokens, UserOf and OpenUser are described in [auth.Config].
 	Budget   auth.Budget
-	Tokens   auth.TokenConfig
+	Tokens   *auth.Tokens
+	UserOf   func(ctx context.Context, name string) (uuid.UUID, error)
 	OpenUser uuid.UUID
 	// Origins are the additional origins whose pages may call the API from a browser.
 	Origins []string
@@ -64,7 +65,7 @@ type api struct {
 func New(config Config) http.Handler {
 	mux := http.NewServeMux()
 	a := &api{Config: config, q: db.New(), gate: auth.NewGate(auth.Config{
-		Pool: config.Pool, Budget: config.Budget, OpenUser: config.OpenUser, Tokens: config.Tokens, Logger: config.Logger,
+		Pool: config.Pool, Budget: config.Budget, OpenUser: config.OpenUser, Tokens: config.Tokens, UserOf: config.UserOf,
 	})}
 	a.register(mux)
 	a.registerOperator(mux)

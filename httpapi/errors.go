@@ -33,6 +33,7 @@ type problem struct {
 	Errors []string `json:"errors,omitempty"`
 
 	retryAfter time.Duration // 0: unknown
+	elsewhere  bool          // another database serves the user
 	challenge  string        // how to authenticate; "" is Bearer
 }
 
@@ -49,6 +50,9 @@ func (p *problem) GetHeaders() http.Header {
 	h := http.Header{}
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", cmp.Or(p.challenge, "Bearer"))
+	}
+	if p.elsewhere {
+		h.Set(ElsewhereHeader, "true")
 	}
 	if p.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(p.retryAfter.Seconds()))))
@@ -69,6 +73,17 @@ func invalid(detail string) *problem {
 
 func unprocessable(detail string) *problem {
 	return newCode(http.StatusUnprocessableEntity, "invalid_request", detail)
+}
+
+// ElsewhereHeader marks the answer of a database that does not serve the user, for who knows of other databases.
+const ElsewhereHeader = "Alfred-Elsewhere"
+
+// moving is told to whom nobody could lead elsewhere.
+func moving() *problem {
+	p := newCode(http.StatusServiceUnavailable, "unavailable", "This user is being moved to another database; try again.")
+	p.elsewhere, p.retryAfter = true, time.Second
+
+	return p
 }
 
 // newProblem is how Huma makes errors: of validation, of bodies it cannot read.
@@ -154,6 +169,8 @@ func authProblem(err error) *problem {
 		return p
 	}
 	switch {
+	case errors.Is(err, auth.ErrElsewhere), pg.IsElsewhere(err):
+		return moving()
 	case errors.Is(err, auth.ErrForbidden):
 		return newCode(http.StatusForbidden, "forbidden", "This key may not do that.")
 	case errors.Is(err, auth.ErrNoKeys):

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -36,7 +37,7 @@ func TestTokensOfAnIssuer(t *testing.T) {
 	}))
 	t.Cleanup(issuer.Close)
 	config := auth.TokenConfig{JWKSURL: issuer.URL, Issuer: "https://id.example", Audience: "alfred", UserClaim: "email"}
-	b := setup(t, func(c *httpapi.Config) { c.Tokens = config })
+	b := setup(t, func(c *httpapi.Config) { c.Tokens = auth.NewTokens(config, slog.New(slog.DiscardHandler)) })
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: key}, nil)
 	require.NoError(t, err)
 	token := func(user, scope string) string {
@@ -64,7 +65,7 @@ func TestTokensOfAnIssuer(t *testing.T) {
 	require.NotContains(t, b.log.String(), good)
 
 	issuer.Close()
-	b.url, b.key = b.serve(t, func(c *httpapi.Config) { c.Tokens = config }), good
+	b.url, b.key = b.serve(t, func(c *httpapi.Config) { c.Tokens = auth.NewTokens(config, slog.New(slog.DiscardHandler)) }), good
 	b.call(t, http.MethodGet, "/v1/sessions", nil).requireProblem(t, http.StatusServiceUnavailable, "unavailable")
 	_, b.key = b.newUser(t, "ada", "chat")
 	require.Equal(t, http.StatusOK, b.call(t, http.MethodGet, "/v1/sessions", nil).status, "keys need no issuer")

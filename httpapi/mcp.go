@@ -31,6 +31,9 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
 		closed := func() {}
 		if err == nil && r.Method == http.MethodPost {
+			err = a.gate.Stays(r.Context(), who) // what a tool is refused is no answer of HTTP any more
+		}
+		if err == nil && r.Method == http.MethodPost {
 			closed, err = a.gate.OpenStream(who) // a tool may wait for a reply, and its answer is a stream
 		}
 		if err != nil {

@@ -30,8 +30,9 @@ type gauges struct {
 	age, skew, turnSeconds, nodeSeconds, cost                           metric.Float64ObservableGauge
 }
 
-// ObserveRows adds the figures stored as rows to the metrics. They are read whenever the metrics are collected.
-func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *slog.Logger) error {
+// ObserveRows adds the figures stored as rows to the metrics. They are read whenever the metrics are collected. Labels
+// tell databases apart where there are several.
+func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *slog.Logger, labels ...attribute.KeyValue) error {
 	meter, g := meters.Meter(telemetry.Scope), &gauges{}
 	all := make([]metric.Observable, 0, 14)
 	var errs []error
@@ -62,7 +63,7 @@ func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *sl
 	_, err := meter.RegisterCallback(func(ctx context.Context, o metric.Observer) error {
 		ctx, cancel := context.WithTimeout(ctx, gaugeTimeout)
 		defer cancel()
-		err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error { return g.observe(ctx, tx, o) })
+		err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error { return g.observe(ctx, tx, labelled{o, metric.WithAttributes(labels...)}) })
 		if err != nil {
 			logger.WarnContext(ctx, "metrics not read", slog.String("error", oneLine(err.Error())))
 		}
@@ -74,6 +75,21 @@ func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *sl
 	}
 
 	return nil
+}
+
+// labelled adds labels to what is observed.
+type labelled struct {
+	metric.Observer
+
+	labels metric.ObserveOption
+}
+
+func (l labelled) ObserveInt64(gauge metric.Int64Observable, value int64, options ...metric.ObserveOption) {
+	l.Observer.ObserveInt64(gauge, value, append(options, l.labels)...)
+}
+
+func (l labelled) ObserveFloat64(gauge metric.Float64Observable, value float64, options ...metric.ObserveOption) {
+	l.Observer.ObserveFloat64(gauge, value, append(options, l.labels)...)
 }
 
 func (g *gauges) observe(ctx context.Context, tx pgx.Tx, o metric.Observer) error {

@@ -103,7 +103,7 @@ const (
 	// attempt: about eight minutes.
 	maxWaits = 20
 
-	// versionPause gives a worker of the right version time to take the job.
+	// versionPause gives a worker of the right version time to take the job, and a user who moves time to arrive.
 	versionPause = 2 * time.Second
 )
 
@@ -120,7 +120,7 @@ func judge(err error, attempt, snoozes int) outcome {
 		return outcome{verdict: verdictFail, code: codeInternal}
 	case errors.Is(err, errDeadline):
 		return outcome{verdict: verdictFail, code: codeTimedOut}
-	case errors.Is(err, errVersion):
+	case errors.Is(err, errVersion), pg.IsElsewhere(err): // who has left takes the job along, who comes back finds it
 		return outcome{verdict: verdictSnooze, after: versionPause}
 	case errors.Is(err, errLeaseLost), errors.Is(err, context.Canceled):
 		return outcome{verdict: verdictHandBack}

@@ -84,6 +84,7 @@ var ErrUnauthorized = &Error{"unauthorized", "The key or token is not valid any 
 
 var (
 	errNotFound = &Error{"not_found", "There is no such thing here."}
+	errMoving   = &Error{"unavailable", "This user is being moved to another database; try again in a moment."}
 	errInternal = &Error{"internal", "Something went wrong on our side."}
 )
 
@@ -107,6 +108,8 @@ func (t *tools) callerError(ctx context.Context, tool string, err error) error {
 		return &Error{"message_too_large", "A message has at most 32 KiB."}
 	case errors.Is(err, jobs.ErrLimit):
 		return &Error{"limit_exceeded", "Too many messages are waiting in this session."}
+	case pg.IsElsewhere(err):
+		return errMoving
 	case pgerrcode.IsDataException(pg.Code(err)):
 		return &Error{"invalid_request", "A text or value is not one that can be stored."}
 	}

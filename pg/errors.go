@@ -63,6 +63,13 @@ func IsForeignKey(err error, constraint string) bool {
 	return Code(err) == pgerrcode.ForeignKeyViolation && ConstraintName(err) == constraint
 }
 
+// codeElsewhere is the SQLSTATE of what is written for a user whom another database serves.
+const codeElsewhere = "AL010"
+
+// IsElsewhere reports whether err is the refusal of a database that does not serve the user, or not for long: whoever sent
+// the statement looks for the user's place again.
+func IsElsewhere(err error) bool { return Code(err) == codeElsewhere }
+
 // Hint is what an operator can do about an error whose text does not say so, "" for any other.
 func Hint(err error) string {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)

@@ -80,6 +80,26 @@ func Open(ctx context.Context, config Config) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
+// OpenPlain connects to a database that need not be one of Alfred's: of what [Open] checks it checks that it answers.
+func OpenPlain(ctx context.Context, config Config, searchPath string) (*pgxpool.Pool, error) {
+	poolConfig, err := config.pool()
+	if err != nil {
+		return nil, err
+	}
+	Set(poolConfig.ConnConfig, "search_path", searchPath)
+	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
+	if err != nil {
+		return nil, fmt.Errorf("open pool: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+
+		return nil, fmt.Errorf("%w: %w", ErrNoAnswer, err)
+	}
+
+	return pool, nil
+}
+
 func (c Config) pool() (*pgxpool.Config, error) {
 	poolConfig, err := pgxpool.ParseConfig(c.URL)
 	if err != nil {

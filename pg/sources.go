@@ -53,6 +53,29 @@ func newGooseSource(pool *pgxpool.Pool, logger *slog.Logger, folder, table strin
 	return s, nil
 }
 
+// FolderUp applies a folder's pending migrations, kept in a version table of their own, to a database that is not one of
+// Alfred's. The folder's schema must exist.
+func FolderUp(ctx context.Context, pool *pgxpool.Pool, logger *slog.Logger, folder, table string, files fs.FS) error {
+	source, err := newGooseSource(pool, logger, folder, table, files)
+	if err != nil {
+		return err
+	}
+	_, err = source.up(ctx)
+
+	return err
+}
+
+// FolderPending counts the migrations of a folder that a database lacks.
+func FolderPending(ctx context.Context, pool *pgxpool.Pool, folder, table string, files fs.FS) (int, error) {
+	source, err := newGooseSource(pool, slog.New(slog.DiscardHandler), folder, table, files)
+	if err != nil {
+		return 0, err
+	}
+	applied, err := source.applied(ctx, pool)
+
+	return len(source.known()) - len(applied), err
+}
+
 // upSection is the part of a file that goose runs to apply it.
 func upSection(text string) string {
 	_, up, _ := strings.Cut(text, "-- +goose Up\n")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/auth"
@@ -34,19 +33,16 @@ type keysCreateCommand struct {
 // Run creates a key.
 func (c *keysCreateCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	key, hash := auth.NewKey()
-	err := program.WithSchema(ctx, e, "alfred api", func(pool *pgxpool.Pool) error {
-		return pg.InTx(ctx, pool, func(tx pgx.Tx) error {
-			user, err := db.New().UserEnsure(ctx, tx, c.User)
-			if err != nil {
-				return fmt.Errorf("make user: %w", err)
-			}
-			_, err = db.New().ApiKeyInsert(ctx, tx, &db.ApiKeyInsertParams{UserID: user, Name: c.Name, KeyHash: hash, Scopes: c.Scopes})
-			if err != nil {
-				return fmt.Errorf("store key: %w", err)
-			}
+	err := withUser(ctx, e, c.User, func(u placed) error {
+		_, err := db.New().ApiKeyInsert(ctx, u.pool, &db.ApiKeyInsertParams{UserID: u.id, Name: c.Name, KeyHash: hash, Scopes: c.Scopes})
+		if err == nil && u.known != nil {
+			err = u.known.AddKey(ctx, hash, u.id)
+		}
+		if err != nil {
+			return fmt.Errorf("store key: %w", err)
+		}
 
-			return nil
-		})
+		return nil
 	})
 	if err != nil {
 		return err
@@ -63,8 +59,9 @@ type keysListCommand struct {
 // Run lists the keys.
 func (c *keysListCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	var keys []*db.ApiKeyListRow
-	err := program.WithSchema(ctx, e, "alfred api", func(pool *pgxpool.Pool) (err error) {
-		keys, err = db.New().ApiKeyList(ctx, pool)
+	err := everywhere(ctx, e, func(pool *pgxpool.Pool) error {
+		there, err := db.New().ApiKeyList(ctx, pool)
+		keys = append(keys, there...)
 
 		return err
 	})
@@ -102,17 +99,25 @@ type keysRevokeCommand struct {
 
 var errNoKey = errors.New("there is no such active key: see api keys list")
 
-// Run revokes a key.
+// Run revokes a key. A user who is being moved has it in two databases.
 func (c *keysRevokeCommand) Run(ctx context.Context, e settings.Env) error {
-	return program.WithSchema(ctx, e, "alfred api", func(pool *pgxpool.Pool) error {
+	var revoked int64
+	missing := errNoKey
+	err := everywhere(ctx, e, func(pool *pgxpool.Pool) error {
 		n, err := db.New().ApiKeyRevoke(ctx, pool, c.ID)
 		if err != nil {
-			return fmt.Errorf("revoke key: %w", err)
+			err = fmt.Errorf("revoke key: %w", err)
 		}
-		if n == 0 {
-			return errNoKey
+		if pg.IsElsewhere(err) {
+			missing, err = err, nil
 		}
+		revoked += n
 
-		return nil
+		return err
 	})
+	if err == nil && revoked == 0 {
+		err = missing
+	}
+
+	return err
 }

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/db"
 	"alfred/mcpserver"
 )
 
@@ -35,15 +33,11 @@ func (c *mcpCommand) serve(ctx context.Context, e settings.Env, console *program
 		return err
 	}
 
-	return program.WithSchema(ctx, e, "alfred mcp", func(pool *pgxpool.Pool) error {
+	return withUser(ctx, e, c.User, func(u placed) error {
 		logger := slog.New(slog.NewJSONHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		config, err := configure(ctx, s, pool, logger)
+		config, err := configure(ctx, s, u.pool, logger)
 		if err != nil {
 			return err
-		}
-		user, err := db.New().UserEnsure(ctx, pool, c.User)
-		if err != nil {
-			return fmt.Errorf("make user: %w", err)
 		}
 		listening, stop := context.WithCancel(ctx)
 		heard := make(chan error, 1)
@@ -53,10 +47,10 @@ func (c *mcpCommand) serve(ctx context.Context, e settings.Env, console *program
 			<-heard //nolint:errcheck // it ends without an error when it is stopped
 		}()
 		factory := mcpserver.New(mcpserver.Config{
-			Pool: pool, Listener: config.Listener, Domain: config.Domain, Preview: config.Preview, Search: config.Search,
+			Pool: u.pool, Listener: config.Listener, Domain: config.Domain, Preview: config.Preview, Search: config.Search,
 			Limits: config.Limits, Logger: logger, Version: config.Version,
 		})
-		server := factory.For(mcpserver.Caller{UserID: user, MaySend: c.Send})
+		server := factory.For(mcpserver.Caller{UserID: u.id, MaySend: c.Send})
 		if err := server.Run(ctx, transport); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("serve: %w", err)
 		}

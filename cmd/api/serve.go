@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
+	"alfred/auth"
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
 	"alfred/crud"
@@ -44,38 +45,24 @@ func (c *serveCommand) Run(ctx context.Context, e settings.Env, console *program
 	}
 	logger := slog.New(slog.NewJSONHandler(console.Errs, nil))
 	program.WarnOfUnknown(ctx, e, logger)
-	pool, err := pg.Open(ctx, pg.Config{URL: s.DatabaseURL, AppName: "alfred api", MaxConns: c.Conns})
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	if err := pg.CheckSchema(ctx, pool, logger); err != nil {
-		return err
-	}
-	config, err := configure(ctx, s, pool, logger)
-	if err != nil {
-		return err
-	}
-	if err := program.Proven(ctx, pool, s.Domain); err != nil {
-		return err
-	}
-	if config.RiverUI, err = httpapi.RiverUI(ctx, pool, logger); err != nil {
-		return err
-	}
 	told, closeTelemetry, err := program.OpenTelemetry(ctx, "alfred-api", s.Collector, logger)
 	if err != nil {
 		return err
 	}
 	defer closeTelemetry()
-	config.Telemetry = told
-	if err := httpapi.ObserveRows(told.Metrics, pool, logger); err != nil {
-		return err
+	places := &places{settings: s, conns: c.Conns, telemetry: told, tokens: auth.NewTokens(s.Tokens, logger), logger: logger}
+	defer places.close()
+	if s.Open {
+		logger.WarnContext(ctx, "authentication is off", slog.String("user", openUser), slog.String("addr", s.Addr))
+	}
+	if s.Directory != "" {
+		return places.serveMany(ctx)
 	}
 
-	return serve(ctx, s.Addr, config)
+	return places.serveOne(ctx)
 }
 
-// configure builds the API's configuration.
+// configure makes what the API of one database works with.
 func configure(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, logger *slog.Logger) (httpapi.Config, error) {
 	bound, err := program.OpenDomain(ctx, pool, s.Domain)
 	if err != nil {
@@ -85,18 +72,11 @@ func configure(ctx context.Context, s *settings.Settings, pool *pgxpool.Pool, lo
 	if err != nil {
 		return httpapi.Config{}, err
 	}
-	config := httpapi.Config{
-		Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, logger), Domain: bound, Rows: crud.New(bound, searcher),
-		Preview: preview.New(bound, s.Windows), Search: searcher, Limits: s.Limits, Budget: s.Budget, Tokens: s.Tokens, Origins: s.Origins, Logger: logger, Version: program.Version(),
-	}
-	if s.Open {
-		if config.OpenUser, err = ensureOpenUser(ctx, pool); err != nil {
-			return httpapi.Config{}, err
-		}
-		logger.WarnContext(ctx, "authentication is off", slog.String("user", openUser), slog.String("addr", s.Addr))
-	}
 
-	return config, nil
+	return httpapi.Config{
+		Pool: pool, Listener: pg.NewListener(pool.Config().ConnConfig, logger), Domain: bound, Rows: crud.New(bound, searcher),
+		Preview: preview.New(bound, s.Windows), Search: searcher, Limits: s.Limits, Budget: s.Budget, Origins: s.Origins, Logger: logger, Version: program.Version(),
+	}, nil
 }
 
 func ensureOpenUser(ctx context.Context, pool *pgxpool.Pool) (uuid.UUID, error) {
@@ -108,20 +88,23 @@ func ensureOpenUser(ctx context.Context, pool *pgxpool.Pool) (uuid.UUID, error) 
 	return id, nil
 }
 
-// serve serves on addr until ctx ends, then lets open requests finish.
-func serve(ctx context.Context, addr string, config httpapi.Config) error {
+// serve answers on addr until ctx is over. What is being answered then may finish. open makes the handler, and adds to the
+// group what runs beside it; its context is over when the server is being stopped.
+func serve(ctx context.Context, addr string, logger *slog.Logger, open func(ctx context.Context, group *errgroup.Group) (http.Handler, error)) error {
 	var listen net.ListenConfig
 	listener, err := listen.Listen(ctx, "tcp", addr)
 	if err != nil {
 		return fmt.Errorf("listen on ALFRED_ADDR: %w", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	config.Stopping = ctx.Done()
-	server := &http.Server{
-		Handler: httpapi.New(config), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
-		ErrorLog: slog.NewLogLogger(config.Logger.Handler(), slog.LevelWarn),
+	handler, err := open(ctx, group)
+	if err != nil {
+		return errors.Join(err, listener.Close())
 	}
-	group.Go(func() error { return config.Listener.Run(ctx) })
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
+	}
 	group.Go(func() error {
 		<-ctx.Done()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
@@ -129,7 +112,7 @@ func serve(ctx context.Context, addr string, config httpapi.Config) error {
 
 		return server.Shutdown(grace)
 	})
-	config.Logger.InfoContext(ctx, "serving", slog.String("addr", listener.Addr().String()))
+	logger.InfoContext(ctx, "serving", slog.String("addr", listener.Addr().String()))
 	group.Go(func() error {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)

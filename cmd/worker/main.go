@@ -17,6 +17,7 @@ func main() { os.Exit(program.Main("worker", run)) }
 type commands struct {
 	Chat       chatCommand        `cmd:"" help:"Talk to Alfred in the terminal, or from a script."`
 	Completion program.Completion `cmd:"" help:"Print what makes a shell complete commands and flags."`
+	Directory  directoryCommand   `cmd:"" help:"The map from users to databases, where several share the users."`
 	Doctor     doctorCommand      `cmd:"" help:"Look for what is wrong with the database, the settings and the workers."`
 	Domain     domainCommand      `cmd:"" help:"Check a domain's declaration, or write a first one."`
 	Eval       evalCommand        `cmd:"" help:"Try an assistant on a suite of conversations, each on a scratch database."`
@@ -25,7 +26,7 @@ type commands struct {
 	Run        runCommand         `cmd:"" help:"Work jobs until SIGTERM."`
 	Session    sessionCommand     `cmd:"" help:"Show, export or forget a session."`
 	Turn       turnCommand        `cmd:"" help:"Take back what a turn wrote."`
-	User       userCommand        `cmd:"" help:"Export or erase a user."`
+	User       userCommand        `cmd:"" help:"Export, erase or move a user."`
 	Version    kong.VersionFlag   `help:"Print the version."`
 }
 

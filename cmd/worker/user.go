@@ -17,6 +17,7 @@ import (
 type userCommand struct {
 	Erase  userEraseCommand  `cmd:"" help:"Delete a user and everything of theirs, domain rows that belong to them included."`
 	Export userExportCommand `cmd:"" help:"Print all that is kept of a user, as JSON."`
+	Move   userMoveCommand   `cmd:"" help:"Move a user to another database of the directory."`
 }
 
 var errNoUser = errors.New("there is no such user")

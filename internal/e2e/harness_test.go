@@ -96,7 +96,7 @@ func openHouse(t *testing.T, f fixtures) *house {
 	}
 	if f.host != "" {
 		serving.Origins = []string{f.host}
-		serving.Tokens = auth.TokenConfig{JWKSURL: f.host + "/.well-known/jwks.json", Issuer: f.host, Audience: "alfred", UserClaim: "sub"}
+		serving.Tokens = auth.NewTokens(auth.TokenConfig{JWKSURL: f.host + "/.well-known/jwks.json", Issuer: f.host, Audience: "alfred", UserClaim: "sub"}, slog.New(slog.DiscardHandler))
 	}
 	server := httptest.NewServer(httpapi.New(serving))
 	t.Cleanup(func() {

@@ -1,6 +1,7 @@
 -- name: ApiKeyFind :one
-SELECT k.id, k.user_id, k.scopes, k.last_used_at
+SELECT k.id, k.user_id, k.scopes, k.last_used_at, coalesce(p.state IN ('away', 'coming'), false)::boolean AS elsewhere
 FROM api_keys AS k
+LEFT JOIN user_places AS p ON p.user_id = k.user_id
 WHERE k.key_hash = @key_hash AND k.revoked_at IS NULL;
 
 -- name: ApiKeyInsert :one
@@ -22,5 +23,7 @@ UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = @id AND revoked_at
 UPDATE api_keys SET last_used_at = clock_timestamp()
 WHERE id = @id AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute');
 
+-- ApiKeyActive is asked again while a stream is open: where the user has moved to, the key is good, and here it is not.
 -- name: ApiKeyActive :one
-SELECT EXISTS (SELECT FROM api_keys WHERE id = @id AND revoked_at IS NULL);
+SELECT EXISTS (SELECT FROM api_keys AS k WHERE k.id = @id AND k.revoked_at IS NULL
+               AND NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = k.user_id AND p.state IN ('away', 'coming')));

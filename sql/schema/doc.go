@@ -1,5 +1,5 @@
 // Package schema holds the migrations, one numbered file each: alfred/ is the engine's schema (and what sqlc reads),
-// kitchen/ the reference domain's. It knows nothing of how they are run; package pg does that.
+// kitchen/ the reference domain's, directory/ that of the map from users to databases. It knows nothing of how they are run; package pg does that.
 package schema
 
 import "embed"
@@ -8,6 +8,11 @@ import "embed"
 //
 //go:embed alfred/*.sql
 var Alfred embed.FS
+
+// Directory is the folder directory/ with the map's migrations.
+//
+//go:embed directory/*.sql
+var Directory embed.FS
 
 // Kitchen is the folder kitchen/ with the reference domain's migrations.
 //

@@ -45,6 +45,7 @@ func Environ(pairs []string) Env {
 // Settings is the parsed environment. Settings of other programs are zero.
 type Settings struct {
 	DatabaseURL string
+	Directory   string // "": there is one database
 	Domain      string // a built-in name, or a path
 	Windows     prompt.Config
 	Limits      jobs.Limits
@@ -79,6 +80,9 @@ func Database(e Env) (string, error) {
 	return url, err
 }
 
+// Directory returns the directory's address, "" if there is none.
+func Directory(e Env) (string, error) { return one(e, "ALFRED_DIRECTORY_URL") }
+
 // Domain returns the domain's name or path, for commands that need nothing else.
 func Domain(e Env) string {
 	name, _ := one(e, "ALFRED_DOMAIN") // only reading a secret's file can fail
@@ -109,7 +113,7 @@ func Parse(e Env, by Program) (*Settings, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	if s.DatabaseURL == "" {
+	if s.DatabaseURL == "" && (s.Directory == "" || by == Worker) {
 		return nil, ErrNoDatabase
 	}
 

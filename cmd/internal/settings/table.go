@@ -33,6 +33,7 @@ type line struct {
 func (s *Settings) table() []line {
 	return []line{
 		{"DATABASE_URL", both, "", text(&s.DatabaseURL), "the database; required", true},
+		{"ALFRED_DIRECTORY_URL", both, "", text(&s.Directory), "the map from users to databases, where several share the users ([scaling](scaling.md#many-databases)); the API then needs no DATABASE_URL", true},
 		{"ALFRED_ADDR", API, "127.0.0.1:8080", text(&s.Addr), "where the API listens", false},
 		{"ALFRED_AUTH", API, "on", either(&s.Open, "off", "on"), "`off` makes every request the user `demo`; only on loopback", false},
 		{"ALFRED_CORS_ORIGINS", API, "", origins(&s.Origins), "origins whose pages may call the API, separated by commas", false},

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/directory"
+)
+
+type directoryCommand struct {
+	Add       directoryAddCommand       `cmd:"" help:"Make a database known, with the users and keys that it has; again, for those who are new."`
+	Init      directoryInitCommand      `cmd:"" help:"Make the directory, or bring it to this version."`
+	Rebalance directoryRebalanceCommand `cmd:"" help:"Say whom to move, by what each user did in the last day."`
+	Show      directoryShowCommand      `cmd:"" help:"Show the databases and moves, or where a user is."`
+}
+
+type directoryInitCommand struct{}
+
+// Run makes the directory.
+func (c *directoryInitCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	address, err := settings.Directory(e)
+	if err != nil {
+		return err
+	}
+	if address == "" {
+		return errNoDirectory
+	}
+	if err := directory.Init(ctx, address, slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(console.Out, "the directory is made: add databases with worker directory add NAME URL")
+
+	return err
+}
+
+type directoryAddCommand struct {
+	Name string `arg:"" help:"How to name it: small letters, digits, - and _."`
+	URL  string `arg:"" help:"Its address, as in DATABASE_URL."`
+}
+
+// Run adds. The rows that all users share are brought to a database without conversations.
+func (c *directoryAddCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return withDirectory(ctx, e, func(known *directory.Directory) error {
+		added := directory.Database{Name: c.Name, URL: c.URL}
+		others, err := known.Databases(ctx)
+		if err != nil {
+			return err
+		}
+		var shared int64
+		if len(others) > 0 && others[0].Name != c.Name {
+			if shared, err = newMover(e, known, console).Share(ctx, directory.Database{Name: others[0].Name, URL: others[0].Url}, added); err != nil {
+				return err
+			}
+		}
+		users, err := known.AddDatabase(ctx, added)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(console.Out, "added %s: %d users that were not known, %d shared rows brought\n", c.Name, users, shared)
+
+		return err
+	})
+}
+
+type directoryShowCommand struct {
+	User string `arg:"" help:"A user's name." optional:""`
+	JSON bool   `help:"Print JSON."`
+}
+
+type shownDatabase struct {
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Users   int64  `json:"users"`
+}
+
+type shownMove struct {
+	User      string     `json:"user"`
+	Source    string     `json:"source"`
+	Target    string     `json:"target"`
+	Step      string     `json:"step"`
+	Attempt   int32      `json:"attempt"`
+	Error     *string    `json:"error"`
+	StartedAt time.Time  `json:"started_at"`
+	EndedAt   *time.Time `json:"ended_at"`
+}
+
+// Run shows, passwords never.
+func (c *directoryShowCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return withDirectory(ctx, e, func(known *directory.Directory) error {
+		if c.User != "" {
+			return c.one(ctx, known, console)
+		}
+		rows, err := known.Databases(ctx)
+		if err != nil {
+			return err
+		}
+		databases := make([]shownDatabase, len(rows))
+		for i, row := range rows {
+			databases[i] = shownDatabase{row.Name, masked(row.Url), row.Users}
+		}
+		list, err := known.Moves(ctx)
+		if err != nil {
+			return err
+		}
+		moves := make([]shownMove, len(list))
+		for i, m := range list {
+			moves[i] = shownMove{m.UserName, m.Source, m.Target, m.Step, m.Attempt, m.Error, m.StartedAt, m.EndedAt}
+		}
+		if c.JSON {
+			return program.PrintJSON(console.Out, map[string]any{"databases": databases, "moves": moves})
+		}
+
+		return printDirectory(console, databases, moves)
+	})
+}
+
+func (c *directoryShowCommand) one(ctx context.Context, known *directory.Directory, console *program.Console) error {
+	user, err := known.ByName(ctx, c.User)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return program.PrintJSON(console.Out, map[string]any{"id": user.ID, "name": user.Name, "database": user.Database.Name, "epoch": user.Epoch, "moving": user.Moving})
+	}
+	text := ""
+	if user.Moving {
+		text = ", being moved"
+	}
+	_, err = fmt.Fprintf(console.Out, "%s (%s) is in %s, place %d%s\n", user.Name, user.ID, user.Database.Name, user.Epoch, text)
+
+	return err
+}
+
+func printDirectory(console *program.Console, databases []shownDatabase, moves []shownMove) error {
+	var errs []error
+	put := func(format string, args ...any) {
+		_, err := fmt.Fprintf(console.Out, format, args...)
+		errs = append(errs, err)
+	}
+	for _, d := range databases {
+		put("%-20s %8d users  %s\n", d.Name, d.Users, d.Address)
+	}
+	for _, m := range moves {
+		put("move of %s from %s to %s: %s, attempt %d, begun %s", m.User, m.Source, m.Target, m.Step, m.Attempt, m.StartedAt.Format(time.DateTime))
+		if m.Error != nil && m.EndedAt == nil {
+			put(" (stopped: %s; carry it on with worker user move, or give it up with --abort)", *m.Error)
+		}
+		put("\n")
+	}
+
+	return errors.Join(errs...)
+}
+
+// masked is an address without its password.
+func masked(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil || parsed.Scheme == "" {
+		return "(set)"
+	}
+
+	return parsed.Redacted()
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/directory"
+	"alfred/mover"
+	"alfred/pg"
+)
+
+type directoryRebalanceCommand struct {
+	Plan bool          `help:"Print the moves as commands; nothing is moved." required:""`
+	Over time.Duration `default:"24h" help:"How far back to look."`
+	Top  int           `default:"1000" help:"How many users to look at in each database, those with most to do first."`
+	JSON bool          `help:"Print JSON."`
+}
+
+const loadSQL = `
+	SELECT t.user_id, u.name, t.turns, coalesce((
+	    SELECT sum(c.input_tokens + c.output_tokens) FROM sessions AS s JOIN llm_calls AS c ON c.session_id = s.id AND c.id >= uuid_v7_floor($1) AND c.user_id = s.user_id
+	    WHERE s.user_id = t.user_id AND s.last_activity_at >= $1), 0)::bigint
+	FROM (SELECT t.user_id, count(*) AS turns FROM turns AS t WHERE t.id >= uuid_v7_floor($1) GROUP BY 1 ORDER BY 2 DESC LIMIT $2) AS t
+	JOIN users AS u ON u.id = t.user_id
+	ORDER BY t.turns DESC, t.user_id`
+
+// Run plans. What a turn costs a database hardly depends on how long its texts are, so turns are the measure; tokens are
+// shown beside.
+func (c *directoryRebalanceCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	return withDirectory(ctx, e, func(known *directory.Directory) error {
+		rows, err := known.Databases(ctx)
+		if err != nil {
+			return err
+		}
+		loads := make([]mover.Load, len(rows))
+		for i, row := range rows {
+			loads[i].Database = row.Name
+			if err := c.measure(ctx, row.Url, &loads[i]); err != nil {
+				return fmt.Errorf("database %s: %w", row.Name, err)
+			}
+		}
+		before := mover.Unevenness(loads)
+		plan := mover.Plan(loads)
+		after := mover.Unevenness(loads)
+		if c.JSON {
+			return program.PrintJSON(console.Out, map[string]any{"moves": plan, "busiest_to_mean_before": before, "busiest_to_mean_after": after})
+		}
+
+		return c.print(console, plan, before, after)
+	})
+}
+
+// measure reads the busiest users and how many turns there were in all.
+func (c *directoryRebalanceCommand) measure(ctx context.Context, address string, into *mover.Load) error {
+	pool, err := pg.Open(ctx, pg.Config{URL: address, AppName: "alfred rebalance", MaxConns: 1})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	since := time.Now().Add(-c.Over)
+	if err := pool.QueryRow(ctx, `SELECT count(*) FROM turns WHERE id >= uuid_v7_floor($1)`, since).Scan(&into.Turns); err != nil {
+		return fmt.Errorf("count turns: %w", err)
+	}
+	rows, _ := pool.Query(ctx, loadSQL, since, c.Top) // a failed query shows when its rows are collected
+	type line struct {
+		ID            uuid.UUID
+		Name          string
+		Turns, Tokens int64
+	}
+	users, err := pgx.CollectRows(rows, pgx.RowToStructByPos[line])
+	if err != nil {
+		return fmt.Errorf("count each user's turns: %w", err)
+	}
+	for _, u := range users {
+		into.Users = append(into.Users, mover.UserLoad{Name: u.Name, Turns: u.Turns, Tokens: u.Tokens})
+	}
+
+	return nil
+}
+
+func (c *directoryRebalanceCommand) print(console *program.Console, plan []mover.PlannedMove, before, after float64) error {
+	_, err := fmt.Fprintf(console.Out, "# the busiest database has %.2f times the mean; after these %d moves %.2f\n", before, len(plan), after)
+	errs := []error{err}
+	for _, m := range plan {
+		_, err := fmt.Fprintf(console.Out, "worker user move %s --to %s --off   # from %s: %d turns, %d tokens\n", shellWord(m.User), m.To, m.From, m.Turns, m.Tokens)
+		errs = append(errs, err)
+	}
+
+	return errors.Join(errs...)
+}
+
+// shellWord quotes a name as a shell reads it.
+func shellWord(name string) string { return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'" }

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/cmd/internal/settings"
+	"alfred/directory"
+	"alfred/internal/dbtest"
+	"alfred/pg"
+)
+
+// An operator makes a directory, adds databases, looks, plans, moves a user and gives a move up.
+func TestDirectoryCommands(t *testing.T) {
+	t.Parallel()
+
+	_, err := worker(t, settings.Env{}, "directory", "show")
+	require.ErrorIs(t, err, errNoDirectory)
+	e := settings.Env{"ALFRED_DIRECTORY_URL": dbtest.EmptyURL(t)}
+	_, err = worker(t, e, "directory", "show")
+	require.ErrorIs(t, err, directory.ErrNotMade)
+	_, err = worker(t, e, "directory", "init")
+	require.NoError(t, err)
+
+	first, a := database(t)
+	second, b := database(t)
+	for range 3 {
+		_, err = a.Exec(t.Context(), `SELECT cancel_turn(enqueue_turn(start_session('o''brien'), 'hello')), start_session('bob')`)
+		require.NoError(t, err)
+	}
+	_, err = worker(t, e, "directory", "add", "Not A Name", first)
+	require.ErrorContains(t, err, "databases_name_form")
+	out, err := worker(t, e, "directory", "add", "one", first)
+	require.NoError(t, err)
+	require.Contains(t, out, "3 users that were not known")
+	_, err = worker(t, e, "directory", "add", "two", second)
+	require.NoError(t, err)
+	_, err = b.Exec(t.Context(), `SELECT start_session('bob')`)
+	require.NoError(t, err)
+	_, err = worker(t, e, "directory", "add", "two", second)
+	require.ErrorContains(t, err, "belong to users of another database: bob")
+	_, err = b.Exec(t.Context(), `DELETE FROM users WHERE name = 'bob'`)
+	require.NoError(t, err)
+
+	out, err = worker(t, e, "directory", "show", "--json")
+	require.NoError(t, err)
+	var shown struct {
+		Databases []shownDatabase `json:"databases"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &shown))
+	require.Len(t, shown.Databases, 2)
+	require.EqualValues(t, 3, shown.Databases[0].Users, "the kitchen's demo user is one")
+	config, err := pgx.ParseConfig(first)
+	require.NoError(t, err)
+	if config.Password != "" {
+		require.NotContains(t, out, config.Password)
+	}
+
+	_, err = worker(t, e, "directory", "rebalance")
+	require.ErrorContains(t, err, "--plan")
+	out, err = worker(t, e, "directory", "rebalance", "--plan")
+	require.NoError(t, err)
+	require.Contains(t, out, "2.00 times the mean", "one user has done everything, and would make the other database as busy")
+
+	_, err = worker(t, e, "user", "move", "o'brien")
+	require.ErrorIs(t, err, errNowhere)
+	_, err = worker(t, e, "user", "move", "o'brien", "--abort")
+	require.ErrorIs(t, err, directory.ErrNoMove)
+	_, err = worker(t, e, "user", "move", "o'brien", "--to", "two")
+	require.ErrorIs(t, err, errNotOff)
+	out, err = worker(t, e, "user", "move", "o'brien", "--to", "two", "--off", "--grace", "0s")
+	require.NoError(t, err)
+	require.Contains(t, out, "moved to two: ")
+	_, err = b.Exec(t.Context(), `SELECT start_session('demo')`)
+	require.True(t, pg.IsElsewhere(err), "whom both databases have at first only one serves: %v", err)
+	out, err = worker(t, e, "directory", "show", "o'brien")
+	require.NoError(t, err)
+	require.Contains(t, out, "is in two, place 2")
+	out, err = worker(t, e, "directory", "show")
+	require.NoError(t, err)
+	require.Contains(t, out, "move of o'brien from one to two: done")
+	var turns int
+	require.NoError(t, b.QueryRow(t.Context(), `SELECT count(*) FROM turns`).Scan(&turns))
+	require.Equal(t, 3, turns)
+}

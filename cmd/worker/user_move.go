@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"alfred/cmd/internal/program"
+	"alfred/cmd/internal/settings"
+	"alfred/directory"
+	"alfred/domain"
+	"alfred/mover"
+)
+
+type userMoveCommand struct {
+	Name     string        `arg:""         help:"The user's name."`
+	To       string        `               help:"The database to move them to."                                      placeholder:"NAME" xor:"what"`
+	Off      bool          `               help:"Serve nothing while the rows are copied; there is no other way."`
+	Abort    bool          `               help:"Give up a move that was begun and is not past its switch."           xor:"what"`
+	Grace    time.Duration `default:"2s"   help:"How long the rows stay where they were, for who is still reading there."`
+	Patience time.Duration `default:"5m"   help:"How long the user's running turn may take to end; new messages wait meanwhile."`
+	JSON     bool          `               help:"Print JSON."`
+}
+
+// Help says what it does.
+func (c *userMoveCommand) Help() string {
+	return "The user's running turn ends, new messages wait, all rows are copied and compared, and the user goes on at the other database. " +
+		"A move that was interrupted is carried on by the same command."
+}
+
+var (
+	errNowhere = errors.New("say where to with --to, or give a move up with --abort")
+	errNotOff  = errors.New("a user is not served while their rows are copied, and there is no move without that pause: say so with --off")
+)
+
+// Run moves, or gives up.
+func (c *userMoveCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
+	if c.To == "" && !c.Abort {
+		return errNowhere
+	}
+	if c.To != "" && !c.Off {
+		return errNotOff
+	}
+
+	return withDirectory(ctx, e, func(known *directory.Directory) error {
+		moving := newMover(e, known, console)
+		moving.Patience, moving.Grace = c.Patience, c.Grace
+		if c.Abort {
+			if err := moving.Abort(ctx, c.Name); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(console.Out, "given up: the user is served where they were")
+
+			return err
+		}
+		report, err := moving.Move(ctx, c.Name, c.To)
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return program.PrintJSON(console.Out, map[string]any{"rows": report.Rows, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds()})
+		}
+		_, err = fmt.Fprintf(console.Out, "moved to %s: %d rows in %s, of which nothing was served for %s\n", c.To, report.Rows, report.Whole.Round(time.Millisecond), report.Paused.Round(time.Millisecond))
+
+		return err
+	})
+}
+
+func newMover(e settings.Env, known *directory.Directory, console *program.Console) *mover.Mover {
+	return mover.New(mover.Config{
+		Directory: known, Domain: func() (fs.FS, string) { return domain.Find(settings.Domain(e)) },
+		Logger: slog.New(slog.NewTextHandler(console.Errs, nil)),
+	})
+}
+
+var errNoDirectory = errors.New("ALFRED_DIRECTORY_URL is not set: there is one database, and no map of users")
+
+func withDirectory(ctx context.Context, e settings.Env, work func(*directory.Directory) error) error {
+	url, err := settings.Directory(e)
+	if err != nil {
+		return err
+	}
+	if url == "" {
+		return errNoDirectory
+	}
+	known, err := directory.Open(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer known.Close()
+
+	return work(known)
+}

@@ -1,0 +1,195 @@
+package directory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"alfred/db/entries"
+)
+
+// Step is how far a move has come.
+type Step string
+
+// The steps, in order; a move may be given up before it is switched.
+const (
+	StepBegun    Step = "begun"
+	StepClosed   Step = "closed"   // the source refuses what is written for the user
+	StepCopied   Step = "copied"   // the target has all rows
+	StepSwitched Step = "switched" // the user is the target's
+	StepOpened   Step = "opened"   // the target serves them
+	StepDone     Step = "done"     // the source has forgotten them
+
+	StepAborting Step = "aborting"
+	StepAborted  Step = "aborted"
+)
+
+var (
+	// ErrMoving says that somebody is moving this user at the moment.
+	ErrMoving = errors.New("this user is being moved by another process at the moment")
+
+	// ErrNoMove says that no move of the user is open.
+	ErrNoMove = errors.New("no move of this user is under way")
+
+	// ErrTakenOver says that another process has taken the move up meanwhile, or that it was given up.
+	ErrTakenOver = errors.New("another process has taken this move up")
+)
+
+// Move is one user's way from a database to another.
+type Move struct {
+	User           User
+	Source, Target Database
+	Step           Step
+	// Epoch is the user's at the source; the target's is one higher.
+	Epoch int64
+	// Attempt counts who took up moves of the user.
+	Attempt int32
+	// Jobs were not done when the source closed.
+	Jobs []Job
+
+	id uuid.UUID
+}
+
+// Job is a job to be made anew.
+type Job struct {
+	Kind  string          `json:"kind"`
+	Args  json.RawMessage `json:"args"`
+	Queue string          `json:"queue"`
+}
+
+// Hold keeps a user's moves to this process until release is called. Errors: [ErrMoving].
+func (d *Directory) Hold(ctx context.Context, user uuid.UUID) (release func(), err error) {
+	conn, err := d.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the directory: %w", err)
+	}
+	var got bool
+	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtextextended('alfred.move:' || $1, 0))`, user.String()).Scan(&got)
+	if err == nil && !got {
+		err = ErrMoving
+	}
+	if err != nil {
+		conn.Release()
+
+		return nil, err
+	}
+
+	return func() { letGo(ctx, conn, user) }, nil
+}
+
+// letGo closes the connection when the statement fails: the lock ends with its session.
+func letGo(ctx context.Context, conn *pgxpool.Conn, user uuid.UUID) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_unlock(hashtextextended('alfred.move:' || $1, 0))`, user.String()); err != nil {
+		_ = conn.Conn().Close(ctx)
+	}
+}
+
+// OpenMove is the user's open move. Errors: [ErrNoMove].
+func (d *Directory) OpenMove(ctx context.Context, user User) (*Move, error) {
+	row, err := d.q.MoveOpen(ctx, d.pool, user.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNoMove
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for a move: %w", err)
+	}
+
+	return d.move(ctx, user, row)
+}
+
+// Take begins a move to a database, or takes up the one that is open, wherever it leads.
+func (d *Directory) Take(ctx context.Context, user User, target string) (*Move, error) {
+	row, err := d.q.MoveBegin(ctx, d.pool, &entries.MoveBeginParams{UserID: user.ID, Target: target})
+	if err != nil {
+		return nil, fmt.Errorf("begin the move: %w", err)
+	}
+
+	return d.move(ctx, user, row)
+}
+
+func (d *Directory) move(ctx context.Context, user User, row *entries.Moves) (*Move, error) {
+	m := &Move{User: user, Step: Step(row.Step), Epoch: row.Epoch, Attempt: row.Attempt, id: row.ID}
+	if err := json.Unmarshal(row.Jobs, &m.Jobs); err != nil {
+		return nil, fmt.Errorf("read the move's jobs: %w", err)
+	}
+	var err error
+	if m.Source, err = d.Database(ctx, row.Source); err != nil {
+		return nil, err
+	}
+	m.Target, err = d.Database(ctx, row.Target)
+
+	return m, err
+}
+
+// Advance notes that a step is done. Errors: [ErrTakenOver].
+func (d *Directory) Advance(ctx context.Context, m *Move, to Step) error {
+	n, err := d.q.MoveStep(ctx, d.pool, &entries.MoveStepParams{ID: m.id, Attempt: m.Attempt, Before: string(m.Step), Step: string(to)})
+	if err != nil {
+		return fmt.Errorf("note the step %s: %w", to, err)
+	}
+	if n == 0 {
+		return ErrTakenOver
+	}
+	m.Step = to
+
+	return nil
+}
+
+// KeepJobs notes the jobs that are not done, before the source closes. Errors: [ErrTakenOver].
+func (d *Directory) KeepJobs(ctx context.Context, m *Move, jobs []Job) error {
+	encoded, err := json.Marshal(jobs)
+	if err != nil {
+		return fmt.Errorf("encode jobs: %w", err)
+	}
+	n, err := d.q.MoveKeepJobs(ctx, d.pool, &entries.MoveKeepJobsParams{ID: m.id, Attempt: m.Attempt, Jobs: encoded})
+	if err != nil {
+		return fmt.Errorf("note jobs: %w", err)
+	}
+	if n == 0 {
+		return ErrTakenOver
+	}
+	m.Jobs = jobs
+
+	return nil
+}
+
+// Switch gives the user to the target. From here the move cannot be given up. Errors: [ErrTakenOver].
+func (d *Directory) Switch(ctx context.Context, m *Move) error {
+	n, err := d.q.MoveSwitch(ctx, d.pool, &entries.MoveSwitchParams{ID: m.id, Attempt: m.Attempt})
+	if err != nil {
+		return fmt.Errorf("switch: %w", err)
+	}
+	if n == 0 {
+		return ErrTakenOver
+	}
+	m.Step = StepSwitched
+
+	return nil
+}
+
+// Failed keeps why an attempt ended.
+func (d *Directory) Failed(ctx context.Context, m *Move, cause error) error {
+	if err := d.q.MoveFailed(ctx, d.pool, &entries.MoveFailedParams{ID: m.id, Attempt: m.Attempt, Error: cause.Error()}); err != nil {
+		return fmt.Errorf("note the failure: %w", err)
+	}
+
+	return nil
+}
+
+// Moves lists the open moves, and the newest that have ended.
+func (d *Directory) Moves(ctx context.Context) ([]*entries.MoveListRow, error) {
+	list, err := d.q.MoveList(ctx, d.pool)
+	if err != nil {
+		return nil, fmt.Errorf("list moves: %w", err)
+	}
+
+	return list, nil
+}

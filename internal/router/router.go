@@ -1,0 +1,298 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"alfred/auth"
+	"alfred/directory"
+	"alfred/httpapi"
+)
+
+// Config is what a router works with.
+type Config struct {
+	// Users says who is where.
+	Users *directory.Map
+	// Tokens is nil where none are taken.
+	Tokens *auth.Tokens
+	// OpenUser, if not "", is who every request acts for.
+	OpenUser string
+	// Open makes the API of a database. It is tried again a moment after it has failed.
+	Open   func(ctx context.Context, database directory.Database) (http.Handler, error)
+	Logger *slog.Logger
+}
+
+// Router is the API over many databases.
+type Router struct {
+	Config
+
+	mu     sync.Mutex
+	places map[directory.Database]*place
+}
+
+// New returns a router that has opened nothing yet.
+func New(config Config) *Router {
+	return &Router{Config: config, places: map[directory.Database]*place{}}
+}
+
+// reopenPause is how long a database that could not be opened is left alone.
+const reopenPause = time.Second
+
+// place is a database's API. Who comes while it is being opened waits for that.
+type place struct {
+	mu      sync.Mutex
+	handler http.Handler
+	failed  time.Time
+	err     error
+}
+
+// Warm opens databases ahead of their first request. One that cannot be opened keeps the others from nothing.
+func (r *Router) Warm(ctx context.Context, databases []directory.Database) {
+	var all sync.WaitGroup
+	for _, database := range databases {
+		all.Go(func() {
+			if _, err := r.open(ctx, database); err != nil {
+				r.Logger.WarnContext(ctx, "a database cannot be opened", slog.String("database", database.Name), slog.Any("error", err))
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (r *Router) open(ctx context.Context, database directory.Database) (http.Handler, error) {
+	r.mu.Lock()
+	p := r.places[database]
+	if p == nil {
+		p = &place{}
+		r.places[database] = p
+	}
+	r.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.handler == nil && time.Since(p.failed) > reopenPause {
+		if p.handler, p.err = r.Open(ctx, database); p.err != nil {
+			p.failed = time.Now()
+		}
+	}
+
+	return p.handler, p.err
+}
+
+// opened is every API there is.
+func (r *Router) opened() []http.Handler {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []http.Handler
+	for _, p := range r.places {
+		if !p.mu.TryLock() {
+			continue // it is being opened
+		}
+		if p.handler != nil {
+			all = append(all, p.handler)
+		}
+		p.mu.Unlock()
+	}
+
+	return all
+}
+
+// ServeHTTP answers a request where its user is; what needs none, such as the page, anywhere.
+func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	if request.URL.Path == "/readyz" {
+		r.ready(w, request)
+
+		return
+	}
+	who, err := r.who(request)
+	if err != nil {
+		r.anywhere(w, request) // which says what is wrong, or needs nobody
+
+		return
+	}
+	user, err := r.Users.Find(request.Context(), who)
+	switch {
+	case errors.Is(err, directory.ErrUnknown):
+		r.anywhere(w, request) // where it is refused in the words of a key that is not good
+	case err != nil:
+		unavailable(w)
+	default:
+		r.follow(w, request, who, user)
+	}
+}
+
+func (r *Router) who(request *http.Request) (directory.Who, error) {
+	if r.OpenUser != "" {
+		return directory.Who{Name: r.OpenUser}, nil
+	}
+	authorization := request.Header.Get("Authorization")
+	if _, password, ok := request.BasicAuth(); ok { // operators' browsers
+		authorization = "Bearer " + password
+	}
+	credential, err := auth.Read(request.Context(), authorization, r.Tokens)
+
+	return directory.Who{KeyHash: credential.KeyHash, Name: credential.User}, err
+}
+
+const (
+	// moveWait is how long a request waits for a user who is being moved: for the end of the turn that runs, and the switch.
+	moveWait = 20 * time.Second
+	// tryPause stands between two tries, and grows to longPause.
+	tryPause, longPause = 25 * time.Millisecond, 200 * time.Millisecond
+)
+
+// follow tries the place that is known, and where that refuses, or does not know the key any more, the one that the
+// directory says.
+func (r *Router) follow(w http.ResponseWriter, request *http.Request, who directory.Who, user directory.User) {
+	body, until := newReplay(request), time.Now().Add(moveWait)
+	for length := tryPause; ; length = min(2*length, longPause) {
+		answer := &held{ResponseWriter: w, unknown: true}
+		if !r.serve(answer, body.again(request), user.Database) {
+			return
+		}
+		now, err := r.Users.Ask(request.Context(), who)
+		moved := now.Epoch != user.Epoch || now.Database != user.Database
+		if err != nil || !body.whole() || time.Now().After(until) || !moved && answer.status == http.StatusUnauthorized {
+			answer.release()
+
+			return
+		}
+		// What refused has set a deadline as if the request were over. Where there is no connection there is none.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+		if !moved && !pause(request.Context(), length) {
+			return
+		}
+		user = now
+	}
+}
+
+// serve reports whether the answer is held: the user may be elsewhere.
+func (r *Router) serve(answer *held, request *http.Request, database directory.Database) bool {
+	handler, err := r.open(request.Context(), database)
+	if err != nil {
+		r.Logger.WarnContext(request.Context(), "a database cannot be opened", slog.String("database", database.Name), slog.Any("error", err))
+		unavailable(answer)
+
+		return false
+	}
+	handler.ServeHTTP(answer, request)
+
+	return answer.holding
+}
+
+// anywhere serves what is the same at every database.
+func (r *Router) anywhere(w http.ResponseWriter, request *http.Request) {
+	if all := r.opened(); len(all) > 0 {
+		all[0].ServeHTTP(w, request)
+
+		return
+	}
+	unavailable(w)
+}
+
+// ready: as long as one database can be worked on the process has users to serve.
+func (r *Router) ready(w http.ResponseWriter, request *http.Request) {
+	for _, handler := range r.opened() {
+		answer := &held{ResponseWriter: w, notOK: true}
+		handler.ServeHTTP(answer, request)
+		if !answer.holding {
+			return
+		}
+	}
+	unavailable(w)
+}
+
+func unavailable(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(w, `{"type":"about:blank","title":"Service Unavailable","status":503,"code":"unavailable","detail":"The database of this user does not answer; try again."}`+"\n") // a client that has gone needs no answer
+}
+
+// pause is false when the request is over.
+func pause(ctx context.Context, length time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(length):
+		return true
+	}
+}
+
+// held is an answer that is kept back where it says that the user is elsewhere.
+type held struct {
+	http.ResponseWriter
+
+	unknown bool // keep back the refusal of a key, too
+	notOK   bool // keep back every answer but OK
+
+	header  http.Header
+	status  int
+	holding bool
+	body    []byte
+}
+
+// Header is its own until the answer goes out: one that is kept back leaves no header behind.
+func (h *held) Header() http.Header {
+	if h.header == nil {
+		h.header = http.Header{}
+	}
+
+	return h.header
+}
+
+// WriteHeader decides whether the answer goes out.
+func (h *held) WriteHeader(status int) {
+	if h.status != 0 {
+		return
+	}
+	h.status = status
+	h.holding = h.Header().Get(httpapi.ElsewhereHeader) != "" || h.unknown && status == http.StatusUnauthorized || h.notOK && status != http.StatusOK
+	if !h.holding {
+		h.send()
+	}
+}
+
+func (h *held) send() {
+	h.Header().Del(httpapi.ElsewhereHeader)
+	for name, values := range h.header {
+		h.ResponseWriter.Header()[name] = values
+	}
+	h.ResponseWriter.WriteHeader(h.status)
+}
+
+// Write keeps the body of an answer that is kept back; those are short.
+func (h *held) Write(data []byte) (int, error) {
+	h.WriteHeader(http.StatusOK)
+	if h.holding {
+		h.body = append(h.body, data...)
+
+		return len(data), nil
+	}
+
+	return h.ResponseWriter.Write(data)
+}
+
+// FlushError is what [http.ResponseController] calls.
+func (h *held) FlushError() error {
+	h.WriteHeader(http.StatusOK)
+	if h.holding {
+		return nil
+	}
+
+	return http.NewResponseController(h.ResponseWriter).Flush()
+}
+
+// Unwrap leads to the connection's deadlines.
+func (h *held) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+
+// release sends what was kept back.
+func (h *held) release() {
+	h.holding = false
+	h.send()
+	_, _ = h.ResponseWriter.Write(h.body) // a client that has gone needs no answer
+}

@@ -1,0 +1,203 @@
+package router_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/auth"
+	"alfred/directory"
+	"alfred/httpapi"
+	"alfred/internal/dbtest"
+	"alfred/internal/router"
+)
+
+const (
+	waitFor = 10 * time.Second
+	tick    = 10 * time.Millisecond
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// town is a router over two databases, whose APIs are played.
+type town struct {
+	*httptest.Server
+
+	url     string // of the directory
+	key     string
+	at      atomic.Value // the database that answers; the other one says that the user is elsewhere
+	unknown atomic.Bool  // it says instead that it does not know the key
+	asked   [2]atomic.Int64
+	down    atomic.Bool // b cannot be opened
+}
+
+func openTown(t *testing.T) *town {
+	t.Helper()
+
+	w := &town{url: dbtest.EmptyURL(t)}
+	w.at.Store("a")
+	require.NoError(t, directory.Init(t.Context(), w.url, slog.New(slog.DiscardHandler)))
+	known, err := directory.Open(t.Context(), w.url)
+	require.NoError(t, err)
+	t.Cleanup(known.Close)
+	key, hash := auth.NewKey()
+	w.key = key
+	w.exec(t, `INSERT INTO databases (name, url) VALUES ('a', 'postgres://a'), ('b', 'postgres://b')`)
+	w.exec(t, `INSERT INTO users (id, name, database) VALUES (gen_random_uuid(), 'ada', 'a')`)
+	w.exec(t, `INSERT INTO keys (hash, user_id) SELECT $1, id FROM users`, hash)
+	routed := router.New(router.Config{Users: directory.NewMap(known, slog.New(slog.DiscardHandler)), Open: w.open, Logger: slog.New(slog.DiscardHandler)})
+	routed.Warm(t.Context(), []directory.Database{{Name: "a", URL: "postgres://a"}})
+	w.Server = httptest.NewServer(routed)
+	t.Cleanup(w.Server.Close)
+
+	return w
+}
+
+func (w *town) open(_ context.Context, database directory.Database) (http.Handler, error) {
+	if w.down.Load() && database.Name == "b" {
+		return nil, errors.New("it is down")
+	}
+
+	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.asked[strings.Index("ab", database.Name)].Add(1)
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case r.Header.Get("Authorization") == "":
+			fmt.Fprint(out, "anybody's")
+		case w.at.Load() == database.Name:
+			out.Header().Set("X-At", database.Name)
+			out.WriteHeader(http.StatusAccepted)
+			fmt.Fprintf(out, "%s took %s", database.Name, body)
+		case w.unknown.Load():
+			http.Error(out, "who is that?", http.StatusUnauthorized)
+		default:
+			out.Header().Set(httpapi.ElsewhereHeader, "true")
+			out.Header().Set("X-Stale", "true")
+			http.Error(out, "try again", http.StatusServiceUnavailable)
+		}
+	}), nil
+}
+
+func (w *town) exec(t *testing.T, sql string, args ...any) {
+	t.Helper()
+
+	conn, err := pgx.Connect(t.Context(), w.url)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	_, err = conn.Exec(t.Context(), `SET search_path = alfred_directory`)
+	require.NoError(t, err)
+	_, err = conn.Exec(t.Context(), sql, args...)
+	require.NoError(t, err, sql)
+}
+
+func (w *town) post(t *testing.T, key, body string) (int, string, http.Header) {
+	t.Helper()
+
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.Server.URL+"/v1/sessions", strings.NewReader(body))
+	require.NoError(t, err)
+	if key != "" {
+		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+
+	return answer.StatusCode, string(text), answer.Header
+}
+
+// A request goes to its user's database, whole, also after they have moved.
+func TestRequestsFollowTheirUser(t *testing.T) {
+	t.Parallel()
+
+	for name, unknown := range map[string]bool{"refused by the old place": false, "forgotten by the old place": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := openTown(t)
+			w.unknown.Store(unknown)
+			status, text, _ := w.post(t, w.key, "one")
+			require.Equal(t, "a took one", text)
+			require.Equal(t, http.StatusAccepted, status)
+			w.at.Store("b")
+			w.exec(t, `UPDATE users SET database = 'b', epoch = 2`)
+			long := strings.Repeat("two", 100_000)
+			status, text, header := w.post(t, w.key, long)
+			require.Equal(t, http.StatusAccepted, status)
+			require.Equal(t, "b took "+long, text)
+			require.Empty(t, header.Get("X-Stale"), "nothing is left of an answer that was kept back")
+			require.Empty(t, header.Get(httpapi.ElsewhereHeader))
+			asked := w.asked[0].Load()
+			w.post(t, w.key, "three")
+			require.Equal(t, asked, w.asked[0].Load(), "the old place is not asked again")
+		})
+	}
+}
+
+// While a user is being moved a request waits for the end of it.
+func TestRequestsWaitForAMove(t *testing.T) {
+	t.Parallel()
+
+	w := openTown(t)
+	w.at.Store("nowhere")
+	answered := make(chan string, 1)
+	go func() {
+		_, text, _ := w.post(t, w.key, "one")
+		answered <- text
+	}()
+	require.Eventually(t, func() bool { return w.asked[0].Load() > 2 }, waitFor, tick)
+	w.exec(t, `UPDATE users SET database = 'b', epoch = 2`)
+	w.at.Store("b")
+	require.Equal(t, "b took one", <-answered)
+}
+
+// Known users go on while the directory does not answer, and what is down stops its own users alone.
+func TestOneDownStopsItsUsersAlone(t *testing.T) {
+	t.Parallel()
+
+	w := openTown(t)
+	w.post(t, w.key, "one")
+	w.exec(t, `ALTER TABLE users RENAME TO gone`)
+	_, text, _ := w.post(t, w.key, "two")
+	require.Equal(t, "a took two", text)
+	w.exec(t, `ALTER TABLE gone RENAME TO users`)
+
+	key, hash := auth.NewKey()
+	w.exec(t, `INSERT INTO users (id, name, database) VALUES (gen_random_uuid(), 'bob', 'b')`)
+	w.exec(t, `INSERT INTO keys (hash, user_id) SELECT $1, id FROM users WHERE name = 'bob'`, hash)
+	w.down.Store(true)
+	status, text, _ := w.post(t, key, "three")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, text, `"code":"unavailable"`)
+	_, text, _ = w.post(t, w.key, "four")
+	require.Equal(t, "a took four", text)
+}
+
+// Who shows nothing, or a key that nobody has, is answered by any database; so is what needs nobody.
+func TestWhoIsNobody(t *testing.T) {
+	t.Parallel()
+
+	w := openTown(t)
+	_, text, _ := w.post(t, "", "one")
+	require.Equal(t, "anybody's", text)
+	w.at.Store("b")
+	w.unknown.Store(true)
+	status, _, _ := w.post(t, "alf_of_nobody", "one")
+	require.Equal(t, http.StatusUnauthorized, status)
+	answer, err := http.Get(w.Server.URL + "/readyz")
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+}
