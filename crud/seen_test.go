@@ -9,11 +9,11 @@ import (
 	"alfred/crud"
 )
 
-// version is a stored row's version, as read for a prompt.
-func (b *bundle) version(table, name string) (key, version string) {
+// flour is the key of the row that is called so, and its version as read for a prompt.
+func (b *bundle) flour() (key, version string) {
 	b.t.Helper()
 
-	found := query[[]string](b, sprintf(`SELECT ARRAY[id::text, xmin::text] FROM kitchen.%s WHERE user_id = '%s' AND name = $1`, table, b.scope.UserID), name)
+	found := query[[]string](b, sprintf(`SELECT ARRAY[id::text, xmin::text] FROM kitchen.inventory WHERE user_id = '%s' AND name = 'flour'`, b.scope.UserID))
 
 	return found[0], found[1]
 }
@@ -25,7 +25,7 @@ func TestK03RowsChangedSinceTheyWereSeen(t *testing.T) {
 
 	b := setupAlone(t)
 	b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 1}}`)
-	key, seen := b.version("inventory", "flour")
+	key, seen := b.flour()
 	b.exec(`UPDATE kitchen.inventory SET quantity = 7 WHERE name = 'flour' AND user_id = $1`, b.scope.UserID)
 	b.seen.Rows = map[string]map[string]string{"inv": {key: seen}}
 
@@ -42,7 +42,7 @@ func TestK03RowsChangedSinceTheyWereSeen(t *testing.T) {
 	require.Equal(t, crud.CodeStale, b.decide("write", call(crud.ToolDelete, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}]}`)).Results[0].ErrorCode)
 	require.Equal(t, "7", query[string](b, `SELECT quantity::text FROM kitchen.inventory WHERE name = 'flour' AND user_id = $1`, b.scope.UserID))
 
-	_, now := b.version("inventory", "flour")
+	_, now := b.flour()
 	require.Equal(t, now, query[string](b, `SELECT row_version FROM entity_refs WHERE session_id = $1 AND ref = 'inv_1'`, b.scope.SessionID))
 	b.seen.Rows["inv"][key] = now
 	b.ok("write", crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`)
@@ -54,7 +54,7 @@ func TestK03OwnWritesDoNotCount(t *testing.T) {
 
 	b := setupAlone(t)
 	b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 1}}`)
-	key, seen := b.version("inventory", "flour")
+	key, seen := b.flour()
 	b.seen.Rows = map[string]map[string]string{"inv": {key: seen}}
 	outcome := b.decide("write",
 		call(crud.ToolUpdate, `{"table": "inventory", "filters": [{"field": "id", "op": "=", "value": "inv_1"}], "data": {"quantity": 2}}`),
@@ -121,7 +121,7 @@ func TestV06AWriteIsHeldToWhatItsPromptShowed(t *testing.T) {
 
 	b := setupAlone(t)
 	b.ok("write", crud.ToolCreate, `{"table": "inventory", "data": {"name": "flour", "quantity": 5, "location": "pantry"}}`)
-	key, _ := b.version("inventory", "flour")
+	key, _ := b.flour()
 	update := func(field, op, value string) string {
 		return sprintf(`{"table": "inventory", "filters": [{"field": %q, "op": %q, "value": %q}], "data": {"quantity": 2}}`, field, op, value)
 	}

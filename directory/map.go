@@ -67,7 +67,7 @@ func (m *Map) Find(ctx context.Context, who Who) (User, error) {
 	}
 	user, err := m.Ask(ctx, who)
 	if err != nil && e != nil && !errors.Is(err, ErrUnknown) {
-		return e.user, nil //nolint:nilerr // known users go on
+		return e.user, nil // known users go on
 	}
 
 	return user, err

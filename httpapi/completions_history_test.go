@@ -15,10 +15,10 @@ type chatUI struct {
 }
 
 // say sends the conversation with one more message and keeps the answer. It returns the session that it came to.
-func (u *chatUI) say(t *testing.T, message, reply string, options ...option.RequestOption) string {
+func (u *chatUI) say(t *testing.T, message, reply string) string {
 	t.Helper()
 	u.messages = append(u.messages, openai.UserMessage(message))
-	got := u.b.complete(t, openai.ChatCompletionNewParams{Model: "alfred", Messages: u.messages}, u.b.replying(t, message, reply), options...)
+	got := u.b.complete(t, openai.ChatCompletionNewParams{Model: "alfred", Messages: u.messages}, u.b.replying(t, message, reply))
 	require.NoError(t, got.err)
 	u.messages = append(u.messages, openai.AssistantMessage(got.Choices[0].Message.Content))
 

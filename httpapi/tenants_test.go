@@ -348,6 +348,9 @@ func TestReadsRunAsTenant(t *testing.T) {
 	e.url = e.serve(t, func(c *httpapi.Config) { c.Pool, c.OpenUser = blind, e.ada })
 	for operation, probes := range e.probes(t) {
 		for _, p := range probes {
+			if operation == "get-fork" { // what turns wrote to rows is the engine's: no tenant reads it
+				continue
+			}
 			if p.method != http.MethodGet || strings.HasSuffix(operation, "-events") || strings.Contains(p.path, "own_") || strings.Contains(p.path, "{call}?") {
 				continue
 			}

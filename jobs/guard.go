@@ -71,6 +71,6 @@ func (g *guard) count(found int) {
 	g.total.Add(int64(found))
 }
 
-// Leaks is how many identifiers this runner's gates have removed from prompts and replies since it started. Any is a
-// bug.
+// Leaks is how many identifiers this runner's gates have removed from prompts and replies since it started. There
+// should never be any.
 func (r *Runner) Leaks() int64 { return r.leaks.Load() }

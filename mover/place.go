@@ -3,6 +3,7 @@ package mover
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -175,9 +176,9 @@ func wipe(ctx context.Context, tx pgx.Tx, tables []table, user uuid.UUID) error 
 	if _, err := tx.Exec(ctx, `SELECT jobs_forget(ARRAY(SELECT t.id FROM turns AS t WHERE t.user_id = $1 UNION ALL SELECT s.id FROM sessions AS s WHERE s.user_id = $1))`, user); err != nil {
 		return fmt.Errorf("delete jobs: %w", err)
 	}
-	for i := len(tables) - 1; i >= 0; i-- {
-		if _, err := tx.Exec(ctx, `DELETE FROM `+tables[i].name+` AS x WHERE `+tables[i].rows); err != nil {
-			return fmt.Errorf("delete from %s: %w", tables[i].name, err)
+	for _, t := range slices.Backward(tables) {
+		if _, err := tx.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+t.rows); err != nil {
+			return fmt.Errorf("delete from %s: %w", t.name, err)
 		}
 	}
 

@@ -125,7 +125,7 @@ func (p *places) serveMany(ctx context.Context) error {
 		if p.settings.Open {
 			config.OpenUser = openUser
 		}
-		config.Open = func(_ context.Context, database directory.Database) (http.Handler, error) { //nolint:contextcheck // it outlives the request that wants it first
+		config.Open = func(_ context.Context, database directory.Database) (http.Handler, error) {
 			return p.place(serving, group, users, database)
 		}
 		routed := router.New(config)

@@ -66,6 +66,13 @@ func (term *terminal) shows(text string, times int) {
 		"%q %d times in %q", text, times, term.shown)
 }
 
+// asks waits until the line editor reads for the nth time: it turns on bracketed paste as it begins.
+func (term *terminal) asks(n int) {
+	term.t.Helper()
+	require.Eventually(term.t, func() bool { return strings.Count(term.shown.String(), "\x1b[?2004h") >= n }, time.Minute, 5*time.Millisecond,
+		"the %d. line is read in %q", n, term.shown)
+}
+
 // says waits until a turn has been answered, and holds its message to what was typed.
 func (term *terminal) says(c *chatting, number int, message string) {
 	term.t.Helper()
@@ -86,19 +93,22 @@ func TestY17ChatOnATerminal(t *testing.T) {
 	c.work(t)
 	term := c.open(t)
 	term.shows("lists commands", 1)
-	term.shows("You", 1)
+	term.asks(1)
 	term.press("never sent\x03")
 	term.shows("Ctrl-C again ends the chat", 1)
 	term.press("Crèmx\x7fe brûlée 🍲🍲\x7f?\x1b[D\x1b[D\x1b[D\x1b[D!\r") // taken back, gone back over
 	term.says(c, 1, "Crème brûlé!e 🍲?")
+	term.asks(2)
 	term.press("\x1b[200~Show my recipes\nand nothing else\x1b[201~\r")
 	term.says(c, 2, "Show my recipes\nand nothing else")
 	require.Contains(t, term.shown.String(), "Reading your message…", "it is said what goes on before there is a plan")
 	require.Contains(t, term.shown.String(), "\x1b[1mAlfred ")
 
 	// What was sent is there again with the arrow up.
+	term.asks(3)
 	term.press("\x1b[A\r")
 	term.says(c, 3, "Show my recipes\nand nothing else")
+	term.asks(4)
 	term.press("\x03")
 	require.NoError(t, <-term.ended)
 }

@@ -2,6 +2,7 @@ package prompt_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,7 @@ func TestWhatTheMessageNamesHasItsRef(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 12 {
-		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("inv_%d", i+1), Label: []string{"Rice", "Cod"}[i%2] + fmt.Sprint(i)})
+		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("inv_%d", i+1), Label: []string{"Rice", "Cod"}[i%2] + strconv.Itoa(i)})
 		testfactory.Ref(t, b.tx, b.session, testfactory.RefOpts{Ref: fmt.Sprintf("gen_meal_%d", i+1), Label: fmt.Sprintf("Dinner %d", i+1)})
 	}
 	f := b.together(t, b.running(t, 1, "Move Cod5 to the fridge, and drop Dinner 3", db.StepTypeRead)).Frame

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -259,9 +260,7 @@ func (h *held) WriteHeader(status int) {
 
 func (h *held) send() {
 	h.Header().Del(httpapi.ElsewhereHeader)
-	for name, values := range h.header {
-		h.ResponseWriter.Header()[name] = values
-	}
+	maps.Copy(h.ResponseWriter.Header(), h.header)
 	h.ResponseWriter.WriteHeader(h.status)
 }
 
