@@ -65,7 +65,7 @@ func TestY08EditingForks(t *testing.T) {
 	h.requireRows(t, "1", saved)
 	h.requireRows(t, "3", `SELECT count(*) FROM sessions`)
 	b.do(chromedp.Reload())
-	b.shows(".turn:first-child .ways", "of 2")
+	b.shows(".turn .ways", "of 2")
 	b.requireNoTrouble()
 }
 
@@ -107,6 +107,7 @@ func TestForksAreMarked(t *testing.T) {
 	b.do(chromedp.Reload())
 	b.counts("#sessions li .icon-branch", 1)
 	b.shows(`#sessions li a[aria-current]`, "A version of another conversation")
+	b.shows(".origin summary", "Since then 1 row changed")
 	b.eval(`document.querySelector(".origin summary").click()`)
 	b.look("fork")
 	b.say("Show my tasks")

@@ -29,7 +29,7 @@ func TestY10Forms(t *testing.T) {
 	wrong := b.text("dialog[open] [role=alert]")
 	require.NotContains(t, wrong, "::")
 	require.NotContains(t, wrong, ">=")
-	require.Contains(t, wrong, "quantity")
+	require.Contains(t, wrong, "Quantity")
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.shows("dialog[open]:last-of-type h2", "Discard your changes?")
 	b.click("dialog[open]:last-of-type .buttons button")

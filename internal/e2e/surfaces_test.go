@@ -143,7 +143,7 @@ turns:`+draft(basil)+save)
 // Y19: what was said can be read in a terminal: names and words first, ids last, in a width that a terminal has.
 func TestY19TalkForPeople(t *testing.T) {
 	t.Parallel()
-	c := converse(t, chat)
+	c := converse(t, "\nturns:"+chat)
 	c.say("Hello there,\n\n  Alfred")
 	c.fact("user, title, number, status, message, reply, seconds, cost_usd, created_at, turn_id, session_id",
 		`SELECT string_agg(attname, ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'v_talk'::regclass AND attnum > 0`)
