@@ -48,6 +48,13 @@ type Database struct {
 	URL  string
 }
 
+// Listed is a database with how many users it serves.
+type Listed struct {
+	Database
+
+	Users int64
+}
+
 // Directory is the map itself.
 type Directory struct {
 	pool *pgxpool.Pool
@@ -155,10 +162,14 @@ func (d *Directory) Database(ctx context.Context, name string) (Database, error)
 }
 
 // Databases lists all, with how many users each serves.
-func (d *Directory) Databases(ctx context.Context) ([]*entries.DatabaseListRow, error) {
-	list, err := d.q.DatabaseList(ctx, d.pool)
+func (d *Directory) Databases(ctx context.Context) ([]Listed, error) {
+	rows, err := d.q.DatabaseList(ctx, d.pool)
 	if err != nil {
 		return nil, fmt.Errorf("list databases: %w", err)
+	}
+	list := make([]Listed, len(rows))
+	for i, row := range rows {
+		list[i] = Listed{Database{row.Name, row.Url}, row.Users}
 	}
 
 	return list, nil

@@ -60,7 +60,7 @@ type Option struct {
 
 // Wrote is a row that the turn made, changed or deleted, as the rows say: a reply may say anything, in any language.
 type Wrote struct {
-	Action string `json:"action"` // created, updated, deleted
+	Action string `enum:"created,updated,deleted" json:"action"`
 	Type   string `json:"type"`
 	Ref    string `json:"ref"`
 	Label  string `json:"label"`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"alfred/db"
+	"alfred/follow"
 )
 
 func questionOf(row *db.TurnDetailRow) (*question, error) {
@@ -40,10 +41,10 @@ func errorOf(code, message *string) *turnError {
 }
 
 // wroteOf decodes what the query built, so it cannot fail.
-func wroteOf(data json.RawMessage) []wrote {
-	list := []wrote{}
+func wroteOf(data json.RawMessage) []follow.Wrote {
+	list := []follow.Wrote{}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return []wrote{} // the query always builds a list
+		return []follow.Wrote{} // the query always builds a list
 	}
 
 	return list

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/follow"
 	"alfred/jobs"
 	"alfred/telemetry"
 )
@@ -51,32 +52,24 @@ type enqueueOut struct {
 
 // turn is a message and what became of it.
 type turn struct {
-	ID        uuid.UUID     `json:"id"`
-	SessionID uuid.UUID     `json:"session_id"`
-	Number    int32         `json:"number"`
-	Status    db.TurnStatus `enum:"queued,running,succeeded,failed,cancelled" json:"status"`
-	Message   string        `json:"message"`
-	Goal      *string       `json:"goal"`
-	Reply     *string       `json:"reply"`
-	Steps     []step        `json:"steps"`
-	Question  *question     `json:"question,omitempty"`
-	Error     *turnError    `json:"error,omitempty"`
-	Usage     usage         `json:"usage"`
-	Model     string        `doc:"Of the reply, or of the last call." json:"model,omitempty"`
-	Wrote     []wrote       `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
-	Feedback  *feedback     `json:"feedback,omitempty"`
-	Undo      *undo         `doc:"Missing where the turn has written nothing." json:"undo,omitempty"`
-	Undoes    *uuid.UUID    `doc:"The turn that this one takes back." json:"undoes,omitempty"`
-	CreatedAt time.Time     `json:"created_at"`
-	RepliedAt *time.Time    `json:"replied_at"`
-}
-
-// wrote is a row that a turn made, changed or deleted.
-type wrote struct {
-	Action string `enum:"created,updated,deleted" json:"action"`
-	Type   string `json:"type"`
-	Ref    string `json:"ref"`
-	Label  string `json:"label"`
+	ID        uuid.UUID      `json:"id"`
+	SessionID uuid.UUID      `json:"session_id"`
+	Number    int32          `json:"number"`
+	Status    db.TurnStatus  `enum:"queued,running,succeeded,failed,cancelled" json:"status"`
+	Message   string         `json:"message"`
+	Goal      *string        `json:"goal"`
+	Reply     *string        `json:"reply"`
+	Steps     []step         `json:"steps"`
+	Question  *question      `json:"question,omitempty"`
+	Error     *turnError     `json:"error,omitempty"`
+	Usage     usage          `json:"usage"`
+	Model     string         `doc:"Of the reply, or of the last call." json:"model,omitempty"`
+	Wrote     []follow.Wrote `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
+	Feedback  *feedback      `json:"feedback,omitempty"`
+	Undo      *undo          `doc:"Missing where the turn has written nothing." json:"undo,omitempty"`
+	Undoes    *uuid.UUID     `doc:"The turn that this one takes back." json:"undoes,omitempty"`
+	CreatedAt time.Time      `json:"created_at"`
+	RepliedAt *time.Time     `json:"replied_at"`
 }
 
 type step struct {
@@ -135,22 +128,22 @@ type turnOut struct {
 
 // turnLine is a turn in a list.
 type turnLine struct {
-	ID        uuid.UUID     `json:"id"`
-	SessionID uuid.UUID     `json:"session_id"`
-	Number    int32         `json:"number"`
-	Status    db.TurnStatus `enum:"queued,running,succeeded,failed,cancelled" json:"status"`
-	Message   string        `json:"message"`
-	Goal      *string       `json:"goal"`
-	Reply     *string       `json:"reply"`
-	Error     *turnError    `json:"error,omitempty"`
-	Model     string        `doc:"Of the reply, or of the last call." json:"model,omitempty"`
-	CostUSD   float64       `json:"cost_usd"`
-	Wrote     []wrote       `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
-	Feedback  *feedback     `json:"feedback,omitempty"`
-	Undo      *undo         `doc:"Missing where the turn has written nothing." json:"undo,omitempty"`
-	Undoes    *uuid.UUID    `doc:"The turn that this one takes back." json:"undoes,omitempty"`
-	CreatedAt time.Time     `json:"created_at"`
-	RepliedAt *time.Time    `json:"replied_at"`
+	ID        uuid.UUID      `json:"id"`
+	SessionID uuid.UUID      `json:"session_id"`
+	Number    int32          `json:"number"`
+	Status    db.TurnStatus  `enum:"queued,running,succeeded,failed,cancelled" json:"status"`
+	Message   string         `json:"message"`
+	Goal      *string        `json:"goal"`
+	Reply     *string        `json:"reply"`
+	Error     *turnError     `json:"error,omitempty"`
+	Model     string         `doc:"Of the reply, or of the last call." json:"model,omitempty"`
+	CostUSD   float64        `json:"cost_usd"`
+	Wrote     []follow.Wrote `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
+	Feedback  *feedback      `json:"feedback,omitempty"`
+	Undo      *undo          `doc:"Missing where the turn has written nothing." json:"undo,omitempty"`
+	Undoes    *uuid.UUID     `doc:"The turn that this one takes back." json:"undoes,omitempty"`
+	CreatedAt time.Time      `json:"created_at"`
+	RepliedAt *time.Time     `json:"replied_at"`
 }
 
 type turnListOut struct {

@@ -107,6 +107,27 @@ func TestPlaceWaitsForWriters(t *testing.T) {
 	require.Equal(t, "1", text(t, pool, `SELECT count(*)::text FROM turns`))
 }
 
+// A transaction asks once for each user, and again after it has set a place itself.
+func TestPlaceIsAskedForEachUser(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	ada, bob := text(t, pool, `SELECT start_session('ada')::text`), text(t, pool, `SELECT start_session('bob')::text`)
+	require.True(t, place(t, pool, bob, 1, 1, "away"))
+	const touch, leave = `UPDATE sessions SET title = 'x' WHERE id = $1`, `SELECT user_place_set(user_id, 1, 1, 'away') FROM sessions WHERE id = $1`
+	for _, last := range [][][2]string{{{touch, bob}}, {{leave, ada}, {touch, ada}}} {
+		err := pg.InTx(t.Context(), pool, func(tx pgx.Tx) (err error) {
+			for _, one := range append([][2]string{{touch, ada}, {touch, ada}}, last...) {
+				require.NoError(t, err)
+				_, err = tx.Exec(t.Context(), one[0], one[1])
+			}
+
+			return err
+		})
+		require.True(t, pg.IsElsewhere(err), "%v: %v", last, err)
+	}
+}
+
 // A place costs a decision no round trip, and the look-ups behind it read one row.
 func TestPlaceIsLookedUpByKey(t *testing.T) {
 	t.Parallel()

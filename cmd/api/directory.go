@@ -23,7 +23,7 @@ type placed struct {
 
 // withUser works for a user, made if missing: in the database that there is, or in the one that the directory says.
 func withUser(ctx context.Context, e settings.Env, name string, work func(placed) error) error {
-	known, err := openDirectory(ctx, e)
+	known, err := program.OpenDirectory(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -52,16 +52,6 @@ func withUser(ctx context.Context, e settings.Env, name string, work func(placed
 	})
 }
 
-// openDirectory is nil without one.
-func openDirectory(ctx context.Context, e settings.Env) (*directory.Directory, error) {
-	url, err := settings.Directory(e)
-	if err != nil || url == "" {
-		return nil, err
-	}
-
-	return directory.Open(ctx, url)
-}
-
 // inDatabase is [program.WithSchema] on a database of the directory.
 func inDatabase(ctx context.Context, e settings.Env, database directory.Database, work func(*pgxpool.Pool) error) error {
 	there := maps.Clone(e)
@@ -75,7 +65,7 @@ func inDatabase(ctx context.Context, e settings.Env, database directory.Database
 
 // everywhere works on the database that there is, or on each of the directory's.
 func everywhere(ctx context.Context, e settings.Env, work func(*pgxpool.Pool) error) error {
-	known, err := openDirectory(ctx, e)
+	known, err := program.OpenDirectory(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -88,7 +78,7 @@ func everywhere(ctx context.Context, e settings.Env, work func(*pgxpool.Pool) er
 		return err
 	}
 	for _, row := range databases {
-		if err := inDatabase(ctx, e, directory.Database{Name: row.Name, URL: row.Url}, work); err != nil {
+		if err := inDatabase(ctx, e, row.Database, work); err != nil {
 			return err
 		}
 	}

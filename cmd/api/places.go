@@ -116,7 +116,7 @@ func (p *places) serveMany(ctx context.Context) error {
 	}
 	databases := make([]directory.Database, len(rows))
 	for i, row := range rows {
-		databases[i] = directory.Database{Name: row.Name, URL: row.Url}
+		databases[i] = row.Database
 	}
 	users := directory.NewMap(known, p.logger)
 

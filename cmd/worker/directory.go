@@ -54,7 +54,7 @@ func (c *directoryAddCommand) Run(ctx context.Context, e settings.Env, console *
 		}
 		var shared int64
 		if len(others) > 0 && others[0].Name != c.Name {
-			if shared, err = newMover(e, known, console).Share(ctx, directory.Database{Name: others[0].Name, URL: others[0].Url}, added); err != nil {
+			if shared, err = newMover(e, known, console).Share(ctx, others[0].Database, added); err != nil {
 				return err
 			}
 		}
@@ -102,7 +102,7 @@ func (c *directoryShowCommand) Run(ctx context.Context, e settings.Env, console 
 		}
 		databases := make([]shownDatabase, len(rows))
 		for i, row := range rows {
-			databases[i] = shownDatabase{row.Name, masked(row.Url), row.Users}
+			databases[i] = shownDatabase{row.Name, masked(row.URL), row.Users}
 		}
 		list, err := known.Moves(ctx)
 		if err != nil {
@@ -164,5 +164,5 @@ func masked(address string) string {
 		return "(set)"
 	}
 
-	return parsed.Redacted()
+	return settings.WithoutPassword(address)
 }

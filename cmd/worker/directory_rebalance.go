@@ -43,7 +43,7 @@ func (c *directoryRebalanceCommand) Run(ctx context.Context, e settings.Env, con
 		loads := make([]mover.Load, len(rows))
 		for i, row := range rows {
 			loads[i].Database = row.Name
-			if err := c.measure(ctx, row.Url, &loads[i]); err != nil {
+			if err := c.measure(ctx, row.URL, &loads[i]); err != nil {
 				return fmt.Errorf("database %s: %w", row.Name, err)
 			}
 		}

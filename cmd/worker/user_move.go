@@ -79,16 +79,12 @@ func newMover(e settings.Env, known *directory.Directory, console *program.Conso
 var errNoDirectory = errors.New("ALFRED_DIRECTORY_URL is not set: there is one database, and no map of users")
 
 func withDirectory(ctx context.Context, e settings.Env, work func(*directory.Directory) error) error {
-	url, err := settings.Directory(e)
+	known, err := program.OpenDirectory(ctx, e)
 	if err != nil {
 		return err
 	}
-	if url == "" {
+	if known == nil {
 		return errNoDirectory
-	}
-	known, err := directory.Open(ctx, url)
-	if err != nil {
-		return err
 	}
 	defer known.Close()
 

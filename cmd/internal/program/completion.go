@@ -35,7 +35,6 @@ func completions(node *kong.Node, path string, out *strings.Builder) {
 	for _, child := range node.Children {
 		if !child.Hidden {
 			words = append(words, child.Name)
-			defer completions(child, path+" "+child.Name, out)
 		}
 	}
 	for _, group := range node.AllFlags(true) {
@@ -44,6 +43,11 @@ func completions(node *kong.Node, path string, out *strings.Builder) {
 		}
 	}
 	fmt.Fprintf(out, "    %q) words=%q ;;\n", path, strings.Join(words, " "))
+	for _, child := range node.Children {
+		if !child.Hidden {
+			completions(child, path+" "+child.Name, out)
+		}
+	}
 }
 
 const completionScript = `_%[1]s() {

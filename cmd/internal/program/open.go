@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/cmd/internal/settings"
+	"alfred/directory"
 	"alfred/domain"
 	"alfred/llm/provider"
 	"alfred/recall"
@@ -30,4 +31,15 @@ func OpenSearch(s *settings.Settings, pool *pgxpool.Pool, bound *domain.Domain) 
 	searcher.Follow(pool, s.Embedder.Earlier)
 
 	return searcher, nil
+}
+
+// OpenDirectory connects to the directory of users, and is nil where ALFRED_DIRECTORY_URL names none. The caller closes
+// it.
+func OpenDirectory(ctx context.Context, e settings.Env) (*directory.Directory, error) {
+	url, err := settings.Directory(e)
+	if err != nil || url == "" {
+		return nil, err
+	}
+
+	return directory.Open(ctx, url)
 }

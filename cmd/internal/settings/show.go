@@ -41,7 +41,7 @@ func Show(e Env, by Program) []Shown {
 		case l.secret:
 			value = masked(value)
 		default:
-			value = withoutPassword(value)
+			value = WithoutPassword(value)
 		}
 		shown = append(shown, Shown{Name: l.name, Value: value, Default: l.fallback, Set: set, Meaning: l.meaning})
 	}
@@ -69,7 +69,7 @@ func masked(value string) string {
 		return ""
 	}
 	if address, err := url.Parse(value); err == nil && address.Host != "" {
-		return withoutPassword(value)
+		return WithoutPassword(value)
 	}
 	if strings.Contains(value, "host=") || strings.Contains(value, "dbname=") {
 		return keywordPassword.ReplaceAllString(value, "${1}xxxxx")
@@ -78,8 +78,8 @@ func masked(value string) string {
 	return mask
 }
 
-// withoutPassword removes the password from an address, and returns anything else unchanged.
-func withoutPassword(value string) string {
+// WithoutPassword removes the password from an address, and returns anything else unchanged.
+func WithoutPassword(value string) string {
 	address, err := url.Parse(value)
 	if err != nil || address.Host == "" {
 		return value
