@@ -46,6 +46,8 @@ func TestY01TwentyTabs(t *testing.T) {
 	h.requireRows(t, strconv.Itoa(tabs), `SELECT count(*) FROM sessions`)
 }
 
+const atEnd = `(e => e.scrollHeight - e.scrollTop - e.clientHeight < 2)(document.querySelector("#scroll"))`
+
 // Y02: a growing conversation stays scrolled to its end until the reader scrolls up.
 func TestY02EndStaysInView(t *testing.T) {
 	t.Parallel()
@@ -53,13 +55,12 @@ func TestY02EndStaysInView(t *testing.T) {
 	h := offlineHouse(t)
 	b := browse(t)
 	b.enter(h.resident("ada"), h.url)
-	atEnd := `(e => e.scrollHeight - e.scrollTop - e.clientHeight < 2)(document.querySelector("#scroll"))`
 	for i, text := range []string{"What is in my pantry?", "Show my recipes", "Draft a Thai basil chicken", "Make it vegetarian", "What is in my pantry?", "Show my tasks"} {
 		b.say(text)
 		b.lastReply(i + 1)
 		b.until(atEnd)
 	}
-	b.eval(`document.querySelector("#scroll").scrollTop = 100`)
+	b.eval(`(e => { e.dispatchEvent(new WheelEvent("wheel", { deltaY: -100 })); e.scrollTop = 100; })(document.querySelector("#scroll"))`)
 	b.until(`!document.querySelector("#newest").hidden`)
 	b.look("scrolled_up")
 	b.eval(`document.querySelector(".turn:last-child .reply").append("more ".repeat(500))`)
@@ -67,6 +68,42 @@ func TestY02EndStaysInView(t *testing.T) {
 	b.click("#newest")
 	b.until(atEnd)
 	b.until(`document.querySelector("#newest").hidden`)
+	b.requireNoTrouble()
+}
+
+// Y02: what shrinks and has grown back before the scrolling of it is heard was no reader's hand, nor is what gets smaller above
+// while as much is added below.
+func TestY02ShrinkingIsNoReader(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Show my recipes")
+	b.lastReply(1)
+	b.eval(`(() => {
+		const block = (height) => Object.assign(document.createElement("div"), { style: "height: " + height });
+		const turn = document.querySelector(".turn:last-child");
+		turn.prepend(globalThis.above = block("900px"));
+		turn.append(globalThis.below = block("900px"));
+	})()`)
+	b.until(atEnd)
+	for _, change := range []string{
+		`below.style.height = "100px"; const clamped = scroll.scrollTop; below.style.height = "900px";`,
+		`above.style.height = "500px"; below.style.height = "1300px";`,
+		`above.style.height = "700px"; const anchored = scroll.scrollTop; below.style.height = "1100px";`,
+	} {
+		b.eval(`(() => {
+			const scroll = document.querySelector("#scroll");
+			globalThis.painted = false;
+			` + change + `
+			const later = (frames) => requestAnimationFrame(() => { frames ? later(frames - 1) : painted = true; });
+			later(4);
+		})()`)
+		b.until(`painted`)
+		b.until(atEnd)
+		require.Equal(t, "true", b.eval(`document.querySelector("#newest").hidden`), change)
+	}
 	b.requireNoTrouble()
 }
 

@@ -52,13 +52,14 @@ type road struct {
 	*httptest.Server
 
 	closed atomic.Bool
+	toll   func(*http.Request) // before each request goes on
 }
 
 func roadTo(t *testing.T, h *house) *road {
 	t.Helper()
 	target, err := url.Parse(h.url)
 	require.NoError(t, err)
-	r := &road{}
+	r := &road{toll: func(*http.Request) {}}
 	through := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = r.In.Host },
 		FlushInterval: -1,
@@ -67,6 +68,7 @@ func roadTo(t *testing.T, h *house) *road {
 		if r.closed.Load() {
 			panic(http.ErrAbortHandler) // the connection ends without an answer
 		}
+		r.toll(req)
 		through.ServeHTTP(w, req)
 	}))
 	t.Cleanup(func() {
@@ -75,6 +77,34 @@ func roadTo(t *testing.T, h *house) *road {
 	})
 
 	return r
+}
+
+// The page sends two requests before it has a key. That the second is refused when the person has given one already is no reason
+// to call the key wrong.
+func TestLateRefusalDoesNotAskAgain(t *testing.T) {
+	t.Parallel()
+
+	h := offlineHouse(t)
+	r := roadTo(t, h)
+	given := make(chan struct{})
+	give := sync.OnceFunc(func() { close(given) })
+	t.Cleanup(give)
+	r.toll = func(req *http.Request) {
+		hasKey := req.Header.Get("Authorization") != ""
+		switch {
+		case req.URL.Path == "/v1/sessions" && hasKey:
+			give()
+		case req.URL.Path == "/v1/data" && !hasKey:
+			<-given
+		}
+	}
+	b := browse(t)
+	b.enter(h.resident("ada"), r.URL)
+	b.until(`document.querySelector("#types [data-type=recipe]") !== null`)
+	require.Equal(t, "false", b.eval(`document.querySelector("#key-dialog").open`))
+	b.say("Show my recipes")
+	require.Contains(t, b.lastReply(1), "Butter Chicken")
+	b.requireNoTrouble()
 }
 
 // A lost connection resumes where it broke; waiting messages are shown as such and can be cancelled; messages that

@@ -23,8 +23,9 @@ export class Unreachable extends Error {
 // request answers with a response that is fine, and asks for a key where the server wants one.
 export async function request(path, options = {}) {
   let response;
+  const sent = authorization();
   try {
-    response = await fetch(path, { ...options, headers: { ...authorization(), ...options.headers } });
+    response = await fetch(path, { ...options, headers: { ...sent, ...options.headers } });
   } catch (error) {
     if (options.signal?.aborted) throw error;
     lost();
@@ -32,7 +33,7 @@ export async function request(path, options = {}) {
   }
   if (response.ok) return response;
   if (response.status === 401) {
-    await askForKey();
+    await askForKey(sent);
     return request(path, options);
   }
   if ([502, 503, 504].includes(response.status)) { // a proxy without a server behind it, or a server that is stopping

@@ -9,8 +9,11 @@ export function authorization() {
 
 let asking = null;
 
-// askForKey resolves when the person has given one; whether it is right the next request says.
-export function askForKey() {
+// askForKey resolves when the person has given one; whether it is right the next request says. A late refusal of what was sent
+// before the person gave the present one does not ask again.
+/** @param {{Authorization?: string}} sent with the request that was refused */
+export async function askForKey(sent) {
+  if (sent.Authorization !== authorization().Authorization) return;
   asking ??= new Promise((resolve) => {
     const dialog = $("key-dialog");
     $("key-wrong").hidden = !sessionStorage.getItem("key");
@@ -22,7 +25,7 @@ export function askForKey() {
     }, { once: true });
     dialog.showModal();
   });
-  return asking;
+  await asking;
 }
 
 $("key-dialog").addEventListener("cancel", (event) => event.preventDefault()); // nothing works without one

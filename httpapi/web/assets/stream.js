@@ -42,7 +42,11 @@ export async function* events(session, after, signal, busy) {
   let hiddenAt = 0;
   const to = await connect();
   let name = 0;
-  const watch = () => to.postMessage({ watch: { name, session, after: last }, headers: authorization() });
+  let sent = {};
+  const watch = () => {
+    sent = authorization();
+    to.postMessage({ watch: { name, session, after: last }, headers: sent });
+  };
   const anew = () => { names += 1; name = names; watch(); };
   const leave = () => { if (name === names) to.postMessage({ watch: null, headers: authorization() }); };
   const hear = ({ data }) => { if (data.name === name) heard.push(data); wake(); };
@@ -79,7 +83,7 @@ export async function* events(session, after, signal, busy) {
         if (away) lost();
         reachable().then(again);
       } else if (refused?.status === 401) {
-        await askForKey();
+        await askForKey(sent);
         anew();
       } else if (refused) {
         throw new ApiError(refused.status, refused.problem);
