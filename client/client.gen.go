@@ -2289,7 +2289,10 @@ type Turn struct {
 
 	// Undoes The turn that this one takes back.
 	Undoes *string `json:"undoes,omitempty"`
-	Usage  Usage   `json:"usage"`
+
+	// Unwritten It was to write, and no row was saved, changed or deleted, whatever the reply says.
+	Unwritten *bool `json:"unwritten,omitempty"`
+	Usage     Usage `json:"usage"`
 
 	// Wrote Rows that the assistant made, changed and deleted in it, in order.
 	Wrote []Wrote `json:"wrote"`
@@ -2384,6 +2387,9 @@ type TurnLine struct {
 
 	// Undoes The turn that this one takes back.
 	Undoes *string `json:"undoes,omitempty"`
+
+	// Unwritten It was to write, and no row was saved, changed or deleted, whatever the reply says.
+	Unwritten *bool `json:"unwritten,omitempty"`
 
 	// Wrote Rows that the assistant made, changed and deleted in it, in order.
 	Wrote []Wrote `json:"wrote"`

@@ -98,6 +98,7 @@ type Result struct {
 	Shown        int    // rows in the result
 	Refs         []string
 	Changes      []Change
+	Told         string // what the call did, in words; "" if it failed
 	Notice       string // what the result itself does not show, such as a degraded search
 	ErrorCode    Code
 	ErrorMessage string

@@ -328,6 +328,8 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		}
 		if s.fault != nil {
 			result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
+		} else {
+			result.Told = s.told(&result)
 		}
 		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, &result, s.call.Args, s.record.rows); err != nil {
 			return Outcome{}, err

@@ -121,6 +121,9 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 	if err := u.markFailed(ctx, tx, err); err != nil {
 		return Outcome{}, err
 	}
+	if fault := u.steps[0].fault; fault != nil && fault.Code == CodeBadValue { // the database once held this very value
+		fault.Code, fault.Message = CodeSchemaChanged, fmt.Sprintf("The tables were changed since turn %d, so that an old value does not fit its column any more. Nothing was taken back.", u.Number)
+	}
 	for i, s := range u.steps {
 		s.number = u.lastCall + i + 1
 	}

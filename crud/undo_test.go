@@ -193,6 +193,35 @@ func TestUndoAfterASchemaChange(t *testing.T) {
 	}))
 }
 
+// A renamed column or one of another type is named too; nothing is half done, whether the turn changed or deleted rows.
+func TestUndoAfterColumnsWereRenamedOrRetyped(t *testing.T) {
+	t.Parallel()
+	b := setupApart(t)
+	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Ada", "due_date": "2026-12-01"}}`)
+	b.ok("write", crud.ToolCreate, `{"table": "tasks", "data": {"title": "Call Eve", "due_date": "2026-12-01"}}`)
+	b.nextTurn()
+	b.ok("write", crud.ToolUpdate, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_2"}], "data": {"title": "Write to Eve", "due_date": "2026-12-02"}}`)
+	updated, second := b.scope.TurnID, b.scope.Turn
+	b.nextTurn()
+	b.ok("write", crud.ToolDelete, `{"table": "tasks", "filters": [{"field": "id", "op": "=", "value": "task_1"}]}`)
+	deleted, third := b.scope.TurnID, b.scope.Turn
+	for name, sql := range map[string]string{
+		"renamed": `ALTER TABLE kitchen.tasks RENAME COLUMN due_date TO due`,
+		"retyped": `ALTER TABLE kitchen.tasks ALTER COLUMN due_date TYPE integer USING 7`,
+	} {
+		require.True(t, b.altered(alteration{sql: sql}, func(inner *bundle) {
+			const rows = `SELECT string_agg(t::text, ' ' ORDER BY title) FROM kitchen.tasks AS t WHERE user_id = $1`
+			before := query[string](inner, rows, inner.scope.UserID)
+			for number, turn := range map[int]uuid.UUID{second: updated, third: deleted} {
+				result := inner.undo(turn, number).Results[0]
+				require.Contains(t, []crud.Code{crud.CodeSchemaChanged, crud.CodeStale}, result.ErrorCode, "%s: %s", name, result.ErrorMessage)
+				require.Regexp(t, "due_date|an old value does not fit its column any more", result.ErrorMessage, name)
+			}
+			require.Equal(t, before, query[string](inner, rows, inner.scope.UserID), name)
+		}))
+	}
+}
+
 // What a trigger makes of a row in the turn's own write is no change since; what one does to it later is, and nobody is blamed for it.
 func TestUndoAfterTriggersChangedRows(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,8 @@ SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode
        coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
        coalesce(u.output_tokens, 0)::bigint AS output_tokens, coalesce(u.cached_tokens, 0)::bigint AS cached_tokens,
        coalesce(u.cost_usd, 0)::double precision AS cost_usd, coalesce(u.model, '')::text AS model,
-       f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote
+       f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote,
+       turn_unwritten(t.id) AS unwritten
 FROM turns AS t
 LEFT JOIN questions AS q ON q.turn_id = t.id
 LEFT JOIN LATERAL (
@@ -107,6 +108,7 @@ type TurnDetailRow struct {
 	FeedbackText    *string
 	FeedbackAt      *time.Time
 	Wrote           json.RawMessage
+	Unwritten       bool
 }
 
 // TurnDetail returns what the API shows of a turn besides its steps.
@@ -147,6 +149,7 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 		&i.FeedbackText,
 		&i.FeedbackAt,
 		&i.Wrote,
+		&i.Unwritten,
 	)
 	return &i, err
 }
@@ -472,7 +475,8 @@ func (q *Queries) TurnOvertaken(ctx context.Context, db DBTX, id uuid.UUID) (boo
 const TurnPage = `-- name: TurnPage :many
 SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd,
-       f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote
+       f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote,
+       turn_unwritten(t.id) AS unwritten
 FROM turns AS t
 LEFT JOIN LATERAL (
     SELECT (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC))[1] AS model, sum(c.cost_usd) AS cost_usd FROM llm_calls AS c WHERE c.turn_id = t.id
@@ -516,6 +520,7 @@ type TurnPageRow struct {
 	FeedbackText   *string
 	FeedbackAt     *time.Time
 	Wrote          json.RawMessage
+	Unwritten      bool
 }
 
 // TurnPage pages forwards; the cursor is the last row's number.
@@ -550,6 +555,7 @@ func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([
 			&i.FeedbackText,
 			&i.FeedbackAt,
 			&i.Wrote,
+			&i.Unwritten,
 		); err != nil {
 			return nil, err
 		}

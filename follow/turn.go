@@ -28,6 +28,7 @@ type Turn struct {
 	Question  *Question     `json:"question,omitempty"`
 	Error     *Error        `json:"error,omitempty"`
 	Wrote     []Wrote       `json:"wrote"`
+	Unwritten bool          `json:"unwritten,omitempty"` // it was to write, and no row was saved, changed or deleted, whatever the reply says
 	Usage     Usage         `json:"usage"`
 	CreatedAt time.Time     `json:"created_at"`
 }
@@ -139,7 +140,7 @@ func load(ctx context.Context, tx pgx.Tx, turnID uuid.UUID) (*Turn, error) {
 	}
 	turn := &Turn{
 		ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message,
-		Goal: orEmpty(row.Goal), Reply: orEmpty(row.Reply), Steps: []Step{}, CreatedAt: row.CreatedAt,
+		Goal: orEmpty(row.Goal), Reply: orEmpty(row.Reply), Unwritten: row.Unwritten, Steps: []Step{}, CreatedAt: row.CreatedAt,
 		Usage: Usage{
 			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens, CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
 		},

@@ -65,6 +65,7 @@ type turn struct {
 	Usage     usage          `json:"usage"`
 	Model     string         `doc:"Of the reply, or of the last call." json:"model,omitempty"`
 	Wrote     []follow.Wrote `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
+	Unwritten bool           `doc:"It was to write, and no row was saved, changed or deleted, whatever the reply says." json:"unwritten,omitempty"`
 	Feedback  *feedback      `json:"feedback,omitempty"`
 	Undo      *undo          `doc:"Missing where the turn has written nothing." json:"undo,omitempty"`
 	Undoes    *uuid.UUID     `doc:"The turn that this one takes back." json:"undoes,omitempty"`
@@ -139,6 +140,7 @@ type turnLine struct {
 	Model     string         `doc:"Of the reply, or of the last call." json:"model,omitempty"`
 	CostUSD   float64        `json:"cost_usd"`
 	Wrote     []follow.Wrote `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
+	Unwritten bool           `doc:"It was to write, and no row was saved, changed or deleted, whatever the reply says." json:"unwritten,omitempty"`
 	Feedback  *feedback      `json:"feedback,omitempty"`
 	Undo      *undo          `doc:"Missing where the turn has written nothing." json:"undo,omitempty"`
 	Undoes    *uuid.UUID     `doc:"The turn that this one takes back." json:"undoes,omitempty"`
@@ -249,7 +251,7 @@ func (a *api) turnList(ctx context.Context, in *sessionPageIn) (*turnListOut, er
 	return &turnListOut{Body: pageOf(rows, in.Limit, func(r *db.TurnPageRow) turnLine {
 		return turnLine{
 			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply,
-			Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, CostUSD: r.CostUsd, Wrote: wroteOf(r.Wrote), Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
+			Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, CostUSD: r.CostUsd, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
 			Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
 		}
 	}, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) })}, nil
@@ -304,7 +306,7 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens,
 			CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
 		},
-		Model: row.Model, Wrote: wroteOf(row.Wrote), Feedback: feedbackOf(row.FeedbackRating, row.FeedbackText, row.FeedbackAt),
+		Model: row.Model, Wrote: wroteOf(row.Wrote), Unwritten: row.Unwritten, Feedback: feedbackOf(row.FeedbackRating, row.FeedbackText, row.FeedbackAt),
 		Undo: undoOf(row.Undo, row.UndoReason, row.UndoneBy), Undoes: row.Undoes, CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
 	}
 	for _, s := range steps {

@@ -60,7 +60,7 @@ func TestTooManyCallsArePartial(t *testing.T) {
 	h.start()
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
 	require.Equal(t, []string{"1 read partial"}, h.outcomes(turn))
-	require.Contains(t, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID)[0], "Stopped after 6 calls. Done: db_read recipe: 2 rows")
+	require.Contains(t, column[string](h, `SELECT summary FROM turn_steps WHERE turn_id = $1`, turn.ID)[0], "Stopped after 6 calls. Done: found 2 recipes")
 	require.Equal(t, 7, h.model.count("act"))
 }
 

@@ -291,6 +291,18 @@ func (s *state) offer() *question {
 	}
 }
 
+// worded takes over how the reply asks the question, so that it is shown and remembered as it was asked. If the reply's
+// words do not show what a yes does, the options say it.
+func (q *question) worded(asked string, shown bool) {
+	if q == nil || asked == "" {
+		return
+	}
+	q.text = asked
+	if !shown {
+		q.options = []option{{ID: crud.OptionYes, Label: q.writes[0].Description}, {ID: crud.OptionNo, Label: "No"}}
+	}
+}
+
 // named names the first few labels and counts the rest.
 func named(labels []string, all int) string {
 	const most = 3

@@ -219,7 +219,7 @@ func TestBeforeAct(t *testing.T) {
 		in   acted
 		want db.StepOutcome
 	}{
-		"calls":               {call, acted{stepType: "write", calls: 6, done: []string{"db_update recipe: 3 rows"}}, "partial"},
+		"calls":               {call, acted{stepType: "write", calls: 6, done: []string{"changed 3 recipes"}}, "partial"},
 		"calls, nothing done": {call, acted{stepType: "write", calls: 6}, "failed"},
 		"repeated read":       {call, acted{stepType: "read", repeats: true, done: []string{"x"}}, "partial"},
 		"schema requests":     {schema, acted{stepType: "read", requests: 2}, "failed"},

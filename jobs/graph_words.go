@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"fmt"
 	"strings"
 
 	"alfred/crud"
@@ -19,22 +18,18 @@ func lastError(outcome *crud.Outcome) string {
 	return "the calls were refused."
 }
 
-// results summarizes what calls returned: "db_read recipe: 3 rows".
+// results summarizes what calls did: "Created 1 meal: Spaghetti (meal_3)."
 func results(outcome *crud.Outcome) string {
 	parts := make([]string, 0, len(outcome.Results))
 	for i := range outcome.Results {
-		parts = append(parts, result(outcome.Results[i].Tool, outcome.Results[i].EntityType, outcome.Results[i].RowCount))
+		parts = append(parts, outcome.Results[i].Told)
+	}
+	text := strings.Join(parts, "; ")
+	if text == "" {
+		return ""
 	}
 
-	return strings.Join(parts, ", ")
-}
-
-func result(tool, entityType string, rows int) string {
-	if entityType != "" {
-		tool += " " + entityType
-	}
-
-	return fmt.Sprintf("%s: %d rows", tool, rows)
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // rowsOf counts what a step's calls achieved. In a write step, reads do not count.

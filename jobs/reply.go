@@ -52,7 +52,7 @@ func (r *reply) prepare(s *state) error {
 		r.offer = s.offer()
 	}
 	if r.offer != nil {
-		r.in.Ask = r.offer.text
+		r.in.Ask, r.in.Offer = r.offer.text, true
 	}
 
 	return nil
@@ -108,6 +108,7 @@ func (r *reply) fence(first *pg.Batch, c *commit) {
 
 func (r *reply) effects(_ context.Context, c *commit) (move, error) {
 	c.output = r.out
+	r.offer.worded(r.in.Asked(r.out.Text))
 	if err := c.openQuestion(r.offer); err != nil {
 		return move{}, err
 	}

@@ -38,6 +38,7 @@ type actResult struct {
 	Tool       string    `json:"tool"`
 	EntityType string    `json:"entity_type,omitempty"`
 	RowCount   int       `json:"row_count"`
+	Told       string    `json:"told,omitempty"` // what it did, in words
 	ErrorCode  crud.Code `json:"error_code,omitempty"`
 }
 
@@ -45,7 +46,7 @@ func newActMade(out *nodes.ActOutput, outcome *crud.Outcome) actMade {
 	made := actMade{ActOutput: *out, Undo: outcome.Undo}
 	for i := range outcome.Results {
 		r := &outcome.Results[i]
-		made.Results = append(made.Results, actResult{Tool: r.Tool, EntityType: r.EntityType, RowCount: r.RowCount, ErrorCode: r.ErrorCode})
+		made.Results = append(made.Results, actResult{Tool: r.Tool, EntityType: r.EntityType, RowCount: r.RowCount, Told: r.Told, ErrorCode: r.ErrorCode})
 	}
 
 	return made
@@ -243,7 +244,7 @@ func (in *acted) add(made *actMade, seen map[string]bool) {
 	}
 	for _, r := range made.Results {
 		in.rows += weight(in.stepType, r.Tool, r.RowCount)
-		in.done = append(in.done, result(r.Tool, r.EntityType, r.RowCount))
+		in.done = append(in.done, r.Told)
 	}
 	for _, call := range made.Calls {
 		if !reading(call.Tool) {

@@ -158,6 +158,8 @@ type ReplyInput struct {
 	Fallback string
 	// Ask is the question or offer that the reply must contain; "" for none. It is appended if the model leaves it out.
 	Ask string
+	// Offer: Ask is code's own offer to save drafts, in English.
+	Offer bool
 	// Done is what the turn did; the reply's claims are checked against it.
 	Done Done
 	// OnDelta receives the reply as it is generated; nil for no streaming.

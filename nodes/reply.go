@@ -3,10 +3,7 @@ package nodes
 import (
 	"context"
 	"encoding/json"
-	"regexp"
-	"slices"
 	"strings"
-	"unicode"
 
 	"alfred/llm"
 )
@@ -78,57 +75,6 @@ func (in *ReplyInput) read(resp *llm.Response) (*ReplyOutput, error) {
 		return nil, complainf("it is JSON; write the reply as a person would say it")
 	}
 	return &ReplyOutput{Text: text}, nil
-}
-
-// withQuestion appends the question that must be asked, unless the text already asks it.
-func (in *ReplyInput) withQuestion(text string) string {
-	if in.Ask == "" || asks(text, in.Ask) {
-		return text
-	}
-	return strings.TrimSpace(text + "\n\n" + in.Ask)
-}
-
-// asks reports whether a text asks the question, verbatim or nearly: it has a question mark and most of the question's
-// words.
-func asks(text, question string) bool {
-	if !strings.ContainsAny(text, "?？؟") {
-		return false
-	}
-	said := map[string]bool{}
-	for _, word := range wordsOf(text) {
-		said[word] = true
-	}
-	words, found := wordsOf(question), 0
-	for _, word := range words {
-		if said[word] {
-			found++
-		}
-	}
-	return found*3 >= len(words)*2 || offers(text, words)
-}
-
-// offerWords are those of an offer by code that name nothing: another language has others.
-var offerWords = []string{"shall", "save", "and", "the", "draft", "drafts", "more"}
-
-// offers says whether a question of the text names all that an offer names, in whatever language.
-func offers(text string, offer []string) bool {
-	names := slices.DeleteFunc(slices.Clone(offer), func(word string) bool { return slices.Contains(offerWords, word) })
-	if len(names) == 0 || len(names) == len(offer) {
-		return false
-	}
-	return slices.ContainsFunc(questions.FindAllString(text, -1), func(one string) bool {
-		said := wordsOf(one)
-		return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(said, name) })
-	})
-}
-
-// questions are the sentences of a text that end with a question mark, of whichever script.
-var questions = regexp.MustCompile(`[^.!?？؟\n]+[?？؟]`)
-
-// wordsOf returns the significant words of a text, in lower case.
-func wordsOf(text string) []string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.DeleteFunc(words, func(word string) bool { return len(word) < 3 })
 }
 
 // isJSON reports whether a text is data rather than prose, also inside a code fence.

@@ -134,16 +134,38 @@ func TestV04RepliesAreNotJSONAndAskTheQuestion(t *testing.T) {
 	require.Equal(t, "There are two.\n\n"+in.Ask, out.Text)
 	_, out = replied(t, in, "Do you mean the Blue Vase or the Blue Bowl? Which one?")
 	require.NotContains(t, out.Text, in.Ask, "asked already")
+}
 
-	in.Ask = "Shall I save Linsencurry and Pad See Ew?"
-	for text, asked := range map[string]bool{
-		"Hier sind beide. Soll ich Linsencurry und Pad See Ew speichern?": true,
-		"¿Guardo Linsencurry y Pad See Ew?":                               true,
-		"Hier ist Linsencurry. Soll ich Pad See Ew speichern?":            false,
-		"Hier sind Linsencurry und Pad See Ew. Schmeckt das?":             false,
+// An offer is made once: a model that asks in another language, or in its own words, is not repeated in English.
+func TestV02AnOfferIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	in := nodes.ReplyInput{Ask: "Shall I save Linsencurry and Pad See Ew?", Offer: true}
+	for text, want := range map[string]struct {
+		asked string
+		shown bool
+	}{
+		"Hier sind beide. Soll ich Linsencurry und Pad See Ew speichern?":     {"Soll ich Linsencurry und Pad See Ew speichern?", true},
+		"¿Guardo Linsencurry y Pad See Ew?":                                   {"¿Guardo Linsencurry y Pad See Ew?", true},
+		"Here they are. Want me to save them?":                                {"Want me to save them?", true},
+		"Here they are. Would you like to save Linsencurry and Pad See Ew? 🍜": {"Would you like to save Linsencurry and Pad See Ew?", true},
+		"Hier sind beide Rezepte. **Soll ich sie speichern?**":                {"Soll ich sie speichern?", false},
+		"Linsencurryとパッシーユーです。保存しますか？":                                        {"保存しますか？", false},
+		"Ορίστε οι συνταγές. Να τις αποθηκεύσω;":                              {"Να τις αποθηκεύσω;", false},
+		"هذه هي الوصفات. هل أحفظها؟ 😊":                                        {"هل أحفظها؟", false},
+		"Hier ist Linsencurry. Soll ich Pad See Ew speichern?":                {}, // of one of the two
+		"Schmeckt das? Sonst nehme ich weniger Chili.":                        {},
+		"Here they are. Would you like it spicier?":                           {},
+		"I saved nothing yet. Shall I make it hotter with the chili?":         {},
+		"Hier sind beide.": {},
 	} {
-		_, out = replied(t, in, text)
-		require.Equal(t, asked, out.Text == text, out.Text)
+		asked, shown := in.Asked(text)
+		require.Equal(t, want.asked, asked, text)
+		require.Equal(t, want.shown, shown, text)
+		_, out := replied(t, in, text)
+		if want.asked == "" {
+			text += "\n\n" + in.Ask
+		}
+		require.Equal(t, text, out.Text)
 	}
 }
 

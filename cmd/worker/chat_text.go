@@ -221,6 +221,9 @@ func (s *textScreen) turn(t *follow.Turn) error {
 		s.raw("\n")
 	}
 	s.wrote(t.Wrote)
+	if t.Unwritten {
+		s.asidef("nothing was saved, changed or deleted")
+	}
 	if t.Question != nil && t.Question.Status == "open" {
 		s.options(t.Question.Options)
 	}

@@ -305,6 +305,7 @@ type turn struct {
 	Usage struct {
 		Calls int `json:"calls"`
 	} `json:"usage"`
+	Unwritten bool `json:"unwritten"`
 }
 
 // outcomes are the outcomes of the turn's steps: "read ok, write partial".

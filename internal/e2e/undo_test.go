@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -9,7 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"alfred/domain"
 	"alfred/internal/tour"
+	"alfred/llm"
 	"alfred/llm/offline"
 )
 
@@ -105,6 +108,74 @@ func TestUndoInWords(t *testing.T) {
 	require.Contains(t, again.Reply, "deleted Shakshuka Classic")
 	c.fact("2", `SELECT count(*) FROM kitchen.recipes WHERE user_id = $2`)
 }
+
+// gated is a model that answers nothing of the second turn until the gate is opened.
+type gated struct {
+	llm.Model
+
+	gate chan struct{}
+}
+
+func (g *gated) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	if req.Turn == 2 {
+		select {
+		case <-g.gate:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+
+	return g.Model.Generate(ctx, req)
+}
+
+// An undo waits while the next turn runs, and is then told what that one did. A message that comes while an undo runs
+// waits for it, and its turn knows what was taken back.
+func TestUndoWhileTheNextTurnRuns(t *testing.T) {
+	t.Parallel()
+	gate := make(chan struct{})
+	c := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model { return &gated{playing(t, twoMilks)(d), gate} }}).resident("ada").talk()
+	first := c.say("milk on the list")
+	running := c.enqueue(message{"message": "make that three"})
+	path, made := "/v1/turns/"+first.ID.String()+"/undo", &turn{}
+	require.Equal(t, http.StatusConflict, c.call(http.MethodPost, path+"?if_busy=reject", nil, nil))
+	require.Equal(t, http.StatusAccepted, c.call(http.MethodPost, path, nil, made))
+	require.Equal(t, "queued", made.Status)
+	close(gate)
+	c.end(running)
+	require.Contains(t, c.undoable(made.ID).Reply, "has changed since (quantity), by turn 2. Nothing was taken back.")
+	const quantity = `SELECT quantity FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'milk'`
+	c.fact("3", quantity)
+
+	tx, err := c.pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT FROM kitchen.shopping_list WHERE name = 'milk' FOR UPDATE`)
+	require.NoError(t, err)
+	undo := &turn{}
+	require.Equal(t, http.StatusAccepted, c.call(http.MethodPost, "/v1/turns/"+running.ID.String()+"/undo", nil, undo))
+	next := c.enqueue(message{"message": "how much milk?"})
+	require.Equal(t, "queued", c.one(`SELECT status FROM turns WHERE session_id = $1 AND number = 5`))
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.Contains(t, c.undoable(undo.ID).Reply, "Took back turn 2")
+	c.end(next)
+	require.Contains(t, c.prompt(5, "think", 1), "Took back turn 2")
+	c.fact("1", quantity)
+}
+
+const twoMilks = `
+turns:
+  - understand: {intent: write}
+    think: {goal: Add milk, decision: plan, steps: [{type: write, subdomain: shopping, description: Add milk, calls: [{tool: db_create, table: shopping_list, data: {name: milk, quantity: 1}}]}]}
+    reply: It is on the list.
+  - understand: {intent: write}
+    think: {goal: Three, decision: plan, steps: [{type: write, subdomain: shopping, description: Make it three, refs: [shop_1], calls: [{tool: db_update, table: shopping_list, filters: [{field: id, op: "=", value: shop_1}], set: [{column: quantity, value: 3}]}]}]}
+    act: {calls: [{tool: db_update, args: {table: shopping_list, filters: [{field: id, op: "=", value: shop_1}], set: [{column: quantity, value: 3}]}}, {tool: step_complete, args: {summary: three}}]}
+    reply: Three.
+  - {}
+  - {}
+  - understand: {intent: chat}
+    think: {goal: Talk, decision: plan, steps: []}
+    reply: One.
+`
 
 // What prevents an undo is reported, and nothing happens; what can never be undone is refused at once.
 func TestImpossibleUndos(t *testing.T) {

@@ -1570,6 +1570,8 @@ export interface components {
             undo?: components["schemas"]["Undo"];
             /** @description The turn that this one takes back. */
             undoes?: string;
+            /** @description It was to write, and no row was saved, changed or deleted, whatever the reply says. */
+            unwritten?: boolean;
             usage: components["schemas"]["Usage"];
             /** @description Rows that the assistant made, changed and deleted in it, in order. */
             wrote: components["schemas"]["Wrote"][];
@@ -1668,6 +1670,8 @@ export interface components {
             undo?: components["schemas"]["Undo"];
             /** @description The turn that this one takes back. */
             undoes?: string;
+            /** @description It was to write, and no row was saved, changed or deleted, whatever the reply says. */
+            unwritten?: boolean;
             /** @description Rows that the assistant made, changed and deleted in it, in order. */
             wrote: components["schemas"]["Wrote"][];
         };

@@ -24,5 +24,5 @@ export declare class TurnView {
     ask({ id, options }: Pick<Question, "id" | "options">): void;
     closeQuestion(): void;
     end(turn: Pick<Turn | TurnLine, "status" | "reply" | "error">, aloud: boolean): void;
-    told({ undo, undoes }: Pick<Turn, "undo" | "undoes">, cards: Card[]): void;
+    told({ undo, undoes, unwritten }: Pick<Turn, "undo" | "undoes" | "unwritten">, cards: Card[]): void;
 }

@@ -125,10 +125,10 @@ export class TurnView {
             this.on.announce(this.#reply.textContent ?? "");
     }
     // told shows what was read and written, and how to take it back.
-    told({ undo, undoes }, cards) {
+    told({ undo, undoes, unwritten }, cards) {
         const words = this.words;
         const back = button(undoes ? words.redo : words.undo, () => { back.remove(); this.on.undo(this.turn.id); }, { class: "quiet" });
-        const why = undo?.status === "done" ? words.undone : undo?.reason;
+        const why = undo?.status === "done" ? words.undone : unwritten ? words.unwritten : undo?.reason;
         this.#after.replaceChildren(...drawCards(words, cards), ...undo?.status === "possible" ? [back] : why ? [h("p", { class: "soft" }, why)] : []);
     }
 }

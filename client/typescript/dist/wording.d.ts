@@ -22,6 +22,7 @@ export declare const wording: {
     undo: string;
     redo: string;
     undone: string;
+    unwritten: string;
     notSaved: string;
     save: string;
     discard: string;

@@ -23,6 +23,7 @@ export const wording = {
     undo: "Undo",
     redo: "Bring back",
     undone: "Taken back.",
+    unwritten: "Nothing was saved, changed or deleted.",
     notSaved: "Not saved",
     save: "Save",
     discard: "Discard",

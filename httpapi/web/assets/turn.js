@@ -189,7 +189,7 @@ export function turnView(turn, on) {
     // told shows what was done to rows, and what the person thought of the reply.
     told(turn) {
       view.hasWritten = turn.undo?.status === "possible";
-      wrote.replaceChildren(...written(turn.wrote ?? [], on.results), ...undoing(turn, name, on.undo));
+      wrote.replaceChildren(...written(turn, on.results), ...undoing(turn, name, on.undo));
       feedback.show(turn.feedback);
     },
     /** @param {HTMLElement | null} nav */

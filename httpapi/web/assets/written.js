@@ -10,9 +10,11 @@ import { isPart, typeOf } from "./types.js";
 const most = 5; // rows by name
 const verbs = { created: ["plus", "Saved"], updated: ["edit", "Changed"], deleted: ["trash", "Deleted"] };
 
-// written lists rows by what was done to them; more() shows all of them. Parts of rows are told with their rows.
-/** @param {Wrote[]} wrote @param {() => void} more */
-export function written(wrote, more) {
+// written lists rows by what was done to them; more() shows all of them. Parts of rows are told with their rows. Of a turn
+// that was to write and did not, it says that: its reply may claim anything.
+/** @param {{wrote?: Wrote[], unwritten?: boolean}} turn @param {() => void} more */
+export function written({ wrote = [], unwritten }, more) {
+  if (unwritten) return [h("p", { class: "wrote" }, icon("dash"), h("span", { class: "soft" }, "Nothing was saved, changed or deleted."))];
   const last = new Map(wrote.filter((w) => typeOf(w.type) && !isPart(w.type)).map((w) => [w.ref, w])); // of a row that was saved and changed
   const saved = new Set(wrote.filter((w) => w.action === "created").map((w) => w.ref));
   const groups = Map.groupBy(last.values(), (w) => w.action === "updated" && saved.has(w.ref) ? "created" : w.action);

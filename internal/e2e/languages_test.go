@@ -1,0 +1,62 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// V02: a model that offers in the user's language is not repeated in English, the question is remembered as it was
+// asked, and where its words do not show what a yes does, the options do.
+func TestV02AnOfferInAnotherLanguage(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: explore}
+    think: {goal: Draft it, decision: plan, steps: [{type: generate, subdomain: recipes, description: Draft the recipe}]}
+    act: {calls: [{tool: generate, args: {creates: [{type: recipe, content: `+basil+`}]}}, {tool: step_complete, args: {summary: drafted}}]}
+    reply: Hier ist ein Rezept. Soll ich es speichern?
+  - understand: {intent: confirm, answers_question: true}
+    think: {goal: Save it, decision: plan, steps: [{type: write, subdomain: recipes, description: Save the draft, refs: [gen_recipe_1], calls: [{tool: db_create, table: recipes, from_ref: gen_recipe_1}]}]}
+    reply: Gespeichert.
+`)
+	drafted := c.say("Entwirf etwas mit Basilikum")
+	require.Equal(t, "Hier ist ein Rezept. Soll ich es speichern?", drafted.Reply)
+	require.Equal(t, "Soll ich es speichern?", drafted.Question.Text)
+	require.Equal(t, "Save Thai Basil Chicken", drafted.Question.Options[0].Label)
+	saved := c.say("Ja, bitte")
+	require.Equal(t, "write ok", saved.outcomes(), "yes to it is permission")
+	require.Contains(t, c.prompt(2, "think", 1), "Soll ich es speichern?")
+	require.Equal(t, "Created 1 recipe: Thai Basil Chicken (gen_recipe_1).", saved.Steps[0].Summary)
+	require.False(t, saved.Unwritten)
+}
+
+// V03: whatever a reply claims, in a language that code cannot check, the turn says that it was to write and wrote nothing.
+func TestV03AClaimInAnotherLanguageIsAnsweredByTheRows(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Save, decision: plan, steps: [{type: write, subdomain: shopping, description: Add milk}]}
+    act: [{calls: [{tool: step_complete, args: {summary: Gespeichert}}]}, {calls: [{tool: step_complete, args: {summary: Gespeichert}}]}]
+    reply: Milch steht jetzt auf der Liste.
+  - understand: {intent: write}
+    think: {goal: Save, decision: plan, steps: []}
+    reply: Alles gespeichert.
+  - understand: {intent: write, constraints: [{text: no pork, kind: exclude, scope: session}]}
+    think: {goal: Note it, decision: plan, steps: []}
+    reply: Kein Schwein.
+  - understand: {intent: chat}
+    think: {goal: Talk, decision: plan, steps: []}
+    reply: Gern.
+  - understand: {intent: write}
+    think: {goal: Save, decision: plan, steps: [{type: write, subdomain: shopping, description: Add milk, calls: [{tool: db_create, table: shopping_list, data: {name: milk}}]}]}
+    reply: Milch steht auf der Liste.
+`)
+	for _, said := range []struct {
+		message   string
+		unwritten bool
+	}{{"Milch auf die Liste", true}, {"Speichere alles", true}, {"kein Schwein", false}, {"danke", false}, {"doch, Milch", false}} {
+		require.Equal(t, said.unwritten, c.say(said.message).Unwritten, said.message)
+	}
+}

@@ -1,0 +1,130 @@
+package nodes
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A reply must ask what code wants asked, once. Code words offers in English; a model that answers in another language
+// asks in its own words, and an English sentence below them would ask twice.
+
+// Asked returns the sentence of a reply that asks Ask, "" if none does, and whether its words show that. They cannot in
+// a language that code does not know: there a question at the end that names none of the drafts is taken for the offer,
+// and whoever shows it must say what a yes does.
+func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
+	asked := questions.FindAllString(text, -1)
+	if !in.Offer {
+		if len(asked) == 0 || !asks(text, in.Ask) {
+			return "", false
+		}
+		return bare(asked[len(asked)-1]), true
+	}
+	for _, one := range slices.Backward(asked) {
+		if asks(one, in.Ask) || savesIt.MatchString(one) || names(one, in.Ask) == all {
+			return bare(one), true
+		}
+	}
+	last := lastQuestion.FindString(text)
+	if last == "" || isEnglish(text) || names(last, in.Ask) != none {
+		return "", false
+	}
+	return bare(last), false
+}
+
+// withQuestion appends the question that must be asked, unless the text already asks it.
+func (in *ReplyInput) withQuestion(text string) string {
+	if in.Ask == "" {
+		return text
+	}
+	if asked, _ := in.Asked(text); asked != "" {
+		return text
+	}
+	return strings.TrimSpace(text + "\n\n" + in.Ask)
+}
+
+var (
+	// questions are the sentences of a text that end with a question mark, of whichever script; lastQuestion is the one
+	// after which nothing follows. A semicolon is Greek's.
+	questions    = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧]`)
+	lastQuestion = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧;][^\pL\pN]*$`)
+	savesIt      = regexp.MustCompile(`(?i)\bsave (?:it|this|them|these|both|all|the (?:draft|recipe)s?)\b`)
+)
+
+// bare is a sentence without the marks of lists and emphasis around it.
+func bare(sentence string) string {
+	return strings.TrimFunc(sentence, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("*_>-#\"'”“»«`()", r) || unicode.Is(unicode.So, r) || unicode.Is(unicode.Mn, r)
+	})
+}
+
+// asks reports whether a text asks a question, verbatim or nearly: it has a question mark and most of the question's
+// words.
+func asks(text, question string) bool {
+	if !questions.MatchString(text) {
+		return false
+	}
+	said, words, found := wordsOf(text), wordsOf(question), 0
+	for _, word := range words {
+		if slices.Contains(said, word) {
+			found++
+		}
+	}
+	return found*3 >= len(words)*2
+}
+
+// named is how many of an offer's drafts a sentence names.
+type named int
+
+const (
+	none named = iota
+	some
+	all
+)
+
+// offerWords are those of an offer by code that name nothing.
+var offerWords = []string{"shall", "save", "and", "the", "draft", "drafts", "more"}
+
+func names(sentence, offer string) named {
+	names := slices.DeleteFunc(wordsOf(offer), func(word string) bool { return slices.Contains(offerWords, word) })
+	said, found := wordsOf(sentence), 0
+	for _, name := range names {
+		if slices.Contains(said, name) {
+			found++
+		}
+	}
+	switch found {
+	case 0:
+		return none
+	case len(names):
+		return all
+	default:
+		return some
+	}
+}
+
+// english are words that are frequent in English and rare elsewhere.
+var english = []string{"the", "and", "you", "your", "with", "this", "that", "would", "like", "should", "what", "here", "want", "are", "it", "of", "to", "for", "how"}
+
+// isEnglish reports whether a text is in the language of code's own sentences: one word in ten is such a word.
+func isEnglish(text string) bool {
+	words := strings.FieldsFunc(strings.ToLower(text), notInWord)
+	found := 0
+	for _, word := range words {
+		if slices.Contains(english, word) {
+			found++
+		}
+	}
+	return found*10 >= len(words)
+}
+
+// wordsOf returns the significant words of a text, in lower case.
+func wordsOf(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), notInWord)
+	return slices.DeleteFunc(words, func(word string) bool { return len(word) < 3 })
+}
+
+func notInWord(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r)
+}
