@@ -1,6 +1,8 @@
-// A list whose end stays in view, whatever grows or shrinks, unless the reader has scrolled up. What shrinks scrolls too, and may
-// have grown again before that is heard: only what happens at one size, or under the reader's hand, is the reader's doing.
+// A list whose end stays in view, whatever grows or shrinks, unless the reader has scrolled up. A browser scrolls too, when
+// something shrinks or moves, and says so a frame later, when the size may be the old one again. So scrolling is the reader's
+// doing only under the reader's hand, or when neither the size nor anything in the list has just changed.
 const touched = 500; // ms; scrolling goes on for a while after a hand
+const upwards = ["ArrowUp", "PageUp", "Home"];
 const near = 40; // px; so close to the end is at it
 /**
  * stayAtEnd keeps the end of a list in view and returns what brings it there. parts are what in it changes its size; newest is the
@@ -11,6 +13,8 @@ export function stayAtEnd(list, parts, newest) {
     let top = 0;
     let size = "";
     let handAt = -Infinity;
+    let isChanging = false;
+    let frame = 0;
     const sizeNow = () => `${list.scrollHeight} ${list.clientHeight}`;
     const settle = () => {
         top = list.scrollTop;
@@ -22,8 +26,14 @@ export function stayAtEnd(list, parts, newest) {
             list.scrollTop = list.scrollHeight;
         settle();
     };
+    const hand = () => { handAt = performance.now(); };
+    const changed = () => {
+        isChanging = true;
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(() => { frame = requestAnimationFrame(() => { isChanging = false; }); });
+    };
     list.addEventListener("scroll", () => {
-        const isReader = size === sizeNow() || performance.now() - handAt < touched;
+        const isReader = (size === sizeNow() && !isChanging) || performance.now() - handAt < touched;
         if (list.scrollHeight - list.scrollTop - list.clientHeight < near)
             atEnd = true;
         else if (isReader && list.scrollTop < top - 2)
@@ -33,8 +43,13 @@ export function stayAtEnd(list, parts, newest) {
         else
             settle();
     });
-    for (const hand of ["wheel", "touchmove", "pointerdown", "keydown"])
-        list.addEventListener(hand, () => { handAt = performance.now(); }, { passive: true });
+    for (const kind of ["wheel", "touchmove"])
+        list.addEventListener(kind, hand, { passive: true });
+    list.addEventListener("pointerdown", (e) => { if (e.target === list)
+        hand(); }); // its scrollbar
+    list.addEventListener("keydown", (e) => { if (upwards.includes(e.key))
+        hand(); });
+    new MutationObserver(changed).observe(list, { subtree: true, childList: true, characterData: true, attributes: true });
     const sizes = new ResizeObserver(follow);
     for (const part of [list, ...parts])
         sizes.observe(part);
