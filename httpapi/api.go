@@ -14,6 +14,10 @@ import (
 	"alfred/crud"
 	"alfred/db"
 	"alfred/domain"
+	"alfred/httpapi/agui"
+	"alfred/httpapi/door"
+	"alfred/httpapi/openai"
+	"alfred/httpapi/problem"
 	"alfred/internal/preview"
 	"alfred/jobs"
 	"alfred/pg"
@@ -57,6 +61,7 @@ type api struct {
 
 	q     *db.Queries
 	huma  huma.API
+	door  *door.Door
 	gate  *auth.Gate
 	drift drift
 }
@@ -67,7 +72,12 @@ func New(config Config) http.Handler {
 	a := &api{Config: config, q: db.New(), gate: auth.NewGate(auth.Config{
 		Pool: config.Pool, Budget: config.Budget, OpenUser: config.OpenUser, Tokens: config.Tokens, UserOf: config.UserOf,
 	})}
+	a.door = &door.Door{Pool: a.Pool, Listener: a.Listener, Gate: a.gate, Domain: a.Domain, Limits: a.Limits, Stopping: a.Stopping}
 	a.register(mux)
+	openai.Register(mux, a.door)
+	agui.Register(mux, a.door, a.refs)
+	a.registerMCP(mux)
+	a.registerHealth(mux)
 	a.registerOperator(mux)
 	registerPage(mux, config.RiverUI != nil)
 
@@ -93,33 +103,25 @@ func (a *api) register(mux *http.ServeMux) {
 	a.registerTypes()
 	a.registerMentions()
 	a.registerSearch()
-	a.registerCompletions(mux)
-	a.registerAGUI(mux)
-	a.registerMCP(mux)
-	a.registerHealth(mux)
 	documentErrors(a.huma.OpenAPI())
 	a.registerReference(mux)
 }
 
 // read runs work in one read-only transaction that sees only the caller's rows.
 func (a *api) read(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return pg.InReadTx(ctx, a.Pool, func(tx pgx.Tx) error {
-		return pg.AsTenant(ctx, tx, userOf(ctx), work)
-	})
+	return a.door.Read(ctx, work)
 }
 
 // write runs work in one transaction under the tenant's role: it may only call the SQL functions granted to it.
 func (a *api) write(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
-		return pg.AsTenant(ctx, tx, userOf(ctx), work)
-	})
+	return a.door.Write(ctx, work)
 }
 
 // parseID parses an id in a path. A malformed id gets the same answer as one that does not exist.
 func parseID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return uuid.Nil, errNotFound
+		return uuid.Nil, problem.ErrNotFound
 	}
 
 	return id, nil

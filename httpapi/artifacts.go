@@ -16,6 +16,7 @@ import (
 
 	"alfred/crud"
 	"alfred/db"
+	"alfred/httpapi/problem"
 	"alfred/pg"
 )
 
@@ -94,7 +95,7 @@ func (a *api) artifactGet(ctx context.Context, in *artifactGetIn) (*artifactOut,
 // artifact reads a draft in any state: a discarded one can still be viewed.
 func (a *api) artifact(ctx context.Context, path RefPath, version *int32) (*artifactOut, error) {
 	if !utf8.ValidString(path.Ref) || strings.ContainsRune(path.Ref, 0) {
-		return nil, errNotFound
+		return nil, problem.ErrNotFound
 	}
 	out := &artifactOut{}
 	err := a.readSession(ctx, path.ID, func(tx pgx.Tx, session *db.SessionGetRow) error {
@@ -170,7 +171,7 @@ func (a *api) changeDraft(ctx context.Context, sessionID string, change func(pgx
 	})
 
 	if refused, ok := errors.AsType[*crud.Error](err); ok && refused.Code == crud.CodeViolation {
-		return invalid(refused.Message) // about a row that does not exist yet
+		return problem.Invalid(refused.Message) // about a row that does not exist yet
 	}
 
 	return rowProblem(err)

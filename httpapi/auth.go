@@ -8,23 +8,11 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/auth"
+	"alfred/httpapi/problem"
 )
-
-type contextKey int
-
-const (
-	callerKey contextKey = iota
-	causeKey
-)
-
-func callerOf(ctx context.Context) auth.Caller {
-	c, _ := ctx.Value(callerKey).(auth.Caller)
-
-	return c
-}
 
 // userOf is the user the request acts for.
-func userOf(ctx context.Context) uuid.UUID { return callerOf(ctx).User }
+func userOf(ctx context.Context) uuid.UUID { return auth.CallerOf(ctx).User }
 
 // authenticate authenticates requests to routes described by Huma.
 func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
@@ -34,14 +22,14 @@ func (a *api) authenticate(ctx huma.Context, next func(huma.Context)) {
 
 		return
 	}
-	next(huma.WithValue(ctx, callerKey, who))
+	next(huma.WithContext(ctx, auth.With(ctx.Context(), who)))
 }
 
 // stillGood checks again that the request's key or token is valid.
-func (a *api) stillGood(ctx context.Context) error { return a.gate.StillGood(ctx, callerOf(ctx)) }
+func (a *api) stillGood(ctx context.Context) error { return a.gate.StillGood(ctx, auth.CallerOf(ctx)) }
 
 func (a *api) fail(ctx huma.Context, err error) {
-	noteCause(ctx.Context(), err)
+	problem.Note(ctx.Context(), err)
 	_, w := humago.Unwrap(ctx)
-	writeProblem(w, problemOf(err))
+	problem.Write(w, problem.Of(err))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/problem"
 	"alfred/nodes"
 )
 
@@ -126,7 +127,7 @@ func (a *api) entityList(ctx context.Context, in *entitiesIn) (*entitiesOut, err
 			return err
 		}
 		if in.Turn > row.LastTurn {
-			return newCode(http.StatusNotFound, "not_found", "The conversation has no such turn yet.")
+			return problem.New(http.StatusNotFound, "not_found", "The conversation has no such turn yet.")
 		}
 		out.Body.CurrentTurn = in.Turn
 		refs, err = a.entitiesAt(ctx, tx, in.Turn, params)
@@ -266,4 +267,19 @@ func (a *api) summaryList(ctx context.Context, in *sessionPageIn) (*summariesOut
 	return &summariesOut{Body: pageOf(rows, in.Limit,
 		func(r *db.TurnSummaryPageRow) summary { return summary(*r) },
 		func(r *db.TurnSummaryPageRow) string { return strconv.Itoa(int(r.TurnNumber)) })}, nil
+}
+
+// refs are a session's refs, as other protocols show them.
+func (a *api) refs(ctx context.Context, session uuid.UUID, most int) (any, error) {
+	refs := []entity{}
+	err := a.read(ctx, func(tx pgx.Tx) error {
+		rows, err := a.q.EntityList(ctx, tx, &db.EntityListParams{SessionID: session, PageSize: int32(most)})
+		for _, row := range rows {
+			refs = append(refs, entity(*row))
+		}
+
+		return err
+	})
+
+	return refs, err
 }

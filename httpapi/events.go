@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/problem"
 )
 
 type eventsIn struct {
@@ -103,7 +104,7 @@ func parseSeq(id string) (int32, error) {
 	}
 	seq, err := strconv.ParseInt(id, 10, 32)
 	if err != nil || seq < 0 {
-		return 0, invalid("Last-Event-ID is not an id of this stream.")
+		return 0, problem.Invalid("Last-Event-ID is not an id of this stream.")
 	}
 
 	return int32(seq), nil
@@ -116,7 +117,7 @@ func parseNumberSeq(id string) (number, seq int32, err error) {
 	}
 	before, after, _ := strings.Cut(id, ".")
 	if before == "" || after == "" {
-		return 0, 0, invalid("Last-Event-ID is not an id of this stream.")
+		return 0, 0, problem.Invalid("Last-Event-ID is not an id of this stream.")
 	}
 	if number, err = parseSeq(before); err != nil {
 		return 0, 0, err

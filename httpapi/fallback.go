@@ -1,6 +1,9 @@
 package httpapi
 
-import "net/http"
+import (
+	"alfred/httpapi/problem"
+	"net/http"
+)
 
 // fallback serves what the mux knows and answers the rest with problems, where the mux itself would answer in plain
 // text.
@@ -14,13 +17,13 @@ func fallback(mux *http.ServeMux) http.Handler {
 		unserved := &verdict{header: http.Header{}}
 		mux.ServeHTTP(unserved, r)
 		if unserved.status != http.StatusMethodNotAllowed {
-			writeProblem(w, errNotFound)
+			problem.Write(w, problem.ErrNotFound)
 
 			return
 		}
 		allow := unserved.header.Get("Allow")
 		w.Header().Set("Allow", allow)
-		writeProblem(w, newCode(http.StatusMethodNotAllowed, "invalid_request", "This address takes "+allow+"."))
+		problem.Write(w, problem.New(http.StatusMethodNotAllowed, "invalid_request", "This address takes "+allow+"."))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/problem"
 )
 
 // feedback is what the user thought of a reply.
@@ -50,7 +51,7 @@ func (a *api) feedbackGive(ctx context.Context, in *feedbackIn) (*feedbackOut, e
 		TurnID: id, UserID: userOf(ctx), Rating: in.Body.Rating, Text: strings.TrimSpace(in.Body.Text),
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = errNotFound
+		err = problem.ErrNotFound
 	}
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("give feedback: %w", err))
@@ -66,7 +67,7 @@ func (a *api) feedbackTakeBack(ctx context.Context, in *TurnPath) (*struct{}, er
 	}
 	n, err := a.q.FeedbackDelete(ctx, a.Pool, &db.FeedbackDeleteParams{TurnID: id, UserID: userOf(ctx)})
 	if err == nil && n == 0 {
-		err = errNotFound
+		err = problem.ErrNotFound
 	}
 
 	return &struct{}{}, failed(ctx, err)

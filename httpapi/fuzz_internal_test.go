@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"alfred/db"
+	"alfred/httpapi/problem"
 )
 
 // FuzzPositions: whatever a client sends as a cursor or event id is accepted or rejected; nothing else happens.
@@ -36,6 +37,6 @@ func FuzzPositions(f *testing.F) {
 			require.NoError(t, err)
 			require.Equal(t, c, again)
 		}
-		require.NotRegexp(t, `[\x00-\x1f\x7f]`, oneLine(text))
+		require.NotRegexp(t, `[\x00-\x1f\x7f]`, problem.OneLine(text))
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"alfred/domain"
+	"alfred/httpapi/problem"
 )
 
 // noWorker is what readyz says while no worker is running; the page checks for its beginning.
@@ -22,7 +23,7 @@ func (a *api) registerHealth(mux *http.ServeMux) {
 		defer cancel()
 		status, text, err := a.ready(ctx)
 		if err != nil {
-			noteCause(r.Context(), err)
+			problem.Note(r.Context(), err)
 		}
 		probe(w, status, text)
 	})

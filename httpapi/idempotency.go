@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/problem"
 )
 
 // IdempotencyHeader lets a client resend a request without creating a thing twice.
@@ -20,7 +21,7 @@ type IdempotencyHeader struct {
 }
 
 // errKeyReused: the key was used for another request.
-var errKeyReused = newCode(http.StatusConflict, "conflict", "This Idempotency-Key was sent with another request: use a new one.")
+var errKeyReused = problem.New(http.StatusConflict, "conflict", "This Idempotency-Key was sent with another request: use a new one.")
 
 // once runs work, which returns the key of what it created, unless the caller has sent the same request with this
 // Idempotency-Key before: then it returns the key of what was created then, with again true. Without an Idempotency-Key

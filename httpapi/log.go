@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"alfred/httpapi/problem"
 	"context"
 	"errors"
 	"fmt"
@@ -12,23 +13,14 @@ import (
 	"time"
 )
 
-// cause collects why a request failed for its log line: the client must not be told.
-type cause struct{ err error }
-
-func noteCause(ctx context.Context, err error) {
-	if c, ok := ctx.Value(causeKey).(*cause); ok && err != nil {
-		c.err = err
-	}
-}
-
 // failed maps err for the client and keeps it for the log.
 func failed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	noteCause(ctx, err)
+	problem.Note(ctx, err)
 
-	return problemOf(err)
+	return problem.Of(err)
 }
 
 // statusWriter records the status. Unwrap lets http.ResponseController reach the connection's flush and deadlines.
@@ -59,21 +51,21 @@ func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (a *api) logRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		why := &cause{}
+		ctx, why := problem.Keep(r.Context())
 		sw := &statusWriter{ResponseWriter: w}
-		guarded(next, sw, r.WithContext(context.WithValue(r.Context(), causeKey, why))) //nolint:contextcheck // it is the request's
+		guarded(next, sw, r.WithContext(ctx)) //nolint:contextcheck // it is the request's
 		if sw.status < http.StatusInternalServerError && !strings.HasPrefix(r.URL.Path, "/v1/") {
 			return
 		}
 		attrs := []slog.Attr{
-			slog.String("method", r.Method), slog.String("path", oneLine(r.URL.Path)), slog.Int("status", sw.status),
+			slog.String("method", r.Method), slog.String("path", problem.OneLine(r.URL.Path)), slog.Int("status", sw.status),
 			slog.Int64("duration_ms", time.Since(start).Milliseconds()),
 		}
 		level := slog.LevelInfo
-		if sw.status >= http.StatusInternalServerError && !errors.Is(why.err, context.Canceled) {
+		if sw.status >= http.StatusInternalServerError && !errors.Is(why.Err, context.Canceled) {
 			level = slog.LevelError
-			if why.err != nil {
-				attrs = append(attrs, slog.String("error", oneLine(why.err.Error())))
+			if why.Err != nil {
+				attrs = append(attrs, slog.String("error", problem.OneLine(why.Err.Error())))
 			}
 		}
 		a.Logger.LogAttrs(r.Context(), level, "request", attrs...)
@@ -87,11 +79,11 @@ func guarded(next http.Handler, w *statusWriter, r *http.Request) {
 		if reason == nil {
 			return
 		}
-		noteCause(r.Context(), fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
+		problem.Note(r.Context(), fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
 		if w.status != 0 {
 			panic(http.ErrAbortHandler) // too late for an answer: abort, so that nobody takes it for complete
 		}
-		writeProblem(w, problemOf(errPanic))
+		problem.Write(w, problem.Of(errPanic))
 	}()
 	next.ServeHTTP(w, r)
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"alfred/httpapi/problem"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -58,7 +59,7 @@ func TestRequestsAreLogged(t *testing.T) {
 
 func failing(err error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		noteCause(r.Context(), err)
-		writeProblem(w, problemOf(err))
+		problem.Note(r.Context(), err)
+		problem.Write(w, problem.Of(err))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"alfred/auth"
+	"alfred/httpapi/problem"
 	"alfred/mcpserver"
 )
 
@@ -16,7 +17,7 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 		Pool: a.Pool, Listener: a.Listener, Domain: a.Domain, Preview: a.Preview, Search: a.Search, Limits: a.Limits,
 		Logger: a.Logger, Version: a.Version,
 	}).Handler(func(r *http.Request) mcpserver.Caller {
-		who := callerOf(r.Context())
+		who := auth.CallerOf(r.Context())
 
 		return mcpserver.Caller{UserID: who.User, MaySend: who.May(http.MethodPost), StillGood: func(ctx context.Context) error {
 			err := a.gate.StillGood(ctx, who)
@@ -37,13 +38,13 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 			closed, err = a.gate.OpenStream(who) // a tool may wait for a reply, and its answer is a stream
 		}
 		if err != nil {
-			noteCause(r.Context(), err)
-			writeProblem(w, problemOf(err))
+			problem.Note(r.Context(), err)
+			problem.Write(w, problem.Of(err))
 
 			return
 		}
 		defer closed()
-		ctx, cancel := a.untilStopping(context.WithValue(r.Context(), callerKey, who))
+		ctx, cancel := a.door.UntilStopping(auth.With(r.Context(), who))
 		defer cancel()
 		handler.ServeHTTP(w, r.WithContext(ctx))
 	}

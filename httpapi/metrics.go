@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"alfred/db"
+	"alfred/httpapi/problem"
 	"alfred/pg"
 	"alfred/telemetry"
 )
@@ -65,7 +66,7 @@ func ObserveRows(meters metric.MeterProvider, pool pg.OptionBeginner, logger *sl
 		defer cancel()
 		err := pg.InReadTx(ctx, pool, func(tx pgx.Tx) error { return g.observe(ctx, tx, labelled{o, metric.WithAttributes(labels...)}) })
 		if err != nil {
-			logger.WarnContext(ctx, "metrics not read", slog.String("error", oneLine(err.Error())))
+			logger.WarnContext(ctx, "metrics not read", slog.String("error", problem.OneLine(err.Error())))
 		}
 
 		return nil // this process's own figures are still shown

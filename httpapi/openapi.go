@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"alfred/httpapi/problem"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 // humaOnce configures Huma. Its settings are package variables, which must not be written while another server is
 // answering.
 var humaOnce = sync.OnceFunc(func() {
-	huma.NewError = newProblem
+	huma.NewError = problem.FromHuma
 	huma.DefaultArrayNullable = false // our lists are empty, never null
 })
 
@@ -100,7 +101,7 @@ func tagOf(path string) string {
 	return "others"
 }
 
-// documentErrors corrects Huma's description of its own validation errors: newProblem answers 400.
+// documentErrors corrects Huma's description of its own validation errors: problem.FromHuma answers 400.
 func documentErrors(spec *huma.OpenAPI) {
 	for _, path := range spec.Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Put, path.Post, path.Delete, path.Patch} {

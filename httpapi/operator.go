@@ -14,6 +14,7 @@ import (
 	"riverqueue.com/riverui"
 
 	"alfred/auth"
+	"alfred/httpapi/problem"
 	"alfred/pg"
 )
 
@@ -53,10 +54,10 @@ func (a *api) registerOperator(mux *http.ServeMux) {
 func (a *api) admin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := a.checkAdmin(r); err != nil {
-			noteCause(r.Context(), err)
-			refused := *problemOf(err)
-			refused.challenge = `Basic realm="Alfred: a key of scope admin is the password", charset="UTF-8"`
-			writeProblem(w, &refused)
+			problem.Note(r.Context(), err)
+			refused := *problem.Of(err)
+			refused.Challenge = `Basic realm="Alfred: a key of scope admin is the password", charset="UTF-8"`
+			problem.Write(w, &refused)
 
 			return
 		}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"alfred/httpapi/problem"
 	"net"
 	"net/http"
 	"slices"
@@ -49,7 +50,7 @@ func (a *api) sameOrigin(next http.Handler) http.Handler {
 		}
 	}
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeProblem(w, newCode(http.StatusForbidden, "forbidden", "Pages of other sites may not do that."))
+		problem.Write(w, problem.New(http.StatusForbidden, "forbidden", "Pages of other sites may not do that."))
 	}))
 
 	return protection.Handler(next)
@@ -60,7 +61,7 @@ func (a *api) sameOrigin(next http.Handler) http.Handler {
 func loopbackOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !Loopback(r.Host) {
-			writeProblem(w, newCode(http.StatusForbidden, "forbidden", "Without keys this server answers to localhost alone."))
+			problem.Write(w, problem.New(http.StatusForbidden, "forbidden", "Without keys this server answers to localhost alone."))
 
 			return
 		}

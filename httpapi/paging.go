@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/problem"
 )
 
 // Huma finds parameters and fields by reflection, which skips unexported embedded types: hence Page, PageQuery,
@@ -40,7 +41,7 @@ func pageOf[R, T any](rows []R, limit int, item func(R) T, cursor func(R) string
 }
 
 // errCursor rejects cursors that we did not issue.
-var errCursor = invalid("This cursor is not one of ours; start again without it.")
+var errCursor = problem.Invalid("This cursor is not one of ours; start again without it.")
 
 // parseNumberCursor parses a numeric cursor; none is 0.
 func parseNumberCursor(cursor string) (int32, error) {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"alfred/httpapi/problem"
 	"bytes"
 	_ "embed"
 	"fmt"
@@ -26,8 +27,8 @@ func (a *api) registerReference(mux *http.ServeMux) {
 	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
 		file, err := page()
 		if err != nil {
-			noteCause(r.Context(), err)
-			writeProblem(w, problemOf(err))
+			problem.Note(r.Context(), err)
+			problem.Write(w, problem.Of(err))
 
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/crud"
+	"alfred/httpapi/problem"
 	"alfred/internal/exact"
 	"alfred/pg"
 )
@@ -137,7 +138,7 @@ func (a *api) rowList(ctx context.Context, in *rowListIn) (*rowListOut, error) {
 	params := crud.ListParams{Limit: in.Limit, After: in.Cursor, Query: in.Q, Order: in.Order}
 	if in.Filters != "" {
 		if err := exact.Decode([]byte(in.Filters), &params.Filters); err != nil {
-			return nil, failed(ctx, invalid("filters is a JSON list of {field, op, value}."))
+			return nil, failed(ctx, problem.Invalid("filters is a JSON list of {field, op, value}."))
 		}
 	}
 	var list crud.RowList
@@ -265,7 +266,7 @@ func versionOf(etag string) string {
 // rowProblem maps the data tools' refusals; other errors pass through.
 func rowProblem(err error) error {
 	if ask, ok := errors.AsType[*crud.ConfirmError](err); ok {
-		return newCode(http.StatusConflict, "confirmation_needed", ask.Text)
+		return problem.New(http.StatusConflict, "confirmation_needed", ask.Text)
 	}
 	refused, ok := errors.AsType[*crud.Error](err)
 	if !ok {
@@ -273,22 +274,22 @@ func rowProblem(err error) error {
 	}
 	switch refused.Code {
 	case crud.CodeNotFound, crud.CodeUnknownTable, crud.CodeUnknownTool:
-		return errNotFound
+		return problem.ErrNotFound
 	case crud.CodeStale:
-		return newCode(http.StatusPreconditionFailed, "conflict", refused.Message)
+		return problem.New(http.StatusPreconditionFailed, "conflict", refused.Message)
 	case crud.CodeConflict, crud.CodePendingRef:
-		return newCode(http.StatusConflict, "conflict", refused.Message)
+		return problem.New(http.StatusConflict, "conflict", refused.Message)
 	case crud.CodeViolation:
 		if !refused.Refused {
-			return invalid(refused.Message)
+			return problem.Invalid(refused.Message)
 		}
 
-		return newCode(http.StatusBadRequest, string(refused.Code), refused.Message)
+		return problem.New(http.StatusBadRequest, string(refused.Code), refused.Message)
 	case crud.CodeSchemaChanged:
-		return newCode(http.StatusServiceUnavailable, string(refused.Code), refused.Message)
+		return problem.New(http.StatusServiceUnavailable, string(refused.Code), refused.Message)
 	case crud.CodeNotAllowed:
-		return newCode(http.StatusForbidden, "forbidden", refused.Message)
+		return problem.New(http.StatusForbidden, "forbidden", refused.Message)
 	default:
-		return invalid(refused.Message)
+		return problem.Invalid(refused.Message)
 	}
 }

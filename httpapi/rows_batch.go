@@ -14,6 +14,7 @@ import (
 
 	"alfred/crud"
 	"alfred/db"
+	"alfred/httpapi/problem"
 	"alfred/pg"
 )
 
@@ -158,7 +159,7 @@ const shownEvents = 100
 func (a *api) rowHistory(ctx context.Context, in *RowPath) (*rowHistoryOut, error) {
 	entity := a.Domain.Entity(in.Type)
 	if entity == nil {
-		return nil, failed(ctx, errNotFound)
+		return nil, failed(ctx, problem.ErrNotFound)
 	}
 	var rows []*db.RowEventListRow
 	err := a.read(ctx, func(tx pgx.Tx) (err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/crud"
+	"alfred/httpapi/problem"
 	"alfred/pg"
 	"alfred/recall"
 )
@@ -58,7 +59,7 @@ func (a *api) registerSearch() {
 
 func (a *api) search(ctx context.Context, in *searchIn) (*searchOut, error) {
 	if in.Type != "" && in.Type != recall.KindTurn && a.Domain.ByType(in.Type) == nil {
-		return nil, failed(ctx, invalid("There is no such type: "+oneLine(in.Type)+"."))
+		return nil, failed(ctx, problem.Invalid("There is no such type: "+problem.OneLine(in.Type)+"."))
 	}
 	vectors, err := a.Search.EmbedTexts(ctx, []string{in.Q})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/problem"
 	"alfred/pg"
 )
 
@@ -185,7 +186,7 @@ func (a *api) sessionForget(ctx context.Context, in *SessionPath) (*struct{}, er
 	err = a.write(ctx, func(tx pgx.Tx) error {
 		forgotten, err := a.q.SessionForget(ctx, tx, id)
 		if err == nil && !forgotten {
-			err = errNotFound
+			err = problem.ErrNotFound
 		}
 
 		return err

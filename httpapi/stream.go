@@ -3,9 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,12 +10,13 @@ import (
 	"github.com/google/uuid"
 
 	"alfred/auth"
+	"alfred/httpapi/problem"
+	"alfred/httpapi/sse"
 )
 
 const (
-	pingEvery    = 15 * time.Second
-	eventBatch   = 200
-	writeTimeout = 10 * time.Second
+	pingEvery  = 15 * time.Second
+	eventBatch = 200
 )
 
 // subscribe subscribes to the listener's signals until stop is called.
@@ -29,7 +27,7 @@ type subscribe func(id uuid.UUID) (signal <-chan struct{}, stop func())
 func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		_, w := humago.Unwrap(hctx)
-		closed, err := a.gate.OpenStream(callerOf(hctx.Context()))
+		closed, err := a.gate.OpenStream(auth.CallerOf(hctx.Context()))
 		if err != nil {
 			a.fail(hctx, err)
 
@@ -40,15 +38,9 @@ func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamRes
 		defer stop()
 		ping := time.NewTicker(pingEvery)
 		defer ping.Stop()
-		h := w.Header()
-		h.Set("Content-Type", "text/event-stream")
-		h.Set("X-Accel-Buffering", "no")
-		p := &pump{
-			out:  &eventWriter{w: w, control: http.NewResponseController(w)},
-			next: a.whileGood(next), signal: signal, ping: ping.C, stopping: a.Stopping,
-		}
+		p := &pump{out: sse.Open(w), next: a.whileGood(next), signal: signal, ping: ping.C, stopping: a.Stopping}
 		if err := p.run(hctx.Context()); err != nil {
-			noteCause(hctx.Context(), err)
+			problem.Note(hctx.Context(), err)
 		}
 	}}
 }
@@ -72,7 +64,7 @@ func (a *api) whileGood(next source) source {
 
 // pump moves events from a source to one client.
 type pump struct {
-	out      *eventWriter
+	out      *sse.Writer
 	next     source
 	signal   <-chan struct{}
 	ping     <-chan time.Time
@@ -80,11 +72,11 @@ type pump struct {
 }
 
 func (p *pump) run(ctx context.Context) error {
-	if err := p.out.comment("stream open"); err != nil {
+	if err := p.out.Comment("stream open"); err != nil {
 		return err
 	}
 	for {
-		over, err := p.out.drain(ctx, p.next)
+		over, err := p.drain(ctx)
 		if err != nil || over {
 			return err
 		}
@@ -95,34 +87,27 @@ func (p *pump) run(ctx context.Context) error {
 			return nil
 		case <-p.signal:
 		case <-p.ping:
-			if err := p.out.comment("ping"); err != nil {
+			if err := p.out.Comment("ping"); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// eventWriter writes to one client. A client that does not read hits the write timeout and loses its connection; it
-// resumes with Last-Event-ID.
-type eventWriter struct {
-	w       io.Writer
-	control *http.ResponseController
-}
-
 // drain writes all available events and reports whether the stream is over.
-func (e *eventWriter) drain(ctx context.Context, next source) (bool, error) {
+func (p *pump) drain(ctx context.Context) (bool, error) {
 	for {
-		events, over, err := next(ctx)
+		events, over, err := p.next(ctx)
 		if err != nil {
 			return false, err
 		}
 		for _, ev := range events {
-			if err := e.write(ev); err != nil {
+			if err := p.out.Event(ev.id, ev.name, ev.data); err != nil {
 				return false, err
 			}
 		}
 		if len(events) > 0 {
-			if err := e.flush(); err != nil {
+			if err := p.out.Flush(); err != nil {
 				return false, err
 			}
 		}
@@ -130,42 +115,4 @@ func (e *eventWriter) drain(ctx context.Context, next source) (bool, error) {
 			return over, nil
 		}
 	}
-}
-
-func (e *eventWriter) write(ev event) error {
-	if err := e.extend(); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(e.w, "id: %s\nevent: %s\ndata: %s\n\n", ev.id, ev.name, ev.data); err != nil {
-		return fmt.Errorf("write event: %w", err)
-	}
-
-	return nil
-}
-
-func (e *eventWriter) comment(text string) error {
-	if err := e.extend(); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(e.w, ": %s\n\n", text); err != nil {
-		return fmt.Errorf("write comment: %w", err)
-	}
-
-	return e.flush()
-}
-
-func (e *eventWriter) extend() error {
-	if err := e.control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
-		return fmt.Errorf("set write deadline: %w", err)
-	}
-
-	return nil
-}
-
-func (e *eventWriter) flush() error {
-	if err := e.control.Flush(); err != nil {
-		return fmt.Errorf("flush events: %w", err)
-	}
-
-	return nil
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"alfred/httpapi/sse"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +20,7 @@ func TestPing(t *testing.T) {
 	done := make(chan error)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		p := &pump{
-			out:  &eventWriter{w: w, control: http.NewResponseController(w)},
+			out:  sse.Open(w),
 			next: func(context.Context) ([]event, bool, error) { return nil, false, nil },
 			ping: ticks,
 		}

@@ -41,9 +41,11 @@ func TestRoutesBesideTheDescription(t *testing.T) {
 
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
+	others, err := filepath.Glob("*/*.go")
+	require.NoError(t, err)
 	served := regexp.MustCompile(`mux\.Handle(?:Func)?\(([^,]+),`)
 	found := map[string]string{}
-	for _, file := range files {
+	for _, file := range append(files, others...) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 
 	"alfred/auth"
 	"alfred/db"
+	"alfred/httpapi/problem"
 )
 
 const maxWait = 5 * time.Minute
@@ -20,7 +21,7 @@ const maxWait = 5 * time.Minute
 func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summarized bool) error {
 	atMost, err := time.ParseDuration(wait)
 	if err != nil || atMost < 0 || atMost > maxWait {
-		return invalid("wait is a duration up to 5m, such as 30s")
+		return problem.Invalid("wait is a duration up to 5m, such as 30s")
 	}
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()

@@ -16,6 +16,7 @@ import (
 
 	"alfred/db"
 	"alfred/follow"
+	"alfred/httpapi/problem"
 	"alfred/jobs"
 	"alfred/telemetry"
 )
@@ -186,7 +187,7 @@ func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, erro
 		return nil, failed(ctx, err)
 	}
 	if strings.TrimSpace(in.Body.Message) == "" {
-		return nil, failed(ctx, invalid("The message is empty."))
+		return nil, failed(ctx, problem.Invalid("The message is empty."))
 	}
 	if err := a.checkInputs(in.Body); err != nil {
 		return nil, failed(ctx, err)
@@ -224,10 +225,10 @@ func enqueued(ctx context.Context, session uuid.UUID, made *jobs.Enqueued) *enqu
 func (a *api) checkInputs(in newTurn) error {
 	for _, c := range in.UIChanges {
 		if !slices.Contains([]string{"created", "updated", "deleted"}, strings.TrimSuffix(c.Action, ":user")) {
-			return unprocessable(fmt.Sprintf("ui_changes: there is no action %q; use created:user, updated:user or deleted:user.", c.Action))
+			return problem.Unprocessable(fmt.Sprintf("ui_changes: there is no action %q; use created:user, updated:user or deleted:user.", c.Action))
 		}
 		if a.Domain.Entity(c.EntityType) == nil {
-			return unprocessable(fmt.Sprintf("ui_changes: there is no type %q.", c.EntityType))
+			return problem.Unprocessable(fmt.Sprintf("ui_changes: there is no type %q.", c.EntityType))
 		}
 	}
 	return nil

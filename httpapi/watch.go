@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/problem"
 )
 
 type watchIn struct {
@@ -50,11 +51,11 @@ func (w *watched) add(text string) error {
 	idText, after, _ := strings.Cut(text, ".")
 	id, err := uuid.Parse(idText)
 	if err != nil {
-		return invalid("session is an id, or ID.number.seq.")
+		return problem.Invalid("session is an id, or ID.number.seq.")
 	}
 	number, seq, err := parseNumberSeq(after)
 	if err != nil {
-		return invalid("session is an id, or ID.number.seq.")
+		return problem.Invalid("session is an id, or ID.number.seq.")
 	}
 	w.sessions, w.numbers, w.seqs = append(w.sessions, id), append(w.numbers, number), append(w.seqs, seq)
 

@@ -12,7 +12,7 @@ import (
 
 	"alfred/auth"
 	"alfred/directory"
-	"alfred/httpapi"
+	"alfred/httpapi/problem"
 )
 
 // Config is what a router works with.
@@ -252,14 +252,14 @@ func (h *held) WriteHeader(status int) {
 		return
 	}
 	h.status = status
-	h.holding = h.Header().Get(httpapi.ElsewhereHeader) != "" || h.unknown && status == http.StatusUnauthorized || h.notOK && status != http.StatusOK
+	h.holding = h.Header().Get(problem.ElsewhereHeader) != "" || h.unknown && status == http.StatusUnauthorized || h.notOK && status != http.StatusOK
 	if !h.holding {
 		h.send()
 	}
 }
 
 func (h *held) send() {
-	h.Header().Del(httpapi.ElsewhereHeader)
+	h.Header().Del(problem.ElsewhereHeader)
 	maps.Copy(h.ResponseWriter.Header(), h.header)
 	h.ResponseWriter.WriteHeader(h.status)
 }

@@ -18,7 +18,7 @@ import (
 
 	"alfred/auth"
 	"alfred/directory"
-	"alfred/httpapi"
+	"alfred/httpapi/problem"
 	"alfred/internal/dbtest"
 	"alfred/internal/router"
 )
@@ -82,7 +82,7 @@ func (w *town) open(_ context.Context, database directory.Database) (http.Handle
 		case w.unknown.Load():
 			http.Error(out, "who is that?", http.StatusUnauthorized)
 		default:
-			out.Header().Set(httpapi.ElsewhereHeader, "true")
+			out.Header().Set(problem.ElsewhereHeader, "true")
 			out.Header().Set("X-Stale", "true")
 			http.Error(out, "try again", http.StatusServiceUnavailable)
 		}
@@ -148,7 +148,7 @@ func TestRequestsFollowTheirUser(t *testing.T) {
 			require.Equal(t, http.StatusAccepted, status)
 			require.Equal(t, "b took "+long, text)
 			require.Empty(t, header.Get("X-Stale"), "nothing is left of an answer that was kept back")
-			require.Empty(t, header.Get(httpapi.ElsewhereHeader))
+			require.Empty(t, header.Get(problem.ElsewhereHeader))
 			asked := w.asked[0].Load()
 			w.post(t, w.key, "three")
 			require.Equal(t, asked, w.asked[0].Load(), "the old place is not asked again")

@@ -1,4 +1,4 @@
-package httpapi
+package openai
 
 import (
 	"context"
@@ -12,7 +12,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/auth"
 	"alfred/db"
+	"alfred/httpapi/door"
 	"alfred/jobs"
 	"alfred/pg"
 )
@@ -22,9 +24,6 @@ import (
 // and the message after it is known by resending exactly that, and the answer.
 
 const (
-	roleUser      = "user"
-	roleAssistant = "assistant"
-
 	// maxHistories is how many conversations that began alike are compared by their last answers, the newest first.
 	maxHistories = 20
 
@@ -41,21 +40,21 @@ type history struct {
 
 // history hashes what either said. How clients write the instructions of a
 // system is none of it: some put the time of day there.
-func (c *completionRequest) history() history {
-	var said []completionMessage
+func (c *request) history() history {
+	var said []door.Message
 	for _, message := range c.Messages {
-		if message.Role == roleUser || message.Role == roleAssistant {
+		if message.Role == door.RoleUser || message.Role == door.RoleAssistant {
 			said = append(said, message)
 		}
 	}
-	for len(said) > 0 && said[len(said)-1].Role != roleUser {
+	for len(said) > 0 && said[len(said)-1].Role != door.RoleUser {
 		said = said[:len(said)-1]
 	}
 	h := history{whole: hashOf(said)}
 	said = said[:max(0, len(said)-1)]
 	var answers []string
-	for len(said) > 0 && said[len(said)-1].Role == roleAssistant {
-		answers = append(answers, said[len(said)-1].text())
+	for len(said) > 0 && said[len(said)-1].Role == door.RoleAssistant {
+		answers = append(answers, textOf(&said[len(said)-1]))
 		said = said[:len(said)-1]
 	}
 	if len(said) > 0 {
@@ -66,9 +65,9 @@ func (c *completionRequest) history() history {
 	return h
 }
 
-// text is what a message of a history says, however it says it.
-func (m *completionMessage) text() string {
-	text, err := textOf(m.Content)
+// textOf is what a message of a history says, however it says it.
+func textOf(m *door.Message) string {
+	text, err := m.Text()
 	if err != nil {
 		text = string(m.Content)
 	}
@@ -76,10 +75,10 @@ func (m *completionMessage) text() string {
 	return strings.TrimSpace(text)
 }
 
-func hashOf(said []completionMessage) []byte {
+func hashOf(said []door.Message) []byte {
 	sum := sha256.New()
-	for _, message := range said {
-		for _, part := range []string{message.Role, message.text()} {
+	for i := range said {
+		for _, part := range []string{said[i].Role, textOf(&said[i])} {
 			sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 			sum.Write([]byte(part))
 		}
@@ -101,30 +100,30 @@ type sentTurn struct {
 // one that its history is of, else of a new one. Where that conversation went on
 // since, as it does when somebody edits a message or asks for another answer,
 // the turn begins a fork of it.
-func (a *api) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
-	made, session, err := a.sentBefore(ctx, sent)
+func (s *server) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
+	made, session, err := s.sentBefore(ctx, sent)
 	if made != nil || err != nil {
 		return made, session, err
 	}
 	from := 0
 	if session = sent.Session; session == uuid.Nil {
-		if session, from, err = a.resent(ctx, &sent.History); err != nil {
+		if session, from, err = s.resent(ctx, &sent.History); err != nil {
 			return nil, uuid.Nil, err
 		}
 	}
 	if session == uuid.Nil {
-		if session, err = a.newSession(ctx); err != nil {
+		if session, err = s.NewSession(ctx); err != nil {
 			return nil, uuid.Nil, err
 		}
 	}
-	err = pg.InTx(ctx, a.Pool, func(tx pgx.Tx) error {
-		err := pg.AsTenant(ctx, tx, userOf(ctx), func(tx pgx.Tx) (err error) {
+	err = pg.InTx(ctx, s.Pool, func(tx pgx.Tx) error {
+		err := pg.AsTenant(ctx, tx, auth.CallerOf(ctx).User, func(tx pgx.Tx) (err error) {
 			if from > 0 {
 				if session, err = jobs.ForkSession(ctx, tx, session, from); err != nil {
 					return err
 				}
 			}
-			made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: sent.Message, IdempotencyKey: sent.Key, Limits: a.Limits})
+			made, err = jobs.EnqueueTurn(ctx, tx, jobs.EnqueueParams{SessionID: session, Message: sent.Message, IdempotencyKey: sent.Key, Limits: s.Limits})
 
 			return err
 		})
@@ -132,18 +131,18 @@ func (a *api) enqueueSent(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, 
 			return err
 		}
 
-		return a.q.TurnHistorySet(ctx, tx, &db.TurnHistorySetParams{ID: made.TurnID, UserID: userOf(ctx), HistoryHash: sent.History.whole})
+		return db.New().TurnHistorySet(ctx, tx, &db.TurnHistorySetParams{ID: made.TurnID, UserID: auth.CallerOf(ctx).User, HistoryHash: sent.History.whole})
 	})
 
 	return made, session, err
 }
 
 // sentBefore is the turn that this request made when it was sent first, or nil.
-func (a *api) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
+func (s *server) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, uuid.UUID, error) {
 	if !sent.Again && sent.Key == "" {
 		return nil, uuid.Nil, nil
 	}
-	rows, err := a.turnsOf(ctx, sent.History.whole)
+	rows, err := s.turnsOf(ctx, sent.History.whole)
 	if err != nil {
 		return nil, uuid.Nil, err
 	}
@@ -165,16 +164,16 @@ func (a *api) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued, u
 
 // resent is the session that a history is of, and the turn to fork it after, 0
 // where it goes on at its end. Without one it is the nil id.
-func (a *api) resent(ctx context.Context, h *history) (session uuid.UUID, from int, err error) {
+func (s *server) resent(ctx context.Context, h *history) (session uuid.UUID, from int, err error) {
 	if h.before == nil {
 		return uuid.Nil, 0, nil
 	}
-	rows, err := a.turnsOf(ctx, h.before)
+	rows, err := s.turnsOf(ctx, h.before)
 	if err != nil {
 		return uuid.Nil, 0, err
 	}
 	for _, row := range rows {
-		matches, err := a.answered(ctx, row, h.answer)
+		matches, err := s.answered(ctx, row, h.answer)
 		if err != nil {
 			return uuid.Nil, 0, err
 		}
@@ -194,11 +193,11 @@ func (a *api) resent(ctx context.Context, h *history) (session uuid.UUID, from i
 // answered says whether an answer is what a client may have of a turn's: all of
 // it, its beginning where somebody stopped it, or with words before it that
 // were streamed and not kept. One that is still being made matches any.
-func (a *api) answered(ctx context.Context, row *db.TurnHistoryListRow, answer string) (bool, error) {
+func (s *server) answered(ctx context.Context, row *db.TurnHistoryListRow, answer string) (bool, error) {
 	if row.Status != db.TurnStatusSucceeded {
 		return answer == "" || row.Status == db.TurnStatusQueued || row.Status == db.TurnStatusRunning, nil
 	}
-	turn, err := a.reader(ctx).Turn(ctx, row.ID)
+	turn, err := s.Reader(ctx).Turn(ctx, row.ID)
 	if err != nil {
 		return false, err
 	}
@@ -207,10 +206,10 @@ func (a *api) answered(ctx context.Context, row *db.TurnHistoryListRow, answer s
 	return strings.HasPrefix(said, answer) || strings.HasSuffix(answer, said), nil
 }
 
-func (a *api) turnsOf(ctx context.Context, hash []byte) ([]*db.TurnHistoryListRow, error) {
+func (s *server) turnsOf(ctx context.Context, hash []byte) ([]*db.TurnHistoryListRow, error) {
 	var rows []*db.TurnHistoryListRow
-	err := a.read(ctx, func(tx pgx.Tx) (err error) {
-		rows, err = a.q.TurnHistoryList(ctx, tx, &db.TurnHistoryListParams{UserID: userOf(ctx), HistoryHash: hash, Lim: maxHistories})
+	err := s.Read(ctx, func(tx pgx.Tx) (err error) {
+		rows, err = db.New().TurnHistoryList(ctx, tx, &db.TurnHistoryListParams{UserID: auth.CallerOf(ctx).User, HistoryHash: hash, Lim: maxHistories})
 
 		return err
 	})

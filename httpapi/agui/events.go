@@ -1,4 +1,4 @@
-package httpapi
+package agui
 
 import (
 	"context"
@@ -7,18 +7,18 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
 
-	"alfred/db"
 	"alfred/follow"
+	"alfred/httpapi/sse"
 )
 
-// aguiWriter reports one run's events in AG-UI's terms. Clients check that everything that was started ends before the
+// run reports one run's events in AG-UI's terms. Clients check that everything that was started ends before the
 // run does, hence open.
-type aguiWriter struct {
-	api     *api
-	out     *eventWriter
-	in      *aguiInput
+type run struct {
+	*server
+
+	out     *sse.Writer
+	in      *input
 	session uuid.UUID
 	turn    uuid.UUID
 
@@ -27,21 +27,21 @@ type aguiWriter struct {
 	open     []string // names of steps
 }
 
-func (r *aguiWriter) send(kind string, fields map[string]any) error {
+func (r *run) send(kind string, fields map[string]any) error {
 	fields["type"] = kind
 
-	return r.out.data(fields)
+	return r.out.Data(fields)
 }
 
-// aguiStep decodes both step and node events.
-type aguiStep struct {
+// stepEvent decodes both step and node events.
+type stepEvent struct {
 	Node        string `json:"node"`
 	Step        int    `json:"step"`
 	Description string `json:"description"`
 }
 
 // event maps one event. Nodes and the plan's steps are both steps here; act appears only through its steps.
-func (r *aguiWriter) event(ctx context.Context, e *follow.Event) error {
+func (r *run) event(ctx context.Context, e *follow.Event) error {
 	switch e.Type {
 	case "node.started", "node.finished", "step.started", "step.finished":
 		return r.step(e)
@@ -63,8 +63,8 @@ func (r *aguiWriter) event(ctx context.Context, e *follow.Event) error {
 	return nil
 }
 
-func (r *aguiWriter) step(e *follow.Event) error {
-	var s aguiStep
+func (r *run) step(e *follow.Event) error {
+	var s stepEvent
 	if err := e.Decode(&s); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (r *aguiWriter) step(e *follow.Event) error {
 	return r.finishStep(name)
 }
 
-func (r *aguiWriter) startStep(name string) error {
+func (r *run) startStep(name string) error {
 	if slices.Contains(r.open, name) {
 		return nil // restarted after a worker was lost
 	}
@@ -92,7 +92,7 @@ func (r *aguiWriter) startStep(name string) error {
 }
 
 // finishStep ignores a skipped step, which was never started.
-func (r *aguiWriter) finishStep(name string) error {
+func (r *run) finishStep(name string) error {
 	at := slices.Index(r.open, name)
 	if at < 0 {
 		return nil
@@ -102,7 +102,7 @@ func (r *aguiWriter) finishStep(name string) error {
 	return r.send("STEP_FINISHED", map[string]any{"stepName": name})
 }
 
-func (r *aguiWriter) finishSteps() error {
+func (r *run) finishSteps() error {
 	for len(r.open) > 0 {
 		if err := r.finishStep(r.open[0]); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (r *aguiWriter) finishSteps() error {
 }
 
 // tool reports a completed call with the four events that AG-UI requires.
-func (r *aguiWriter) tool(e *follow.Event) error {
+func (r *run) tool(e *follow.Event) error {
 	var call struct {
 		Tool       string          `json:"tool"`
 		EntityType string          `json:"entity_type"`
@@ -138,7 +138,7 @@ func (r *aguiWriter) tool(e *follow.Event) error {
 		{"type": "TOOL_CALL_END", "toolCallId": id},
 		{"type": "TOOL_CALL_RESULT", "toolCallId": id, "messageId": id + "-result", "content": string(result), "role": "tool"},
 	} {
-		if err := r.out.data(event); err != nil {
+		if err := r.out.Data(event); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (r *aguiWriter) tool(e *follow.Event) error {
 	return nil
 }
 
-func (r *aguiWriter) say(text string) error {
+func (r *run) say(text string) error {
 	if text == "" {
 		return nil
 	}
@@ -162,7 +162,7 @@ func (r *aguiWriter) say(text string) error {
 
 // finishSpeech ends the reply. If the streamed reply differs from the committed one, the client gets its messages
 // again, with the committed reply.
-func (r *aguiWriter) finishSpeech(turn *follow.Turn) error {
+func (r *run) finishSpeech(turn *follow.Turn) error {
 	rest, corrected := r.speech.Rest(turn.Said())
 	if !corrected {
 		if err := r.say(rest); err != nil {
@@ -191,19 +191,11 @@ func (r *aguiWriter) finishSpeech(turn *follow.Turn) error {
 const maxState = 1000
 
 // snapshot sends the session's refs as the run's state.
-func (r *aguiWriter) snapshot(ctx context.Context) error {
-	items := []entity{}
-	err := r.api.read(ctx, func(tx pgx.Tx) error {
-		refs, err := r.api.q.EntityList(ctx, tx, &db.EntityListParams{SessionID: r.session, PageSize: maxState})
-		for _, e := range refs {
-			items = append(items, entity(*e))
-		}
-
-		return err
-	})
+func (r *run) snapshot(ctx context.Context) error {
+	refs, err := r.refs(ctx, r.session, maxState)
 	if err != nil {
 		return fmt.Errorf("list entities: %w", err)
 	}
 
-	return r.send("STATE_SNAPSHOT", map[string]any{"snapshot": map[string]any{"session_id": r.session, "turn_id": r.turn, "entities": items}})
+	return r.send("STATE_SNAPSHOT", map[string]any{"snapshot": map[string]any{"session_id": r.session, "turn_id": r.turn, "entities": refs}})
 }
