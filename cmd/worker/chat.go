@@ -49,25 +49,29 @@ func (c *chatCommand) Run(ctx context.Context, e settings.Env, console *program.
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	var in input = newPlainInput(os.Stdin)
-	interactive := term.IsTerminal(int(os.Stdin.Fd())) && !c.JSON
-	if interactive {
-		in = newTerminalInput(os.Stdin, console.Screen)
+	where := &setting{in: newPlainInput(os.Stdin), signals: signals}
+	if term.IsTerminal(int(os.Stdin.Fd())) && !c.JSON {
+		where.terminal = openTerminal(os.Stdin, console.Screen, signals)
+		where.in = where.terminal
 	}
 
-	return c.talk(ctx, e, console, &setting{in: in, interactive: interactive, signals: signals})
+	return c.talk(ctx, e, console, where)
 }
 
 // setting is where a chat takes place.
 type setting struct {
-	in          input
-	interactive bool
-	signals     <-chan os.Signal
+	in       input
+	terminal *terminal // in, if a person writes there
+	signals  <-chan os.Signal
 }
 
 const chatConns = 3
 
 func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program.Console, where *setting) error {
+	defer where.in.close()
+	if where.terminal != nil {
+		console = program.NewConsole(where.terminal, where.terminal)
+	}
 	s, err := settings.Parse(e, settings.Worker)
 	if err != nil {
 		return err
@@ -96,7 +100,7 @@ func (c *chatCommand) talk(ctx context.Context, e settings.Env, console *program
 
 	t := &talk{
 		setting: where, pool: pool, reader: &follow.Reader{Pool: pool, Listener: listener, UserID: user},
-		settings: s, key: c.Key, screen: newTextScreen(console.Screen, where.interactive),
+		settings: s, key: c.Key, screen: newTextScreen(console.Screen, where.terminal),
 	}
 	if c.JSON {
 		t.screen = &jsonScreen{out: console.Out}

@@ -15,8 +15,8 @@ import (
 	"alfred/cmd/internal/settings"
 )
 
-// terminal is a pseudo terminal with a chat in it.
-type terminal struct {
+// typist sits at a pseudo terminal with a chat in it.
+type typist struct {
 	t       *testing.T
 	keys    *os.File
 	shown   *lockedBuffer
@@ -25,12 +25,12 @@ type terminal struct {
 }
 
 // open begins a chat on a terminal.
-func (c *chatting) open(t *testing.T) *terminal {
+func (c *chatting) open(t *testing.T) *typist {
 	t.Helper()
 	keys, screen, err := pty.Open()
 	require.NoError(t, err)
 	require.NoError(t, pty.Setsize(keys, &pty.Winsize{Rows: 40, Cols: 60}))
-	term := &terminal{t: t, keys: keys, shown: &lockedBuffer{}, signals: make(chan os.Signal, 2), ended: make(chan error, 1)}
+	term := &typist{t: t, keys: keys, shown: &lockedBuffer{}, signals: make(chan os.Signal, 2), ended: make(chan error, 1)}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -42,7 +42,8 @@ func (c *chatting) open(t *testing.T) *terminal {
 		require.NoError(t, keys.Close())
 	})
 	console := &program.Console{Out: screen, Errs: screen, Screen: screen}
-	where := &setting{in: newTerminalInput(screen, screen), interactive: true, signals: term.signals}
+	where := &setting{terminal: openTerminal(screen, screen, term.signals), signals: term.signals}
+	where.in = where.terminal
 	go func() {
 		term.ended <- (&chatCommand{User: "ada"}).talk(t.Context(), settings.Env{"DATABASE_URL": c.url}, console, where)
 	}()
@@ -53,28 +54,21 @@ func (c *chatting) open(t *testing.T) *terminal {
 	return term
 }
 
-func (term *terminal) press(keys string) {
+func (term *typist) press(keys string) {
 	term.t.Helper()
 	_, err := term.keys.WriteString(keys)
 	require.NoError(term.t, err)
 }
 
-// shows waits until a text has been shown so many times.
-func (term *terminal) shows(text string, times int) {
+// shows waits until a text has been shown.
+func (term *typist) shows(text string) {
 	term.t.Helper()
-	require.Eventually(term.t, func() bool { return strings.Count(ansi.Strip(term.shown.String()), text) >= times }, time.Minute, 5*time.Millisecond,
-		"%q %d times in %q", text, times, term.shown)
-}
-
-// asks waits until the line editor reads for the nth time: it turns on bracketed paste as it begins.
-func (term *terminal) asks(n int) {
-	term.t.Helper()
-	require.Eventually(term.t, func() bool { return strings.Count(term.shown.String(), "\x1b[?2004h") >= n }, time.Minute, 5*time.Millisecond,
-		"the %d. line is read in %q", n, term.shown)
+	require.Eventually(term.t, func() bool { return strings.Contains(ansi.Strip(term.shown.String()), text) }, time.Minute, 5*time.Millisecond,
+		"%q in %q", text, term.shown)
 }
 
 // says waits until a turn has been answered, and holds its message to what was typed.
-func (term *terminal) says(c *chatting, number int, message string) {
+func (term *typist) says(c *chatting, number int, message string) {
 	term.t.Helper()
 	require.Eventually(term.t, func() bool {
 		var text string
@@ -82,6 +76,13 @@ func (term *terminal) says(c *chatting, number int, message string) {
 
 		return err == nil && text == message
 	}, time.Minute, 5*time.Millisecond, "%q in %q", message, term.shown)
+}
+
+// leaves ends the chat, at once or after the answer that is awaited.
+func (term *typist) leaves() {
+	term.t.Helper()
+	term.press("\x04")
+	require.NoError(term.t, <-term.ended)
 }
 
 // Y17: on a terminal a message has as many lines as were pasted and any characters, Ctrl-C takes away what is written before it ends the chat,
@@ -92,25 +93,65 @@ func TestY17ChatOnATerminal(t *testing.T) {
 	c := newChatting(t)
 	c.work(t)
 	term := c.open(t)
-	term.shows("lists commands", 1)
-	term.asks(1)
+	term.shows("lists commands")
 	term.press("never sent\x03")
-	term.shows("Ctrl-C again ends the chat", 1)
+	term.shows("Ctrl-C again ends the chat")
 	term.press("Crèmx\x7fe brûlée 🍲🍲\x7f?\x1b[D\x1b[D\x1b[D\x1b[D!\r") // taken back, gone back over
 	term.says(c, 1, "Crème brûlé!e 🍲?")
-	term.asks(2)
 	term.press("\x1b[200~Show my recipes\nand nothing else\x1b[201~\r")
 	term.says(c, 2, "Show my recipes\nand nothing else")
 	require.Contains(t, term.shown.String(), "Reading your message…", "it is said what goes on before there is a plan")
 	require.Contains(t, term.shown.String(), "\x1b[1mAlfred ")
 
 	// What was sent is there again with the arrow up.
-	term.asks(3)
 	term.press("\x1b[A\r")
 	term.says(c, 3, "Show my recipes\nand nothing else")
-	term.asks(4)
+	term.leaves()
+}
+
+// Y17: what is typed while an answer is awaited stays in the box, what is sent then is said afterwards, and Ctrl-C stops the answer, without losing
+// either.
+func TestY17TypingAhead(t *testing.T) {
+	t.Parallel()
+
+	c := newChatting(t)
+	term := c.open(t)
+	term.shows("lists commands")
+	term.press("Show my recipes\r")
+	term.shows("Reading your message") // nobody answers yet
+	term.press("Show my tasks\r")
+	term.shows("then: Show my tasks")
+	term.press("What is in my")
+	term.shows("What is in my")
+	c.work(t)
+	term.says(c, 1, "Show my recipes")
+	term.says(c, 2, "Show my tasks")
+	term.press(" pantry?\r")
+	term.says(c, 3, "What is in my pantry?")
+	term.press("\r") // nothing is written
+	term.leaves()
+	require.Equal(t, "3", c.one(t, `SELECT count(*)::text FROM turns`))
+}
+
+// Y17: Ctrl-C takes away what is written, then stops the answer and gives back what was to be said after it.
+func TestY17StopsAnAnswer(t *testing.T) {
+	t.Parallel()
+
+	c := newChatting(t)
+	term := c.open(t)
+	term.shows("lists commands")
+	term.press("Show my recipes\r")
+	term.shows("Reading your message")
+	term.press("Show my tasks\r")
+	term.shows("then: Show my tasks")
+	term.press("no\x03")
+	term.shows("Ctrl-C again stops the answer")
 	term.press("\x03")
-	require.NoError(t, <-term.ended)
+	require.Eventually(t, func() bool { return c.one(t, `SELECT status::text FROM turns`) == "cancelled" }, time.Minute, 5*time.Millisecond)
+	c.work(t)
+	term.press("\r")
+	term.says(c, 2, "Show my tasks")
+	term.leaves()
 }
 
 // Y17: Markdown is drawn, between words at the terminal's width, and as soon as a piece of it is whole.

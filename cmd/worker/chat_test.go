@@ -96,7 +96,7 @@ func TestChatShowsWhatWasWritten(t *testing.T) {
 	t.Parallel()
 
 	out := &bytes.Buffer{}
-	screen := newTextScreen(out, false)
+	screen := newTextScreen(out, nil)
 	require.NoError(t, screen.turn(&follow.Turn{Reply: "Ist notiert.", Wrote: []follow.Wrote{
 		{Action: "created", Label: "Bake bread"}, {Action: "deleted", Label: "Cod"}, {Action: "created", Label: "Buy flour"}, {Action: "updated", Label: "Milk"},
 	}}))
@@ -228,7 +228,7 @@ func TestChatPrintsNoControls(t *testing.T) {
 	t.Parallel()
 
 	var out bytes.Buffer
-	screen := newTextScreen(&out, false)
+	screen := newTextScreen(&out, nil)
 	screen.say("a\x1b[2Jb\u009bc\rd\n\te\u202ef")
 	require.Equal(t, `Alfred a\u001b[2Jb\u009bcd`+"\n\te"+`\u202ef`, out.String())
 }

@@ -22,31 +22,24 @@ type textScreen struct {
 	open bool // a reply has begun and its line has not ended
 
 	// Of a terminal alone.
-	terminal bool
-	progress *progress
+	terminal *terminal
 	pending  string // of a reply, what is not whole enough to be written
 
 	err error
 }
 
-func newTextScreen(out io.Writer, terminal bool) *textScreen {
-	s := &textScreen{out: out, terminal: terminal}
-	if terminal {
-		s.progress = newProgress(out)
-		s.out = s.progress
-	}
-
-	return s
+func newTextScreen(out io.Writer, terminal *terminal) *textScreen {
+	return &textScreen{out: out, terminal: terminal}
 }
 
 func (s *textScreen) close() { s.doing("") }
 
-func (s *textScreen) width() int { return widthOf(s.progress.out) }
+func (s *textScreen) width() int { return widthOf(s.terminal.out) }
 
 // doing says what goes on, until that is called again or something is printed.
 func (s *textScreen) doing(what string) {
-	if s.progress != nil {
-		s.progress.show(program.Visible(what))
+	if s.terminal != nil {
+		s.terminal.show(program.Visible(what))
 	}
 }
 
@@ -63,7 +56,7 @@ func (s *textScreen) raw(text string) {
 
 // asidef prints one line about what is happening.
 func (s *textScreen) asidef(format string, args ...any) {
-	if !s.terminal {
+	if s.terminal == nil {
 		s.putf(beside+strings.ReplaceAll(format, "\n", "\n"+beside)+"\n", args...)
 
 		return
@@ -103,7 +96,7 @@ func (s *textScreen) event(e *follow.Event) error {
 		if err := e.Decode(&step); err != nil {
 			return err
 		}
-		s.doing(cmp.Or(step.Description, doingWords["act"]))
+		s.doing(cmp.Or(forPeople(step.Description), doingWords["act"]))
 	case "plan":
 		return s.plan(e)
 	case "step.finished":
@@ -142,10 +135,17 @@ func (s *textScreen) plan(e *follow.Event) error {
 		s.asidef("plan: %s", plan.Goal)
 	}
 	for _, step := range plan.Steps {
-		s.asidef("  %d. %s: %s", step.Step, step.StepType, step.Description)
+		s.asidef("  %d. %s: %s", step.Step, step.StepType, forPeople(step.Description))
 	}
 
 	return s.err
+}
+
+// forPeople is what a step is for, without what the built-in rules note in it for themselves.
+func forPeople(description string) string {
+	words, _, _ := strings.Cut(description, ` {"`)
+
+	return words
 }
 
 // doingWords say what a node is for.
@@ -156,7 +156,7 @@ func (s *textScreen) say(piece string) {
 	if piece == "" {
 		return
 	}
-	if s.terminal {
+	if s.terminal != nil {
 		s.pending += piece
 		whole := ripe(s.pending)
 		s.block(s.pending[:whole])
@@ -189,7 +189,7 @@ func (s *textScreen) block(text string) {
 
 // whole prints a reply of before.
 func (s *textScreen) whole(text string) {
-	if s.terminal {
+	if s.terminal != nil {
 		s.block(text)
 		s.open = false
 
@@ -200,7 +200,7 @@ func (s *textScreen) whole(text string) {
 
 // besideName is what somebody said, wrapped on a terminal.
 func (s *textScreen) besideName(name, text string) string {
-	if s.terminal {
+	if s.terminal != nil {
 		return said(name, text, s.width())
 	}
 
@@ -217,7 +217,7 @@ func (s *textScreen) turn(t *follow.Turn) error {
 	}
 	s.say(rest)
 	s.block(s.pending)
-	if s.open && !s.terminal {
+	if s.open && s.terminal == nil {
 		s.raw("\n")
 	}
 	s.wrote(t.Wrote)

@@ -29,7 +29,6 @@ var errQuit = errors.New("quit")
 
 // run handles lines until there are no more.
 func (t *talk) run(ctx context.Context) error {
-	defer t.in.close()
 	defer t.screen.close()
 	for {
 		line, err := t.line()
@@ -38,7 +37,7 @@ func (t *talk) run(ctx context.Context) error {
 		}
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, errQuit):
-			if t.unwell && !t.interactive {
+			if t.unwell && t.terminal == nil {
 				return errUnwell
 			}
 
@@ -62,11 +61,15 @@ func (t *talk) line() (string, error) {
 		text, err := t.in.line()
 		next <- read{text, err}
 	}()
-	select {
-	case r := <-next:
-		return r.text, r.err
-	case <-t.signals:
-		return "", errInterrupted
+	for {
+		select {
+		case r := <-next:
+			return r.text, r.err
+		case signal := <-t.signals:
+			if t.terminal == nil || signal == syscall.SIGTERM {
+				return "", errInterrupted
+			} // a Ctrl-C that came as the answer ended; the box hears those that come now
+		}
 	}
 }
 
@@ -123,7 +126,7 @@ func (t *talk) say(ctx context.Context, said message) error {
 	if err := t.screen.turn(turn); err != nil {
 		return err
 	}
-	if interrupted && !t.interactive {
+	if interrupted && t.terminal == nil {
 		return errInterrupted // do not send the rest of the input after this
 	}
 
