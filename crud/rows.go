@@ -25,12 +25,28 @@ type Row struct {
 	Version string
 	// Was is what a change without a version overwrote, by column.
 	Was map[string]any
+	// Parts are the rows that belong to it, as Data holds them under their tables' names.
+	Parts []Row
 }
 
 func (l *loaded) row(e *domain.Entity, i int) Row {
-	key := keyText(l.rows[i], e)
+	row := l.seen(e, l.rows[i])
+	for _, child := range e.Children {
+		parts, _ := row.Data[child.Entity.Table].([]any)
+		for _, part := range parts {
+			if data, ok := part.(map[string]any); ok {
+				row.Parts = append(row.Parts, l.seen(child.Entity, data))
+			}
+		}
+	}
 
-	return Row{Key: key, Data: l.rows[i], Version: l.versions[e.Type][key]}
+	return row
+}
+
+func (l *loaded) seen(e *domain.Entity, data map[string]any) Row {
+	key := keyText(data, e)
+
+	return Row{Key: key, Data: data, Version: l.versions[e.Type][key]}
 }
 
 // Get returns one row with its children, or an *Error with CodeNotFound.

@@ -51,8 +51,8 @@ type rowListOut struct {
 }
 
 type rowOut struct {
-	ETag string `header:"ETag"` //nolint:tagliatelle // its name
-	Body map[string]any
+	ETag string         `header:"ETag"` //nolint:tagliatelle // its name
+	Body map[string]any `doc:"Its columns, and the rows that belong to it under their table's name, each with its own ETag as _etag."`
 }
 
 type rowCreateIn struct {
@@ -248,8 +248,14 @@ func rowAnswer(row crud.Row) *rowOut {
 		row.Data["_was"] = row.Was
 	}
 
-	return &rowOut{ETag: fmt.Sprintf("%q", row.Version), Body: row.Data}
+	for _, part := range row.Parts {
+		part.Data["_etag"] = etagOf(part)
+	}
+
+	return &rowOut{ETag: etagOf(row), Body: row.Data}
 }
+
+func etagOf(row crud.Row) string { return strconv.Quote(row.Version) }
 
 // versionOf is the row version in an If-Match, "" for any.
 func versionOf(etag string) string {

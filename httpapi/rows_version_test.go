@@ -90,3 +90,19 @@ func TestW10SearchByLabelAndLine(t *testing.T) {
 	require.NotEqual(t, first.items()[0]["id"], rest.items()[0]["id"])
 	require.Len(t, b.call(t, http.MethodGet, "/v1/mentions?q=onion", nil).items(), 2, "the recipe and the meal")
 }
+
+// K03: the rows that belong to a row come with versions of their own.
+func TestK03PartsAreNotOverwrittenSilently(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	made := b.call(t, http.MethodPost, "/v1/data/recipe", map[string]any{"name": "Toast", "recipe_ingredients": []any{map[string]any{"name": "bread"}, map[string]any{"name": "butter"}}})
+	require.Equal(t, http.StatusCreated, made.status, made.raw)
+	for _, one := range b.call(t, http.MethodGet, "/v1/data/recipe/"+made.text("id"), nil).body["recipe_ingredients"].([]any) {
+		part := one.(map[string]any)
+		path, seen := "/v1/data/ri/"+part["id"].(string), header{"If-Match": part["_etag"].(string)}
+		require.Equal(t, http.StatusOK, b.call(t, http.MethodPatch, path, map[string]any{"quantity": 2}, seen).status)
+		b.call(t, http.MethodPatch, path, map[string]any{"quantity": 3}, seen).requireProblem(t, http.StatusPreconditionFailed, "conflict")
+		b.call(t, http.MethodDelete, path, nil, seen).requireProblem(t, http.StatusPreconditionFailed, "conflict")
+	}
+}

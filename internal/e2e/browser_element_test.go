@@ -165,7 +165,8 @@ turns:
 			chat.setAttribute("token", %q);
 			chat.addEventListener("alfred-turn", (event) => { document.title = event.detail.turn.status; });
 			document.body.style.display = "block";
-			document.body.replaceChildren(chat);
+			document.body.innerHTML = "<main><h1>A page</h1></main>";
+			document.querySelector("main").append(chat);
 		};
 		document.head.append(script);
 	})()`, p.key))

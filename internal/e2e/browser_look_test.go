@@ -1,35 +1,70 @@
 package e2e_test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"sync"
+	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
-// nameless are the controls in sight that have no name for those who hear the page.
-const nameless = `[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [role=tab], [role=option], [tabindex='0']")]
-	.filter((e) => e.checkVisibility() && ![e.ariaLabel, e.title, document.getElementById(e.getAttribute("aria-labelledby"))?.textContent,
-		...[...e.labels ?? []].map((l) => l.textContent), e.matches("input, select, textarea") ? "" : e.textContent].some((name) => name?.trim()))
-	.map((e) => e.outerHTML.slice(0, 150)).join("\n")`
+// axe looks for barriers to people who see, hear or move otherwise than most. It comes with what the page is built with;
+// "" without npm, unless CI is set.
+var axe = sync.OnceValues(func() (string, error) {
+	if _, err := exec.LookPath("npm"); err != nil && os.Getenv("CI") == "" {
+		return "", nil
+	}
+	if out, err := exec.Command("bash", "../../scripts/npm-ci", "../../httpapi/web").CombinedOutput(); err != nil {
+		return "", &installError{string(out), err}
+	}
+	source, err := os.ReadFile("../../httpapi/web/node_modules/axe-core/axe.min.js")
 
-// look checks what has to hold of all that is ever shown, and leaves pictures of it.
+	return string(source), err
+})
+
+// barriers are what axe finds by these rules, as JSON.
+const barriers = `axe.run(document, {resultTypes: ["violations"]%s}).then(({violations}) => JSON.stringify(violations.map((v) => ({rule: v.id, help: v.help,
+	where: v.nodes.slice(0, 5).map((n) => n.target.flat().join(" ") + ": " + n.html.slice(0, 160) + " " + n.any.map((c) => c.message).join(" ").slice(0, 200))}))))`
+
+// look checks what has to hold of all that is ever shown, in both themes, and leaves pictures of it.
 func (b *tab) look(name string) {
 	b.t.Helper()
-	require.Empty(b.t, b.eval(nameless), "%s: controls without a name", name)
 	was := b.scheme
-	b.pictures(name)
-	if b.scheme != was {
-		b.prefers(was)
+	for scheme, rules := range map[string]string{"light": "", "dark": `, runOnly: ["color-contrast"]`} { // all else is the same in both
+		b.prefers(scheme)
+		if found := b.barriers(rules); found != "[]" {
+			b.t.Errorf("in the state %q of the page, %s: %s", name, scheme, found)
+		}
 	}
+	b.pictures(name)
+	b.prefers(was)
+}
+
+func (b *tab) barriers(rules string) string {
+	b.t.Helper()
+	source, err := axe()
+	require.NoError(b.t, err)
+	if source == "" {
+		return "[]"
+	}
+	if b.eval(`typeof axe`) == "undefined" {
+		b.do(chromedp.Evaluate[chromedp.Void](source + `; undefined`))
+	}
+	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](fmt.Sprintf(barriers, rules), chromedp.EvalAwaitPromise))
+	require.NoError(b.t, err)
+
+	return found
 }
 
 // sizes of screens: a telephone, a tablet, a desk.
 var sizes = []struct {
 	name          string
 	width, height int64
-}{{"phone", 390, 780}, {"tablet", 1024, 768}, {"desktop", 1280, 800}}
+}{{"phone", 390, 780}, {"tablet", 820, 1100}, {"desktop", 1400, 900}}
 
 // pictures leaves pictures of what is shown in ALFRED_SCREENSHOTS, if that is set, in both themes and all sizes. What a smaller screen
 // closes is opened on it.
@@ -77,4 +112,21 @@ func (b *tab) screenshot(name string) {
 		return
 	}
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, b.t.Name()+"_"+name+".png"), shot, 0o600))
+}
+
+// The states that the browser's tests look at are many, and so is what axe finds where there is something to find.
+func TestLookFindsBarriers(t *testing.T) {
+	t.Parallel()
+
+	needNode(t)
+	h := offlineHouse(t)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.eval(`(() => {
+		document.body.insertAdjacentHTML("beforeend", "<p id=pale><button></button>pale</p>");
+		document.querySelector("#pale").style = "position: fixed; inset: 0; z-index: 99; color: #ccc; background: #fff";
+	})()`)
+	found := b.barriers("")
+	require.Contains(t, found, "button-name")
+	require.Contains(t, found, "color-contrast")
 }

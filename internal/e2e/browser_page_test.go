@@ -68,6 +68,8 @@ func TestPage(t *testing.T) {
 	b.keys("How do I make @pad")
 	b.until(`document.querySelectorAll("#mentions li").length > 0 && !document.querySelector("#mentions").hidden`)
 	b.look("mentions")
+	b.keys(kb.Backspace + "d") // pictures close the list
+	b.until(`document.querySelectorAll("#mentions li").length === 1 && !document.querySelector("#mentions").hidden`)
 	b.keys(kb.Tab)
 	b.say("?")
 	require.NotEmpty(t, b.lastReply(3))

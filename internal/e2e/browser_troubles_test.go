@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
 	"alfred/domain"
@@ -147,7 +148,7 @@ func TestPageWhileWorking(t *testing.T) {
 	road.closed.Store(false)
 	b.until(`document.querySelector("#banner").hidden`)
 	b.counts(".turn", 3)
-	b.shows(".activity", "Working")
+	b.until(`!document.querySelector(".activity").textContent.includes("trying again")`)
 
 	b.click(".turn:nth-child(2) .progress button")
 	b.shows(".turn:nth-child(2) .reply", "You cancelled this request.")
@@ -275,6 +276,24 @@ func TestPageRows(t *testing.T) {
 	b.fill(`dialog[open] [name="name"]`, "Oat milk")
 	b.click("dialog[open] [type=submit]")
 	b.shows("#row-count", "12 pantry items")
+
+	// Nor is one of a row's parts.
+	b.click(`#types [data-type="recipe"]`)
+	b.shows("#row-count", "3 recipes")
+	require.Contains(t, b.text("#row-table tbody button"), "Butter Chicken")
+	b.click("#row-table tbody button")
+	b.until(`document.querySelector("dialog[open] .parts tbody tr") !== null`)
+	_, err = h.pool.Exec(t.Context(), `UPDATE kitchen.recipe_ingredients SET name = 'another' WHERE id = (SELECT i.id FROM kitchen.recipe_ingredients AS i
+		JOIN kitchen.recipes AS r ON r.id = i.recipe_id JOIN users AS u ON u.id = r.user_id WHERE u.name = 'ada' AND r.name = 'Butter Chicken' ORDER BY i.name LIMIT 1)`)
+	require.NoError(t, err)
+	b.eval(`document.querySelectorAll("dialog[open] .parts tbody button").forEach((e) => e.click())`)
+	b.click("dialog[open] [type=submit]")
+	b.shows("dialog[open] [role=alert]", "changed by somebody else")
+	h.requireRows(t, "1", `SELECT count(*) FROM kitchen.recipe_ingredients WHERE name = 'another'`)
+	b.click("dialog[open] [role=alert] button")
+	b.until(`[...document.querySelectorAll("dialog[open] .parts [name=name]")].some((e) => e.value === "another")`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.counts("dialog[open]", 0)
 
 	b.click("#sessions a[aria-current]")
 	b.say("What is in my pantry?")

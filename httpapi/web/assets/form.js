@@ -78,12 +78,13 @@ async function partsOf(child, rows, choices) {
     child,
     element,
     values: () => lines.map((line) => ({ ...kept(line.row, type), ...all(line) })),
-    added: () => lines.filter((line) => !line.row.id).map(all),
-    edited: () => lines.filter((line) => line.row.id).map((line) => ({ row: line.row, changed: valuesOf(line.fields, (f) => f.changed()) }))
-      .filter(({ changed }) => Object.keys(changed).length > 0),
-    removed: () => removed,
+    added: () => lines.filter((line) => !line.row.id).map((line) => ({ line, fields: all(line) })).filter(filled),
+    edited: () => lines.filter((line) => line.row.id).map((line) => ({ line, fields: valuesOf(line.fields, (f) => f.changed()) })).filter(filled),
+    removed,
   };
 }
+
+const filled = ({ fields }) => Object.keys(fields).length > 0;
 
 // kept are the look-ups of a line, which no field shows and which must not be lost.
 const kept = (row, type) => Object.fromEntries(type.fields.filter((f) => isLookup(f) && !isEmpty(row[f.name])).map((f) => [f.name, row[f.name]]));

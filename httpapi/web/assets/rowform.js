@@ -1,7 +1,7 @@
 // Looking at a row, making one, changing and deleting it. With the conversation's id each change is the user's in it,
 // so that Alfred learns of it at the next message.
 
-import { ApiError, call, request, whole } from "./api.js";
+import { ApiError, request, whole } from "./api.js";
 import { emit } from "./bus.js";
 import { current } from "./conversation.js";
 import { confirm, openDialog } from "./dialog.js";
@@ -33,7 +33,8 @@ const learned = () => current() ? " Alfred learns of it with your next message."
 
 // openRow shows a row to look at or change, or an empty form without an id. done() is called after a change.
 export async function openRow(type, id, done) {
-  const { row, etag } = id ? await read(type, id) : { row: {}, etag: null };
+  const seen = id ? await read(type, id) : { row: {}, etag: null };
+  const { row } = seen;
   const form = await formOf(type, row, choices);
   const before = JSON.stringify(form.values());
   const wrong = h("p", { class: "bad", role: "alert", hidden: true });
@@ -44,8 +45,8 @@ export async function openRow(type, id, done) {
     submit.disabled = true;
     wrong.hidden = true;
     try {
-      if (id) await change(type, row, etag, form);
-      else await call("POST", path(type.type), form.values());
+      if (id) await change(type, seen, form);
+      else await write("POST", path(type.type), form.values());
       dialog.close();
       notice(`${id ? "Saved" : "Created"}.${learned()}`);
       changed(done);
@@ -59,7 +60,7 @@ export async function openRow(type, id, done) {
   };
   const remove = async () => {
     if (!await confirm(`Delete ${name}?`, "The row and its parts will be gone.", "Delete")) return;
-    const gone = await guarded(async () => { await call("DELETE", path(type.type, id), undefined, { "If-Match": etag }); return true; });
+    const gone = await guarded(async () => { await write("DELETE", path(type.type, id), undefined, seen.etag); return true; });
     if (!gone) return;
     dialog.close();
     notice(`Deleted.${learned()}`);
@@ -79,13 +80,26 @@ function changed(done) {
   done();
 }
 
-// change writes what differs: the row first, as seen (an other's change since is refused), then its parts.
-async function change(type, row, etag, form) {
+// change writes what differs: the row first, then its parts, all as seen: another's change since is refused. What is
+// written is seen anew, so that what was refused can be mended and sent once more.
+async function change(type, seen, form) {
   const own = form.changed();
-  if (Object.keys(own).length) await call("PATCH", path(type.type, row.id), own, { "If-Match": etag });
-  for (const part of form.parts) {
-    for (const gone of part.removed()) await call("DELETE", path(part.child.type, gone.id));
-    for (const { row: line, changed: fields } of part.edited()) await call("PATCH", path(part.child.type, line.id), fields);
-    for (const fresh of part.added()) if (Object.keys(fresh).length) await call("POST", path(part.child.type), { ...fresh, [part.child.column]: row.id });
+  if (Object.keys(own).length) seen.etag = (await write("PATCH", path(type.type, seen.row.id), own, seen.etag)).etag;
+  for (const { child, removed, edited, added } of form.parts) {
+    while (removed.length) {
+      await write("DELETE", path(child.type, removed[0].id), undefined, removed[0]._etag);
+      removed.shift();
+    }
+    for (const { line, fields } of edited()) line.row._etag = (await write("PATCH", path(child.type, line.row.id), fields, line.row._etag)).etag;
+    for (const { line, fields } of added()) {
+      const { row, etag } = await write("POST", path(child.type), { ...fields, [child.column]: seen.row.id });
+      line.row = { ...row, _etag: etag };
+    }
   }
+}
+
+// write answers with the row as it is then, and its version.
+async function write(method, to, body, etag) {
+  const response = await request(to, { method, body: body && JSON.stringify(body), headers: { ...body && { "Content-Type": "application/json" }, ...etag && { "If-Match": etag } } });
+  return { row: response.status === 204 ? null : await response.json(), etag: response.headers.get("ETag") };
 }

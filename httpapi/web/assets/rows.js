@@ -56,7 +56,7 @@ export async function showRows(now) {
     may("create") && !type.singleton && button("Import", () => guarded(() => importCSV(type, reload)), { class: "quiet", id: "import-rows" }),
     may("create") && h("button", { type: "button", class: "primary", id: "new-row", onclick: () => guarded(() => openRow(type, null, reload)) }, icon("plus"), `New ${type.name}`)),
   h("p", { id: "row-count", class: "soft", role: "status" }), h("div", { id: "row-bulk", hidden: true }),
-  h("div", { id: "row-table", class: "table", tabindex: "0", role: "region", "aria-label": capital(type.plural) }));
+  h("div", { id: "row-table", class: "table", tabindex: "0", role: "group", "aria-label": capital(type.plural) }));
   await reload();
 }
 

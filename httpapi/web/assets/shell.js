@@ -7,6 +7,7 @@ const phone = window.matchMedia("(max-width: 52rem)"); // as in shell.css
 const wide = window.matchMedia("(min-width: 75rem)");
 
 const parts = { sidebar: $("sidebar"), inspector: $("inspector") };
+const roles = { sidebar: "navigation", inspector: "complementary" };
 const toggles = { sidebar: $("toggle-sidebar"), inspector: $("toggle-inspector") };
 let heard = () => {};
 
@@ -21,7 +22,10 @@ function show(name, open, focus = true) {
   else document.body.classList.toggle("sidebar-open", open);
   toggles[name].setAttribute("aria-expanded", String(open));
   toggles[name].classList.toggle("on", open);
-  document.querySelector("main").inert = open && phone.matches;
+  const covers = open && phone.matches;
+  document.querySelector("main").inert = covers;
+  parts[name].role = covers ? "dialog" : roles[name];
+  parts[name].ariaModal = covers ? "true" : null;
   if (!focus) return;
   if (name === "inspector") {
     if (open) remember("inspector", true);

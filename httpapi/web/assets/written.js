@@ -19,8 +19,8 @@ export function written({ wrote = [], unwritten }, more) {
   const saved = new Set(wrote.filter((w) => w.action === "created").map((w) => w.ref));
   const groups = Map.groupBy(last.values(), (w) => w.action === "updated" && saved.has(w.ref) ? "created" : w.action);
   return [...groups].map(([action, rows]) => h("p", { class: "wrote" }, icon(verbs[action][0]), h("span", { class: "soft" }, `${verbs[action][1]} `),
-    rows.slice(0, most).flatMap((w, i) => [i > 0 && ", ", named(w, action)]),
-    rows.length > most && [" ", button(`and ${rows.length - most} more`, more, { class: "link" })]));
+    h("span", {}, rows.slice(0, most).flatMap((w, i) => [i > 0 && ", ", named(w, action)]),
+      rows.length > most && [" ", button(`and ${rows.length - most} more`, more, { class: "link" })])));
 }
 
 /** @param {Wrote} w @param {string} action */
