@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"time"
 
 	"alfred/cmd/internal/program"
@@ -102,7 +101,7 @@ func (c *directoryShowCommand) Run(ctx context.Context, e settings.Env, console 
 		}
 		databases := make([]shownDatabase, len(rows))
 		for i, row := range rows {
-			databases[i] = shownDatabase{row.Name, masked(row.URL), row.Users}
+			databases[i] = shownDatabase{row.Name, settings.WithoutPassword(row.URL), row.Users}
 		}
 		list, err := known.Moves(ctx)
 		if err != nil {
@@ -155,14 +154,4 @@ func printDirectory(console *program.Console, databases []shownDatabase, moves [
 	}
 
 	return errors.Join(errs...)
-}
-
-// masked is an address without its password.
-func masked(address string) string {
-	parsed, err := url.Parse(address)
-	if err != nil || parsed.Scheme == "" {
-		return "(set)"
-	}
-
-	return settings.WithoutPassword(address)
 }

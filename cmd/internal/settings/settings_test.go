@@ -101,6 +101,8 @@ func TestShowMasksSecrets(t *testing.T) {
 
 	for _, url := range []string{
 		"postgres://a:hunter2@h/db", "postgres://h/db?user=a&password=hunter2", "host=h password=hunter2 dbname=db", "host=h password='hunter2 hunter2'", "hunter2",
+		`host=h password='it\'s hunter2'`, `host=h password=its\ hunter2`, "host=h password='hunter2 hunter2", "host = h sslpassword = hunter2", "PASSWORD=hunter2 host=h",
+		"user=a password=hunter2", "postgres://a:hunter2@h1:5432,h2:5432/db", "postgres://a:hunter2%@h/db", "postgres://h/db?sslpassword=hunter2",
 	} {
 		e := Env{"DATABASE_URL": url, "OPENAI_API_KEY": "hunter2", "ALFRED_MODEL_THINK": "big"}
 		shown := Show(e, Worker)
@@ -116,12 +118,25 @@ func TestShowMasksSecrets(t *testing.T) {
 func TestK12ShowMasksPasswordsInAddresses(t *testing.T) {
 	t.Parallel()
 
-	e := Env{"OPENAI_BASE_URL": "https://ada:hunter2@proxy.example/v1", "ALFRED_LLM": "openai"}
-	for _, s := range Show(e, Worker) {
-		require.NotContains(t, s.Value, "hunter2")
-		if s.Name == "OPENAI_BASE_URL" {
-			require.Equal(t, "https://ada:xxxxx@proxy.example/v1", s.Value)
+	for address, want := range map[string]string{
+		"https://ada:hunter2@proxy.example/v1":  "https://ada:xxxxx@proxy.example/v1",
+		"https://ada:hunter2%@proxy.example/v1": "https://ada:xxxxx@proxy.example/v1", // not a URL, and shown all the same
+		"host=h password=hunter2 dbname=db":     "host=h password=xxxxx dbname=db",
+		`host=h password='it\'s hunter2' port=1`: "host=h password=xxxxx port=1",
+		"https://proxy.example/v1":              "https://proxy.example/v1",
+	} {
+		require.Equal(t, want, WithoutPassword(address))
+		for _, name := range []string{"OPENAI_BASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
+			for _, s := range Show(Env{name: address}, Worker) {
+				require.NotContains(t, s.Value, "hunter2", name)
+				if s.Name == name {
+					require.Equal(t, want, s.Value)
+				}
+			}
 		}
+	}
+	for _, s := range Show(Env{"DATABASE_URL": "host=h password=hunter2 dbname=db", "ALFRED_DIRECTORY_URL": "postgres://a:hunter2@h1,h2:1/db"}, Worker) {
+		require.NotContains(t, s.Value, "hunter2")
 	}
 }
 

@@ -60,34 +60,36 @@ func eachNode(e Env, l *line, prefix string) []Shown {
 	return shown
 }
 
-// keywordPassword matches the password in a keyword/value connection string.
-var keywordPassword = regexp.MustCompile(`(?i)(password\s*=\s*)('[^']*'|\S+)`)
+const hidden = "xxxxx"
+
+// keywordPassword matches a password in a keyword/value connection string, as libpq reads it: quoted, escaped, or with
+// its quote left open.
+var keywordPassword = regexp.MustCompile(`(?i)(password\s*=\s*)(?:'(?:[^'\\]|\\.)*(?:'|$)|(?:[^\s'\\]|\\.)(?:[^\s\\]|\\.)*)`)
+
+// urlPassword matches the password in an address that is like a URL but none, such as one of several hosts with ports.
+var urlPassword = regexp.MustCompile(`(://[^:/?#]*:).*(@)`)
 
 // masked shows an address without its password, and nothing of a key.
 func masked(value string) string {
-	if value == "" {
-		return ""
-	}
-	if address, err := url.Parse(value); err == nil && address.Host != "" {
+	if value == "" || strings.Contains(value, "://") || keywordPassword.MatchString(value) || strings.Contains(value, "host=") {
 		return WithoutPassword(value)
-	}
-	if strings.Contains(value, "host=") || strings.Contains(value, "dbname=") {
-		return keywordPassword.ReplaceAllString(value, "${1}xxxxx")
 	}
 
 	return mask
 }
 
-// WithoutPassword removes the password from an address, and returns anything else unchanged.
+// WithoutPassword removes the passwords from an address, URL or keyword/value, and returns anything else unchanged.
 func WithoutPassword(value string) string {
 	address, err := url.Parse(value)
 	if err != nil || address.Host == "" {
-		return value
+		return keywordPassword.ReplaceAllString(urlPassword.ReplaceAllString(value, "${1}"+hidden+"${2}"), "${1}"+hidden)
 	}
 	query := address.Query()
-	if query.Has("password") {
-		query.Set("password", "xxxxx")
-		address.RawQuery = query.Encode()
+	for name := range query {
+		if strings.HasSuffix(strings.ToLower(name), "password") {
+			query.Set(name, hidden)
+			address.RawQuery = query.Encode()
+		}
 	}
 
 	return address.Redacted()
