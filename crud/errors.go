@@ -107,20 +107,31 @@ func (e *callError) Error() string { return e.err.Error() }
 func (e *callError) Unwrap() error { return e.err }
 
 // changed explains an error by a difference between the catalog and the declaration since this program started: the
-// first one in the call's own table, else in another. Nil if there is none.
+// first one in the call's own table, else in another. A function of the owner's may need what no declaration names, and a
+// view what only its owner may do: the database says what that is. Nil for an error of our own.
 func (t *Tools) changed(ctx context.Context, tx pgx.Tx, e *domain.Entity, err error) (*Error, error) {
-	if !pg.IsSchemaChange(err) {
+	pgErr, _ := errors.AsType[*pgconn.PgError](err)
+	within := pgErr != nil && pgErr.Where != "" && strings.HasPrefix(pgErr.Code, classOfNames) && !raised(pgErr)
+	if !within && !pg.IsSchemaChange(err) {
 		return nil, nil
 	}
 	differences, lookupErr := domain.Drift(ctx, tx, t.domain)
-	if lookupErr != nil || len(differences) == 0 {
+	switch {
+	case lookupErr != nil:
 		return nil, lookupErr
+	case len(differences) == 0 && (within || pgErr.Code == pgerrcode.InsufficientPrivilege):
+		return fail(CodeSchemaChanged, "The database cannot do this as it is now: %s", spoken(pgErr.Message)), nil
+	case len(differences) == 0:
+		return nil, nil
 	}
 	at := slices.IndexFunc(differences, func(d domain.Difference) bool { return e != nil && d.Table == e.Table })
 	d := differences[max(at, 0)]
 
 	return failColumn(CodeSchemaChanged, d.Column, "The tables were changed while this program runs: %s. What does not need it still works.", d), nil
 }
+
+// classOfNames is the SQLSTATE class of what a statement names wrongly, or may not use.
+const classOfNames = "42"
 
 // explain converts a database error caused by the data to an *Error and returns any other error unchanged. It must run
 // outside the savepoint that the error aborted, because it looks up the constraint.

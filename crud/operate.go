@@ -254,7 +254,7 @@ func (op *operateOp) fault(ctx context.Context, err error) error {
 	case !ok || ctx.Err() != nil:
 	case pgErr.Code == pgerrcode.QueryCanceled:
 		return fail(CodeViolation, "%s took too long and was stopped; nothing was changed.", op.declared.Name)
-	case slices.Contains([]string{pgerrcode.UndefinedFunction, pgerrcode.InvalidSchemaName, pgerrcode.UndefinedTable}, pgErr.Code):
+	case pgErr.Where == "" && slices.Contains([]string{pgerrcode.UndefinedFunction, pgerrcode.InvalidSchemaName, pgerrcode.UndefinedTable}, pgErr.Code):
 		return fail(CodeNotAllowed, "%s is not available any more.", op.declared.Name)
 	}
 

@@ -20,6 +20,8 @@ CREATE FUNCTION depot.told(this bigint, weight numeric) RETURNS SETOF text LANGU
 CREATE FUNCTION depot.stuck(this bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'The lift is out of order.' USING HINT = 'It runs again on Monday.'; END $$;
 CREATE FUNCTION depot.spin(this bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN LOOP PERFORM pg_sleep(0.01); END LOOP; END $$;
 CREATE FUNCTION depot.all_crates(this bigint) RETURNS SETOF depot.crates LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS $$ SELECT * FROM depot.crates ORDER BY id $$;
+CREATE TABLE depot.slips (crate bigint); GRANT INSERT ON depot.slips TO alfred_tenant;
+CREATE FUNCTION depot.slip(this bigint) RETURNS void LANGUAGE plpgsql AS $$ BEGIN INSERT INTO depot.slips VALUES (this); END $$;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA depot TO alfred_tenant;`
 
 const depotOperations = depotYAML + `
@@ -29,6 +31,7 @@ operations:
   - {name: weigh_crate, function: weigh, on: crate, confirm: always, preview: told}
   - {name: lift_crate, function: stuck, on: crate, confirm: never}
   - {name: spin_crate, function: spin, on: crate, confirm: never}
+  - {name: print_slip, function: slip, on: crate, confirm: never}
   - {name: list_crates, function: all_crates, on: crate, confirm: never, trusted: true}
 `
 
@@ -120,6 +123,27 @@ func TestW06FunctionsThatFail(t *testing.T) {
 	require.Equal(t, crud.CodeNotAllowed, outcome.Results[0].ErrorCode)
 	require.Equal(t, "send_back is not available any more.", outcome.Results[0].ErrorMessage)
 	require.NotEqual(t, "gone", b.crate("id"))
+}
+
+// K01: what a function of the owner's needs is dropped, renamed or closed under a running worker: it is said in the
+// database's words, and nothing is changed.
+func TestK01FunctionsWhoseTablesChange(t *testing.T) {
+	t.Parallel()
+
+	b := setupOperations(t)
+	b.ok("write", "print_slip", `{"this": "crate_1"}`)
+	for sql, says := range map[string]string{
+		`REVOKE INSERT ON depot.slips FROM alfred_tenant`:          "permission denied for table slips",
+		`ALTER TABLE depot.slips DROP COLUMN crate`:                "INSERT has more expressions than target columns",
+		`ALTER TABLE depot.slips ALTER crate TYPE date USING null`: `column "crate" is of type date but expression is of type bigint`,
+		`DROP TABLE depot.slips`:                                   `relation "depot.slips" does not exist`,
+	} {
+		b.exec(`SAVEPOINT before`)
+		b.exec(sql)
+		require.Contains(t, b.refused("write", "print_slip", `{"this": "crate_1"}`, crud.CodeSchemaChanged), says)
+		b.exec(`ROLLBACK TO before`)
+	}
+	b.ok("write", "print_slip", `{"this": "crate_1"}`)
 }
 
 // An endless function is stopped, and its locks are released.

@@ -153,8 +153,8 @@ type viewColumn struct {
 const baseColumnsSQL = `
 SELECT a.attrelid, a.attnum, a.attname::text, NOT a.attnotnull, a.atthasdef OR a.attidentity <> '',
        a.attidentity <> '' OR a.attgenerated <> '', a.attgenerated <> '',
-       coalesce(col_description(a.attrelid, a.attnum), ''), coalesce(obj_description(a.attrelid, 'pg_class'), '')
-FROM pg_catalog.pg_attribute AS a
+       coalesce(col_description(a.attrelid, a.attnum), ''), coalesce(obj_description(a.attrelid, 'pg_class'), ''), c.relname::text
+FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
 WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped`
 
 // readViews gives views what their tables know: nullability, defaults, comments, and the constraints whose columns the
@@ -199,11 +199,13 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 		relation                       uint32
 		number                         int
 		name, comment, relationComment string
+		table                          string
 		base                           Column
 	)
 
-	_, err = pgx.ForEachRow(rows, []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&relation, &number, &name, &base.Nullable, &base.HasDefault, &base.Generated, &base.Derived, &comment, &relationComment, &table}, func() error {
 		c.attributes[origin{relation, number}] = name
+		base.below = below{table, name}
 
 		for _, at := range shown[origin{relation, number}] {
 			at.view.inherit(at.column, &base, comment, relationComment)
@@ -222,7 +224,7 @@ func (c *catalog) readViews(ctx context.Context, tx pgx.Tx, schema string) error
 func (t *catalogTable) inherit(col, base *Column, comment, relationComment string) {
 	col.Nullable = base.Nullable
 	col.HasDefault = col.HasDefault || base.HasDefault
-	col.Generated, col.Derived = base.Generated, base.Derived
+	col.Generated, col.Derived, col.below = base.Generated, base.Derived, base.below
 
 	if col.Comment == "" {
 		col.Comment = comment

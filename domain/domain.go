@@ -205,6 +205,7 @@ type Column struct {
 
 	given bool   // set when a row is restored
 	cast  string // type to read the column as if the tenant may not name its own
+	below below  // the table's column that a view's column shows
 }
 
 // SQL is the column as an expression of a SELECT, RETURNING or WHERE.

@@ -34,22 +34,28 @@ func Drift(ctx context.Context, db DB, d *Domain) ([]Difference, error) {
 	if err != nil {
 		return nil, err
 	}
+	closed, err := closedBelow(ctx, tx, d.Schema)
+	if err != nil {
+		return nil, err
+	}
 	var found []Difference
 	for _, e := range d.Entities {
-		found = append(found, e.drift(cat.table(e.Table))...)
+		found = append(found, e.drift(cat.table(e.Table), closed[e.Table])...)
 	}
 
 	return found, nil
 }
 
-func (e *Entity) drift(t *catalogTable) []Difference {
+func (e *Entity) drift(t *catalogTable, closed []string) []Difference {
 	switch {
 	case t == nil:
 		return []Difference{{Table: e.Table, Change: "is gone"}}
-	case !t.TenantSelect:
-		return []Difference{{Table: e.Table, Change: "may not be read any more"}}
+	case !t.TenantSelect || slices.Contains(closed, e.Table):
+		return []Difference{{Table: e.Table, Change: unreadable}}
+	case len(closed) > 0:
+		return []Difference{{Table: e.Table, Change: "cannot be read: " + closed[0] + " " + unreadable}}
 	}
-	var found []Difference
+	found := e.renamed(t)
 	for _, c := range e.Columns {
 		if c.Expr != "" {
 			continue

@@ -39,6 +39,7 @@ type oddity struct {
 func oddities() []oddity {
 	return []oddity{
 		{name: "isolation `serializable` by default", set: []string{"default_transaction_isolation = 'serializable'"}, says: "succeed: Alfred's own connections read committed"},
+		{name: "isolation `read uncommitted` by default", set: []string{"default_transaction_isolation = 'read uncommitted'"}, says: "succeed: the same"},
 		{name: "isolation `repeatable read` by default", set: []string{"default_transaction_isolation = 'repeatable read'"}, says: "succeed: the same"},
 		{name: "`statement_timeout` 1 s, `lock_timeout` 200 ms", set: []string{"statement_timeout = '1s'", "lock_timeout = '200ms'"}, says: "succeed; what took too long is tried again"},
 		{
@@ -54,7 +55,8 @@ func oddities() []oddity {
 			says: "succeed",
 		},
 		{name: "read-only for 3 s", midway: readOnlyForAWhile, says: "wait, then succeed; the API answers 503 meanwhile"},
-		{name: "a role with a connection limit below what is wanted", prepare: fewConnections, says: "wait for a connection, then succeed"},
+		{name: "a role with a connection limit below what is wanted", prepare: fewConnections("CONNECTION LIMIT 14", ""), says: "wait for a connection, then succeed"},
+		{name: "a database with a connection limit below what is wanted", prepare: fewConnections("", "CONNECTION LIMIT 24"), says: "wait for a connection, then succeed"},
 		{name: "pgbouncer 1.18, session mode", prepare: bouncing("session"), says: "succeed; nothing has to be set"},
 		{name: "pgbouncer 1.18, transaction mode", prepare: bouncing("transaction"), lockless: true, says: "succeed, with the settings below; what notifications would tell is found by looking, within a second"},
 		{name: "a dump, restored elsewhere while turns ran", midway: restoredDump, turns: 3, says: "succeed: what ran is taken up again; a model is told once that rows seen before have changed"},
@@ -114,9 +116,16 @@ func TestK11OddDatabases(t *testing.T) { //nolint:paralleltest // it wants the m
 func (z *zoo) alterDatabase(setting string) {
 	z.t.Helper()
 
+	require.NoError(z.t, z.l.server.sql(z.t.Context(), "ALTER DATABASE "+z.databaseName()+" SET "+setting))
+}
+
+func (z *zoo) databaseName() string {
+	z.t.Helper()
+
 	address, err := url.Parse(z.url)
 	require.NoError(z.t, err)
-	require.NoError(z.t, z.l.server.sql(z.t.Context(), "ALTER DATABASE "+strings.TrimPrefix(address.Path, "/")+" SET "+setting))
+
+	return strings.TrimPrefix(address.Path, "/")
 }
 
 func readOnlyForAWhile(t *testing.T, z *zoo) {
@@ -132,14 +141,20 @@ func readOnlyForAWhile(t *testing.T, z *zoo) {
 	readOnly("off")
 }
 
-// fewConnections gives the programs fewer connections than they want.
-func fewConnections(t *testing.T, z *zoo) {
-	t.Helper()
+// fewConnections gives the programs a role without privileges of its own and fewer connections than they want, by a
+// limit of the role or of the database, which counts the test's own connections too.
+func fewConnections(ofRole, ofDatabase string) func(*testing.T, *zoo) {
+	return func(t *testing.T, z *zoo) {
+		t.Helper()
 
-	role := "few_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	_, err := z.pool.Exec(t.Context(), `CREATE ROLE `+role+` LOGIN CONNECTION LIMIT 14; GRANT alfred, alfred_tenant TO `+role)
-	require.NoError(t, err)
-	z.url = strings.Replace(z.url, "alfred@", role+"@", 1)
+		role := "few_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+		_, err := z.pool.Exec(t.Context(), `CREATE ROLE `+role+` LOGIN `+ofRole+`; GRANT alfred, alfred_tenant TO `+role)
+		require.NoError(t, err)
+		if ofDatabase != "" {
+			require.NoError(t, z.l.server.sql(t.Context(), "ALTER DATABASE "+z.databaseName()+" "+ofDatabase))
+		}
+		z.url = strings.Replace(z.url, "alfred@", role+"@", 1)
+	}
 }
 
 // bouncing puts a pgbouncer in front of the server.

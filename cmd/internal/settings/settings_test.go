@@ -119,11 +119,11 @@ func TestK12ShowMasksPasswordsInAddresses(t *testing.T) {
 	t.Parallel()
 
 	for address, want := range map[string]string{
-		"https://ada:hunter2@proxy.example/v1":  "https://ada:xxxxx@proxy.example/v1",
-		"https://ada:hunter2%@proxy.example/v1": "https://ada:xxxxx@proxy.example/v1", // not a URL, and shown all the same
-		"host=h password=hunter2 dbname=db":     "host=h password=xxxxx dbname=db",
+		"https://ada:hunter2@proxy.example/v1":   "https://ada:xxxxx@proxy.example/v1",
+		"https://ada:hunter2%@proxy.example/v1":  "https://ada:xxxxx@proxy.example/v1", // not a URL, and shown all the same
+		"host=h password=hunter2 dbname=db":      "host=h password=xxxxx dbname=db",
 		`host=h password='it\'s hunter2' port=1`: "host=h password=xxxxx port=1",
-		"https://proxy.example/v1":              "https://proxy.example/v1",
+		"https://proxy.example/v1":               "https://proxy.example/v1",
 	} {
 		require.Equal(t, want, WithoutPassword(address))
 		for _, name := range []string{"OPENAI_BASE_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
