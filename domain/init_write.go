@@ -295,8 +295,12 @@ func (w *initWriter) writeSubdomain(e *initEntity) {
 
 	var readable []string
 
-	for _, member := range slices.Clone(seen) {
-		refs := w.refColumns(member)
+	for i := 0; i < len(seen); i++ { // what everybody shares leads further: an item to its product
+		if i >= len(tables) && !seen[i].reference {
+			continue
+		}
+
+		refs := w.refColumns(seen[i])
 		for _, name := range sortedKeys(refs) {
 			if !slices.Contains(seen, refs[name]) {
 				seen = append(seen, refs[name])

@@ -63,7 +63,8 @@ func (c *domainInitCommand) files(console *program.Console, yaml, sql string, no
 	text := fmt.Sprintf(`Wrote %s and %s. Nothing of %s was changed.
 %sRead every line marked "unsure", and say what may be written (writes, columns). Then
   worker domain views %s > %s     after a change of the declaration
-  psql -f %s                      makes the views
+  worker migrate up                          if Alfred's own schema is not there yet
+  psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f %s   makes the views, as does worker domain attach
   worker domain check --probe %s
 `, decl, views, c.Schema, noteLines(notes), decl, views, views, decl)
 
