@@ -293,5 +293,5 @@ func (b *tab) enter(p *person, url string) {
 	_, err := chromedp.Call(b.ctx, input.InsertText, input.InsertTextParams{Text: p.key})
 	require.NoError(b.t, err)
 	b.enterKey()
-	b.until(`document.activeElement.id === "message"`)
+	b.until(`document.activeElement.id === "message" && document.querySelector("#title").textContent !== "Alfred" && document.querySelector("#types li") !== null`)
 }

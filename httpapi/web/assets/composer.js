@@ -12,7 +12,8 @@ const sayFrom = 0.9 * limit;
 const box = $("message");
 let session = null;
 /** @type {(text: string) => void} */
-let send = () => {};
+let send = null; // until it is known which conversation this is
+let early = false; // Enter was pressed before that
 let newestMessage = () => "";
 
 // onRecall is asked for the message to take up again, with the arrow up in an empty box.
@@ -20,11 +21,12 @@ export function onRecall(newest) { newestMessage = newest; }
 
 // openComposer shows what was being typed in a conversation. take(text) gets each message.
 export function openComposer(id, take) {
+  const typed = send ? "" : box.value; // while the page was being opened
   session = id;
   stopEditing();
   send = take;
   const kept = recall(`draft:${id}`);
-  box.value = kept?.text ?? "";
+  box.value = [kept?.text, typed].filter(Boolean).join("\n\n");
   setMentioned(kept?.mentioned ?? []);
   changed();
 }
@@ -69,8 +71,13 @@ export function prefill(text) {
   box.setSelectionRange(box.value.length, box.value.length);
 }
 
+// sendEarly sends what was to be sent before there was anything to send it to.
+export function sendEarly() {
+  if (early) $("composer").requestSubmit();
+}
+
 function changed() {
-  if (box.value === "") forget(`draft:${session}`);
+  if (!session) { /* it is kept once it is known for which conversation */ } else if (box.value === "") forget(`draft:${session}`);
   else remember(`draft:${session}`, { text: box.value, mentioned: mentioned() });
   const size = new TextEncoder().encode(typedText()).length;
   const over = size > limit;
@@ -94,6 +101,8 @@ $("composer").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = typedText();
   if (!text || $("send").disabled) return;
+  early = !send;
+  if (early) return;
   const say = otherwise;
   stopEditing();
   box.value = "";

@@ -3,7 +3,7 @@
 
 import { call, get } from "./api.js";
 import { on } from "./bus.js";
-import { carry, editing, giveBack, onRecall, openComposer, prefill, typedText } from "./composer.js";
+import { carry, editing, giveBack, onRecall, openComposer, prefill, sendEarly, typedText } from "./composer.js";
 import { blank, current, end, instead, newest, open } from "./conversation.js";
 import { $, button, h } from "./dom.js";
 import { look } from "./drafts.js";
@@ -129,10 +129,12 @@ on("open", (entity) => guarded(async () => {
 $("new-session").addEventListener("click", () => guarded(fresh));
 window.addEventListener("hashchange", () => guarded(route));
 
+focusMessage(); // what is typed from now on is for the conversation that opens
 guarded(async () => {
   await Promise.all([list(), loadTypes()]);
   empty();
   if (location.hash.startsWith("#rows/") && listed().length) await show(listed()[0]); // what is changed there, a conversation learns of
   await route();
+  sendEarly();
   startShell();
 });
