@@ -76,6 +76,8 @@ type Outcome struct {
 	// Undo tells the user whether what was written can be undone: that it cannot be, or that deleted rows can be
 	// restored; "" for nothing.
 	Undo string
+	// Aftermath says which tables' triggers may have written elsewhere, which no undo reverses; "" for none.
+	Aftermath string
 }
 
 // Failed reports whether a call failed, in which case the decision changed nothing.

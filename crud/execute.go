@@ -336,7 +336,7 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		}
 		outcome.Results = append(outcome.Results, result)
 	}
-	outcome.Undo = d.journal.prospect()
+	outcome.Undo, outcome.Aftermath = d.journal.prospect(), d.journal.aftermath()
 	if err := d.journal.store(rows, d.scope); err != nil {
 		return Outcome{}, err
 	}

@@ -36,6 +36,24 @@ func (j *journal) prospect() string {
 	return strings.Join(lost, " ")
 }
 
+// aftermath names the tables whose triggers may write elsewhere, which an undo does not reverse.
+func (j *journal) aftermath() string {
+	if j == nil {
+		return ""
+	}
+	var tables []string
+	for _, w := range j.writes {
+		if w.entity != nil && w.entity.Reacts && !slices.Contains(tables, w.entity.Plural) {
+			tables = append(tables, w.entity.Plural)
+		}
+	}
+	if len(tables) == 0 {
+		return ""
+	}
+
+	return "What the database itself writes elsewhere after changes of " + strings.Join(tables, ", ") + " is not undone."
+}
+
 // warn adds to the question whether what it asks for can be undone.
 func (d *decision) warn(ctx context.Context, tx pgx.Tx, operations []operation) error {
 	if d.approval == nil || d.journal == nil {
@@ -52,7 +70,7 @@ func (d *decision) warn(ctx context.Context, tx pgx.Tx, operations []operation) 
 			would.called(op.declared, op.this, nil)
 		}
 	}
-	if told := would.prospect(); told != "" {
+	if told := strings.TrimSpace(would.prospect() + " " + would.aftermath()); told != "" {
 		d.approval.Text = strings.TrimSuffix(d.approval.Text, shallI) + told + " " + shallI
 	}
 

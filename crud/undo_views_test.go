@@ -36,6 +36,9 @@ CREATE TABLE quay.key_log (key_id uuid NOT NULL REFERENCES quay.keys ON DELETE C
 CREATE FUNCTION quay.calm() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF NEW.note = 'storm' THEN RAISE EXCEPTION 'Nobody sails in a storm.'; END IF; NEW.note := trim(NEW.note); RETURN NEW; END $$;
 CREATE TRIGGER calm BEFORE INSERT OR UPDATE ON quay.trips FOR EACH ROW EXECUTE FUNCTION quay.calm();
+CREATE TABLE quay.titles (was text);
+CREATE FUNCTION quay.note_title() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN INSERT INTO quay.titles VALUES (OLD.title); RETURN NULL; END $$;
+CREATE TRIGGER note_title AFTER UPDATE ON quay.lists FOR EACH ROW EXECUTE FUNCTION quay.note_title();
 CREATE FUNCTION quay.moor(list_id uuid, at numeric) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
     UPDATE quay.boats AS b SET moored = true, fee = at FROM quay.lists AS l WHERE l.id = list_id AND b.member_id = l.member_id; RETURN 'All are moored.'; END $$;
 CREATE FUNCTION quay.unmoor(list_id uuid) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
@@ -218,6 +221,26 @@ func TestUndoRefusesUndeclaredCascades(t *testing.T) {
 	outcome := b.undo(b.scope.TurnID, b.scope.Turn)
 	require.Equal(t, crud.CodeNotAllowed, outcome.Results[0].ErrorCode)
 	require.Equal(t, after, b.afloat())
+}
+
+// What triggers write into other tables stays: who is asked for permission hears so, and who has it undone.
+func TestUndoSaysWhatTriggersWroteElsewhere(t *testing.T) {
+	t.Parallel()
+	b := setupQuay(t)
+	b.read("lists")
+	list := b.named("list", "Ropes")
+	b.nextTurn()
+	const said = "What the database itself writes elsewhere after changes of lists is not undone."
+	asked := b.decide("write", call("sink_all", `{"list_id": "`+list+`"}`))
+	require.NotNil(t, asked.Approval)
+	require.Contains(t, asked.Approval.Text, said+" Shall I?")
+	require.Empty(t, asked.Aftermath, "nothing is written yet")
+
+	b.ok("write", crud.ToolUpdate, `{"table": "lists", "filters": [{"field": "id", "op": "=", "value": "`+list+`"}], "data": {"title": "Lines"}}`)
+	outcome := b.undo(b.scope.TurnID, b.scope.Turn)
+	require.Empty(t, outcome.Results[0].ErrorMessage)
+	require.Equal(t, said, outcome.Aftermath)
+	require.Equal(t, 2, query[int](b, `SELECT count(*)::int FROM quay.titles`))
 }
 
 // An operation is undone by its declared inverse, with the user's approval, and only while all rows it affected are as

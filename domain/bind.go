@@ -224,7 +224,7 @@ func (b *binder) bindEntity(i int) {
 // and writes. The privilege to update that column only allows locking rows, since no view lets it be written.
 func bindRights(e *Entity, table *catalogTable) {
 	e.Lockable = len(table.updatable) > 0
-	e.Removable = table.undoDelete
+	e.Removable, e.Reacts = table.undoDelete, table.reacts
 	e.Restorable = !slices.ContainsFunc(table.columns, func(c *Column) bool { return !c.given && !c.Derived && c.Name != versionColumn })
 	e.versioned = e.Column(versionColumn) != nil
 	e.Columns = slices.DeleteFunc(slices.Clone(e.Columns), func(c *Column) bool { return c.Name == versionColumn })

@@ -39,6 +39,7 @@ type catalogTable struct {
 	barrier      bool   // a security_barrier view
 	owner        string // the role, as SQL
 	triggers     bool
+	reacts       bool              // triggers run after its rows change
 	numbers      map[string]int    // of the columns
 	from         map[string]origin // a view's column -> its table's
 	bases        map[uint32]bool   // the tables that a view's columns come from
@@ -113,7 +114,13 @@ SELECT c.relname::text, coalesce(obj_description(c.oid, 'pg_class'), ''), c.relr
        coalesce(has_table_privilege(t.role, c.oid, 'DELETE'), false),
        coalesce(has_table_privilege(t.undo, c.oid, 'DELETE'), false),
        c.oid, c.relkind = 'v', coalesce('security_barrier=true' = ANY (c.reloptions), false), c.relowner::regrole::text,
-       EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal)
+       EXISTS (SELECT FROM pg_catalog.pg_trigger AS g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal),
+       EXISTS (SELECT FROM pg_catalog.pg_trigger AS g JOIN pg_catalog.pg_proc AS f ON f.oid = g.tgfoid
+               WHERE NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgconstraint = 0 AND g.tgtype & 66 = 0 -- neither before nor instead
+                 AND f.pronamespace IS DISTINCT FROM to_regnamespace('alfred')
+                 AND (g.tgrelid = c.oid OR g.tgrelid IN (
+                     SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                     WHERE r.ev_class = c.oid AND d.refclassid = 'pg_class'::regclass)))
 FROM pg_catalog.pg_class AS c, (SELECT to_regrole('alfred_tenant')::oid AS role, to_regrole('alfred_undo')::oid AS undo) AS t
 WHERE c.relnamespace = to_regnamespace(quote_ident($1)) AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
 ORDER BY c.relname`
@@ -194,7 +201,7 @@ func (c *catalog) readTables(ctx context.Context, tx pgx.Tx, schema string) erro
 	}
 
 	var t catalogTable
-	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.undoDelete, &t.oid, &t.view, &t.barrier, &t.owner, &t.triggers},
+	_, err = pgx.ForEachRow(rows, []any{&t.Name, &t.Comment, &t.RLS, &t.Policies, &t.TenantUsage, &t.TenantSelect, &t.TenantDelete, &t.undoDelete, &t.oid, &t.view, &t.barrier, &t.owner, &t.triggers, &t.reacts},
 		func() error {
 			table := t
 			table.numbers, table.from, table.bases = map[string]int{}, map[string]origin{}, map[uint32]bool{}

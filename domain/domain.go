@@ -101,6 +101,8 @@ type Entity struct {
 	Viewed bool
 	// Removable and Restorable: an undo may delete rows, and insert complete ones, key included.
 	Removable, Restorable bool
+	// Reacts: the owner's triggers run after its rows are written. What they write elsewhere is not undone.
+	Reacts bool
 	// Unseen are rows deleted or changed with a row of this type that no column of a type shows.
 	Unseen []Unseen
 

@@ -127,7 +127,7 @@ func (a *act) runUndo(ctx context.Context, c *commit) (move, error) {
 
 	return move{
 		next: nodeReply, skip: true,
-		end: &ending{outcome: db.StepOutcomeOk, summary: fmt.Sprintf("Took back turn %d: %s.", target.Number, told)},
+		end: &ending{outcome: db.StepOutcomeOk, summary: strings.TrimSpace(fmt.Sprintf("Took back turn %d: %s. %s", target.Number, told, outcome.Aftermath))},
 	}, err
 }
 

@@ -52,6 +52,9 @@ func TestDisturbedConversationsEndRightOrAreTold(t *testing.T) {
 		default:
 			counts["right"]++
 		}
+		if (seed+1)%50 == 0 { // a run of hours that is cut short has said something
+			t.Logf("after %d: %v", seed+1, counts)
+		}
 	}
 	t.Logf("of %d conversations: %v", times, counts)
 	made := bad.Counts()
