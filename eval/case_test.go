@@ -34,24 +34,31 @@ func hold(t *testing.T, pool *pgxpool.Pool, messages ...string) (session uuid.UU
 	require.NoError(t, err)
 	require.NoError(t, runner.Start(t.Context()))
 	for _, message := range messages {
-		var made *jobs.Enqueued
-		require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) (err error) {
-			made, err = jobs.EnqueueTurn(t.Context(), tx, jobs.EnqueueParams{SessionID: session, Message: message})
+		require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+			_, err := jobs.EnqueueTurn(t.Context(), tx, jobs.EnqueueParams{SessionID: session, Message: message})
 
 			return err
 		}))
-		require.Eventually(t, func() bool {
-			var over bool
-			err := pool.QueryRow(t.Context(), `SELECT summarized_at IS NOT NULL FROM turns WHERE id = $1`, made.TurnID).Scan(&over)
-
-			return err == nil && over
-		}, time.Minute, 20*time.Millisecond, message)
+		awaitRest(t, pool, session)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	require.NoError(t, runner.Stop(ctx))
 
 	return session, bound
+}
+
+// awaitRest waits until nothing of a session is left to do, in the background neither: a fork also copies the turns that are not
+// compressed yet.
+func awaitRest(t *testing.T, pool *pgxpool.Pool, session uuid.UUID) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		var over bool
+		err := pool.QueryRow(t.Context(), `SELECT bool_and(summarized_at IS NOT NULL) AND NOT EXISTS (SELECT FROM river_job WHERE finalized_at IS NULL)
+			FROM turns WHERE session_id = $1`, session).Scan(&over)
+
+		return err == nil && over
+	}, time.Minute, 20*time.Millisecond)
 }
 
 // A conversation becomes a case that begins with the rows from before its first message and that the same model passes.

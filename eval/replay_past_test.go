@@ -141,12 +141,7 @@ func work(t *testing.T, pool *pgxpool.Pool, bound *domain.Domain, session uuid.U
 	runner, err := jobs.NewRunner(config)
 	require.NoError(t, err)
 	require.NoError(t, runner.Start(t.Context()))
-	require.Eventually(t, func() bool {
-		var over bool
-		err := pool.QueryRow(t.Context(), `SELECT bool_and(summarized_at IS NOT NULL) FROM turns WHERE session_id = $1`, session).Scan(&over)
-
-		return err == nil && over
-	}, time.Minute, 20*time.Millisecond)
+	awaitRest(t, pool, session)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	require.NoError(t, runner.Stop(ctx))
