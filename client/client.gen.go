@@ -2282,6 +2282,9 @@ type Turn struct {
 	Question  *Question  `json:"question,omitempty"`
 	RepliedAt *time.Time `json:"replied_at"`
 	Reply     *string    `json:"reply"`
+
+	// Said What the reply had said when the turn was cancelled.
+	Said      *string    `json:"said,omitempty"`
 	SessionID string     `json:"session_id"`
 	Status    TurnStatus `json:"status"`
 	Steps     []Step     `json:"steps"`
@@ -2377,10 +2380,13 @@ type TurnLine struct {
 	Message   string     `json:"message"`
 
 	// Model Of the reply, or of the last call.
-	Model     *string        `json:"model,omitempty"`
-	Number    int32          `json:"number"`
-	RepliedAt *time.Time     `json:"replied_at"`
-	Reply     *string        `json:"reply"`
+	Model     *string    `json:"model,omitempty"`
+	Number    int32      `json:"number"`
+	RepliedAt *time.Time `json:"replied_at"`
+	Reply     *string    `json:"reply"`
+
+	// Said What the reply had said when the turn was cancelled.
+	Said      *string        `json:"said,omitempty"`
 	SessionID string         `json:"session_id"`
 	Status    TurnLineStatus `json:"status"`
 	Undo      *Undo          `json:"undo,omitempty"`

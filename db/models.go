@@ -862,6 +862,8 @@ type Turns struct {
 	FinishedAt *time.Time
 	// SHA-256 of all messages that a client of the OpenAI protocol sent with this one, which is the last of them; null for turns that came another way.
 	HistoryHash []byte
+	// What the reply had said when the turn was cancelled; null if that was nothing.
+	Said *string
 }
 
 // Whether this database serves a user, where several databases share them. A user without a row is served, so without a directory the table is empty.

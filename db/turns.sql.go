@@ -48,7 +48,7 @@ func (q *Queries) TurnContext(ctx context.Context, db DBTX, id uuid.UUID) (*Turn
 }
 
 const TurnDetail = `-- name: TurnDetail :one
-SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.error_code, t.error_message,
+SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.said, t.error_code, t.error_message,
        t.created_at, t.replied_at, t.summarized_at, t.finished_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
        coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
@@ -84,6 +84,7 @@ type TurnDetailRow struct {
 	Mode            string
 	Goal            *string
 	Reply           *string
+	Said            *string
 	ErrorCode       *string
 	ErrorMessage    *string
 	CreatedAt       time.Time
@@ -125,6 +126,7 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 		&i.Mode,
 		&i.Goal,
 		&i.Reply,
+		&i.Said,
 		&i.ErrorCode,
 		&i.ErrorMessage,
 		&i.CreatedAt,
@@ -174,7 +176,7 @@ func (q *Queries) TurnFence(ctx context.Context, db DBTX, arg *TurnFenceParams) 
 }
 
 const TurnGet = `-- name: TurnGet :one
-SELECT id, session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, answer, mode, status, interrupts, current_node, position, goal, reply, inputs_applied_at, replied_at, summarized_at, error_code, error_message, undo, undo_reason, undoes, undone_by, created_at, started_at, finished_at, history_hash FROM turns WHERE id = $1
+SELECT id, session_id, user_id, number, idempotency_key, message, ui_changes, mentioned_entities, answer, mode, status, interrupts, current_node, position, goal, reply, inputs_applied_at, replied_at, summarized_at, error_code, error_message, undo, undo_reason, undoes, undone_by, created_at, started_at, finished_at, history_hash, said FROM turns WHERE id = $1
 `
 
 func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, error) {
@@ -210,6 +212,7 @@ func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, e
 		&i.StartedAt,
 		&i.FinishedAt,
 		&i.HistoryHash,
+		&i.Said,
 	)
 	return &i, err
 }
@@ -473,7 +476,7 @@ func (q *Queries) TurnOvertaken(ctx context.Context, db DBTX, id uuid.UUID) (boo
 }
 
 const TurnPage = `-- name: TurnPage :many
-SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
+SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message, t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd,
        f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote,
        turn_unwritten(t.id) AS unwritten
@@ -506,6 +509,7 @@ type TurnPageRow struct {
 	Message        string
 	Goal           *string
 	Reply          *string
+	Said           *string
 	ErrorCode      *string
 	ErrorMessage   *string
 	CreatedAt      time.Time
@@ -541,6 +545,7 @@ func (q *Queries) TurnPage(ctx context.Context, db DBTX, arg *TurnPageParams) ([
 			&i.Message,
 			&i.Goal,
 			&i.Reply,
+			&i.Said,
 			&i.ErrorCode,
 			&i.ErrorMessage,
 			&i.CreatedAt,

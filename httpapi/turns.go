@@ -60,6 +60,7 @@ type turn struct {
 	Message   string         `json:"message"`
 	Goal      *string        `json:"goal"`
 	Reply     *string        `json:"reply"`
+	Said      *string        `doc:"What the reply had said when the turn was cancelled." json:"said,omitempty"`
 	Steps     []step         `json:"steps"`
 	Question  *question      `json:"question,omitempty"`
 	Error     *turnError     `json:"error,omitempty"`
@@ -137,6 +138,7 @@ type turnLine struct {
 	Message   string         `json:"message"`
 	Goal      *string        `json:"goal"`
 	Reply     *string        `json:"reply"`
+	Said      *string        `doc:"What the reply had said when the turn was cancelled." json:"said,omitempty"`
 	Error     *turnError     `json:"error,omitempty"`
 	Model     string         `doc:"Of the reply, or of the last call." json:"model,omitempty"`
 	CostUSD   float64        `json:"cost_usd"`
@@ -251,7 +253,7 @@ func (a *api) turnList(ctx context.Context, in *sessionPageIn) (*turnListOut, er
 
 	return &turnListOut{Body: pageOf(rows, in.Limit, func(r *db.TurnPageRow) turnLine {
 		return turnLine{
-			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply,
+			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply, Said: r.Said,
 			Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, CostUSD: r.CostUsd, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
 			Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
 		}
@@ -301,7 +303,7 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 		return nil, err
 	}
 	t := &turn{
-		ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message, Goal: row.Goal, Reply: row.Reply,
+		ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message, Goal: row.Goal, Reply: row.Reply, Said: row.Said,
 		Steps: make([]step, 0, len(steps)), Question: asked, Error: errorOf(row.ErrorCode, row.ErrorMessage),
 		Usage: usage{
 			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens,

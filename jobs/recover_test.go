@@ -241,6 +241,36 @@ func TestDeltasAreStreamedAndPruned(t *testing.T) {
 	require.Greater(t, column[int32](h, `SELECT seq FROM turn_events WHERE type = 'reply'`)[0], last, "a pruned event's number is not given again: its readers are past it")
 }
 
+// What a reply had said when it was stopped stays with its turn, without what was taken back before.
+func TestAStoppedReplyKeepsWhatItSaid(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(1))
+	failed := false
+	h.model.before = func(ctx context.Context, req *llm.Request) error {
+		if req.Node != "reply" {
+			return nil
+		}
+		if !failed {
+			failed = true
+			req.OnDelta("Forget this. ")
+			h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.delta'`) //nolint:contextcheck // the test's
+
+			return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", Err: context.DeadlineExceeded}
+		}
+		req.OnDelta("Hello, ")
+		req.OnDelta("Ada. ")
+		h.await(`SELECT count(*) FROM turn_events WHERE type = 'reply.delta' AND data ->> 'text' LIKE '%Ada.%'`) //nolint:contextcheck // the test's
+		h.cancel(column[uuid.UUID](h, `SELECT id FROM turns`)[0])                                                //nolint:contextcheck // the test's
+		<-ctx.Done()
+
+		return ctx.Err()
+	}
+	h.start()
+	h.ended(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"Hello, Ada."}, column[string](h, `SELECT trim(said) FROM turns`))
+}
+
 func TestOlderTurnsAreCompressed(t *testing.T) {
 	t.Parallel()
 

@@ -108,6 +108,32 @@ func TestLateRefusalDoesNotAskAgain(t *testing.T) {
 	b.requireNoTrouble()
 }
 
+// What was said until somebody stopped it stays, also for who comes later.
+func TestStopKeepsWhatWasSaid(t *testing.T) {
+	t.Parallel()
+
+	g := &gate{open: make(chan struct{}), speak: make(chan struct{})}
+	close(g.open)
+	h := openHouse(t, fixtures{model: func(d *domain.Domain) llm.Model {
+		g.Model = offline.New(d)
+
+		return g
+	}})
+	t.Cleanup(func() { close(g.speak) })
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Draft a Thai basil chicken")
+	b.until(`document.querySelector(".turn .reply.streaming").textContent.length > 0`)
+	b.click(".turn .progress button")
+	b.shows(".turn .stopped", "Stopped here.")
+	said := b.text(".turn .reply")
+	b.do(chromedp.Reload())
+	b.shows(".turn .stopped", "Stopped here.")
+	require.Equal(t, said, b.text(".turn .reply"))
+	b.look("stopped")
+	b.requireNoTrouble()
+}
+
 // A lost connection resumes where it broke; waiting messages are shown as such and can be cancelled; messages that
 // cannot be sent are kept and sent once, later.
 func TestPageWhileWorking(t *testing.T) {

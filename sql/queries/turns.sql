@@ -1,6 +1,6 @@
 -- TurnDetail returns what the API shows of a turn besides its steps.
 -- name: TurnDetail :one
-SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.error_code, t.error_message,
+SELECT t.id, t.session_id, t.number, t.status, t.current_node, t.message, t.mode, t.goal, t.reply, t.said, t.error_code, t.error_message,
        t.created_at, t.replied_at, t.summarized_at, t.finished_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        q.id AS question_id, q.kind AS question_kind, q.payload AS question_payload, q.status AS question_status,
        coalesce(u.calls, 0)::integer AS calls, coalesce(u.input_tokens, 0)::bigint AS input_tokens,
@@ -96,7 +96,7 @@ SELECT DISTINCT session_id FROM turns WHERE id = ANY (@ids::uuid[]);
 
 -- TurnPage pages forwards; the cursor is the last row's number.
 -- name: TurnPage :many
-SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.error_code, t.error_message, t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
+SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.said, t.error_code, t.error_message, t.created_at, t.replied_at, t.undo, t.undo_reason, t.undoes, t.undone_by,
        coalesce(u.model, '')::text AS model, coalesce(u.cost_usd, 0)::double precision AS cost_usd,
        f.rating AS feedback_rating, f.text AS feedback_text, f.updated_at AS feedback_at, coalesce(w.rows, '[]')::jsonb AS wrote,
        turn_unwritten(t.id) AS unwritten

@@ -1562,6 +1562,8 @@ export interface components {
             /** Format: date-time */
             replied_at: string | null;
             reply: string | null;
+            /** @description What the reply had said when the turn was cancelled. */
+            said?: string;
             session_id: string;
             /** @enum {string} */
             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
@@ -1663,6 +1665,8 @@ export interface components {
             /** Format: date-time */
             replied_at: string | null;
             reply: string | null;
+            /** @description What the reply had said when the turn was cancelled. */
+            said?: string;
             session_id: string;
             /** @enum {string} */
             status: "queued" | "running" | "succeeded" | "failed" | "cancelled";

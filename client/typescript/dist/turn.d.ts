@@ -23,6 +23,6 @@ export declare class TurnView {
     hear(event: Streamed): void;
     ask({ id, options }: Pick<Question, "id" | "options">): void;
     closeQuestion(): void;
-    end(turn: Pick<Turn | TurnLine, "status" | "reply" | "error">, aloud: boolean): void;
+    end(turn: Pick<Turn | TurnLine, "status" | "reply" | "said" | "error">, aloud: boolean): void;
     told({ undo, undoes, unwritten }: Pick<Turn, "undo" | "undoes" | "unwritten">, cards: Card[]): void;
 }

@@ -112,7 +112,7 @@ export class TurnView {
         this.#progress.hidden = true;
         this.#plan.hidden = true;
         this.item.removeAttribute("aria-busy");
-        this.#text = turn.reply ?? (turn.status === "cancelled" ? this.#text : "");
+        this.#text = turn.said ?? turn.reply ?? (turn.status === "cancelled" ? this.#text : "");
         this.#write();
         if (turn.status === "cancelled" && this.#text)
             this.#reply.append(h("p", { class: "soft" }, this.words.stopped));

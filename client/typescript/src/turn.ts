@@ -114,12 +114,12 @@ export class TurnView {
   }
 
   // end shows how it ended.
-  end(turn: Pick<Turn | TurnLine, "status" | "reply" | "error">, aloud: boolean): void {
+  end(turn: Pick<Turn | TurnLine, "status" | "reply" | "said" | "error">, aloud: boolean): void {
     this.status = turn.status;
     this.#progress.hidden = true;
     this.#plan.hidden = true;
     this.item.removeAttribute("aria-busy");
-    this.#text = turn.reply ?? (turn.status === "cancelled" ? this.#text : "");
+    this.#text = turn.said ?? turn.reply ?? (turn.status === "cancelled" ? this.#text : "");
     this.#write();
     if (turn.status === "cancelled" && this.#text) this.#reply.append(h("p", { class: "soft" }, this.words.stopped));
     else if (turn.error) {

@@ -155,9 +155,9 @@ export function add(turn) {
   return view;
 }
 
-/** @param {View} view @param {{status: string, error?: TurnLine["error"] | null, reply?: string | null}} turn */
+/** @param {View} view @param {{status: string, error?: TurnLine["error"] | null, reply?: string | null, said?: string | null}} turn */
 function ended(view, turn) {
-  view.reply(turn.reply);
+  view.reply(turn.said ?? turn.reply);
   if (turn.error) view.fail(turn.error.message, { stopped: turn.status === "cancelled" });
   spell(view, turn);
 }
