@@ -1,8 +1,10 @@
 package e2e_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -59,4 +61,25 @@ turns:
 	}{{"Milch auf die Liste", true}, {"Speichere alles", true}, {"kein Schwein", false}, {"danke", false}, {"doch, Milch", false}} {
 		require.Equal(t, said.unwritten, c.say(said.message).Unwritten, said.message)
 	}
+}
+
+// V03: the page says it too, when the turn ends and when it is loaded anew.
+func TestV03ThePageSaysThatNothingWasSaved(t *testing.T) {
+	t.Parallel()
+	h := scripted(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Save, decision: plan, steps: [{type: write, subdomain: shopping, description: Add milk}]}
+    act: [{calls: [{tool: step_complete, args: {summary: Gespeichert}}]}, {calls: [{tool: step_complete, args: {summary: Gespeichert}}]}]
+    reply: Milch steht jetzt auf der Liste.
+`)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Milch auf die Liste")
+	require.Equal(t, "Milch steht jetzt auf der Liste.", strings.TrimSpace(b.lastReply(1)))
+	b.shows(".turn .wrote", "Nothing was saved, changed or deleted.")
+	b.do(chromedp.Reload())
+	b.shows(".turn .wrote", "Nothing was saved, changed or deleted.")
+	b.look("unwritten")
+	b.requireNoTrouble()
 }
