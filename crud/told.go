@@ -7,6 +7,20 @@ import (
 	"alfred/domain"
 )
 
+// Told says what the calls did: "Created 1 meal: Spaghetti (meal_3)."; "" for no calls.
+func (o *Outcome) Told() string {
+	parts := make([]string, 0, len(o.Results))
+	for i := range o.Results {
+		parts = append(parts, o.Results[i].Told)
+	}
+	text := strings.Join(parts, "; ")
+	if text == "" {
+		return ""
+	}
+
+	return capital(text) + "."
+}
+
 // maxTold is how many rows a result names.
 const maxTold = 3
 

@@ -17,7 +17,6 @@ import (
 	"alfred/httpapi/agui"
 	"alfred/httpapi/door"
 	"alfred/httpapi/openai"
-	"alfred/httpapi/problem"
 	"alfred/internal/preview"
 	"alfred/jobs"
 	"alfred/pg"
@@ -115,14 +114,4 @@ func (a *api) read(ctx context.Context, work func(tx pgx.Tx) error) error {
 // write runs work in one transaction under the tenant's role: it may only call the SQL functions granted to it.
 func (a *api) write(ctx context.Context, work func(tx pgx.Tx) error) error {
 	return a.door.Write(ctx, work)
-}
-
-// parseID parses an id in a path. A malformed id gets the same answer as one that does not exist.
-func parseID(text string) (uuid.UUID, error) {
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return uuid.Nil, problem.ErrNotFound
-	}
-
-	return id, nil
 }

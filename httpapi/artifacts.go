@@ -16,6 +16,7 @@ import (
 
 	"alfred/crud"
 	"alfred/db"
+	"alfred/httpapi/door"
 	"alfred/httpapi/problem"
 	"alfred/pg"
 )
@@ -162,7 +163,7 @@ func (a *api) artifactSave(ctx context.Context, in *ArtifactChange) (*rowOut, er
 
 // changeDraft changes a draft on behalf of its user, between two turns.
 func (a *api) changeDraft(ctx context.Context, sessionID string, change func(pgx.Tx, crud.User) error) error {
-	id, err := parseID(sessionID)
+	id, err := door.ParseID(sessionID)
 	if err != nil {
 		return err
 	}

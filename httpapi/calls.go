@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/door"
 	"alfred/llm"
 )
 
@@ -88,7 +89,7 @@ func (a *api) callList(ctx context.Context, in *turnPageIn) (*callsOut, error) {
 }
 
 func (a *api) callGet(ctx context.Context, in *callPath) (*callOut, error) {
-	id, err := parseID(in.ID)
+	id, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}

@@ -226,7 +226,7 @@ func refNumber(ref string) int64 {
 }
 
 func (a *api) contextPreview(ctx context.Context, in *contextIn) (*contextOut, error) {
-	row, err := a.session(ctx, in.ID)
+	row, err := a.door.Session(ctx, in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}

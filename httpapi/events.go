@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/door"
 	"alfred/httpapi/problem"
 )
 
@@ -46,7 +47,7 @@ func (a *api) registerEvents() {
 }
 
 func (a *api) turnEvents(ctx context.Context, in *eventsIn) (*huma.StreamResponse, error) {
-	id, err := parseID(in.ID)
+	id, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -81,7 +82,7 @@ func (a *api) sessionEvents(ctx context.Context, in *eventsIn) (*huma.StreamResp
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
-	row, err := a.session(ctx, in.ID)
+	row, err := a.door.Session(ctx, in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}

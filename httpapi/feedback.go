@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/door"
 	"alfred/httpapi/problem"
 )
 
@@ -43,7 +44,7 @@ func (a *api) registerFeedback() {
 }
 
 func (a *api) feedbackGive(ctx context.Context, in *feedbackIn) (*feedbackOut, error) {
-	id, err := parseID(in.ID)
+	id, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -61,7 +62,7 @@ func (a *api) feedbackGive(ctx context.Context, in *feedbackIn) (*feedbackOut, e
 }
 
 func (a *api) feedbackTakeBack(ctx context.Context, in *TurnPath) (*struct{}, error) {
-	id, err := parseID(in.ID)
+	id, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}

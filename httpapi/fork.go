@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/door"
 	"alfred/jobs"
 	"alfred/pg"
 )
@@ -25,7 +26,7 @@ type forkIn struct {
 type forkOut struct{ Body *jobs.Fork }
 
 func (a *api) sessionFork(ctx context.Context, in *forkIn) (*forkOut, error) {
-	id, err := parseID(in.ID)
+	id, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -60,7 +61,7 @@ func (a *api) sessionFork(ctx context.Context, in *forkIn) (*forkOut, error) {
 
 // forkGet says of a fork what making it said, as of now.
 func (a *api) forkGet(ctx context.Context, in *SessionPath) (*forkOut, error) {
-	row, err := a.session(ctx, in.ID)
+	row, err := a.door.Session(ctx, in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/door"
 	"alfred/httpapi/problem"
 )
 
@@ -71,7 +72,7 @@ func parseIDCursor(cursor string) (*uuid.UUID, error) {
 
 // readSession reads from one of the caller's sessions.
 func (a *api) readSession(ctx context.Context, pathID string, work func(tx pgx.Tx, row *db.SessionGetRow) error) error {
-	id, err := parseID(pathID)
+	id, err := door.ParseID(pathID)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (a *api) readSession(ctx context.Context, pathID string, work func(tx pgx.T
 
 // readTurn reads from one of the caller's turns.
 func (a *api) readTurn(ctx context.Context, pathID string, work func(tx pgx.Tx, id uuid.UUID) error) error {
-	id, err := parseID(pathID)
+	id, err := door.ParseID(pathID)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (a *api) unpin(ctx context.Context, in *RefPath) (*struct{}, error) {
 
 // asUser changes a session's registry on behalf of its user, between two turns.
 func (a *api) asUser(ctx context.Context, sessionID string, change func(*registry.Registry) error) error {
-	row, err := a.session(ctx, sessionID)
+	row, err := a.door.Session(ctx, sessionID)
 	if err != nil {
 		return failed(ctx, err)
 	}

@@ -125,7 +125,7 @@ func (a *api) rowUser(ctx context.Context, sessionID string) (crud.User, error) 
 	if sessionID == "" {
 		return user, nil
 	}
-	row, err := a.session(ctx, sessionID)
+	row, err := a.door.Session(ctx, sessionID)
 	if err != nil {
 		return user, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/httpapi/door"
 	"alfred/httpapi/problem"
 	"alfred/pg"
 )
@@ -134,7 +135,7 @@ func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (*sessionO
 }
 
 func (a *api) sessionGet(ctx context.Context, in *SessionPath) (*sessionOut, error) {
-	row, err := a.session(ctx, in.ID)
+	row, err := a.door.Session(ctx, in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -142,26 +143,8 @@ func (a *api) sessionGet(ctx context.Context, in *SessionPath) (*sessionOut, err
 	return &sessionOut{Body: sessionOf(row, time.Now())}, nil
 }
 
-func (a *api) session(ctx context.Context, pathID string) (*db.SessionGetRow, error) {
-	id, err := parseID(pathID)
-	if err != nil {
-		return nil, err
-	}
-	var row *db.SessionGetRow
-	err = a.read(ctx, func(tx pgx.Tx) error {
-		row, err = a.q.SessionGet(ctx, tx, id)
-
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("get session: %w", err)
-	}
-
-	return row, nil
-}
-
 func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (*sessionOut, error) {
-	id, err := parseID(in.ID)
+	id, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -179,7 +162,7 @@ func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (*sessionOut
 }
 
 func (a *api) sessionForget(ctx context.Context, in *SessionPath) (*struct{}, error) {
-	id, err := parseID(in.ID)
+	id, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}

@@ -14,10 +14,7 @@ import (
 	"alfred/httpapi/sse"
 )
 
-const (
-	pingEvery  = 15 * time.Second
-	eventBatch = 200
-)
+const eventBatch = 200
 
 // subscribe subscribes to the listener's signals until stop is called.
 type subscribe func(id uuid.UUID) (signal <-chan struct{}, stop func())
@@ -36,7 +33,7 @@ func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamRes
 		defer closed()
 		signal, stop := to(topic)
 		defer stop()
-		ping := time.NewTicker(pingEvery)
+		ping := time.NewTicker(sse.PingEvery)
 		defer ping.Stop()
 		p := &pump{out: sse.Open(w), next: a.whileGood(next), signal: signal, ping: ping.C, stopping: a.Stopping}
 		if err := p.run(hctx.Context()); err != nil {

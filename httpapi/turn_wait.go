@@ -12,6 +12,7 @@ import (
 	"alfred/auth"
 	"alfred/db"
 	"alfred/httpapi/problem"
+	"alfred/httpapi/sse"
 )
 
 const maxWait = 5 * time.Minute
@@ -27,7 +28,7 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 	defer cancel()
 	signal, stop := a.Listener.Subscribe(id)
 	defer stop()
-	again := time.NewTicker(pingEvery)
+	again := time.NewTicker(sse.PingEvery)
 	defer again.Stop()
 	for {
 		ended, err := a.turnEnded(ctx, id, summarized)

@@ -16,6 +16,7 @@ import (
 
 	"alfred/db"
 	"alfred/follow"
+	"alfred/httpapi/door"
 	"alfred/httpapi/problem"
 	"alfred/jobs"
 	"alfred/telemetry"
@@ -51,8 +52,8 @@ type enqueueOut struct {
 	Body   enqueuedTurn
 }
 
-// turn is a message and what became of it.
-type turn struct {
+// TurnFacts is a message and what became of it, whether alone or in a list.
+type TurnFacts struct {
 	ID        uuid.UUID      `json:"id"`
 	SessionID uuid.UUID      `json:"session_id"`
 	Number    int32          `json:"number"`
@@ -61,10 +62,7 @@ type turn struct {
 	Goal      *string        `json:"goal"`
 	Reply     *string        `json:"reply"`
 	Said      *string        `doc:"What the reply had said when the turn was cancelled." json:"said,omitempty"`
-	Steps     []step         `json:"steps"`
-	Question  *question      `json:"question,omitempty"`
 	Error     *turnError     `json:"error,omitempty"`
-	Usage     usage          `json:"usage"`
 	Model     string         `doc:"Of the reply, or of the last call." json:"model,omitempty"`
 	Wrote     []follow.Wrote `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
 	Unwritten bool           `doc:"It was to write, and no row was saved, changed or deleted, whatever the reply says." json:"unwritten,omitempty"`
@@ -73,6 +71,15 @@ type turn struct {
 	Undoes    *uuid.UUID     `doc:"The turn that this one takes back." json:"undoes,omitempty"`
 	CreatedAt time.Time      `json:"created_at"`
 	RepliedAt *time.Time     `json:"replied_at"`
+}
+
+// turn is a message and all that became of it.
+type turn struct {
+	TurnFacts
+
+	Steps    []step    `json:"steps"`
+	Question *question `json:"question,omitempty"`
+	Usage    usage     `json:"usage"`
 }
 
 type step struct {
@@ -131,24 +138,9 @@ type turnOut struct {
 
 // turnLine is a turn in a list.
 type turnLine struct {
-	ID        uuid.UUID      `json:"id"`
-	SessionID uuid.UUID      `json:"session_id"`
-	Number    int32          `json:"number"`
-	Status    db.TurnStatus  `enum:"queued,running,succeeded,failed,cancelled" json:"status"`
-	Message   string         `json:"message"`
-	Goal      *string        `json:"goal"`
-	Reply     *string        `json:"reply"`
-	Said      *string        `doc:"What the reply had said when the turn was cancelled." json:"said,omitempty"`
-	Error     *turnError     `json:"error,omitempty"`
-	Model     string         `doc:"Of the reply, or of the last call." json:"model,omitempty"`
-	CostUSD   float64        `json:"cost_usd"`
-	Wrote     []follow.Wrote `doc:"Rows that the assistant made, changed and deleted in it, in order." json:"wrote"`
-	Unwritten bool           `doc:"It was to write, and no row was saved, changed or deleted, whatever the reply says." json:"unwritten,omitempty"`
-	Feedback  *feedback      `json:"feedback,omitempty"`
-	Undo      *undo          `doc:"Missing where the turn has written nothing." json:"undo,omitempty"`
-	Undoes    *uuid.UUID     `doc:"The turn that this one takes back." json:"undoes,omitempty"`
-	CreatedAt time.Time      `json:"created_at"`
-	RepliedAt *time.Time     `json:"replied_at"`
+	TurnFacts
+
+	CostUSD float64 `json:"cost_usd"`
 }
 
 type turnListOut struct {
@@ -184,7 +176,7 @@ func (a *api) registerTurns() {
 }
 
 func (a *api) turnEnqueue(ctx context.Context, in *enqueueIn) (*enqueueOut, error) {
-	sessionID, err := parseID(in.ID)
+	sessionID, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -252,16 +244,16 @@ func (a *api) turnList(ctx context.Context, in *sessionPageIn) (*turnListOut, er
 	}
 
 	return &turnListOut{Body: pageOf(rows, in.Limit, func(r *db.TurnPageRow) turnLine {
-		return turnLine{
+		return turnLine{CostUSD: r.CostUsd, TurnFacts: TurnFacts{
 			ID: r.ID, SessionID: r.SessionID, Number: r.Number, Status: r.Status, Message: r.Message, Goal: r.Goal, Reply: r.Reply, Said: r.Said,
-			Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, CostUSD: r.CostUsd, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
+			Error: errorOf(r.ErrorCode, r.ErrorMessage), Model: r.Model, Wrote: wroteOf(r.Wrote), Unwritten: r.Unwritten, Feedback: feedbackOf(r.FeedbackRating, r.FeedbackText, r.FeedbackAt),
 			Undo: undoOf(r.Undo, r.UndoReason, r.UndoneBy), Undoes: r.Undoes, CreatedAt: r.CreatedAt, RepliedAt: r.RepliedAt,
-		}
+		}}
 	}, func(r *db.TurnPageRow) string { return strconv.Itoa(int(r.Number)) })}, nil
 }
 
 func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turnOut, error) {
-	id, err := parseID(in.ID)
+	id, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}
@@ -303,14 +295,16 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 		return nil, err
 	}
 	t := &turn{
-		ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message, Goal: row.Goal, Reply: row.Reply, Said: row.Said,
-		Steps: make([]step, 0, len(steps)), Question: asked, Error: errorOf(row.ErrorCode, row.ErrorMessage),
+		TurnFacts: TurnFacts{
+			ID: row.ID, SessionID: row.SessionID, Number: row.Number, Status: row.Status, Message: row.Message, Goal: row.Goal, Reply: row.Reply, Said: row.Said,
+			Error: errorOf(row.ErrorCode, row.ErrorMessage), Model: row.Model, Wrote: wroteOf(row.Wrote), Unwritten: row.Unwritten, Feedback: feedbackOf(row.FeedbackRating, row.FeedbackText, row.FeedbackAt),
+			Undo: undoOf(row.Undo, row.UndoReason, row.UndoneBy), Undoes: row.Undoes, CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
+		},
+		Steps: make([]step, 0, len(steps)), Question: asked,
 		Usage: usage{
 			Calls: row.Calls, InputTokens: row.InputTokens, OutputTokens: row.OutputTokens,
 			CachedTokens: row.CachedTokens, CostUSD: row.CostUsd,
 		},
-		Model: row.Model, Wrote: wroteOf(row.Wrote), Unwritten: row.Unwritten, Feedback: feedbackOf(row.FeedbackRating, row.FeedbackText, row.FeedbackAt),
-		Undo: undoOf(row.Undo, row.UndoReason, row.UndoneBy), Undoes: row.Undoes, CreatedAt: row.CreatedAt, RepliedAt: row.RepliedAt,
 	}
 	for _, s := range steps {
 		t.Steps = append(t.Steps, step{
@@ -323,7 +317,7 @@ func (a *api) turn(ctx context.Context, id uuid.UUID) (*turn, error) {
 }
 
 func (a *api) turnCancel(ctx context.Context, in *TurnPath) (*cancelOut, error) {
-	id, err := parseID(in.ID)
+	id, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"alfred/httpapi/door"
 	"alfred/jobs"
 )
 
@@ -37,7 +38,7 @@ type undoIn struct {
 
 // turnUndo enqueues a turn that undoes another one. What prevents it is said in that turn's reply.
 func (a *api) turnUndo(ctx context.Context, in *undoIn) (*enqueueOut, error) {
-	id, err := parseID(in.ID)
+	id, err := door.ParseID(in.ID)
 	if err != nil {
 		return nil, failed(ctx, err)
 	}

@@ -1,8 +1,6 @@
 package jobs
 
 import (
-	"strings"
-
 	"alfred/crud"
 	"alfred/db"
 	"alfred/nodes"
@@ -16,20 +14,6 @@ func lastError(outcome *crud.Outcome) string {
 	}
 
 	return "the calls were refused."
-}
-
-// results summarizes what calls did: "Created 1 meal: Spaghetti (meal_3)."
-func results(outcome *crud.Outcome) string {
-	parts := make([]string, 0, len(outcome.Results))
-	for i := range outcome.Results {
-		parts = append(parts, outcome.Results[i].Told)
-	}
-	text := strings.Join(parts, "; ")
-	if text == "" {
-		return ""
-	}
-
-	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // rowsOf counts what a step's calls achieved. In a write step, reads do not count.
@@ -56,7 +40,7 @@ func weight(stepType, tool string, rows int) int {
 
 // afterApproved is the edge after code carried out what the user approved.
 func afterApproved(outcome *crud.Outcome) move {
-	end := &ending{outcome: db.StepOutcomeOk, summary: results(outcome)}
+	end := &ending{outcome: db.StepOutcomeOk, summary: outcome.Told()}
 	if outcome.Approval != nil { // it would no longer do what was shown
 		return afterAct(&nodes.ActOutput{}, outcome, acted{})
 	}

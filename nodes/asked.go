@@ -59,19 +59,21 @@ func bare(sentence string) string {
 	})
 }
 
-// asks reports whether a text asks a question, verbatim or nearly: it has a question mark and most of the question's
-// words.
+// asks reports whether a text with a question asks this one, verbatim or nearly: it has most of its words.
 func asks(text, question string) bool {
-	if !questions.MatchString(text) {
-		return false
-	}
-	said, words, found := wordsOf(text), wordsOf(question), 0
+	words := wordsOf(question)
+	return among(words, wordsOf(text))*3 >= len(words)*2
+}
+
+// among counts the words that are among others.
+func among(words, others []string) int {
+	found := 0
 	for _, word := range words {
-		if slices.Contains(said, word) {
+		if slices.Contains(others, word) {
 			found++
 		}
 	}
-	return found*3 >= len(words)*2
+	return found
 }
 
 // named is how many of an offer's drafts a sentence names.
@@ -88,13 +90,7 @@ var offerWords = []string{"shall", "save", "and", "the", "draft", "drafts", "mor
 
 func names(sentence, offer string) named {
 	names := slices.DeleteFunc(wordsOf(offer), func(word string) bool { return slices.Contains(offerWords, word) })
-	said, found := wordsOf(sentence), 0
-	for _, name := range names {
-		if slices.Contains(said, name) {
-			found++
-		}
-	}
-	switch found {
+	switch among(names, wordsOf(sentence)) {
 	case 0:
 		return none
 	case len(names):
@@ -110,13 +106,7 @@ var english = []string{"the", "and", "you", "your", "with", "this", "that", "wou
 // isEnglish reports whether a text is in the language of code's own sentences: one word in ten is such a word.
 func isEnglish(text string) bool {
 	words := strings.FieldsFunc(strings.ToLower(text), notInWord)
-	found := 0
-	for _, word := range words {
-		if slices.Contains(english, word) {
-			found++
-		}
-	}
-	return found*10 >= len(words)
+	return among(words, english)*10 >= len(words)
 }
 
 // wordsOf returns the significant words of a text, in lower case.

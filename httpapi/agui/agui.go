@@ -94,7 +94,7 @@ func (in *input) message() (string, error) {
 
 // enqueue finds the thread's session and makes the run a turn there. A run that is sent again maps to the same turn.
 func (s *server) enqueue(ctx context.Context, in *input, message string) (uuid.UUID, *jobs.Enqueued, error) {
-	session, err := s.KnownSession(ctx, in.ThreadID)
+	session, err := s.SessionID(ctx, in.ThreadID)
 	if err != nil && problem.Of(err) == problem.ErrNotFound {
 		session, err = s.NamedSession(ctx, "thread:"+in.ThreadID, "")
 	}

@@ -41,7 +41,6 @@ const (
 	maxBody = 8 << 20
 
 	bodyReadTimeout = 10 * time.Second
-	pingEvery       = 15 * time.Second
 
 	maxTitle = 200 // characters
 )
@@ -144,25 +143,44 @@ func (m *Message) Text() (string, error) {
 	return strings.Join(texts, "\n"), nil
 }
 
-// KnownSession is the caller's session of that id; [problem.ErrNotFound] if there is none.
-func (d *Door) KnownSession(ctx context.Context, text string) (uuid.UUID, error) {
+// ParseID parses an id that a caller sent. A malformed one gets the same answer as one that does not exist.
+func ParseID(text string) (uuid.UUID, error) {
 	id, err := uuid.Parse(text)
 	if err != nil {
 		return uuid.Nil, problem.ErrNotFound
 	}
+
+	return id, nil
+}
+
+// Session is the caller's session of that id. [problem.Of] calls an error about one that does not exist
+// [problem.ErrNotFound].
+func (d *Door) Session(ctx context.Context, text string) (*db.SessionGetRow, error) {
+	id, err := ParseID(text)
+	if err != nil {
+		return nil, err
+	}
+	var row *db.SessionGetRow
 	err = d.Read(ctx, func(tx pgx.Tx) error {
-		_, err := db.New().SessionGet(ctx, tx, id)
+		row, err = db.New().SessionGet(ctx, tx, id)
 
 		return err
 	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return uuid.Nil, problem.ErrNotFound
-	}
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("get session: %w", err)
+		return nil, fmt.Errorf("get session: %w", err)
 	}
 
-	return id, nil
+	return row, nil
+}
+
+// SessionID is [Door.Session] for who needs no more of it than that it is the caller's.
+func (d *Door) SessionID(ctx context.Context, text string) (uuid.UUID, error) {
+	row, err := d.Session(ctx, text)
+	if err != nil {
+		return uuid.Nil, err
+	}
+
+	return row.ID, nil
 }
 
 // NamedSession is the caller's session of that name, created if missing. Its id is derived from user and name, so that
@@ -221,7 +239,7 @@ func (d *Door) Relay(ctx context.Context, out *sse.Writer, turn uuid.UUID, pass 
 	tail := d.Reader(ctx).Tail(turn, 0)
 	defer tail.Close()
 	for {
-		events, err := tail.Next(ctx, pingEvery)
+		events, err := tail.Next(ctx, sse.PingEvery)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

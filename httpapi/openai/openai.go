@@ -104,7 +104,7 @@ func (s *server) enqueue(ctx context.Context, w http.ResponseWriter, r *http.Req
 	var err error
 	switch {
 	case named != "":
-		sent.Session, err = s.KnownSession(ctx, named)
+		sent.Session, err = s.SessionID(ctx, named)
 	case in.User != "":
 		sent.Session, err = s.NamedSession(ctx, "user:"+in.User, in.User)
 	case key != "" && sent.History.before == nil:

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// PingEvery is how long a stream may be silent before a comment says that it is alive.
+const PingEvery = 15 * time.Second
+
 const writeTimeout = 10 * time.Second
 
 // Writer writes to one client. A client that does not read hits the write timeout and loses its connection; it

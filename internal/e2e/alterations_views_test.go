@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -128,7 +129,7 @@ func TestK01WholeTurnsWhileTablesBelowViewsChange(t *testing.T) {
 				require.Contains(t, text, "schema_changed: ", "%s: %s", a.do, step)
 				require.Contains(t, text, a.missing, "%s: %s", a.do, step)
 			}
-			require.ElementsMatch(t, a.affected, keysOf(said), a.do)
+			require.ElementsMatch(t, a.affected, slices.Collect(maps.Keys(said)), a.do)
 			if len(a.affected) > 0 {
 				require.Eventually(t, func() bool { return strings.HasPrefix(ready(), "503 ") && strings.Contains(ready(), a.missing) }, 20*time.Second, 100*time.Millisecond, a.do)
 			}
@@ -181,21 +182,12 @@ func TestK01WholeTurnsWhileColumnsBelowViewsAreDropped(t *testing.T) {
 		if a.table == "orders" {
 			affected = append(affected, "the address")
 		}
-		require.ElementsMatch(t, affected, keysOf(said), a)
+		require.ElementsMatch(t, affected, slices.Collect(maps.Keys(said)), a)
 		for step, text := range said {
 			require.Contains(t, text, "schema_changed: ", "%s: %s", a, step)
 			require.Contains(t, text, map[bool]string{true: "orders", false: step}[step == "the address"]+" is gone", "%s: %s", a, step)
 		}
 	}
-}
-
-func keysOf(said map[string]string) []string {
-	steps := []string{}
-	for step := range said {
-		steps = append(steps, step)
-	}
-
-	return steps
 }
 
 // plainly runs a statement without values.
