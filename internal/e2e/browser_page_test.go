@@ -82,6 +82,7 @@ func TestPage(t *testing.T) {
 	b.prefers("dark")
 	b.do(chromedp.Reload())
 	b.counts(".turn", 3)
+	b.until(`[...document.querySelectorAll(".reply")].every((e) => e.querySelector("p"))`) // until the Markdown renderer is loaded, replies are plain
 	require.Equal(t, before, b.eval(turns))
 	b.counts("#panel .tier-recent", 1)
 	b.picture("dark")
