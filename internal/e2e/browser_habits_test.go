@@ -192,7 +192,7 @@ func TestY08UndoAndFeedback(t *testing.T) {
 	b.fill("#ask-line", "Too hot")
 	b.click("dialog[open] .primary")
 	b.counts("dialog[open]", 0)
-	b.until(`document.querySelector('[aria-label="The reply of turn 2 was not good"]').ariaPressed === "true"`)
+	b.shows("#announcer", "Thank you")
 	b.do(chromedp.Reload())
 	b.until(`document.querySelector('[aria-label="The reply of turn 2 was not good"]').ariaPressed === "true"`)
 	h.requireRows(t, "Too hot", `SELECT text FROM v_feedback WHERE rating = 'down'`)

@@ -69,7 +69,7 @@ func TestY11Tables(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("name,quantity,colour\nOat milk,2,white\nTea,-1,green\n"), 0o600))
 	b.click("#import-rows")
 	b.upload("#csv-file", file)
-	b.shows("dialog[open]", "1 line cannot be read as they are")
+	b.shows("dialog[open]", "1 line cannot be imported.")
 	b.shows("dialog[open]", "Left out: colour")
 	b.look("import_wrong")
 	file = filepath.Join(t.TempDir(), "mended.csv")

@@ -81,7 +81,7 @@ function ask(wrote) {
     const labels = [...new Set(wrote.flatMap((turn) => turn.wrote.map((w) => w.label)))];
     const named = labels.slice(0, 5).join(", ") + (labels.length > 5 ? ` and ${labels.length - 5} more` : "");
     const dialog = openDialog("Undo what was done since?", h("div", {}, h("p", {}, `This goes back to before rows were changed: ${named}. The conversation as it is stays beside the new one.`),
-      h("div", { class: "buttons" }, button("Cancel", () => dialog.close()), button("Keep the rows", choose("keep")), button("Undo and go on", choose("undo"), { class: "primary" }))),
+      h("div", { class: "buttons" }, button("Keep the rows", choose("keep")), button("Undo and go on", choose("undo"), { class: "primary" }))),
     { onclose: () => resolve(choice) });
   });
 }

@@ -60,7 +60,7 @@ export async function importCSV(type, done) {
     const wrong = new Map(errors.map((e) => [e.index, e.message]));
     const first = [...rows.keys()].sort((a, b) => Number(wrong.has(b)) - Number(wrong.has(a)) || a - b).slice(0, looked);
     const left = names.filter((n) => !n.field && n.title.trim() !== "id").map((n) => n.title);
-    place.replaceChildren(h("p", { role: "status" }, errors.length ? `${plural(errors.length, "line")} cannot be read as they are; nothing is written until they are mended.` : `${plural(rows.length, type.name, type.plural)} can be imported.`,
+    place.replaceChildren(h("p", { role: "status" }, errors.length ? `${plural(errors.length, "line")} cannot be imported. Nothing is written until every line can be.` : `${plural(rows.length, type.name, type.plural)} can be imported.`,
       left.length > 0 && ` Left out: ${left.join(", ")}.`),
     h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Preview" }, h("table", {},
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Line"), known.map((n) => h("th", { scope: "col" }, words(n.field.name))), errors.length > 0 && h("th", { scope: "col" }, "What is wrong"))),

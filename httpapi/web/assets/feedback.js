@@ -27,10 +27,9 @@ export function thumbs(turn, name) {
       return;
     }
     show(await call("PUT", path, { rating }));
-    announce("Thank you");
-    if (rating === "up") return;
-    const text = await ask("What was wrong?", "In your words (may be left empty)", "", "Send", { required: false });
+    const text = rating === "down" && await ask("What was wrong?", "In your words (may be left empty)", "", "Send", { required: false });
     if (text) await call("PUT", path, { rating, text });
+    announce("Thank you");
   });
   return { buttons: [up, down], show };
 }
