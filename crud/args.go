@@ -112,6 +112,11 @@ func unlessZero(n *int) *int {
 	return n
 }
 
+// Searches reports whether calls search by meaning, so that [Tools.Prepare] waits for an embedder.
+func Searches(calls []Call) bool {
+	return slices.ContainsFunc(calls, func(call Call) bool { return len(searchTexts(call)) > 0 })
+}
+
 // searchTexts returns the texts of a call's semantic searches. Arguments that do not parse have none; Execute reports
 // what is wrong with them.
 func searchTexts(call Call) []string {

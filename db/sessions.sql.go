@@ -371,6 +371,18 @@ func (q *Queries) SessionTouch(ctx context.Context, db DBTX, id uuid.UUID) error
 	return err
 }
 
+const SessionTryLock = `-- name: SessionTryLock :one
+SELECT id FROM sessions WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED
+`
+
+// SessionTryLock is SessionLock for a transaction that has already locked the turn: it must not wait.
+func (q *Queries) SessionTryLock(ctx context.Context, db DBTX, id uuid.UUID) (uuid.UUID, error) {
+	row := db.QueryRow(ctx, SessionTryLock, id)
+	var id_2 uuid.UUID
+	err := row.Scan(&id_2)
+	return id_2, err
+}
+
 const SessionUpdate = `-- name: SessionUpdate :one
 UPDATE sessions
 SET title = coalesce($1, title),

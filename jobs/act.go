@@ -84,14 +84,19 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 		}
 		a.out = out
 	}
-	calls := make([]crud.Call, 0, len(a.out.Calls))
-	for _, call := range a.out.Calls {
-		calls = append(calls, crud.Call{Tool: call.Tool, Args: call.Args})
-	}
 	var err error
-	a.prepared, err = a.runner.Tools.Prepare(ctx, a.runner.Pool, a.asker, calls)
+	a.prepared, err = a.runner.Tools.Prepare(ctx, a.runner.Pool, a.asker, toolCalls(a.out.Calls))
 
 	return err
+}
+
+func toolCalls(of []nodes.Call) []crud.Call {
+	calls := make([]crud.Call, 0, len(of))
+	for _, call := range of {
+		calls = append(calls, crud.Call{Tool: call.Tool, Args: call.Args})
+	}
+
+	return calls
 }
 
 func (a *act) fence(first *pg.Batch, c *commit) { c.fence(first) }

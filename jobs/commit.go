@@ -21,11 +21,11 @@ import (
 	"alfred/registry"
 )
 
-// commit is the single transaction of a decision: fence, output, effects, events, the next job, and the completion of
-// this one.
+// commit is what one decision writes: fence, output, effects, events, the next job, and the completion of this one.
 type commit struct {
+	*bundle
+
 	runner *Runner
-	tx     pgx.Tx
 	q      *db.Queries
 	// passed is 1 after the fence was passed.
 	passed int64
@@ -48,25 +48,15 @@ type commit struct {
 	lasting bool
 	// reload: the next decision must load its view, because changed is incomplete.
 	reload bool
-	// wake: a job is waiting that this worker does not continue with.
-	wake bool
 }
 
 func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision, rec *recorder, report *report) (next *delivery, err error) {
-	c := &commit{runner: r, q: db.New(), d: d, s: s}
-	c.at, _ = s.at(d.node)
+	c := newCommit(r, d, s, &bundle{})
 	fence := &pg.Batch{}
 	dec.fence(fence, c)
 	err = pg.InTxWith(ctx, r.Pool, fence, func(tx pgx.Tx) error {
 		c.tx = tx
-		if c.passed != 1 {
-			return errStale
-		}
-		m, err := dec.effects(ctx, c)
-		if err != nil {
-			return fmt.Errorf("effects: %w", err)
-		}
-		next, err = c.finish(ctx, m, rec, time.Since(report.started))
+		next, err = c.write(ctx, dec, rec, report)
 
 		return err
 	})
@@ -78,11 +68,29 @@ func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision,
 	}
 	rec.stored()
 	r.notifier.Notify(d.TurnID)
-	if c.wake {
-		r.wake(ctx)
-	}
+	c.settle(ctx, r)
 
 	return next, nil
+}
+
+func newCommit(r *Runner, d delivery, s *state, in *bundle) *commit {
+	c := &commit{bundle: in, runner: r, q: db.New(), d: d, s: s}
+	c.at, _ = s.at(d.node)
+
+	return c
+}
+
+// write is called once the fence has been answered.
+func (c *commit) write(ctx context.Context, dec decision, rec *recorder, report *report) (*delivery, error) {
+	if c.passed != 1 {
+		return nil, errStale
+	}
+	m, err := dec.effects(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("effects: %w", err)
+	}
+
+	return c.finish(ctx, m, rec, time.Since(report.started))
 }
 
 // fence is the fence of a decision in the middle of a turn.
@@ -91,8 +99,11 @@ func (c *commit) fence(first *pg.Batch) {
 }
 
 // lockSession precedes the fence in a commit that ends or starts a turn. A session forgotten meanwhile has no turn that
-// could pass it.
+// could pass it. A decision that follows in a bundle finds it locked.
 func (c *commit) lockSession(first *pg.Batch) {
+	if c.size > 0 {
+		return
+	}
 	first.Exec("lock session", db.SessionLock, c.s.Turn.SessionID)
 }
 

@@ -38,6 +38,8 @@ type move struct {
 	end  *ending      // of the current step; nil: it continues
 	skip bool         // skip the steps that have not ended
 	keep []int        // exceptions to skip: steps that need nothing from what failed
+	// coded: code probably makes the next decision.
+	coded bool
 }
 
 // ending is how a step ends.
@@ -93,17 +95,17 @@ type understood struct {
 func afterUnderstand(out *nodes.UnderstandOutput, in understood) move {
 	switch {
 	case out.Disambiguation != nil:
-		return move{next: nodeReply, ask: disambiguation(out.Disambiguation, in.refs)}
+		return move{next: nodeReply, ask: disambiguation(out.Disambiguation, in.refs), coded: true}
 	case out.Clarification != nil:
-		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Clarification.Questions, " ")}}
+		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Clarification.Questions, " ")}, coded: true}
 	case out.Undo != nil && in.approve == "":
-		return move{next: nodeAct, plan: []nodes.Step{{Type: "write", Subdomain: "general", Description: "Take back " + out.Undo.Words(), Needs: "refs"}}}
+		return move{next: nodeAct, coded: true, plan: []nodes.Step{{Type: "write", Subdomain: "general", Description: "Take back " + out.Undo.Words(), Needs: "refs"}}}
 	case in.approve != "":
-		return move{next: nodeAct, plan: []nodes.Step{{
+		return move{next: nodeAct, coded: true, plan: []nodes.Step{{
 			Type: "write", Subdomain: in.subdomain, Description: "Do what the user has approved: " + in.approve, Needs: "refs",
 		}}}
 	case out.Quick != nil && in.subdomain != "":
-		return move{next: nodeAct, plan: []nodes.Step{{
+		return move{next: nodeAct, coded: len(in.calls) > 0, plan: []nodes.Step{{
 			Type: "read", Subdomain: in.subdomain, Description: "Read the " + in.plural + " that the message asks for", Needs: "refs", Calls: in.calls,
 		}}}
 	default:
@@ -138,15 +140,17 @@ func afterThink(out *nodes.ThinkOutput, in thought) move {
 	writes := slices.ContainsFunc(out.Steps, func(s nodes.Step) bool { return s.Type == "write" })
 	switch {
 	case out.Decision == "propose":
-		return move{next: nodeReply, ask: &question{kind: askPropose, text: out.Proposal, options: yesNo(), writes: offers(out.Steps)}, skip: true}
+		return move{next: nodeReply, ask: &question{kind: askPropose, text: out.Proposal, options: yesNo(), writes: offers(out.Steps)}, skip: true, coded: true}
 	case out.Decision == "clarify":
-		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Questions, " ")}, skip: true}
+		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Questions, " ")}, skip: true, coded: true}
 	case len(out.Steps) == 0:
 		return move{next: nodeReply, skip: true}
 	case writes && !in.writeAllowed:
-		return move{next: nodeReply, ask: &question{kind: askPropose, text: nodes.Proposal(out.Steps), options: yesNo(), writes: offers(out.Steps)}, skip: true}
+		return move{next: nodeReply, ask: &question{kind: askPropose, text: nodes.Proposal(out.Steps), options: yesNo(), writes: offers(out.Steps)}, skip: true, coded: true}
 	default:
-		return move{next: nodeAct, plan: withReads(out.Steps, in), left: out.Left, skip: true}
+		plan := withReads(out.Steps, in)
+
+		return move{next: nodeAct, plan: plan, left: out.Left, skip: true, coded: len(plan[0].Calls) > 0}
 	}
 }
 
@@ -183,8 +187,9 @@ type acted struct {
 
 // later is a step that has not begun.
 type later struct {
-	step  int
-	needs bool // needs something that this step, or one that is skipped with it, would have done
+	step    int
+	carries bool // its calls came with the plan
+	needs   bool // needs something that this step, or one that is skipped with it, would have done
 }
 
 // beforeAct ends the step instead of executing the decision if a limit is reached; otherwise it returns nil.
@@ -288,14 +293,17 @@ func (in acted) stop(why string) *move {
 // planned for its success.
 func (in acted) ended(end *ending) move {
 	dropped := end.outcome == db.StepOutcomeFailed || end.outcome == db.StepOutcomePartial && in.stepType == "write"
-	m := move{next: nodeReply, end: end, skip: dropped}
+	m := move{next: nodeReply, end: end, skip: dropped, coded: in.quick}
 	for _, s := range in.later {
-		if dropped && !s.needs {
+		if dropped && s.needs {
+			continue
+		}
+		if m.next != nodeAct {
+			m.next, m.coded = nodeAct, s.carries
+		}
+		if dropped {
 			m.keep = append(m.keep, s.step)
 		}
-	}
-	if len(in.later) > 0 && (!dropped || len(m.keep) > 0) {
-		m.next = nodeAct
 	}
 
 	return m

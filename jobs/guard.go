@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"alfred/db"
 	"alfred/internal/view"
 	"alfred/llm"
 )
@@ -20,8 +21,8 @@ type guard struct {
 	total *atomic.Int64 // the runner's counter
 }
 
-func (r *Runner) guard(sessionID uuid.UUID) *guard {
-	gate := view.NewGate(r.Domain, r.Pool, sessionID)
+func (r *Runner) guard(conn db.DBTX, sessionID uuid.UUID) *guard {
+	gate := view.NewGate(r.Domain, conn, sessionID)
 	gate.Strict = r.StrictGate
 
 	return &guard{Gate: gate, total: &r.leaks}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"alfred/db"
+	"alfred/internal/view"
 	"alfred/pg"
 )
 
@@ -46,6 +47,9 @@ func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 	carried, err := c.runner.loader.Follow(&c.last, c.s.View, &c.changed)
 	if err != nil {
 		return nil, fmt.Errorf("carry the view: %w", err)
+	}
+	if m.coded && c.bundles() {
+		return c.goOn(ctx, &next, func() *view.View { return carried.View(userVersion) })
 	}
 	if err := pg.CommitWith(ctx, c.tx, &c.last); err != nil {
 		return nil, err

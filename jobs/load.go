@@ -18,7 +18,7 @@ func (r *Runner) load(ctx context.Context, d delivery) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{View: v, guard: r.guard(v.Turn.SessionID)}
+	s := &state{View: v, guard: r.guard(r.Pool, v.Turn.SessionID)}
 	if d.node != nodeThink {
 		return s, nil
 	}
@@ -58,7 +58,13 @@ func (r *Runner) compareCarried(ctx context.Context, d delivery, v *view.View) e
 	if !r.CompareCarried {
 		return nil
 	}
-	loaded, err := r.loadOnce(ctx, d, false)
+
+	return r.inLoadTx(ctx, func(tx pgx.Tx) error { return r.compareWith(ctx, tx, d, v) })
+}
+
+// compareWith is compareCarried for what tx sees.
+func (r *Runner) compareWith(ctx context.Context, tx pgx.Tx, d delivery, v *view.View) error {
+	loaded, err := r.loadIn(ctx, tx, d, false)
 	if err != nil {
 		return err
 	}
@@ -67,7 +73,7 @@ func (r *Runner) compareCarried(ctx context.Context, d delivery, v *view.View) e
 		return nil
 	}
 	if d.node == nodeSummarize { // a late one: what it has not carried may be the next turn's
-		overtaken, err := db.New().TurnOvertaken(ctx, r.Pool, d.TurnID)
+		overtaken, err := db.New().TurnOvertaken(ctx, tx, d.TurnID)
 		if err != nil || overtaken {
 			return err
 		}
@@ -78,31 +84,36 @@ func (r *Runner) compareCarried(ctx context.Context, d delivery, v *view.View) e
 
 func (r *Runner) loadOnce(ctx context.Context, d delivery, void bool) (v *view.View, err error) {
 	err = r.inLoadTx(ctx, func(tx pgx.Tx) error {
-		if v, err = r.loader.Open(ctx, tx, d.TurnID, d.Position); err != nil {
-			return staleIfGone(err)
-		}
-		v.Void = void
-		switch {
-		case !current(v.Turn, d):
-			return errStale
-		case d.node == nodeUnderstand && v.HasInputs:
-			return errInputs
-		}
-		if d.node == nodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // a bought answer may be used
-			if err := r.Limits.check(ctx, tx, v.Turn.SessionID, v.Turn.CreatedAt); err != nil {
-				return err
-			}
-		}
-
-		if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node == nodeSummarize {
-			return err
-		}
-		v, err = view.Probe(ctx, tx, v)
+		v, err = r.loadIn(ctx, tx, d, void)
 
 		return err
 	})
 
 	return v, err
+}
+
+func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void bool) (*view.View, error) {
+	v, err := r.loader.Open(ctx, tx, d.TurnID, d.Position)
+	if err != nil {
+		return nil, staleIfGone(err)
+	}
+	v.Void = void
+	switch {
+	case !current(v.Turn, d):
+		return nil, errStale
+	case d.node == nodeUnderstand && v.HasInputs:
+		return nil, errInputs
+	}
+	if d.node == nodeUnderstand && len(v.Answers) == 0 && v.Turn.Undoes == nil { // a bought answer may be used
+		if err := r.Limits.check(ctx, tx, v.Turn.SessionID, v.Turn.CreatedAt); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.loader.Fill(ctx, tx, v, r.Prompts.Need(d.node, v)); err != nil || d.node == nodeSummarize {
+		return v, err
+	}
+
+	return view.Probe(ctx, tx, v)
 }
 
 // staleIfGone reports a turn whose session was forgotten as one that has moved on.

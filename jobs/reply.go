@@ -10,6 +10,9 @@ import (
 	"alfred/pg"
 )
 
+// shortReply is below how many bytes a reply is probably its own summary.
+const shortReply = 1000
+
 // reply words the answer and ends the turn for its user. Code words the reply to a quick read, and one that only asks a
 // question.
 type reply struct {
@@ -119,5 +122,5 @@ func (r *reply) effects(_ context.Context, c *commit) (move, error) {
 	c.changed.Turn.Reply, c.changed.Questions = &r.out.Text, r.offer != nil
 	c.last.Exec("touch session", db.SessionTouch, c.s.Turn.SessionID)
 
-	return move{next: nodeSummarize}, nil
+	return move{next: nodeSummarize, coded: r.code || len(r.out.Text) < shortReply}, nil
 }

@@ -110,7 +110,7 @@ func (s *state) later(depends func(earlier, later *db.TurnSteps) bool) []later {
 		if needs {
 			fallen = append(fallen, step)
 		}
-		rest = append(rest, later{step: int(step.Step), needs: needs})
+		rest = append(rest, later{step: int(step.Step), carries: len(step.Calls) > 0, needs: needs})
 	}
 
 	return rest

@@ -171,6 +171,7 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	if m.next == nodeThink && len(u.recall.Calls()) == 0 {
 		// The plan waits here to be followed, unless a question or a search comes first.
 		c.output = nodes.TogetherOutput{UnderstandOutput: *u.out, Plan: u.out.Think}
+		m.coded = u.out.Think != nil
 	}
 
 	return m, nil

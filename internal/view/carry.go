@@ -145,12 +145,16 @@ func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, ro
 	if pool.SendBatch(ctx, b).Close() != nil || len(pulse) == 0 {
 		return nil
 	}
-	now := pulse[0]
-	if now.Status != v.Turn.Status || now.Position != v.Turn.Position || now.SessionVersion != v.sessionVersion || now.UserVersion != v.userVersion {
+	if !v.Current(pulse[0]) {
 		return nil
 	}
 
 	return next
+}
+
+// Current reports whether the turn is where the view expects it and nobody else has raised a version.
+func (v *View) Current(now *db.TurnPulseRow) bool {
+	return now.Status == v.Turn.Status && now.Position == v.Turn.Position && now.SessionVersion == v.sessionVersion && now.UserVersion == v.userVersion
 }
 
 // batcher is implemented by a pool.

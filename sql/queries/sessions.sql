@@ -30,6 +30,10 @@ RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pin
 -- name: SessionLock :one
 SELECT id FROM sessions WHERE id = @id FOR NO KEY UPDATE;
 
+-- SessionTryLock is SessionLock for a transaction that has already locked the turn: it must not wait.
+-- name: SessionTryLock :one
+SELECT id FROM sessions WHERE id = @id FOR NO KEY UPDATE SKIP LOCKED;
+
 -- SessionPage pages backwards from the newest, pinned sessions first; the cursor is the last row's pin, activity and
 -- id. Null filters match everything.
 -- name: SessionPage :many

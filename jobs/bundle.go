@@ -1,0 +1,127 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/internal/view"
+	"alfred/pg"
+)
+
+// bundle is a transaction of decisions that are committed together: one, and those that code makes from it. It ends
+// where a model has to be asked: after a question, for a repair, after a failed call. Each decision has its own job,
+// row and position. If one of them fails, none is committed; the retry commits the first alone.
+type bundle struct {
+	tx   pgx.Tx
+	size int  // decisions written
+	wake bool // a job is waiting that this worker does not continue with
+	told []func()
+}
+
+// settle reports what has been committed, except for the first decision, whose job [Runner.settle] ends.
+func (b *bundle) settle(ctx context.Context, r *Runner) {
+	for _, tell := range b.told {
+		tell()
+	}
+	if b.wake {
+		r.wake(ctx)
+	}
+}
+
+// bundles reports whether another decision may follow in this transaction.
+func (c *commit) bundles() bool { return !c.reload && c.d.attempt == 1 && c.d.snoozes == 0 }
+
+// goOn makes the next decision in the same transaction if code makes it, or commits. carried is the view after this
+// decision.
+func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.View) (*delivery, error) {
+	var (
+		locked = int64(1)
+		pulse  []*db.TurnPulseRow
+	)
+	if next.node == nodeReply { // waiting for it would break the order of locks
+		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
+	}
+	pg.Rows(&c.last, "read versions", db.TurnPulse, c.d.TurnID, &pulse)
+	if err := c.last.Send(ctx, c.tx); err != nil {
+		return nil, err
+	}
+	c.size++
+	next.carried = carried()
+	if next.carried != nil && locked == 1 && len(pulse) == 1 && next.carried.Current(pulse[0]) {
+		after, made, err := c.follow(ctx, *next)
+		if made || err != nil {
+			return after, err
+		}
+	}
+
+	return next, pg.CommitWith(ctx, c.tx, &pg.Batch{})
+}
+
+// follow makes and writes the next decision. It does nothing and returns false if that takes a model or a search.
+func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made bool, err error) {
+	r, report := c.runner, &report{delivery: d, started: time.Now()}
+	ctx = r.observe.begin(ctx, d)
+	s, err := c.following(ctx, d)
+	if s == nil || err != nil {
+		return nil, false, err
+	}
+	report.loaded(s)
+	dec, rec := r.decision(d), &recorder{}
+	if err := dec.prepare(s); err != nil || dec.frame() != nil {
+		return nil, false, err
+	}
+	if err := dec.run(ctx, rec); err != nil {
+		return nil, false, err
+	}
+	report.ran(rec)
+	after, fence := newCommit(r, d, s, c.bundle), &pg.Batch{}
+	dec.fence(fence, after)
+	if err := fence.Send(ctx, c.tx); err != nil {
+		return nil, false, err
+	}
+	next, err = after.write(ctx, dec, rec, report)
+	if err != nil {
+		return nil, false, fmt.Errorf("%s in the same transaction: %w", d.node, err)
+	}
+	report.committed()
+	c.told = append(c.told, func() {
+		done := judge(nil, d.attempt, d.snoozes)
+		report.log(ctx, r.Logger, done, nil)
+		r.observe.decided(ctx, report, done, nil)
+	})
+
+	return next, true, nil
+}
+
+// following is the state in which the next decision is made, nil if it takes a model or a search.
+func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
+	v, r := d.carried, c.runner
+	s := &state{View: v, guard: r.guard(c.tx, v.Turn.SessionID), prompts: r.Prompts}
+	if step := v.Step(); d.node == nodeAct && step != nil && crud.Searches(toolCalls(s.carriedCalls(step))) {
+		return nil, nil
+	}
+	var err error
+	if d.node == nodeThink || d.node == nodeAct {
+		if s.View, err = view.Probe(ctx, c.tx, v); err != nil {
+			return nil, err
+		}
+	}
+	if r.CompareCarried {
+		if err := pg.InTx(ctx, c.tx, func(tx pgx.Tx) error { return r.compareWith(ctx, tx, d, s.View) }); err != nil {
+			return nil, err
+		}
+	}
+	if d.node == nodeThink {
+		s.plan, err = s.carried(r.Prompts, v.Carried())
+		if s.plan == nil || err != nil {
+			return nil, err
+		}
+	}
+
+	return s, nil
+}

@@ -1,0 +1,151 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/crud"
+	"alfred/db"
+	"alfred/internal/prompt"
+	"alfred/jobs"
+	"alfred/registry"
+)
+
+// planned holds a plan whose only step is written out.
+const planned = `turns:
+  - understand: {intent: explore}
+    think: {goal: g, decision: plan, steps: [{type: read, subdomain: recipes, description: Read the recipes, calls: [{tool: db_read, table: recipes}]}]}
+    act: [{calls: [{tool: step_complete, args: {summary: read}}]}]
+    reply: There.
+`
+
+// together lists the decisions of each transaction, by the one that completed their jobs.
+func (h *harness) together() []string {
+	return column[string](h, `SELECT string_agg(n.node, ' ' ORDER BY n.position) FROM node_runs AS n JOIN river_job AS j ON j.id = n.river_job_id
+		GROUP BY j.xmin::text ORDER BY min(n.position)`)
+}
+
+// withPrompts uses the prompts that ask Understand and Think in one call.
+func (h *harness) withPrompts() {
+	h.config.Prompts = prompt.New(h.config.Domain, prompt.DefaultConfig())
+}
+
+// The decisions of one answer, and those that code makes from it, are one transaction; each has its own job, row,
+// position and events.
+func TestDecisionsOfOneAnswerCommitTogether(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, planned)
+	h.withPrompts()
+	runner := h.startRunner()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+
+	require.Equal(t, []string{"understand think act", "reply summarize"}, h.together())
+	require.Equal(t, []string{"understand 1 completed 1", "think 2 completed 1", "act 3 completed 1", "reply 4 completed 1", "summarize 5 completed 1"}, h.jobs())
+	require.Equal(t, []string{runner.ID()}, column[string](h, `SELECT DISTINCT unnest(attempted_by) FROM river_job WHERE queue = 'turns'`))
+	require.Equal(t, []int64{5}, column[int64](h, `SELECT count(*) FROM node_runs AS n JOIN river_job AS j ON j.id = n.river_job_id AND j.kind = n.node WHERE n.turn_id = $1`, turn.ID))
+	require.Equal(t, []string{
+		"turn.started", "node.started", "node.finished", "node.started", "plan", "node.finished", "step.started", "node.started", "tool.called", "step.finished",
+		"node.finished", "node.started", "node.finished", "reply", "turn.finished",
+	}, sortedOut(h.events(turn.ID)))
+	require.Equal(t, 1, h.model.count("understand"))
+	require.Zero(t, h.model.count("think")+h.model.count("act"))
+}
+
+// sortedOut is without the pieces of the reply.
+func sortedOut(types []string) []string {
+	var kept []string
+	for _, one := range types {
+		if one != "reply.delta" {
+			kept = append(kept, one)
+		}
+	}
+
+	return kept
+}
+
+// A call that fails ends what is committed together: Act has to decide.
+func TestFailedCallEndsTheBundle(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, planned)
+	h.withPrompts()
+	h.tools.execute = func(context.Context, pgx.Tx, registry.Scope, []crud.Call) (crud.Outcome, error) {
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: crud.ToolRead, ErrorCode: crud.CodeNotFound, ErrorMessage: "no such table"}}}, nil
+	}
+	h.start()
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []string{"understand think act", "act", "reply summarize"}, h.together())
+	require.Equal(t, 1, h.model.count("act"))
+}
+
+// Nothing is committed if a later decision cannot be written. The retry buys no second answer and commits the first
+// decision alone.
+func TestBundleIsCommittedWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, planned)
+	h.withPrompts()
+	var runs [][]string
+	h.tools.execute = func(ctx context.Context, _ pgx.Tx, _ registry.Scope, _ []crud.Call) (crud.Outcome, error) {
+		rows, err := h.pool.Query(ctx, `SELECT node FROM node_runs ORDER BY position`) // by another connection
+		if err != nil {
+			return crud.Outcome{}, err
+		}
+		seen, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if runs = append(runs, seen); err != nil || len(runs) == 1 {
+			return crud.Outcome{}, errors.New("the connection broke")
+		}
+
+		return crud.Outcome{Results: []crud.Result{{Call: 1, Tool: crud.ToolRead, EntityType: "recipe", RowCount: 2, Shown: 2, Told: "found 2 recipes"}}}, nil
+	}
+	h.start()
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID).Status)
+	require.Equal(t, [][]string{{}, {"understand"}}, runs)
+	require.Equal(t, []string{"understand", "think act", "reply summarize"}, h.together())
+	require.Contains(t, h.jobs(), "understand 1 completed 2")
+	require.Equal(t, 1, h.model.count("understand"))
+}
+
+// A question needs no model to be asked: it is committed with the decision that raises it.
+func TestQuestionIsCommittedWithItsDecision(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, "turns: [{understand: {intent: explore, clarification: {questions: [Which one?]}}}]")
+	h.withPrompts()
+	h.start()
+	turn := h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, "Which one?", *turn.Reply)
+	require.Equal(t, []string{"understand reply summarize"}, h.together())
+}
+
+// A reply ends the turn and must lock the session, which comes before the turn in the order of locks: while somebody
+// else holds it, the reply is left to a transaction of its own.
+func TestBundleDoesNotWaitForTheSession(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, "turns: [{understand: {intent: explore, clarification: {questions: [Which one?]}}}]")
+	h.withPrompts()
+	var holding atomic.Pointer[pgx.Tx]
+	h.once("understand", func(ctx context.Context) error {
+		ctx = context.WithoutCancel(ctx) // it goes on when the answer is there
+		tx, err := h.pool.Begin(ctx)
+		if err == nil {
+			_, err = tx.Exec(ctx, `SELECT FROM sessions WHERE id = $1 FOR NO KEY UPDATE`, h.session)
+			holding.Store(&tx)
+		}
+
+		return err
+	})
+	h.start()
+	turn := h.enqueue(jobs.EnqueueParams{})
+	require.Eventually(t, func() bool { return h.turn(turn.TurnID).Position == 2 }, wait, wait/1000)
+	require.NoError(t, (*holding.Load()).Rollback(t.Context()))
+	h.summarized(turn.TurnID)
+	require.Equal(t, []string{"understand", "reply summarize"}, h.together())
+}
