@@ -53,7 +53,7 @@ func (c *domainCheckCommand) Run(ctx context.Context, e settings.Env, console *p
 	c.Domain = cmp.Or(c.Domain, settings.Domain(e))
 	report := domainReport{Domain: c.Domain, Entities: []string{}, Problems: []domainProblem{}, Subdomains: []string{}}
 	var bound *domain.Domain
-	err := program.WithDatabase(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) (err error) {
+	err := program.WithSchema(ctx, e, "alfred worker domain", func(pool *pgxpool.Pool) (err error) {
 		if bound, err = program.OpenDomain(ctx, pool, c.Domain); err != nil || !c.Probe {
 			return err
 		}

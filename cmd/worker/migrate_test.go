@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"alfred/cmd/internal/settings"
@@ -50,4 +51,19 @@ func TestMigrate(t *testing.T) {
 
 	_, err = worker(t, e, "migrate", "down", "--all")
 	require.NoError(t, err)
+}
+
+// Commands on a database without the engine's tables say what to do, not which tables they miss.
+func TestCommandsNeedTheSchema(t *testing.T) {
+	t.Parallel()
+
+	e := settings.Env{"DATABASE_URL": dbtest.EmptyURL(t)}
+	id := uuid.NewString()
+	for _, args := range [][]string{
+		{"domain", "check"}, {"eval", "case", id}, {"prune"}, {"session", "export", id}, {"session", "fork", id, "--turn", "0"},
+		{"session", "forget", id}, {"session", "replay", id}, {"session", "show", id}, {"turn", "undo", id}, {"user", "erase", "ada"},
+	} {
+		_, err := worker(t, e, args...)
+		require.ErrorIs(t, err, pg.ErrSchemaBehind, args)
+	}
 }

@@ -89,7 +89,7 @@ func (c *pruneCommand) Run(ctx context.Context, e settings.Env, console *program
 	}
 	done := &pruned{Dropped: []string{}, Deleted: map[string]int{}, DryRun: c.DryRun}
 
-	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		for _, r := range retentions {
 			months := c.monthsOf(&r)
 			if months == 0 {

@@ -41,7 +41,7 @@ func (c *sessionExportCommand) Run(ctx context.Context, e settings.Env, console 
 		return (&evalCaseCommand{Session: c.ID}).Run(ctx, e, console)
 	}
 
-	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		return pg.InReadTx(ctx, pool, func(tx pgx.Tx) error {
 			if err := sessionExists(ctx, tx, c.ID); err != nil {
 				return err
@@ -60,7 +60,7 @@ type sessionForgetCommand struct {
 
 // Run deletes.
 func (c *sessionForgetCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		var forgotten bool
 		if err := pool.QueryRow(ctx, `SELECT forget_session($1)`, c.ID).Scan(&forgotten); err != nil {
 			return fmt.Errorf("forget the session: %w", err)
@@ -90,7 +90,7 @@ type timelineLine struct {
 
 // Run prints the session's timeline.
 func (c *sessionShowCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		if err := sessionExists(ctx, pool, c.ID); err != nil {
 			return err
 		}

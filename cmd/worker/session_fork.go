@@ -28,7 +28,7 @@ func (c *sessionForkCommand) Run(ctx context.Context, e settings.Env, console *p
 		return err
 	}
 
-	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		made, err := c.fork(ctx, pool, s.Domain)
 		if err != nil {
 			return fmt.Errorf("fork the session: %w", err)

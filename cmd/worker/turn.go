@@ -36,7 +36,7 @@ type undoLine struct {
 
 // Run enqueues the turn and waits for its reply.
 func (c *turnUndoCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		var made *jobs.Undo
 		err := pg.InTx(ctx, pool, func(tx pgx.Tx) (err error) {
 			made, err = jobs.UndoTurn(ctx, tx, jobs.UndoParams{TurnID: c.ID})

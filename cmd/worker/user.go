@@ -28,7 +28,7 @@ type userExportCommand struct {
 
 // Run prints everything as of one moment: the user, keys without their hashes, all sessions, and the domain's rows.
 func (c *userExportCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		bound, err := program.OpenDomain(ctx, pool, settings.Domain(e))
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ type userEraseCommand struct {
 
 // Run erases. It can be repeated after an interruption.
 func (c *userEraseCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
-	return program.WithDatabase(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
 		id, err := userByName(ctx, pool, c.Name)
 		if err != nil {
 			return err
