@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/google/uuid"
+
 	"alfred/db"
 	"alfred/llm"
 	"alfred/nodes"
@@ -22,7 +24,9 @@ type reply struct {
 	code   bool // the wording is fixed, and no model is asked
 	in     nodes.ReplyInput
 	out    *nodes.ReplyOutput
-	offer  *question // to save what this turn drafted; nil for none
+	offer  *question  // to save what this turn drafted; nil for none
+	unsaid bool       // Understand's answer contains a reply that cannot be used
+	call   *uuid.UUID // that answer's, if its reply is used
 }
 
 func (r *reply) prepare(s *state) error {
@@ -58,6 +62,20 @@ func (r *reply) prepare(s *state) error {
 		r.in.Ask, r.in.Offer = r.offer.text, true
 	}
 
+	return r.takeSaid(s)
+}
+
+// takeSaid uses the reply that Understand's answer contains, if the turn went as that answer had it.
+func (r *reply) takeSaid(s *state) error {
+	said, err := s.said()
+	if said == nil || r.code || err != nil {
+		return err
+	}
+	if said.holds {
+		r.out, r.call = r.in.Said(said.text, s.Scene(false).Refs()), said.call
+	}
+	r.code, r.unsaid = r.out != nil, r.out == nil
+
 	return nil
 }
 
@@ -75,9 +93,9 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 	if r.code {
 		return r.clean(ctx)
 	}
-	pieces := &stream{
-		pool: r.runner.Pool, guard: r.guard, notifier: r.runner.notifier, turnID: r.d.TurnID, position: r.d.Position,
-		attempt: r.d.attempt + r.d.snoozes, ctx: ctx,
+	pieces := r.runner.stream(ctx, r.d, r.guard)
+	if r.unsaid {
+		pieces.attempt++ // readers discard what they saw of it
 	}
 	r.in.OnDelta = pieces.add
 	out, err := nodes.Reply(ctx, model, r.in)
@@ -110,7 +128,7 @@ func (r *reply) fence(first *pg.Batch, c *commit) {
 }
 
 func (r *reply) effects(_ context.Context, c *commit) (move, error) {
-	c.output = r.out
+	c.output, c.call = r.out, r.call
 	r.offer.worded(r.in.Asked(r.out.Text))
 	if err := c.openQuestion(r.offer); err != nil {
 		return move{}, err

@@ -239,7 +239,7 @@ func (q quieter) WithGroup(name string) slog.Handler { return quieter{q.Handler.
 func (r *Runner) decision(d delivery) decision {
 	switch d.node {
 	case nodeUnderstand:
-		return &understand{runner: r}
+		return &understand{runner: r, d: d}
 	case nodeThink:
 		return &think{runner: r}
 	case nodeAct:

@@ -37,6 +37,10 @@ type stream struct {
 	lost   error // the first failure; nothing is written after it
 }
 
+func (r *Runner) stream(ctx context.Context, d delivery, g *guard) *stream {
+	return &stream{pool: r.Pool, guard: g, notifier: r.notifier, turnID: d.TurnID, position: d.Position, attempt: d.attempt + d.snoozes, ctx: ctx}
+}
+
 // add appends the next piece. It blocks while pieces are written.
 func (s *stream) add(text string) {
 	s.mu.Lock()

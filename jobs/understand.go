@@ -22,6 +22,8 @@ import (
 // understand resolves what the message is about and curates the registry.
 type understand struct {
 	runner  *Runner
+	d       delivery
+	guard   *guard
 	in      nodes.UnderstandInput
 	out     *nodes.UnderstandOutput
 	began   time.Time // when the turn began, in the user's time zone
@@ -95,6 +97,7 @@ func (u *understand) prepare(s *state) (err error) {
 		return nil
 	}
 	u.in, u.began = s.prompts.Understand(s.View), s.Before
+	u.guard = s.guard
 	u.asker = u.runner.asker(s)
 	u.clicked, err = s.click()
 
@@ -113,7 +116,10 @@ func (u *understand) run(ctx context.Context, model llm.Model) error {
 	if u.out != nil {
 		return nil
 	}
+	says := u.runner.stream(ctx, u.d, u.guard)
+	u.in.OnDelta = says.add
 	out, err := nodes.Understand(ctx, model, u.in)
+	says.close() //nolint:contextcheck // it has the run's context
 	if err != nil {
 		return err
 	}
@@ -170,8 +176,12 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	m := afterUnderstand(u.out, after)
 	if m.next == nodeThink && len(u.recall.Calls()) == 0 {
 		// The plan waits here to be followed, unless a question or a search comes first.
+<<<<<<< HEAD
 		c.output = nodes.TogetherOutput{UnderstandOutput: *u.out, Plan: u.out.Think}
 		m.coded = u.out.Think != nil
+=======
+		c.output = nodes.TogetherOutput{UnderstandOutput: *u.out, Plan: u.out.Think, Reply: u.out.Say}
+>>>>>>> 588a08e (Ask for less before the first word: rare parts of an answer are one null, a plan of calls needs no steps, small talk and plain writes bring their reply along)
 	}
 
 	return m, nil

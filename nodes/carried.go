@@ -1,8 +1,11 @@
 package nodes
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -27,10 +30,16 @@ func (s *Step) CarriedCalls() []Call {
 	return calls
 }
 
-// placeCalls moves the calls into their steps. If one names no step, all are left to Act.
-func (o *ThinkOutput) placeCalls() {
+// settle moves the calls into their steps. If one names no step, all are left to Act. An answer that lists no steps is a
+// plan of its calls.
+func (o *ThinkOutput) settle(in *ThinkInput) {
 	calls := o.Calls
 	o.Calls = nil
+	if len(o.Steps) == 0 && in != nil && cmp.Or(o.Decision, o.implied()) == "plan" {
+		o.Steps = in.stepsOf(calls)
+
+		return
+	}
 	for _, raw := range calls {
 		var at struct {
 			Step int `json:"step"`
@@ -42,6 +51,123 @@ func (o *ThinkOutput) placeCalls() {
 			return
 		}
 		o.Steps[at.Step-1].Calls = append(o.Steps[at.Step-1].Calls, raw)
+	}
+}
+
+// stepsOf is the plan that consists of calls: what a call does says which step it is. Those that follow each other in
+// one subdomain, all reading or all writing, are one step.
+func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
+	var steps []Step
+	for _, raw := range calls {
+		call, ok := carriedCall(raw)
+		if !ok {
+			return nil
+		}
+		said := saidCall{}
+		if decode(call.Args, &said) != nil {
+			return nil
+		}
+		home, kind := in.Homes[said.text("table")], "write"
+		if call.Tool == ToolRead {
+			kind = "read"
+		}
+		if n := len(steps); n == 0 || steps[n-1].Type != kind || steps[n-1].Subdomain != home.Subdomain {
+			steps = append(steps, Step{Type: kind, Subdomain: home.Subdomain, Needs: "refs"})
+		}
+		step := &steps[len(steps)-1]
+		step.Calls = append(step.Calls, raw)
+		step.Refs = append(step.Refs, in.Refs.in(said.refs())...)
+		step.Description = joined(step.Description, said.words(call.Tool, home.Plural))
+	}
+	return steps
+}
+
+// maxDescription bounds a description made from calls, in characters.
+const maxDescription = 300
+
+func joined(before, more string) string {
+	if before != "" {
+		more = before + "; " + more
+	}
+	if runes := []rune(more); len(runes) > maxDescription {
+		return string(runes[:maxDescription-1]) + "…"
+	}
+	return more
+}
+
+// saidCall is what the words for a call say of it.
+type saidCall map[string]any
+
+// refs are those that the call names.
+func (c saidCall) refs() []string {
+	var refs []string
+	if draft := c.text("from_ref"); draft != "" {
+		refs = append(refs, draft)
+	}
+	for _, f := range c.pairs("filters") {
+		if f["field"] == "id" {
+			refs = append(refs, texts(f["value"])...)
+		}
+	}
+	return refs
+}
+
+// words say what the call does.
+func (c saidCall) words(tool, rows string) string {
+	var filters, set []string
+	for _, f := range c.pairs("filters") {
+		filters = append(filters, strings.TrimSpace(fmt.Sprint(f["field"], " ", f["op"], " ", strings.Join(texts(f["value"]), ", "))))
+	}
+	for _, v := range c.pairs("set") {
+		set = append(set, fmt.Sprint(v["column"], " ", strings.Join(texts(v["value"]), ", ")))
+	}
+	for _, row := range c.pairs("rows") {
+		for _, v := range saidCall(row).pairs("set") {
+			set = append(set, fmt.Sprint(v["column"], " ", strings.Join(texts(v["value"]), ", ")))
+		}
+	}
+	what := map[string]string{ToolRead: "Read the ", ToolCreate: "Add to the ", ToolUpdate: "Change the ", ToolDelete: "Delete the "}[tool] + rows
+	if draft := c.text("from_ref"); draft != "" {
+		what = "Save " + draft + " to the " + rows
+	}
+	if len(filters) > 0 {
+		what += " with " + strings.Join(filters, " and ")
+	}
+	if len(set) > 0 {
+		what += ": " + strings.Join(set, ", ")
+	}
+	return what
+}
+
+func (c saidCall) text(name string) string {
+	text, _ := c[name].(string)
+	return text
+}
+
+func (c saidCall) pairs(name string) []map[string]any {
+	var list []map[string]any
+	items, _ := c[name].([]any)
+	for _, item := range items {
+		if one, ok := item.(map[string]any); ok {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// texts words a value, or each of a list.
+func texts(value any) []string {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case []any:
+		list := make([]string, len(v))
+		for i := range v {
+			list[i] = fmt.Sprint(v[i])
+		}
+		return list
+	default:
+		return []string{fmt.Sprint(v)}
 	}
 }
 
@@ -74,7 +200,7 @@ func carriedCall(raw json.RawMessage) (Call, bool) {
 // schemas cannot express alternatives of objects.
 func plannedCall() *jsonschema.Schema {
 	return object(fields{
-		"step": integer("Number of the step, from 1."),
+		"step": integer("Number of the step, from 1; 0 without steps."),
 		"tool": enum("", ToolRead, ToolCreate, ToolUpdate, ToolDelete), "table": text(""),
 		"filters":  filters(),
 		"detail":   text("Of a read: summary, text, rows or full; else empty."),

@@ -39,9 +39,9 @@ func TestV40DocsShowTheContracts(t *testing.T) {
 func contracts(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	understand, err := schemaOf[UnderstandOutput]("understand", (&UnderstandInput{EntityTypes: []string{"..."}}).enums())
+	understand, err := (&UnderstandInput{EntityTypes: []string{"..."}, Plan: &ThinkInput{Subdomains: []string{"..."}}}).together()
 	require.NoError(t, err)
-	think, err := schemaOf[ThinkOutput]("think", (&ThinkInput{Subdomains: []string{"..."}}).enums(""))
+	think, err := schemaOf[thinkAnswer]("think", (&ThinkInput{Subdomains: []string{"..."}}).enums(""))
 	require.NoError(t, err)
 	summarize, err := schemaOf[SummarizeOutput]("summarize", map[string][]string{"conversation_phase": phases, "tone": tones})
 	require.NoError(t, err)

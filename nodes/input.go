@@ -76,6 +76,9 @@ type UnderstandInput struct {
 	// Plan, if set, also requests Think's decision in the same answer. Its frame is empty: the prompt shows what both
 	// need. Nil requests only Understand's.
 	Plan *ThinkInput
+	// OnDelta receives the reply that the answer contains as it is written, if nothing else has to be done; nil for no
+	// streaming.
+	OnDelta func(text string) `json:"-"`
 }
 
 // ThinkInput is the input of Think.
@@ -87,9 +90,14 @@ type ThinkInput struct {
 	// SubdomainAliases maps other names, in lower case, to subdomains.
 	SubdomainAliases map[string]string
 	MaxSteps         int
+	// Homes say where the rows of a table are handled, by table.
+	Homes map[string]Home
 	// Permission says whether write steps are allowed; the prompt states it below the task.
 	Permission Permission
 }
+
+// Home is the subdomain that handles a table's rows, and what they are called.
+type Home struct{ Subdomain, Plural string }
 
 // Permission says whether a turn may save, change or delete, and why.
 type Permission struct {

@@ -22,15 +22,19 @@ type UnderstandOutput struct {
 	// Think is Think's decision if the same answer contains it, as written; it is checked when it is followed. Nil if
 	// Think has to be asked.
 	Think *ThinkOutput `json:"-"`
+	// Say is the reply if the same answer contains it: for a message that needs nothing, and for the time when the
+	// calls of the plan have succeeded.
+	Say string `json:"-"`
 	// Degraded says why the model's answer could not be used as it was; code sets it.
 	Degraded string `json:"-"`
 }
 
-// TogetherOutput is an Understand answer that contains Think's decision, as models write it and as it is stored.
+// TogetherOutput is an Understand answer that contains Think's decision, and perhaps the reply, as it is stored.
 type TogetherOutput struct {
 	UnderstandOutput
 
-	Plan *ThinkOutput `json:"think,omitempty"`
+	Plan  *ThinkOutput `json:"think,omitempty"`
+	Reply string       `json:"say,omitempty"`
 }
 
 // UndoRequest is the user's request to undo what a turn wrote; Turn is 0 for the last one that wrote.

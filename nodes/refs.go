@@ -62,3 +62,8 @@ func (known Refs) within(text string) []string {
 	}
 	return refs
 }
+
+// in returns which of these are refs, ranges expanded; a name may stand where a ref is allowed.
+func (known Refs) in(names []string) []string {
+	return slices.DeleteFunc(known.expand(names), func(name string) bool { _, ok := known[name]; return !ok })
+}

@@ -17,7 +17,7 @@ type schema struct {
 	json json.RawMessage
 }
 
-// schemaOf generates the schema from the struct, so that the contract exists once; enums add what Go's types cannot
+// schemaOf generates the schema from the struct, so that the contract exists once, in the order of its fields; enums add what Go's types cannot
 // express, by field path ("steps.type").
 func schemaOf[T any](name string, enums map[string][]string) (*schema, error) {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
@@ -26,13 +26,8 @@ func schemaOf[T any](name string, enums map[string][]string) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
-	for _, prefix := range []string{"", "think."} {
-		calls, err := fieldAt(s, prefix+"calls")
-		steps, missing := fieldAt(s, prefix+"steps")
-		if err == nil && missing == nil {
-			calls.Items = plannedCall()
-			delete(steps.Items.Properties, "calls") // they are beside the steps, which are nested deeply enough
-		}
+	if calls := s.Properties["calls"]; calls != nil {
+		calls.Items = plannedCall()
 	}
 	for path, values := range enums {
 		field, err := fieldAt(s, path)

@@ -17,7 +17,7 @@ var (
 // Think makes a turn's plan, or a proposal, or asks. Code enforces the limits: a plan that remains too long is cut, and
 // one that writes without consent becomes a proposal.
 func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, error) {
-	s, err := schemaOf[ThinkOutput]("think", in.enums(""))
+	s, err := schemaOf[thinkAnswer]("think", in.enums(""))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, e
 // enums returns a plan's allowed values, by field path below prefix.
 func (in *ThinkInput) enums(prefix string) map[string][]string {
 	return map[string][]string{
-		prefix + "decision": decisions, prefix + "steps.type": stepTypes, prefix + "steps.needs": needs, prefix + "steps.subdomain": in.Subdomains,
+		prefix + "steps.type": stepTypes, prefix + "steps.needs": needs, prefix + "steps.subdomain": in.Subdomains,
 	}
 }
 
@@ -108,7 +108,7 @@ func readThink(resp *llm.Response, in ThinkInput) (*ThinkOutput, error) {
 	if err := decode([]byte(resp.Text), out); err != nil {
 		return nil, err
 	}
-	out.placeCalls()
+	out.settle(&in)
 	var f faults
 	out.checkValues(&f, in)
 	if err := f.err(); err != nil {
@@ -119,7 +119,7 @@ func readThink(resp *llm.Response, in ThinkInput) (*ThinkOutput, error) {
 }
 
 func (o *ThinkOutput) checkValues(f *faults, in ThinkInput) {
-	f.check(oneOf("decision", &o.Decision, "plan", decisions...))
+	f.check(oneOf("decision", &o.Decision, o.implied(), decisions...))
 	if o.Decision == "plan" && len(o.Steps) == 0 && o.Proposal != "" {
 		o.Decision = "propose"
 	}
@@ -132,6 +132,18 @@ func (o *ThinkOutput) checkValues(f *faults, in ThinkInput) {
 	for i := range o.Steps {
 		o.Steps[i].Refs = in.Refs.expand(o.Steps[i].Refs)
 		o.Steps[i].check(f, i+1, in)
+	}
+}
+
+// implied is the decision of an answer that does not name it.
+func (o *ThinkOutput) implied() string {
+	switch {
+	case o.Proposal != "":
+		return "propose"
+	case len(o.Questions) > 0:
+		return "clarify"
+	default:
+		return "plan"
 	}
 }
 

@@ -19,7 +19,7 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 		read: func(resp *llm.Response) (*UnderstandOutput, error) { return readUnderstand(resp, in) },
 	}
 	var err error
-	if q.schema, err = schemaOf[UnderstandOutput]("understand", in.enums()); err != nil {
+	if q.schema, err = schemaOf[understandAnswer]("understand", in.enums()); err != nil {
 		return nil, err
 	}
 	if in.Plan != nil {
@@ -30,12 +30,12 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 			return nil, err
 		}
 	}
-	out, err := ask(ctx, model, q)
+	out, err := ask(ctx, in.speaking(model), q)
 	if llm.KindOf(err) == llm.KindInvalidOutput {
 		if out == nil {
 			out = &UnderstandOutput{Intent: "explore"}
 		}
-		out.Degraded, out.Think = err.Error(), nil
+		out.Degraded, out.Think, out.Say = err.Error(), nil, ""
 		out.keepKnownRefs(in.Refs)
 		return out, nil
 	}
@@ -51,11 +51,11 @@ var (
 
 func (in *UnderstandInput) enums() map[string][]string {
 	return map[string][]string{
-		"intent":              intents,
-		"mentions.resolution": resolutions,
-		"constraints.kind":    constraintKinds,
-		"constraints.scope":   scopes,
-		"quick.entity_type":   in.EntityTypes,
+		"intent":                   intents,
+		"mentions.resolution":      resolutions,
+		"memory.constraints.kind":  constraintKinds,
+		"memory.constraints.scope": scopes,
+		"quick":                    in.EntityTypes,
 	}
 }
 
@@ -63,37 +63,38 @@ func (in *UnderstandInput) enums() map[string][]string {
 func (in *UnderstandInput) together() (*schema, error) {
 	enums := in.Plan.enums("think.")
 	maps.Copy(enums, in.enums())
-	return schemaOf[TogetherOutput]("understand", enums)
+	return schemaOf[togetherAnswer]("understand", enums)
 }
 
 // decodeUnderstand reads an answer of Understand. A faulty plan invalidates only itself.
-func decodeUnderstand(text string) (*UnderstandOutput, error) {
-	fields := map[string]any{}
+func decodeUnderstand(text string, in *UnderstandInput) (*UnderstandOutput, error) {
+	fields := written{}
 	if err := decode([]byte(text), &fields); err != nil {
 		return nil, err
 	}
-	plan, err := json.Marshal(fields["think"])
+	inParts := fields.flatten()
+	out := &UnderstandOutput{}
+	say, _ := fields["say"].(string)
+	plan, err := json.Marshal(fields.plan(inParts))
 	if err != nil {
 		return nil, complainf("the plan is not JSON")
 	}
-	delete(fields, "think")
 	own, err := json.Marshal(fields)
 	if err != nil {
 		return nil, complainf("it is not JSON")
 	}
-	out := &UnderstandOutput{}
 	if err := decode(own, out); err != nil {
 		return nil, err
 	}
 	if think := (&ThinkOutput{}); string(plan) != "null" && decode(plan, think) == nil {
-		think.placeCalls()
-		out.Think = think
+		think.settle(in.Plan)
+		out.Think, out.Say = think, strings.TrimSpace(say)
 	}
 	return out, nil
 }
 
 func readUnderstand(resp *llm.Response, in UnderstandInput) (*UnderstandOutput, error) {
-	out, err := decodeUnderstand(resp.Text)
+	out, err := decodeUnderstand(resp.Text, &in)
 	if err != nil {
 		return nil, err
 	}

@@ -72,8 +72,8 @@ func (s *spent) add(o spent) {
 	s.Dollars += o.Dollars
 }
 
-// turn runs a turn's calls one after the other. The first word arrives with the first token of the call that words the
-// reply or, if code words it, at the end of the last call somebody waits for.
+// turn runs a turn's calls one after the other. The first word arrives with the first token of the reply in the call that
+// words it or, if code words it, at the end of the last call somebody waits for.
 func (p *provider) turn(calls []call) spent {
 	s, spoken := spent{Calls: len(calls)}, false
 	for _, c := range calls {
@@ -84,11 +84,13 @@ func (p *provider) turn(calls []call) spent {
 			continue
 		}
 		s.Seconds += p.First + float64(input-cached)/p.Reads + float64(cached)/p.Loads
+		waited := c.Ahead
 		if spoken = c.Words; !spoken {
 			s.Before++
-			s.Waited += c.Output
-			s.Seconds += float64(c.Output) / p.Writes
+			waited = c.Output
 		}
+		s.Waited += waited
+		s.Seconds += float64(waited) / p.Writes
 	}
 
 	return s

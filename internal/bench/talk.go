@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -101,7 +98,8 @@ type part struct {
 type call struct {
 	Parts  []part
 	Output int  // tokens
-	Words  bool // its text is the reply, shown while it arrives
+	Words  bool // it contains the reply, shown while it arrives
+	Ahead  int  // tokens that it writes before the reply
 	Behind bool // nobody waits for it
 }
 
@@ -128,10 +126,10 @@ func (m *listening) Generate(ctx context.Context, req *llm.Request) (*llm.Respon
 	if err := m.reword(req, resp); err != nil {
 		return nil, fmt.Errorf("%s of %q: %w", req.Node, m.now.Say, err)
 	}
+	c := call{Output: resp.EstimateTokens(), Behind: req.Node == "summarize" || req.Node == "compress"}
 	if req.OnDelta != nil {
-		req.OnDelta(resp.Text)
+		c.Words, c.Ahead = shown(req, resp.Text)
 	}
-	c := call{Output: resp.EstimateTokens(), Words: req.OnDelta != nil, Behind: req.Node == "summarize" || req.Node == "compress"}
 	var tools strings.Builder
 	for _, tool := range req.Tools {
 		m.tools[tool.Name] = tool
@@ -147,104 +145,23 @@ func (m *listening) Generate(ctx context.Context, req *llm.Request) (*llm.Respon
 	return resp, nil
 }
 
-// reword turns rule-based answers into what a model would have written.
-func (m *listening) reword(req *llm.Request, resp *llm.Response) error {
-	var answer any
-	switch req.Node {
-	case "reply":
-		resp.Text = cmp.Or(m.now.Reply, resp.Text)
-
-		return nil
-	case "understand":
-		both := &nodes.TogetherOutput{}
-		if err := json.Unmarshal([]byte(resp.Text), both); err != nil {
-			return err
-		}
-		m.writeOut(req, both.Plan)
-		answer = both
-	case "compress": // in a hundred words each
-		short := &nodes.CompressOutput{}
-		if err := json.Unmarshal([]byte(resp.Text), short); err != nil {
-			return err
-		}
-		for _, text := range []*string{&short.Conversation, &short.Narrative} {
-			words := strings.Fields(*text)
-			*text = strings.Join(words[max(0, len(words)-100):], " ")
-		}
-		answer = short
-	default:
-		return nil
+// shown passes on an answer as it arrives. It reports whether any of it is shown to a person meanwhile, and the tokens
+// before that: a reply on its own, or one within an answer that leaves nothing to be done.
+func shown(req *llm.Request, text string) (words bool, ahead int) {
+	req.OnDelta(text)
+	if req.Node == "reply" {
+		return true, 0
 	}
-	written, err := json.Marshal(answer)
-	if err == nil {
-		resp.Text, err = spelledOut(req.Schema, written)
+	var answer struct {
+		Calls []json.RawMessage
+		Think *struct{}
+		Say   string
+	}
+	if json.Unmarshal([]byte(text), &answer) != nil || answer.Say == "" || answer.Think != nil || len(answer.Calls) > 0 {
+		return false, 0
 	}
 
-	return err
-}
-
-var drafts = regexp.MustCompile(`gen_recipe_\d+`)
-
-// writeOut adds the calls that models would write out to the plan, including the message's.
-func (m *listening) writeOut(req *llm.Request, plan *nodes.ThinkOutput) {
-	if plan == nil {
-		return
-	}
-	if m.now.Call != "" {
-		newest := slices.MaxFunc(append(drafts.FindAllString(req.Messages[0].Content, -1), ""), func(a, b string) int {
-			return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-		})
-		plan.Calls = []json.RawMessage{json.RawMessage(strings.ReplaceAll(m.now.Call, "$draft", newest))}
-	}
-	for i := range plan.Steps {
-		for _, call := range plan.Steps[i].Calls {
-			plan.Calls = append(plan.Calls, json.RawMessage(fmt.Sprintf(`{"step": %d, %s`, i+1, call[1:])))
-		}
-		plan.Steps[i].Calls = nil
-	}
-}
-
-// spelledOut is an answer with every property its schema requires, as servers enforce it.
-func spelledOut(schema, answer json.RawMessage) (string, error) {
-	var s map[string]any
-	var v any
-	if err := errors.Join(json.Unmarshal(schema, &s), json.Unmarshal(answer, &v)); err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(spelled(s, v))
-
-	return string(text), err
-}
-
-func spelled(schema map[string]any, v any) any {
-	if either, ok := schema["anyOf"].([]any); ok && v != nil {
-		schema, _ = either[0].(map[string]any)
-	}
-	switch schema["type"] {
-	case "string":
-		return cmp.Or(v, any(""))
-	case "array":
-		given, _ := v.([]any)
-		items, _ := schema["items"].(map[string]any)
-		list := make([]any, len(given))
-		for i := range given {
-			list[i] = spelled(items, given[i])
-		}
-
-		return list
-	case "object":
-		given, _ := v.(map[string]any)
-		properties, _ := schema["properties"].(map[string]any)
-		fields := map[string]any{}
-		for name, property := range properties {
-			property, _ := property.(map[string]any)
-			fields[name] = spelled(property, given[name])
-		}
-
-		return fields
-	}
-
-	return v
+	return true, llm.EstimateTokens(text) - llm.EstimateTokens(answer.Say)
 }
 
 // used is one tool call in a turn, and the rows it returned.

@@ -88,15 +88,26 @@ func (p *Prompts) Think(v *view.View) nodes.ThinkInput {
 
 // plan returns what bounds a plan.
 func (p *Prompts) plan(t *page) nodes.ThinkInput {
-	in := nodes.ThinkInput{MaxSteps: p.config.MaxSteps[t.Mode], SubdomainAliases: map[string]string{}}
+	in := nodes.ThinkInput{MaxSteps: p.config.MaxSteps[t.Mode], SubdomainAliases: map[string]string{}, Homes: map[string]nodes.Home{}}
 	for _, sub := range p.domain.Subdomains {
 		in.Subdomains = append(in.Subdomains, sub.Name)
 		for _, alias := range sub.Aliases {
 			in.SubdomainAliases[alias] = sub.Name
 		}
+		t.home(&in, sub)
 	}
 
 	return in
+}
+
+// home says which tables a subdomain handles: its own, and their children.
+func (t *page) home(in *nodes.ThinkInput, sub *domain.Subdomain) {
+	for _, table := range t.own(sub) {
+		def := t.Domain.ByTable(table)
+		if _, taken := in.Homes[table]; !taken && def != nil {
+			in.Homes[table] = nodes.Home{Subdomain: sub.Name, Plural: def.Plural}
+		}
+	}
 }
 
 // Act builds the input for one decision of a step. An unknown step is an error.

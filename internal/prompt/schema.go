@@ -63,7 +63,7 @@ var writeTools = map[domain.Verb]string{
 // writable lists, by tool, the tables that a step may write.
 func (t *page) writable(step *db.TurnSteps) map[string][]string {
 	by := map[string][]string{}
-	for _, name := range t.own(step) {
+	for _, name := range t.own(t.Domain.Subdomain(step.Subdomain)) {
 		def := t.Domain.ByTable(name)
 		if def == nil {
 			continue
@@ -78,9 +78,8 @@ func (t *page) writable(step *db.TurnSteps) map[string][]string {
 }
 
 // own lists the subdomain's own tables with their children.
-func (t *page) own(step *db.TurnSteps) []string {
+func (t *page) own(sub *domain.Subdomain) []string {
 	tables := []string{}
-	sub := t.Domain.Subdomain(step.Subdomain)
 	if sub == nil {
 		return tables
 	}
@@ -106,7 +105,7 @@ func appendNew(list []string, name string) []string {
 
 // schemaTables lists the subdomain's tables with their children, then those requested.
 func (t *page) schemaTables(step *db.TurnSteps) []string {
-	tables := t.own(step)
+	tables := t.own(t.Domain.Subdomain(step.Subdomain))
 	for _, name := range step.SchemaTables {
 		if def := t.Domain.ByTable(name); def != nil {
 			tables = appendNew(tables, def.Table)
@@ -210,7 +209,7 @@ func (t *page) operations(step *db.TurnSteps) []nodes.Operation {
 	if step.StepType != db.StepTypeWrite {
 		return nil
 	}
-	own := t.own(step)
+	own := t.own(t.Domain.Subdomain(step.Subdomain))
 	for _, o := range t.Domain.Operations {
 		if slices.Contains(own, o.On.Table) {
 			list = append(list, operation(o))

@@ -146,7 +146,7 @@ func TestInstructionsNameRealThings(t *testing.T) {
 		known = append(append(known, string(step)), nodes.DataTools(string(step))...)
 	}
 	fields := regexp.MustCompile("json:\"([a-z_]+)[,\"]|\"([a-z_]+)\"")
-	for _, file := range []string{"../../nodes/output.go", "../../nodes/tools.go", "../../nodes/understand.go", "../../nodes/think.go", "../../nodes/summarize.go", "../../nodes/compress.go"} {
+	for _, file := range []string{"../../nodes/output.go", "../../nodes/written.go", "../../nodes/tools.go", "../../nodes/understand.go", "../../nodes/think.go", "../../nodes/summarize.go", "../../nodes/compress.go"} {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, match := range fields.FindAllStringSubmatch(string(source), -1) {

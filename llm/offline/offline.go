@@ -70,7 +70,11 @@ func (m *model) understood(in *nodes.UnderstandInput) (*llm.Response, error) {
 	if in.Plan != nil && settled && out.Disambiguation == nil && out.Clarification == nil && out.Recall == nil {
 		facts := in.Facts
 		facts.Understood = *out
-		both.Plan = m.scene(&facts).think(in.Plan.MaxSteps)
+		s := m.scene(&facts)
+		both.Plan = s.think(in.Plan.MaxSteps)
+		if c := s.read(); c.verb == verbThanks || c.verb == verbGreet || c.verb == verbIdentity {
+			both.Reply = s.plain(s.talk(c))
+		}
 	}
 	return encoded(both)
 }

@@ -1,0 +1,53 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Answers in the form that the schema asks for: a plain read, plain writes and small talk are one call each, and every
+// decision still has its own row. A reply that came with the plan is used only if the turn went as planned.
+func TestAnswersInParts(t *testing.T) {
+	t.Parallel()
+	if *everyApart {
+		t.Skip("they are asked apart")
+	}
+	const rest = `mentions: [], memory: null, besides: null, think: null`
+	add := func(column, say string) string {
+		return `{intent: write, quick: null, ` + rest + `, calls: [{step: 0, tool: db_create, table: shopping_list, filters: [], detail: "", from_ref: "", set: [{column: ` + column + `, value: oat milk}]}], say: "` + say + `"}`
+	}
+	c := converse(t, `
+turns:
+  - understand: {intent: read, quick: inv, `+rest+`, calls: [{step: 0, tool: db_read, table: inventory, filters: [{field: location, op: "=", value: fridge}], detail: "", from_ref: "", set: []}], say: ""}
+  - understand: `+add("name", "I have added oat milk to your list.")+`
+  - understand: {intent: chat, quick: null, `+rest+`, calls: [], say: "You are welcome."}
+  - understand: `+add("colour", "I have added it.")+`
+    act: {calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: step_complete, args: {summary: added}}]}
+    reply: Milk is on the list.
+  - understand: {intent: chat, quick: null, `+rest+`, calls: [], say: "I have saved everything."}
+    reply: Fine.
+  - understand: {intent: explore, quick: null, mentions: [], besides: null, think: null, calls: [], memory: {retain: [], demote: [], forget: [], exclude: [], clear_all: false, constraints: [{text: no cod, kind: exclude, value: null, scope: session, replaces: ""}], summary: no cod}, say: "Noted: no cod."}
+`)
+	require.Contains(t, c.say("what is in the fridge?").Reply, "Milk")
+	require.Equal(t, "understand", c.callsOf(1))
+
+	added := c.say("add oat milk")
+	require.Contains(t, added.Reply, "I have added oat milk to your list.")
+	require.Equal(t, "understand", c.callsOf(2))
+	c.fact("1", `SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2 AND name = 'oat milk'`)
+	c.fact("understand, think, act, reply, summarize", `SELECT string_agg(r.node, ', ' ORDER BY r.position) FROM node_runs r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1 AND t.number = 2`)
+	c.fact("1", `SELECT count(DISTINCT r.llm_call_id) FROM node_runs r JOIN turns t ON t.id = r.turn_id WHERE t.session_id = $1 AND t.number = 2 AND r.node IN ('understand', 'think', 'reply')`)
+
+	require.Equal(t, "You are welcome.", c.say("thanks").Reply)
+	require.Equal(t, "understand", c.callsOf(3))
+
+	require.Equal(t, "Milk is on the list.", c.say("and milk").Reply, "what was promised for another call is not said")
+	require.Equal(t, "understand act reply", c.callsOf(4))
+
+	require.Equal(t, "Fine.", c.say("well done").Reply, "nothing was saved in this turn")
+	require.Equal(t, "understand reply", c.callsOf(5))
+
+	require.Equal(t, "Noted: no cod.", c.say("no cod this week").Reply)
+	c.fact("no cod", `SELECT string_agg(text, ', ') FROM constraints WHERE session_id = $1`)
+}

@@ -1,0 +1,109 @@
+package nodes
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"alfred/llm"
+)
+
+// Speaks reports whether the reply that an answer contains waits for nothing: no row is read, written or drafted, and
+// nothing is asked. What a row says is not told without looking.
+func (o *UnderstandOutput) Speaks() bool {
+	return o.Say != "" && o.Think != nil && len(o.Think.Steps) == 0 && o.Think.implied() == "plan" && o.Disambiguation == nil && o.Clarification == nil &&
+		o.Recall == nil && o.Undo == nil && slices.Contains([]string{"chat", "answer", "explore"}, o.Intent)
+}
+
+// Said is the reply that an earlier answer of the turn contains, checked like any reply; nil if it cannot be used and
+// has to be asked for. It may name no ref.
+func (in *ReplyInput) Said(text string, refs Refs) *ReplyOutput {
+	out, err := in.read(&llm.Response{Text: text})
+	if err != nil || in.Ask != "" || in.Done.falseClaim(out.Text) != "" {
+		return nil
+	}
+	for _, word := range refLike.FindAllString(out.Text, -1) {
+		if _, ok := refs[word]; ok {
+			return nil
+		}
+	}
+	out.Text = in.Done.withUndo(out.Text)
+	return out
+}
+
+var (
+	refLike  = regexp.MustCompile(`\b[a-z][a-z_]*_\d+\b`)
+	sayBegin = regexp.MustCompile(`"say"\s*:\s*"`)
+)
+
+// speaking passes on the reply within an answer while it is being written. A repaired answer is not shown before it is
+// whole.
+func (in *UnderstandInput) speaking(model llm.Model) llm.Model {
+	return modelFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+		req.OnDelta = nil
+		if in.OnDelta != nil && in.Plan != nil && req.Attempt == 1 {
+			s := &speech{in: in}
+			req.OnDelta = s.add
+		}
+		return model.Generate(ctx, req)
+	})
+}
+
+// speech is the reply within an answer that is being written. It is the last of the fields, so what precedes it decides
+// whether it may be shown.
+type speech struct {
+	in     *UnderstandInput
+	text   string
+	from   int  // where the reply begins in text; 0 before that is known
+	silent bool // something has to be done first
+	told   string
+}
+
+func (s *speech) add(piece string) {
+	s.text += piece
+	if s.from == 0 && !s.silent {
+		s.begin()
+	}
+	if s.from == 0 || s.silent {
+		return
+	}
+	told := cleanText(partOf(s.text[s.from:]))
+	if more, ok := strings.CutPrefix(told, s.told); ok && more != "" {
+		s.told = told
+		s.in.OnDelta(more)
+	}
+}
+
+func (s *speech) begin() {
+	at := sayBegin.FindStringIndex(s.text)
+	if at == nil {
+		return
+	}
+	out, err := decodeUnderstand(s.text[:at[1]]+`."}`, s.in)
+	s.from, s.silent = at[1], err != nil || !out.Speaks()
+}
+
+// partOf is the text of a JSON string without its opening quote, as far as it is there.
+func partOf(raw string) string {
+	end := 0
+	for end < len(raw) && raw[end] != '"' {
+		step := 1
+		if raw[end] == '\\' {
+			step = 2
+			if strings.HasPrefix(raw[end:], `\u`) {
+				step = 6
+			}
+		}
+		if end+step > len(raw) {
+			break
+		}
+		end += step
+	}
+	var text string
+	if json.Unmarshal([]byte(`"`+strings.ToValidUTF8(raw[:end], "")+`"`), &text) != nil {
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,178 @@
+package nodes
+
+import "encoding/json"
+
+// Answers as models write them. What most messages do not need stands in parts that a single null leaves out: every
+// token before the reply is waited for. The outputs themselves, with all fields side by side, are accepted too.
+
+// understandAnswer is Understand's output as its schema asks for it.
+type understandAnswer struct {
+	Intent   string          `json:"intent"`
+	Mentions []mentionAnswer `json:"mentions"`
+	Quick    string          `json:"quick,omitempty"`
+	Memory   *memoryAnswer   `json:"memory,omitempty"`
+	Besides  *besidesAnswer  `json:"besides,omitempty"`
+}
+
+type mentionAnswer struct {
+	Text       string `json:"text"`
+	Ref        string `json:"ref"`
+	Resolution string `json:"resolution"`
+}
+
+// memoryAnswer is what stays in view and what holds from now on.
+type memoryAnswer struct {
+	Retain      []Retain     `json:"retain"`
+	Demote      []string     `json:"demote"`
+	Forget      []string     `json:"forget"`
+	Exclude     []Exclude    `json:"exclude"`
+	ClearAll    bool         `json:"clear_all"`
+	Constraints []Constraint `json:"constraints"`
+	Summary     string       `json:"summary"`
+}
+
+// besidesAnswer is what decides about a turn before a plan does.
+type besidesAnswer struct {
+	AnswersQuestion bool            `json:"answers_question"`
+	Disambiguation  *Disambiguation `json:"disambiguation,omitempty"`
+	Clarification   []string        `json:"clarification"`
+	Recall          string          `json:"recall"`
+	Undo            *int            `json:"undo,omitempty"`
+}
+
+// togetherAnswer is an answer that also contains Think's decision: its calls, the plan as far as the calls do not say
+// it, and the reply where no other result is waited for. The reply comes last, so that what precedes it says whether
+// it may be shown while it is being written.
+type togetherAnswer struct {
+	understandAnswer
+
+	Calls []json.RawMessage `json:"calls"`
+	Think *planAnswer       `json:"think,omitempty"`
+	Say   string            `json:"say"`
+}
+
+// thinkAnswer is Think's output as its schema asks for it.
+type thinkAnswer struct {
+	planAnswer
+
+	Calls []json.RawMessage `json:"calls"`
+}
+
+type planAnswer struct {
+	Goal      string       `json:"goal"`
+	Steps     []stepAnswer `json:"steps"`
+	Proposal  string       `json:"proposal"`
+	Questions []string     `json:"questions"`
+}
+
+type stepAnswer struct {
+	Type        string   `json:"type"`
+	Subdomain   string   `json:"subdomain"`
+	Description string   `json:"description"`
+	Refs        []string `json:"refs"`
+	Needs       string   `json:"needs"`
+}
+
+// written is an answer before its fields are checked.
+type written map[string]any
+
+// flatten puts the fields of an answer's parts beside the others, as UnderstandOutput has them. It reports
+// whether the answer has parts.
+func (w written) flatten() (inParts bool) {
+	if memory, ok := w.part("memory"); ok {
+		memory.rename("summary", "curation_summary")
+		curation := written{}
+		for name, value := range memory {
+			switch name {
+			case "constraints", "curation_summary":
+				w.add(name, value)
+			default:
+				curation[name] = value
+			}
+		}
+		w.add("curation", map[string]any(curation))
+	}
+	besides, inParts := w["besides"]
+	if inParts && besides == nil { // only an open question can be confirmed or answered
+		w.add("answers_question", w["intent"] == "confirm" || w["intent"] == "answer")
+	}
+	if besides, ok := w.part("besides"); ok {
+		for name, value := range besides {
+			w.add(name, value)
+		}
+	}
+	w.wrap("quick", "entity_type")
+	w.wrap("recall", "query")
+	w.wrap("undo", "turn")
+	w.wrap("clarification", "questions")
+
+	return inParts
+}
+
+// part removes and returns an object.
+func (w written) part(name string) (written, bool) {
+	part, ok := w[name].(map[string]any)
+	if ok || w[name] == nil {
+		delete(w, name)
+	}
+
+	return part, ok
+}
+
+// add does not replace a value.
+func (w written) add(name string, value any) {
+	if w[name] == nil {
+		w[name] = value
+	}
+}
+
+func (w written) rename(from, to string) {
+	if value, ok := w[from]; ok {
+		delete(w, from)
+		w.add(to, value)
+	}
+}
+
+// wrap puts a bare value where an object with one field is meant; an empty one means none.
+func (w written) wrap(name, field string) {
+	switch value := w[name].(type) {
+	case nil, map[string]any:
+	case string:
+		if value == "" {
+			delete(w, name)
+
+			return
+		}
+		w[name] = map[string]any{field: value}
+	case []any:
+		if len(value) == 0 {
+			delete(w, name)
+
+			return
+		}
+		w[name] = map[string]any{field: value}
+	case bool: // of another type than either form, which its reader says
+	default:
+		w[name] = map[string]any{field: value}
+	}
+}
+
+// plan removes and returns Think's decision, with the calls that stand beside it; nil if there is none. In an answer in
+// parts, a plan that is null has nothing to add to the calls.
+func (w written) plan(inParts bool) any {
+	calls, _ := w["calls"].([]any)
+	say, _ := w["say"].(string)
+	plan, asked := w["think"]
+	delete(w, "think")
+	delete(w, "calls")
+	delete(w, "say")
+	if plan == nil && (len(calls) > 0 || say != "" || inParts && asked) {
+		plan = map[string]any{} // nothing has to be done but to reply
+	}
+	if own, ok := plan.(map[string]any); ok && len(calls) > 0 {
+		more, _ := own["calls"].([]any)
+		own["calls"] = append(more, calls...)
+	}
+
+	return plan
+}

@@ -1,0 +1,136 @@
+package nodes_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/llm"
+	"alfred/nodes"
+)
+
+func togetherInput() nodes.UnderstandInput {
+	plan := thinkInput()
+	plan.Homes = map[string]nodes.Home{"vases": {Subdomain: "vases", Plural: "vases"}}
+
+	return nodes.UnderstandInput{Frame: frame(), EntityTypes: []string{"vase"}, Refs: plan.Refs, HasQuestion: true, Plan: &plan}
+}
+
+// An answer in parts is the same decision as one with all fields side by side.
+func TestUnderstand_Parts(t *testing.T) {
+	t.Parallel()
+	for about, forms := range map[string][2]string{
+		"nothing but a look-up": {
+			`{"intent":"read","mentions":[],"quick":"vase","memory":null,"besides":null}`,
+			`{"intent":"read","mentions":[],"quick":{"entity_type":"vase","why":""}}`,
+		},
+		"what stays and holds": {
+			`{"intent":"explore","memory":{"retain":[],"demote":["vase_1"],"forget":[],"exclude":[],"clear_all":false,"constraints":[{"text":"no glass","kind":"exclude","value":null,"scope":"session","replaces":""}],"summary":"glass is out"},"besides":null}`,
+			`{"intent":"explore","curation":{"demote":["vase_1"]},"constraints":[{"text":"no glass","kind":"exclude","scope":"session"}],"curation_summary":"glass is out"}`,
+		},
+		"what decides about a turn": {
+			`{"intent":"write","memory":null,"besides":{"answers_question":true,"disambiguation":null,"clarification":["Which one?"],"recall":"the tall ones","undo":0}}`,
+			`{"intent":"write","answers_question":true,"clarification":{"questions":["Which one?"]},"recall":{"query":"the tall ones"},"undo":{"turn":0}}`,
+		},
+		"nothing of it": {
+			`{"intent":"chat","quick":null,"memory":null,"besides":{"answers_question":false,"disambiguation":null,"clarification":[],"recall":"","undo":null}}`,
+			`{"intent":"chat"}`,
+		},
+		"an intent that answers": {`{"intent":"confirm","memory":null,"besides":null}`, `{"intent":"confirm","answers_question":true}`},
+	} {
+		var decisions [2]string
+		for i, form := range forms {
+			out, err := nodes.Understand(t.Context(), says(form), togetherInput())
+			require.NoError(t, err)
+			require.Empty(t, out.Degraded, about)
+			text, err := json.Marshal(out)
+			require.NoError(t, err)
+			decisions[i] = strings.ReplaceAll(string(text), "null", "[]")
+		}
+		require.JSONEq(t, decisions[1], decisions[0], about)
+	}
+}
+
+// A plan that consists of calls is made by code: what a call does says which step it is.
+func TestUnderstand_PlanOfCalls(t *testing.T) {
+	t.Parallel()
+	answer := func(more string) *nodes.UnderstandOutput {
+		out, err := nodes.Understand(t.Context(), says(`{"intent":"write","mentions":[],"quick":null,"memory":null,"besides":null,`+more+`}`), togetherInput())
+		require.NoError(t, err)
+		require.Empty(t, out.Degraded)
+
+		return out
+	}
+	plan := answer(`"calls":[
+		{"step":0,"tool":"db_read","table":"vases","filters":[{"field":"id","op":"=","value":"vase_1"}],"detail":"full","from_ref":"","set":[]},
+		{"step":0,"tool":"db_create","table":"vases","filters":[],"detail":"","from_ref":"gen_vase_1","set":[]},
+		{"step":0,"tool":"db_create","table":"vases","filters":[],"detail":"","from_ref":"","set":[{"column":"name","value":"Tall"}]}],"think":null,"say":"Done."`).Think
+	require.Len(t, plan.Steps, 2)
+	require.Equal(t, nodes.Step{Type: "read", Subdomain: "vases", Description: "Read the vases with id = vase_1", Refs: []string{"vase_1"}, Needs: "refs", Calls: plan.Steps[0].Calls}, plan.Steps[0])
+	require.Equal(t, "Save gen_vase_1 to the vases; Add to the vases: name Tall", plan.Steps[1].Description)
+	require.Len(t, plan.Steps[1].CarriedCalls(), 2)
+
+	require.Empty(t, answer(`"calls":[],"think":null,"say":""`).Think.Steps, "a reply is all there is to do")
+	require.Equal(t, "propose", nodesDecision(answer(`"calls":[],"think":{"goal":"","steps":[],"proposal":"Shall I?","questions":[]},"say":""`)))
+	require.Equal(t, "clarify", nodesDecision(answer(`"calls":[],"think":{"goal":"","steps":[],"proposal":"","questions":["Which?"]},"say":""`)))
+	require.Nil(t, nodesCarried(answer(`"calls":[{"step":0,"tool":"db_create","table":"lamps","set":[{"column":"a","value":1}]}],"think":null,"say":""`)), "a table that nobody handles is for Think")
+}
+
+func nodesCarried(out *nodes.UnderstandOutput) *nodes.ThinkOutput {
+	in := togetherInput().Plan
+	in.Permission.Allowed = true
+
+	return in.Carried(out.Think)
+}
+
+func nodesDecision(out *nodes.UnderstandOutput) string { return nodesCarried(out).Decision }
+
+// dripping streams its answer letter by letter.
+type dripping struct{ text string }
+
+func (m dripping) Generate(_ context.Context, req *llm.Request) (*llm.Response, error) {
+	if req.OnDelta != nil {
+		for i := range len(m.text) {
+			req.OnDelta(m.text[i : i+1])
+		}
+	}
+
+	return &llm.Response{Text: m.text}, nil
+}
+
+// A reply within an answer is shown while it is being written only if nothing else has to be done.
+func TestUnderstand_Say(t *testing.T) {
+	t.Parallel()
+	const rest = `"mentions":[],"quick":null,"memory":null,"besides":null,`
+	write := `"calls":[{"step":0,"tool":"db_delete","table":"vases","filters":[{"field":"id","op":"=","value":"vase_1"}]}],"think":null,`
+	for answer, shown := range map[string]string{
+		`{"intent":"chat",` + rest + `"calls":[],"think":null,"say":"You're \"very\" wel\u00e7ome.\nBye"}`:                        "You're \"very\" welçome.\nBye",
+		`{"intent": "chat", ` + rest + `"calls": [], "think": null, "say": "Ok, größer."}`:                                        "Ok, größer.",
+		`{"intent":"write",` + rest + write + `"say":"I have deleted it."}`:                                                       "",
+		`{"intent":"read",` + rest + `"calls":[],"think":null,"say":"There are three."}`:                                          "",
+		`{"intent":"chat",` + rest + `"calls":[],"think":{"goal":"","steps":[],"proposal":"","questions":["What?"]},"say":"Hm."}`: "",
+	} {
+		in, told := togetherInput(), ""
+		in.OnDelta = func(piece string) { told += piece }
+		out, err := nodes.Understand(t.Context(), dripping{answer}, in)
+		require.NoError(t, err)
+		require.NotEmpty(t, out.Say)
+		require.Equal(t, shown, told, answer)
+		require.Equal(t, shown != "", out.Speaks())
+	}
+}
+
+// A reply that came with the plan is checked like every reply.
+func TestReplyInput_Said(t *testing.T) {
+	t.Parallel()
+	in := nodes.ReplyInput{Done: nodes.Done{Wrote: true, Undo: "You can take it back."}}
+	refs := nodes.Refs{"vase_1": {}}
+	require.Equal(t, "I have saved it.\n\nYou can take it back.", in.Said("I have saved it.", refs).Text)
+	require.Nil(t, in.Said("I have saved vase_1.", refs), "refs are not for people")
+	require.Nil(t, in.Said(`{"text":"saved"}`, refs))
+	require.Nil(t, (&nodes.ReplyInput{}).Said("I have saved it.", refs), "nothing was")
+	require.Nil(t, (&nodes.ReplyInput{Ask: "Shall I?"}).Said("Well.", refs), "a question has to be asked")
+}
