@@ -113,6 +113,11 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 		return move{}, err
 	}
 	in.carried = len(a.carried) > 0
+	said, err := c.s.said()
+	if err != nil {
+		return move{}, err
+	}
+	in.said = said != nil && in.carried
 	permission, err := c.s.permission()
 	if err != nil {
 		return move{}, err

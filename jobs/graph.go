@@ -129,6 +129,7 @@ func disambiguation(d *nodes.Disambiguation, refs nodes.Refs) *question {
 // thought is what the edge after Think depends on besides its output.
 type thought struct {
 	writeAllowed bool
+	said         bool // a reply came with the plan
 	refs         nodes.Refs
 	// home is the subdomain in which a step of another subdomain reads refs of a type.
 	home func(entityType, subdomain string) string
@@ -144,7 +145,7 @@ func afterThink(out *nodes.ThinkOutput, in thought) move {
 	case out.Decision == "clarify":
 		return move{next: nodeReply, ask: &question{kind: askClarify, text: strings.Join(out.Questions, " ")}, skip: true, coded: true}
 	case len(out.Steps) == 0:
-		return move{next: nodeReply, skip: true}
+		return move{next: nodeReply, skip: true, coded: in.said}
 	case writes && !in.writeAllowed:
 		return move{next: nodeReply, ask: &question{kind: askPropose, text: nodes.Proposal(out.Steps), options: yesNo(), writes: offers(out.Steps)}, skip: true, coded: true}
 	default:
@@ -183,6 +184,7 @@ type acted struct {
 	repeats     bool // the decision only repeats reads of this step
 	quick       bool
 	carried     bool // the decision's calls came with the plan
+	said        bool // so did a reply
 }
 
 // later is a step that has not begun.
@@ -293,7 +295,7 @@ func (in acted) stop(why string) *move {
 // planned for its success.
 func (in acted) ended(end *ending) move {
 	dropped := end.outcome == db.StepOutcomeFailed || end.outcome == db.StepOutcomePartial && in.stepType == "write"
-	m := move{next: nodeReply, end: end, skip: dropped, coded: in.quick}
+	m := move{next: nodeReply, end: end, skip: dropped, coded: in.quick || in.said}
 	for _, s := range in.later {
 		if dropped && s.needs {
 			continue

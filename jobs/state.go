@@ -169,7 +169,7 @@ func (s *state) scope(at nodes.At) registry.Scope {
 
 // asker says who is searching: what the turn's later prompts show in full is left out of the results.
 func (r *Runner) asker(s *state) crud.Asker {
-	return crud.Asker{Scope: s.scope(nodes.At{Turn: int(s.Turn.Number)}), ShownFrom: int(s.Turn.Number) - r.Windows.FullDetailTurns}
+	return crud.Asker{Scope: s.scope(nodes.At{Turn: int(s.Turn.Number)}), ShownFrom: int(s.Turn.Number) - r.Windows.Full(int(s.Turn.Number)-1)}
 }
 
 // planned reports whether Think made this turn's plan. Otherwise code did: one quick read, or what the user approved.

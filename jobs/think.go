@@ -92,7 +92,12 @@ func (t *think) effects(ctx context.Context, c *commit) (move, error) {
 	}
 	c.changed.Registry = len(named) > 0
 
-	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, refs: t.in.Refs, home: t.runner.home, table: t.runner.table}), nil
+	said, err := c.s.said()
+	if err != nil {
+		return move{}, err
+	}
+
+	return afterThink(t.out, thought{writeAllowed: t.in.Permission.Allowed, said: said != nil && t.carried, refs: t.in.Refs, home: t.runner.home, table: t.runner.table}), nil
 }
 
 // home is the subdomain in which a step reads refs of a type: its own, if that can see their table.

@@ -176,12 +176,8 @@ func (u *understand) effects(ctx context.Context, c *commit) (move, error) {
 	m := afterUnderstand(u.out, after)
 	if m.next == nodeThink && len(u.recall.Calls()) == 0 {
 		// The plan waits here to be followed, unless a question or a search comes first.
-<<<<<<< HEAD
-		c.output = nodes.TogetherOutput{UnderstandOutput: *u.out, Plan: u.out.Think}
-		m.coded = u.out.Think != nil
-=======
 		c.output = nodes.TogetherOutput{UnderstandOutput: *u.out, Plan: u.out.Think, Reply: u.out.Say}
->>>>>>> 588a08e (Ask for less before the first word: rare parts of an answer are one null, a plan of calls needs no steps, small talk and plain writes bring their reply along)
+		m.coded = u.out.Think != nil
 	}
 
 	return m, nil

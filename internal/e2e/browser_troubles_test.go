@@ -35,7 +35,7 @@ func (g *gate) Generate(ctx context.Context, req *llm.Request) (*llm.Response, e
 		return nil, ctx.Err()
 	}
 
-	if tell := req.OnDelta; tell != nil {
+	if tell := req.OnDelta; tell != nil && req.Node == "reply" {
 		req.OnDelta = func(text string) {
 			tell(text)
 			select {

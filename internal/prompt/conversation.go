@@ -9,17 +9,18 @@ import (
 	"alfred/internal/view"
 )
 
-// conversation prints the last turns in full and earlier ones in brief. It is identical in Think and in every Act of a
-// turn.
+// conversation prints earlier turns in brief and the last ones in full, oldest first: from turn to turn it only grows at
+// its end until older turns are compressed. It is identical in Think and in every Act of a turn.
 func (t *page) conversation(s *section) {
-	t.talk(s, t.Window(t.config.FullDetailTurns), nil)
-	t.earlierTalk(s, t.config.FullDetailTurns)
+	n := t.config.Full(t.Number - 1)
+	t.earlierTalk(s, n)
+	t.talk(s, t.Window(n), nil)
 }
 
 // recentConversation is Understand's wider window: each turn with the refs it touched.
 func (t *page) recentConversation(s *section) {
-	t.talk(s, t.Window(t.config.UnderstandTurns), t.touched)
 	t.earlierTalk(s, t.config.UnderstandTurns)
+	t.talk(s, t.Window(t.config.UnderstandTurns), t.touched)
 }
 
 // talk prints turns in full. Over budget, the oldest replies are replaced by their summaries, then the oldest messages
@@ -100,6 +101,10 @@ func (t *page) earlierTalk(s *section, window int) {
 		lines = append(lines, t.EarlierLine(p))
 	}
 	t.earlierText(s, "conversation", older, lines)
+	if s.body.Len() > 0 {
+		s.line()
+		s.line("### Since then")
+	}
 }
 
 // earlierText prints a compressed text and lines under ### Earlier. Over budget, the oldest lines are dropped.

@@ -83,13 +83,13 @@ func table() []rule {
 			source: "entities_at", window: "while something is excluded",
 			budget: "", reasons: "", write: (*page).viable}
 		conversation = rule{tag: "conversation_history", heading: "Conversation",
-			source: "turns, history_summaries", window: "FULL_DETAIL_TURNS, then earlier",
+			source: "turns, history_summaries", window: "earlier, then FULL_DETAIL_TURNS and up to COMPRESS_EVERY_TURNS more",
 			budget: "Conversation, Message, Earlier", reasons: "window, summary", write: (*page).conversation}
 	)
 
 	return []rule{
 		{node: "understand", tag: "conversation_history", heading: "Recent Conversation",
-			source: "turns, entity_events, history_summaries", window: "UNDERSTAND_TURNS, then earlier",
+			source: "turns, entity_events, history_summaries", window: "earlier, then UNDERSTAND_TURNS",
 			budget: "Conversation, Message, Earlier", reasons: "window, summary", write: (*page).recentConversation},
 		{node: "understand", tag: "conversation_history", heading: "Previous Understand Decisions",
 			source: "decisions", window: "last 10",

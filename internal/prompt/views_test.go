@@ -131,31 +131,55 @@ func TestTurnsWithoutReply(t *testing.T) {
 	testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: 4, Reply: "fourth"})
 	f := b.think(t, b.running(t, 5, "go on", db.StepTypeRead)).Frame
 
-	require.Equal(t, "[Turn 2] User: message 2\nAlfred (failed): The model was not available.\n\n[Turn 3] User: message 3\nAlfred (cancelled):\n\n"+
-		"[Turn 4] User: message 4\nAlfred: fourth\n\n### Earlier\nTurn 1: \"message 1\" → first", body(f, "## Conversation"))
+	require.Equal(t, "[Turn 1] User: message 1\nAlfred: first\n\n[Turn 2] User: message 2\nAlfred (failed): The model was not available.\n\n"+
+		"[Turn 3] User: message 3\nAlfred (cancelled):\n\n[Turn 4] User: message 4\nAlfred: fourth", body(f, "## Conversation"))
 	require.NotContains(t, body(f, "## What Happened"), "### Turn 3")
+}
+
+// From turn to turn the conversation only grows at its end; every few turns, when older ones are compressed, it begins
+// anew.
+func TestConversationGrowsAtItsEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	before, kept := "", 0
+	for n := 1; n <= 16; n++ {
+		turn := b.running(t, n, fmt.Sprintf("message %d", n), db.StepTypeRead)
+		now := body(b.think(t, turn).Frame, "## Conversation")
+		if strings.HasPrefix(now, before) {
+			kept++
+		}
+		before = now
+		b.exec(t, `UPDATE turns SET status = 'succeeded', reply = 'reply ' || number, replied_at = started_at, summarized_at = started_at, finished_at = started_at + interval '30 s' WHERE id = $1`, turn.ID)
+		if (n-3)%4 == 0 && n > 3 {
+			b.exec(t, `INSERT INTO history_summaries (session_id, kind, from_turn, to_turn, text, model, prompt_version, created_at) VALUES ($1, 'conversation', 1, $2, 'In short.', 'm', '1', $3)`,
+				b.session, n-3, testfactory.Epoch())
+		}
+	}
+	require.Equal(t, 13, kept, "all but those after turns 7, 11 and 15")
 }
 
 // The newest covering text replaces what it covers; a turn outside the window that nothing covers yet is one line.
 func TestEarlierTurns(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for n := 1; n <= 8; n++ {
+	for n := 1; n <= 11; n++ {
 		testfactory.Summary(t, b.tx, testfactory.Turn(t, b.tx, b.session, testfactory.TurnOpts{Number: n}))
 	}
 	for _, to := range []int{2, 4} {
 		b.exec(t, `INSERT INTO history_summaries (session_id, kind, from_turn, to_turn, text, model, prompt_version, created_at) VALUES ($1, 'conversation', 1, $2, $3, 'm', '1', $4)`,
 			b.session, to, fmt.Sprintf("Turns up to %d in short.", to), testfactory.Epoch())
 	}
-	f := b.think(t, b.running(t, 9, "go on", db.StepTypeRead)).Frame
+	f := b.think(t, b.running(t, 12, "go on", db.StepTypeRead)).Frame
 	_, earlier, _ := strings.Cut(body(f, "## Conversation"), "### Earlier\n")
+	earlier, full, _ := strings.Cut(earlier, "\n\n### Since then\n")
 
-	require.Equal(t, "Turns up to 4 in short.\nTurn 5: \"message 5\" → reply 5", earlier)
+	require.Equal(t, "Turns up to 4 in short.\nTurn 5: \"message 5\" → reply 5\nTurn 6: \"message 6\" → reply 6\nTurn 7: \"message 7\" → reply 7\nTurn 8: \"message 8\" → reply 8", earlier)
+	require.True(t, strings.HasPrefix(full, "[Turn 9] User: message 9"), "three turns stay in full")
 
 	cfg := prompt.DefaultConfig()
 	cfg.CompressOlder = false
 	b.loader, b.prompts = view.NewLoader(b.domain, cfg.Windows), prompt.New(b.domain, cfg)
-	f = b.think(t, b.running(t, 10, "go on", db.StepTypeRead)).Frame
+	f = b.think(t, b.running(t, 13, "go on", db.StepTypeRead)).Frame
 	_, earlier, _ = strings.Cut(body(f, "## Conversation"), "### Earlier\n")
 	require.True(t, strings.HasPrefix(earlier, "Turn 1: \"message 1\" → reply 1\nTurn 2:"), "a line for each turn where none are compressed")
 }

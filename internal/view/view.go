@@ -19,6 +19,16 @@ type Windows struct {
 	CompressEvery   int  // turns between compressions
 }
 
+// Full returns how many turns are shown in full under Conversation after turn last: at least FullDetailTurns. They
+// accumulate until the oldest are compressed together, so that consecutive prompts begin alike.
+func (w *Windows) Full(last int) int {
+	if last <= w.FullDetailTurns {
+		return w.FullDetailTurns
+	}
+
+	return w.FullDetailTurns + (last-w.FullDetailTurns)%max(w.CompressEvery, 1)
+}
+
 // View is what is loaded about one turn and the turns before it. It is plain data; only its Loader changes it.
 type View struct {
 	Domain  *domain.Domain
