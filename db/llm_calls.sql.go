@@ -70,14 +70,15 @@ func (q *Queries) LlmCallAnswers(ctx context.Context, db DBTX, arg *LlmCallAnswe
 const LlmCallCompressed = `-- name: LlmCallCompressed :many
 SELECT id, attempt, provider, model, response, input_tokens, output_tokens, cached_tokens
 FROM llm_calls
-WHERE session_id = $1 AND node = 'compress' AND request = $2 AND (error_code IS NULL OR error_code = 'rejected') AND response IS NOT NULL
+WHERE session_id = $1 AND node = 'compress' AND parts = $2::uuid[] AND outline = $3::text AND (error_code IS NULL OR error_code = 'rejected') AND response IS NOT NULL
 ORDER BY id
 LIMIT 1
 `
 
 type LlmCallCompressedParams struct {
 	SessionID uuid.UUID
-	Request   json.RawMessage
+	Parts     []uuid.UUID
+	Outline   string
 }
 
 type LlmCallCompressedRow struct {
@@ -93,7 +94,7 @@ type LlmCallCompressedRow struct {
 
 // LlmCallCompressed returns an answer bought earlier for the same compression.
 func (q *Queries) LlmCallCompressed(ctx context.Context, db DBTX, arg *LlmCallCompressedParams) ([]*LlmCallCompressedRow, error) {
-	rows, err := db.Query(ctx, LlmCallCompressed, arg.SessionID, arg.Request)
+	rows, err := db.Query(ctx, LlmCallCompressed, arg.SessionID, arg.Parts, arg.Outline)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (q *Queries) LlmCallCompressed(ctx context.Context, db DBTX, arg *LlmCallCo
 const LlmCallGet = `-- name: LlmCallGet :one
 SELECT id, session_id, turn_id, node, step, call, attempt, provider, model, input_tokens, output_tokens, cached_tokens,
        cost_usd::double precision AS cost_usd, latency_ms, error_code, trace_id, created_at, request, response
-FROM llm_calls
+FROM v_llm_calls
 WHERE id = $1
 `
 
@@ -179,11 +180,26 @@ func (q *Queries) LlmCallGet(ctx context.Context, db DBTX, id uuid.UUID) (*LlmCa
 }
 
 const LlmCallInsert = `-- name: LlmCallInsert :exec
-INSERT INTO llm_calls (id, session_id, user_id, turn_id, position, node, step, call, attempt, provider, model, request, response, context,
+WITH owner AS (
+    SELECT s.id, s.user_id, uuid_v7_month($1::uuid) AS month FROM sessions AS s WHERE s.id = $2
+), own AS (
+    INSERT INTO prompt_parts (session_id, user_id, hash, month, text)
+    SELECT o.id, o.user_id, p.hash, o.month, p.text
+    FROM owner AS o CROSS JOIN (SELECT unnest($22::uuid[]) AS hash, unnest($23::text[]) AS text) AS p
+    ORDER BY p.hash
+    ON CONFLICT DO NOTHING
+), shared AS (
+    INSERT INTO prompt_parts_shared (hash, month, text)
+    SELECT p.hash, o.month, p.text
+    FROM owner AS o CROSS JOIN (SELECT unnest($24::uuid[]) AS hash, unnest($25::text[]) AS text) AS p
+    ORDER BY p.hash
+    ON CONFLICT DO NOTHING
+)
+INSERT INTO llm_calls (id, session_id, user_id, turn_id, position, node, step, call, attempt, provider, model, outline, parts, response, context,
                        input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code, trace_id)
-VALUES ($1, $2, (SELECT s.user_id FROM sessions AS s WHERE s.id = $2), $3, $4, $5, $6, $7, $8, $9, $10,
-        $11, $12, $13, $14, $15, $16, $17::double precision, $18,
-        $19, $20)
+VALUES ($1, $2, (SELECT o.user_id FROM owner AS o), $3, $4, $5, $6, $7, $8, $9, $10,
+        $11::text, $12::uuid[], $13, $14, $15, $16, $17, $18::double precision, $19,
+        $20, $21)
 ON CONFLICT (id, user_id) DO NOTHING
 `
 
@@ -198,7 +214,8 @@ type LlmCallInsertParams struct {
 	Attempt      int32
 	Provider     string
 	Model        string
-	Request      json.RawMessage
+	Outline      string
+	Parts        []uuid.UUID
 	Response     json.RawMessage
 	Context      json.RawMessage
 	InputTokens  int32
@@ -208,9 +225,14 @@ type LlmCallInsertParams struct {
 	LatencyMs    int32
 	ErrorCode    *string
 	TraceID      *string
+	OwnHashes    []uuid.UUID
+	OwnTexts     []string
+	SharedHashes []uuid.UUID
+	SharedTexts  []string
 }
 
-// LlmCallInsert stores a call; an existing one is kept.
+// LlmCallInsert stores a call and those parts of its request that are not stored yet; an existing call is kept. Parts are
+// inserted by hash, so that of two calls with the same new ones one waits for the other, never both.
 func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsertParams) error {
 	_, err := db.Exec(ctx, LlmCallInsert,
 		arg.ID,
@@ -223,7 +245,8 @@ func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsert
 		arg.Attempt,
 		arg.Provider,
 		arg.Model,
-		arg.Request,
+		arg.Outline,
+		arg.Parts,
 		arg.Response,
 		arg.Context,
 		arg.InputTokens,
@@ -233,6 +256,10 @@ func (q *Queries) LlmCallInsert(ctx context.Context, db DBTX, arg *LlmCallInsert
 		arg.LatencyMs,
 		arg.ErrorCode,
 		arg.TraceID,
+		arg.OwnHashes,
+		arg.OwnTexts,
+		arg.SharedHashes,
+		arg.SharedTexts,
 	)
 	return err
 }

@@ -502,7 +502,7 @@ type LlmCalls struct {
 	Provider string
 	// The model's name.
 	Model string
-	// What was asked: {system, messages, tools, schema_name, schema, temperature, max_tokens}. Holds no identifier of the database.
+	// What was asked, of a call that holds it whole; null where outline and parts do. v_llm_calls has it of all.
 	Request json.RawMessage
 	// What was answered: {text, tool_calls}; null when nothing was.
 	Response json.RawMessage
@@ -524,6 +524,10 @@ type LlmCalls struct {
 	TraceID *string
 	// When the answer arrived.
 	CreatedAt time.Time
+	// What was asked, as JSON text in which a line break stands where a part belongs; null where request holds it whole.
+	Outline *string
+	// Hashes of the parts in prompt_parts and prompt_parts_shared, in the order of the line breaks.
+	Parts []uuid.UUID
 }
 
 // One row per decision: what a node answered. The lasting record of jobs, which River prunes.
@@ -550,6 +554,30 @@ type NodeRuns struct {
 	DurationMs int32
 	// When it was committed.
 	CreatedAt time.Time
+}
+
+// Pieces of requests to models that a conversation's prompts have in common, each once a month: it goes with the month, the session and the user. Read requests in v_llm_calls.
+type PromptParts struct {
+	// The conversation whose prompts hold it.
+	SessionID uuid.UUID
+	// Owner of the session.
+	UserID uuid.UUID
+	// First 16 bytes of the text's SHA-256, as llm_calls.parts names it.
+	Hash uuid.UUID
+	// First day, in UTC, of the month of the calls that name it.
+	Month time.Time
+	// A piece of the request's JSON text.
+	Text string
+}
+
+// Pieces of requests to models that come from the program and the declaration alone: instructions, tools, schemas. Nothing of any user stands in them.
+type PromptPartsShared struct {
+	// First 16 bytes of the text's SHA-256, as llm_calls.parts names it.
+	Hash uuid.UUID
+	// First day, in UTC, of the month of the calls that name it.
+	Month time.Time
+	// A piece of the request's JSON text.
+	Text string
 }
 
 // What the assistant asked and still waits for, at most one open per session.
@@ -986,6 +1014,54 @@ type VFeedback struct {
 	CreatedAt time.Time
 	// When it was last changed.
 	UpdatedAt time.Time
+}
+
+// Public API. Every call of a model, failed ones included, with its whole request: what it was asked, what it answered, what it cost.
+type VLlmCalls struct {
+	// llm_calls.id: sorts by time.
+	ID uuid.UUID
+	// The conversation it was paid for.
+	SessionID uuid.UUID
+	// Owner of the session, who paid for it.
+	UserID uuid.UUID
+	// The turn it was made for; null for compress, which covers many.
+	TurnID *uuid.UUID
+	// The decision it was made for.
+	Position *int32
+	// The node that asked, or compress.
+	Node string
+	// The plan's step; null outside act.
+	Step *int32
+	// Which decision of the node (of the step, for act), from 1.
+	Call int32
+	// Which request of that decision, from 1; above 1 it mends the one before.
+	Attempt int32
+	// Who was asked: offline, script, openai, ...
+	Provider string
+	// The model's name.
+	Model string
+	// What was asked: {system, messages, tools, schema_name, schema, temperature, max_tokens}. Holds no identifier of the database. Null if a part of it is lost.
+	Request json.RawMessage
+	// What was answered: {text, tool_calls}; null when nothing was.
+	Response json.RawMessage
+	// Why each thing stood in the prompt, in its order: [section, ref, turn number, reason, tokens] each. Read it as context_items.
+	Context json.RawMessage
+	// Tokens in, cached ones included; estimated, as those out, for a stream that was stopped before its provider counted.
+	InputTokens int32
+	// Tokens out.
+	OutputTokens int32
+	// Tokens in that came from the provider's prompt cache.
+	CachedTokens int32
+	// By the price table; 0 for an unknown or free model.
+	CostUsd pgtype.Numeric
+	// From request to the end of the answer.
+	LatencyMs int32
+	// Kind of failure; rejected for an answer that could not be used, cancelled for a call that was stopped; null when the answer was used.
+	ErrorCode *string
+	// Trace the call belongs to, if one was recorded: a turn's is its id without dashes.
+	TraceID *string
+	// When the answer arrived.
+	CreatedAt time.Time
 }
 
 // Public API. Model calls, tokens and cost per UTC day, user, session, node and model.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -62,7 +63,7 @@ func (w *compressWorker) compress(ctx context.Context, b background, args Compre
 		return errors.Join(err, rec.save(ctx))
 	}
 	err = keep(args, out, rec).InTx(ctx, r.Pool)
-	if pg.IsForeignKey(err, "history_summaries_session_fkey") || pg.IsForeignKey(err, "llm_calls_session_fkey") {
+	if slices.ContainsFunc([]string{"history_summaries_session_fkey", "llm_calls_session_fkey", "prompt_parts_session_fkey"}, func(name string) bool { return pg.IsForeignKey(err, name) }) {
 		return nil // forgotten meanwhile
 	}
 	if err != nil {

@@ -41,7 +41,7 @@ func TestGateCleansPromptsAndReplies(t *testing.T) {
 	turn := h.summarized(h.enqueue(jobs.EnqueueParams{Message: "what is " + leaked}).TurnID)
 
 	require.Equal(t, "You are [id], Butter Chicken is yours, how can I help you with your kitchen today?", *turn.Reply)
-	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM llm_calls WHERE request::text LIKE $1`, "%"+leaked+"%"))
+	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM v_llm_calls WHERE request::text LIKE $1`, "%"+leaked+"%"))
 	require.Equal(t, []int64{0}, column[int64](h, `SELECT count(*) FROM turn_events WHERE data::text LIKE $1`, "%"+leaked+"%"))
 	require.Equal(t, int64(5), runner.Leaks(), "one in each of four prompts, one in the reply")
 }

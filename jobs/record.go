@@ -132,11 +132,11 @@ func (r *recorder) answer(ctx context.Context, req *llm.Request) (*db.LlmCallAns
 	if !r.again {
 		return nil, nil
 	}
-	request, err := encoded(req)
+	request, err := cut(req)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.New().LlmCallCompressed(ctx, r.pool, &db.LlmCallCompressedParams{SessionID: r.session, Request: request})
+	rows, err := db.New().LlmCallCompressed(ctx, r.pool, &db.LlmCallCompressedParams{SessionID: r.session, Outline: request.outline, Parts: request.parts})
 	if err != nil {
 		return nil, fmt.Errorf("look for a bought answer: %w", err)
 	}
@@ -146,17 +146,6 @@ func (r *recorder) answer(ctx context.Context, req *llm.Request) (*db.LlmCallAns
 	found := db.LlmCallAnswersRow(*rows[0])
 
 	return &found, nil
-}
-
-// encoded is the request as llm_calls.request stores it. It is as long as the prompt, so it is not held while the model
-// works.
-func encoded(req *llm.Request) (json.RawMessage, error) {
-	request, err := exact.Storable(req)
-	if err != nil {
-		return nil, fmt.Errorf("encode request: %w", err)
-	}
-
-	return request, nil
 }
 
 // record keeps an answer for the commit, and stores a failure.
@@ -280,13 +269,15 @@ func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took
 	if err != nil {
 		return nil, fmt.Errorf("make an id: %w", err)
 	}
-	request, err := encoded(req)
+	request, err := cut(req)
 	if err != nil {
 		return nil, err
 	}
 	call := &db.LlmCallInsertParams{
 		ID: id, SessionID: r.session, TurnID: r.turn, Position: positive(r.position), Node: req.Node, Step: positive(req.Step),
-		Call: int32(max(req.Call, 1)), Attempt: int32(max(req.Attempt, 1)), Request: request, LatencyMs: int32(took.Milliseconds()),
+		Call: int32(max(req.Call, 1)), Attempt: int32(max(req.Attempt, 1)), LatencyMs: int32(took.Milliseconds()),
+		Outline: request.outline, Parts: request.parts,
+		OwnHashes: request.own.hashes, OwnTexts: request.own.texts, SharedHashes: request.shared.hashes, SharedTexts: request.shared.texts,
 		ErrorCode: errorCode(failure), Provider: "unknown", Model: "unknown",
 	}
 	if call.Context, err = itemsText(r.items); err != nil {

@@ -68,5 +68,5 @@ func TestForeignMentionsGetANotice(t *testing.T) {
 	require.Equal(t, []string{"mention not_found", "recall "}, column[string](h,
 		`SELECT tool || ' ' || coalesce(error_code, '') FROM turn_step_results WHERE turn_id = $1 ORDER BY call`, turn.ID))
 	require.Empty(t, column[string](h, `SELECT ref FROM entity_refs WHERE session_id = $1 AND entity_type = 'recipe'`, h.session))
-	require.Empty(t, column[string](h, `SELECT request::text FROM llm_calls WHERE request::text LIKE '%0198c0de%'`))
+	require.Empty(t, column[string](h, `SELECT request::text FROM v_llm_calls WHERE request::text LIKE '%0198c0de%'`))
 }

@@ -31,8 +31,9 @@ func Prepare(model Model, req *Request) {
 	}
 }
 
-// Request is a model's input. Its JSON form is stored as llm_calls.request, the same for every provider, and contains
-// no database identifiers.
+// Request is a model's input. Its JSON form is what v_llm_calls.request shows, the same for every provider, and contains
+// no database identifiers. System, Tools and Schema come from the program and the declaration alone: they are stored once,
+// for all users, so nothing of a conversation may stand in them.
 type Request struct {
 	System      string          `json:"system"`
 	Messages    []Message       `json:"messages"`

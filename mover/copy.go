@@ -35,6 +35,9 @@ func (u *move) copy(ctx context.Context) error {
 					return err
 				}
 			}
+			if err := u.shareParts(ctx, from, to); err != nil {
+				return err
+			}
 
 			return advanceSequences(ctx, from, to, u.tables)
 		})
@@ -62,7 +65,7 @@ func (u *move) snapshot(ctx context.Context, work func(from pgx.Tx) error) error
 
 // bring copies a table's rows and compares.
 func (u *move) bring(ctx context.Context, from, to pgx.Tx, t *table) error {
-	copied, err := stream(ctx, from, to, t.name, t.columns, t.rows)
+	copied, err := stream(ctx, from, to, t.name, t.name, t.columns, t.rows)
 	if err != nil {
 		return copyError(t, err)
 	}

@@ -66,6 +66,7 @@ func openFleet(t *testing.T) *fleet {
 func (f *fleet) fill() {
 	f.t.Helper()
 
+	f.exec("a", `INSERT INTO prompt_parts_shared (hash, month, text) SELECT md5(x)::uuid, uuid_v7_month(uuid_v7()), x FROM (VALUES ('everybody''s'), ('of none of theirs')) AS v (x)`)
 	for name, pool := range f.pools {
 		for i := range 3 {
 			f.exec(name, `SELECT enqueue_turn(start_session($1), 'hello')`, name+strconv.Itoa(i))
@@ -83,6 +84,9 @@ func (f *fleet) fill() {
 		f.exec("a", `INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, outcome) VALUES ($1, $2, 1, 'read', 'recipes', 'look', 'ok')`, turn, f.user)
 		f.exec("a", `INSERT INTO turn_step_results (turn_id, user_id, step, call, tool, params, rows, row_count) VALUES ($1, $2, 1, 1, 'db_read', '{}', '[]', 0)`, turn, f.user)
 		f.exec("a", `INSERT INTO llm_calls (session_id, user_id, turn_id, node, provider, model, request, response) VALUES ($1, $2, $3, 'reply', 'x', 'm', '{"text": "tab\tand \\ and \"quotes\""}', '{}')`, f.session, f.user, turn)
+		f.exec("a", `INSERT INTO prompt_parts (session_id, user_id, hash, month, text) VALUES ($1, $2, md5($3)::uuid, uuid_v7_month(uuid_v7()), $3)`, f.session, f.user, fmt.Sprintf("piece %d", i))
+		f.exec("a", `INSERT INTO llm_calls (session_id, user_id, turn_id, node, provider, model, outline, parts, response)
+			VALUES ($1, $2, $3, 'think', 'x', 'm', E'{"system": "\n", "messages": "\n"}', ARRAY[md5('everybody''s'), md5($4)]::uuid[], '{}')`, f.session, f.user, turn, fmt.Sprintf("piece %d", i))
 		f.exec("a", `INSERT INTO entity_refs (session_id, user_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
 			SELECT $1, $2, 'recipe_' || $3::integer, 'recipe', id, 'stored', 'read', name, 1, 1 FROM kitchen.recipes WHERE user_id = $2::uuid ORDER BY name OFFSET $3::integer LIMIT 1`, f.session, f.user, i)
 		f.exec("a", `INSERT INTO entity_events (session_id, user_id, ref, turn_number, action, actor, data) VALUES ($1, $2, 'recipe_1', 1, 'read', 'system', '{}')`, f.session, f.user)
@@ -127,7 +131,7 @@ func (f *fleet) kept(database string) map[string]string {
 	all := map[string]string{}
 	for _, table := range []string{
 		"users", "api_keys", "sessions", "turns", "node_runs", "turn_steps", "turn_step_results", "turn_events", "entity_refs", "entity_events", "turn_summaries",
-		"llm_calls", "embeddings", "kitchen.recipes", "kitchen.recipe_ingredients", "kitchen.inventory", "kitchen.shopping_list", "kitchen.meal_plans", "kitchen.tasks",
+		"llm_calls", "prompt_parts", "v_llm_calls", "embeddings", "kitchen.recipes", "kitchen.recipe_ingredients", "kitchen.inventory", "kitchen.shopping_list", "kitchen.meal_plans", "kitchen.tasks",
 	} {
 		column := "user_id"
 		if table == "users" {

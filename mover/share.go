@@ -70,11 +70,30 @@ func share(ctx context.Context, from, to pgx.Tx, kind, name string) (int64, erro
 		return 0, fmt.Errorf("delete rows: %w", err)
 	}
 
-	return stream(ctx, from, to, name, columns, "true")
+	return stream(ctx, from, to, name, name, columns, "true")
+}
+
+// brought takes over what others' prompts at the target may have in common with the user's.
+const brought = `INSERT INTO prompt_parts_shared (hash, month, text) SELECT b.hash, b.month, b.text FROM pg_temp.brought_parts AS b ORDER BY b.hash ON CONFLICT DO NOTHING`
+
+// shareParts brings what the user's prompts have in common with everybody's; what the target has of it stays.
+func (u *move) shareParts(ctx context.Context, from, to pgx.Tx) error {
+	if _, err := to.Exec(ctx, `CREATE TEMPORARY TABLE brought_parts (hash uuid, month date, text text) ON COMMIT DROP`); err != nil {
+		return fmt.Errorf("prepare for shared parts of prompts: %w", err)
+	}
+	named := fmt.Sprintf(`(x.hash, x.month) IN (SELECT unnest(c.parts), uuid_v7_month(c.id) FROM sessions AS s JOIN llm_calls AS c ON c.session_id = s.id WHERE s.user_id = '%s')`, u.User.ID)
+	if _, err := stream(ctx, from, to, "prompt_parts_shared", "pg_temp.brought_parts", "hash, month, text", named); err != nil {
+		return fmt.Errorf("copy shared parts of prompts: %w", err)
+	}
+	if _, err := to.Exec(ctx, brought); err != nil {
+		return fmt.Errorf("keep shared parts of prompts: %w", err)
+	}
+
+	return nil
 }
 
 // stream copies rows without keeping them, however many there are.
-func stream(ctx context.Context, from, to pgx.Tx, name, columns, rows string) (int64, error) {
+func stream(ctx context.Context, from, to pgx.Tx, name, into, columns, rows string) (int64, error) {
 	reader, writer := io.Pipe()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -84,7 +103,7 @@ func stream(ctx context.Context, from, to pgx.Tx, name, columns, rows string) (i
 	})
 	var copied int64
 	group.Go(func() error {
-		tag, err := to.Conn().PgConn().CopyFrom(ctx, reader, `COPY `+name+` (`+columns+`) FROM STDIN`)
+		tag, err := to.Conn().PgConn().CopyFrom(ctx, reader, `COPY `+into+` (`+columns+`) FROM STDIN`)
 		copied = tag.RowsAffected()
 
 		return errors.Join(err, reader.CloseWithError(err))

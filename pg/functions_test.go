@@ -72,6 +72,7 @@ var functionCalls = []string{
 	`alfred.partitions_ensure()`,
 	`alfred.partitions_old('llm_calls', now())`,
 	`alfred.partition_drop('llm_calls_y2024m01')`,
+	`alfred.uuid_v7_month(alfred.uuid_v7())`,
 	`alfred.fork_session(':session', 0)`,
 	`alfred.forget_session(':session')`,
 }

@@ -27,7 +27,7 @@ func TestTenantReachesItsRowsAlone(t *testing.T) {
 	granted := `has_any_column_privilege('alfred_tenant', c.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
 		OR has_table_privilege('alfred_tenant', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')`
 
-	require.Equal(t, []string{"alfred.settings", "kitchen.ingredients"}, list(`
+	require.Equal(t, []string{"alfred.prompt_parts_shared", "alfred.settings", "kitchen.ingredients"}, list(`
 		SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE `+ours+` AND c.relkind IN ('r', 'p') AND (`+granted+`)
 		  AND NOT (c.relrowsecurity AND EXISTS (SELECT FROM pg_policy AS p WHERE p.polrelid = c.oid AND 'alfred_tenant'::regrole = ANY (p.polroles)))`),
@@ -60,7 +60,7 @@ func TestUserStandsInEveryKey(t *testing.T) {
 	tx := dbtest.Tx(t)
 	rows, err := tx.Query(t.Context(), `
 		SELECT c.relname || ' has no user in its replica identity' FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-		WHERE `+ours+` AND n.nspname = 'alfred' AND c.relkind IN ('r', 'p') AND c.relname NOT IN ('users', 'settings', 'workers', 'domain_proofs', 'kitchen_migrations') AND c.relreplident <> 'f'
+		WHERE `+ours+` AND n.nspname = 'alfred' AND c.relkind IN ('r', 'p') AND c.relname NOT IN ('users', 'settings', 'workers', 'domain_proofs', 'kitchen_migrations') AND c.relname NOT LIKE 'prompt_parts_shared%' AND c.relreplident <> 'f'
 		  AND NOT EXISTS (SELECT FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'user_id'
 		                  WHERE i.indrelid = c.oid AND i.indisprimary AND a.attnotnull AND a.attnum = ANY (i.indkey::smallint[]))
 		UNION ALL

@@ -13,7 +13,7 @@ import (
 )
 
 // engineTables are the engine's tables in an export; of says how a table's rows belong to a set of sessions. River's
-// job rows add nothing, and embeddings can be recomputed.
+// job rows add nothing, embeddings can be recomputed, and calls hold their requests whole.
 var engineTables = []struct{ name, of string }{
 	{"sessions", "x.id IN (%s)"},
 	{"turns", ofSession},
@@ -54,7 +54,11 @@ type export struct {
 // engine writes the engine's rows of the sessions selected by a query with one argument.
 func (x *export) engine(sessions string, argument uuid.UUID) {
 	for _, table := range engineTables {
-		x.table(table.name, `SELECT to_jsonb(x)::text FROM `+table.name+` AS x WHERE `+fmt.Sprintf(table.of, sessions), argument)
+		from := table.name
+		if from == "llm_calls" {
+			from = "v_llm_calls"
+		}
+		x.table(table.name, `SELECT to_jsonb(x)::text FROM `+from+` AS x WHERE `+fmt.Sprintf(table.of, sessions), argument)
 	}
 }
 

@@ -48,7 +48,7 @@ var retentions = []retention{
 			LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
 	},
 	{table: "turn_events", months: 1, partitions: []string{"turn_events"}},
-	{table: "llm_calls", months: 1, partitions: []string{"llm_calls"}},
+	{table: "llm_calls", months: 1, partitions: []string{"llm_calls", "prompt_parts", "prompt_parts_shared"}},
 	{
 		table: "node_runs", months: 3,
 		old:   `SELECT r.turn_id, r.position FROM node_runs AS r WHERE r.turn_id < uuid_v7_floor($1)`,

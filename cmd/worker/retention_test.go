@@ -94,7 +94,7 @@ func TestUserExportAndErase(t *testing.T) {
 	require.Len(t, export["turns"], 4)
 	require.Len(t, export["kitchen.shopping_list"], 1)
 	require.NotContains(t, export["api_keys"][0], "key_hash")
-	kept := map[string]bool{"alfred.embeddings": true, "alfred.river_job": true} // derived from what is exported
+	kept := map[string]bool{"alfred.embeddings": true, "alfred.river_job": true, "alfred.prompt_parts": true} // derived from what is exported, or in it
 	for _, line := range append(testfactory.Holding(t, pool, marker), testfactory.Holding(t, pool, user.String())...) {
 		name := strings.TrimPrefix(strings.Split(line, ":")[0], "alfred.")
 		require.True(t, kept["alfred."+name] || len(export[name]) > 0, "%s is not in the export", line)
@@ -135,7 +135,70 @@ func TestExportKnowsEveryTable(t *testing.T) {
 	for _, table := range engineTables[1:] {
 		known = append(known, table.name)
 	}
+	known = append(known, "prompt_parts") // within llm_calls
 	require.ElementsMatch(t, known, append(names, "sessions"))
+}
+
+// What prompts say of a conversation goes with its month, with the session and with the user, wherever prompts keep it; what
+// all prompts share never holds any of it.
+func TestPartsOfPromptsGo(t *testing.T) {
+	t.Parallel()
+	dbtest.Whole(t)
+
+	url, pool := database(t)
+	stop := startWorker(t, url)
+	sessions := map[string]uuid.UUID{}
+	for _, user := range []string{"pruned", "forgotten", "erased"} {
+		session, turn := say(t, pool, user, "What recipes do I have? "+strings.Repeat("I like "+user+marker+". ", 100))
+		awaitRow(t, pool, summarized, turn)
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT enqueue_turn($1, 'And what is on my shopping list?')`, session).Scan(&turn))
+		awaitRow(t, pool, summarized, turn)
+		sessions[user] = session
+	}
+	stop()
+	holding := func(user string) string { return strings.Join(testfactory.Holding(t, pool, user+marker), " ") }
+	count := func(sql string, args ...any) (n int) {
+		require.NoError(t, pool.QueryRow(t.Context(), sql, args...).Scan(&n))
+
+		return n
+	}
+	for user, session := range sessions {
+		require.Contains(t, holding(user), "prompt_parts:")
+		require.NotContains(t, holding(user), "prompt_parts_shared")
+		require.Zero(t, count(`SELECT count(*) FROM llm_calls WHERE request IS NOT NULL`))
+		require.Zero(t, count(`SELECT count(*) FROM v_llm_calls WHERE request IS NULL OR request -> 'system' IS NULL`))
+		require.Positive(t, count(`SELECT count(*) FROM v_llm_calls WHERE session_id = $1 AND request::text LIKE '%'||$2||'%'`, session, user+marker))
+		require.Positive(t, count(`SELECT count(*) - count(DISTINCT part) FROM llm_calls, unnest(parts) AS part WHERE session_id = $1`, session), "prompts have parts in common")
+	}
+	exported, err := operate(t, url, "session", "export", sessions["pruned"].String())
+	require.NoError(t, err)
+	require.Contains(t, exported, `"system"`, "calls are exported with their whole requests")
+
+	_, err = operate(t, url, "session", "forget", sessions["forgotten"].String())
+	require.NoError(t, err)
+	require.Empty(t, holding("forgotten"))
+	_, err = operate(t, url, "user", "erase", "erased")
+	require.NoError(t, err)
+	require.Empty(t, holding("erased"))
+
+	for _, sql := range []string{
+		`CREATE TABLE llm_calls_y2024m01 PARTITION OF llm_calls FOR VALUES FROM (uuid_v7_floor('2024-01-01Z')) TO (uuid_v7_floor('2024-02-01Z'))`,
+		`CREATE TABLE prompt_parts_y2024m01 PARTITION OF prompt_parts FOR VALUES FROM ('2024-01-01') TO ('2024-02-01')`,
+		`CREATE TABLE prompt_parts_shared_y2024m01 PARTITION OF prompt_parts_shared FOR VALUES FROM ('2024-01-01') TO ('2024-02-01')`,
+		`UPDATE llm_calls SET id = uuid_v7('2024-01-15Z')`,
+		`UPDATE prompt_parts SET month = '2024-01-01'`,
+		`UPDATE prompt_parts_shared SET month = '2024-01-01'`,
+	} {
+		_, err := pool.Exec(t.Context(), sql)
+		require.NoError(t, err, sql)
+	}
+	require.Positive(t, count(`SELECT count(*) FROM v_llm_calls WHERE request::text LIKE '%'||$1||'%'`, "pruned"+marker))
+	said, err := operate(t, url, "prune")
+	require.NoError(t, err)
+	require.Equal(t, "llm_calls_y2024m01\nprompt_parts_y2024m01\nprompt_parts_shared_y2024m01\n", said)
+	require.NotContains(t, holding("pruned"), "prompt_parts")
+	require.NotContains(t, holding("pruned"), "llm_calls")
+	require.Zero(t, count(`SELECT count(*) FROM prompt_parts_shared`))
 }
 
 // Pruning drops months and deletes rows while turns run and write, without affecting them.

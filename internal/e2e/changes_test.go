@@ -38,7 +38,7 @@ turns:
 	require.Contains(t, asked.Question.Text, "3")
 	require.Equal(t, "write partial", asked.outcomes())
 	c.fact("11", `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`)
-	c.fact("0", `SELECT count(*) FROM llm_calls WHERE session_id = $1 AND request::text ~ 'keys'`)
+	c.fact("0", `SELECT count(*) FROM v_llm_calls WHERE session_id = $1 AND request::text ~ 'keys'`)
 
 	said := c.say("yes")
 	require.Equal(t, "write ok", said.outcomes())

@@ -65,7 +65,7 @@ func (c *talk) tier(tier string, want ...string) {
 // prompt returns what a node was sent in a turn: all messages of its n-th call, from 1.
 func (c *talk) prompt(number int, node string, n int) string {
 	c.t.Helper()
-	rows, err := c.pool.Query(c.bg(), `SELECT request FROM llm_calls AS l JOIN turns AS t ON t.id = l.turn_id
+	rows, err := c.pool.Query(c.bg(), `SELECT request FROM v_llm_calls AS l JOIN turns AS t ON t.id = l.turn_id
 		WHERE l.session_id = $1 AND t.number = $2
 		  AND (l.node = $3 OR EXISTS (SELECT FROM node_runs AS r WHERE r.turn_id = t.id AND r.node = $3 AND r.llm_call_id = l.id)) ORDER BY l.id`, c.session, number, node)
 	require.NoError(c.t, err)
@@ -114,7 +114,7 @@ const uuidPattern = `'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 func (c *talk) checkCommon() {
 	c.t.Helper()
 	c.settle()
-	c.fact("0", `SELECT count(*) FROM llm_calls WHERE session_id = $1 AND request::text ~* `+uuidPattern)
+	c.fact("0", `SELECT count(*) FROM v_llm_calls WHERE session_id = $1 AND request::text ~* `+uuidPattern)
 	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND concat(reply, error_message) ~* `+uuidPattern)
 	c.fact("0", `SELECT count(*) FROM turn_step_results AS r JOIN turns AS t ON t.id = r.turn_id
 		WHERE t.session_id = $1 AND concat(r.rows, r.error_message) ~* `+uuidPattern)
@@ -139,7 +139,7 @@ func (c *talk) checkCommon() {
 // checkPrompts checks the form of every prompt in the conversation, and the consistency of those within a turn.
 func (c *talk) checkPrompts() {
 	c.t.Helper()
-	rows, err := c.pool.Query(c.bg(), `SELECT t.number, l.node, l.request -> 'messages' -> 0 ->> 'content' FROM llm_calls l JOIN turns t ON t.id = l.turn_id
+	rows, err := c.pool.Query(c.bg(), `SELECT t.number, l.node, l.request -> 'messages' -> 0 ->> 'content' FROM v_llm_calls l JOIN turns t ON t.id = l.turn_id
 		WHERE l.session_id = $1 ORDER BY l.id`, c.session)
 	require.NoError(c.t, err)
 	type told struct{ conversation, narrative string }

@@ -164,7 +164,7 @@ turns:
 	got := c.end(c.enqueue(message{"message": "hello"}))
 	require.Equal(t, "succeeded", got.Status, "%+v", got.Error)
 	require.Less(t, len(got.Reply), 1<<20)
-	c.fact("true", `SELECT sum(pg_column_size(response) + pg_column_size(request)) < 20000000 FROM llm_calls WHERE session_id = $1`)
+	c.fact("true", `SELECT sum(pg_column_size(response) + pg_column_size(request)) < 20000000 FROM v_llm_calls WHERE session_id = $1`)
 	c.fact("true", `SELECT coalesce(sum(length(data::text)), 0) < 3000000 FROM turn_events e JOIN turns t ON t.id = e.turn_id WHERE t.session_id = $1`)
 	c.say("hello again")
 	require.Less(t, len(c.prompt(2, "think", 1)), 100_000)

@@ -99,7 +99,7 @@ func (c *talk) ask(text string) {
 // hidden requires that no prompt, result or reply of the session matches a pattern.
 func (c *talk) hidden(pattern string) {
 	c.t.Helper()
-	c.fact("0", `SELECT count(*) FROM llm_calls WHERE session_id = $1 AND request::text ~ '`+pattern+`'`)
+	c.fact("0", `SELECT count(*) FROM v_llm_calls WHERE session_id = $1 AND request::text ~ '`+pattern+`'`)
 	c.fact("0", `SELECT count(*) FROM turn_step_results r JOIN turns t ON t.id = r.turn_id
 		WHERE t.session_id = $1 AND concat(r.rows, r.error_message, r.refs) ~ '`+pattern+`'`)
 	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND concat(reply, error_message, goal) ~ '`+pattern+`'`)

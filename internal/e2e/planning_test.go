@@ -72,7 +72,7 @@ const minCached = 1024
 // schema first, in the providers' order, then the instructions, then the messages.
 func (c *talk) priced() []priced {
 	c.t.Helper()
-	rows, err := c.pool.Query(c.bg(), `SELECT coalesce(t.number, 0), l.node, l.request FROM llm_calls l LEFT JOIN turns t ON t.id = l.turn_id WHERE l.session_id = $1 ORDER BY l.id`, c.session)
+	rows, err := c.pool.Query(c.bg(), `SELECT coalesce(t.number, 0), l.node, l.request FROM v_llm_calls l LEFT JOIN turns t ON t.id = l.turn_id WHERE l.session_id = $1 ORDER BY l.id`, c.session)
 	require.NoError(c.t, err)
 	var list []priced
 	var earlier []string

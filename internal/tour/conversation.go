@@ -84,7 +84,7 @@ func Afterwards() []Fact {
 	return []Fact{
 		{"one reply per turn, numbers without a gap", `SELECT concat_ws(' ', count(*), min(number), max(number), count(reply), count(*) FILTER (WHERE status = 'succeeded'))
 			FROM turns WHERE session_id = $1`, "13 1 13 13 13"},
-		{"no database id in any prompt", `SELECT count(*) FROM llm_calls WHERE session_id = $1
+		{"no database id in any prompt", `SELECT count(*) FROM v_llm_calls WHERE session_id = $1
 			AND request::text ~* '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'`, "0"},
 		{"the right rows and no others", `SELECT concat_ws(' ', (SELECT count(*) FROM kitchen.recipes WHERE user_id = $2), (SELECT count(*) FROM kitchen.inventory WHERE user_id = $2),
 			(SELECT count(*) FROM kitchen.meal_plans WHERE user_id = $2), (SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2),

@@ -10,7 +10,7 @@ ORDER BY attempt, id;
 -- name: LlmCallCompressed :many
 SELECT id, attempt, provider, model, response, input_tokens, output_tokens, cached_tokens
 FROM llm_calls
-WHERE session_id = @session_id AND node = 'compress' AND request = @request AND (error_code IS NULL OR error_code = 'rejected') AND response IS NOT NULL
+WHERE session_id = @session_id AND node = 'compress' AND parts = @parts::uuid[] AND outline = @outline::text AND (error_code IS NULL OR error_code = 'rejected') AND response IS NOT NULL
 ORDER BY id
 LIMIT 1;
 
@@ -18,15 +18,31 @@ LIMIT 1;
 -- name: LlmCallGet :one
 SELECT id, session_id, turn_id, node, step, call, attempt, provider, model, input_tokens, output_tokens, cached_tokens,
        cost_usd::double precision AS cost_usd, latency_ms, error_code, trace_id, created_at, request, response
-FROM llm_calls
+FROM v_llm_calls
 WHERE id = @id;
 
--- LlmCallInsert stores a call; an existing one is kept.
+-- LlmCallInsert stores a call and those parts of its request that are not stored yet; an existing call is kept. Parts are
+-- inserted by hash, so that of two calls with the same new ones one waits for the other, never both.
 -- name: LlmCallInsert :exec
-INSERT INTO llm_calls (id, session_id, user_id, turn_id, position, node, step, call, attempt, provider, model, request, response, context,
+WITH owner AS (
+    SELECT s.id, s.user_id, uuid_v7_month(@id::uuid) AS month FROM sessions AS s WHERE s.id = @session_id
+), own AS (
+    INSERT INTO prompt_parts (session_id, user_id, hash, month, text)
+    SELECT o.id, o.user_id, p.hash, o.month, p.text
+    FROM owner AS o CROSS JOIN (SELECT unnest(@own_hashes::uuid[]) AS hash, unnest(@own_texts::text[]) AS text) AS p
+    ORDER BY p.hash
+    ON CONFLICT DO NOTHING
+), shared AS (
+    INSERT INTO prompt_parts_shared (hash, month, text)
+    SELECT p.hash, o.month, p.text
+    FROM owner AS o CROSS JOIN (SELECT unnest(@shared_hashes::uuid[]) AS hash, unnest(@shared_texts::text[]) AS text) AS p
+    ORDER BY p.hash
+    ON CONFLICT DO NOTHING
+)
+INSERT INTO llm_calls (id, session_id, user_id, turn_id, position, node, step, call, attempt, provider, model, outline, parts, response, context,
                        input_tokens, output_tokens, cached_tokens, cost_usd, latency_ms, error_code, trace_id)
-VALUES (@id, @session_id, (SELECT s.user_id FROM sessions AS s WHERE s.id = @session_id), sqlc.narg(turn_id), sqlc.narg(position), @node, sqlc.narg(step), @call, @attempt, @provider, @model,
-        @request, sqlc.narg(response), @context, @input_tokens, @output_tokens, @cached_tokens, @cost_usd::double precision, @latency_ms,
+VALUES (@id, @session_id, (SELECT o.user_id FROM owner AS o), sqlc.narg(turn_id), sqlc.narg(position), @node, sqlc.narg(step), @call, @attempt, @provider, @model,
+        @outline::text, @parts::uuid[], sqlc.narg(response), @context, @input_tokens, @output_tokens, @cached_tokens, @cost_usd::double precision, @latency_ms,
         sqlc.narg(error_code), sqlc.narg(trace_id))
 ON CONFLICT (id, user_id) DO NOTHING;
 

@@ -1,0 +1,99 @@
+package jobs
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/tidwall/gjson"
+
+	"alfred/internal/exact"
+	"alfred/llm"
+)
+
+// minPart is how long a piece of a request must be, in bytes, to be stored apart: a row of its own and its index entry cost
+// some 250 bytes.
+const minPart = 1000
+
+// cutRequest is a request as llm_calls stores it: its JSON text without the pieces that other requests are likely to
+// repeat, which are stored once by their hash. It restores to the same bytes wherever it was cut.
+type cutRequest struct {
+	outline string      // with a line break for each part; JSON on one line has none of its own
+	parts   []uuid.UUID // hashes, in order
+	own     pieces      // the conversation's
+	shared  pieces      // of the program and the declaration
+}
+
+// pieces are texts with their hashes. A text that occurs twice stands here twice.
+type pieces struct {
+	hashes []uuid.UUID
+	texts  []string
+}
+
+func (p *pieces) add(text string) uuid.UUID {
+	sum := sha256.Sum256([]byte(text))
+	hash := uuid.UUID(sum[:16])
+	p.hashes, p.texts = append(p.hashes, hash), append(p.texts, text)
+
+	return hash
+}
+
+// cut takes a request's parts out. It is as long as the prompt, so it is not held while the model works.
+func cut(req *llm.Request) (*cutRequest, error) {
+	encoded, err := exact.Storable(req)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	text, c, done := string(encoded), &cutRequest{parts: []uuid.UUID{}}, 0
+	var outline strings.Builder
+	take := func(from, to int, of *pieces) {
+		if to-from < minPart {
+			return
+		}
+		outline.WriteString(text[done:from])
+		outline.WriteByte('\n')
+		c.parts = append(c.parts, of.add(text[from:to]))
+		done = to
+	}
+	gjson.Parse(text).ForEach(func(name, value gjson.Result) bool {
+		switch name.Str {
+		case "system", "tools", "schema": // see [llm.Request]
+			take(value.Index, value.Index+len(value.Raw), &c.shared)
+		case "messages":
+			value.ForEach(func(_, message gjson.Result) bool {
+				content := message.Get("content")
+				for _, s := range sections(content.Raw) {
+					take(content.Index+s.from, content.Index+s.to, &c.own)
+				}
+
+				return true
+			})
+		}
+
+		return true
+	})
+	outline.WriteString(text[done:])
+	c.outline = outline.String()
+
+	return c, nil
+}
+
+// newSection matches, in a JSON string, the line break before a heading or a tag. Where it stands by chance, in somebody's
+// text, one more cut does no harm.
+var newSection = regexp.MustCompile(`\\n(?:## |<)`)
+
+type span struct{ from, to int }
+
+// sections divides a JSON string, without its quotes, where a section begins.
+func sections(quoted string) []span {
+	var all []span
+	from := 1
+	for _, at := range newSection.FindAllStringIndex(quoted, -1) {
+		all = append(all, span{from, at[0] + 2})
+		from = at[0] + 2
+	}
+
+	return append(all, span{from, len(quoted) - 1})
+}

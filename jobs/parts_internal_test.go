@@ -1,0 +1,71 @@
+package jobs
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"alfred/llm"
+)
+
+// whole puts the parts back, as v_llm_calls does.
+func (c *cutRequest) whole() string {
+	texts := map[uuid.UUID]string{}
+	for _, of := range []pieces{c.own, c.shared} {
+		for i, hash := range of.hashes {
+			texts[hash] = of.texts[i]
+		}
+	}
+	var b strings.Builder
+	for i, text := range strings.Split(c.outline, "\n") {
+		b.WriteString(text)
+		if i < len(c.parts) {
+			b.WriteString(texts[c.parts[i]])
+		}
+	}
+
+	return b.String()
+}
+
+// A request is the same again whatever stands in it, and what sections have in common is found however they are arranged.
+func TestCutRequest(t *testing.T) {
+	t.Parallel()
+
+	long := func(text string) string { return strings.Repeat(text+" ", minPart/len(text)+1) }
+	section := "## Conversation\n" + long(`she said "no \ yes" <b> & `+"\t\x00 \xff \u2028")
+	schema := json.RawMessage("{\n\"type\": \"object\", \"about\": \"" + long("a text") + "\"}")
+	for name, req := range map[string]*llm.Request{
+		"empty": {},
+		"short": {System: "be brief", Messages: []llm.Message{{Role: "user", Content: "## Task\nhello\n\n## More\nthere"}}},
+		"long": {System: long("instructions\n"), Schema: schema, SchemaName: "think", Tools: []llm.Tool{{Name: "t", Schema: schema}},
+			Messages: []llm.Message{{Role: "user", Content: "<a>\n" + section + "\n</a>\n\n<b>\n## Task\n" + long("do this") + "\n</b>"}}},
+		"by chance": {Messages: []llm.Message{{Role: "user", Content: long(`a\n## b`) + "\n## " + long("\n## \n<")}}},
+		"repaired":  {Messages: []llm.Message{{Role: "user", Content: section}, {Role: "assistant", Content: section}, {Role: "user", Content: section}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			c, err := cut(req)
+			require.NoError(t, err)
+			require.True(t, json.Valid([]byte(c.whole())), c.whole())
+			var again llm.Request
+			require.NoError(t, json.Unmarshal([]byte(c.whole()), &again))
+			require.Len(t, again.Messages, len(req.Messages))
+			for i, message := range req.Messages {
+				clean := strings.ToValidUTF8(strings.ReplaceAll(message.Content, "\x00", ""), "\ufffd")
+				require.Equal(t, clean, again.Messages[i].Content)
+			}
+			require.Equal(t, req.System, again.System)
+		})
+	}
+	one, err := cut(&llm.Request{Messages: []llm.Message{{Content: "<a>\n## Task\nhello\n\n" + section + "\n</a>"}}})
+	require.NoError(t, err)
+	other, err := cut(&llm.Request{System: long("x"), Messages: []llm.Message{{Content: "<c>\n" + section + "\n</c>\n\n<d>\nno\n</d>"}}})
+	require.NoError(t, err)
+	require.NotEmpty(t, one.own.hashes)
+	require.Equal(t, one.own, other.own)
+	require.Len(t, other.shared.hashes, 1)
+}
