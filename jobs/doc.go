@@ -12,5 +12,5 @@
 // functions of one migration file write to River's table.
 //
 // A program that only enqueues needs [EnqueueTurn] and [CancelTurn]. To follow a turn,
-// read args.go, worker.go, load.go, commit.go and graph.go, in this order.
+// read the files that AGENTS.md lists, in its order.
 package jobs

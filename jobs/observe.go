@@ -98,14 +98,21 @@ func (o *observer) ended(ctx context.Context, p *report, status, code string) {
 	})
 }
 
-// generate calls a model in its own span.
-func (o *observer) generate(ctx context.Context, model llm.Model, req *llm.Request) (*llm.Response, error) {
+// calling opens the span that a model is called in. done ends it and counts the call.
+func (o *observer) calling(ctx context.Context, req *llm.Request) (called context.Context, done func(resp *llm.Response, err error)) {
 	ctx, span := o.tracer.Start(ctx, "chat "+req.Node, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(attribute.String("gen_ai.operation.name", "chat"), attribute.String("alfred.node", req.Node)))
-	defer span.End()
 	started := time.Now()
-	resp, err := model.Generate(ctx, req)
-	attrs := []attribute.KeyValue{attribute.String("node", req.Node)}
+
+	return ctx, func(resp *llm.Response, err error) {
+		defer span.End()
+		o.called(ctx, span, req.Node, time.Since(started), resp, err)
+	}
+}
+
+// called says in a call's span what came of it, and counts it.
+func (o *observer) called(ctx context.Context, span trace.Span, node string, took time.Duration, resp *llm.Response, err error) {
+	attrs := []attribute.KeyValue{attribute.String("node", node)}
 	if err != nil {
 		kind := cmp.Or(string(llm.KindOf(err)), codeFailed)
 		span.SetStatus(codes.Error, kind)
@@ -120,9 +127,7 @@ func (o *observer) generate(ctx context.Context, model llm.Model, req *llm.Reque
 			attribute.Int("gen_ai.usage.cache_read.input_tokens", resp.Usage.Cached))
 		attrs = append(attrs, attribute.String("model", resp.Model))
 	}
-	o.calls.Record(ctx, time.Since(started).Seconds(), metric.WithAttributes(attrs...))
-
-	return resp, err
+	o.calls.Record(ctx, took.Seconds(), metric.WithAttributes(attrs...))
 }
 
 // spent counts what an answer cost.

@@ -88,7 +88,9 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 		lost = errors.Join(lost, r.record(ctx, req, resp, failure, took))
 	}
 	started := time.Now()
-	resp, err = r.observe.generate(ctx, r.model, &asked)
+	called, done := r.observe.calling(ctx, &asked)
+	resp, err = r.model.Generate(called, &asked)
+	done(resp, err)
 	if stopped := context.Cause(ctx); stopped != nil && err != nil && !errors.Is(stopped, context.DeadlineExceeded) {
 		err = errors.Join(stopped, err)
 	}

@@ -15,7 +15,7 @@ type change struct {
 	Table   string // with its schema; of a partition, the parent's
 	Op      string // INSERT, UPDATE, DELETE
 	Columns []string
-	Keys    []string // columns of the primary key
+	Keys    []string // columns of the primary key, or of the key that nulls stand in
 	Old     []*string
 	New     []*string
 	Lazy    bool // the transaction did not wait for the disk
@@ -49,7 +49,7 @@ BEGIN
 			(SELECT array_agg(a.attname::text ORDER BY a.attnum) FROM pg_attribute AS a
 			 WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
 			(SELECT array_agg(a.attname::text) FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
-			 WHERE i.indrelid = c.oid AND i.indisprimary) AS keys
+			 WHERE i.indrelid = c.oid AND (i.indisprimary OR i.indnullsnotdistinct)) AS keys
 		FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = c.relnamespace
 		WHERE s.nspname IN ('alfred', 'kitchen') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
 		  AND c.relname <> 'workers' AND c.relname !~ 'migration' AND (c.relname !~ '^river_' OR c.relname = 'river_job')
