@@ -25,46 +25,6 @@ func (q *Queries) DatabaseReadOnly(ctx context.Context, db DBTX) (bool, error) {
 	return read_only, err
 }
 
-const JobComplete = `-- name: JobComplete :exec
-SELECT job_complete($1::bigint, $2::int)
-`
-
-type JobCompleteParams struct {
-	JobID   int64
-	Attempt int32
-}
-
-func (q *Queries) JobComplete(ctx context.Context, db DBTX, arg *JobCompleteParams) error {
-	_, err := db.Exec(ctx, JobComplete, arg.JobID, arg.Attempt)
-	return err
-}
-
-const JobHandOff = `-- name: JobHandOff :one
-SELECT job_hand_off($1::bigint, $2::int, $3::text, $4::text, $5::jsonb)::bigint AS next_id
-`
-
-type JobHandOffParams struct {
-	JobID   int64
-	Attempt int32
-	Client  string
-	Kind    string
-	Args    json.RawMessage
-}
-
-// JobHandOff is the last statement of a decision whose worker continues.
-func (q *Queries) JobHandOff(ctx context.Context, db DBTX, arg *JobHandOffParams) (int64, error) {
-	row := db.QueryRow(ctx, JobHandOff,
-		arg.JobID,
-		arg.Attempt,
-		arg.Client,
-		arg.Kind,
-		arg.Args,
-	)
-	var next_id int64
-	err := row.Scan(&next_id)
-	return next_id, err
-}
-
 const JobInsert = `-- name: JobInsert :exec
 SELECT job_insert($1::text, $2::jsonb, $3::text, wake => false)
 `
@@ -161,6 +121,16 @@ func (q *Queries) PartitionEnsure(ctx context.Context, db DBTX) (int32, error) {
 	var made int32
 	err := row.Scan(&made)
 	return made, err
+}
+
+const PlansReset = `-- name: PlansReset :exec
+SELECT set_config('plan_cache_mode', NULL, true), set_config('enable_seqscan', NULL, true)
+`
+
+// PlansReset ends LoadPlans and DecisionHandOff's settings within their transaction.
+func (q *Queries) PlansReset(ctx context.Context, db DBTX) error {
+	_, err := db.Exec(ctx, PlansReset)
+	return err
 }
 
 const QueueWake = `-- name: QueueWake :exec
@@ -325,18 +295,26 @@ func (q *Queries) TurnEnqueue(ctx context.Context, db DBTX, arg *TurnEnqueuePara
 	return &i, err
 }
 
-const TurnEventsAppend = `-- name: TurnEventsAppend :exec
-SELECT turn_events_append($1::uuid, $2::jsonb)
+const TurnEventsAppendBeside = `-- name: TurnEventsAppendBeside :execrows
+SELECT turn_events_append(t.id, $1::jsonb), t.relaxed
+FROM (SELECT w.id, set_config('synchronous_commit', 'off', true) AS relaxed FROM turns AS w
+      WHERE w.id = $2 AND w.position = $3 AND w.status = 'running' FOR NO KEY UPDATE) AS t
 `
 
-type TurnEventsAppendParams struct {
-	TurnID uuid.UUID
-	Events json.RawMessage
+type TurnEventsAppendBesideParams struct {
+	Events   json.RawMessage
+	TurnID   uuid.UUID
+	Position int32
 }
 
-func (q *Queries) TurnEventsAppend(ctx context.Context, db DBTX, arg *TurnEventsAppendParams) error {
-	_, err := db.Exec(ctx, TurnEventsAppend, arg.TurnID, arg.Events)
-	return err
+// TurnEventsAppendBeside appends events while a decision is being made; no row if the turn no longer waits for it. Losing
+// them is harmless, so the commit does not wait for the disk.
+func (q *Queries) TurnEventsAppendBeside(ctx context.Context, db DBTX, arg *TurnEventsAppendBesideParams) (int64, error) {
+	result, err := db.Exec(ctx, TurnEventsAppendBeside, arg.Events, arg.TurnID, arg.Position)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const TurnStartNext = `-- name: TurnStartNext :one

@@ -12,19 +12,21 @@ import (
 	"github.com/google/uuid"
 )
 
-const DecisionKeep = `-- name: DecisionKeep :exec
-SELECT decision_keep($1::uuid, $2::int, $3::text, $4::int, $5::int, $6::jsonb, $7::bigint,
-                     $8::uuid, $9::int, $10::jsonb, $11::text, $12::text)
+const DecisionEnd = `-- name: DecisionEnd :exec
+SELECT job_complete($1::bigint, $2::int)
+FROM decision_keep($3::uuid, $4::int, $5::text, $6::int, $7::int, $8::jsonb, $1::bigint,
+                   $9::uuid, $10::int, $11::jsonb, $12::text, $13::text) AS kept
 `
 
-type DecisionKeepParams struct {
+type DecisionEndParams struct {
+	RiverJobID int64
+	Attempt    int32
 	TurnID     uuid.UUID
 	Position   int32
 	Node       string
 	Step       *int32
 	Call       int32
 	Output     json.RawMessage
-	RiverJobID int64
 	LlmCallID  *uuid.UUID
 	DurationMs int32
 	Events     json.RawMessage
@@ -32,16 +34,17 @@ type DecisionKeepParams struct {
 	Goal       *string
 }
 
-// DecisionKeep stores a decision with its events and, unless the turn ends with it, the next node.
-func (q *Queries) DecisionKeep(ctx context.Context, db DBTX, arg *DecisionKeepParams) error {
-	_, err := db.Exec(ctx, DecisionKeep,
+// DecisionEnd stores a decision with its events and, unless the turn ends with it, the next node, and completes its job.
+func (q *Queries) DecisionEnd(ctx context.Context, db DBTX, arg *DecisionEndParams) error {
+	_, err := db.Exec(ctx, DecisionEnd,
+		arg.RiverJobID,
+		arg.Attempt,
 		arg.TurnID,
 		arg.Position,
 		arg.Node,
 		arg.Step,
 		arg.Call,
 		arg.Output,
-		arg.RiverJobID,
 		arg.LlmCallID,
 		arg.DurationMs,
 		arg.Events,
@@ -49,6 +52,64 @@ func (q *Queries) DecisionKeep(ctx context.Context, db DBTX, arg *DecisionKeepPa
 		arg.Goal,
 	)
 	return err
+}
+
+const DecisionHandOff = `-- name: DecisionHandOff :one
+SELECT job_hand_off($1::bigint, $2::int, $3::text, $4::text, $5::jsonb)::bigint AS next_id,
+       set_config('plan_cache_mode', 'force_generic_plan', true) AS plans, set_config('enable_seqscan', 'off', true) AS scans
+FROM decision_keep($6::uuid, $7::int, $8::text, $9::int, $10::int, $11::jsonb, $1::bigint,
+                   $12::uuid, $13::int, $14::jsonb, $15::text, $16::text) AS kept
+`
+
+type DecisionHandOffParams struct {
+	RiverJobID int64
+	Attempt    int32
+	Client     string
+	Kind       string
+	Args       json.RawMessage
+	TurnID     uuid.UUID
+	Position   int32
+	Node       string
+	Step       *int32
+	Call       int32
+	Output     json.RawMessage
+	LlmCallID  *uuid.UUID
+	DurationMs int32
+	Events     json.RawMessage
+	NextNode   *string
+	Goal       *string
+}
+
+type DecisionHandOffRow struct {
+	NextID int64
+	Plans  string
+	Scans  string
+}
+
+// DecisionHandOff is DecisionEnd for a worker that continues with the turn: it returns the next job. What the commit
+// reads after it for the next decision is planned as LoadPlans says.
+func (q *Queries) DecisionHandOff(ctx context.Context, db DBTX, arg *DecisionHandOffParams) (*DecisionHandOffRow, error) {
+	row := db.QueryRow(ctx, DecisionHandOff,
+		arg.RiverJobID,
+		arg.Attempt,
+		arg.Client,
+		arg.Kind,
+		arg.Args,
+		arg.TurnID,
+		arg.Position,
+		arg.Node,
+		arg.Step,
+		arg.Call,
+		arg.Output,
+		arg.LlmCallID,
+		arg.DurationMs,
+		arg.Events,
+		arg.NextNode,
+		arg.Goal,
+	)
+	var i DecisionHandOffRow
+	err := row.Scan(&i.NextID, &i.Plans, &i.Scans)
+	return &i, err
 }
 
 const NodeRunListMade = `-- name: NodeRunListMade :many

@@ -82,6 +82,40 @@ func (q *Queries) SessionChange(ctx context.Context, db DBTX, arg *SessionChange
 	return last_turn, err
 }
 
+const SessionDue = `-- name: SessionDue :one
+SELECT EXISTS (SELECT FROM entity_refs AS e
+               WHERE e.session_id = $1 AND e.active_reason IS NOT NULL AND NOT e.pinned AND e.turn_last_ref <= $2::int)::boolean AS retentions,
+       (EXISTS (SELECT FROM constraints AS c WHERE c.session_id = $1 AND c.ended_turn IS NULL AND c.expires_at <= $3::timestamptz)
+        OR EXISTS (SELECT FROM constraints AS c
+                   WHERE c.user_id = $4 AND c.scope = 'lasting' AND c.ended_turn IS NULL AND c.expires_at <= $3::timestamptz))::boolean AS constraints
+`
+
+type SessionDueParams struct {
+	SessionID uuid.UUID
+	Decayed   int32
+	Now       time.Time
+	UserID    uuid.UUID
+}
+
+type SessionDueRow struct {
+	Retentions  bool
+	Constraints bool
+}
+
+// SessionDue says what the end of a turn has to clean up: retentions neither renewed nor touched since a turn, and
+// constraints that have expired.
+func (q *Queries) SessionDue(ctx context.Context, db DBTX, arg *SessionDueParams) (*SessionDueRow, error) {
+	row := db.QueryRow(ctx, SessionDue,
+		arg.SessionID,
+		arg.Decayed,
+		arg.Now,
+		arg.UserID,
+	)
+	var i SessionDueRow
+	err := row.Scan(&i.Retentions, &i.Constraints)
+	return &i, err
+}
+
 const SessionEnsure = `-- name: SessionEnsure :exec
 INSERT INTO sessions (id, user_id, domain, title, mode)
 VALUES ($1, $2, $3, $4, 'plan')

@@ -40,32 +40,22 @@ func (q *Queries) TurnStepEnd(ctx context.Context, db DBTX, arg *TurnStepEndPara
 }
 
 const TurnStepInsert = `-- name: TurnStepInsert :exec
-INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs, calls)
-VALUES ($1, (SELECT t.user_id FROM turns AS t WHERE t.id = $1), $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO turn_steps (turn_id, user_id, step, step_type, subdomain, description, refs, needs, calls, outcome, summary)
+SELECT t.id, t.user_id, s.step, s.step_type, s.subdomain, s.description, s.refs, s.needs, s.calls, s.outcome, s.summary
+FROM turns AS t
+CROSS JOIN jsonb_to_recordset($1::jsonb) AS s (step integer, step_type step_type, subdomain text, description text, refs text[], needs text,
+                                                   calls jsonb, outcome step_outcome, summary text)
+WHERE t.id = $2
 `
 
 type TurnStepInsertParams struct {
-	TurnID      uuid.UUID
-	Step        int32
-	StepType    StepType
-	Subdomain   string
-	Description string
-	Refs        []string
-	Needs       string
-	Calls       json.RawMessage
+	Steps  json.RawMessage
+	TurnID uuid.UUID
 }
 
+// TurnStepInsert appends a plan; a step that has an outcome will not be done.
 func (q *Queries) TurnStepInsert(ctx context.Context, db DBTX, arg *TurnStepInsertParams) error {
-	_, err := db.Exec(ctx, TurnStepInsert,
-		arg.TurnID,
-		arg.Step,
-		arg.StepType,
-		arg.Subdomain,
-		arg.Description,
-		arg.Refs,
-		arg.Needs,
-		arg.Calls,
-	)
+	_, err := db.Exec(ctx, TurnStepInsert, arg.Steps, arg.TurnID)
 	return err
 }
 

@@ -80,6 +80,7 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	}
 	report.ran(rec)
 	after, fence := newCommit(r, d, s, c.bundle), &pg.Batch{}
+	fence.Exec("plan as usual", db.PlansReset, nil)
 	dec.fence(fence, after)
 	if err := fence.Send(ctx, c.tx); err != nil {
 		return nil, false, err

@@ -121,37 +121,25 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if err := c.apply(m, took); err != nil {
 		return nil, err
 	}
-	if err := c.keep(m, &db.DecisionKeepParams{
-		TurnID: c.d.TurnID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
-		Output: output, RiverJobID: c.d.jobID, LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
-	}); err != nil {
-		return nil, err
-	}
-	if c.d.node == nodeReply {
-		c.last.Exec("prune deltas", db.TurnEventPrune, c.d.TurnID)
-	}
 	if c.d.node == nodeSummarize && c.runner.Index != nil { // from now on, the turn and what it wrote can be found
 		args := TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}
 		if err := c.insertJob(kindEmbed, queueBackground, args); err != nil {
 			return nil, err
 		}
 	}
-
-	return c.handOn(ctx, m)
-}
-
-// keep writes the decision itself, its events, and the turn's next position.
-func (c *commit) keep(m move, made *db.DecisionKeepParams) (err error) {
+	made := &db.DecisionEndParams{
+		TurnID: c.d.TurnID, Position: int32(c.d.Position), Node: c.d.node, Step: positive(c.at.Step), Call: int32(c.at.Call),
+		Output: output, RiverJobID: c.d.jobID, Attempt: int32(c.d.attempt), LlmCallID: cmp.Or(rec.lastCall, c.call), DurationMs: int32(took.Milliseconds()),
+	}
 	if made.Events, err = c.events.encoded(); err != nil {
-		return err
+		return nil, err
 	}
 	if c.d.node != nodeReply && c.d.node != nodeSummarize {
 		made.NextNode, made.Goal = &m.next, c.goal
 	}
-	c.last.Exec("keep decision", db.DecisionKeep, made)
 	c.changed.Run = &db.NodeRunListMadeRow{Position: made.Position, Node: made.Node, Step: made.Step, Call: made.Call, Output: made.Output, LlmCallID: made.LlmCallID}
 
-	return nil
+	return c.handOn(ctx, m, made)
 }
 
 // apply writes a move: the step's end, the plan, the question, the events.
@@ -160,18 +148,17 @@ func (c *commit) apply(m move, took time.Duration) error {
 	// Curating what a question offers may close it.
 	c.changed.Questions = c.changed.Questions || m.ask != nil || c.changed.Registry && len(c.s.Questions) > 0
 	c.endStep(m.end)
-	if m.skip {
+	if m.skip && c.unfinished(m) {
 		keep := make([]int32, 0, len(m.keep))
 		for _, step := range m.keep {
 			keep = append(keep, int32(step))
 		}
 		c.last.Exec("skip steps", db.TurnStepSkipRest, &db.TurnStepSkipRestParams{TurnID: c.d.TurnID, Keep: keep})
 	}
-	first, err := c.appendSteps(m.plan)
+	first, err := c.appendSteps(m.plan, m.left)
 	if err != nil {
 		return err
 	}
-	c.appendLeft(len(m.plan), m.left)
 	if err := c.openQuestion(m.ask); err != nil {
 		return err
 	}
@@ -206,6 +193,11 @@ func (c *commit) announce(m move, firstNew *db.TurnSteps) {
 	c.events.add("node.started", nodeData(m.next, next, nil))
 }
 
+// unfinished reports whether there are steps that have not ended and do not end now.
+func (c *commit) unfinished(m move) bool {
+	return slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return s.Outcome == nil && (m.end == nil || int(s.Step) != c.at.Step) })
+}
+
 // nextStep is the step the next act works on.
 func (c *commit) nextStep(m move) *db.TurnSteps {
 	for _, step := range c.s.Steps {
@@ -238,56 +230,54 @@ func (c *commit) endStep(end *ending) {
 	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
 }
 
-// appendSteps appends a plan to the existing steps and returns its first step, or nil.
-func (c *commit) appendSteps(plan []nodes.Step) (*db.TurnSteps, error) {
+// newStep is a step as TurnStepInsert takes it.
+type newStep struct {
+	Step        int             `json:"step"`
+	StepType    string          `json:"step_type"`
+	Subdomain   string          `json:"subdomain"`
+	Description string          `json:"description"`
+	Refs        []string        `json:"refs"`
+	Needs       string          `json:"needs"`
+	Calls       []nodes.Call    `json:"calls,omitempty"`
+	Outcome     *db.StepOutcome `json:"outcome,omitempty"`
+	Summary     string          `json:"summary,omitempty"`
+}
+
+// appendSteps appends a plan to the existing steps and returns its first step, or nil. What exceeded the plan's limit is
+// recorded as not done, so that the reply and the turn's memory say so.
+func (c *commit) appendSteps(plan, left []nodes.Step) (*db.TurnSteps, error) {
 	if len(plan) == 0 {
 		return nil, nil
 	}
-	rows := make([]*db.TurnStepInsertParams, 0, len(plan))
-	shown := make([]map[string]any, 0, len(plan))
-	for i, step := range plan {
-		row := c.newStep(i+1, step)
-		if calls := step.CarriedCalls(); len(calls) > 0 {
-			encoded, err := exact.Storable(calls)
-			if err != nil {
-				return nil, fmt.Errorf("encode the step's calls: %w", err)
-			}
-			row.Calls = encoded
+	rows, skipped := make([]newStep, 0, len(plan)+len(left)), db.StepOutcomeSkipped
+	for i, step := range slices.Concat(plan, left) {
+		row := newStep{
+			Step: len(c.s.Steps) + i + 1, StepType: step.Type, Subdomain: step.Subdomain, Description: step.Description,
+			Refs: append([]string{}, step.Refs...), Needs: step.Needs,
 		}
-		c.last.Exec("insert step", db.TurnStepInsert, row)
+		if i < len(plan) {
+			row.Calls = step.CarriedCalls()
+		} else {
+			row.Outcome, row.Summary = &skipped, "Not done: the plan was too long for one turn."
+		}
 		rows = append(rows, row)
-		shown = append(shown, map[string]any{
-			"step": row.Step, "step_type": row.StepType, "subdomain": row.Subdomain, "description": row.Description,
-		})
+	}
+	encoded, err := exact.Storable(rows)
+	if err != nil {
+		return nil, fmt.Errorf("encode the plan: %w", err)
+	}
+	c.last.Exec("insert steps", db.TurnStepInsert, &db.TurnStepInsertParams{Steps: encoded, TurnID: c.d.TurnID})
+	shown := make([]map[string]any, len(plan))
+	for i := range shown {
+		shown[i] = map[string]any{"step": rows[i].Step, "step_type": rows[i].StepType, "subdomain": rows[i].Subdomain, "description": rows[i].Description}
 	}
 	data := map[string]any{"steps": shown}
 	if c.goal != nil {
 		data["goal"] = *c.goal
 	}
 	c.events.add("plan", data)
-	first := rows[0]
 
-	return &db.TurnSteps{Step: first.Step, StepType: first.StepType, Description: first.Description}, nil
-}
-
-// newStep returns the row of a step at this offset, counted from 1, after the existing ones.
-func (c *commit) newStep(behind int, step nodes.Step) *db.TurnStepInsertParams {
-	return &db.TurnStepInsertParams{
-		TurnID: c.d.TurnID, Step: int32(len(c.s.Steps) + behind), StepType: db.StepType(step.Type), Subdomain: step.Subdomain,
-		Description: step.Description, Refs: append([]string{}, step.Refs...), Needs: step.Needs,
-	}
-}
-
-// appendLeft records the steps that exceeded the plan's limit as not done, so that the reply and the turn's memory say
-// so.
-func (c *commit) appendLeft(planned int, left []nodes.Step) {
-	for i, step := range left {
-		row := c.newStep(planned+i+1, step)
-		c.last.Exec("insert step", db.TurnStepInsert, row)
-		c.last.Exec("end step", db.TurnStepEnd, &db.TurnStepEndParams{
-			TurnID: c.d.TurnID, Step: row.Step, Outcome: db.StepOutcomeSkipped, Summary: "Not done: the plan was too long for one turn.",
-		})
-	}
+	return &db.TurnSteps{Step: int32(rows[0].Step), StepType: db.StepType(rows[0].StepType), Description: rows[0].Description}, nil
 }
 
 // openQuestion asks. A session has one open question; a new one replaces it.

@@ -18,12 +18,13 @@ import (
 
 // handOn ends a decision's transaction: its effects, the hand-over and the commit are one round trip. It returns the
 // next job, or nil if there is none or another worker must take it because this one is stopping.
-func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
+func (c *commit) handOn(ctx context.Context, m move, made *db.DecisionEndParams) (*delivery, error) {
 	next := delivery{
 		TurnArgs: TurnArgs{TurnID: c.d.TurnID, Position: c.d.Position + 1, Version: argsVersion}, node: m.next, attempt: 1, handedOn: true,
 	}
 	if m.next == "" || c.runner.Stopping() {
-		c.last.Exec("complete job", db.JobComplete, &db.JobCompleteParams{JobID: c.d.jobID, Attempt: int32(c.d.attempt)})
+		c.last.Exec("keep decision", db.DecisionEnd, made)
+		c.prune()
 		if m.next != "" {
 			if err := c.insertJob(m.next, queueTurns, next.TurnArgs); err != nil {
 				return nil, err
@@ -37,9 +38,12 @@ func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode arguments: %w", err)
 	}
-	c.last.Scan("hand the turn on", db.JobHandOff, &db.JobHandOffParams{
-		JobID: c.d.jobID, Attempt: int32(c.d.attempt), Client: c.runner.id, Kind: m.next, Args: args,
-	}, &next.jobID)
+	c.last.Scan("keep decision", db.DecisionHandOff, &db.DecisionHandOffParams{
+		TurnID: made.TurnID, Position: made.Position, Node: made.Node, Step: made.Step, Call: made.Call, Output: made.Output, RiverJobID: made.RiverJobID,
+		LlmCallID: made.LlmCallID, DurationMs: made.DurationMs, Events: made.Events, NextNode: made.NextNode, Goal: made.Goal, Attempt: made.Attempt,
+		Client: c.runner.id, Kind: m.next, Args: args,
+	}, &next.jobID, nil, nil)
+	c.prune()
 	userVersion := int64(0)
 	if c.changed.Rows || c.lasting {
 		c.last.Scan("note the change", db.UserChange, c.s.Turn.UserID, &userVersion)
@@ -59,6 +63,13 @@ func (c *commit) handOn(ctx context.Context, m move) (*delivery, error) {
 	}
 
 	return &next, nil
+}
+
+// prune deletes the pieces of a reply once its last event is written.
+func (c *commit) prune() {
+	if c.d.node == nodeReply {
+		c.last.Exec("prune deltas", db.TurnEventPrune, c.d.TurnID)
+	}
 }
 
 // release ends a handed-on job the way River would. A committed one is already completed.

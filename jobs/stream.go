@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"alfred/db"
 	"alfred/pg"
 )
 
@@ -22,7 +23,7 @@ const (
 // stream writes a reply to the turn's events as it is generated. It is for display only: the turn commits the whole
 // reply, and a piece that cannot be written is dropped.
 type stream struct {
-	pool     pg.Beginner
+	pool     db.DBTX
 	guard    *guard
 	notifier *pg.Notifier
 	turnID   uuid.UUID

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"alfred/db"
 	"alfred/llm"
@@ -21,6 +22,7 @@ type summarize struct {
 	in     nodes.SummarizeInput
 	out    *nodes.SummarizeOutput
 	model  string
+	due    db.SessionDueRow
 }
 
 func (s *summarize) prepare(st *state) error {
@@ -65,6 +67,10 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 func (s *summarize) fence(first *pg.Batch, c *commit) {
 	c.lockSession(first)
 	first.Count("end summary", db.TurnSummarized, &db.TurnSummarizedParams{ID: c.d.TurnID, Position: int32(c.d.Position)}, &c.passed)
+	due := &db.SessionDueParams{
+		SessionID: c.s.Turn.SessionID, Decayed: c.s.Turn.Number - int32(s.runner.RetentionDecayTurns), Now: c.s.Before, UserID: c.s.Turn.UserID,
+	}
+	first.Scan("look for what has expired", db.SessionDue, due, &s.due.Retentions, &s.due.Constraints)
 }
 
 func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
@@ -95,12 +101,18 @@ func (s *summarize) write(c *commit) {
 
 // cleanUp ends what has expired: retentions, constraints, an unanswered question.
 func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
-	reg := c.registry()
-	if _, err := reg.ExpireRetentions(ctx, s.runner.RetentionDecayTurns); err != nil {
-		return fmt.Errorf("expire retentions: %w", err)
+	if s.due.Retentions {
+		if _, err := c.registry().ExpireRetentions(ctx, s.runner.RetentionDecayTurns); err != nil {
+			return fmt.Errorf("expire retentions: %w", err)
+		}
 	}
-	if _, err := reg.ExpireConstraints(ctx, c.s.Before); err != nil {
-		return fmt.Errorf("expire constraints: %w", err)
+	if s.due.Constraints {
+		if _, err := c.registry().ExpireConstraints(ctx, c.s.Before); err != nil {
+			return fmt.Errorf("expire constraints: %w", err)
+		}
+	}
+	if !slices.ContainsFunc(c.s.Questions, func(q *db.QuestionListTurnRow) bool { return q.Status == "open" }) {
+		return nil
 	}
 	c.last.Exec("expire question", db.QuestionExpire, &db.QuestionExpireParams{
 		SessionID: c.s.Turn.SessionID, OpenTurns: openTurns, TurnNumber: c.s.Turn.Number + 1,

@@ -39,16 +39,19 @@ func arguments(params any) []any {
 	return fields
 }
 
-// QueueTenant makes everything queued after it run under the tenant's role and as the given user. The batch must be
-// sent to a pool, not in a transaction: the settings hold until all of it has run.
-func QueueTenant(b *pgx.Batch, userID uuid.UUID) { b.Queue(actAs, TenantRole, userID.String()) }
-
-// QueueAsTenant queues what must run under the tenant's role and as the given user. The batch must be sent in a
-// transaction. Everything set in between ends with it, the role included.
-func QueueAsTenant(b *pgx.Batch, userID uuid.UUID, queue func()) {
-	b.Queue("SAVEPOINT tenant")
-	b.Queue(actAs, TenantRole, userID.String())
-	queue()
-	b.Queue("ROLLBACK TO SAVEPOINT tenant")
-	b.Queue("RELEASE SAVEPOINT tenant")
+// QueueTenant makes everything queued after it run under the tenant's role, as the given user and in that user's time
+// zone. The batch must be sent to a pool, not in a transaction: the settings hold until all of it has run.
+func QueueTenant(b *pgx.Batch, userID uuid.UUID, zone string) {
+	b.Queue(actIn, TenantRole, userID.String(), zone)
 }
+
+// QueueAsTenant is QueueTenant for what is queued within. The batch must be sent in a transaction that acts for nobody
+// else, in the connection's own role and time zone, which hold again after it. If it fails, so does the transaction.
+func QueueAsTenant(b *pgx.Batch, userID uuid.UUID, zone string, queue func()) {
+	QueueTenant(b, userID, zone)
+	queue()
+	b.Queue(actIn, "none", "", "")
+}
+
+// actIn sets role, user and time zone; "" is the connection's own time zone.
+const actIn = `SELECT set_config('alfred.user_id', $2, true), set_config('TimeZone', nullif($3, ''), true), set_config('role', $1, true)`

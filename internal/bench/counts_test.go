@@ -21,9 +21,9 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // Upper bounds for a turn's cost, background included.
 const (
-	maxCommits    = 12 // including read-only ones
-	maxQueries    = 176
-	maxRoundTrips = 78
+	maxCommits    = 10 // including read-only ones
+	maxQueries    = 137
+	maxRoundTrips = 70
 )
 
 // byTime are the statements that a worker makes periodically, with or without turns, each in its own round trip.

@@ -44,9 +44,6 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes) (*Followed, error) {
 		return nil, err
 	}
 	f := &Followed{view: &next, reread: c.Drafts}
-	if c.Registry || c.Steps || c.Questions || c.Curation || c.Drafts {
-		b.Exec("keep plans", db.LoadPlans, nil)
-	}
 	if c.Steps {
 		pg.Rows(b, "read steps", db.TurnStepList, c.Turn.ID, &next.Steps)
 	}
@@ -136,7 +133,7 @@ func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, ro
 	}
 	profile := need.Profile && !v.Profile.known
 	if profile || len(known) > 0 {
-		pg.QueueTenant(b, v.Turn.UserID)
+		pg.QueueTenant(b, v.Turn.UserID, v.zone())
 	}
 	next.queueVersions(b, known)
 	if profile {

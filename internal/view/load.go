@@ -139,7 +139,7 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	}
 	v.Profile = Profile{}
 	if need.Profile {
-		pg.QueueAsTenant(b, v.Turn.UserID, func() { v.queueProfile(b) })
+		pg.QueueAsTenant(b, v.Turn.UserID, v.zone(), func() { v.queueProfile(b) })
 	}
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return err

@@ -2,62 +2,85 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
-	"alfred/domain"
 	"alfred/internal/clean"
 )
 
-// queueProfile queues the domain's own queries. They run as the user and in the user's time zone, so that current_date
-// is the user's day.
+// zone is the user's time zone.
+func (v *View) zone() string { return v.Before.Location().String() }
+
+// guidanceAt is the place of the guidance among the domain's queries.
+const guidanceAt = -1
+
+// queueProfile queues the domain's own queries as one statement. They run as the user and in the user's time zone, so
+// that current_date is the user's day.
 func (v *View) queueProfile(b *pgx.Batch) {
-	p := &v.Profile
+	p, queries := &v.Profile, slices.Concat(v.Domain.Profile, v.Domain.Snapshot)
 	*p = Profile{Guidance: map[string]string{}, known: true}
-	b.Queue("SELECT set_config('TimeZone', $1, true)", v.Before.Location().String())
-	for _, query := range v.Domain.Profile {
-		queueLine(b, query, &p.Profile)
-	}
-	for _, query := range v.Domain.Snapshot {
-		queueLine(b, query, &p.Snapshot)
+	parts := make([]string, 0, len(queries)+1)
+	for i, query := range queries {
+		parts = append(parts, fmt.Sprintf("SELECT %d, ARRAY(SELECT q.line::text FROM (\n%s\n) AS q (line)), NULL::text[]", i, inner(query.SQL)))
 	}
 	if v.Domain.Guidance != "" {
-		b.Queue(v.Domain.Guidance).Query(p.readGuidance)
+		parts = append(parts, fmt.Sprintf("SELECT %d, array_agg(q.name::text), array_agg(q.wish::text) FROM (\n%s\n) AS q (name, wish)", guidanceAt, inner(v.Domain.Guidance)))
 	}
-}
-
-// queueLine turns a query's result into one line, its label and its rows; no rows, no line.
-func queueLine(b *pgx.Batch, query domain.Query, lines *[]string) {
-	b.Queue(query.SQL).Query(func(rows pgx.Rows) error {
-		values, err := pgx.CollectRows(rows, pgx.RowTo[*string])
-		if err != nil {
-			return fmt.Errorf("read %s: %w", query.Label, err)
-		}
-		var line strings.Builder
-		for _, value := range values {
-			if word := clean.Inline(clean.Text(value), 0); word != "" {
-				line.WriteString("; " + word)
+	if len(parts) == 0 {
+		return
+	}
+	b.Queue(strings.Join(parts, "\nUNION ALL ")).Query(func(rows pgx.Rows) error {
+		var (
+			at          int
+			lines, more []*string
+			all         = make([]string, len(queries))
+		)
+		_, err := pgx.ForEachRow(rows, []any{&at, &lines, &more}, func() error {
+			if at == guidanceAt {
+				p.guide(lines, more)
+			} else {
+				all[at] = line(queries[at].Label, lines)
 			}
-		}
-		if line.Len() > 0 {
-			*lines = append(*lines, "**"+query.Label+":** "+line.String()[len("; "):])
-		}
 
-		return nil
+			return nil
+		})
+		p.Profile, p.Snapshot = said(all[:len(v.Domain.Profile)]), said(all[len(v.Domain.Profile):])
+
+		return err
 	})
 }
 
-func (p *Profile) readGuidance(rows pgx.Rows) error {
-	var subdomain, wish string
-	_, err := pgx.ForEachRow(rows, []any{&subdomain, &wish}, func() error {
+// inner is a query as it stands within another one.
+func inner(query string) string { return strings.TrimRight(query, "; \t\r\n") }
+
+// said are the lines that say something.
+func said(lines []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return line == "" })
+}
+
+// line is a query's result on one line, its label and its rows; no rows, no line.
+func line(label string, values []*string) string {
+	var line strings.Builder
+	for _, value := range values {
+		if word := clean.Inline(clean.Text(value), 0); word != "" {
+			line.WriteString("; " + word)
+		}
+	}
+	if line.Len() == 0 {
+		return ""
+	}
+
+	return "**" + label + ":** " + line.String()[len("; "):]
+}
+
+func (p *Profile) guide(subdomains, wishes []*string) {
+	for i, name := range subdomains {
+		subdomain := clean.Text(name)
 		if _, seen := p.Guidance[subdomain]; !seen {
 			p.Order = append(p.Order, subdomain)
 		}
-		p.Guidance[subdomain] = wish
-
-		return nil
-	})
-
-	return err
+		p.Guidance[subdomain] = clean.Text(wishes[i])
+	}
 }

@@ -29,7 +29,7 @@ func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
 		return probed, nil
 	}
 	b := &pgx.Batch{}
-	pg.QueueAsTenant(b, v.Turn.UserID, func() { probed.queueVersions(b, known) })
+	pg.QueueAsTenant(b, v.Turn.UserID, v.zone(), func() { probed.queueVersions(b, known) })
 	err := tx.SendBatch(ctx, b).Close()
 	if pg.IsSchemaChange(err) { // a missing table is reported by the calls that need it
 		probed.expectAsRead(known)

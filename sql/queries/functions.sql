@@ -2,13 +2,6 @@
 -- name: DatabaseReadOnly :one
 SELECT current_setting('transaction_read_only')::boolean AS read_only;
 
--- name: JobComplete :exec
-SELECT job_complete(@job_id::bigint, @attempt::int);
-
--- JobHandOff is the last statement of a decision whose worker continues.
--- name: JobHandOff :one
-SELECT job_hand_off(@job_id::bigint, @attempt::int, @client::text, @kind::text, @args::jsonb)::bigint AS next_id;
-
 -- JobInsert does not wake a worker: QueueWake does, after the commit.
 -- name: JobInsert :exec
 SELECT job_insert(@kind::text, @args::jsonb, @queue::text, wake => false);
@@ -29,6 +22,10 @@ SELECT jobs_supersede(@client::text, 'fetched, but not delivered', @working::big
 -- are.
 -- name: LoadPlans :exec
 SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true);
+
+-- PlansReset ends LoadPlans and DecisionHandOff's settings within their transaction.
+-- name: PlansReset :exec
+SELECT set_config('plan_cache_mode', NULL, true), set_config('enable_seqscan', NULL, true);
 
 -- name: PartitionEnsure :one
 SELECT partitions_ensure()::int AS made;
@@ -58,8 +55,12 @@ SELECT e.turn_id::uuid AS turn_id, e.number::int AS number, e.status::turn_statu
 FROM turn_enqueue(@session_id::uuid, @message::text, sqlc.narg(idempotency_key)::text, sqlc.narg(mode)::text, @if_busy::text,
                   @ui_changes::jsonb, @mentioned_entities::jsonb, sqlc.narg(answer)::jsonb) AS e;
 
--- name: TurnEventsAppend :exec
-SELECT turn_events_append(@turn_id::uuid, @events::jsonb);
+-- TurnEventsAppendBeside appends events while a decision is being made; no row if the turn no longer waits for it. Losing
+-- them is harmless, so the commit does not wait for the disk.
+-- name: TurnEventsAppendBeside :execrows
+SELECT turn_events_append(t.id, @events::jsonb), t.relaxed
+FROM (SELECT w.id, set_config('synchronous_commit', 'off', true) AS relaxed FROM turns AS w
+      WHERE w.id = @turn_id AND w.position = @position AND w.status = 'running' FOR NO KEY UPDATE) AS t;
 
 -- name: TurnStartNext :one
 SELECT (turn_start_next(@session_id::uuid, wake => @wake::boolean) IS NOT NULL)::boolean AS started;

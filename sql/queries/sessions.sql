@@ -34,6 +34,15 @@ SELECT id FROM sessions WHERE id = @id FOR NO KEY UPDATE;
 -- name: SessionTryLock :one
 SELECT id FROM sessions WHERE id = @id FOR NO KEY UPDATE SKIP LOCKED;
 
+-- SessionDue says what the end of a turn has to clean up: retentions neither renewed nor touched since a turn, and
+-- constraints that have expired.
+-- name: SessionDue :one
+SELECT EXISTS (SELECT FROM entity_refs AS e
+               WHERE e.session_id = @session_id AND e.active_reason IS NOT NULL AND NOT e.pinned AND e.turn_last_ref <= @decayed::int)::boolean AS retentions,
+       (EXISTS (SELECT FROM constraints AS c WHERE c.session_id = @session_id AND c.ended_turn IS NULL AND c.expires_at <= @now::timestamptz)
+        OR EXISTS (SELECT FROM constraints AS c
+                   WHERE c.user_id = @user_id AND c.scope = 'lasting' AND c.ended_turn IS NULL AND c.expires_at <= @now::timestamptz))::boolean AS constraints;
+
 -- SessionPage pages backwards from the newest, pinned sessions first; the cursor is the last row's pin, activity and
 -- id. Null filters match everything.
 -- name: SessionPage :many
