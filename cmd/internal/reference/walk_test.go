@@ -2,7 +2,6 @@ package reference_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -63,36 +62,28 @@ type source struct {
 	mentions map[string][]string
 }
 
-// listed is a package as the go command knows it.
-type listed struct {
-	ImportPath string   `json:"ImportPath"`
-	Dir        string   `json:"Dir"`
-	Export     string   `json:"Export"`
-	GoFiles    []string `json:"GoFiles"`
-}
-
 // readSource checks the walked packages' types, against what the compiler has written of the others.
 func readSource(t *testing.T) *source {
 	t.Helper()
 
-	command := exec.CommandContext(t.Context(), "go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles"}, walked...)...)
+	const listed = "{{.ImportPath}}\t{{.Export}}\t{{.Dir}}\t{{join .GoFiles \"\\t\"}}"
+	command := exec.CommandContext(t.Context(), "go", append([]string{"list", "-export", "-deps", "-f", listed}, walked...)...)
 	command.Dir = root
 	out, err := command.Output()
 	require.NoError(t, err)
-	packages := map[string]listed{}
-	for decoder := json.NewDecoder(bytes.NewReader(out)); decoder.More(); {
-		var one listed
-		require.NoError(t, decoder.Decode(&one))
-		packages[one.ImportPath] = one
+	packages := map[string][]string{} // what the compiler wrote, the folder, the files
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		packages[fields[0]] = fields[1:]
 	}
 	files := token.NewFileSet()
-	lookup := func(path string) (io.ReadCloser, error) { return os.Open(packages[path].Export) }
+	lookup := func(path string) (io.ReadCloser, error) { return os.Open(packages[path][0]) }
 	config := types.Config{Importer: importer.ForCompiler(files, "gc", lookup)}
 	s := &source{file: map[string]string{}, mentions: map[string][]string{}}
 	for _, path := range walked {
 		var syntax []*ast.File
-		for _, name := range packages[path].GoFiles {
-			file, err := parser.ParseFile(files, filepath.Join(packages[path].Dir, name), nil, parser.SkipObjectResolution)
+		for _, name := range packages[path][2:] {
+			file, err := parser.ParseFile(files, filepath.Join(packages[path][1], name), nil, parser.SkipObjectResolution)
 			require.NoError(t, err)
 			syntax = append(syntax, file)
 		}
