@@ -24,7 +24,7 @@ One conversation about the kitchen, of %d turns: it reads, adds, drafts, saves, 
 are sent, so that turns can be compared, and the tables have their mean: %s.
 
 - **Alfred** has it on Postgres with the offline model. Its answers are made as long as instructions and schema ask of other models: all
-  required fields, calls written into the plan of an addition or a saved draft, a hundred words for each text of older turns.
+  required fields, calls and the reply written beside the plan of an addition or a saved draft, a hundred words for each text of older turns.
 - **An agent** has it after that, a model with tools in a loop on LangGraph.js (`+"`internal/bench/peers/langgraph/loop.mjs`"+`), with the tools,
   arguments, rows and replies that were recorded. It has no drafts: it words them in its reply and passes their content when they are saved.
   It is sent all turns, or the last ten and nothing older.
@@ -50,17 +50,16 @@ do themselves is not counted (docs/benchmarks.md), nor what models think before 
 // worse explains where the figures favour others.
 const worse = `## Where Alfred is worse, and why
 
-- **The first word comes later** than an agent's, until an agent's history is so long that reading it takes longer. Before it stands a
-  whole decision: what was meant, what stays in view, what is asked for, the plan. An agent writes a call of a tool, or nothing. Most of the
-  wait is the writing of these tokens, many of which say that there is nothing to say, since strict schemas have every field required.
 - **A draft waits longest**: it is written as data, which can be changed and saved as it is, and then once more as words. An agent
   writes it once, and again when it is saved: there Alfred is sooner.
-- **Small talk takes a call more**: the reply is asked for after the plan has said that there is nothing to do.
-- **Less of a prompt is cached**: what changes in a prompt stands behind what does not, but each node has instructions and tools of its own, and those
-  of the reply are too short to be cached at all. Where cached tokens cost a tenth, a whole history is the cheaper one up to some dozens of turns.
+- **What has to be worded from rows waits a little longer** than an agent's: before it stands a whole decision, what was meant, what stays in view, what
+  is asked for, the plan. An agent writes a call of a tool.
+- **Less of a prompt is cached**: the conversation grows at its end only until older turns are compressed, what is known of rows changes with every turn, each node has
+  instructions and tools of its own, and those of the reply are too short to be cached at all. Where cached tokens cost a tenth, a whole history is the cheaper
+  one up to some dozens of turns.
 - **Compression** is a call every few turns for which nobody waits, but which is paid for.
 
-An agent that is sent ten turns costs no more, answers sooner and forgets the rest: what was excluded, agreed or drafted eleven turns ago. One that is sent all
+An agent that is sent ten turns forgets the rest: what was excluded, agreed or drafted eleven turns ago. One that is sent all
 has filled a window of 200,000 tokens soon after the last of these turns, and then has to begin again or to compress as well.
 
 `
