@@ -61,6 +61,10 @@ regret: ## 1,000 random conversations with random undos, while workers are kille
 chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=4 tries every statement
 	@$(TEST_DATABASE); CHAOS=$(or $(CHAOS),1) CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 90m -v ./internal/chaos
 
+.PHONY: chaos/move
+chaos/move: ## move users between databases while they talk and everything is killed; writes its part of docs/chaos.md
+	@$(TEST_DATABASE); CHAOS=$(or $(CHAOS),1) CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 90m -v -run TestMoves ./internal/chaos
+
 .PHONY: db/reset
 db/reset: build ## drop and rebuild Alfred's schema; with DATABASE_URL set needs CONFIRM=yes
 	@if [ -n "$${DATABASE_URL-}" ] && [ "$(CONFIRM)" != yes ]; then echo "this drops all of Alfred's data in DATABASE_URL: make db/reset CONFIRM=yes" >&2; exit 1; fi

@@ -38,6 +38,9 @@ func (u *move) copy(ctx context.Context) error {
 			if err := u.shareParts(ctx, from, to); err != nil {
 				return err
 			}
+			if err := u.carryVersions(ctx, from, to); err != nil {
+				return err
+			}
 
 			return advanceSequences(ctx, from, to, u.tables)
 		})

@@ -241,3 +241,17 @@ func TestPlan(t *testing.T) {
 	require.Empty(t, mover.Plan(loads[:1]))
 	require.Empty(t, mover.Plan([]mover.Load{{Database: "a", Turns: 10, Users: []mover.UserLoad{{Name: "one", Turns: 10}}}, {Database: "b"}}), "one user alone cannot be shared out")
 }
+
+// A row has another version where it has been moved to, and is for a conversation what it was: changed since it was seen,
+// or not.
+func TestMoveCarriesVersions(t *testing.T) {
+	t.Parallel()
+
+	f := openFleet(t)
+	f.exec("a", `UPDATE entity_refs AS r SET row_version = x.xmin::text FROM kitchen.recipes AS x WHERE r.session_id = $1 AND x.id = r.entity_id::uuid`, f.session)
+	f.exec("a", `UPDATE kitchen.recipes SET servings = 9 WHERE id = (SELECT entity_id::uuid FROM entity_refs WHERE session_id = $1 AND ref = 'recipe_2')`, f.session)
+	_, err := f.mover().Move(t.Context(), who, "b")
+	require.NoError(t, err)
+	require.Equal(t, "recipe_1 t, recipe_2 f", f.text("b", `SELECT string_agg(concat_ws(' ', r.ref, r.row_version = x.xmin::text), ', ' ORDER BY r.ref)
+		FROM entity_refs AS r JOIN kitchen.recipes AS x ON x.id = r.entity_id::uuid WHERE r.session_id = $1 AND r.ref IN ('recipe_1', 'recipe_2')`, f.session))
+}

@@ -405,15 +405,17 @@ func (z *zoo) anyFor(length time.Duration) {
 func (z *zoo) awaitAPI() {
 	z.t.Helper()
 
-	z.await("the API to serve", func() bool {
-		resp, err := http.Get("http://" + z.addr + "/readyz")
-		if err != nil {
-			return false
-		}
-		_ = resp.Body.Close()
+	z.await("the API to serve", z.serves)
+}
 
-		return resp.StatusCode == http.StatusOK
-	})
+func (z *zoo) serves() bool {
+	resp, err := http.Get("http://" + z.addr + "/readyz")
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+
+	return resp.StatusCode == http.StatusOK
 }
 
 func (z *zoo) report(sessions int, took time.Duration) {

@@ -68,6 +68,14 @@ holds on a plain database.
 
 | database | turns | outcome |
 |---|---|---|`},
+	{"moves", `## Users who move
+
+Two databases and a directory, each on a server of its own, a worker for each database, an API for both. Users are moved there and back while they talk; their messages are resent
+under their keys until accepted. Afterwards each conversation is in one database, and equals an undisturbed one. Paused is how long nothing was served, beyond the end of the
+running turn, in moves during which nothing was killed.
+
+| moved | turns, writes, replies | paused |
+|---|---|---|`},
 	{"recovery", `## How long a turn stands still
 
 24 sessions at work on two workers, each answer of the model taking 300 ms; one worker meets with an accident. Measured by the database's clock from the
