@@ -153,9 +153,9 @@ func shown(req *llm.Request, text string) (words bool, ahead int) {
 		return true, 0
 	}
 	var answer struct {
-		Calls []json.RawMessage
-		Think *struct{}
-		Say   string
+		Calls []json.RawMessage `json:"calls"`
+		Think *struct{}         `json:"think"`
+		Say   string            `json:"say"`
 	}
 	if json.Unmarshal([]byte(text), &answer) != nil || answer.Say == "" || answer.Think != nil || len(answer.Calls) > 0 {
 		return false, 0
