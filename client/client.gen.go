@@ -2023,7 +2023,10 @@ type RowType struct {
 
 	// Fields What a form for a row needs to know: the columns that people read or write.
 	Fields []RowField `json:"fields"`
-	Name   string     `json:"name"`
+
+	// Key The column whose value is a row's {id} in /v1/data/{type}/{id}.
+	Key  string `json:"key"`
+	Name string `json:"name"`
 
 	// Operations What can be done to a row beside changing it.
 	Operations []RowOperation `json:"operations"`

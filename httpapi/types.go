@@ -14,6 +14,7 @@ type rowType struct {
 	Type      string        `doc:"As in /v1/data/{type}." json:"type"`
 	Name      string        `json:"name"`
 	Plural    string        `json:"plural"`
+	Key       string        `doc:"The column whose value is a row's {id} in /v1/data/{type}/{id}." json:"key"`
 	Columns   []string      `doc:"Worth a column in a list, in order; rows may have more." json:"columns"`
 	Reference bool          `doc:"Shared data that nobody may change." json:"reference"`
 	Writes    []domain.Verb `doc:"What may be done with rows of it; nothing else is." enum:"create,update,delete" json:"writes"`
@@ -76,7 +77,7 @@ func (a *api) typeList(context.Context, *struct{}) (*rowTypesOut, error) {
 	for _, entity := range a.Domain.Entities {
 		out.Body.Items = append(out.Body.Items, rowType{
 			Type: entity.Type, Name: entity.Name, Plural: entity.Plural, Columns: listColumns(entity), Reference: entity.Reference, Writes: append([]domain.Verb{}, entity.Writes...),
-			Singleton: entity.Singleton, Fields: fields(entity), Operations: operations(a.Domain, entity), Children: children(entity),
+			Key: entity.Key.Name, Singleton: entity.Singleton, Fields: fields(entity), Operations: operations(a.Domain, entity), Children: children(entity),
 		})
 	}
 

@@ -51,9 +51,10 @@ type house struct {
 type fixtures struct {
 	embedder llm.Embedder
 	model    func(*domain.Domain) llm.Model
-	pool     *pgxpool.Pool // of a migrated database
-	apart    bool          // ask Understand and Think separately
-	host     string        // a site whose pages and signed tokens are accepted
+	pool     *pgxpool.Pool  // of a migrated database
+	domain   *domain.Domain // the kitchen unless given
+	apart    bool           // ask Understand and Think separately
+	host     string         // a site whose pages and signed tokens are accepted
 }
 
 // everyApart makes all conversations use a separate call for each decision.
@@ -68,9 +69,13 @@ func openHouse(t *testing.T, f fixtures) *house {
 		pool = dbtest.Pool(t)
 	}
 	logger := testLogger(t)
-	fsys, path := domain.Find("kitchen")
-	d, err := domain.Open(t.Context(), pool, fsys, path)
-	require.NoError(t, err)
+	d := f.domain
+	if d == nil {
+		var err error
+		fsys, path := domain.Find("kitchen")
+		d, err = domain.Open(t.Context(), pool, fsys, path)
+		require.NoError(t, err)
+	}
 	if f.embedder == nil {
 		f.embedder = lexical.Embedder{}
 	}

@@ -1305,6 +1305,8 @@ export interface components {
             columns: string[];
             /** @description What a form for a row needs to know: the columns that people read or write. */
             fields: components["schemas"]["RowField"][];
+            /** @description The column whose value is a row's {id} in /v1/data/{type}/{id}. */
+            key: string;
             name: string;
             /** @description What can be done to a row beside changing it. */
             operations: components["schemas"]["RowOperation"][];

@@ -8,7 +8,7 @@ import { button, h } from "./dom.js";
 import { fieldOf } from "./fields.js";
 import { plural, words } from "./format.js";
 import { guarded, notice } from "./notice.js";
-import { nameField } from "./types.js";
+import { keyOf, nameField } from "./types.js";
 
 /** @import { RowBatchOutBody, RowType } from "../../../client/typescript/dist/api" */
 /** @typedef {{action: "create" | "update" | "delete", id?: string, data?: Record<string, any>}} Change */
@@ -36,7 +36,7 @@ export function bulkBar(place, type, rows, done) {
     done();
   });
   const remove = async () => {
-    if (await confirm(`Delete ${what}?`, "The rows and their parts will be gone.", "Delete")) run(rows.map((row) => ({ action: "delete", id: String(row.id) })), "Deleted");
+    if (await confirm(`Delete ${what}?`, "The rows and their parts will be gone.", "Delete")) run(rows.map((row) => ({ action: "delete", id: keyOf(type, row) })), "Deleted");
   };
   place.replaceChildren(h("strong", {}, `${what} chosen`),
     type.writes.includes("update") && button("Set a value…", () => setValue(type, rows, what, run)),
@@ -53,7 +53,7 @@ function setValue(type, rows, what, run) {
   draw(0);
   const dialog = openDialog(`Set a value in ${what}`, h("form", { onsubmit: (event) => {
     event.preventDefault();
-    run(rows.map((row) => ({ action: "update", id: String(row.id), data: { [made.name]: made.read() } })), "Changed");
+    run(rows.map((row) => ({ action: "update", id: keyOf(type, row), data: { [made.name]: made.read() } })), "Changed");
     dialog.close();
   } }, h("label", { for: "set-column" }, "Column"), choose, place, h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Set"))));
 }

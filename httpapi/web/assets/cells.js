@@ -7,6 +7,7 @@ import { fieldOf } from "./fields.js";
 import { words } from "./format.js";
 import { guarded, notice } from "./notice.js";
 import { path, read } from "./rowform.js";
+import { keyOf } from "./types.js";
 
 /** @import { RowType } from "../../../client/typescript/dist/api" */
 
@@ -19,7 +20,7 @@ export function editable(type, row, column, labels, text, done) {
   if (!field?.writable || ["array", "json"].includes(field.kind)) return plain;
   const start = () => guarded(async () => {
     if (place.querySelector("input, select, textarea")) return;
-    const { row: now, etag } = await read(type, String(row.id));
+    const { row: now, etag } = await read(type, keyOf(type, row));
     const { input, read: value, changed } = fieldOf({ ...field, long: false }, now[column], labels && [...labels].map(([v, label]) => ({ value: v, label })));
     input.setAttribute("aria-label", words(column));
     let over = false;
@@ -30,7 +31,7 @@ export function editable(type, row, column, labels, text, done) {
       if (!changed()) { leave(); return; }
       over = true;
       try {
-        await call("PATCH", path(type.type, String(row.id)), { [column]: value() }, { "If-Match": etag });
+        await call("PATCH", path(type.type, keyOf(type, row)), { [column]: value() }, { "If-Match": etag });
         emit("stale");
         done();
       } catch (error) {

@@ -54,15 +54,17 @@ async function partsOf(child, rows, choices) {
   const names = type.fields.filter((f) => f.name !== child.column && !isLookup(f)).map((f) => f.name);
   const addLine = async (row) => {
     const fields = await build(type, row, choices, child.column);
+    const may = (verb) => !row[type.key] || type.writes.includes(verb);
     const line = { row, fields };
     line.element = h("tr", {}, fields.map((f) => {
       f.input.removeAttribute("id");
       f.input.removeAttribute("aria-describedby");
       f.input.setAttribute("aria-label", words(f.name));
+      f.input.disabled ||= !may("update");
       return h("td", {}, f.input);
-    }), h("td", {}, iconButton("close", `Remove ${row[nameField(type)] ?? "this line"}`, () => {
+    }), h("td", {}, may("delete") && iconButton("close", `Remove ${row[nameField(type)] ?? "this line"}`, () => {
       lines = lines.filter((other) => other !== line);
-      if (row.id) removed.push(row);
+      if (row[type.key]) removed.push(row);
       line.element.remove();
     })));
     lines.push(line);
@@ -72,14 +74,14 @@ async function partsOf(child, rows, choices) {
   for (const row of rows) await addLine(row);
   const element = h("fieldset", { class: "parts" }, h("legend", {}, capital(type.plural)), h("div", { class: "table", tabindex: "0" },
     h("table", {}, h("thead", {}, h("tr", {}, names.map((n) => h("th", { scope: "col" }, words(n))), h("th", {}, h("span", { class: "visually-hidden" }, "Remove")))), body)),
-  button(`Add ${type.name}`, async () => (await addLine({})).fields[0].input.focus(), { class: "quiet" }));
+  type.writes.includes("create") && button(`Add ${type.name}`, async () => (await addLine({})).fields[0].input.focus(), { class: "quiet" }));
   const all = (line) => valuesOf(line.fields, (f) => !isEmpty(f.read()));
   return {
     child,
     element,
     values: () => lines.map((line) => ({ ...kept(line.row, type), ...all(line) })),
-    added: () => lines.filter((line) => !line.row.id).map((line) => ({ line, fields: all(line) })).filter(filled),
-    edited: () => lines.filter((line) => line.row.id).map((line) => ({ line, fields: valuesOf(line.fields, (f) => f.changed()) })).filter(filled),
+    added: () => lines.filter((line) => !line.row[type.key]).map((line) => ({ line, fields: all(line) })).filter(filled),
+    edited: () => lines.filter((line) => line.row[type.key]).map((line) => ({ line, fields: valuesOf(line.fields, (f) => f.changed()) })).filter(filled),
     removed,
   };
 }

@@ -10,7 +10,7 @@ import { capital } from "./format.js";
 import { formOf } from "./form.js";
 import { guarded, notice } from "./notice.js";
 import { historyOf, operationsOf } from "./rowmore.js";
-import { nameField, typeOf } from "./types.js";
+import { keyOf, nameField, typeOf } from "./types.js";
 
 const choicePages = 5; // of 200
 
@@ -20,7 +20,7 @@ export const path = (type, id) => `/v1/data/${encodeURIComponent(type)}${id ? `/
 export async function choices(name) {
   const type = typeOf(name);
   const rows = await whole(`/v1/data/${encodeURIComponent(name)}`, choicePages);
-  return rows.map((row) => ({ value: String(row.id), label: String(row[nameField(type)] ?? row.id) }));
+  return rows.map((row) => ({ value: keyOf(type, row), label: String(row[nameField(type)] ?? keyOf(type, row)) }));
 }
 
 // read answers with a row and its version.
@@ -84,15 +84,15 @@ function changed(done) {
 // written is seen anew, so that what was refused can be mended and sent once more.
 async function change(type, seen, form) {
   const own = form.changed();
-  if (Object.keys(own).length) seen.etag = (await write("PATCH", path(type.type, seen.row.id), own, seen.etag)).etag;
+  if (Object.keys(own).length) seen.etag = (await write("PATCH", path(type.type, keyOf(type, seen.row)), own, seen.etag)).etag;
   for (const { child, removed, edited, added } of form.parts) {
     while (removed.length) {
-      await write("DELETE", path(child.type, removed[0].id), undefined, removed[0]._etag);
+      await write("DELETE", path(child.type, keyOf(child, removed[0])), undefined, removed[0]._etag);
       removed.shift();
     }
-    for (const { line, fields } of edited()) line.row._etag = (await write("PATCH", path(child.type, line.row.id), fields, line.row._etag)).etag;
+    for (const { line, fields } of edited()) line.row._etag = (await write("PATCH", path(child.type, keyOf(child, line.row)), fields, line.row._etag)).etag;
     for (const { line, fields } of added()) {
-      const { row, etag } = await write("POST", path(child.type), { ...fields, [child.column]: seen.row.id });
+      const { row, etag } = await write("POST", path(child.type), { ...fields, [child.column]: seen.row[type.key] });
       line.row = { ...row, _etag: etag };
     }
   }

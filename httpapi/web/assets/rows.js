@@ -10,7 +10,7 @@ import { columnMenu, columnsOf, filterInput, filtersOf } from "./columns.js";
 import { capital, columnTitle, plural, shown } from "./format.js";
 import { guarded } from "./notice.js";
 import { choices, openRow } from "./rowform.js";
-import { typeOf } from "./types.js";
+import { keyOf, typeOf } from "./types.js";
 
 /** @import { RowPage, RowType } from "../../../client/typescript/dist/api" */
 
@@ -97,7 +97,7 @@ const kindOf = (column) => type.fields.find((f) => f.name === column)?.kind;
 
 const cell = (row, column) => labels[column] ? labels[column].get(String(row[column])) ?? "" : shown(row[column], kindOf(column));
 
-const open = (row) => guarded(() => openRow(type, String(row.id), reload));
+const open = (row) => guarded(() => openRow(type, keyOf(type, row), reload));
 
 // title is a column's head: it sorts, but for what has no order that people know.
 /** @param {string} column */
@@ -114,7 +114,7 @@ function title(column) {
 /** @param {string[]} names */
 function head(names) {
   const pick = selectable() && h("th", { class: "pick-row" }, h("input", { type: "checkbox", "aria-label": "All of these", checked: rows.length > 0 && selected.size === rows.length,
-    onchange: (event) => { selected = new Set(event.target.checked ? rows.map((row) => String(row.id)) : []); draw(); } }));
+    onchange: (event) => { selected = new Set(event.target.checked ? rows.map((row) => keyOf(type, row)) : []); draw(); } }));
   return h("thead", {}, h("tr", {}, pick, names.map(title)),
     filtering && h("tr", { class: "filters" }, pick && h("td"), names.map((name) => h("td", {}, filterInput(type, name, labels[name], wanted[name] ?? "", (text) => {
       if (text) wanted[name] = text;
@@ -127,7 +127,7 @@ const selectable = () => !type.singleton && (type.writes.includes("delete") || t
 
 /** @param {RowPage["items"][number]} row @param {string[]} names */
 function line(row, names) {
-  const id = String(row.id);
+  const id = keyOf(type, row);
   const pick = selectable() && h("td", { class: "pick-row", onclick: (event) => event.stopPropagation() }, h("input", { type: "checkbox", checked: selected.has(id), "aria-label": `Choose ${cell(row, names[0]) || type.name}`,
     onchange: (event) => { if (event.target.checked) selected.add(id); else selected.delete(id); bulk(); } }));
   return h("tr", { "data-id": id, onclick: editing ? () => {} : () => open(row) }, pick, names.map((name, i) => i === 0
@@ -135,7 +135,7 @@ function line(row, names) {
     : editing ? editable(type, row, name, labels[name], cell(row, name), reload) : h("td", { class: kindOf(name) === "number" ? "number" : "" }, h("span", {}, cell(row, name)))));
 }
 
-function bulk() { bulkBar($("row-bulk"), type, rows.filter((row) => selected.has(String(row.id))), reload); }
+function bulk() { bulkBar($("row-bulk"), type, rows.filter((row) => selected.has(keyOf(type, row))), reload); }
 
 function draw() {
   /** @type {HTMLElement | null} */

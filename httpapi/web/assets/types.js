@@ -17,6 +17,10 @@ export const types = () => all.filter((t) => !isPart(t.type));
 // typeOf finds a type, parts of others included.
 export const typeOf = (name) => all.find((t) => t.type === name) ?? null;
 
+// keyOf is a row's key, by which the API knows it.
+/** @type {(of: {type: string}, row: Record<string, any>) => string} */
+export const keyOf = (of, row) => String(row[typeOf(of.type)?.key ?? ""]);
+
 // nameField is the column that names a row.
 /** @type {(type: RowType) => string} */
 export const nameField = (type) => type.columns.find((c) => type.fields.some((f) => f.name === c && f.kind === "text")) ?? type.columns[0];

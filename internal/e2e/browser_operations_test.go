@@ -1,0 +1,42 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/llm/offline"
+)
+
+// W06: operations are buttons on a row's card. What has to be confirmed is asked with the owner's own preview, and what
+// the owner's rules refuse is said as they say it.
+func TestW06OperationsAreButtons(t *testing.T) {
+	t.Parallel()
+
+	b := browse(t)
+	c := talkOver(t, "testdata/rental.sql")
+	d, _ := rentalOf(t, c)
+	c.exec(`INSERT INTO rental_alfred.alfred_accounts VALUES ($1, 'C1')`)
+	h := openHouse(t, fixtures{model: offline.New, pool: c.pool, domain: d})
+	b.enter(h.guest("ada"), h.url)
+	b.click(`#types [data-type="hire"]`)
+	b.shows("#row-count", "3 hires")
+	b.fill("#find-row", "Shelf")
+	b.shows("#row-count", "1 hire")
+	b.click("#row-table tbody button")
+	b.shows("dialog[open] .operations", "Cancel hire")
+	require.Equal(t, "Hire lines|Refunds", b.eval(`[...document.querySelectorAll("dialog[open] .parts legend")].map((e) => e.textContent).join("|")`))
+	b.counts("dialog[open] .parts :is(button, :enabled:not(fieldset))", 0) // nothing may be written there
+	b.look("card")
+
+	b.eval(`[...document.querySelectorAll("dialog[open] .operations button")].find((e) => e.textContent === "Cancel hire").click()`)
+	b.fill(`dialog[open]:last-of-type [name="reason"]`, "no time")
+	b.look("arguments")
+	b.click("dialog[open]:last-of-type .primary")
+	b.shows("dialog[open]:last-of-type", "Shelf would be cancelled and 12.50 refunded.")
+	b.look("preview")
+	h.requireRows(t, "booked", `SELECT status FROM rental.hires WHERE title = 'Shelf'`)
+	b.eval(`[...document.querySelectorAll("dialog[open]:last-of-type button")].find((e) => e.textContent === "Cancel hire").click()`)
+	b.shows("#row-table", "cancelled")
+	h.requireRows(t, "cancelled 12.50", `SELECT h.status || ' ' || r.amount FROM rental.hires AS h JOIN rental.refunds AS r ON (r.branch, r.hire) = (h.branch, h.number) WHERE title = 'Shelf'`)
+}
