@@ -181,3 +181,37 @@ func TestSwallowedErrorsEndTheirTransaction(t *testing.T) {
 	require.ErrorIs(t, err, pgx.ErrTxCommitRollback)
 	require.NoError(t, pg.InTx(t.Context(), pool, func(pgx.Tx) error { return nil }))
 }
+
+// Who acts in a transaction is the same after a batch that acts for somebody within: reads of the API would go on with all
+// the rights of the program.
+func TestQueueAsTenantLeavesAsItCame(t *testing.T) {
+	t.Parallel()
+
+	outer, inner := uuid.New(), uuid.New()
+	const acts = `SELECT concat_ws(' ', current_setting('role'), coalesce(current_setting('alfred.user_id', true), ''), current_setting('TimeZone'))`
+	within := func(tx pgx.Tx) (before, during, after string) {
+		require.NoError(t, tx.QueryRow(t.Context(), acts).Scan(&before))
+		b := &pgx.Batch{}
+		pg.QueueAsTenant(b, inner, "Asia/Tokyo", func() {
+			b.Queue(acts).QueryRow(func(row pgx.Row) error { return row.Scan(&during) })
+		})
+		require.NoError(t, tx.SendBatch(t.Context(), b).Close())
+		require.NoError(t, tx.QueryRow(t.Context(), acts).Scan(&after))
+
+		return before, during, after
+	}
+	pool := dbtest.Pool(t)
+	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		before, during, after := within(tx)
+		require.Equal(t, before, after)
+		require.Equal(t, "alfred_tenant "+inner.String()+" Asia/Tokyo", during)
+
+		return pg.AsTenant(t.Context(), tx, outer, func(tx pgx.Tx) error {
+			before, _, after := within(tx)
+			require.Contains(t, before, "alfred_tenant "+outer.String())
+			require.Equal(t, before, after)
+
+			return nil
+		})
+	}))
+}

@@ -45,13 +45,20 @@ func QueueTenant(b *pgx.Batch, userID uuid.UUID, zone string) {
 	b.Queue(actIn, TenantRole, userID.String(), zone)
 }
 
-// QueueAsTenant is QueueTenant for what is queued within. The batch must be sent in a transaction that acts for nobody
-// else, in the connection's own role and time zone, which hold again after it. If it fails, so does the transaction.
+// QueueAsTenant is QueueTenant for what is queued within. The batch must be sent in a transaction. Whoever that acts for,
+// in which role and time zone, holds again after it; if it fails, so does the transaction.
 func QueueAsTenant(b *pgx.Batch, userID uuid.UUID, zone string, queue func()) {
-	QueueTenant(b, userID, zone)
+	b.Queue(enter, TenantRole, userID.String(), zone)
 	queue()
-	b.Queue(actIn, "none", "", "")
+	b.Queue(leave)
 }
 
-// actIn sets role, user and time zone; "" is the connection's own time zone.
-const actIn = `SELECT set_config('alfred.user_id', $2, true), set_config('TimeZone', nullif($3, ''), true), set_config('role', $1, true)`
+const (
+	// acting sets role, user and time zone; "" is the connection's own time zone.
+	acting = `set_config('alfred.user_id', $2, true), set_config('TimeZone', nullif($3, ''), true), set_config('role', $1, true)`
+	actIn  = `SELECT ` + acting
+
+	enter = `SELECT set_config('alfred.outside', json_build_array(current_setting('role'), current_setting('alfred.user_id', true), current_setting('TimeZone'))::text, true), ` + acting
+	leave = `SELECT set_config('alfred.user_id', coalesce(o ->> 1, ''), true), set_config('TimeZone', o ->> 2, true), set_config('role', o ->> 0, true)
+		FROM (SELECT current_setting('alfred.outside')::json) AS x (o)`
+)
