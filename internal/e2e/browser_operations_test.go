@@ -38,5 +38,14 @@ func TestW06OperationsAreButtons(t *testing.T) {
 	h.requireRows(t, "booked", `SELECT status FROM rental.hires WHERE title = 'Shelf'`)
 	b.eval(`[...document.querySelectorAll("dialog[open]:last-of-type button")].find((e) => e.textContent === "Cancel hire").click()`)
 	b.shows("#row-table", "cancelled")
+	b.counts("dialog[open]", 0)
+
+	// A change by hand is refused by the same rules.
+	b.click("#row-table tbody button")
+	b.fill(`dialog[open] [name="street"]`, "2 New Street")
+	b.click("dialog[open] [type=submit]")
+	b.shows("dialog[open] [role=alert]", "What is out already is not sent elsewhere.")
+	b.click("dialog[open] header button")
+	b.eval(`[...document.querySelectorAll("dialog[open]:last-of-type button")].find((e) => e.textContent === "Discard").click()`)
 	h.requireRows(t, "cancelled 12.50", `SELECT h.status || ' ' || r.amount FROM rental.hires AS h JOIN rental.refunds AS r ON (r.branch, r.hire) = (h.branch, h.number) WHERE title = 'Shelf'`)
 }
