@@ -47,6 +47,9 @@ func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.
 		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
 	}
 	pg.Rows(&c.last, "read versions", db.TurnPulse, c.d.TurnID, &pulse)
+	if probes(next.node) {
+		c.last.Exec("mark where a probe begins", view.Savepoint, nil)
+	}
 	if err := c.last.Send(ctx, c.tx); err != nil {
 		return nil, err
 	}
@@ -81,6 +84,9 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	report.ran(rec)
 	after, fence := newCommit(r, d, s, c.bundle), &pg.Batch{}
 	fence.Exec("plan as usual", db.PlansReset, nil)
+	if probes(d.node) {
+		fence.Exec("forget the mark", view.Release, nil)
+	}
 	dec.fence(fence, after)
 	if err := fence.Send(ctx, c.tx); err != nil {
 		return nil, false, err
@@ -99,6 +105,9 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 	return next, true, nil
 }
 
+// probes reports whether a node's decision names rows, whose versions are read before it.
+func probes(node string) bool { return node == nodeThink || node == nodeAct }
+
 // following is the state in which the next decision is made, nil if it takes a model or a search.
 func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.runner
@@ -107,7 +116,7 @@ func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 		return nil, nil
 	}
 	var err error
-	if d.node == nodeThink || d.node == nodeAct {
+	if probes(d.node) {
 		if s.View, err = view.Probe(ctx, c.tx, v); err != nil {
 			return nil, err
 		}

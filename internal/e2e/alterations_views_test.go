@@ -92,6 +92,7 @@ func (c *talk) round() map[string]string {
 		require.NoError(c.t, rows.Err())
 	}
 	c.fact("0", `SELECT count(*) FROM turns WHERE session_id = $1 AND status <> 'succeeded'`)
+	c.fact("0", `SELECT count(*) FROM river_job WHERE queue = 'turns' AND attempt > 1 AND $1::uuid IS NOT NULL`) // nothing had to be tried again
 
 	return said
 }

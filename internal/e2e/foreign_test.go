@@ -90,7 +90,7 @@ func (c *talk) ask(text string) {
 	require.NoError(c.t, c.pool.QueryRow(c.t.Context(), `SELECT enqueue_turn($1, $2)`, c.session, text).Scan(&id))
 	require.Eventually(c.t, func() bool {
 		return c.one(`SELECT 1 FROM turns WHERE session_id = $1 AND id = '`+id.String()+`' AND (summarized_at IS NOT NULL OR status IN ('failed', 'cancelled'))`) != ""
-	}, 20*time.Second, 10*time.Millisecond, text)
+	}, time.Minute, 10*time.Millisecond, text)
 	c.fact("succeeded ", `SELECT status || ' ' || coalesce(error_message, '') FROM turns WHERE session_id = $1 AND id = '`+id.String()+`'`)
 	c.fact("", `SELECT string_agg(r.tool || ': ' || r.error_message, '; ') FROM turn_step_results r
 		WHERE r.turn_id = '`+id.String()+`' AND r.error_code IS NOT NULL AND r.step > 0 AND $1 IS NOT NULL`)

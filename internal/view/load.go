@@ -49,7 +49,7 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 	pg.Queue(b, db.TurnStepList, turnID, &v.Steps)
 	pg.Queue(b, db.NodeRunListMade, turnID, &v.Runs)
 	pg.Queue(b, db.LlmCallAnswers, &db.LlmCallAnswersParams{TurnID: &turnID, Position: int32(position)}, &v.Answers)
-	b.Queue(savepoint)
+	b.Queue(Savepoint)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("load turn: %w", err)
 	}
@@ -76,10 +76,11 @@ func (v *View) begin(at *time.Time, zone string) {
 	v.Before = at.In(location)
 }
 
-// savepoint is what a load returns to when one of the domain's own queries fails: a turn must not fail because the
-// owner's query does.
+// Savepoint is what a load or a probe returns to when one of the domain's own queries fails: a turn must not fail because
+// the owner's query does. It stands in the transaction before they begin.
 const (
-	savepoint  = "SAVEPOINT load"
+	Savepoint  = "SAVEPOINT load"
+	Release    = "RELEASE SAVEPOINT load" // before anything is written
 	rollbackTo = "ROLLBACK TO SAVEPOINT load"
 )
 
@@ -246,7 +247,7 @@ func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*
 		b        = &pgx.Batch{}
 	)
 	pg.Queue(b, db.SessionGetContext, sessionID, &sessions)
-	b.Queue(savepoint)
+	b.Queue(Savepoint)
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return nil, fmt.Errorf("load session: %w", err)
 	}

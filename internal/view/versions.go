@@ -22,7 +22,7 @@ const (
 
 // Probe reads the versions of all rows the view knows, in one round trip: the owner's programs and the user's page
 // write without us. The returned view says which of its rows are outdated, and which version of each row a decision on
-// it expects.
+// it expects. The transaction has a [Savepoint].
 func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
 	probed, known := v.probed(), v.known()
 	if len(known) == 0 {
