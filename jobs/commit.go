@@ -195,13 +195,18 @@ func (c *commit) announce(m move, firstNew *db.TurnSteps) {
 
 // unfinished reports whether there are steps that have not ended and do not end now.
 func (c *commit) unfinished(m move) bool {
-	return slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return s.Outcome == nil && (m.end == nil || int(s.Step) != c.at.Step) })
+	return slices.ContainsFunc(c.s.Steps, func(s *db.TurnSteps) bool { return c.waits(m, s) })
+}
+
+// waits reports whether a step has not ended and does not end now.
+func (c *commit) waits(m move, step *db.TurnSteps) bool {
+	return step.Outcome == nil && (m.end == nil || int(step.Step) != c.at.Step)
 }
 
 // nextStep is the step the next act works on.
 func (c *commit) nextStep(m move) *db.TurnSteps {
 	for _, step := range c.s.Steps {
-		if step.Outcome == nil && (m.end == nil || int(step.Step) != c.at.Step) && (!m.skip || slices.Contains(m.keep, int(step.Step))) {
+		if c.waits(m, step) && (!m.skip || slices.Contains(m.keep, int(step.Step))) {
 			return step
 		}
 	}

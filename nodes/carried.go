@@ -118,13 +118,12 @@ func (c saidCall) words(tool, rows string) string {
 	for _, f := range c.pairs("filters") {
 		filters = append(filters, strings.TrimSpace(fmt.Sprint(f["field"], " ", f["op"], " ", strings.Join(texts(f["value"]), ", "))))
 	}
-	for _, v := range c.pairs("set") {
-		set = append(set, fmt.Sprint(v["column"], " ", strings.Join(texts(v["value"]), ", ")))
-	}
+	values := c.pairs("set")
 	for _, row := range c.pairs("rows") {
-		for _, v := range saidCall(row).pairs("set") {
-			set = append(set, fmt.Sprint(v["column"], " ", strings.Join(texts(v["value"]), ", ")))
-		}
+		values = append(values, saidCall(row).pairs("set")...)
+	}
+	for _, v := range values {
+		set = append(set, fmt.Sprint(v["column"], " ", strings.Join(texts(v["value"]), ", ")))
 	}
 	what := map[string]string{ToolRead: "Read the ", ToolCreate: "Add to the ", ToolUpdate: "Change the ", ToolDelete: "Delete the "}[tool] + rows
 	if draft := c.text("from_ref"); draft != "" {

@@ -135,26 +135,21 @@ func (w written) rename(from, to string) {
 
 // wrap puts a bare value where an object with one field is meant; an empty one means none.
 func (w written) wrap(name, field string) {
+	empty := false
 	switch value := w[name].(type) {
-	case nil, map[string]any:
+	case nil, map[string]any, bool: // a bool is of another type than either form, which its reader says
+		return
 	case string:
-		if value == "" {
-			delete(w, name)
-
-			return
-		}
-		w[name] = map[string]any{field: value}
+		empty = value == ""
 	case []any:
-		if len(value) == 0 {
-			delete(w, name)
-
-			return
-		}
-		w[name] = map[string]any{field: value}
-	case bool: // of another type than either form, which its reader says
-	default:
-		w[name] = map[string]any{field: value}
+		empty = len(value) == 0
 	}
+	if empty {
+		delete(w, name)
+
+		return
+	}
+	w[name] = map[string]any{field: w[name]}
 }
 
 // plan removes and returns Think's decision, with the calls that stand beside it; nil if there is none. In an answer in

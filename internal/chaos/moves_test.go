@@ -39,6 +39,9 @@ type resident struct {
 	to      string // the database that the next or open move leads to
 }
 
+// across is the other of the two databases.
+var across = map[string]string{"one": "two", "two": "one"}
+
 func openFleet(t *testing.T, l *lab, users int) *fleet {
 	t.Helper()
 
@@ -123,7 +126,7 @@ func (f *fleet) move(ctx context.Context, who *resident) (paused time.Duration, 
 		Paused int `json:"paused_ms"`
 	}
 	_ = json.Unmarshal([]byte(out.String()), &report) // nothing is printed of a user who was there already
-	who.to = map[string]string{"one": "two", "two": "one"}[who.to]
+	who.to = across[who.to]
 
 	return time.Duration(report.Paused) * time.Millisecond, true, ""
 }
@@ -285,7 +288,7 @@ func TestMoves(t *testing.T) { //nolint:paralleltest // it wants the machine for
 	}
 	f.everywhere()
 	for _, who := range f.movers {
-		place := map[string]string{"one": "two", "two": "one"}[who.to]
+		place := across[who.to]
 		f.requireAlone(who, place)
 		requireSame(t, want, state(t, f.pools[place], who.session), who.name+" in "+place)
 	}

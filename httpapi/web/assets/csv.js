@@ -20,7 +20,7 @@ const written = (value) => Array.isArray(value) ? value.map((v) => typeof v === 
 /** @param {RowType} type @param {string} query */
 export async function exportCSV(type, query) {
   const [{ default: papa }, rows] = await Promise.all([import("papaparse"), whole(`/v1/data/${encodeURIComponent(type.type)}?${query}`)]);
-  const fields = ["id", ...type.fields.map((f) => f.name)];
+  const fields = [...new Set([type.key, ...type.fields.map((f) => f.name)])];
   download(`${fileName(type.plural)}.csv`, "text/csv;charset=utf-8", papa.unparse({ fields, data: rows.map((row) => fields.map((f) => written(row[f]))) }, { escapeFormulae: true }));
 }
 
@@ -59,7 +59,7 @@ export async function importCSV(type, done) {
     const { errors } = await apply(type, changes, true);
     const wrong = new Map(errors.map((e) => [e.index, e.message]));
     const first = [...rows.keys()].sort((a, b) => Number(wrong.has(b)) - Number(wrong.has(a)) || a - b).slice(0, looked);
-    const left = names.filter((n) => !n.field && n.title.trim() !== "id").map((n) => n.title);
+    const left = names.filter((n) => !n.field && n.title.trim() !== type.key).map((n) => n.title);
     place.replaceChildren(h("p", { role: "status" }, errors.length ? `${plural(errors.length, "line")} cannot be imported. Nothing is written until every line can be.` : `${plural(rows.length, type.name, type.plural)} can be imported.`,
       left.length > 0 && ` Left out: ${left.join(", ")}.`),
     h("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Preview" }, h("table", {},
