@@ -80,6 +80,29 @@ func TestNeighboursLendTheirScore(t *testing.T) {
 	require.ElementsMatch(t, []int{7, 8}, numbers, "what stands beside the wedding's turn is the menu that is meant")
 }
 
+func TestOnlyNeighboursOfTheSameConversationLend(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	user := stranger(t, pool)
+	apart := said(t, pool, user, "the menu is fish", "hm", "my wedding")
+	said(t, pool, user, "hm", "my wedding")
+	said(t, pool, user, "my wedding", "hm")
+	beside := said(t, pool, user, "hm", "the menu is meat", "my wedding")
+	_, hits := found(t, pool, recall.New(kitchen(t, pool), brokenEmbedder{}), recall.Query{
+		UserID: uuid.MustParse(user), Text: "wedding menu", Limit: 20, Kinds: []string{recall.KindTurn},
+	})
+	scores := map[uuid.UUID]float64{}
+	for _, hit := range hits {
+		if hit.Turn < 3 && hit.Message != "my wedding" {
+			scores[hit.SessionID] = hit.Score
+		}
+	}
+	require.Len(t, scores, 2)
+	require.Positive(t, scores[apart])
+	require.Greater(t, scores[beside], scores[apart]+0.1, "turns 1 and 3 are not beside each other, nor are turns 1 and 2 of two conversations")
+}
+
 func TestDayInQuestionCounts(t *testing.T) {
 	t.Parallel()
 
