@@ -1590,8 +1590,11 @@ type MentionedEntity struct {
 
 // Message defines model for Message.
 type Message struct {
-	Content string `json:"content"`
-	Role    string `json:"role"`
+	Content   string      `json:"content"`
+	Provider  *string     `json:"provider,omitempty"`
+	Reasoning *string     `json:"reasoning,omitempty"`
+	Role      string      `json:"role"`
+	ToolCalls *[]ToolCall `json:"tool_calls,omitempty"`
 }
 
 // NewSession defines model for NewSession.
@@ -2226,8 +2229,9 @@ type Tool struct {
 
 // ToolCall defines model for ToolCall.
 type ToolCall struct {
-	Args interface{} `json:"args"`
-	Name string      `json:"name"`
+	Args      interface{} `json:"args"`
+	Name      string      `json:"name"`
+	Signature *string     `json:"signature,omitempty"`
 }
 
 // ToolCalledEvent defines model for ToolCalledEvent.

@@ -338,6 +338,44 @@ func (q *Queries) LlmCallPageTurn(ctx context.Context, db DBTX, arg *LlmCallPage
 	return items, nil
 }
 
+const LlmCallRound = `-- name: LlmCallRound :many
+SELECT provider, request, response FROM v_llm_calls
+WHERE id = $1 AND turn_id = $2 AND position = $3::int AND node = 'act' AND error_code IS NULL
+`
+
+type LlmCallRoundParams struct {
+	ID       uuid.UUID
+	TurnID   *uuid.UUID
+	Position int32
+}
+
+type LlmCallRoundRow struct {
+	Provider string
+	Request  json.RawMessage
+	Response json.RawMessage
+}
+
+// LlmCallRound returns what was asked and answered in the call that a decision of act came from.
+func (q *Queries) LlmCallRound(ctx context.Context, db DBTX, arg *LlmCallRoundParams) ([]*LlmCallRoundRow, error) {
+	rows, err := db.Query(ctx, LlmCallRound, arg.ID, arg.TurnID, arg.Position)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*LlmCallRoundRow
+	for rows.Next() {
+		var i LlmCallRoundRow
+		if err := rows.Scan(&i.Provider, &i.Request, &i.Response); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const LlmCallTried = `-- name: LlmCallTried :one
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at - latency_ms * interval '1 millisecond')), 0)::double precision AS seconds
 FROM llm_calls

@@ -75,17 +75,23 @@ func pretty(raw json.RawMessage) string {
 	if len(call.Messages) > 0 {
 		text := "system\n" + call.System
 		for _, m := range call.Messages {
-			text += "\n\n" + m.Role + "\n" + m.Content
+			text += "\n\n" + m.Role + "\n" + m.Content + called(m.ToolCalls)
 		}
 
 		return text
 	}
-	text := indented(call.Text)
-	for _, c := range call.ToolCalls {
+
+	return strings.TrimPrefix(indented(call.Text)+called(call.ToolCalls), "\n")
+}
+
+// called lists calls, each on lines of its own.
+func called(calls []llm.ToolCall) string {
+	text := ""
+	for _, c := range calls {
 		text += "\n" + c.Name + " " + indented(string(c.Args))
 	}
 
-	return strings.TrimPrefix(text, "\n")
+	return text
 }
 
 // indented indents JSON and returns any other text unchanged.

@@ -137,6 +137,13 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 	if c.d.node != nodeReply && c.d.node != nodeSummarize {
 		made.NextNode, made.Goal = &m.next, c.goal
 	}
+	if c.d.node == nodeAct && m.next == nodeAct && m.end == nil {
+		// What was played is on record as it was sent, which need not be how it would be written now.
+		c.reload = c.reload || rec.played > 0
+		if c.changed.Round, err = nodes.NewRound(rec.asked, rec.answered); err != nil {
+			return nil, err
+		}
+	}
 	c.changed.Run = &db.NodeRunListMadeRow{Position: made.Position, Node: made.Node, Step: made.Step, Call: made.Call, Output: made.Output, LlmCallID: made.LlmCallID}
 
 	return c.handOn(ctx, m, made)

@@ -73,7 +73,8 @@ func (r *Runner) tellSlow(ctx context.Context, d delivery) (stop func()) {
 	}
 }
 
-// overdue is what the user is told about a turn that ended at its deadline; turn_end adds what it wrote.
+// overdue is what the user is told about a turn that ended at its deadline: what was done, but for writes, which turn_end adds by
+// their rows.
 func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Duration) (string, error) {
 	steps, err := db.New().TurnStepList(ctx, tx, turn.ID)
 	if err != nil {
@@ -82,7 +83,7 @@ func overdue(ctx context.Context, tx pgx.Tx, turn *db.Turns, deadline time.Durat
 	text := fmt.Sprintf("The model gave no answer within %s, so I stopped here.", deadline)
 	var finished []string
 	for _, step := range steps {
-		if step.Outcome != nil && *step.Outcome == db.StepOutcomeOk {
+		if step.StepType != db.StepTypeWrite && step.Outcome != nil && *step.Outcome == db.StepOutcomeOk {
 			finished = append(finished, strings.TrimRight(step.Description, ". "))
 		}
 	}

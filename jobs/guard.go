@@ -2,7 +2,9 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"github.com/google/uuid"
@@ -28,35 +30,61 @@ func (r *Runner) guard(conn db.DBTX, sessionID uuid.UUID) *guard {
 	return &guard{Gate: gate, total: &r.leaks}
 }
 
-// prompt cleans a request. After the first message of a repair come quotes from the model's own answer: identifiers in
-// them are removed but not counted as leaks.
+// prompt cleans a request. In what a model has written, its own answers and the complaints that quote them, identifiers
+// are removed but not counted as leaks.
 func (g *guard) prompt(ctx context.Context, req *llm.Request) error {
-	ours := []*string{&req.System}
+	if err := g.ours(ctx, &req.System); err != nil {
+		return err
+	}
 	for i := range req.Messages {
-		if i > 0 {
-			clean, _, err := g.Check(ctx, req.Messages[i].Content)
-			if err != nil && !errors.Is(err, view.ErrLeak) {
+		m := &req.Messages[i]
+		if i > 0 && m.Role != llm.RoleTool {
+			if err := g.quoted(ctx, m); err != nil {
 				return err
 			}
-			req.Messages[i].Content = clean
-
 			continue
 		}
-		ours = append(ours, &req.Messages[i].Content)
-	}
-	for _, text := range ours {
-		clean, found, err := g.Check(ctx, *text)
-		g.count(found)
-		if err != nil {
+		before := m.Content
+		if err := g.ours(ctx, &m.Content); err != nil {
 			return err
 		}
-		if found > 0 && len(req.Messages) > 0 {
-			req.Messages[0].Stable = 0 // its bytes have changed
+		if m.Content != before {
+			m.Stable = 0
 		}
-		*text = clean
 	}
 
 	return nil
+}
+
+// ours cleans a text of our own.
+func (g *guard) ours(ctx context.Context, text *string) error {
+	clean, found, err := g.Check(ctx, *text)
+	g.count(found)
+	if err != nil {
+		return err
+	}
+	*text = clean
+
+	return nil
+}
+
+// quoted cleans what a model has written. Its calls are copied, because others hold them.
+func (g *guard) quoted(ctx context.Context, m *llm.Message) error {
+	var err error
+	clean := func(text string) string {
+		cleaned, _, failure := g.Check(ctx, text)
+		if failure != nil && !errors.Is(failure, view.ErrLeak) {
+			err = failure
+		}
+
+		return cleaned
+	}
+	m.Content, m.Reasoning, m.ToolCalls = clean(m.Content), clean(m.Reasoning), slices.Clone(m.ToolCalls)
+	for i := range m.ToolCalls {
+		m.ToolCalls[i].Args = json.RawMessage(clean(string(m.ToolCalls[i].Args)))
+	}
+
+	return err
 }
 
 // reply makes a text fit for the user.

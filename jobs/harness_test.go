@@ -247,7 +247,7 @@ func (m *fakePrompts) frame(v *view.View) nodes.Frame {
 	}
 }
 
-func (m *fakePrompts) Need(string, *view.View) view.Need { return view.Need{} }
+func (m *fakePrompts) Need(string, *view.View) view.Need { return view.Need{Round: true} }
 
 func (m *fakePrompts) Understand(v *view.View) nodes.UnderstandInput {
 	m.mu.Lock()

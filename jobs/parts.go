@@ -67,6 +67,10 @@ func cut(req *llm.Request) (*cutRequest, error) {
 				for _, s := range sections(content.Raw) {
 					take(content.Index+s.from, content.Index+s.to, &c.own)
 				}
+				for _, name := range []string{"tool_calls", "reasoning"} { // every later call of the step repeats them
+					said := message.Get(name)
+					take(said.Index, said.Index+len(said.Raw), &c.own)
+				}
 
 				return true
 			})

@@ -69,3 +69,25 @@ func TestCutRequest(t *testing.T) {
 	require.Equal(t, one.own, other.own)
 	require.Len(t, other.shared.hashes, 1)
 }
+
+// What the model has called and thought is stored once, however many calls of a step repeat it.
+func TestCutTakesCallsOut(t *testing.T) {
+	t.Parallel()
+
+	req := &llm.Request{Messages: []llm.Message{
+		{Role: llm.RoleUser, Content: "hi"},
+		{
+			Role: llm.RoleAssistant, Reasoning: strings.Repeat("hm \n## ", minPart),
+			ToolCalls: []llm.ToolCall{{Name: "generate", Args: json.RawMessage(`{"content": "` + strings.Repeat("soup ", minPart) + `"}`)}},
+		},
+		{Role: llm.RoleTool, Content: "1 row"},
+	}}
+	c, err := cut(req)
+	require.NoError(t, err)
+	require.Less(t, len(c.outline), minPart)
+	var again llm.Request
+	require.NoError(t, json.Unmarshal([]byte(c.whole()), &again))
+	require.Equal(t, req.Messages[1].Reasoning, again.Messages[1].Reasoning)
+	require.JSONEq(t, string(req.Messages[1].ToolCalls[0].Args), string(again.Messages[1].ToolCalls[0].Args))
+	require.Equal(t, "1 row", again.Messages[2].Content)
+}

@@ -62,6 +62,9 @@ type recorder struct {
 	modelName string
 	usage     llm.Usage
 	played    int
+	// asked and answered are that call's, for the one that continues it.
+	asked    []llm.Message
+	answered *llm.Response
 
 	mu      sync.Mutex
 	kept    *db.LlmCallInsertParams // an answer not stored yet
@@ -164,6 +167,7 @@ func (r *recorder) record(ctx context.Context, req *llm.Request, resp *llm.Respo
 	if failure != nil {
 		return r.store(ctx, call)
 	}
+	r.asked, r.answered = req.Messages, resp
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.kept = call
@@ -291,7 +295,11 @@ func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took
 	if resp == nil {
 		return call, nil
 	}
-	if call.Response, err = exact.Storable(map[string]any{"text": resp.Text, "tool_calls": resp.ToolCalls}); err != nil {
+	response := map[string]any{"text": resp.Text, "tool_calls": resp.ToolCalls}
+	if resp.Reasoning != "" {
+		response["reasoning"] = resp.Reasoning
+	}
+	if call.Response, err = exact.Storable(response); err != nil {
 		return nil, fmt.Errorf("encode answer: %w", err)
 	}
 	usage := resp.Usage

@@ -115,6 +115,10 @@ func (r *Runner) decide(ctx context.Context, d delivery, report *report) (next *
 		return nil, err
 	}
 	dec, rec, err := r.ask(ctx, d, s, r.Prompts, report)
+	if llm.KindOf(err) == llm.KindContextOverflow && s.Continues() != nil { // a prompt by itself is shorter
+		s.Round = nil
+		dec, rec, err = r.ask(ctx, d, s, r.Prompts, report)
+	}
 	if llm.KindOf(err) == llm.KindContextOverflow && r.Tight != nil {
 		dec, rec, err = r.ask(ctx, d, s, r.Tight, report)
 	}

@@ -10,6 +10,7 @@ import (
 const (
 	RoleUser      = "user"
 	RoleAssistant = "assistant"
+	RoleTool      = "tool" // the result of one call of the assistant's message before
 )
 
 // Model answers one request. Implementations are safe for concurrent use and return as soon as ctx is done.
@@ -82,6 +83,12 @@ func (r *Request) Failed(response *Response, err error, started time.Time) {
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
+	// ToolCalls are what an assistant's message called. As many messages of tools follow it, in the same order; providers
+	// get ids for them that are made for each request.
+	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
+	// Reasoning and Provider of an assistant's message are those of its answer.
+	Reasoning string `json:"reasoning,omitempty"`
+	Provider  string `json:"provider,omitempty"`
 	// Stable is how many leading bytes of Content the next prompts share, which a provider may be told to cache; 0 for
 	// none.
 	Stable int `json:"-"`
@@ -98,6 +105,8 @@ type Tool struct {
 type Response struct {
 	Text      string     `json:"text,omitempty"`
 	ToolCalls []ToolCall `json:"tool_calls,omitempty"`
+	// Reasoning is what some servers want back with the answer's calls, and only they; most send none.
+	Reasoning string `json:"reasoning,omitempty"`
 	// Model is the name the provider reports, else the requested one.
 	Model    string `json:"model"`
 	Provider string `json:"provider"`
@@ -108,6 +117,8 @@ type Response struct {
 type ToolCall struct {
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
+	// Signature is what the provider wants back with the call, as it wrote it; "" for nothing.
+	Signature string `json:"signature,omitempty"`
 }
 
 // MarshalJSON encodes invalid Args as a string, so that an answer can be stored whatever the model wrote.
@@ -120,7 +131,8 @@ func (c ToolCall) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(plain{Name: c.Name, Args: quoted})
+	c.Args = quoted
+	return json.Marshal(plain(c))
 }
 
 // Usage counts tokens as the provider bills them. Cached is the part of Input

@@ -15,7 +15,7 @@ func EstimateTokens(text string) int {
 func (r *Request) EstimateTokens() int {
 	total := EstimateTokens(r.System) + EstimateTokens(string(r.Schema))
 	for _, message := range r.Messages {
-		total += EstimateTokens(message.Content)
+		total += EstimateTokens(message.Content) + EstimateTokens(message.Reasoning) + tokensOf(message.ToolCalls)
 	}
 	for _, tool := range r.Tools {
 		total += EstimateTokens(tool.Name) + EstimateTokens(tool.Description) + EstimateTokens(string(tool.Schema))
@@ -25,8 +25,12 @@ func (r *Request) EstimateTokens() int {
 
 // EstimateTokens estimates the answer's tokens: text and tool calls.
 func (r *Response) EstimateTokens() int {
-	total := EstimateTokens(r.Text)
-	for _, call := range r.ToolCalls {
+	return EstimateTokens(r.Text) + tokensOf(r.ToolCalls)
+}
+
+func tokensOf(calls []ToolCall) int {
+	total := 0
+	for _, call := range calls {
 		total += EstimateTokens(call.Name) + EstimateTokens(string(call.Args))
 	}
 	return total

@@ -101,7 +101,7 @@ func (q *question[T]) request() (*llm.Request, error) {
 	}
 	req := &llm.Request{
 		System:   system,
-		Messages: []llm.Message{{Role: llm.RoleUser, Content: RenderBlocks(q.frame.Blocks), Stable: len(RenderBlocks(q.frame.shared()))}},
+		Messages: q.frame.messages(),
 		Tools:    q.tools,
 		Input:    q.input,
 		Node:     q.node,
@@ -114,6 +114,26 @@ func (q *question[T]) request() (*llm.Request, error) {
 		req.SchemaName, req.Schema = q.schema.name, q.schema.json
 	}
 	return req, nil
+}
+
+// messages are the prompt: the blocks, or the conversation that it continues.
+func (f *Frame) messages() []llm.Message {
+	if f.Round == nil {
+		return []llm.Message{{Role: llm.RoleUser, Content: RenderBlocks(f.Blocks), Stable: len(RenderBlocks(f.shared()))}}
+	}
+	list := slices.Clone(f.Round.Messages)
+	list[0].Stable = 0 // as it was when it was sent, whatever the blocks say now
+	for _, block := range f.shared() {
+		end := "\n</" + block.Tag + ">"
+		if at := strings.Index(list[0].Content, end); at >= 0 {
+			list[0].Stable = max(list[0].Stable, at+len(end))
+		}
+	}
+	list = append(list, f.Round.Answer)
+	for _, result := range f.Results {
+		list = append(list, llm.Message{Role: llm.RoleTool, Content: result})
+	}
+	return list
 }
 
 // shared returns the leading blocks that other prompts of this turn and the next also begin with.

@@ -34,6 +34,10 @@ type Frame struct {
 	Prompts *Prompts `json:"-"` // nil: the built-in ones
 	Blocks  []Block
 	Items   []Item
+	// Round, if set, is what the prompt continues, instead of consisting of the blocks: it is followed by Results, one
+	// for each call of its answer.
+	Round   *Round   `json:"-"`
+	Results []string `json:"-"`
 	// At locates the decision for the script model and the call record.
 	At At
 }

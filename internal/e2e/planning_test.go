@@ -106,6 +106,9 @@ func inOrder(r *llm.Request) string {
 	fmt.Fprintf(&b, "%s\n%s\n", r.Schema, r.System)
 	for _, m := range r.Messages {
 		fmt.Fprintf(&b, "%s: %s\n", m.Role, m.Content)
+		for _, call := range m.ToolCalls {
+			fmt.Fprintf(&b, "%s %s\n", call.Name, call.Args)
+		}
 	}
 
 	return b.String()

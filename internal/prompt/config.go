@@ -10,7 +10,10 @@ type Config struct {
 	view.Windows
 
 	// Apart asks Understand and Think in two separate calls.
-	Apart          bool
+	Apart bool
+	// Alone writes every prompt by itself; otherwise Act's within a step continue one conversation.
+	Alone bool
+
 	MaxCalls       int            // decisions per step
 	SchemaRequests int            // extra tables a step may ask for
 	MaxSteps       map[string]int // steps per plan, by mode
@@ -35,8 +38,10 @@ type Budget struct {
 	Results      int // Step Results, and the rows of Execution Results
 }
 
-// Tight returns the same windows with half the budgets, for a prompt that exceeded the model's context.
+// Tight returns the same windows with half the budgets and every prompt by itself, for one that exceeded the model's
+// context.
 func (c Config) Tight() Config {
+	c.Alone = true
 	b := &c.Budget
 	for _, budget := range []*int{
 		&b.Profile, &b.Guidance, &b.Snapshot, &b.Entities, &b.Drafts, &b.Rows, &b.Conversation, &b.Earlier, &b.Message, &b.Narrative,

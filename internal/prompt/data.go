@@ -18,6 +18,11 @@ const minShortRows = 200
 // shortRow is the largest short row, in tokens.
 const shortRow = 80
 
+const (
+	tableHead = "| ref | label | type | data |"
+	tableRule = "|---|---|---|---|"
+)
+
 // fullData prints every row in view once: a table of short values, with long texts and child rows below it.
 func (t *page) fullData(s *section) {
 	chosen := t.chooseRows(t.step.Refs)
@@ -26,8 +31,8 @@ func (t *page) fullData(s *section) {
 	}
 	budget := t.config.Budget.Rows
 	kept, details := t.fitRows(chosen, budget)
-	s.line("| ref | label | type | data |")
-	s.line("|---|---|---|---|")
+	s.line(tableHead)
+	s.line(tableRule)
 	for _, r := range chosen {
 		if line, ok := kept[r]; ok {
 			s.line(line)

@@ -12,12 +12,14 @@ import (
 	"alfred/nodes"
 )
 
+const needsSave = "[needs save]"
+
 // tags are the brackets after an entity: its last action, how much of it is loaded, whether it is saved.
 func (t *page) tags(e *view.Entity) string {
 	tag := "[" + e.Action + "]"
 	switch {
 	case e.Pending():
-		tag = "[needs save]"
+		tag = needsSave
 	case e.Action == "read" && t.hasText(e.EntityType) && slices.Contains(e.Loaded, "text"):
 		tag = "[read:full]"
 	case e.Action == "read" && t.hasText(e.EntityType):

@@ -66,7 +66,7 @@ func (p *Prompts) Need(node string, v *view.View) view.Need {
 	case "act":
 		step := v.Step()
 
-		return view.Need{Profile: step != nil && step.StepType != db.StepTypeRead}
+		return view.Need{Profile: step != nil && step.StepType != db.StepTypeRead, Round: true}
 	default:
 		return view.Need{}
 	}
@@ -151,6 +151,7 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) nodes.ActInput {
 	t.shown = map[string][]string{}
 	in.Frame = t.frame("act", p.domain.Persona, nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
 	in.Shown = t.shown
+	t.goOn(&in.Frame, v.Continues())
 
 	return in
 }

@@ -38,6 +38,8 @@ func (t *page) schema(s *section) {
 	s.shown(shown, len(tables), "; request_schema shows another")
 }
 
+const readBesides = "To read besides:"
+
 // besides names the columns of tables the step may only read, so that filtering by one does not require requesting the
 // whole schema.
 func (t *page) besides(s *section, described []string) {
@@ -49,7 +51,7 @@ func (t *page) besides(s *section, described []string) {
 		}
 		if first {
 			s.line()
-			s.line("To read besides:")
+			s.line(readBesides)
 			first = false
 		}
 		s.line(columnsLine(def))

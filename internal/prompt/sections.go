@@ -15,9 +15,22 @@ type rule struct {
 	window    string // which turns before the current one
 	budget    string // names of the budgets that bound it; "" where it is bounded by itself
 	reasons   string // why an item may appear here, as in context_items.reason
+	told      told   // in act: how a conversation says that it has changed
 	unless    func(t *page) bool
 	write     func(t *page, s *section)
 }
+
+const headJustSaved = "Just Saved This Turn"
+
+// told is how a conversation within a step says that a section has changed.
+type told int
+
+const (
+	toldWhole     told = iota // not: a prompt by itself takes its place
+	toldByLine                // lines that are new or different follow the results
+	toldByTable               // so do tables
+	toldByResults             // the results of the calls are it
+)
 
 func (r *rule) title(c Config) string {
 	switch {
@@ -49,7 +62,7 @@ func analyzes(t *page) bool { return t.step.StepType == db.StepTypeAnalyze }
 func table() []rule {
 	// Sections that several nodes share.
 	var (
-		legend = rule{tag: "entity_context", heading: "",
+		legend = rule{tag: "entity_context", heading: "", told: toldByLine,
 			source: "fixed text", window: "",
 			budget: "", reasons: "", write: (*page).legend}
 		constraintsInForce = rule{tag: "entity_context", heading: "Constraints",
@@ -70,7 +83,7 @@ func table() []rule {
 		generated = rule{tag: "entity_context", heading: "Generated (NOT YET SAVED)",
 			source: "entities_at", window: "any age",
 			budget: "Entities", reasons: "generated", write: (*page).generated}
-		recent = rule{tag: "entity_context", heading: "Recent Context (last %d turns)",
+		recent = rule{tag: "entity_context", heading: "Recent Context (last %d turns)", told: toldByLine,
 			source: "entities_at, turn_step_results", window: "TURN_RETENTION_WINDOW",
 			budget: "Entities", reasons: "recent, mentioned", write: (*page).recent}
 		retained = rule{tag: "entity_context", heading: "Long Term Memory (retained from earlier)",
@@ -79,7 +92,7 @@ func table() []rule {
 		excluded = rule{tag: "entity_context", heading: "Excluded (user rejected)",
 			source: "entities_at", window: "until restored",
 			budget: "Entities", reasons: "excluded", write: (*page).excluded}
-		viable = rule{tag: "entity_context", heading: "Viable for planning",
+		viable = rule{tag: "entity_context", heading: "Viable for planning", told: toldByLine,
 			source: "entities_at", window: "while something is excluded",
 			budget: "", reasons: "", write: (*page).viable}
 		conversation = rule{tag: "conversation_history", heading: "Conversation",
@@ -160,7 +173,7 @@ func table() []rule {
 			source: "as in think", window: "as in think",
 			budget: "Narrative, Earlier", reasons: "current, window, summary, recalled", write: (*page).whatHappened},
 		legend.in("act"),
-		{node: "act", tag: "entity_context", heading: "Generated (NOT YET SAVED)",
+		{node: "act", tag: "entity_context", heading: "Generated (NOT YET SAVED)", told: toldByLine,
 			source: "entities_at, artifacts", window: "any age",
 			budget: "Entities, Drafts", reasons: "generated", write: (*page).generatedInFull},
 		recent.in("act"),
@@ -168,10 +181,10 @@ func table() []rule {
 		excluded.in("act"),
 		viable.in("act"),
 		constraintsInForce.in("act"),
-		{node: "act", tag: "entity_context", heading: "Just Saved This Turn",
+		{node: "act", tag: "entity_context", heading: headJustSaved, told: toldByLine,
 			source: "entity_refs", window: "current",
 			budget: "", reasons: "current", write: (*page).justSaved},
-		{node: "act", tag: "entity_context", heading: "This Turn",
+		{node: "act", tag: "entity_context", heading: "This Turn", told: toldByLine,
 			source: "entities_at", window: "current",
 			budget: "Entities", reasons: "current, mentioned", write: (*page).firstSeenNow},
 		{node: "act", tag: "step_context", heading: "Guidance",
@@ -180,16 +193,16 @@ func table() []rule {
 		{node: "act", tag: "step_context", heading: "User Preferences",
 			source: "the domain's guidance query", window: "own subdomain, not in read steps",
 			budget: "Guidance", reasons: "profile", unless: reads, write: (*page).preferences},
-		{node: "act", tag: "step_context", heading: "Schema",
+		{node: "act", tag: "step_context", heading: "Schema", told: toldByTable,
 			source: "the catalog", window: "own subdomain's tables and those asked for, not in analyze steps",
 			budget: "Schema", reasons: "schema", unless: analyzes, write: (*page).schema},
-		{node: "act", tag: "step_context", heading: "Current Step",
+		{node: "act", tag: "step_context", heading: "Current Step", told: toldByLine,
 			source: "turn_steps, turns, node_runs", window: "current",
 			budget: "", reasons: "current", write: (*page).currentStep},
-		{node: "act", tag: "data_to_analyze", heading: "Active Entities (Full Data)",
+		{node: "act", tag: "data_to_analyze", heading: "Active Entities (Full Data)", told: toldByLine,
 			source: "turn_step_results", window: "TURN_RETENTION_WINDOW and current",
 			budget: "Rows", reasons: "current, recent", write: (*page).fullData},
-		{node: "act", tag: "data_to_analyze", heading: "Step Results",
+		{node: "act", tag: "data_to_analyze", heading: "Step Results", told: toldByResults,
 			source: "turn_step_results, turn_steps", window: "current",
 			budget: "Results", reasons: "current", write: (*page).stepResults},
 		conversation.in("reply"),

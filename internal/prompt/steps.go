@@ -141,10 +141,16 @@ func (t *page) calledTool(r *view.Result) string {
 	if params := clean.Content(r.Params); params != "{}" && r.Tool != "generate" {
 		line += " " + clean.Clip(params, 2*say.ShortLine)
 	}
+
+	return line + " → " + t.returned(r)
+}
+
+// returned says what came of a call.
+func (t *page) returned(r *view.Result) string {
 	if r.Failed() {
-		return line + " → error " + clean.Text(r.ErrorCode) + ": " + clean.Inline(clean.Text(r.ErrorMessage), 2*say.MaxFact)
+		return "error " + clean.Text(r.ErrorCode) + ": " + clean.Inline(clean.Text(r.ErrorMessage), 2*say.MaxFact)
 	}
-	line += " → " + count(int(r.RowCount), "row")
+	line := count(int(r.RowCount), "row")
 	if notice := notice(r); notice != "" {
 		line += " (" + notice + ")"
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/nodes"
 	"alfred/pg"
 )
 
@@ -17,6 +18,7 @@ type Changes struct {
 	Turn    *db.Turns // as of the commit
 	Run     *db.NodeRunListMadeRow
 	Results []*db.TurnStepResultInsertParams
+	Round   *nodes.Round // see View
 	// These parts are read again with the commit.
 	Registry, Steps, Questions, Curation, Drafts bool
 	// Rows: the domain's rows changed, so what its queries returned is out of date.
@@ -36,6 +38,7 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes) (*Followed, error) {
 	next := *v
 	next.Turn, next.Runs = c.Turn, append(slices.Clip(v.Runs), c.Run)
 	next.Answers, next.Void, next.Stale, next.Versions.Rows = nil, false, nil, nil
+	next.Round = c.Round
 	next.OlderCounts, next.Events = nil, nil // only the curator needs them, and it runs first
 	if c.Rows {
 		next.Profile = Profile{}

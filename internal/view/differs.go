@@ -39,7 +39,7 @@ func (v *View) parts() []part {
 		{"turn", []any{v.Turn.Status, v.Turn.Position, v.Turn.CurrentNode, v.Turn.Goal, v.Turn.Reply, v.Turn.Undoes, v.Before}},
 		{"registry", registry}, {"past", v.Past}, {"earlier", v.Earlier}, {"decisions", v.Decisions}, {"constraints", v.Constraints},
 		{"questions", v.Questions}, {"steps", v.Steps}, {"runs", v.Runs}, {"results", v.Results}, {"drafts", v.Drafts},
-		{"versions of drafts", v.Versions.Drafts},
+		{"versions of drafts", v.Versions.Drafts}, {"round", v.Continues()},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"alfred/db"
 	"alfred/domain"
+	"alfred/nodes"
 	"alfred/pg"
 )
 
@@ -88,10 +89,11 @@ const (
 type Need struct {
 	Profile bool // what the domain's queries say about the user
 	Known   bool // what the curator of the registry sees beyond what is in view
+	Round   bool // the model call that the last decision came from
 }
 
 // All is every part of a view.
-func All() Need { return Need{Profile: true, Known: true} }
+func All() Need { return Need{Profile: true, Known: true, Round: true} }
 
 // Fill reads an opened view's past.
 func (l *Loader) Fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error {
@@ -100,7 +102,7 @@ func (l *Loader) Fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 		if _, back := tx.Exec(ctx, rollbackTo); back != nil {
 			return errors.Join(err, back)
 		}
-		err = l.fill(ctx, tx, v, Need{Known: need.Known})
+		err = l.fill(ctx, tx, v, Need{Known: need.Known, Round: need.Round})
 		v.Profile.Failed = true
 	}
 	if err != nil {
@@ -118,6 +120,7 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 		results []*db.TurnStepResultListWindowRow
 		drafts  []*db.ArtifactListPendingRow
 		events  []*db.EntityEventListWindowRow
+		rounds  []*db.LlmCallRoundRow
 	)
 	pg.Queue(b, db.TurnListPast, &db.TurnListPastParams{
 		SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, FromTurn: 1, ToTurn: math.MaxInt32, MaxChars: maxText, Lim: pastLimit,
@@ -138,6 +141,9 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 			SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.UnderstandTurns),
 		}, &events)
 	}
+	if last := v.roundOf(); need.Round && last != nil {
+		pg.Queue(b, db.LlmCallRound, &db.LlmCallRoundParams{ID: *last.LlmCallID, TurnID: &turn.ID, Position: last.Position}, &rounds)
+	}
 	v.Profile = Profile{}
 	if need.Profile {
 		pg.QueueAsTenant(b, v.Turn.UserID, v.zone(), func() { v.queueProfile(b) })
@@ -151,6 +157,15 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 	v.Events = map[int][]*db.EntityEventListWindowRow{}
 	for _, event := range events {
 		v.Events[int(event.TurnNumber)] = append(v.Events[int(event.TurnNumber)], event)
+	}
+
+	v.Round = nil
+	for _, row := range rounds {
+		round, err := nodes.StoredRound(row.Provider, row.Request, row.Response)
+		if err != nil {
+			return fmt.Errorf("load the call before: %w", err)
+		}
+		v.Round = round
 	}
 
 	return v.setResults(results)

@@ -43,6 +43,8 @@ type View struct {
 	// Void: the plan that came with Understand's answer does not fit what is known now, so Think has to be asked.
 	Void    bool
 	Answers []*db.LlmCallAnswersRow // bought for the next decision
+	// Round is the model call that the last decision came from, if it was one of act; see Continues.
+	Round *nodes.Round
 
 	Registry    []*db.EntityRefListInViewRow // in display order
 	OlderCounts []*db.EntityRefCountOlderRow // what has left the window, by type
@@ -126,6 +128,30 @@ func (v *View) Step() *db.TurnSteps {
 	}
 
 	return nil
+}
+
+// Continues returns the model call that the next decision of act goes on from: the last decision's, if the step goes on.
+// It is nil if no conversation can.
+func (v *View) Continues() *nodes.Round {
+	if v.roundOf() == nil {
+		return nil
+	}
+
+	return v.Round
+}
+
+// roundOf is the last decision if the step being worked on goes on from it, and a model call is recorded for it.
+func (v *View) roundOf() *db.NodeRunListMadeRow {
+	step := v.Step()
+	if step == nil || len(v.Runs) == 0 {
+		return nil
+	}
+	last := v.Runs[len(v.Runs)-1]
+	if last.Node != "act" || last.Step == nil || *last.Step != step.Step || last.LlmCallID == nil {
+		return nil
+	}
+
+	return last
 }
 
 // Calls counts the decisions a step has taken, and those that count against its limit: schema requests do not.

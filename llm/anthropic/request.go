@@ -14,7 +14,7 @@ import (
 func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 	params := anthropic.MessageNewParams{
 		MaxTokens: defaultMaxTokens,
-		Messages:  messages(req.Messages),
+		Messages:  m.messages(req.Messages),
 		Model:     m.config.Model,
 		Tools:     m.tools(req),
 	}
@@ -34,23 +34,49 @@ func (m *Model) params(req *llm.Request) anthropic.MessageNewParams {
 	return params
 }
 
-func messages(given []llm.Message) []anthropic.MessageParam {
+func (m *Model) messages(given []llm.Message) []anthropic.MessageParam {
+	if m.dropped.Has(wire.Exchanges) {
+		given = wire.Flat(given)
+	}
 	list := make([]anthropic.MessageParam, 0, len(given))
-	for _, message := range given {
-		block := anthropic.NewTextBlock(message.Content)
-		if message.Role == llm.RoleAssistant {
-			list = append(list, anthropic.NewAssistantMessage(block))
-			continue
-		}
-		if shared := message.Stable; shared > 0 && shared < len(message.Content) {
-			kept := anthropic.NewTextBlock(message.Content[:shared])
+	for _, group := range wire.Groups(given) {
+		switch shared := group.Stable; {
+		case group.Role == llm.RoleAssistant:
+			list = append(list, anthropic.NewAssistantMessage(called(&group)...))
+		case len(group.Results) > 0:
+			list = append(list, anthropic.NewUserMessage(results(&group)...))
+		case shared > 0 && shared < len(group.Content):
+			kept := anthropic.NewTextBlock(group.Content[:shared])
 			kept.OfText.CacheControl = anthropic.NewCacheControlEphemeralParam()
-			list = append(list, anthropic.NewUserMessage(kept, anthropic.NewTextBlock(message.Content[shared:])))
-			continue
+			list = append(list, anthropic.NewUserMessage(kept, anthropic.NewTextBlock(group.Content[shared:])))
+		default:
+			list = append(list, anthropic.NewUserMessage(anthropic.NewTextBlock(group.Content)))
 		}
-		list = append(list, anthropic.NewUserMessage(block))
+	}
+	if last := &list[len(list)-1].Content; len(*last) > 0 && (*last)[0].OfToolResult != nil {
+		(*last)[len(*last)-1].OfToolResult.CacheControl = anthropic.NewCacheControlEphemeralParam() // the next call begins with all of it
 	}
 	return list
+}
+
+// called is an answer's text and calls. Thinking is not asked for, so there is none to give back.
+func called(group *wire.Group) []anthropic.ContentBlockParamUnion {
+	var blocks []anthropic.ContentBlockParamUnion
+	if group.Content != "" {
+		blocks = append(blocks, anthropic.NewTextBlock(group.Content))
+	}
+	for i, call := range group.ToolCalls {
+		blocks = append(blocks, anthropic.NewToolUseBlock(group.IDs[i], call.Args, call.Name))
+	}
+	return blocks
+}
+
+func results(group *wire.Group) []anthropic.ContentBlockParamUnion {
+	blocks := make([]anthropic.ContentBlockParamUnion, 0, len(group.Results))
+	for i, result := range group.Results {
+		blocks = append(blocks, anthropic.NewToolResultBlock(group.IDs[i], result, false))
+	}
+	return blocks
 }
 
 // tools are the request's, plus the schema as a tool that params forces.

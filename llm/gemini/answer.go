@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 
@@ -49,7 +50,7 @@ func (a *answer) addPart(part *genai.Part, onDelta func(string)) {
 		if err != nil || call.Args == nil {
 			args = nil // no arguments
 		}
-		a.response.ToolCalls = append(a.response.ToolCalls, llm.ToolCall{Name: call.Name, Args: args})
+		a.response.ToolCalls = append(a.response.ToolCalls, llm.ToolCall{Name: call.Name, Args: args, Signature: base64.StdEncoding.EncodeToString(part.ThoughtSignature)})
 	}
 	if part.Text == "" || part.Thought {
 		return

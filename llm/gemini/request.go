@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 
@@ -28,15 +29,41 @@ func (m *Model) params(req *llm.Request) ([]*genai.Content, *genai.GenerateConte
 			config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeValidated}}
 		}
 	}
-	contents := make([]*genai.Content, 0, len(req.Messages))
-	for _, message := range req.Messages {
-		role := genai.Role(genai.RoleUser)
-		if message.Role == llm.RoleAssistant {
+	return m.contents(req.Messages), config
+}
+
+func (m *Model) contents(given []llm.Message) []*genai.Content {
+	if m.dropped.Has(wire.Exchanges) {
+		given = wire.Flat(given)
+	}
+	contents := make([]*genai.Content, 0, len(given))
+	for _, group := range wire.Groups(given) {
+		role, parts := genai.Role(genai.RoleUser), []*genai.Part{}
+		if group.Role == llm.RoleAssistant {
 			role = genai.RoleModel
 		}
-		contents = append(contents, genai.NewContentFromText(message.Content, role))
+		if group.Content != "" {
+			parts = append(parts, genai.NewPartFromText(group.Content))
+		}
+		for _, call := range group.ToolCalls {
+			parts = append(parts, called(&call, group.Provider == provider))
+		}
+		for i, result := range group.Results {
+			parts = append(parts, genai.NewPartFromFunctionResponse(group.Names[i], map[string]any{"output": result}))
+		}
+		contents = append(contents, genai.NewContentFromParts(parts, role))
 	}
-	return contents, config
+	return contents
+}
+
+// called is a call with what the server signed it with, which newer models want back; own is false for another
+// provider's.
+func called(call *llm.ToolCall, own bool) *genai.Part {
+	part := genai.NewPartFromFunctionCall(call.Name, object(call.Args))
+	if signature, err := base64.StdEncoding.DecodeString(call.Signature); own && err == nil && len(signature) > 0 {
+		part.ThoughtSignature = signature
+	}
+	return part
 }
 
 // strict reports whether the server can enforce the tools' schemas.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/respjson"
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"alfred/llm"
@@ -24,13 +25,31 @@ func (m *Model) answer(req *llm.Request, completion *openai.ChatCompletion) (*ll
 		return wire.Finish(req, response, wire.EndWhole)
 	}
 	choice := completion.Choices[0]
-	response.Text = choice.Message.Content
+	response.Text, response.Reasoning = choice.Message.Content, reasoning(choice.Message.JSON.ExtraFields)
 	for _, call := range choice.Message.ToolCalls {
 		response.ToolCalls = append(response.ToolCalls, llm.ToolCall{
-			Name: call.Function.Name, Args: json.RawMessage(call.Function.Arguments),
+			Name: call.Function.Name, Args: json.RawMessage(call.Function.Arguments), Signature: signature(call.AsFunction().JSON.ExtraFields),
 		})
 	}
 	return wire.Finish(req, response, end(cmp.Or(choice.FinishReason, "stop"), choice.Message.Refusal))
+}
+
+// reasoning is "" for servers that send none.
+func reasoning(extra map[string]respjson.Field) string {
+	var text string
+	if field, ok := extra[reasoningField]; !ok || json.Unmarshal([]byte(field.Raw()), &text) != nil {
+		return ""
+	}
+	return text
+}
+
+// signature is what a server wants back with a call; a later piece of the call may say null.
+func signature(extra map[string]respjson.Field) string {
+	field := extra[signatureField]
+	if raw := field.Raw(); raw != "null" {
+		return raw
+	}
+	return ""
 }
 
 func (m *Model) response(model string, usage *openai.CompletionUsage) *llm.Response {
@@ -64,7 +83,7 @@ func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, er
 		parts.add(&chunk, req.OnDelta)
 	}
 	response := m.response(parts.model, &parts.usage)
-	response.Text, response.ToolCalls = parts.text.String(), parts.toolCalls()
+	response.Text, response.ToolCalls, response.Reasoning = parts.text.String(), parts.toolCalls(), parts.reasoning.String()
 	if err := events.Err(); err != nil {
 		if failed, ok := errors.AsType[*ssestream.StreamError](err); ok {
 			return response, wire.Event(m.config.Provider, failed.Event.Data, m.config.APIKey)
@@ -81,14 +100,15 @@ func (m *Model) stream(ctx context.Context, req *llm.Request) (*llm.Response, er
 type streamed struct {
 	calls                  []*streamedCall
 	finish, model, refusal string
-	text                   strings.Builder
+	text, reasoning        strings.Builder
 	usage                  openai.CompletionUsage
 }
 
 type streamedCall struct {
-	index    int64
-	id, name string
-	args     strings.Builder
+	index     int64
+	id, name  string
+	signature string
+	args      strings.Builder
 }
 
 func (s *streamed) add(chunk *openai.ChatCompletionChunk, onDelta func(string)) {
@@ -106,6 +126,7 @@ func (s *streamed) add(chunk *openai.ChatCompletionChunk, onDelta func(string)) 
 		s.text.WriteString(choice.Delta.Content)
 		onDelta(choice.Delta.Content)
 	}
+	s.reasoning.WriteString(reasoning(choice.Delta.JSON.ExtraFields))
 	for i := range choice.Delta.ToolCalls {
 		s.addCall(&choice.Delta.ToolCalls[i])
 	}
@@ -124,12 +145,14 @@ func (s *streamed) addCall(piece *openai.ChatCompletionChunkChoiceDeltaToolCall)
 	}
 	s.calls[at].name += piece.Function.Name
 	s.calls[at].args.WriteString(piece.Function.Arguments)
+	s.calls[at].signature = cmp.Or(signature(piece.JSON.ExtraFields), s.calls[at].signature)
 }
 
 func (s *streamed) toolCalls() []llm.ToolCall {
 	var calls []llm.ToolCall
 	for i := range s.calls {
-		calls = append(calls, llm.ToolCall{Name: s.calls[i].name, Args: json.RawMessage(s.calls[i].args.String())})
+		call := s.calls[i]
+		calls = append(calls, llm.ToolCall{Name: call.name, Args: json.RawMessage(call.args.String()), Signature: call.signature})
 	}
 	return calls
 }

@@ -61,15 +61,54 @@ func (m *Model) messages(req *llm.Request) []openai.ChatCompletionMessageParamUn
 	if system != "" {
 		list = append(list, openai.SystemMessage(system))
 	}
-	for _, message := range req.Messages {
-		if message.Role == llm.RoleAssistant {
-			list = append(list, openai.AssistantMessage(message.Content))
-			continue
+	said := req.Messages
+	if m.dropped.Has(wire.Exchanges) {
+		said = wire.Flat(said)
+	}
+	for _, group := range wire.Groups(said) {
+		switch {
+		case len(group.ToolCalls) > 0:
+			list = append(list, m.called(&group))
+		case len(group.Results) > 0:
+			for i, result := range group.Results {
+				list = append(list, openai.ToolMessage(result, group.IDs[i]))
+			}
+		case group.Role == llm.RoleAssistant:
+			list = append(list, openai.AssistantMessage(group.Content))
+		default:
+			list = append(list, openai.UserMessage(before+group.Content))
+			before = ""
 		}
-		list = append(list, openai.UserMessage(before+message.Content))
-		before = ""
 	}
 	return list
+}
+
+// Fields that some servers add to an answer and want back with its calls: reasoning, and what they signed a call with.
+const (
+	reasoningField = "reasoning_content"
+	signatureField = "extra_content"
+)
+
+// called is an answer with its calls. Reasoning and signatures go back only to the server that they are from.
+func (m *Model) called(group *wire.Group) openai.ChatCompletionMessageParamUnion {
+	message, own, extra := openai.ChatCompletionAssistantMessageParam{}, group.Provider == m.config.Provider, map[string]any{}
+	if message.Content.OfString = openai.String(group.Content); group.Content == "" {
+		extra["content"] = nil // as in answers; some servers miss the field
+	}
+	if own && group.Reasoning != "" {
+		extra[reasoningField] = group.Reasoning
+	}
+	message.SetExtraFields(extra)
+	for i, call := range group.ToolCalls {
+		function := openai.ChatCompletionMessageFunctionToolCallParam{
+			ID: group.IDs[i], Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: call.Name, Arguments: string(call.Args)},
+		}
+		if own && call.Signature != "" {
+			function.SetExtraFields(map[string]any{signatureField: json.RawMessage(call.Signature)})
+		}
+		message.ToolCalls = append(message.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{OfFunction: &function})
+	}
+	return openai.ChatCompletionMessageParamUnion{OfAssistant: &message}
 }
 
 // tools returns nil if there are none: OpenAI rejects an empty list, although its published description allows it.

@@ -22,6 +22,7 @@ const (
 	StreamOptions
 	TokenLimit     // the usual name of the limit; the other name replaces it
 	SystemRole     // instructions then go into the first message
+	Exchanges      // calls and results as messages; their text is then sent
 	Promise        // strict: the server enforces the schema; the schema is still sent
 	ResponseFormat // the schema is then only in the prompt
 	optionals
@@ -34,6 +35,10 @@ var complaints = [optionals][]string{
 	StreamOptions: {"stream_options"},
 	TokenLimit:    {"max_tokens", "max_completion_tokens"},
 	SystemRole:    {"system role", "role 'system'", "does not support 'system'", "system message", "developer instruction"},
+	Exchanges: {
+		"tool_call_id", "tool_calls", "tool_result", "role 'tool'", "tool role", "role tool", "role: tool", "must alternate", "function response part", "functionresponse",
+		"function call turn", "thought_signature", "thought signature", "reasoning_content",
+	},
 	Promise: {
 		"strict", "grammar", "too complex", "union type", "optional parameters", "invalid schema", "function_calling_config", "functioncallingconfig", "validated",
 	},
@@ -53,7 +58,7 @@ func (d *Dropped) Generate(
 	for {
 		started := time.Now()
 		response, raw, err := call(ctx, provider, key, ask)
-		again := raw != nil && d.Learn(raw)
+		again := raw != nil && d.learn(raw, req)
 		if llm.KindOf(err) == llm.KindTooLarge && response != nil {
 			response.Text, response.ToolCalls = "", nil // keep its cost, not its text
 		}
@@ -99,9 +104,9 @@ func unbroken[T any](ctx context.Context, ask func(context.Context) (T, error)) 
 // Has reports whether part is left out.
 func (d *Dropped) Has(part Optional) bool { return d.parts[part].Load() }
 
-// Learn inspects a request's error. It returns true if the server complains about an optional part that was still being
+// learn inspects a request's error. It returns true if the server complains about an optional part that was still being
 // sent, so that the request is worth repeating without it.
-func (d *Dropped) Learn(err error) bool {
+func (d *Dropped) learn(err error, req *llm.Request) bool {
 	failed, ok := errors.AsType[*statusError](err)
 	if !ok || failed.status != http.StatusBadRequest && failed.status != http.StatusUnprocessableEntity {
 		return false
@@ -113,7 +118,7 @@ func (d *Dropped) Learn(err error) bool {
 	text := strings.ToLower(fmt.Sprint(complaint.Param, " ", complaint.Message))
 	for part, words := range complaints {
 		named := slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
-		if named && d.parts[part].CompareAndSwap(false, true) {
+		if named && (Optional(part) != Exchanges || exchanges(req)) && d.parts[part].CompareAndSwap(false, true) {
 			return true
 		}
 	}

@@ -13,13 +13,24 @@ import (
 // chatRequest is the part of a Chat Completions request that is checked.
 type chatRequest struct {
 	MaxTokens      int                           `json:"max_tokens"`
-	Messages       []llm.Message                 `json:"messages"`
+	Messages       []chatMessage                 `json:"messages"`
 	Model          string                        `json:"model"`
 	ResponseFormat *responseFormat               `json:"response_format"`
 	Stream         bool                          `json:"stream"`
 	StreamOptions  map[string]any                `json:"stream_options"`
 	Temperature    *float64                      `json:"temperature"`
 	Tools          []struct{ Function function } `json:"tools"`
+}
+
+type chatMessage struct {
+	Content   string `json:"content"`
+	Role      string `json:"role"`
+	ToolCalls []struct {
+		Function struct {
+			Arguments string `json:"arguments"`
+			Name      string `json:"name"`
+		} `json:"function"`
+	} `json:"tool_calls"`
 }
 
 type responseFormat struct {
@@ -63,7 +74,11 @@ func (c *chatRequest) into(call *Call) {
 			call.System = message.Content
 			continue
 		}
-		call.Messages = append(call.Messages, message)
+		said := llm.Message{Role: message.Role, Content: message.Content}
+		for _, called := range message.ToolCalls {
+			said.ToolCalls = append(said.ToolCalls, llm.ToolCall{Name: called.Function.Name, Args: json.RawMessage(called.Function.Arguments)})
+		}
+		call.Messages = append(call.Messages, said)
 	}
 	for _, tool := range c.Tools {
 		f := tool.Function

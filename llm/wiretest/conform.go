@@ -25,6 +25,7 @@ func Conform(t *testing.T, protocol Protocol, open Open) {
 			s := &suite{open: open, protocol: protocol, streamed: streamed}
 			t.Run("Answers", s.answers)
 			t.Run("Cancel", s.cancel)
+			t.Run("Exchanges", s.exchanges)
 			t.Run("Failures", s.failures)
 			t.Run("Request", s.request)
 			t.Run("Secrets", s.secrets)
@@ -251,6 +252,54 @@ func (s *suite) request(t *testing.T) {
 			require.NotContains(t, string(call.Body), internal)
 		}
 	}
+}
+
+// exchanges: calls and their results arrive as such, or in words at a server that does not take them.
+func (s *suite) exchanges(t *testing.T) {
+	t.Parallel()
+
+	asked := func() *llm.Request {
+		req := acting()
+		req.Messages = append(req.Messages,
+			llm.Message{Role: llm.RoleAssistant, Content: "Let me look.", Provider: "another", Reasoning: "hm", ToolCalls: []llm.ToolCall{
+				{Name: "db_read", Args: json.RawMessage(`{"table":"recipes"}`), Signature: "c2lnbmVk"}, {Name: "db_read", Args: json.RawMessage(`{}`)},
+			}},
+			llm.Message{Role: llm.RoleTool, Content: "1 row: recipe_1"}, llm.Message{Role: llm.RoleTool, Content: "error: no table"},
+			llm.Message{Role: llm.RoleUser, Content: "That is not all."},
+			llm.Message{Role: llm.RoleAssistant, ToolCalls: []llm.ToolCall{{Name: "step_complete", Args: json.RawMessage(`{"summary":"done"}`)}}},
+			llm.Message{Role: llm.RoleTool, Content: "The step goes on."})
+
+		return req
+	}
+	server := Start(t, s.protocol, func(context.Context, *Call) Reply { return Reply{Text: "Well."} })
+	_, err := s.open(t, server, Key).Generate(t.Context(), s.prepared(asked()))
+	require.NoError(t, err)
+	got, want := server.Calls()[0].Messages, asked().Messages
+	require.Len(t, got, len(want))
+	for i := range want {
+		require.Equal(t, want[i].Role, got[i].Role)
+		require.Equal(t, want[i].Content, got[i].Content)
+		requireCalls(t, want[i].ToolCalls, got[i].ToolCalls)
+	}
+	require.NotContains(t, string(server.Calls()[0].Body), "c2lnbmVk", "what another provider signed is not for this one")
+
+	server = Start(t, s.protocol, func(_ context.Context, call *Call) Reply {
+		if len(call.Messages) != 3 {
+			return Reply{Status: http.StatusBadRequest, Code: "invalid_request_error", Message: "conversation roles must alternate user/assistant"}
+		}
+		return Reply{Text: "Well."}
+	})
+	model := s.open(t, server, Key)
+	for range 2 {
+		_, err = model.Generate(t.Context(), s.prepared(asked()))
+		require.NoError(t, err)
+	}
+	require.Len(t, server.Calls(), 3, "only the first request pays for finding out")
+	flat := server.Calls()[2].Messages
+	require.Contains(t, flat[2].Content, `1. db_read: {"table":"recipes"}`)
+	require.Contains(t, flat[2].Content, "2. error: no table")
+	require.Contains(t, flat[2].Content, "That is not all.")
+	require.Contains(t, flat[2].Content, "1. The step goes on.")
 }
 
 // secrets: error texts are stored and shown, so none may contain a key, even if the server repeats it.

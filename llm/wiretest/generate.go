@@ -31,7 +31,16 @@ type generateRequest struct {
 type content struct {
 	Role  string `json:"role"`
 	Parts []struct {
-		Text string `json:"text"`
+		Text         string `json:"text"`
+		FunctionCall *struct {
+			Name string          `json:"name"`
+			Args json.RawMessage `json:"args"`
+		} `json:"functionCall"`
+		FunctionResponse *struct {
+			Response struct {
+				Output string `json:"output"`
+			} `json:"response"`
+		} `json:"functionResponse"`
 	} `json:"parts"`
 }
 
@@ -78,7 +87,21 @@ func (g *generateRequest) into(call *Call) {
 	call.System, call.Temperature, call.MaxTokens = g.SystemInstruction.text(), config.Temperature, config.MaxOutputTokens
 	for _, message := range g.Contents {
 		role := map[string]string{"user": llm.RoleUser, "model": llm.RoleAssistant}[message.Role]
-		call.Messages = append(call.Messages, llm.Message{Role: role, Content: message.text()})
+		said := llm.Message{Role: role, Content: message.text()}
+		for _, part := range message.Parts {
+			if f := part.FunctionCall; f != nil {
+				if len(f.Args) == 0 {
+					f.Args = json.RawMessage(`{}`) // the SDK leaves an empty object out
+				}
+				said.ToolCalls = append(said.ToolCalls, llm.ToolCall{Name: f.Name, Args: f.Args})
+			}
+			if f := part.FunctionResponse; f != nil {
+				call.Messages = append(call.Messages, llm.Message{Role: llm.RoleTool, Content: f.Response.Output})
+			}
+		}
+		if said.Content != "" || len(said.ToolCalls) > 0 {
+			call.Messages = append(call.Messages, said)
+		}
 	}
 	for _, tool := range g.Tools {
 		for _, f := range tool.FunctionDeclarations {

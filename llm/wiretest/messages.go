@@ -13,7 +13,7 @@ import (
 type messagesRequest struct {
 	MaxTokens int `json:"max_tokens"`
 	Messages  []struct {
-		Content blocks `json:"content"`
+		Content turned `json:"content"`
 		Role    string `json:"role"`
 	} `json:"messages"`
 	Model       string   `json:"model"`
@@ -46,9 +46,40 @@ func (b *blocks) UnmarshalJSON(text []byte) error {
 	}
 	texts := make([]string, 0, len(list))
 	for _, block := range list {
-		texts = append(texts, block.Text)
+		if block.Text != "" {
+			texts = append(texts, block.Text)
+		}
 	}
 	*b = blocks(strings.Join(texts, "\n"))
+	return nil
+}
+
+// turned is the content of a message: its text, calls and results.
+type turned struct {
+	text    blocks
+	calls   []llm.ToolCall
+	results []llm.Message
+}
+
+// UnmarshalJSON sorts the blocks.
+func (t *turned) UnmarshalJSON(text []byte) error {
+	var list []struct {
+		Type    string          `json:"type"`
+		Name    string          `json:"name"`
+		Input   json.RawMessage `json:"input"`
+		Content blocks          `json:"content"`
+	}
+	if err := json.Unmarshal(text, &t.text); err != nil || json.Unmarshal(text, &list) != nil {
+		return err
+	}
+	for _, block := range list {
+		switch block.Type {
+		case "tool_use":
+			t.calls = append(t.calls, llm.ToolCall{Name: block.Name, Args: block.Input})
+		case "tool_result":
+			t.results = append(t.results, llm.Message{Role: llm.RoleTool, Content: string(block.Content)})
+		}
+	}
 	return nil
 }
 
@@ -79,7 +110,11 @@ func (m *messagesRequest) into(call *Call) {
 	call.Model, call.Stream, call.System = m.Model, m.Stream, string(m.System)
 	call.Temperature, call.MaxTokens = m.Temperature, m.MaxTokens
 	for _, message := range m.Messages {
-		call.Messages = append(call.Messages, llm.Message{Role: message.Role, Content: string(message.Content)})
+		said := message.Content
+		call.Messages = append(call.Messages, said.results...)
+		if len(said.results) == 0 || said.text != "" {
+			call.Messages = append(call.Messages, llm.Message{Role: message.Role, Content: string(said.text), ToolCalls: said.calls})
+		}
 	}
 	for _, tool := range m.Tools {
 		if tool.Name == m.ToolChoice.Name {

@@ -43,14 +43,15 @@ func (p *player) locate(request *llm.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	request.Node = node(request)
+	asked, repairs := rounds(request.Messages)
 	prompt := request.System
-	if len(request.Messages) > 0 {
-		prompt += "\n" + request.Messages[0].Content
+	for _, message := range asked {
+		prompt += "\n" + message.Content
 	}
 	d := p.last[request.Node]
 	switch {
 	case d != nil && d.prompt == prompt:
-		d.attempt = 1 + (len(request.Messages)-1)/2 // an answer and a complaint for each repair
+		d.attempt = 1 + repairs
 	case request.Node == "understand":
 		p.turn++
 		d = &decision{turn: p.turn, ordinal: 1, attempt: 1, prompt: prompt}
@@ -61,6 +62,23 @@ func (p *player) locate(request *llm.Request) {
 	}
 	p.last[request.Node] = d
 	request.Turn, request.Ordinal, request.Attempt = d.turn, d.ordinal, d.attempt
+}
+
+// rounds divides messages into those that a decision was first asked with, which end with the prompt or with results, and
+// the repairs since: an answer, perhaps, and a complaint each.
+func rounds(messages []llm.Message) (asked []llm.Message, repairs int) {
+	end := min(1, len(messages))
+	for i, message := range messages {
+		if message.Role == llm.RoleTool {
+			end = i + 1
+		}
+	}
+	for _, message := range messages[end:] {
+		if message.Role == llm.RoleUser {
+			repairs++
+		}
+	}
+	return messages[:end], repairs
 }
 
 func node(request *llm.Request) string {

@@ -52,9 +52,9 @@ func refusal(protocol Protocol, body []byte) string {
 
 // limits are reported by documentation and issue threads but missing in the descriptions.
 var limits = map[Protocol][]func(map[string]any) string{
-	Anthropic: {rolesOfAnthropic, cacheMarks, grammarOfAnthropic, forcedTool},
-	Gemini:    {rolesOfGemini, schemaNeedsType, schemasOfGemini},
-	OpenAI:    {emptyTools, bothLimits, reasoningModels, strictSchemas, streamOptions, toolNames},
+	Anthropic: {rolesOfAnthropic, pairsOfAnthropic, cacheMarks, grammarOfAnthropic, forcedTool},
+	Gemini:    {rolesOfGemini, pairsOfGemini, schemaNeedsType, schemasOfGemini},
+	OpenAI:    {emptyTools, bothLimits, pairsOfOpenAI, reasoningModels, strictSchemas, streamOptions, toolNames},
 }
 
 func list(value any) []map[string]any {

@@ -55,6 +55,11 @@ WHERE turn_id = @turn_id AND (sqlc.narg(after_id)::uuid IS NULL OR id > sqlc.nar
 ORDER BY id
 LIMIT @page_size;
 
+-- LlmCallRound returns what was asked and answered in the call that a decision of act came from.
+-- name: LlmCallRound :many
+SELECT provider, request, response FROM v_llm_calls
+WHERE id = @id AND turn_id = @turn_id AND position = @position::int AND node = 'act' AND error_code IS NULL;
+
 -- LlmCallTried returns how many seconds have passed since a decision's first failed call; 0 if none has failed.
 -- name: LlmCallTried :one
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at - latency_ms * interval '1 millisecond')), 0)::double precision AS seconds

@@ -904,7 +904,10 @@ export interface components {
         };
         Message: {
             content: string;
+            provider?: string;
+            reasoning?: string;
             role: string;
+            tool_calls?: components["schemas"]["ToolCall"][];
         };
         NewSession: {
             /** @enum {string} */
@@ -1492,6 +1495,7 @@ export interface components {
         ToolCall: {
             args: unknown;
             name: string;
+            signature?: string;
         };
         ToolCalledEvent: {
             /** Format: date-time */

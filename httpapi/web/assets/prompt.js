@@ -11,9 +11,12 @@ const pretty = (value) => typeof value === "string" ? value : JSON.stringify(val
 
 const part = (title, text, open = false) => h("details", { open }, h("summary", {}, title, h("span", { class: "soft" }, ` ${count(text.length)} characters`)), h("pre", { tabindex: "0" }, text));
 
+// said is a message: its text and calls.
+const said = (m) => [m.content && pretty(m.content), m.tool_calls?.length > 0 && pretty(m.tool_calls)].filter(Boolean).join("\n\n");
+
 // asked is all of a prompt as one text.
 /** @param {LlmCall} call */
-const asked = ({ request }) => [request?.system, ...(request?.messages ?? []).map((m) => pretty(m.content))].filter(Boolean).join("\n\n");
+const asked = ({ request }) => [request?.system, ...(request?.messages ?? []).map(said)].filter(Boolean).join("\n\n");
 
 const context = 3; // lines of what is the same, around what is not
 
@@ -47,7 +50,7 @@ export function openCall(call, title, earlier) {
     h("div", { class: "columns" },
       h("section", {}, h("h3", {}, "Asked"),
         request?.system && part("System", request.system),
-        messages.map((m, i) => part(m.role, pretty(m.content), i === messages.length - 1)),
+        messages.map((m, i) => part(m.role, said(m), i === messages.length - 1)),
         request?.tools?.length > 0 && part(`Tools: ${request.tools.map((t) => t.name).join(", ")}`, pretty(request.tools)),
         request?.schema && part(`Schema: ${request.schema_name ?? ""}`, pretty(request.schema)),
         h("h3", {}, "Answered"),
