@@ -339,6 +339,7 @@ INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, conten
 SELECT $1, new.owner_id, $2, new.user_id, $3, new.content_hash, new.embedding::vector,
        CASE WHEN $1 <> 'turn' THEN array_to_tsvector(ARRAY[' ' || coalesce(new.user_id::text, '')]) || to_tsvector('english', new.content) END
 FROM new
+WHERE NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = new.user_id AND p.state IN ('away', 'coming'))
 ON CONFLICT (owner_kind, owner_id, model, user_id) DO UPDATE
 SET dimensions = excluded.dimensions, content_hash = excluded.content_hash,
     embedding = excluded.embedding, search = excluded.search, created_at = clock_timestamp()
@@ -357,7 +358,7 @@ type EmbeddingUpsertParams struct {
 }
 
 // EmbeddingUpsert stores embeddings, given in pgvector's text format. Rows visible to several users have one for each;
-// for other rows, the embedding of an earlier owner is deleted.
+// for other rows, the embedding of an earlier owner is deleted. A user who is being copied to this database brings theirs along.
 func (q *Queries) EmbeddingUpsert(ctx context.Context, db DBTX, arg *EmbeddingUpsertParams) error {
 	_, err := db.Exec(ctx, EmbeddingUpsert,
 		arg.OwnerKind,

@@ -18,12 +18,14 @@ type Step string
 
 // The steps, in order; a move may be given up before it is switched.
 const (
-	StepBegun    Step = "begun"
-	StepClosed   Step = "closed"   // the source refuses what is written for the user
-	StepCopied   Step = "copied"   // the target has all rows
-	StepSwitched Step = "switched" // the user is the target's
-	StepOpened   Step = "opened"   // the target serves them
-	StepDone     Step = "done"     // the source has forgotten them
+	StepBegun     Step = "begun"
+	StepPublished Step = "published" // the source tells the mover what is written; a move that copies while nothing is served has neither this nor the next
+	StepFollowed  Step = "followed"  // the target has all rows as they were a moment ago
+	StepClosed    Step = "closed"    // the source refuses what is written for the user
+	StepCopied    Step = "copied"    // the target has all rows
+	StepSwitched  Step = "switched"  // the user is the target's
+	StepOpened    Step = "opened"    // the target serves them
+	StepDone      Step = "done"      // the source has forgotten them
 
 	StepAborting Step = "aborting"
 	StepAborted  Step = "aborted"

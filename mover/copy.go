@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
 
 	"alfred/directory"
 	"alfred/pg"
@@ -22,34 +23,65 @@ func (u *move) copy(ctx context.Context) error {
 	if busy, err := u.busy(ctx); busy || err != nil {
 		return errors.Join(err, ErrTurnRuns)
 	}
-	err := u.snapshot(ctx, func(from pgx.Tx) error {
-		return pg.InTx(ctx, u.target, func(to pgx.Tx) error {
-			if err := u.setPlace(ctx, to, u.Epoch+1, placeComing); err != nil {
-				return err
-			}
-			if err := wipe(ctx, to, u.tables, u.User.ID); err != nil {
-				return err
-			}
-			for i := range u.tables {
-				if err := u.bring(ctx, from, to, &u.tables[i]); err != nil {
-					return err
-				}
-			}
-			if err := u.shareParts(ctx, from, to); err != nil {
-				return err
-			}
-			if err := u.carryVersions(ctx, from, to); err != nil {
-				return err
-			}
+	err := u.transfer(ctx, func(from, to pgx.Tx) error {
+		if err := u.bringAll(ctx, from, to); err != nil {
+			return err
+		}
+		if err := u.shareParts(ctx, from, to, "true"); err != nil {
+			return err
+		}
 
-			return advanceSequences(ctx, from, to, u.tables)
-		})
+		return u.settle(ctx, from, to)
 	})
 	if err != nil {
 		return err
 	}
 
 	return u.Directory.Advance(ctx, u.Move, directory.StepCopied)
+}
+
+// transfer works on what the source has at one moment, and on the target, which keeps all of it or nothing.
+func (u *move) transfer(ctx context.Context, work func(from, to pgx.Tx) error) error {
+	return u.snapshot(ctx, func(from pgx.Tx) error {
+		return pg.InTx(ctx, u.target, func(to pgx.Tx) error {
+			if err := u.setPlace(ctx, to, u.Epoch+1, placeComing); err != nil {
+				return err
+			}
+			if _, err := to.Exec(ctx, moving); err != nil {
+				return fmt.Errorf("say that a user moves: %w", err)
+			}
+
+			return work(from, to)
+		})
+	})
+}
+
+// bringAll copies all rows in place of what an earlier attempt left, and compares.
+func (u *move) bringAll(ctx context.Context, from, to pgx.Tx) error {
+	if err := wipe(ctx, to, u.tables, u.User.ID); err != nil {
+		return err
+	}
+	u.report.Rows = 0
+	for i := range u.tables {
+		if err := u.bring(ctx, from, to, &u.tables[i], u.tables[i].rows); err != nil {
+			return err
+		}
+	}
+	err := u.verify(ctx, from, to, everyRow)
+	if errors.Is(err, errDiffers) {
+		return refused("%s: a trigger of that table at %s changes or skips them", err, u.Target.Name)
+	}
+
+	return err
+}
+
+// settle brings along what stands beside the rows.
+func (u *move) settle(ctx context.Context, from, to pgx.Tx) error {
+	if err := u.carryVersions(ctx, from, to); err != nil {
+		return err
+	}
+
+	return advanceSequences(ctx, from, to, u.tables)
 }
 
 // snapshot reads the source as it is at one moment.
@@ -66,24 +98,42 @@ func (u *move) snapshot(ctx context.Context, work func(from pgx.Tx) error) error
 	return work(from)
 }
 
-// bring copies a table's rows and compares.
-func (u *move) bring(ctx context.Context, from, to pgx.Tx, t *table) error {
-	copied, err := stream(ctx, from, to, t.name, t.name, t.columns, t.rows)
+// bring copies rows of a table.
+func (u *move) bring(ctx context.Context, from, to pgx.Tx, t *table, rows string) error {
+	copied, err := stream(ctx, from, to, t.name, t.name, t.columns, rows)
 	if err != nil {
 		return copyError(t, err)
 	}
-	sent, err := digest(ctx, from, t)
-	if err != nil {
-		return err
-	}
-	arrived, err := digest(ctx, to, t)
-	if err != nil {
-		return err
-	}
-	if sent != arrived {
-		return refused("rows of %s do not arrive as they were sent: a trigger of that table at %s changes or skips them", t.name, u.Target.Name)
-	}
 	u.report.Rows += copied
+
+	return nil
+}
+
+var errDiffers = errors.New("rows do not arrive as they were sent")
+
+// everyRow has all rows compared by what they hold.
+func everyRow(*table) string { return "true" }
+
+// verify compares both sides table by table: how many rows there are, and what those hold that a condition over x names.
+// Errors: errDiffers.
+func (u *move) verify(ctx context.Context, from, to pgx.Tx, looked func(*table) string) error {
+	var sums [2][]sum
+	group, within := errgroup.WithContext(ctx)
+	for i, tx := range []pgx.Tx{from, to} {
+		group.Go(func() (err error) {
+			sums[i], err = digests(within, tx, u.tables, looked)
+
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i, t := range u.tables {
+		if sums[0][i] != sums[1][i] {
+			return fmt.Errorf("%s: %w", t.name, errDiffers)
+		}
+	}
 
 	return nil
 }
@@ -92,14 +142,20 @@ func (u *move) bring(ctx context.Context, from, to pgx.Tx, t *table) error {
 func copyError(t *table, err error) error {
 	switch pg.Code(err) {
 	case pgerrcode.UniqueViolation:
-		return refused("a row of %s has a key that another user's row has there (%s): give the databases' sequences ranges of their own", t.name, detail(err))
+		return keyTaken(t, detail(err))
 	case pgerrcode.ForeignKeyViolation:
 		return refused("a row of %s refers to one that is not there (%s): rows that all users share must be the same in every database", t.name, detail(err))
 	case pgerrcode.InsufficientPrivilege:
 		return refused("the role of this address may not read or write all rows of %s (%s)", t.name, detail(err))
+	case pgerrcode.CheckViolation:
+		return refused("a row of %s has no place there, such as a partition (%s)", t.name, detail(err))
 	default:
 		return fmt.Errorf("copy %s: %w", t.name, err)
 	}
+}
+
+func keyTaken(t *table, key string) error {
+	return refused("a row of %s has a key that another user's row has there (%s): give the databases' sequences ranges of their own", t.name, key)
 }
 
 // sum is of a table's rows of the user.
@@ -108,15 +164,18 @@ type sum struct {
 	hash string
 }
 
-// digest is the same for the same rows, in whatever order they come.
-func digest(ctx context.Context, tx pgx.Tx, t *table) (sum, error) {
-	var s sum
-	err := tx.QueryRow(ctx, `SELECT count(*), coalesce(sum(hashtextextended(ROW(`+t.columns+`)::text, 0)::numeric), 0)::text FROM `+t.name+` AS x WHERE `+t.rows).Scan(&s.rows, &s.hash)
-	if err != nil {
-		return sum{}, fmt.Errorf("compare %s: %w", t.name, err)
+// digests are the same for the same rows, in whatever order they come.
+func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table) string) ([]sum, error) {
+	batch, sums := &pgx.Batch{}, make([]sum, len(tables))
+	for i, t := range tables {
+		batch.Queue(`SELECT count(*), coalesce(sum(hashtextextended(ROW(` + t.columns + `)::text, 0)::numeric) FILTER (WHERE ` + looked(&t) + `), 0)::text FROM ` + t.name + ` AS x WHERE ` + t.rows).
+			QueryRow(func(row pgx.Row) error { return row.Scan(&sums[i].rows, &sums[i].hash) })
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("compare rows: %w", err)
 	}
 
-	return s, nil
+	return sums, nil
 }
 
 // advanceSequences moves the target's counters past the source's, which has given all numbers of the user's rows. They are

@@ -30,12 +30,14 @@ type fleet struct {
 	pools     map[string]*pgxpool.Pool
 	user      string // id
 	session   string
+	off       bool // copy while nothing is served
 }
 
 const who = "Ada Lovelace"
 
 func openFleet(t *testing.T) *fleet {
 	t.Helper()
+	requireLogical(t)
 
 	f := &fleet{t: t, pools: map[string]*pgxpool.Pool{}}
 	address := dbtest.EmptyURL(t)
@@ -60,6 +62,17 @@ func openFleet(t *testing.T) *fleet {
 	}
 
 	return f
+}
+
+// requireLogical skips on a server of somebody's own that cannot be followed. The one that tests start can.
+func requireLogical(t *testing.T) {
+	t.Helper()
+
+	var level string
+	require.NoError(t, dbtest.Tx(t).QueryRow(t.Context(), `SELECT current_setting('wal_level')`).Scan(&level))
+	if level != "logical" {
+		t.Skip("TEST_DATABASE_URL leads to a server with wal_level = " + level)
+	}
 }
 
 // fill gives the user something of everything, and other users beside them in both databases.
@@ -120,7 +133,7 @@ func (f *fleet) text(database, sql string, args ...any) string {
 func (f *fleet) mover() *mover.Mover {
 	return mover.New(mover.Config{
 		Directory: f.directory, Domain: func() (fs.FS, string) { return domain.Find("kitchen") },
-		Patience: time.Minute, Logger: slog.New(slog.DiscardHandler),
+		Patience: time.Minute, Logger: slog.New(slog.DiscardHandler), Off: f.off,
 	})
 }
 
@@ -141,6 +154,24 @@ func (f *fleet) kept(database string) map[string]string {
 	}
 
 	return all
+}
+
+// requireNothingLeft checks that no database publishes anything, and nothing is followed.
+func (f *fleet) requireNothingLeft(when string) {
+	f.t.Helper()
+
+	for name := range f.pools {
+		require.Equal(f.t, "0", f.text(name, `SELECT count(*)::text FROM pg_publication`), "publications of %s %s", name, when)
+		f.requireSlotless(name)
+	}
+}
+
+// requireSlotless checks that a mover that has died left no slot, which would have the server keep all that is written.
+func (f *fleet) requireSlotless(database string) {
+	f.t.Helper()
+	require.Eventually(f.t, func() bool {
+		return f.text(database, `SELECT count(*)::text FROM pg_replication_slots WHERE database = current_database()`) == "0"
+	}, time.Minute, 10*time.Millisecond, "slots of %s", database)
 }
 
 // lead changes the address that the directory has of a database.

@@ -23,8 +23,13 @@ type Config struct {
 	// Patience is how long the user's running turn may take to end; new ones wait meanwhile.
 	Patience time.Duration
 	// Grace is how long the source keeps its rows after the target serves, for who is still reading there.
-	Grace  time.Duration
-	Logger *slog.Logger
+	Grace time.Duration
+	// Off copies while nothing is served, which needs no replication.
+	Off bool
+	// ComparedRows is how many rows are compared by what they hold while nothing is served; 0 means 50,000. Of more, the
+	// domain's and those of the engine's that changed since they were copied and compared; the others are counted.
+	ComparedRows int64
+	Logger       *slog.Logger
 	// At, if set, is called before each step: tests stop there.
 	At func(directory.Step)
 }
@@ -47,11 +52,18 @@ var (
 
 	// ErrTurnRuns says that the user's turn did not end in time. They are served where they were.
 	ErrTurnRuns = errors.New("a turn of this user did not end in time: try again")
+
+	// ErrSlotWaits says that the source cannot be followed yet. The user is served where they were.
+	ErrSlotWaits = errors.New("a transaction that is open on the source's server does not end, and a replication slot waits for all: try again, or move this user with --off")
 )
 
 // Report says what a move did.
 type Report struct {
 	Rows int64
+	// Changed counts those of them that were brought again because they had changed since they were copied.
+	Changed int64
+	// Again: what had changed could not be brought alone, so all were copied again in the pause.
+	Again bool
 	// Paused is how long nothing was served, from the end of the running turn until the target served; 0 where another
 	// process had begun.
 	Paused time.Duration
@@ -67,6 +79,7 @@ type move struct {
 	sourceErr      error // why there is no source
 	targetErr      error // why there is no target
 	tables         []table
+	changes        *changes // nil while the source is not followed
 	closed         time.Time
 	report         Report
 }
@@ -147,13 +160,16 @@ func (m *Mover) held(ctx context.Context, name string, work func(directory.User)
 	return work(user)
 }
 
-const conns = 3
+const conns = 4
 
 // begin opens both databases. Once the user is the target's, a source that does not answer keeps them from nothing, nor does
 // a target of a move that is given up.
 func (m *Mover) begin(ctx context.Context, open *directory.Move) (*move, func(), error) {
 	under := &move{Mover: m, Move: open}
 	closed := func() {
+		if under.changes != nil {
+			under.changes.stop(ctx)
+		}
 		for _, pool := range []*pgxpool.Pool{under.source, under.target} {
 			if pool != nil {
 				pool.Close()
@@ -204,10 +220,10 @@ func (m *Mover) carry(ctx context.Context, open *directory.Move) (Report, error)
 		return Report{}, errors.Join(err, m.Directory.Failed(context.WithoutCancel(ctx), open, err))
 	}
 	defer closed()
-	steps := map[directory.Step]func(context.Context) error{
-		directory.StepBegun: under.close, directory.StepClosed: under.copy, directory.StepCopied: under.change,
-		directory.StepSwitched: under.serve, directory.StepOpened: under.forget,
+	if err := under.resume(ctx); err != nil {
+		return Report{}, under.failed(context.WithoutCancel(ctx), err)
 	}
+	steps := under.steps()
 	for open.Step != directory.StepDone {
 		if m.At != nil {
 			m.At(open.Step)
@@ -221,6 +237,19 @@ func (m *Mover) carry(ctx context.Context, open *directory.Move) (Report, error)
 	under.report.Whole = time.Since(started)
 
 	return under.report, nil
+}
+
+// steps are what is to be done after each step.
+func (u *move) steps() map[directory.Step]func(context.Context) error {
+	steps := map[directory.Step]func(context.Context) error{
+		directory.StepBegun: u.publish, directory.StepPublished: u.accompany, directory.StepFollowed: u.close, directory.StepClosed: u.finish,
+		directory.StepCopied: u.change, directory.StepSwitched: u.serve, directory.StepOpened: u.forget,
+	}
+	if u.Off {
+		steps[directory.StepBegun], steps[directory.StepClosed] = u.close, u.copy
+	}
+
+	return steps
 }
 
 const retreatTimeout = 10 * time.Second
@@ -241,7 +270,7 @@ func (u *move) failed(ctx context.Context, err error) error {
 		return errors.Join(err, back)
 	}
 
-	return errors.Join(err, u.setPlace(ctx, u.source, u.Epoch, placeHere))
+	return errors.Join(err, u.setPlace(ctx, u.source, u.Epoch, placeHere), u.unpublish(ctx))
 }
 
 func (u *move) change(ctx context.Context) error { return u.Directory.Switch(ctx, u.Move) }

@@ -92,16 +92,44 @@ func TestMoveIsCarriedOn(t *testing.T) {
 
 	f := openFleet(t)
 	before, at := f.kept("a"), "a"
-	for _, step := range []directory.Step{directory.StepBegun, directory.StepClosed, directory.StepCopied, directory.StepSwitched, directory.StepOpened} {
+	steps := []directory.Step{directory.StepBegun, directory.StepPublished, directory.StepFollowed, directory.StepClosed, directory.StepCopied, directory.StepSwitched, directory.StepOpened}
+	for i, step := range append(steps, directory.StepBegun, directory.StepClosed) {
+		f.off = i >= len(steps)
 		to := map[string]string{"a": "b", "b": "a"}[at]
 		require.NoError(t, f.moveUntil(to, step), "died before the step after %s", step)
 		require.False(t, f.accepts("a") && f.accepts("b"), "after %s", step)
+		f.requireSlotless(at)
 		_, err := f.mover().Move(t.Context(), who, to)
 		require.NoError(t, err, "after %s", step)
 		require.Equal(t, before, f.kept(to), "after %s", step)
 		require.True(t, f.accepts(to))
 		require.False(t, f.accepts(at))
+		f.requireNothingLeft("after " + string(step))
 		at = to
+	}
+}
+
+// One way is carried on the other: what was followed is copied while nothing is served, and what was closed serves again.
+func TestMoveIsCarriedOnTheOtherWay(t *testing.T) {
+	t.Parallel()
+
+	f := openFleet(t)
+	before, at := f.kept("a"), "a"
+	for _, step := range []directory.Step{directory.StepPublished, directory.StepFollowed, directory.StepClosed} {
+		for _, off := range []bool{true, false} {
+			to := map[string]string{"a": "b", "b": "a"}[at]
+			f.off = !off
+			if f.off && step != directory.StepClosed {
+				continue // has no such step
+			}
+			require.NoError(t, f.moveUntil(to, step))
+			f.off = off
+			_, err := f.mover().Move(t.Context(), who, to)
+			require.NoError(t, err, "after %s, off: %v", step, off)
+			require.Equal(t, before, f.kept(to))
+			f.requireNothingLeft("after " + string(step))
+			at = to
+		}
 	}
 }
 
@@ -111,7 +139,7 @@ func TestMoveIsGivenUp(t *testing.T) {
 
 	f := openFleet(t)
 	before := f.kept("a")
-	for _, step := range []directory.Step{directory.StepBegun, directory.StepClosed, directory.StepCopied} {
+	for _, step := range []directory.Step{directory.StepBegun, directory.StepPublished, directory.StepFollowed, directory.StepClosed, directory.StepCopied} {
 		require.NoError(t, f.moveUntil("b", step))
 		require.NoError(t, f.mover().Abort(t.Context(), who), "after %s", step)
 		require.Equal(t, before, f.kept("a"))
@@ -119,6 +147,7 @@ func TestMoveIsGivenUp(t *testing.T) {
 		require.False(t, f.accepts("b"))
 		require.Empty(t, f.kept("b")["turns"])
 		require.Equal(t, "a", f.where())
+		f.requireNothingLeft("after " + string(step))
 	}
 	require.NoError(t, f.moveUntil("b", directory.StepClosed))
 	b := f.lead("b", "postgres://nobody@127.0.0.1:1/none")

@@ -122,6 +122,9 @@ func (u *move) forget(ctx context.Context) error {
 	if u.source == nil {
 		return u.sourceErr
 	}
+	if err := u.unpublish(ctx); err != nil {
+		return err
+	}
 	select {
 	case <-ctx.Done():
 		return fmt.Errorf("wait for readers: %w", ctx.Err())
@@ -149,6 +152,9 @@ func (u *move) abort(ctx context.Context) error {
 		}
 	}
 	if err := u.setPlace(ctx, u.source, u.Epoch, placeHere); err != nil {
+		return err
+	}
+	if err := u.unpublish(ctx); err != nil {
 		return err
 	}
 	if u.target == nil {

@@ -76,12 +76,13 @@ func share(ctx context.Context, from, to pgx.Tx, kind, name string) (int64, erro
 // brought takes over what others' prompts at the target may have in common with the user's.
 const brought = `INSERT INTO prompt_parts_shared (hash, month, text) SELECT b.hash, b.month, b.text FROM pg_temp.brought_parts AS b ORDER BY b.hash ON CONFLICT DO NOTHING`
 
-// shareParts brings what the user's prompts have in common with everybody's; what the target has of it stays.
-func (u *move) shareParts(ctx context.Context, from, to pgx.Tx) error {
+// shareParts brings what the user's prompts have in common with everybody's, those of some calls c; what the target has of it
+// stays.
+func (u *move) shareParts(ctx context.Context, from, to pgx.Tx, some string) error {
 	if _, err := to.Exec(ctx, `CREATE TEMPORARY TABLE brought_parts (hash uuid, month date, text text) ON COMMIT DROP`); err != nil {
 		return fmt.Errorf("prepare for shared parts of prompts: %w", err)
 	}
-	named := fmt.Sprintf(`(x.hash, x.month) IN (SELECT unnest(c.parts), uuid_v7_month(c.id) FROM sessions AS s JOIN llm_calls AS c ON c.session_id = s.id WHERE s.user_id = '%s')`, u.User.ID)
+	named := fmt.Sprintf(`(x.hash, x.month) IN (SELECT unnest(c.parts), uuid_v7_month(c.id) FROM sessions AS s JOIN llm_calls AS c ON c.session_id = s.id WHERE s.user_id = '%s' AND %s)`, u.User.ID, some)
 	if _, err := stream(ctx, from, to, "prompt_parts_shared", "pg_temp.brought_parts", "hash, month, text", named); err != nil {
 		return fmt.Errorf("copy shared parts of prompts: %w", err)
 	}

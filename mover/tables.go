@@ -19,7 +19,20 @@ type table struct {
 	name    string // qualified and quoted
 	rows    string // a condition over x: the user's
 	columns string // of a row as it is stored: generated ones make themselves
+	owned   string // the same condition by the owner's column alone, without an alias
 	entity  *domain.Entity
+	refers  []string // to these tables, named without quotes
+	key     []keyColumn
+}
+
+// keyColumn is one of those by which the source tells a table's rows apart.
+type keyColumn struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+func (t *table) keyed(column string) bool {
+	return t != nil && slices.ContainsFunc(t.key, func(k keyColumn) bool { return k.Name == column })
 }
 
 // list finds the tables that hold rows of a user, those that others refer to first: the engine's by the catalog, so that
@@ -63,6 +76,9 @@ const engineTablesSQL = `
 	WHERE n.nspname = 'alfred' AND c.relkind IN ('r', 'p') AND NOT c.relispartition
 	  AND (c.relname = 'users' OR 'user_id' = ANY (a.names) AND c.relname <> 'user_places')`
 
+// users is the one engine table whose rows are not found by user_id.
+const users = "alfred.users"
+
 func engineTables(ctx context.Context, tx pgx.Tx, user uuid.UUID) ([]table, error) {
 	rows, _ := tx.Query(ctx, engineTablesSQL) // a failed query shows when its rows are read
 	var (
@@ -70,7 +86,11 @@ func engineTables(ctx context.Context, tx pgx.Tx, user uuid.UUID) ([]table, erro
 		t      table
 	)
 	_, err := pgx.ForEachRow(rows, []any{&t.name, &t.rows, &t.columns}, func() error {
-		t.rows = fmt.Sprintf(t.rows, "'"+user.String()+"'::uuid")
+		id := "'" + user.String() + "'::uuid"
+		t.rows, t.owned = fmt.Sprintf(t.rows, id), "user_id = "+id
+		if t.name == users {
+			t.owned = "id = " + id
+		}
 		tables = append(tables, t)
 
 		return nil
@@ -100,7 +120,8 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 		if err != nil {
 			return nil, fmt.Errorf("ask %s whose rows these are: %w", name, err)
 		}
-		t := table{name: name, entity: entity, rows: "x." + pgx.Identifier{entity.Owner.Name}.Sanitize() + " = '" + strings.ReplaceAll(owner, "'", "''") + "'::" + entity.Owner.Type}
+		owned := pgx.Identifier{entity.Owner.Name}.Sanitize() + " = '" + strings.ReplaceAll(owner, "'", "''") + "'::" + entity.Owner.Type
+		t := table{name: name, entity: entity, rows: "x." + owned, owned: owned}
 		err = tx.QueryRow(ctx, storedSQL, name).Scan(&t.columns)
 		if err != nil {
 			return nil, fmt.Errorf("read the columns of %s: %w", name, err)
@@ -120,7 +141,7 @@ func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
 	rows, _ := tx.Query(ctx, `SELECT DISTINCT format('%I.%I', n.nspname, c.relname), format('%I.%I', m.nspname, r.relname)
 		FROM pg_constraint AS k JOIN pg_class AS c ON c.oid = k.conrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		JOIN pg_class AS r ON r.oid = k.confrelid JOIN pg_namespace AS m ON m.oid = r.relnamespace
-		WHERE k.contype = 'f' AND k.conrelid <> k.confrelid`) // a failed query shows when its rows are read
+		WHERE k.contype = 'f'`) // a failed query shows when its rows are read
 	refers := map[string][]string{}
 	var from, to string
 	if _, err := pgx.ForEachRow(rows, []any{&from, &to}, func() error {
@@ -140,6 +161,7 @@ func inOrder(ctx context.Context, tx pgx.Tx, tables []table) ([]table, error) {
 		if free < 0 {
 			return nil, refused("these tables refer to each other in a circle: %s", names(tables))
 		}
+		tables[free].refers = refers[unquoted(tables[free].name)]
 		ordered = append(ordered, tables[free])
 		tables = slices.Delete(tables, free, free+1)
 	}

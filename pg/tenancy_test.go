@@ -83,7 +83,7 @@ func TestFunctionsOfTheOwner(t *testing.T) {
 	t.Parallel()
 	tx := dbtest.Tx(t)
 	rows, err := tx.Query(t.Context(), `
-		SELECT p.oid::regprocedure::text, p.proname, p.prosecdef, coalesce(array_to_string(p.proconfig, ' '), ''),
+		SELECT p.oid::regprocedure::text, p.proname, p.prosecdef, coalesce((SELECT c FROM unnest(p.proconfig) AS c WHERE c LIKE 'search_path=%'), ''),
 			EXISTS (SELECT FROM aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a WHERE a.grantee = 0),
 			has_function_privilege('alfred_tenant', p.oid, 'EXECUTE')
 		FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace

@@ -121,7 +121,7 @@ func TestY17TypingAhead(t *testing.T) {
 	term.shows("Reading your message") // nobody answers yet
 	term.press("Show my tasks\r")
 	term.shows("then: Show my tasks")
-	term.press("What is in my")
+	term.press("\x1b[200~What is in my\x1b[201~") // pasted, it is drawn at once: by keys, a slow machine draws it in pieces
 	term.shows("What is in my")
 	c.work(t)
 	term.says(c, 1, "Show my recipes")

@@ -84,6 +84,7 @@ type shownMove struct {
 	Target    string     `json:"target"`
 	Step      string     `json:"step"`
 	Attempt   int32      `json:"attempt"`
+	Running   bool       `json:"running"`
 	Error     *string    `json:"error"`
 	StartedAt time.Time  `json:"started_at"`
 	EndedAt   *time.Time `json:"ended_at"`
@@ -109,7 +110,7 @@ func (c *directoryShowCommand) Run(ctx context.Context, e settings.Env, console 
 		}
 		moves := make([]shownMove, len(list))
 		for i, m := range list {
-			moves[i] = shownMove{m.UserName, m.Source, m.Target, m.Step, m.Attempt, m.Error, m.StartedAt, m.EndedAt}
+			moves[i] = shownMove{m.UserName, m.Source, m.Target, m.Step, m.Attempt, m.Running, m.Error, m.StartedAt, m.EndedAt}
 		}
 		if c.JSON {
 			return program.PrintJSON(console.Out, map[string]any{"databases": databases, "moves": moves})
@@ -147,8 +148,12 @@ func printDirectory(console *program.Console, databases []shownDatabase, moves [
 	}
 	for _, m := range moves {
 		put("move of %s from %s to %s: %s, attempt %d, begun %s", m.User, m.Source, m.Target, m.Step, m.Attempt, m.StartedAt.Format(time.DateTime))
-		if m.Error != nil && m.EndedAt == nil {
-			put(" (stopped: %s; carry it on with worker user move, or give it up with --abort)", *m.Error)
+		if m.EndedAt == nil && !m.Running {
+			why := "its mover has died"
+			if m.Error != nil {
+				why = *m.Error
+			}
+			put(" (stopped: %s; carry it on with worker user move, or give it up with --abort: either takes away what it may have left at %s, such as a publication)", why, m.Source)
 		}
 		put("\n")
 	}

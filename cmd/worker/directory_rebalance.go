@@ -90,7 +90,7 @@ func (c *directoryRebalanceCommand) print(console *program.Console, plan []mover
 	_, err := fmt.Fprintf(console.Out, "# the busiest database has %.2f times the mean; after these %d moves %.2f\n", before, len(plan), after)
 	errs := []error{err}
 	for _, m := range plan {
-		_, err := fmt.Fprintf(console.Out, "worker user move %s --to %s --off   # from %s: %d turns, %d tokens\n", shellWord(m.User), m.To, m.From, m.Turns, m.Tokens)
+		_, err := fmt.Fprintf(console.Out, "worker user move %s --to %s   # from %s: %d turns, %d tokens\n", shellWord(m.User), m.To, m.From, m.Turns, m.Tokens)
 		errs = append(errs, err)
 	}
 

@@ -35,6 +35,11 @@ type retention struct {
 	then       string   // updates some of what depended on old rows
 }
 
+// servedHere is a condition: rows of users who move are another database's to prune, and this one refuses the writing.
+func servedHere(user string) string {
+	return `NOT EXISTS (SELECT FROM user_places AS p WHERE p.state IN ('away', 'coming') AND p.user_id = ` + user + `)`
+}
+
 // retentions are the tables that would grow forever. Turns, summaries, refs and domain rows are deleted only with their
 // session. Half of what a turn writes is prompts and answers, which matter only for recent problems; what an undo
 // needs, or what shows a turn's rows, is small and kept longer.
@@ -45,6 +50,7 @@ var retentions = []retention{
 		// Nobody is offered an undo that is no longer possible.
 		then: `UPDATE turns SET undo = 'impossible', undo_reason = 'What it wrote is no longer kept.' WHERE id IN (
 			SELECT t.id FROM turns AS t WHERE t.id < uuid_v7_floor($1) AND t.undo = 'possible' AND NOT EXISTS (SELECT FROM row_changes AS c WHERE c.turn_id = t.id)
+			  AND ` + servedHere("t.user_id") + `
 			LIMIT 1000 FOR UPDATE SKIP LOCKED)`,
 	},
 	{table: "turn_events", months: 1, partitions: []string{"turn_events"}},
@@ -61,12 +67,12 @@ var retentions = []retention{
 	},
 	{
 		table: "api_keys", months: 12, // revoked ones
-		old:   `SELECT k.id FROM api_keys AS k WHERE k.revoked_at < $1`,
+		old:   `SELECT k.id FROM api_keys AS k WHERE k.revoked_at < $1 AND ` + servedHere("k.user_id"),
 		batch: `DELETE FROM api_keys WHERE id IN (%s LIMIT 1000)`,
 	},
 	{
 		table: "sessions", // without any message
-		old:   `SELECT s.id FROM sessions AS s WHERE s.last_activity_at < $1`,
+		old:   `SELECT s.id FROM sessions AS s WHERE s.last_activity_at < $1 AND ` + servedHere("s.user_id"),
 	},
 }
 

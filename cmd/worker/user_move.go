@@ -18,7 +18,7 @@ import (
 type userMoveCommand struct {
 	Name     string        `arg:""         help:"The user's name."`
 	To       string        `               help:"The database to move them to."                                      placeholder:"NAME" xor:"what"`
-	Off      bool          `               help:"Serve nothing while the rows are copied; there is no other way."`
+	Off      bool          `               help:"Serve nothing while the rows are copied, which needs no replication."`
 	Abort    bool          `               help:"Give up a move that was begun and is not past its switch."           xor:"what"`
 	Grace    time.Duration `default:"2s"   help:"How long the rows stay where they were, for who is still reading there."`
 	Patience time.Duration `default:"5m"   help:"How long the user's running turn may take to end; new messages wait meanwhile."`
@@ -27,27 +27,22 @@ type userMoveCommand struct {
 
 // Help says what it does.
 func (c *userMoveCommand) Help() string {
-	return "The user's running turn ends, new messages wait, all rows are copied and compared, and the user goes on at the other database. " +
-		"A move that was interrupted is carried on by the same command."
+	return "The rows are copied while the user is served, and what is written meanwhile is followed by logical replication; then the running turn ends, new messages wait for a moment, " +
+		"what has changed comes after, all is compared, and the user goes on at the other database. Where the source cannot be followed, the command says why before it does anything; " +
+		"--off copies while nothing is served. A move that was interrupted is carried on by the same command."
 }
 
-var (
-	errNowhere = errors.New("say where to with --to, or give a move up with --abort")
-	errNotOff  = errors.New("a user is not served while their rows are copied, and there is no move without that pause: say so with --off")
-)
+var errNowhere = errors.New("say where to with --to, or give a move up with --abort")
 
 // Run moves, or gives up.
 func (c *userMoveCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	if c.To == "" && !c.Abort {
 		return errNowhere
 	}
-	if c.To != "" && !c.Off {
-		return errNotOff
-	}
 
 	return withDirectory(ctx, e, func(known *directory.Directory) error {
 		moving := newMover(e, known, console)
-		moving.Patience, moving.Grace = c.Patience, c.Grace
+		moving.Patience, moving.Grace, moving.Off = c.Patience, c.Grace, c.Off
 		if c.Abort {
 			if err := moving.Abort(ctx, c.Name); err != nil {
 				return err
@@ -61,7 +56,7 @@ func (c *userMoveCommand) Run(ctx context.Context, e settings.Env, console *prog
 			return err
 		}
 		if c.JSON {
-			return program.PrintJSON(console.Out, map[string]any{"rows": report.Rows, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds()})
+			return program.PrintJSON(console.Out, map[string]any{"rows": report.Rows, "changed": report.Changed, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds()})
 		}
 		_, err = fmt.Fprintf(console.Out, "moved to %s: %d rows in %s, of which nothing was served for %s\n", c.To, report.Rows, report.Whole.Round(time.Millisecond), report.Paused.Round(time.Millisecond))
 

@@ -141,7 +141,7 @@ func (q *Queries) MoveFailed(ctx context.Context, db DBTX, arg *MoveFailedParams
 }
 
 const moveKeepJobs = `-- name: MoveKeepJobs :execrows
-UPDATE moves SET jobs = $1 WHERE id = $2 AND attempt = $3 AND step = 'begun'
+UPDATE moves SET jobs = $1 WHERE id = $2 AND attempt = $3 AND step IN ('begun', 'followed')
 `
 
 type MoveKeepJobsParams struct {
@@ -159,7 +159,7 @@ func (q *Queries) MoveKeepJobs(ctx context.Context, db DBTX, arg *MoveKeepJobsPa
 }
 
 const moveList = `-- name: MoveList :many
-SELECT m.id, m.user_id, m.source, m.target, m.epoch, m.attempt, m.step, m.error, m.jobs, m.started_at, m.updated_at, m.ended_at, u.name AS user_name FROM moves AS m JOIN users AS u ON u.id = m.user_id
+SELECT m.id, m.user_id, m.source, m.target, m.epoch, m.attempt, m.step, m.error, m.jobs, m.started_at, m.updated_at, m.ended_at, u.name AS user_name, move_is_held(m.user_id)::boolean AS running FROM moves AS m JOIN users AS u ON u.id = m.user_id
 ORDER BY m.ended_at IS NULL DESC, m.started_at DESC LIMIT 20
 `
 
@@ -177,9 +177,10 @@ type MoveListRow struct {
 	UpdatedAt time.Time
 	EndedAt   *time.Time
 	UserName  string
+	Running   bool
 }
 
-// MoveList is the open moves, and the newest that have ended.
+// MoveList is the open moves, with whether a mover is at work on them, and the newest that have ended.
 func (q *Queries) MoveList(ctx context.Context, db DBTX) ([]*MoveListRow, error) {
 	rows, err := db.Query(ctx, moveList)
 	if err != nil {
@@ -203,6 +204,7 @@ func (q *Queries) MoveList(ctx context.Context, db DBTX) ([]*MoveListRow, error)
 			&i.UpdatedAt,
 			&i.EndedAt,
 			&i.UserName,
+			&i.Running,
 		); err != nil {
 			return nil, err
 		}

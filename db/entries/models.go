@@ -43,7 +43,7 @@ type Moves struct {
 	Epoch int64
 	// Counts the movers that took it up: databases refuse what an older one says.
 	Attempt int32
-	// The last step that is done: begun, closed (the source refuses), copied, switched (the user is the target's; from here there is no way back), opened (the target serves), done (the source has forgotten). aborting, aborted: given up.
+	// The last step that is done: begun, published (the source has a publication of the user's rows, until the move ends), followed (the target has all rows as they were a moment ago), closed (the source refuses), copied, switched (the user is the target's; from here there is no way back), opened (the target serves), done (the source has forgotten). aborting, aborted: given up. Where nothing is served while rows are copied, a move is never published nor followed.
 	Step string
 	// What stopped the last attempt; null while one is under way.
 	Error *string

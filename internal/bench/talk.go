@@ -137,8 +137,12 @@ func (m *listening) Generate(ctx context.Context, req *llm.Request) (*llm.Respon
 	}
 	// The marks are those of package llm/anthropic.
 	c.Parts = []part{{tools.String() + string(req.Schema), true}, {req.System, true}}
-	for _, said := range req.Messages {
-		c.Parts = append(c.Parts, part{Text: said.Content})
+	for i, said := range req.Messages {
+		text := said.Content
+		for _, called := range said.ToolCalls {
+			text += called.Name + string(called.Args)
+		}
+		c.Parts = append(c.Parts, part{text, said.Role == llm.RoleTool && i == len(req.Messages)-1})
 	}
 	m.calls = append(m.calls, c)
 

@@ -72,7 +72,7 @@ holds on a plain database.
 
 Two databases and a directory, each on a server of its own, a worker for each database, an API for both. Users are moved there and back while they talk; their messages are resent
 under their keys until accepted. Afterwards each conversation is in one database, and equals an undisturbed one. Paused is how long nothing was served, beyond the end of the
-running turn, in moves during which nothing was killed.
+running turn, in moves during which nothing was killed. Moves are by either way in turn, while the user is served and with ` + "`--off`" + `; in the end no slot and no publication is left.
 
 | moved | turns, writes, replies | paused |
 |---|---|---|`},

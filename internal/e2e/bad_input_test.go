@@ -137,8 +137,8 @@ turns:
 	said := c.say("seven of the first")
 	require.Equal(t, "understand act act reply", c.callsOf(2), "what was planned on an old row is not carried out")
 	require.Contains(t, section(c.prompt(2, "act", 1), "## Active Entities (Full Data)"), "(8")
-	require.Contains(t, section(c.prompt(2, "act", 2), "## Step Results"), "changed while you decided")
-	require.Contains(t, section(c.prompt(2, "act", 2), "## Active Entities (Full Data)"), "(9")
+	require.Contains(t, c.prompt(2, "act", 2), "changed while you decided")
+	require.Contains(t, c.prompt(2, "act", 2), "(9 kg)")
 	require.Equal(t, "read ok, write failed", said.outcomes())
 	c.fact("9", `SELECT i.quantity::int::text FROM kitchen.inventory i JOIN entity_refs r ON r.entity_id = i.id::text WHERE r.session_id = $1 AND r.ref = 'inv_1'`)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -129,8 +130,34 @@ func TestStopKeepsWhatWasSaid(t *testing.T) {
 	said := b.text(".turn .reply")
 	b.do(chromedp.Reload())
 	b.shows(".turn .stopped", "Stopped here.")
-	require.Equal(t, said, b.text(".turn .reply"))
+	require.Equal(t, strings.TrimSpace(said), strings.TrimSpace(b.text(".turn .reply")))
 	b.look("stopped")
+	b.requireNoTrouble()
+}
+
+// K02: while a model that was to go on after a write is silent, the page says so, and what to do; when the turn's time is up, it
+// says what was saved and stays, and the saved row is there.
+func TestK02TheDeadlineOnThePage(t *testing.T) {
+	t.Parallel()
+
+	h := scripted(t, `
+turns:
+  - understand: {intent: write}
+    think: {goal: Add, decision: plan, steps: [{type: write, subdomain: shopping, description: Add milk}, {type: write, subdomain: tasks, description: Add a task}]}
+    act: [{calls: [{tool: db_create, args: {table: shopping_list, data: {name: milk}}}, {tool: step_complete, args: {summary: added}}]}, {text: late, delay: 1h}]
+`)
+	h.stopWorker()
+	h.jobs.Deadline, h.jobs.SlowAfter = 8*time.Second, 100*time.Millisecond
+	h.startWorker()
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Milk, and call mum")
+	b.shows(".turn .progress", "The model takes its time; you can stop it")
+	b.shows(".turn .reply", "The model gave no answer within 8s, so I stopped here. Done before that, and it stays: saved milk.")
+	b.look("deadline")
+	b.do(chromedp.Reload())
+	b.shows(".turn .reply", "Done before that, and it stays: saved milk.")
+	require.Contains(t, b.text(".turn .facts-line"), "script", "the model that answered, not the call that had no answer")
 	b.requireNoTrouble()
 }
 

@@ -99,7 +99,7 @@ turns:
 	require.Contains(t, c.prompt(2, "think", 1), "recipe_2: Pad See Ew (recipe) [read:summary]")
 	c.fact("2", `SELECT loaded ->> 'text' FROM entity_refs WHERE session_id = $1 AND ref = 'recipe_2'`)
 	c.fact("false", `SELECT loaded ? 'text' FROM entity_refs WHERE session_id = $1 AND ref = 'recipe_1'`)
-	require.Contains(t, section(c.prompt(2, "act", 2), "## Step Results"), "db_read")
+	require.Contains(t, c.prompt(2, "act", 2), "1 row: recipe_2")
 
 	said := c.say("Is it spicy?")
 	require.Equal(t, "analyze ok", said.outcomes(), "what is loaded is not read again")

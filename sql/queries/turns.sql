@@ -12,7 +12,7 @@ FROM turns AS t
 LEFT JOIN questions AS q ON q.turn_id = t.id
 LEFT JOIN LATERAL (
     SELECT count(*) AS calls, sum(c.input_tokens) AS input_tokens, sum(c.output_tokens) AS output_tokens,
-           sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd, (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC))[1] AS model
+           sum(c.cached_tokens) AS cached_tokens, sum(c.cost_usd) AS cost_usd, (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC) FILTER (WHERE c.response IS NOT NULL))[1] AS model
     FROM llm_calls AS c WHERE c.turn_id = t.id
 ) AS u ON true
 LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
@@ -102,7 +102,7 @@ SELECT t.id, t.session_id, t.number, t.status, t.message, t.goal, t.reply, t.sai
        turn_unwritten(t.id) AS unwritten
 FROM turns AS t
 LEFT JOIN LATERAL (
-    SELECT (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC))[1] AS model, sum(c.cost_usd) AS cost_usd FROM llm_calls AS c WHERE c.turn_id = t.id
+    SELECT (array_agg(c.model ORDER BY c.node = 'reply' DESC, c.id DESC) FILTER (WHERE c.response IS NOT NULL))[1] AS model, sum(c.cost_usd) AS cost_usd FROM llm_calls AS c WHERE c.turn_id = t.id
 ) AS u ON true
 LEFT JOIN feedback AS f ON f.turn_id = t.id AND f.user_id = t.user_id
 LEFT JOIN LATERAL (

@@ -56,7 +56,7 @@ UPDATE moves SET step = @step::text, updated_at = clock_timestamp(), ended_at = 
 WHERE id = @id AND attempt = @attempt AND ended_at IS NULL AND step = @before::text;
 
 -- name: MoveKeepJobs :execrows
-UPDATE moves SET jobs = @jobs WHERE id = @id AND attempt = @attempt AND step = 'begun';
+UPDATE moves SET jobs = @jobs WHERE id = @id AND attempt = @attempt AND step IN ('begun', 'followed');
 
 -- MoveSwitch gives the user to the target: the moment from which the move cannot be given up.
 -- name: MoveSwitch :execrows
@@ -71,7 +71,7 @@ FROM move WHERE u.id = move.user_id AND u.epoch = move.epoch;
 -- name: MoveFailed :exec
 UPDATE moves SET error = @error::text WHERE id = @id AND attempt = @attempt AND ended_at IS NULL;
 
--- MoveList is the open moves, and the newest that have ended.
+-- MoveList is the open moves, with whether a mover is at work on them, and the newest that have ended.
 -- name: MoveList :many
-SELECT m.*, u.name AS user_name FROM moves AS m JOIN users AS u ON u.id = m.user_id
+SELECT m.*, u.name AS user_name, move_is_held(m.user_id)::boolean AS running FROM moves AS m JOIN users AS u ON u.id = m.user_id
 ORDER BY m.ended_at IS NULL DESC, m.started_at DESC LIMIT 20;
