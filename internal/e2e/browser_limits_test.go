@@ -67,6 +67,12 @@ func TestY02EndStaysInView(t *testing.T) {
 	b.click("#newest")
 	b.until(atEnd)
 	b.until(`document.querySelector("#newest").hidden`)
+
+	b.eval(`(() => {
+		document.querySelector(".turn:last-child .reply").append("more ".repeat(500));
+		document.querySelector('[aria-label="Copy the message of turn 1"]').focus({ focusVisible: true });
+	})()`)
+	b.until(`!document.querySelector("#newest").hidden`)
 	b.requireNoTrouble()
 }
 

@@ -192,9 +192,22 @@ func (b *tab) eval(expression string) string {
 	return text
 }
 
+// click clicks until the element has heard it: a page that moves while the pointer is on its way is missed. One that the click
+// leaves says nothing more.
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	b.do(chromedp.Click(chromedp.CSS(selector)))
+	b.eval(fmt.Sprintf(`(() => {
+		globalThis.unheard?.abort();
+		globalThis.unheard = new AbortController();
+		addEventListener("click", (e) => { if (e.target.closest(%q)) globalThis.unheard.abort(); }, { capture: true, signal: globalThis.unheard.signal });
+	})()`, selector))
+	for deadline := time.Now().Add(pageDeadline); ; {
+		b.do(chromedp.Click(chromedp.CSS(selector)))
+		if b.eval(`globalThis.unheard?.signal.aborted`) != "false" {
+			return
+		}
+		require.True(b.t, time.Now().Before(deadline), "nothing hears a click on %s", selector)
+	}
 }
 
 func (b *tab) keys(text string) {

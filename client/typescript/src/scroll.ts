@@ -43,6 +43,7 @@ export function stayAtEnd(list: HTMLElement, parts: Element[], newest: HTMLEleme
   for (const kind of ["wheel", "touchmove"]) list.addEventListener(kind, hand, { passive: true });
   list.addEventListener("pointerdown", (e) => { if (e.target === list) hand(); }); // its scrollbar
   list.addEventListener("keydown", (e) => { if (upwards.includes(e.key)) hand(); });
+  list.addEventListener("focusin", (e) => { if (e.target instanceof Element && e.target.matches(":focus-visible")) hand(); }); // a keyboard or a screen reader goes there
   new MutationObserver(changed).observe(list, { subtree: true, childList: true, characterData: true, attributes: true });
   const sizes = new ResizeObserver(follow);
   for (const part of [list, ...parts]) sizes.observe(part);
