@@ -17,6 +17,8 @@ import (
 // carried out without asking a model.
 type act struct {
 	runner   *Runner
+	d        delivery
+	guard    *guard
 	approved json.RawMessage // payload of the approve question, or nil
 	undo     *undoing        // the undo of an earlier turn, or nil
 	carried  []nodes.Call    // written out by the plan for this step; empty when a model decides
@@ -42,7 +44,7 @@ func (a *act) prepare(s *state) error {
 	if a.approved = s.approved(); a.approved != nil {
 		return nil
 	}
-	a.asker, a.seen = a.runner.asker(s), s.Versions
+	a.asker, a.seen, a.guard = a.runner.asker(s), s.Versions, s.guard
 	if a.carried = s.carriedCalls(step); len(a.carried) > 0 {
 		a.in, err = s.prompts.Bounds(s.View, int(step.Step))
 
@@ -77,17 +79,26 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 		return nil
 	}
 	a.out = &nodes.ActOutput{Calls: a.carried}
+	var err error
 	if len(a.carried) == 0 {
-		out, err := nodes.Act(ctx, model, a.in)
-		if err != nil {
+		if a.out, err = a.decide(ctx, model); err != nil {
 			return err
 		}
-		a.out = out
 	}
-	var err error
 	a.prepared, err = a.runner.Tools.Prepare(ctx, a.runner.Pool, a.asker, toolCalls(a.out.Calls))
 
 	return err
+}
+
+// decide asks the model. Words that introduce drafts are streamed: they begin the reply.
+func (a *act) decide(ctx context.Context, model llm.Model) (*nodes.ActOutput, error) {
+	if a.in.Introduces {
+		pieces := a.runner.stream(ctx, a.d, a.guard)
+		a.in.OnDelta = pieces.add
+		defer pieces.close() //nolint:contextcheck // it has the run's context
+	}
+
+	return nodes.Act(ctx, model, a.in)
 }
 
 func toolCalls(of []nodes.Call) []crud.Call {
@@ -117,7 +128,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if err != nil {
 		return move{}, err
 	}
-	in.said = said != nil && in.carried
+	in.said = said != nil && in.carried || a.out.Words != ""
 	permission, err := c.s.permission()
 	if err != nil {
 		return move{}, err

@@ -227,7 +227,7 @@ func afterAct(out *nodes.ActOutput, outcome *crud.Outcome, in acted) move {
 		return blocked(out.Blocked, in)
 	case out.StepComplete != nil:
 		return in.complete(out.StepComplete, outcome)
-	case (in.quick || in.carried) && len(out.Calls) > 0:
+	case (in.quick || in.carried || out.Words != "") && len(out.Calls) > 0:
 		return in.complete(&nodes.StepComplete{Summary: outcome.Told()}, outcome)
 	default:
 		return move{next: nodeAct}

@@ -275,6 +275,8 @@ func (m *fakePrompts) Reply(v *view.View) nodes.ReplyInput {
 	return nodes.ReplyInput{Frame: m.frame(v), Fallback: "reply from facts"}
 }
 
+func (m *fakePrompts) Drafts(*view.View, []string) string { return "the drafts" }
+
 func (m *fakePrompts) QuickReply(*view.View) string { return "quick reply" }
 
 func (m *fakePrompts) Summarize(v *view.View) nodes.SummarizeInput {

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -24,8 +25,9 @@ type reply struct {
 	code   bool // the wording is fixed, and no model is asked
 	in     nodes.ReplyInput
 	out    *nodes.ReplyOutput
+	words  string     // what of it a model has worded, if that is not all
 	offer  *question  // to save what this turn drafted; nil for none
-	unsaid bool       // Understand's answer contains a reply that cannot be used
+	unsaid bool       // words of an earlier answer may have been shown, and are not used
 	call   *uuid.UUID // that answer's, if its reply is used
 }
 
@@ -65,18 +67,32 @@ func (r *reply) prepare(s *state) error {
 	return r.takeSaid(s)
 }
 
-// takeSaid uses the reply that Understand's answer contains, if the turn went as that answer had it.
+// takeSaid uses the reply that an earlier answer contains, if the turn went as that answer had it.
 func (r *reply) takeSaid(s *state) error {
 	said, err := s.said()
-	if said == nil || r.code || err != nil {
+	if r.code || err != nil {
 		return err
 	}
-	if said.holds {
-		r.out, r.call = r.in.Said(said.text, s.Scene(false).Refs()), said.call
+	if said != nil && said.holds {
+		r.use(said, s)
 	}
-	r.code, r.unsaid = r.out != nil, r.out == nil
+	r.code = r.out != nil
+	r.unsaid = !r.code && (said != nil || s.generates())
 
 	return nil
+}
+
+func (r *reply) use(said *said, s *state) {
+	refs := s.Scene(false).Refs()
+	switch {
+	case !said.introduces:
+		r.out = r.in.Said(said.text, refs)
+	case r.offer != nil:
+		r.out, r.words = r.in.Introduced(said.text, s.prompts.Drafts(s.View, r.offer.writes[0].Refs), refs), said.text
+	}
+	if r.out != nil {
+		r.call = said.call
+	}
 }
 
 func (r *reply) frame() *nodes.Frame {
@@ -129,7 +145,7 @@ func (r *reply) fence(first *pg.Batch, c *commit) {
 
 func (r *reply) effects(_ context.Context, c *commit) (move, error) {
 	c.output, c.call = r.out, r.call
-	r.offer.worded(r.in.Asked(r.out.Text))
+	r.offer.worded(r.in.Asked(cmp.Or(r.words, r.out.Text)))
 	if err := c.openQuestion(r.offer); err != nil {
 		return move{}, err
 	}

@@ -55,6 +55,7 @@ type Prompts interface {
 	// Bounds is Act's input when the step's calls are known: without facts and without a frame.
 	Bounds(v *view.View, step int) (nodes.ActInput, error)
 	Reply(v *view.View) nodes.ReplyInput
+	Drafts(v *view.View, refs []string) string
 	QuickReply(v *view.View) string
 	Summarize(v *view.View) nodes.SummarizeInput
 	Compress(v *view.View) nodes.CompressInput
@@ -243,7 +244,7 @@ func (r *Runner) decision(d delivery) decision {
 	case nodeThink:
 		return &think{runner: r}
 	case nodeAct:
-		return &act{runner: r}
+		return &act{runner: r, d: d}
 	case nodeReply:
 		return &reply{runner: r, d: d}
 	default:

@@ -3,6 +3,7 @@ package jobs
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -10,17 +11,59 @@ import (
 	"alfred/nodes"
 )
 
-// said is the reply that Understand's answer contains.
+// said is the reply that an earlier answer of the turn contains.
 type said struct {
 	text string
+	// introduces: the text stands before the drafts that the same answer made.
+	introduces bool
 	// holds: the turn went exactly as the answer had it.
 	holds bool
 	call  *uuid.UUID // the model call it came from
 }
 
-// said returns nil if Understand's answer contains no reply. The reply holds if nothing had to be done, or if all that
-// was done is what the answer's own calls write, and all of them succeeded.
+// said returns nil if no answer of the turn contains a reply.
 func (s *state) said() (*said, error) {
+	introduced, err := s.introduced()
+	if introduced != nil || err != nil {
+		return introduced, err
+	}
+
+	return s.saidAtOnce()
+}
+
+// introduced returns the words beside this turn's drafts. They hold if the step that made these ended the turn, and all
+// before it succeeded.
+func (s *state) introduced() (*said, error) {
+	if len(s.Runs) == 0 || s.Runs[len(s.Runs)-1].Node != nodeAct {
+		return nil, nil
+	}
+	run := s.Runs[len(s.Runs)-1]
+	var made nodes.ActOutput
+	if err := json.Unmarshal(run.Output, &made); err != nil {
+		return nil, fmt.Errorf("read act's output: %w", err)
+	}
+	if made.Words == "" {
+		return nil, nil
+	}
+	failed := func(step *db.TurnSteps) bool {
+		return step.Outcome == nil || *step.Outcome != db.StepOutcomeOk && *step.Outcome != db.StepOutcomeEmpty
+	}
+	last := s.Steps[len(s.Steps)-1]
+
+	return &said{
+		text: made.Words, introduces: true, call: run.LlmCallID,
+		holds: !slices.ContainsFunc(s.Steps, failed) && last.StepType == db.StepTypeGenerate && *last.Outcome == db.StepOutcomeOk,
+	}, nil
+}
+
+// generates reports whether a step of the turn may have shown words beside its drafts.
+func (s *state) generates() bool {
+	return slices.ContainsFunc(s.Steps, func(step *db.TurnSteps) bool { return step.StepType == db.StepTypeGenerate })
+}
+
+// saidAtOnce returns the reply in Understand's answer. It holds if nothing had to be done, or if all that was done is
+// what the answer's own calls write, and all of them succeeded.
+func (s *state) saidAtOnce() (*said, error) {
 	if len(s.Runs) == 0 || s.Runs[0].Node != nodeUnderstand {
 		return nil, nil
 	}

@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"alfred/llm"
@@ -20,10 +21,13 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 		return nil, err
 	}
 	told := false
-	out, err := ask(ctx, model, question[ActOutput]{
+	out, err := ask(ctx, in.introducing(model), question[ActOutput]{
 		node: "act", frame: in.Frame, input: in, tools: tools,
 		read: func(resp *llm.Response) (*ActOutput, error) {
 			out, err := readAct(resp)
+			if err == nil && in.Introduces && out.drafts() {
+				out.Words = strings.TrimSpace(resp.Text)
+			}
 			if err == nil && !told && in.claimsNothing(out) {
 				told = true
 				return out, complainf("step_complete ends a write step in which nothing was saved, changed or deleted; call the tool that does it, or say with blocked what is in the way")
@@ -35,6 +39,11 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 		return &ActOutput{Blocked: &Blocked{Code: "tool_failure", Details: "No usable decision was made for this step.", Next: "fail"}}, nil
 	}
 	return out, err
+}
+
+// drafts reports whether the decision makes or changes drafts.
+func (o *ActOutput) drafts() bool {
+	return slices.ContainsFunc(o.Calls, func(call Call) bool { return call.Tool == ToolGenerate })
 }
 
 // claimsNothing reports whether a write step is about to end although none of its calls changed anything.

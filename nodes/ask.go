@@ -158,9 +158,12 @@ func withComplaint(req *llm.Request, resp *llm.Response, problem error) *llm.Req
 	if text := clipAnswer(resp.Text); text != "" {
 		next.Messages = append(next.Messages, llm.Message{Role: llm.RoleAssistant, Content: text})
 	}
-	next.Messages = append(next.Messages, llm.Message{
-		Role: llm.RoleUser, Content: calledText(resp) + "That answer cannot be used: " + problem.Error() + ". Answer again, mended.",
-	})
+	said := calledText(resp) + "That answer cannot be used: " + problem.Error() + ". Answer again, mended."
+	if last := &next.Messages[len(next.Messages)-1]; last.Role == llm.RoleTool { // some servers take no message of the user behind results
+		last.Content += "\n\n" + said
+		return &next
+	}
+	next.Messages = append(next.Messages, llm.Message{Role: llm.RoleUser, Content: said})
 	return &next
 }
 

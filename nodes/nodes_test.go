@@ -280,6 +280,31 @@ func TestAct(t *testing.T) {
 		}
 	})
 
+	t.Run("words beside a draft are passed on while they are written, those of a repair are not", func(t *testing.T) {
+		t.Parallel()
+		generate := calls("generate", `{"creates":[]}`)
+		m := &scripted{answers: []llm.Response{{Text: " A vase. Shall I save it?", ToolCalls: []llm.ToolCall{generate}}}}
+		told, draft := "", in("generate")
+		draft.Introduces, draft.OnDelta = true, func(text string) { told += text }
+		out, err := nodes.Act(t.Context(), m, draft)
+		require.NoError(t, err)
+		require.Equal(t, " A vase. Shall I save it?", told)
+		require.Equal(t, "A vase. Shall I save it?", out.Words)
+
+		told = ""
+		m = &scripted{answers: []llm.Response{{Text: "A vase."}, {Text: "Two.", ToolCalls: []llm.ToolCall{generate}}}}
+		out, err = nodes.Act(t.Context(), m, draft)
+		require.NoError(t, err)
+		require.Equal(t, "A vase.", told)
+		require.Equal(t, "Two.", out.Words)
+
+		draft.Introduces = false
+		m = &scripted{answers: []llm.Response{{Text: "A vase.", ToolCalls: []llm.ToolCall{generate}}}}
+		out, err = nodes.Act(t.Context(), m, draft)
+		require.NoError(t, err)
+		require.Empty(t, out.Words)
+	})
+
 	for name, bad := range map[string]llm.Response{
 		"text only":            {Text: "done"},
 		"broken arguments":     answer(calls("db_read", `{"table":`)),

@@ -142,6 +142,8 @@ type Step struct {
 // ActOutput is one decision of one step. Calls are executed together or not at all; at most one of the other fields is
 // set besides StepComplete.
 type ActOutput struct {
+	// Words introduce to the user what the calls draft: the reply begins with them, and the drafts follow.
+	Words         string         `json:"words,omitempty"`
 	Calls         []Call         `json:"calls,omitempty"`
 	StepComplete  *StepComplete  `json:"step_complete,omitempty"`
 	AskUser       *AskUser       `json:"ask_user,omitempty"`

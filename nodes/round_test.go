@@ -24,3 +24,19 @@ func TestRoundHasNoBlankText(t *testing.T) {
 	require.Equal(t, round, stored)
 	require.Greater(t, round.Tokens(), 5, "calls count")
 }
+
+// Mistral refuses a message of the user behind results: a complaint about calls joins them.
+func TestComplaintJoinsTheResults(t *testing.T) {
+	t.Parallel()
+	call := calls("db_read", `{"table":"vases"}`)
+	in := nodes.ActInput{Frame: frame(), StepType: "read", Tables: []string{"vases"}}
+	in.Round = &nodes.Round{Messages: []llm.Message{{Role: llm.RoleUser, Content: "hi"}}, Answer: llm.Message{Role: llm.RoleAssistant, ToolCalls: []llm.ToolCall{call}}}
+	in.Results = []string{"2 rows"}
+	m := &scripted{answers: []llm.Response{{ToolCalls: []llm.ToolCall{calls("ask_user", `{}`)}}, {ToolCalls: []llm.ToolCall{call}}}}
+	_, err := nodes.Act(t.Context(), m, in)
+	require.NoError(t, err)
+	require.Equal(t, "2 rows", m.requests[0].Messages[2].Content)
+	require.Len(t, m.requests[1].Messages, 3)
+	require.Equal(t, llm.RoleTool, m.requests[1].Messages[2].Role)
+	require.Contains(t, m.requests[1].Messages[2].Content, "2 rows\n\nThese were the tools you called")
+}

@@ -33,10 +33,43 @@ func (in *ReplyInput) Said(text string, refs Refs) *ReplyOutput {
 	return out
 }
 
+// Introduced is the reply that begins with the words beside this turn's drafts, checked like any reply, and then shows
+// the drafts; nil if the words cannot be used. An offer to save the drafts that the words do not make follows them.
+func (in *ReplyInput) Introduced(words, drafts string, refs Refs) *ReplyOutput {
+	asked := *in
+	if in.Offer {
+		asked.Ask = ""
+	}
+	out := asked.Said(words, refs)
+	if out == nil || drafts == "" {
+		return nil
+	}
+	offered, _ := in.Asked(out.Text)
+	out.Text += "\n\n" + drafts
+	if in.Ask != "" && offered == "" {
+		out.Text += "\n\n" + in.Ask
+	}
+	return out
+}
+
 var (
 	refLike  = regexp.MustCompile(`\b[a-z][a-z_]*_\d+\b`)
 	sayBegin = regexp.MustCompile(`"say"\s*:\s*"`)
 )
+
+// introducing passes on the words beside drafts while they are being written. Those of a repaired answer are not shown
+// before it is whole.
+func (in *ActInput) introducing(model llm.Model) llm.Model {
+	if !in.Introduces || in.OnDelta == nil {
+		return model
+	}
+	return modelFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+		if req.OnDelta = nil; req.Attempt == 1 {
+			req.OnDelta = func(text string) { in.OnDelta(cleanText(text)) }
+		}
+		return model.Generate(ctx, req)
+	})
+}
 
 // speaking passes on the reply within an answer while it is being written. A repaired answer is not shown before it is
 // whole.

@@ -50,8 +50,7 @@ do themselves is not counted (docs/benchmarks.md), nor what models think before 
 // worse explains where the figures favour others.
 const worse = `## Where Alfred is worse, and why
 
-- **A draft waits longest**: it is written as data, which can be changed and saved as it is, and then once more as words. An agent
-  writes it once, and again when it is saved: there Alfred is sooner.
+- **A draft begins later**: after the plan, with the words that introduce it; an agent begins at once. Saving it is sooner here: an agent writes all of it again.
 - **What has to be worded from rows waits a little longer** than an agent's: before it stands a whole decision, what was meant, what stays in view, what
   is asked for, the plan. An agent writes a call of a tool.
 - **Less of a prompt is cached**: the conversation grows at its end only until older turns are compressed, what is known of rows changes with every turn, each node has

@@ -150,11 +150,11 @@ func (m *listening) Generate(ctx context.Context, req *llm.Request) (*llm.Respon
 }
 
 // shown passes on an answer as it arrives. It reports whether any of it is shown to a person meanwhile, and the tokens
-// before that: a reply on its own, or one within an answer that leaves nothing to be done.
+// before that: a reply on its own, the words beside a draft, or a reply within an answer that leaves nothing to be done.
 func shown(req *llm.Request, text string) (words bool, ahead int) {
 	req.OnDelta(text)
-	if req.Node == "reply" {
-		return true, 0
+	if req.Node != "understand" {
+		return text != "", 0
 	}
 	var answer struct {
 		Calls []json.RawMessage `json:"calls"`

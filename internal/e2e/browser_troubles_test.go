@@ -36,7 +36,7 @@ func (g *gate) Generate(ctx context.Context, req *llm.Request) (*llm.Response, e
 		return nil, ctx.Err()
 	}
 
-	if tell := req.OnDelta; tell != nil && req.Node == "reply" {
+	if tell := req.OnDelta; tell != nil && req.Node != "understand" {
 		req.OnDelta = func(text string) {
 			tell(text)
 			select {
@@ -210,7 +210,7 @@ func TestPageWhileWorking(t *testing.T) {
 	// A reply is shown as it streams, also to a client that joins in the middle.
 	for range 2 {
 		b.until(`document.querySelector(".turn[aria-busy] .reply.streaming").textContent.length > 0`)
-		require.NotContains(t, b.text(".turn .reply"), "It is not saved yet", "that is still to come")
+		require.NotContains(t, b.text(".turn .reply"), "Chop the garlic", "that is still to come")
 		b.shows(".activity", "Writing")
 		b.look("streaming")
 		b.do(chromedp.Reload())

@@ -50,7 +50,7 @@ func TestOfflineConversations(t *testing.T) {
 			{"How many things are in the fridge?", "are 5 pantry items", nil},
 		},
 		"Draft": {
-			{"Draft a Thai basil chicken", `thai basil chicken \(draft\)(.|\n)*not saved`, []fact{{"3", recipes}}},
+			{"Draft a Thai basil chicken", `draft of thai basil chicken(.|\n)*not saved(.|\n)*thai basil 1 bunch`, []fact{{"3", recipes}}},
 			{"What's in the fridge?", "milk", nil},
 			{"Show me the draft", `thai basil chicken \(draft\)(.|\n)*1 bunch|thai basil 1 bunch`, nil},
 			{"Save the draft", "^saved thai basil chicken", []fact{{"4", recipes}}},
@@ -58,11 +58,11 @@ func TestOfflineConversations(t *testing.T) {
 		},
 		"Vegetarian": {
 			{"Draft a Thai basil chicken", "fish sauce", nil},
-			{"Make it vegetarian", `vegetarian thai basil tofu \(draft\)(.|\n)*tofu 400 g(.|\n)*miso paste 1 tbsp(.|\n)*the soy sauce and the miso paste`, nil},
+			{"Make it vegetarian", `draft of vegetarian thai basil tofu(.|\n)*tofu 400 g(.|\n)*miso paste 1 tbsp(.|\n)*the soy sauce and the miso paste`, nil},
 			{"Use mushrooms instead of tofu", `mushrooms 400 g(.|\n)*add the mushrooms`, nil},
 		},
 		"DraftChanged": {
-			{"Draft a chicken curry for 2 people", `chicken curry \(draft\)(.|\n)*servings: 2(.|\n)*chicken 250 g`, nil},
+			{"Draft a chicken curry for 2 people", `draft of chicken curry(.|\n)*servings: 2(.|\n)*chicken 250 g`, nil},
 			{"Make it vegetarian", `vegetarian tofu curry(.|\n)*tofu 250 g`, nil},
 			{"add 2 limes", `limes 2\b`, nil},
 			{"without ginger", `canned tomatoes`, []fact{{"0", `SELECT count(*) FROM artifacts a, jsonb_array_elements(a.content -> 'recipe_ingredients') i
@@ -70,7 +70,7 @@ func TestOfflineConversations(t *testing.T) {
 			{"Yes, save it", "^saved", []fact{{"4", recipes}}},
 		},
 		"Forget": {
-			{"Draft a chicken soup", `chicken soup \(draft\)`, []fact{{"1", draftsLeft}}},
+			{"Draft a chicken soup", `draft of chicken soup`, []fact{{"1", draftsLeft}}},
 			{"Forget that", "^dropped the draft chicken soup", []fact{{"0", draftsLeft}, {"3", recipes}}},
 		},
 		"Nonsense": {
@@ -108,7 +108,7 @@ func TestOfflineConversations(t *testing.T) {
 		},
 		"Plan": {
 			{"Show my recipes", "shakshuka", nil},
-			{"Plan dinners for Friday and Saturday without the shakshuka", "friday, .*butter chicken(.|\\n)*saturday, .*pad see ew", nil},
+			{"Plan dinners for Friday and Saturday without the shakshuka", "fri .*butter chicken(.|\\n)*sat .*pad see ew", nil},
 			{"No shakshuka this week", "noted: no shakshuka this week. that rules out shakshuka classic", []fact{{"Shakshuka Classic", excluded}}},
 			{"Plan dinners for Monday and Tuesday", "butter chicken", []fact{{"nothing", dinners}}},
 			{"Save them", "saved", []fact{{"0", `SELECT count(*) FROM kitchen.meal_plans m JOIN kitchen.recipes r ON r.id = m.recipe_id WHERE r.user_id = $2 AND r.name ILIKE '%shakshuka%'`}}},
@@ -132,7 +132,7 @@ func TestOfflineFirstFiveMinutes(t *testing.T) {
 			{"Show me that recipe", `thai basil chicken \(draft\)`, nil},
 		},
 		"JustSaved": {
-			{"Draft a butter chicken", `butter chicken \(draft\)`, nil},
+			{"Draft a butter chicken", `draft of butter chicken`, nil},
 			{"Save it", "^saved", []fact{{"4", recipes}}},
 			{"Put it on Friday's dinner", "planned friday", []fact{{"true", `SELECT (m.recipe_id::text = e.entity_id)::text FROM kitchen.meal_plans m, entity_refs e
 				WHERE m.user_id = $2 AND e.session_id = $1 AND e.ref = 'gen_recipe_1'`}}},
@@ -144,7 +144,7 @@ func TestOfflineFirstFiveMinutes(t *testing.T) {
 			{"Cancel my whole pantry", `not delete anything on the word "cancel"`, []fact{{"12", pantry}}},
 		},
 		"YesPlease": {
-			{"Draft a Thai basil chicken", `shall i save it\?$`, nil},
+			{"Draft a Thai basil chicken", `shall i save it\?`, nil},
 			{"Yes please", "^saved thai basil chicken", []fact{{"4", recipes}}},
 		},
 		"Fresh": {

@@ -59,8 +59,7 @@ func (c *talk) checkWire(calls []*wiretest.Call) {
 	for _, call := range calls {
 		require.NotRegexp(c.t, `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, string(call.Body), "no identifier of ours")
 		schemas[call.SchemaName]++
-		if call.Stream {
-			require.Empty(c.t, call.Tools)
+		if call.Stream && len(call.Tools) == 0 {
 			require.Contains(c.t, []string{"", "understand"}, call.SchemaName)
 			if call.SchemaName == "" {
 				streamed++
@@ -72,6 +71,6 @@ func (c *talk) checkWire(calls []*wiretest.Call) {
 	}
 	require.GreaterOrEqual(c.t, schemas["understand"], 6, "one was mended")
 	require.Equal(c.t, 4, schemas["think"])
-	require.Equal(c.t, 4, streamed, "replies are streamed, and answers that may contain one")
+	require.Equal(c.t, 4, streamed, "replies are streamed, and answers that may contain one or begin it")
 	require.GreaterOrEqual(c.t, tools, 6)
 }

@@ -148,6 +148,7 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) nodes.ActInput {
 	in.Facts, in.Step = t.nodeFacts(), typedStep(step)
 	in.Turn = t.toolbox()
 	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
+	in.Introduces = t.introduces(step)
 	t.shown = map[string][]string{}
 	in.Frame = t.frame("act", p.domain.Persona, nodes.At{Turn: t.Number, Step: int(step.Step), Call: 1 + taken})
 	in.Shown = t.shown
@@ -171,6 +172,11 @@ func (p *Prompts) Reply(v *view.View) nodes.ReplyInput {
 	return nodes.ReplyInput{
 		Frame: t.withoutRefs(f), Facts: t.nodeFacts(), Outcome: t.Outcome(), Blocked: t.BlockedBy(), Notices: t.noticeTexts(), Fallback: t.ReplyFromFacts(),
 	}
+}
+
+// Drafts shows these drafts to people, as they would be saved.
+func (p *Prompts) Drafts(v *view.View, refs []string) string {
+	return p.page(v, false).DraftsInFull(refs)
 }
 
 // QuickReply words the reply of a quick turn from the rows it read, without a model.

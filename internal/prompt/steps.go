@@ -32,6 +32,10 @@ func (t *page) currentStep(s *section) {
 	if note := t.noteFor(step); note != "" {
 		s.line("Note from the step before: ", note)
 	}
+	if t.introduces(step) {
+		s.line("Your reply begins here: before the call of ", nodes.ToolGenerate, ", in the same answer, write one or two sentences to the user, in their language: ",
+			"what you have drafted, and whether to save it. The drafts are shown below these words; do not repeat them.")
+	}
 	_, counted := t.Calls(int(step.Step))
 	s.line("Decisions left: ", strconv.Itoa(max(0, t.config.MaxCalls-counted)), " of ", strconv.Itoa(t.config.MaxCalls))
 	s.addItem("current", "", t.Number, s.body.String())
@@ -50,6 +54,22 @@ func (t *page) toolsOf(s *section, step *db.TurnSteps) {
 	if step.StepType == db.StepTypeGenerate {
 		s.line("Types to draft: ", strings.Join(in.EntityTypes, ", "))
 	}
+}
+
+// introduces reports whether what a step drafts is all that is left to tell: all before it went well, nothing comes after
+// it, and neither the user nor code said anything that the reply has to take up.
+func (t *page) introduces(step *db.TurnSteps) bool {
+	if step.StepType != db.StepTypeGenerate || len(t.noticeTexts())+len(t.ExcludedNow())+len(t.ForgottenNow()) > 0 {
+		return false
+	}
+	for _, other := range t.Steps {
+		ended := other.Outcome != nil && (*other.Outcome == db.StepOutcomeOk || *other.Outcome == db.StepOutcomeEmpty)
+		if other.Step != step.Step && !ended {
+			return false
+		}
+	}
+
+	return true
 }
 
 // noteFor returns the note that the last finished step left for this one.

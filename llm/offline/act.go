@@ -18,15 +18,16 @@ type actor struct {
 	op    *op
 	kind  *domain.Entity
 	calls []llm.ToolCall
+	words string // introduce what is drafted
 }
 
 type args = map[string]any
 
-func (s *scene) act(in *nodes.ActInput) []llm.ToolCall {
+func (s *scene) act(in *nodes.ActInput) (words string, calls []llm.ToolCall) {
 	a := &actor{scene: s, in: in, op: opOf(in.Step.Description)}
 	if mine := a.results(); len(mine) > 0 && mine[len(mine)-1].Error != "" {
 		a.blocked("tool_failure", mine[len(mine)-1].Error)
-		return a.calls
+		return "", a.calls
 	}
 	switch {
 	case a.op == nil && len(in.Step.Refs) > 0: // code added the step to the plan
@@ -44,7 +45,10 @@ func (s *scene) act(in *nodes.ActInput) []llm.ToolCall {
 		a.kind = s.lex.byTable[a.op.table]
 		a.carryOut()
 	}
-	return a.calls
+	if !in.Introduces {
+		a.words = ""
+	}
+	return a.words, a.calls
 }
 
 // results are what the calls of this step returned.

@@ -28,6 +28,7 @@ func (a *actor) draft() {
 	}
 	content := a.compose(a.op.About)
 	a.call(nodes.ToolGenerate, args{"creates": []args{{"type": a.lex.Draft.Type, "content": content}}})
+	a.words = "Here is a draft of " + asText(content[a.lex.Draft.Title]) + ". It is not saved yet. " + offerWords + "it?"
 	a.complete("Drafted " + asText(content[a.lex.Draft.Title]) + ".")
 }
 
@@ -52,6 +53,7 @@ func (a *actor) revise() {
 		return
 	}
 	a.call(nodes.ToolGenerate, args{"updates": []args{{"ref": targets[0].Ref, "content": changed(targets[0].Draft, content)}}})
+	a.words = "This is the draft of " + cmp.Or(asText(content[a.lex.Draft.Title]), targets[0].Label) + " now. It is not saved yet. " + offerWords + "it?"
 	a.complete("Changed the draft " + targets[0].Label + ".")
 }
 
@@ -309,5 +311,6 @@ func (a *actor) planDays() {
 		creates = append(creates, args{"type": a.kind.Type, "content": row})
 	}
 	a.call(nodes.ToolGenerate, args{"creates": creates})
+	a.words = "Here is a plan. It is not saved yet. " + offerWords + "it?"
 	a.complete("Drafted a plan from " + asText(a.op.Rows[0][day.Name]) + " on.")
 }

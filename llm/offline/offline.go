@@ -48,7 +48,8 @@ func (m *model) answer(req *llm.Request) (*llm.Response, error) {
 	case nodes.ThinkInput:
 		return encoded(m.scene(&in.Facts).think(in.MaxSteps))
 	case nodes.ActInput:
-		return &llm.Response{ToolCalls: m.scene(&in.Facts).act(&in)}, nil
+		words, calls := m.scene(&in.Facts).act(&in)
+		return &llm.Response{Text: words, ToolCalls: calls}, nil
 	case nodes.ReplyInput:
 		return &llm.Response{Text: m.scene(&in.Facts).reply(&in)}, nil
 	case nodes.SummarizeInput:

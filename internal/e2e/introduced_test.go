@@ -1,0 +1,102 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// introduced is draft, with words to the user beside the call.
+func introduced(content, words string) string {
+	return strings.Replace(draft(content), "act: {calls:", "act: {text: "+words+", calls:", 1)
+}
+
+const (
+	replyCalls = `SELECT count(*) FROM llm_calls WHERE session_id = $1 AND node = 'reply'`
+	offered    = `SELECT payload ->> 'text' FROM questions WHERE session_id = $1 AND status = 'open'`
+)
+
+// What a step drafts is shown as it would be saved, below the words that its maker wrote beside it: no further call words it.
+func TestDraftIsIntroducedByItsMaker(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:`+introduced(basil, `"Here is a quick one for two. Shall I save it?"`)+save)
+	got := c.say("Draft a simple Thai basil chicken")
+	require.Equal(t, `Here is a quick one for two. Shall I save it?
+
+**Thai Basil Chicken**, cuisine: thai, prep time minutes: 10, cook time minutes: 10, servings: 2, tags: smoky
+
+- chicken thighs 400 g
+- thai basil 1 bunch (leaves only)
+- garlic 3 clove
+- fish sauce 0.5 tbsp
+- salt (to taste) [optional]
+
+1. Fry the garlic.
+2. Add the chicken.`, got.Reply)
+	require.Contains(t, c.prompt(1, "act", 1), "Your reply begins here")
+	c.settle()
+	c.fact("0", replyCalls)
+	c.fact("Shall I save it?", offered)
+
+	c.say("Yes")
+	c.fact("4", recipes)
+	c.fact("true", savedAsShown)
+}
+
+// In a language that code does not know, a question at the end of the words is the offer; without one, code's follows the drafts.
+func TestOfferBesideAnIntroducedDraft(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:`+introduced(basil, `"Hier ist ein schnelles Gericht. Soll ich es speichern?"`)+introduced(basil, `"Voilà."`))
+	c.say("Entwirf ein Thai-Gericht")
+	c.fact("Soll ich es speichern?", offered)
+	got := c.say("Et un autre")
+	require.True(t, strings.HasPrefix(got.Reply, "Voilà.\n\n**Thai Basil Chicken**"), got.Reply)
+	require.True(t, strings.HasSuffix(got.Reply, "2. Add the chicken.\n\nShall I save Thai Basil Chicken?"), got.Reply)
+	c.fact("0", replyCalls)
+}
+
+// Words that claim what was not done, that name a ref, that stand beside no draft, or beside one that failed are not used: the reply is asked for.
+func TestWordsThatDoNotIntroduceADraft(t *testing.T) {
+	t.Parallel()
+	for name, turn := range map[string]string{
+		"FalseClaim": introduced(basil, `"I have saved it for you."`),
+		"Ref":        introduced(basil, `"gen_recipe_1 is ready. Shall I save it?"`),
+		"NoDraft": `
+  - understand: {intent: explore}
+    think: {goal: Draft it, decision: plan, steps: [{type: generate, subdomain: recipes, description: Draft the recipe}]}
+    act:
+      - {text: Let me look first., calls: [{tool: db_read, args: {table: recipes, filters: []}}]}
+      - {calls: [{tool: generate, args: {creates: [{type: recipe, content: ` + basil + `}]}}, {tool: step_complete, args: {summary: drafted}}]}
+    reply: Here is a draft.`,
+		"Failed": `
+  - understand: {intent: explore}
+    think: {goal: Draft it, decision: plan, steps: [{type: generate, subdomain: recipes, description: Draft the recipe}]}
+    act:
+      - {text: Here it is. Shall I save it?, calls: [{tool: generate, args: {creates: [{type: recipe, content: {colour: green}}]}}]}
+      - {calls: [{tool: generate, args: {creates: [{type: recipe, content: ` + basil + `}]}}, {tool: step_complete, args: {summary: drafted}}]}
+    reply: Here is a draft.`,
+		"MoreToDo": `
+  - understand: {intent: explore}
+    think:
+      goal: Draft it, then look
+      decision: plan
+      steps: [{type: generate, subdomain: recipes, description: Draft the recipe}, {type: read, subdomain: tasks, description: Look at the tasks}]
+    act:
+      - {step: 1, text: Here it is. Shall I save it?, calls: [{tool: generate, args: {creates: [{type: recipe, content: ` + basil + `}]}}, {tool: step_complete, args: {summary: drafted}}]}
+      - {step: 2, calls: [{tool: db_read, args: {table: tasks, filters: []}}, {tool: step_complete, args: {summary: read}}]}
+    reply: Here is a draft.`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := converse(t, "\nturns:"+turn)
+			got := c.say("Draft a simple Thai basil chicken")
+			require.Contains(t, got.Reply, "Here is a draft.")
+			c.settle()
+			c.fact("1", replyCalls)
+			c.refs("recipe", "gen_recipe_1 pending generated Thai Basil Chicken")
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package say
+
+import (
+	"slices"
+	"strings"
+
+	"alfred/domain"
+	"alfred/internal/clean"
+	"alfred/internal/exact"
+	"alfred/internal/view"
+)
+
+// DraftsInFull shows drafts to people, with all that would be saved of them.
+func (t *Teller) DraftsInFull(refs []string) string {
+	var text strings.Builder
+	wasLine := false
+	for _, ref := range refs {
+		e := t.ByRef[ref]
+		var content map[string]any
+		if e == nil || exact.Decode(t.Drafts[ref], &content) != nil {
+			continue
+		}
+		block, isLine := t.draftInFull(e, content)
+		if text.Len() > 0 && (!wasLine || !isLine) {
+			text.WriteString("\n")
+		}
+		text.WriteString(block + "\n")
+		wasLine = isLine
+	}
+
+	return strings.TrimSpace(t.Plain(text.String()))
+}
+
+// draftInFull is a line of a list, or several paragraphs.
+func (t *Teller) draftInFull(e *view.Entity, content map[string]any) (text string, isLine bool) {
+	line, parts := t.draft(t.Domain.ByType(e.EntityType), content)
+	if len(parts) == 0 {
+		return "- " + line, true
+	}
+	label := clean.Inline(e.Label, 0)
+	if facts, ok := strings.CutPrefix(line, label); ok && label != "" {
+		line = "**" + label + "**" + facts
+	}
+
+	return line + "\n\n" + strings.Join(parts, "\n\n"), false
+}
+
+// draft words a draft's short values on one line; sentences, children and lists are parts, the latter named where there
+// are several.
+func (t *Teller) draft(kind *domain.Entity, content map[string]any) (line string, parts []string) {
+	short := map[string]any{}
+	var prose []string
+	var lists, texts []part
+	for _, child := range kind.Children {
+		if rows, ok := content[child.Entity.Table].([]any); ok && len(rows) > 0 {
+			lists = append(lists, part{child.Entity.Plural, t.childLines(child.Entity, rows)})
+		}
+	}
+	for _, name := range ColumnOrder(kind, content) {
+		switch value := content[name]; {
+		case view.ChildOf(kind, name) != nil:
+		case isProse(value):
+			prose = append(prose, clean.Block(clean.Value(value)))
+		case !IsLong(value):
+			short[name] = value
+		default:
+			texts = append(texts, part{strings.ReplaceAll(name, "_", " "), LongValue(value)})
+		}
+	}
+
+	return t.lineOf(kind, t.labelled(kind, short), forPerson), slices.Concat(prose, named(lists), named(texts))
+}
+
+type part struct{ name, text string }
+
+func named(parts []part) []string {
+	texts := make([]string, 0, len(parts))
+	for _, p := range parts {
+		if len(parts) > 1 {
+			p.text = strings.ToUpper(p.name[:1]) + p.name[1:] + ":\n\n" + p.text
+		}
+		texts = append(texts, p.text)
+	}
+
+	return texts
+}
+
+func (t *Teller) childLines(kind *domain.Entity, rows []any) string {
+	lines := make([]string, 0, len(rows))
+	for _, row := range rows {
+		if columns, ok := row.(map[string]any); ok {
+			lines = append(lines, "- "+t.lineOf(kind, t.labelled(kind, columns), forPerson))
+		}
+	}
+
+	return strings.Join(lines, "\n")
+}
+
+// labelled puts the labels of other rows beside the refs that point to them.
+func (t *Teller) labelled(kind *domain.Entity, columns map[string]any) map[string]any {
+	all := map[string]any{}
+	for name, value := range columns {
+		all[name] = value
+		ref, isText := value.(string)
+		if e := t.ByRef[ref]; isText && e != nil && isReference(kind, name) {
+			all["_"+name+"_label"] = e.Label
+		}
+	}
+
+	return all
+}
+
+// isProse reports whether a value is sentences.
+func isProse(value any) bool {
+	text, ok := value.(string)
+
+	return ok && (IsLong(text) || strings.HasSuffix(strings.TrimSpace(text), "."))
+}
