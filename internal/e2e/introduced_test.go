@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// introduced is draft, with words to the user beside the call.
-func introduced(content, words string) string {
-	return strings.Replace(draft(content), "act: {calls:", "act: {text: "+words+", calls:", 1)
+// introduced is a turn that drafts the basil recipe, with words to the user beside the call.
+func introduced(words string) string {
+	return strings.Replace(draft(basil), "act: {calls:", "act: {text: "+words+", calls:", 1)
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 func TestDraftIsIntroducedByItsMaker(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
-turns:`+introduced(basil, `"Here is a quick one for two. Shall I save it?"`)+save)
+turns:`+introduced(`"Here is a quick one for two. Shall I save it?"`)+save)
 	got := c.say("Draft a simple Thai basil chicken")
 	require.Equal(t, `Here is a quick one for two. Shall I save it?
 
@@ -49,7 +49,7 @@ turns:`+introduced(basil, `"Here is a quick one for two. Shall I save it?"`)+sav
 func TestOfferBesideAnIntroducedDraft(t *testing.T) {
 	t.Parallel()
 	c := converse(t, `
-turns:`+introduced(basil, `"Hier ist ein schnelles Gericht. Soll ich es speichern?"`)+introduced(basil, `"Voilà."`))
+turns:`+introduced(`"Hier ist ein schnelles Gericht. Soll ich es speichern?"`)+introduced(`"Voilà."`))
 	c.say("Entwirf ein Thai-Gericht")
 	c.fact("Soll ich es speichern?", offered)
 	got := c.say("Et un autre")
@@ -62,8 +62,8 @@ turns:`+introduced(basil, `"Hier ist ein schnelles Gericht. Soll ich es speicher
 func TestWordsThatDoNotIntroduceADraft(t *testing.T) {
 	t.Parallel()
 	for name, turn := range map[string]string{
-		"FalseClaim": introduced(basil, `"I have saved it for you."`),
-		"Ref":        introduced(basil, `"gen_recipe_1 is ready. Shall I save it?"`),
+		"FalseClaim": introduced(`"I have saved it for you."`),
+		"Ref":        introduced(`"gen_recipe_1 is ready. Shall I save it?"`),
 		"NoDraft": `
   - understand: {intent: explore}
     think: {goal: Draft it, decision: plan, steps: [{type: generate, subdomain: recipes, description: Draft the recipe}]}
