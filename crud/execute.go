@@ -84,6 +84,8 @@ type Bounds struct {
 	Writable map[string][]string // of these, the tables each write tool may name; nil: any
 	// Operations that a write step may run; nil: any.
 	Operations []string
+	// Message is what the user said: what it names may be deleted without being asked about.
+	Message string
 	// Seen is what the decision was based on.
 	Seen Seen
 }

@@ -131,8 +131,8 @@ func (c *condition) closest(e *domain.Entity, n int, rows []map[string]any) []ma
 var verbs = map[string]domain.Verb{ToolUpdate: domain.Update, ToolDelete: domain.Delete}
 
 // mustAsk reports whether the user has to agree: if the type's declaration says so, without a filter, for many rows, to
-// delete more rows than were named, and for a set (neither a name nor a ref) of which nothing was shown in this
-// session.
+// delete more rows than were named, or several that a model has found without the user having seen or named them, and for
+// a set (neither a name nor a ref) of which nothing was shown in this session.
 func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []condition) (bool, error) {
 	e := s.entity
 	restricting := slices.ContainsFunc(list, func(c condition) bool { return !c.all })
@@ -143,12 +143,18 @@ func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []c
 		return true, nil
 	case s.call.Tool == ToolDelete && moreThanNamed(e, found, list):
 		return true, nil
-	case slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) || c.column == e.Key && (c.op == opEqual || c.op == opIn) }):
+	}
+	byName := slices.ContainsFunc(list, func(c condition) bool { return c.isLookup(e) })
+	byRef := slices.ContainsFunc(list, func(c condition) bool { return c.column == e.Key && (c.op == opEqual || c.op == opIn) })
+	if byName || byRef && (s.call.Tool != ToolDelete || len(found.rows) == 1) {
 		return false, nil
 	}
 	entries, err := d.registry.LookupKeys(ctx, e.Type, found.keys(e))
 	if err != nil {
 		return false, err
+	}
+	if byRef {
+		return d.unknownToUser(entries) > 1, nil
 	}
 	for _, entry := range entries {
 		if entry.Action != registry.ActionLinked {
@@ -157,6 +163,18 @@ func (d *decision) mustAsk(ctx context.Context, s *step, found *loaded, list []c
 	}
 
 	return true, nil
+}
+
+// unknownToUser counts the rows that this turn was the first to find and that its message does not name.
+func (d *decision) unknownToUser(entries map[string]registry.Entry) int {
+	n := 0
+	for _, entry := range entries {
+		if entry.TurnCreated == d.scope.Turn && !holdsWords(d.bounds.Message, entry.Label) {
+			n++
+		}
+	}
+
+	return n
 }
 
 // moreThanNamed reports whether a name finds more than one row, so that only the user can say which is meant.

@@ -30,5 +30,7 @@ func TestNoKeyLeaves(t *testing.T) {
 
 	b.ok("write", crud.ToolUpdate, `{"table": "cooking_log", "filters": [{"field": "recipe_id", "op": "=", "value": "recipe_1"}], "data": {"recipe_id": "recipe_2", "rating": 5}}`)
 	b.ok("write", crud.ToolDelete, `{"table": "meal_plans", "filters": [{"field": "date", "op": "=", "value": "2026-01-12"}]}`)
-	b.ok("write", crud.ToolDelete, `{"table": "recipes", "filters": [{"field": "id", "op": "in", "value": ["recipe_1", "recipe_2"]}]}`)
+	for _, ref := range []string{"recipe_1", "recipe_2"} {
+		b.ok("write", crud.ToolDelete, sprintf(`{"table": "recipes", "filters": [{"field": "id", "op": "=", "value": %q}]}`, ref))
+	}
 }

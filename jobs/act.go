@@ -26,6 +26,7 @@ type act struct {
 	out      *nodes.ActOutput
 	asker    crud.Asker
 	seen     view.Versions
+	message  string
 	shown    map[string]map[string][]string // nil if no prompt was sent
 	prepared crud.Prepared
 }
@@ -44,7 +45,7 @@ func (a *act) prepare(s *state) error {
 	if a.approved = s.approved(); a.approved != nil {
 		return nil
 	}
-	a.asker, a.seen, a.guard = a.runner.asker(s), s.Versions, s.guard
+	a.asker, a.seen, a.guard, a.message = a.runner.asker(s), s.Versions, s.guard, s.Turn.Message
 	if a.carried = s.carriedCalls(step); len(a.carried) > 0 {
 		a.in, err = s.prompts.Bounds(s.View, int(step.Step))
 
@@ -153,7 +154,7 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 
 func (a *act) bounds() crud.Bounds {
 	return crud.Bounds{
-		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations),
+		StepType: a.in.StepType, Tables: a.in.Tables, Writable: a.in.Writable, Operations: operationNames(a.in.Operations), Message: a.message,
 		Seen: crud.Seen{Drafts: a.seen.Drafts, Rows: a.seen.Rows, Shown: a.shown},
 	}
 }

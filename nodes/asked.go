@@ -22,7 +22,7 @@ func (in *ReplyInput) Asked(text string) (sentence string, shown bool) {
 		return bare(asked[len(asked)-1]), true
 	}
 	for _, one := range slices.Backward(asked) {
-		if asks(one, in.Ask) || savesIt.MatchString(one) || names(one, in.Ask) == all {
+		if asks(one, in.Ask) || savesIt.MatchString(one) || names(one, in.Ask) == all || saves.MatchString(one) && namesEach(one, in.Ask) {
 			return bare(one), true
 		}
 	}
@@ -49,6 +49,7 @@ var (
 	// after which nothing follows. A semicolon is Greek's.
 	questions    = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧]`)
 	lastQuestion = regexp.MustCompile(`[^.!?。！？؟;፧\n]+[?？؟;፧;][^\pL\pN]*$`)
+	saves        = regexp.MustCompile(`(?i)\bsave\b`)
 	savesIt      = regexp.MustCompile(`(?i)\bsave (?:it|this|them|these|both|all|the (?:draft|recipe)s?)\b`)
 )
 
@@ -99,6 +100,26 @@ func names(sentence, offer string) named {
 		return some
 	}
 }
+
+// namesEach reports whether a sentence has most words of each draft that an offer names; "Monday" has "Mon".
+func namesEach(sentence, offer string) bool {
+	said := wordsOf(sentence)
+	for _, one := range eachDraft.Split(offer, -1) {
+		words := slices.DeleteFunc(wordsOf(one), func(word string) bool { return slices.Contains(offerWords, word) })
+		found := 0
+		for _, word := range words {
+			if slices.ContainsFunc(said, func(full string) bool { return strings.HasPrefix(full, word) }) {
+				found++
+			}
+		}
+		if 2*found <= len(words) && len(words) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+var eachDraft = regexp.MustCompile(`,| and `)
 
 // english are words that are frequent in English and rare elsewhere.
 var english = []string{"the", "and", "you", "your", "with", "this", "that", "would", "like", "should", "what", "here", "want", "are", "it", "of", "to", "for", "how"}

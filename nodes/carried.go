@@ -82,6 +82,15 @@ func (in *ThinkInput) stepsOf(calls []json.RawMessage) []Step {
 	return steps
 }
 
+// described says what a step's calls do, "" if that cannot be told.
+func (in *ThinkInput) described(calls []json.RawMessage) string {
+	description := ""
+	for _, step := range in.stepsOf(calls) {
+		description = joined(description, step.Description)
+	}
+	return description
+}
+
 // maxDescription bounds a description made from calls, in characters.
 const maxDescription = 300
 

@@ -158,6 +158,9 @@ func (s *Step) check(f *faults, number int, in ThinkInput) {
 		f.addf("step %d: there is no subdomain %q; use one of %s", number, s.Subdomain, strings.Join(in.Subdomains, ", "))
 	}
 	if strings.TrimSpace(s.Description) == "" {
+		s.Description = in.described(s.Calls)
+	}
+	if s.Description == "" {
 		f.addf("step %d has no description", number)
 	}
 }

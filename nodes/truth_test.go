@@ -169,6 +169,30 @@ func TestV02AnOfferIsMadeOnce(t *testing.T) {
 	}
 }
 
+// An offer of rows whose names code makes of a date is recognized in the words that people use for dates.
+func TestOfferOfADatedDraft(t *testing.T) {
+	t.Parallel()
+	in := nodes.ReplyInput{Ask: "Shall I save Mon Nov 23 [dinner] Pad See Ew and Tue Nov 24 [dinner] Butter Chicken?", Offer: true}
+	asked, shown := in.Asked("Two dinners. Shall I save Pad See Ew on Monday and Butter Chicken on Tuesday to your meal plan?")
+	require.Equal(t, "Shall I save Pad See Ew on Monday and Butter Chicken on Tuesday to your meal plan?", asked)
+	require.True(t, shown)
+	asked, _ = in.Asked("Two dinners. Shall I save Pad See Ew on Monday?")
+	require.Empty(t, asked, "of one of the two")
+}
+
+// A step whose calls say all needs no description of its own.
+func TestStepIsDescribedByItsCalls(t *testing.T) {
+	t.Parallel()
+	in := thinkInput()
+	in.Homes = map[string]nodes.Home{"vases": {Subdomain: "pots", Plural: "vases"}}
+	in.Subdomains = append(in.Subdomains, "pots")
+	m := says(`{"goal":"g","decision":"plan","steps":[{"type":"read","subdomain":"pots","description":"","refs":[],"needs":"refs"}],"questions":[],
+		"calls":[{"step":1,"tool":"db_read","table":"vases","filters":[{"field":"colour","op":"=","value":"blue"}]}]}`)
+	out, err := nodes.Think(t.Context(), m, in)
+	require.NoError(t, err)
+	require.Equal(t, "Read the vases with colour = blue", out.Steps[0].Description)
+}
+
 // Whether what was done can be undone is said exactly once.
 func TestReplySaysWhetherItCanBeUndone(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,36 @@ func (n *Names) Unref(text string) string {
 		return match
 	})
 
-	return refPattern.ReplaceAllStringFunc(text, n.of)
+	return n.named(text)
+}
+
+// named replaces refs by what they stand for, once where that stands beside them already: "recipe_1 Pad Thai".
+func (n *Names) named(text string) string {
+	done := ""
+	for at := refPattern.FindStringIndex(text); at != nil; at = refPattern.FindStringIndex(text) {
+		ref, rest := text[at[0]:at[1]], text[at[1]:]
+		done += text[:at[0]]
+		name, said := n.of(ref), strings.TrimLeft(rest, " ")
+		switch {
+		case name != ref && hasPrefixFold(said, name):
+			rest = said
+		case name != ref && hasSuffixFold(done, name+" "):
+			done = strings.TrimRight(done, " ")
+		default:
+			done += name
+		}
+		text = rest
+	}
+
+	return done + text
+}
+
+func hasPrefixFold(text, prefix string) bool {
+	return len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)
+}
+
+func hasSuffixFold(text, suffix string) bool {
+	return len(text) >= len(suffix) && strings.EqualFold(text[len(text)-len(suffix):], suffix)
 }
 
 // of is what one name stands for, or the name if it is not a ref.

@@ -50,6 +50,37 @@ turns:
 	require.NotContains(t, section(c.prompt(5, "think", 1), "## Recent Context"), "inv_2")
 }
 
+// What a model looks up to delete it, the user has neither seen nor named: several such rows are asked about, by whatever refs
+// they are deleted. Those that the message names are not.
+func TestRowsThatNobodySawAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	find := func(what, refs string) string {
+		return `
+  - understand: {intent: write}
+    think:
+      goal: Delete them
+      decision: plan
+      steps:
+        - {type: read, subdomain: inventory, description: Find them, calls: [{tool: db_read, table: inventory, filters: [` + what + `]}]}
+        - {type: write, subdomain: inventory, description: Delete them}
+    act: {calls: [{tool: db_delete, args: {table: inventory, filters: [{field: id, op: in, value: [` + refs + `]}]}}, {tool: step_complete, args: {summary: deleted}}]}
+    reply: Done.`
+	}
+	c := converse(t, `
+turns:`+find(`{field: location, op: "=", value: freezer}`, "inv_1, inv_2, inv_3")+`
+  - understand: {intent: confirm, answers_question: true}
+    reply: Done.`+find(`{field: name, op: in, value: [Butter, Milk]}`, "inv_4, inv_5"))
+	rows := `SELECT count(*) FROM kitchen.inventory WHERE user_id = $2`
+	asked := c.say("Empty the freezer")
+	require.Equal(t, "approve", asked.Question.Kind)
+	require.Contains(t, asked.Question.Text, "delete 3")
+	c.fact("12", rows)
+	c.say("yes")
+	c.fact("9", rows)
+	require.Empty(t, c.say("Throw out the butter and the milk").Question)
+	c.fact("7", rows)
+}
+
 // An unanswered question is kept for three turns and never carried out by another message.
 func TestUnansweredQuestionIsNotCarriedOut(t *testing.T) {
 	t.Parallel()

@@ -245,7 +245,11 @@ func (t *page) excluded(s *section) {
 // legend explains the tags above the entities, and appears even when there are none.
 func (t *page) legend(s *section) {
 	if len(t.Tier("generated"))+len(t.Tier("recent"))+len(t.Tier("retained"))+len(t.Tier("excluded")) == 0 {
-		s.line("Nothing has a ref yet. What exists is found by name.")
+		words := "Nothing has a ref yet."
+		if len(t.Entities) > 0 {
+			words = "Nothing is in view."
+		}
+		s.line(words, " What exists is found by name.")
 
 		return
 	}

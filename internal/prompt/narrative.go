@@ -65,6 +65,9 @@ func (t *page) pastTurn(s *section, p *db.TurnListPastRow, last bool) {
 		fact(&b, "Result", t.ResponseSummary(p))
 	}
 	shown := strings.TrimRight(b.String(), "\n")
+	if shown == heading {
+		return // it only asked or talked; the conversation shows that
+	}
 	if clean.Tokens(shown) > t.config.Budget.Narrative/t.config.RetentionWindow {
 		shown = clean.Clip(shown, t.config.Budget.Narrative/t.config.RetentionWindow*clean.RunesPerToken)
 	}

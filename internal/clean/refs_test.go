@@ -1,0 +1,29 @@
+package clean_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"alfred/internal/clean"
+)
+
+// Models asked for "ref and name" write both: a reader sees the name once.
+func TestUnrefSaysANameOnce(t *testing.T) {
+	t.Parallel()
+	n := clean.Names{
+		Labels: map[string]string{"recipe_1": "Pad See Ew", "gen_recipe_2": "Curry"},
+		Word:   func(entityType string) string { return map[string]string{"recipe": "recipe"}[entityType] },
+		Plural: func(entityType string) string { return entityType + "s" },
+	}
+	for text, want := range map[string]string{
+		"recipe_1 Pad See Ew: 25 min":          "Pad See Ew: 25 min",
+		"Pad See Ew recipe_1 for dinner":       "Pad See Ew for dinner",
+		"Take pad see ew recipe_1.":            "Take pad see ew.",
+		"Pad See Ew (recipe_1) and recipe_1":   "Pad See Ew and Pad See Ew",
+		"recipe_1, gen_recipe_2 Curry":         "Pad See Ew, Curry",
+		"recipe_7 is unknown, other_1 no type": "recipe is unknown, other_1 no type",
+	} {
+		require.Equal(t, want, n.Unref(text), text)
+	}
+}
