@@ -161,6 +161,30 @@ turns:
 	b.requireNoTrouble()
 }
 
+// Why a turn ended without a reply stays there when what renders the replies above it has arrived.
+func TestWhyATurnEndedStays(t *testing.T) {
+	t.Parallel()
+
+	h := scripted(t, `
+turns:
+  - understand: {intent: chat}
+    think: {goal: Talk, decision: plan, steps: []}
+    reply: "- one\n- two"
+  - understand: {intent: chat, delay: 1h}
+`)
+	b := browse(t)
+	b.enter(h.resident("ada"), h.url)
+	b.say("Count")
+	b.lastReply(1)
+	b.say("Go on")
+	b.click(".turn:last-child .progress button")
+	b.shows(".turn:last-child .reply", "You cancelled this request.")
+	b.do(chromedp.Reload())
+	b.counts(".turn:first-child .reply li", 2)
+	b.shows(".turn:last-child .reply", "You cancelled this request.")
+	b.requireNoTrouble()
+}
+
 // A lost connection resumes where it broke; waiting messages are shown as such and can be cancelled; messages that
 // cannot be sent are kept and sent once, later.
 func TestPageWhileWorking(t *testing.T) {

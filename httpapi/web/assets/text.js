@@ -26,6 +26,13 @@ export function write(into, text, done = () => {}) {
   loading().then(() => { if (wanted.get(into) === text) write(into, text, done); }).catch(() => {}); // it stays plain
 }
 
+// put shows elements in place of a text that may still be waiting to be rendered.
+/** @param {HTMLElement} into @param {Node[]} nodes */
+export function put(into, ...nodes) {
+  wanted.delete(into);
+  into.replaceChildren(...nodes);
+}
+
 /** @typedef {{label: string, open: () => void}} Named */
 
 // link makes the names of rows in an element into buttons that open them.

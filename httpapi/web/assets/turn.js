@@ -5,7 +5,7 @@ import { stayAtEnd } from "../../../client/typescript/src/scroll.ts";
 import { $, announce, button, h, icon, iconButton } from "./dom.js";
 import { capital, duration, forPeople, money, when } from "./format.js";
 import { thumbs } from "./feedback.js";
-import { link, openMore, write } from "./text.js";
+import { link, openMore, put, write } from "./text.js";
 import { undoing, written } from "./written.js";
 
 const doing = { understand: "Reading your message", think: "Planning", act: "Working", reply: "Writing" };
@@ -144,7 +144,7 @@ export function turnView(turn, on) {
       cancelAnimationFrame(frame);
       frame = requestAnimationFrame(() => write(reply, text));
     },
-    reset() { text = ""; reply.replaceChildren(); },
+    reset() { text = ""; put(reply); },
     reply(whole, aloud = false) {
       text = whole ?? "";
       over();
@@ -160,7 +160,7 @@ export function turnView(turn, on) {
         note.textContent = "Stopped here.";
       } else {
         item.classList.add("failed");
-        reply.replaceChildren(h("p", {}, icon(stopped ? "stop" : "warn"), why));
+        put(reply, h("p", {}, icon(stopped ? "stop" : "warn"), why));
         options.replaceChildren(button("Send again", () => { options.replaceChildren(); on.again(); }));
       }
       if (aloud) announce(why);
