@@ -1,6 +1,10 @@
 package auth
 
-import "context"
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
 
 type callerKey struct{}
 
@@ -14,4 +18,21 @@ func CallerOf(ctx context.Context) Caller {
 	who, _ := ctx.Value(callerKey{}).(Caller)
 
 	return who
+}
+
+// Place finds the database that serves a request's user at the moment.
+type Place func(ctx context.Context) (*pgxpool.Pool, error)
+
+type placeKey struct{}
+
+// WithPlace returns a context of requests whose user may move to another database meanwhile.
+func WithPlace(ctx context.Context, place Place) context.Context {
+	return context.WithValue(ctx, placeKey{}, place)
+}
+
+// PlaceOf is nil where there is one database.
+func PlaceOf(ctx context.Context) Place {
+	place, _ := ctx.Value(placeKey{}).(Place)
+
+	return place
 }

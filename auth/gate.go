@@ -196,26 +196,29 @@ func (g *Gate) OpenStream(who Caller) (done func(), err error) {
 }
 
 // StillGood checks a caller's key or token again: a stream outlives its initial check. A revoked one yields
-// [ErrUnauthorized], and so does one whose user has moved: presented again, it is valid where the user is then.
+// [ErrUnauthorized], one whose user has moved [ErrElsewhere]: it is valid where the user is then.
 func (g *Gate) StillGood(ctx context.Context, who Caller) error {
 	if !who.expires.IsZero() && time.Now().After(who.expires) {
 		return ErrUnauthorized
 	}
 	if who.key == uuid.Nil {
-		err := g.served(ctx, who.User)
-		if errors.Is(err, ErrElsewhere) {
-			return ErrUnauthorized
-		}
-
-		return err
+		return g.served(ctx, who.User)
 	}
-	active, err := g.q.ApiKeyActive(ctx, g.Pool, who.key)
+	found, err := g.q.ApiKeyActive(ctx, g.Pool, &db.ApiKeyActiveParams{ID: who.key, UserID: who.User})
 	if err != nil {
 		return fmt.Errorf("look at key: %w", err)
 	}
-	if !active {
+	switch {
+	case found.Elsewhere: // which may have its row no more
+		return ErrElsewhere
+	case !found.Active:
 		return ErrUnauthorized
+	default:
+		return nil
 	}
+}
 
-	return nil
+// At is the gate for the callers of this one who have moved to another database.
+func (g *Gate) At(pool *pgxpool.Pool) *Gate {
+	return &Gate{Config: Config{Pool: pool, UserOf: g.UserOf}, q: g.q}
 }

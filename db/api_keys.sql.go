@@ -13,16 +13,26 @@ import (
 )
 
 const ApiKeyActive = `-- name: ApiKeyActive :one
-SELECT EXISTS (SELECT FROM api_keys AS k WHERE k.id = $1 AND k.revoked_at IS NULL
-               AND NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = k.user_id AND p.state IN ('away', 'coming')))
+SELECT EXISTS (SELECT FROM api_keys AS k WHERE k.id = $1 AND k.revoked_at IS NULL) AS active,
+       EXISTS (SELECT FROM user_places AS p WHERE p.user_id = $2 AND p.state IN ('away', 'coming')) AS elsewhere
 `
 
-// ApiKeyActive is asked again while a stream is open: where the user has moved to, the key is good, and here it is not.
-func (q *Queries) ApiKeyActive(ctx context.Context, db DBTX, id uuid.UUID) (bool, error) {
-	row := db.QueryRow(ctx, ApiKeyActive, id)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
+type ApiKeyActiveParams struct {
+	ID     uuid.UUID
+	UserID uuid.UUID
+}
+
+type ApiKeyActiveRow struct {
+	Active    bool
+	Elsewhere bool
+}
+
+// ApiKeyActive is asked again while a stream is open; of a user who has moved no row is left that could say so.
+func (q *Queries) ApiKeyActive(ctx context.Context, db DBTX, arg *ApiKeyActiveParams) (*ApiKeyActiveRow, error) {
+	row := db.QueryRow(ctx, ApiKeyActive, arg.ID, arg.UserID)
+	var i ApiKeyActiveRow
+	err := row.Scan(&i.Active, &i.Elsewhere)
+	return &i, err
 }
 
 const ApiKeyFind = `-- name: ApiKeyFind :one

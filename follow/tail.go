@@ -30,6 +30,9 @@ type Reader struct {
 	// StillGood, if not nil, is called after each read of a turn's events, before they are shown: the reader may have
 	// lost permission meanwhile. Its error ends the wait.
 	StillGood func(context.Context) error
+	// Moved, if not nil, is asked what is to be done about an error of StillGood: it returns the reader of where the turns
+	// are now, or the error.
+	Moved func(context.Context, error) (*Reader, error)
 }
 
 // Event is one entry of a turn's stream. Data has seq, turn_id, number, type and at in addition to the type's own
@@ -103,6 +106,7 @@ func (t *Tail) Next(ctx context.Context, patience time.Duration) ([]Event, error
 func (t *Tail) read(ctx context.Context) ([]Event, error) {
 	var events []Event
 	err := t.reader.read(ctx, func(tx pgx.Tx) error {
+		events, t.over = nil, false
 		rows, err := db.New().TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: t.turnID, AfterSeq: t.after, PageSize: batch})
 		if err != nil {
 			return err
@@ -118,11 +122,6 @@ func (t *Tail) read(ctx context.Context) ([]Event, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", err)
-	}
-	if t.reader.StillGood != nil {
-		if err := t.reader.StillGood(ctx); err != nil {
-			return nil, err
-		}
 	}
 	if n := len(events); n > 0 {
 		t.after, t.over = events[n-1].Seq, Terminal(events[n-1].Type)
@@ -162,6 +161,23 @@ func (r *Reader) Wait(ctx context.Context, turnID uuid.UUID) error {
 	}
 }
 
+// read reads where the turns are, which may be another place than the last time.
 func (r *Reader) read(ctx context.Context, work func(tx pgx.Tx) error) error {
-	return pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, r.UserID, work) })
+	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, r.UserID, work) })
+	if r.StillGood == nil {
+		return err
+	}
+	bad := r.StillGood(ctx)
+	switch {
+	case bad == nil:
+		return err
+	case r.Moved == nil:
+		return bad
+	}
+	there, bad := r.Moved(ctx, bad)
+	if bad != nil {
+		return bad
+	}
+
+	return there.read(ctx, work)
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
@@ -15,18 +14,11 @@ import (
 func (a *api) registerMCP(mux *http.ServeMux) {
 	handler := mcpserver.New(mcpserver.Config{
 		Pool: a.Pool, Listener: a.Listener, Domain: a.Domain, Preview: a.Preview, Search: a.Search, Limits: a.Limits,
-		Logger: a.Logger, Version: a.Version,
+		Logger: a.Logger, Version: a.Version, Explain: explain,
 	}).Handler(func(r *http.Request) mcpserver.Caller {
 		who := auth.CallerOf(r.Context())
 
-		return mcpserver.Caller{UserID: who.User, MaySend: who.May(http.MethodPost), StillGood: func(ctx context.Context) error {
-			err := a.gate.StillGood(ctx, who)
-			if errors.Is(err, auth.ErrUnauthorized) {
-				return mcpserver.ErrUnauthorized
-			}
-
-			return err
-		}}
+		return mcpserver.Caller{UserID: who.User, MaySend: who.May(http.MethodPost), Turns: a.door.Reader(r.Context())}
 	})
 	serve := func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.gate.Admit(r.Context(), r.Header.Get("Authorization"), http.MethodGet)
@@ -51,4 +43,17 @@ func (a *api) registerMCP(mux *http.ServeMux) {
 	mux.HandleFunc("POST /mcp", serve)
 	mux.HandleFunc("GET /mcp", serve) // answered as the protocol requires of servers without sessions
 	mux.HandleFunc("DELETE /mcp", serve)
+}
+
+// explain says to a tool's caller what became of who they are while it waited.
+func explain(err error) *mcpserver.Error {
+	known, ok := errors.AsType[*problem.Problem](err)
+	if !ok && (errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere)) {
+		known, ok = problem.Of(err), true
+	}
+	if !ok {
+		return nil
+	}
+
+	return &mcpserver.Error{Code: known.Code, Sentence: known.Detail}
 }

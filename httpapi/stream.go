@@ -43,7 +43,7 @@ func (a *api) stream(topic uuid.UUID, to subscribe, next source) *huma.StreamRes
 }
 
 // whileGood ends a source when the request's key is revoked or its token expires: it may not see what happens
-// afterwards.
+// afterwards. It ends one whose user moves, too: what it had is read, and goes on where the client resumes.
 func (a *api) whileGood(next source) source {
 	return func(ctx context.Context) ([]event, bool, error) {
 		events, over, err := next(ctx)
@@ -51,7 +51,7 @@ func (a *api) whileGood(next source) source {
 			return nil, false, err
 		}
 		err = a.stillGood(ctx) // checked after reading: nothing read is newer than the check
-		if errors.Is(err, auth.ErrUnauthorized) {
+		if errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere) {
 			return nil, true, nil
 		}
 

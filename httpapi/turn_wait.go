@@ -35,8 +35,11 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 		if errors.Is(err, context.DeadlineExceeded) {
 			return nil
 		}
-		if err != nil || ended {
-			return err
+		if err != nil {
+			return errors.Join(a.served(ctx), err) // what is not here may be where the user is now
+		}
+		if ended {
+			return nil
 		}
 		select {
 		case <-ctx.Done():
@@ -45,11 +48,20 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 			return nil
 		case <-signal:
 		case <-again.C:
-			if err := a.stillGood(ctx); errors.Is(err, auth.ErrUnauthorized) {
+			if err := a.stillGood(ctx); errors.Is(err, auth.ErrUnauthorized) || errors.Is(err, auth.ErrElsewhere) {
 				return err
 			}
 		}
 	}
+}
+
+// served is [auth.ErrElsewhere] for a caller who has moved.
+func (a *api) served(ctx context.Context) error {
+	if err := a.stillGood(ctx); errors.Is(err, auth.ErrElsewhere) {
+		return err
+	}
+
+	return nil
 }
 
 func (a *api) turnEnded(ctx context.Context, id uuid.UUID, summarized bool) (bool, error) {

@@ -30,6 +30,8 @@ type Config struct {
 	Limits   jobs.Limits
 	Logger   *slog.Logger
 	Version  string
+	// Explain, if not nil, says what a caller may know of an error of Caller.Turns; nil: nothing.
+	Explain func(error) *Error
 }
 
 // Caller is on whose behalf a server acts.
@@ -37,8 +39,8 @@ type Caller struct {
 	UserID uuid.UUID
 	// MaySend offers send_message; otherwise all tools are read-only.
 	MaySend bool
-	// StillGood, if not nil, is called while a tool waits: for a caller who lost permission it returns ErrUnauthorized.
-	StillGood func(context.Context) error
+	// Turns, if not nil, reads the caller's turns, and looks whether they may, while a tool waits.
+	Turns *follow.Reader
 }
 
 // Factory creates servers, one per caller.
@@ -55,7 +57,10 @@ func (f *Factory) For(caller Caller) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "alfred", Title: "Alfred", Version: f.config.Version}, &mcp.ServerOptions{
 		Instructions: instructions, SchemaCache: f.schemas, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
-	t := &tools{Config: f.config, caller: caller, turns: &follow.Reader{Pool: f.config.Pool, Listener: f.config.Listener, UserID: caller.UserID, StillGood: caller.StillGood}}
+	t := &tools{Config: f.config, caller: caller, turns: caller.Turns}
+	if t.turns == nil {
+		t.turns = &follow.Reader{Pool: f.config.Pool, Listener: f.config.Listener, UserID: caller.UserID}
+	}
 	t.register(server)
 
 	return server
@@ -79,9 +84,6 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Code + ": " + e.Sentence }
 
-// ErrUnauthorized means that the caller's key was revoked or the token expired.
-var ErrUnauthorized = &Error{"unauthorized", "The key or token is not valid any more."}
-
 var (
 	errNotFound = &Error{"not_found", "There is no such thing here."}
 	errMoving   = &Error{"unavailable", "This user is being moved to another database; try again in a moment."}
@@ -92,6 +94,11 @@ var (
 func (t *tools) callerError(ctx context.Context, tool string, err error) error {
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
+	}
+	if t.Explain != nil {
+		if known := t.Explain(err); known != nil {
+			return known
+		}
 	}
 	if bad, ok := errors.AsType[*jobs.InvalidError](err); ok {
 		return &Error{"invalid_request", bad.Message}

@@ -53,11 +53,9 @@ const (
 
 // follow makes the slot and reads from then on. Making it waits for the transactions that are open at the source.
 func follow(ctx context.Context, source *pgxpool.Pool, name string, tables []table) (*changes, error) {
-	config := source.Config().ConnConfig.Config.Copy()
-	config.RuntimeParams["replication"] = "database"
-	conn, err := pgconn.ConnectConfig(ctx, config)
+	conn, err := replicating(ctx, source)
 	if err != nil {
-		return nil, fmt.Errorf("connect for replication: %w", err)
+		return nil, err
 	}
 	c := &changes{
 		conn: conn, ended: make(chan struct{}), tables: map[string]*table{}, relations: map[uint32]relation{},
@@ -76,6 +74,18 @@ func follow(ctx context.Context, source *pgxpool.Pool, name string, tables []tab
 	go c.read(reading)
 
 	return c, nil
+}
+
+// replicating opens a connection of the kind that slots are read on.
+func replicating(ctx context.Context, source *pgxpool.Pool) (*pgconn.PgConn, error) {
+	config := source.Config().ConnConfig.Config.Copy()
+	config.RuntimeParams["replication"] = "database"
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connect for replication: %w", err)
+	}
+
+	return conn, nil
 }
 
 // start begins the stream.

@@ -37,7 +37,7 @@ func (m *Mover) check(ctx context.Context, user directory.User, to directory.Dat
 		return err
 	}
 	defer closed()
-	for _, look := range []func(context.Context) error{under.checkUser, under.checkDomain, under.checkColumns, under.checkReferences, under.checkShared, under.checkKeys, under.checkOnline} {
+	for _, look := range []func(context.Context) error{under.checkClocks, under.checkUser, under.checkDomain, under.checkColumns, under.checkReferences, under.checkShared, under.checkKeys, under.checkOnline} {
 		if err := look(ctx); err != nil {
 			return err
 		}

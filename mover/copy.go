@@ -155,7 +155,7 @@ func copyError(t *table, err error) error {
 }
 
 func keyTaken(t *table, key string) error {
-	return refused("a row of %s has a key that another user's row has there (%s): give the databases' sequences ranges of their own", t.name, key)
+	return refused("a row of %s has a key that another user's row has there (%s): give the databases' sequences ranges of their own; --off does not help, because what a conversation said names the keys", t.name, key)
 }
 
 // sum is of a table's rows of the user.

@@ -252,7 +252,8 @@ func (u *move) steps() map[directory.Step]func(context.Context) error {
 	return steps
 }
 
-const retreatTimeout = 10 * time.Second
+// retreatTimeout bounds what has the user served again. It is longer than a statement of it may wait for a lock.
+const retreatTimeout = 30 * time.Second
 
 // failed has the user served where they were, if they are not the target's already: what is tried again begins anew.
 func (u *move) failed(ctx context.Context, err error) error {
@@ -273,7 +274,13 @@ func (u *move) failed(ctx context.Context, err error) error {
 	return errors.Join(err, u.setPlace(ctx, u.source, u.Epoch, placeHere), u.unpublish(ctx))
 }
 
-func (u *move) change(ctx context.Context) error { return u.Directory.Switch(ctx, u.Move) }
+func (u *move) change(ctx context.Context) error {
+	if err := u.awaitClock(ctx); err != nil {
+		return err
+	}
+
+	return u.Directory.Switch(ctx, u.Move)
+}
 
 func (m *Mover) bind(ctx context.Context, pool *pgxpool.Pool) (*domain.Domain, error) {
 	files, file := m.Domain()

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// slotPatience is how long a slot may wait for the transactions that are open on the server. The user is served meanwhile.
+	// slotPatience is how long a slot may wait for the transactions that are open on the server, and how long its reader, once
+	// all is copied, for what was written by then. The user is served meanwhile.
 	slotPatience = 5 * time.Minute
 	// readPatience is how long the user may wait for the server to send what is written already; then they are served again.
 	readPatience = 20 * time.Second
@@ -104,7 +105,9 @@ func (u *move) accompany(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := u.changes.catchUp(ctx, u.source); err != nil {
+	reading, cancel := context.WithTimeout(ctx, slotPatience)
+	defer cancel()
+	if err := u.changes.catchUp(reading, u.source); err != nil {
 		return err
 	}
 

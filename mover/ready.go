@@ -24,7 +24,7 @@ func (u *move) checkOnline(ctx context.Context) error {
 	if u.Off {
 		return nil
 	}
-	for _, look := range []func(context.Context) error{u.checkServer, u.identify, u.checkPublication} {
+	for _, look := range []func(context.Context) error{u.checkServer, u.checkConnection, u.identify, u.checkPublication} {
 		if err := look(ctx); err != nil {
 			return err
 		}
@@ -63,6 +63,20 @@ func (u *move) checkServer(ctx context.Context) error {
 	}
 	if _, err := conn.Exec(ctx, `SELECT pg_drop_replication_slot($1)`, look); err != nil {
 		return errors.Join(fmt.Errorf("drop the slot that was made for a look: %w", err), conn.Conn().Close(ctx)) // which drops it
+	}
+
+	return nil
+}
+
+// checkConnection: the address is one on which slots can be read, which that of a pooler is not.
+func (u *move) checkConnection(ctx context.Context) error {
+	conn, err := replicating(ctx, u.source)
+	if err == nil {
+		_, err = conn.Exec(ctx, `IDENTIFY_SYSTEM`).ReadAll()
+		err = errors.Join(err, conn.Close(ctx))
+	}
+	if err != nil {
+		return offline("the address of %s takes no connection for replication, as that of a pooler does not (%s)", u.Source.Name, strings.Join(strings.Fields(err.Error()), " "))
 	}
 
 	return nil

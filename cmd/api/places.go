@@ -125,7 +125,7 @@ func (p *places) serveMany(ctx context.Context) error {
 		if p.settings.Open {
 			config.OpenUser = openUser
 		}
-		config.Open = func(_ context.Context, database directory.Database) (http.Handler, error) {
+		config.Open = func(_ context.Context, database directory.Database) (router.API, error) {
 			return p.place(serving, group, users, database)
 		}
 		routed := router.New(config)
@@ -135,10 +135,10 @@ func (p *places) serveMany(ctx context.Context) error {
 	})
 }
 
-func (p *places) place(ctx context.Context, group *errgroup.Group, users *directory.Map, database directory.Database) (http.Handler, error) {
+func (p *places) place(ctx context.Context, group *errgroup.Group, users *directory.Map, database directory.Database) (router.API, error) {
 	config, err := p.open(ctx, database.URL, p.logger.With(slog.String("database", database.Name)), attribute.String("database", database.Name))
 	if err != nil {
-		return nil, err
+		return router.API{}, err
 	}
 	config.UserOf = func(ctx context.Context, name string) (uuid.UUID, error) {
 		user, err := users.Find(ctx, directory.Who{Name: name})
@@ -147,11 +147,11 @@ func (p *places) place(ctx context.Context, group *errgroup.Group, users *direct
 	}
 	if p.settings.Open {
 		if config.OpenUser, err = placeUser(ctx, users, config.Pool, database, openUser); err != nil {
-			return nil, err
+			return router.API{}, err
 		}
 	}
 
-	return start(ctx, group, config), nil
+	return router.API{Handler: start(ctx, group, config), Pool: config.Pool}, nil
 }
 
 // placeUser is the id that a user has in all databases; the user is made in their own.

@@ -3,11 +3,13 @@ package agui
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
 
+	"alfred/auth"
 	"alfred/follow"
 	"alfred/httpapi/sse"
 )
@@ -195,6 +197,9 @@ func (r *run) snapshot(ctx context.Context) error {
 	refs, err := r.refs(ctx, r.session, maxState)
 	if err != nil {
 		return fmt.Errorf("list entities: %w", err)
+	}
+	if errors.Is(r.Gate.StillGood(ctx, auth.CallerOf(ctx)), auth.ErrElsewhere) {
+		return nil // those were the refs of the place that the user has left
 	}
 
 	return r.send("STATE_SNAPSHOT", map[string]any{"snapshot": map[string]any{"session_id": r.session, "turn_id": r.turn, "entities": refs}})

@@ -224,13 +224,51 @@ func (d *Door) Write(ctx context.Context, work func(tx pgx.Tx) error) error {
 	})
 }
 
-// Reader reads the caller's turns.
+// Reader reads the caller's turns, also of one who moves to another database meanwhile: the message is stored, so the request
+// cannot be sent again there.
 func (d *Door) Reader(ctx context.Context) *follow.Reader {
-	who := auth.CallerOf(ctx)
+	return d.readerAt(d.Gate, auth.CallerOf(ctx), auth.PlaceOf(ctx), 0)
+}
 
-	return &follow.Reader{Pool: d.Pool, Listener: d.Listener, UserID: who.User, StillGood: func(ctx context.Context) error {
-		return d.Gate.StillGood(ctx, who)
-	}}
+const (
+	// movePause stands between two looks for a user who is being moved, of whom no more than moveLooks are taken.
+	movePause = 100 * time.Millisecond
+	moveLooks = 200
+)
+
+var errMoving = problem.New(http.StatusServiceUnavailable, "unavailable", "The message is kept, and its user is being moved to another database: ask for the turn in a moment.")
+
+func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place, looks int) *follow.Reader {
+	r := &follow.Reader{Pool: gate.Pool, Listener: d.Listener, UserID: who.User, StillGood: func(ctx context.Context) error { return gate.StillGood(ctx, who) }}
+	r.Moved = func(ctx context.Context, cause error) (*follow.Reader, error) {
+		if !errors.Is(cause, auth.ErrElsewhere) {
+			return nil, cause
+		}
+		if place == nil || looks == moveLooks {
+			return nil, errMoving
+		}
+		if looks > 0 && !paused(ctx, movePause) {
+			return nil, fmt.Errorf("wait for the end of a move: %w", context.Cause(ctx))
+		}
+		pool, err := place(ctx)
+		if err != nil {
+			return nil, errors.Join(errMoving, err)
+		}
+
+		return d.readerAt(gate.At(pool), who, place, looks+1), nil
+	}
+
+	return r
+}
+
+// paused is false when ctx has ended.
+func paused(ctx context.Context, length time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(length):
+		return true
+	}
 }
 
 // Relay passes a turn's events to one client as they occur, with comments during long silences, and returns nil when

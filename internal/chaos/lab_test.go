@@ -142,6 +142,7 @@ func (l *lab) database(t *testing.T) (string, *pgxpool.Pool) {
 type server struct {
 	bin, data string
 	port      int
+	settings  string              // beyond those of all, as arguments: -c name=value
 	owner     *syscall.Credential // root may not run a server
 }
 
@@ -235,7 +236,7 @@ func (s *server) run(ctx context.Context, program string, args ...string) error 
 
 func (s *server) start(ctx context.Context) error {
 	return s.run(ctx, "pg_ctl", "--pgdata", s.data, "--log", filepath.Join(s.data, "server.log"), "--wait", "--timeout", "600", "--options",
-		fmt.Sprintf("-c listen_addresses=127.0.0.1 -c port=%d -c unix_socket_directories='%s' -c max_connections=400 -c wal_level=logical -c shared_buffers=128MB -c deadlock_timeout=200ms", s.port, s.data),
+		fmt.Sprintf("-c listen_addresses=127.0.0.1 -c port=%d -c unix_socket_directories='%s' -c max_connections=400 -c wal_level=logical -c shared_buffers=128MB -c deadlock_timeout=200ms %s", s.port, s.data, s.settings),
 		"start")
 }
 

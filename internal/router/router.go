@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"alfred/auth"
 	"alfred/directory"
 	"alfred/httpapi/problem"
@@ -24,8 +26,15 @@ type Config struct {
 	// OpenUser, if not "", is who every request acts for.
 	OpenUser string
 	// Open makes the API of a database. It is tried again a moment after it has failed.
-	Open   func(ctx context.Context, database directory.Database) (http.Handler, error)
+	Open   func(ctx context.Context, database directory.Database) (API, error)
 	Logger *slog.Logger
+}
+
+// API is that of one database.
+type API struct {
+	http.Handler
+
+	Pool *pgxpool.Pool
 }
 
 // Router is the API over many databases.
@@ -46,10 +55,10 @@ const reopenPause = time.Second
 
 // place is a database's API. Who comes while it is being opened waits for that.
 type place struct {
-	mu      sync.Mutex
-	handler http.Handler
-	failed  time.Time
-	err     error
+	mu     sync.Mutex
+	api    API
+	failed time.Time
+	err    error
 }
 
 // Warm opens databases ahead of their first request. One that cannot be opened keeps the others from nothing.
@@ -65,7 +74,7 @@ func (r *Router) Warm(ctx context.Context, databases []directory.Database) {
 	all.Wait()
 }
 
-func (r *Router) open(ctx context.Context, database directory.Database) (http.Handler, error) {
+func (r *Router) open(ctx context.Context, database directory.Database) (API, error) {
 	r.mu.Lock()
 	p := r.places[database]
 	if p == nil {
@@ -75,13 +84,13 @@ func (r *Router) open(ctx context.Context, database directory.Database) (http.Ha
 	r.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.handler == nil && time.Since(p.failed) > reopenPause {
-		if p.handler, p.err = r.Open(ctx, database); p.err != nil {
+	if p.api.Handler == nil && time.Since(p.failed) > reopenPause {
+		if p.api, p.err = r.Open(ctx, database); p.err != nil {
 			p.failed = time.Now()
 		}
 	}
 
-	return p.handler, p.err
+	return p.api, p.err
 }
 
 // opened is every API there is.
@@ -93,8 +102,8 @@ func (r *Router) opened() []http.Handler {
 		if !p.mu.TryLock() {
 			continue // it is being opened
 		}
-		if p.handler != nil {
-			all = append(all, p.handler)
+		if p.api.Handler != nil {
+			all = append(all, p.api)
 		}
 		p.mu.Unlock()
 	}
@@ -122,7 +131,20 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case err != nil:
 		unavailable(w)
 	default:
-		r.follow(w, request, who, user)
+		r.follow(w, request.WithContext(auth.WithPlace(request.Context(), r.placeOf(who))), who, user)
+	}
+}
+
+// placeOf finds the database of a user whose request is being answered while they move.
+func (r *Router) placeOf(who directory.Who) auth.Place {
+	return func(ctx context.Context) (*pgxpool.Pool, error) {
+		user, err := r.Users.Ask(ctx, who)
+		if err != nil {
+			return nil, err
+		}
+		api, err := r.open(ctx, user.Database)
+
+		return api.Pool, err
 	}
 }
 

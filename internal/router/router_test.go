@@ -64,12 +64,12 @@ func openTown(t *testing.T) *town {
 	return w
 }
 
-func (w *town) open(_ context.Context, database directory.Database) (http.Handler, error) {
+func (w *town) open(_ context.Context, database directory.Database) (router.API, error) {
 	if w.down.Load() && database.Name == "b" {
-		return nil, errors.New("it is down")
+		return router.API{}, errors.New("it is down")
 	}
 
-	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+	return router.API{Handler: http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.asked[strings.Index("ab", database.Name)].Add(1)
 		body, _ := io.ReadAll(r.Body)
 		switch {
@@ -86,7 +86,7 @@ func (w *town) open(_ context.Context, database directory.Database) (http.Handle
 			out.Header().Set("X-Stale", "true")
 			http.Error(out, "try again", http.StatusServiceUnavailable)
 		}
-	}), nil
+	})}, nil
 }
 
 func (w *town) exec(t *testing.T, sql string, args ...any) {

@@ -23,7 +23,7 @@ UPDATE api_keys SET revoked_at = clock_timestamp() WHERE id = @id AND revoked_at
 UPDATE api_keys SET last_used_at = clock_timestamp()
 WHERE id = @id AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute');
 
--- ApiKeyActive is asked again while a stream is open: where the user has moved to, the key is good, and here it is not.
+-- ApiKeyActive is asked again while a stream is open; of a user who has moved no row is left that could say so.
 -- name: ApiKeyActive :one
-SELECT EXISTS (SELECT FROM api_keys AS k WHERE k.id = @id AND k.revoked_at IS NULL
-               AND NOT EXISTS (SELECT FROM user_places AS p WHERE p.user_id = k.user_id AND p.state IN ('away', 'coming')));
+SELECT EXISTS (SELECT FROM api_keys AS k WHERE k.id = @id AND k.revoked_at IS NULL) AS active,
+       EXISTS (SELECT FROM user_places AS p WHERE p.user_id = @user_id AND p.state IN ('away', 'coming')) AS elsewhere;
