@@ -57,13 +57,18 @@ func (f *Factory) For(caller Caller) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "alfred", Title: "Alfred", Version: f.config.Version}, &mcp.ServerOptions{
 		Instructions: instructions, SchemaCache: f.schemas, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
+	f.Into(server, caller)
+
+	return server
+}
+
+// Into has a server's tools be those of this factory.
+func (f *Factory) Into(server *mcp.Server, caller Caller) {
 	t := &tools{Config: f.config, caller: caller, turns: caller.Turns}
 	if t.turns == nil {
 		t.turns = &follow.Reader{Pool: f.config.Pool, Listener: f.config.Listener, UserID: caller.UserID}
 	}
 	t.register(server)
-
-	return server
 }
 
 const instructions = "Alfred is an assistant over the user's rows in Postgres. A session is one conversation; search_history finds sessions and turns. " +

@@ -19,6 +19,7 @@ type placed struct {
 	id    uuid.UUID
 	pool  *pgxpool.Pool
 	known *directory.Directory // nil where there is one database
+	at    directory.Database
 }
 
 // withUser works for a user, made if missing: in the database that there is, or in the one that the directory says.
@@ -48,7 +49,7 @@ func withUser(ctx context.Context, e settings.Env, name string, work func(placed
 			return fmt.Errorf("make user: %w", err)
 		}
 
-		return work(placed{id: user.ID, pool: pool, known: known})
+		return work(placed{id: user.ID, pool: pool, known: known, at: user.Database})
 	})
 }
 

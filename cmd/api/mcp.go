@@ -9,7 +9,6 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/mcpserver"
 )
 
 type mcpCommand struct {
@@ -34,24 +33,17 @@ func (c *mcpCommand) serve(ctx context.Context, e settings.Env, console *program
 	}
 
 	return withUser(ctx, e, c.User, func(u placed) error {
-		logger := slog.New(slog.NewJSONHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		config, err := configure(ctx, s, u.pool, logger)
-		if err != nil {
+		living, end := context.WithCancel(ctx)
+		r := &resident{
+			placed: u, name: c.User, send: c.Send, env: e, settings: s, living: living,
+			logger: slog.New(slog.NewJSONHandler(console.Errs, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		}
+		defer r.places.Wait() //nolint:errcheck // each ends without an error when it is ended
+		defer end()
+		if err := r.settle(ctx, u.pool); err != nil {
 			return err
 		}
-		listening, stop := context.WithCancel(ctx)
-		heard := make(chan error, 1)
-		go func() { heard <- config.Listener.Run(listening) }()
-		defer func() {
-			stop()
-			<-heard //nolint:errcheck // it ends without an error when it is stopped
-		}()
-		factory := mcpserver.New(mcpserver.Config{
-			Pool: u.pool, Listener: config.Listener, Domain: config.Domain, Preview: config.Preview, Search: config.Search,
-			Limits: config.Limits, Logger: logger, Version: config.Version,
-		})
-		server := factory.For(mcpserver.Caller{UserID: u.id, MaySend: c.Send})
-		if err := server.Run(ctx, transport); err != nil && ctx.Err() == nil {
+		if err := r.server.Run(ctx, transport); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("serve: %w", err)
 		}
 

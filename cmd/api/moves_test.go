@@ -27,6 +27,7 @@ import (
 // town is the API over two databases, with a user in the first who has a conversation.
 type town struct {
 	t       *testing.T
+	env     settings.Env
 	known   *directory.Directory
 	pools   map[string]*pgxpool.Pool
 	address string
@@ -39,7 +40,7 @@ func openTown(t *testing.T) *town {
 
 	e := settings.Env{"ALFRED_DIRECTORY_URL": dbtest.EmptyURL(t), "ALFRED_ADDR": "127.0.0.1:0"}
 	require.NoError(t, directory.Init(t.Context(), e["ALFRED_DIRECTORY_URL"], slog.New(slog.DiscardHandler)))
-	w := &town{t: t, pools: map[string]*pgxpool.Pool{}}
+	w := &town{t: t, env: e, pools: map[string]*pgxpool.Pool{}}
 	var err error
 	w.known, err = directory.Open(t.Context(), e["ALFRED_DIRECTORY_URL"])
 	require.NoError(t, err)
@@ -142,8 +143,8 @@ func (w *town) replies(database, turn, text string) {
 	w.exec(database, `SELECT turn_start_next((SELECT session_id FROM turns WHERE id = $1))`, turn)
 }
 
-// move moves the user, who has nothing but closed turns once before has run.
-func (w *town) move(to string, before func()) {
+// move moves the user; last, if not nil, ends the turn that runs.
+func (w *town) move(to string, last func()) {
 	w.t.Helper()
 
 	moved := make(chan error, 1)
@@ -155,10 +156,12 @@ func (w *town) move(to string, before func()) {
 		moved <- err
 	}()
 	from := map[string]string{"a": "b", "b": "a"}[to]
-	require.Eventually(w.t, func() bool {
-		return w.text(from, `SELECT count(*)::text FROM user_places WHERE state = 'leaving'`) == "1"
-	}, time.Minute, 10*time.Millisecond)
-	before()
+	if last != nil {
+		require.Eventually(w.t, func() bool {
+			return w.text(from, `SELECT count(*)::text FROM user_places WHERE state = 'leaving'`) == "1"
+		}, time.Minute, 10*time.Millisecond)
+		last()
+	}
 	require.NoError(w.t, <-moved)
 }
 

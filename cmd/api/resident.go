@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sync/errgroup"
+
+	"alfred/auth"
+	"alfred/cmd/internal/settings"
+	"alfred/db"
+	"alfred/directory"
+	"alfred/follow"
+	"alfred/mcpserver"
+)
+
+// resident is a user for whom one process works as long as a client keeps it. Where a directory spreads users over several
+// databases, it goes to where they are.
+type resident struct {
+	placed
+
+	name     string
+	send     bool
+	env      settings.Env
+	settings *settings.Settings
+	logger   *slog.Logger
+	server   *mcp.Server
+	living   context.Context //nolint:containedctx // of what outlives the call that opens it: a listener and a pool
+	places   errgroup.Group
+
+	mu    sync.Mutex
+	turns *follow.Reader
+}
+
+// settle has the tools work on a database.
+func (r *resident) settle(ctx context.Context, pool *pgxpool.Pool) error {
+	config, err := configure(ctx, r.settings, pool, r.logger)
+	if err != nil {
+		return err
+	}
+	r.places.Go(func() error { return config.Listener.Run(r.living) })
+	factory := mcpserver.New(mcpserver.Config{
+		Pool: pool, Listener: config.Listener, Domain: config.Domain, Preview: config.Preview, Search: config.Search,
+		Limits: config.Limits, Logger: r.logger, Version: config.Version,
+	})
+	r.pool, r.turns = pool, &follow.Reader{Pool: pool, Listener: config.Listener, UserID: r.id}
+	if r.known != nil {
+		r.turns.StillGood, r.turns.Moved = func(ctx context.Context) error { return served(ctx, pool, r) }, r.moved
+	}
+	caller := mcpserver.Caller{UserID: r.id, MaySend: r.send, Turns: r.turns}
+	if r.server == nil {
+		r.server = factory.For(caller)
+		r.server.AddReceivingMiddleware(r.follow)
+	} else {
+		factory.Into(r.server, caller)
+	}
+
+	return nil
+}
+
+func served(ctx context.Context, pool *pgxpool.Pool, r *resident) error {
+	elsewhere, err := db.New().UserPlaceElsewhere(ctx, pool, r.id)
+	if err != nil {
+		return fmt.Errorf("look for the user's place: %w", err)
+	}
+	if elsewhere {
+		return auth.ErrElsewhere
+	}
+
+	return nil
+}
+
+// follow looks before each call of a tool whether the user is still here.
+func (r *resident) follow(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+		if method == "tools/call" && r.known != nil {
+			if err := r.arrive(ctx); err != nil {
+				return nil, err
+			}
+		}
+
+		return next(ctx, method, request)
+	}
+}
+
+func (r *resident) moved(ctx context.Context, cause error) (*follow.Reader, error) {
+	if !errors.Is(cause, auth.ErrElsewhere) {
+		return nil, cause
+	}
+	if err := r.arrive(ctx); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	return r.turns, nil
+}
+
+const (
+	arrivalPatience = 20 * time.Second
+	arrivalPause    = 100 * time.Millisecond
+)
+
+// arrive goes to the user's database if this one does not serve them any more, and waits while they are moved.
+func (r *resident) arrive(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, arrivalPatience)
+	defer cancel()
+	for {
+		if err := served(ctx, r.pool, r); !errors.Is(err, auth.ErrElsewhere) {
+			return err
+		}
+		user, err := r.known.ByName(ctx, r.name)
+		if err != nil {
+			return err
+		}
+		if user.Database != r.at {
+			if err := r.enter(user.Database); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the end of a move: %w", ctx.Err())
+		case <-time.After(arrivalPause):
+		}
+	}
+}
+
+// enter opens a database, until the process ends.
+func (r *resident) enter(database directory.Database) error {
+	entered := make(chan error, 1)
+	r.places.Go(func() error {
+		entered <- inDatabase(r.living, r.env, database, func(pool *pgxpool.Pool) error {
+			if err := r.settle(r.living, pool); err != nil {
+				return err
+			}
+			r.at = database
+			entered <- nil
+			<-r.living.Done()
+
+			return nil
+		})
+
+		return nil
+	})
+
+	return <-entered
+}
