@@ -49,6 +49,8 @@ export function stayAtEnd(list, parts, newest) {
         hand(); }); // its scrollbar
     list.addEventListener("keydown", (e) => { if (upwards.includes(e.key))
         hand(); });
+    list.addEventListener("focusin", (e) => { if (e.target instanceof Element && e.target.matches(":focus-visible"))
+        hand(); }); // a keyboard or a screen reader goes there
     new MutationObserver(changed).observe(list, { subtree: true, childList: true, characterData: true, attributes: true });
     const sizes = new ResizeObserver(follow);
     for (const part of [list, ...parts])
