@@ -111,10 +111,10 @@ func (u *move) bring(ctx context.Context, from, to pgx.Tx, t *table, rows string
 
 var errDiffers = errors.New("rows do not arrive as they were sent")
 
-// everyRow has all rows compared by what they hold.
-func everyRow(*table) string { return "true" }
+// everyRow has all rows of the user compared.
+func everyRow(t *table) string { return t.rows }
 
-// verify compares both sides table by table: how many rows there are, and what those hold that a condition over x names.
+// verify compares both sides table by table: how many rows there are that a condition over x names, and what they hold.
 // Errors: errDiffers.
 func (u *move) verify(ctx context.Context, from, to pgx.Tx, looked func(*table) string) error {
 	var sums [2][]sum
@@ -168,7 +168,7 @@ type sum struct {
 func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table) string) ([]sum, error) {
 	batch, sums := &pgx.Batch{}, make([]sum, len(tables))
 	for i, t := range tables {
-		batch.Queue(`SELECT count(*), coalesce(sum(hashtextextended(ROW(` + t.columns + `)::text, 0)::numeric) FILTER (WHERE ` + looked(&t) + `), 0)::text FROM ` + t.name + ` AS x WHERE ` + t.rows).
+		batch.Queue(`SELECT count(*), coalesce(sum(hashtextextended(ROW(` + t.columns + `)::text, 0)::numeric), 0)::text FROM ` + t.name + ` AS x WHERE ` + looked(&t)).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&sums[i].rows, &sums[i].hash) })
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

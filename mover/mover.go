@@ -27,7 +27,7 @@ type Config struct {
 	// Off copies while nothing is served, which needs no replication.
 	Off bool
 	// ComparedRows is how many rows are compared by what they hold while nothing is served; 0 means 50,000. Of more, the
-	// domain's and those of the engine's that changed since they were copied and compared; the others are counted.
+	// domain's and those of the engine's that changed since all were copied and compared.
 	ComparedRows int64
 	Logger       *slog.Logger
 	// At, if set, is called before each step: tests stop there.

@@ -151,7 +151,7 @@ func (u *move) finish(ctx context.Context) error {
 
 // looked says which rows the pause has time to compare by what they hold: of many those of the domain, whose triggers and
 // foreign keys may touch others than the changed ones, and of the engine's those that changed, as all the others have been
-// compared when they were copied. All are counted.
+// compared when they were copied, and whatever was written since is among the changes.
 func (u *move) looked(copied int64) func(*table) string {
 	limit := u.ComparedRows
 	if limit == 0 {
@@ -164,7 +164,7 @@ func (u *move) looked(copied int64) func(*table) string {
 	return func(t *table) string {
 		switch keys := u.changes.changed(t); {
 		case t.entity != nil:
-			return "true"
+			return t.rows
 		case keys == "":
 			return "false"
 		default:
