@@ -218,7 +218,8 @@ func (q *Queries) TurnGet(ctx context.Context, db DBTX, id uuid.UUID) (*Turns, e
 }
 
 const TurnHistoryList = `-- name: TurnHistoryList :many
-SELECT t.id, t.session_id, t.number, t.status, t.idempotency_key, t.created_at,
+SELECT t.id, t.session_id, t.number, t.status, t.idempotency_key,
+       (t.created_at > clock_timestamp() - interval '15 minutes')::boolean AS recent,
        EXISTS (SELECT FROM turns AS l WHERE l.session_id = t.session_id AND l.number > t.number AND l.history_hash IS NOT NULL) AS went_on
 FROM turns AS t
 JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
@@ -239,11 +240,12 @@ type TurnHistoryListRow struct {
 	Number         int32
 	Status         TurnStatus
 	IdempotencyKey *string
-	CreatedAt      time.Time
+	Recent         bool
 	WentOn         bool
 }
 
-// TurnHistoryList are the newest turns that a client sent with these messages, and whether it went on from each since.
+// TurnHistoryList are the newest turns that a client sent with these messages, whether each is so recent that official
+// clients may send it again without being told to, and whether the client went on from it since.
 func (q *Queries) TurnHistoryList(ctx context.Context, db DBTX, arg *TurnHistoryListParams) ([]*TurnHistoryListRow, error) {
 	rows, err := db.Query(ctx, TurnHistoryList, arg.UserID, arg.HistoryHash, arg.Lim)
 	if err != nil {
@@ -259,7 +261,7 @@ func (q *Queries) TurnHistoryList(ctx context.Context, db DBTX, arg *TurnHistory
 			&i.Number,
 			&i.Status,
 			&i.IdempotencyKey,
-			&i.CreatedAt,
+			&i.Recent,
 			&i.WentOn,
 		); err != nil {
 			return nil, err

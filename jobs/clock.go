@@ -1,8 +1,14 @@
 package jobs
 
 import (
+	"context"
+	"encoding/binary"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 )
 
 // clock follows the database's time. Retries and pauses are scheduled by that clock alone: a worker an hour ahead would
@@ -12,6 +18,7 @@ type clock struct {
 	mu       sync.Mutex
 	database time.Time // the last reading, zero before the first
 	at       time.Time // when it arrived, by this machine's monotonic clock
+	stamp    int64     // of the last id
 }
 
 // set records a reading that has just arrived.
@@ -26,8 +33,50 @@ func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
-	return c.database.Add(time.Since(c.at)).UTC()
+	return c.now()
 }
+
+// now requires the lock.
+func (c *clock) now() time.Time { return c.database.Add(time.Since(c.at)).UTC() }
 
 // NowOrNil is nil, so that River's statements take the database's own now().
 func (c *clock) NowOrNil() *time.Time { return nil }
+
+// newID is a UUID version 7 of the database's time, greater than the last one: rows are listed, put into partitions and
+// dropped by their ids. Its 60 bits of time are milliseconds and their 4096th parts.
+func (c *clock) newID() uuid.UUID {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now, millisecond := c.now(), int64(time.Millisecond)
+	c.stamp = max(c.stamp+1, now.UnixMilli()<<12+int64(now.Nanosecond())%millisecond<<12/millisecond)
+	id := uuid.New()
+	binary.BigEndian.PutUint64(id[:8], uint64(c.stamp)>>12<<16|0x7000|uint64(c.stamp)&0xfff)
+
+	return id
+}
+
+// driver is River's, but what it deletes is old by the database's clock: its cleaner asks this machine's.
+type driver struct {
+	*riverpgxv5.Driver
+
+	clock *clock
+}
+
+func (d *driver) GetExecutor() riverdriver.Executor {
+	return &executor{d.Driver.GetExecutor(), d.clock}
+}
+
+type executor struct {
+	riverdriver.Executor
+
+	clock *clock
+}
+
+func (e *executor) JobDeleteBefore(ctx context.Context, params *riverdriver.JobDeleteBeforeParams) (int, error) {
+	own, off := *params, time.Until(e.clock.Now()) // how far this machine's clock is behind
+	for _, horizon := range []*time.Time{&own.CancelledFinalizedAtHorizon, &own.CompletedFinalizedAtHorizon, &own.DiscardedFinalizedAtHorizon} {
+		*horizon = horizon.Add(off)
+	}
+
+	return e.Executor.JobDeleteBefore(ctx, &own) //nolint:wrapcheck // River's own
+}

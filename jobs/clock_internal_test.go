@@ -1,11 +1,15 @@
 package jobs
 
 import (
+	"bytes"
+	"context"
 	"log/slog"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/rivertype"
 	"github.com/stretchr/testify/require"
 )
@@ -35,4 +39,51 @@ func TestK06RetriesFollowTheDatabasesClock(t *testing.T) {
 			require.Nil(t, r.riverConfig().Test.Time.NowOrNil())
 		})
 	}
+}
+
+// K06: ids tell the database's time and are in order, though many are made in the same millisecond.
+func TestK06IDsFollowTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+
+	database, c := time.Now().Add(-time.Hour), &clock{}
+	c.set(database)
+	last := uuid.Nil
+	for range 10_000 {
+		id := c.newID()
+		require.Positive(t, bytes.Compare(id[:], last[:]))
+		require.EqualValues(t, 7, id.Version())
+		require.Equal(t, uuid.RFC4122, id.Variant())
+		last = id
+	}
+	require.WithinDuration(t, database, time.Unix(last.Time().UnixTime()), time.Minute)
+}
+
+// K06: River's cleaner deletes finished jobs that are old by the database's clock, though it asks this machine's.
+func TestK06FinishedJobsAgeByTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+
+	const kept = 24 * time.Hour
+	database, c, asked := time.Now().Add(-time.Hour), &clock{}, &cleaned{}
+	c.set(database)
+	horizon := time.Now().Add(-kept)
+	_, err := (&executor{asked, c}).JobDeleteBefore(t.Context(), &riverdriver.JobDeleteBeforeParams{
+		CancelledFinalizedAtHorizon: horizon, CompletedFinalizedAtHorizon: horizon, DiscardedFinalizedAtHorizon: horizon, Max: 7,
+	})
+	require.NoError(t, err)
+	require.Equal(t, 7, asked.params.Max)
+	for _, got := range []time.Time{asked.params.CancelledFinalizedAtHorizon, asked.params.CompletedFinalizedAtHorizon, asked.params.DiscardedFinalizedAtHorizon} {
+		require.WithinDuration(t, database.Add(-kept), got, time.Minute)
+	}
+}
+
+type cleaned struct {
+	riverdriver.Executor
+
+	params *riverdriver.JobDeleteBeforeParams
+}
+
+func (c *cleaned) JobDeleteBefore(_ context.Context, params *riverdriver.JobDeleteBeforeParams) (int, error) {
+	c.params = params
+
+	return 0, nil
 }

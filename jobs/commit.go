@@ -301,10 +301,7 @@ func (c *commit) openQuestion(ask *question) error {
 	if err != nil {
 		return fmt.Errorf("encode question: %w", err)
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return fmt.Errorf("make an id: %w", err)
-	}
+	id := c.runner.clock.newID()
 	c.last.Exec("supersede question", db.QuestionSupersede, c.s.Turn.SessionID)
 	c.last.Exec("insert question", db.QuestionInsert, &db.QuestionInsertParams{
 		ID: id, SessionID: c.s.Turn.SessionID, TurnID: c.d.TurnID, Kind: ask.kind, Payload: encoded,

@@ -20,6 +20,7 @@ import (
 // observer measures decisions and model calls. Names follow OpenTelemetry's conventions for generative AI where they
 // exist.
 type observer struct {
+	clock  *clock
 	tracer trace.Tracer
 
 	turns, decisions, calls           metric.Float64Histogram
@@ -27,7 +28,7 @@ type observer struct {
 	cost                              metric.Float64Counter
 }
 
-func newObserver(config *Config) (*observer, error) {
+func newObserver(config *Config, c *clock) (*observer, error) {
 	traces, metrics := config.Traces, config.Metrics
 	if traces == nil {
 		traces = tracenoop.NewTracerProvider()
@@ -35,7 +36,7 @@ func newObserver(config *Config) (*observer, error) {
 	if metrics == nil {
 		metrics = metricnoop.NewMeterProvider()
 	}
-	o, meter := &observer{tracer: traces.Tracer(telemetry.Scope)}, metrics.Meter(telemetry.Scope)
+	o, meter := &observer{clock: c, tracer: traces.Tracer(telemetry.Scope)}, metrics.Meter(telemetry.Scope)
 	var errs [8]error
 	seconds, unit := metric.WithUnit("s"), metric.WithUnit
 	o.turns, errs[0] = meter.Float64Histogram("alfred.turn.duration", seconds, metric.WithDescription("From enqueued to ended, by status."))
@@ -92,7 +93,7 @@ func (o *observer) worked(ctx context.Context, kind string, out outcome, took ti
 
 func (o *observer) ended(ctx context.Context, p *report, status, code string) {
 	turn := p.s.Turn
-	o.turns.Record(ctx, time.Since(turn.CreatedAt).Seconds(), metric.WithAttributes(attribute.String("status", status)))
+	o.turns.Record(ctx, o.clock.Now().Sub(turn.CreatedAt).Seconds(), metric.WithAttributes(attribute.String("status", status)))
 	telemetry.EndTurn(ctx, o.tracer, &telemetry.Turn{
 		ID: turn.ID, Session: turn.SessionID, Number: int(turn.Number), Enqueued: turn.CreatedAt, Status: status, Code: code,
 	})

@@ -44,6 +44,7 @@ const (
 // what a killed process bought is not bought twice.
 type recorder struct {
 	model   llm.Model
+	clock   *clock
 	guard   *guard
 	observe *observer
 	pool    *pgxpool.Pool
@@ -271,16 +272,12 @@ func outlive(ctx context.Context, by time.Duration) (context.Context, context.Ca
 }
 
 func (r *recorder) row(req *llm.Request, resp *llm.Response, failure error, took time.Duration) (*db.LlmCallInsertParams, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return nil, fmt.Errorf("make an id: %w", err)
-	}
 	request, err := cut(req)
 	if err != nil {
 		return nil, err
 	}
 	call := &db.LlmCallInsertParams{
-		ID: id, SessionID: r.session, TurnID: r.turn, Position: positive(r.position), Node: req.Node, Step: positive(req.Step),
+		ID: r.clock.newID(), SessionID: r.session, TurnID: r.turn, Position: positive(r.position), Node: req.Node, Step: positive(req.Step),
 		Call: int32(max(req.Call, 1)), Attempt: int32(max(req.Attempt, 1)), LatencyMs: int32(took.Milliseconds()),
 		Outline: request.outline, Parts: request.parts,
 		OwnHashes: request.own.hashes, OwnTexts: request.own.texts, SharedHashes: request.shared.hashes, SharedTexts: request.shared.texts,

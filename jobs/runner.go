@@ -178,10 +178,10 @@ func NewRunner(config Config) (*Runner, error) {
 		Config: config, clock: &clock{}, loader: view.NewLoader(config.Domain, config.Windows), host: host, id: clientPrefix + host + "-" + uuid.NewString(),
 		notifier: pg.NewNotifier(config.Pool), runs: newRuns(), working: newWorking(),
 	}
-	if r.observe, err = newObserver(&config); err != nil {
+	if r.observe, err = newObserver(&config, r.clock); err != nil {
 		return nil, fmt.Errorf("make instruments: %w", err)
 	}
-	r.client, err = river.NewClient(riverpgxv5.New(config.Pool), r.riverConfig())
+	r.client, err = river.NewClient(&driver{riverpgxv5.New(config.Pool), r.clock}, r.riverConfig())
 	if err != nil {
 		return nil, fmt.Errorf("make River client: %w", err)
 	}

@@ -96,12 +96,16 @@ func (c *pruneCommand) Run(ctx context.Context, e settings.Env, console *program
 	done := &pruned{Dropped: []string{}, Deleted: map[string]int{}, DryRun: c.DryRun}
 
 	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
+		var now time.Time // by the clock that dated the rows
+		if err := pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
+			return fmt.Errorf("read the database's clock: %w", err)
+		}
 		for _, r := range retentions {
 			months := c.monthsOf(&r)
 			if months == 0 {
 				continue
 			}
-			if err := done.prune(ctx, pool, &r, firstKept(time.Now(), months)); err != nil {
+			if err := done.prune(ctx, pool, &r, firstKept(now, months)); err != nil {
 				return fmt.Errorf("prune %s: %w", r.table, err)
 			}
 		}

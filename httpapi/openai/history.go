@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -23,13 +22,8 @@ import (
 // said with every message. So each turn keeps a hash of what was sent with it,
 // and the message after it is known by resending exactly that, and the answer.
 
-const (
-	// maxHistories is how many conversations that began alike are compared by their last answers, the newest first.
-	maxHistories = 20
-
-	// retryWithin is how long the official clients send a request again without being told to.
-	retryWithin = 15 * time.Minute
-)
+// maxHistories is how many conversations that began alike are compared by their last answers, the newest first.
+const maxHistories = 20
 
 // history is what a client sent with a message.
 type history struct {
@@ -150,7 +144,7 @@ func (s *server) sentBefore(ctx context.Context, sent *sentTurn) (*jobs.Enqueued
 		if sent.Session != uuid.Nil && row.SessionID != sent.Session {
 			continue
 		}
-		same := !row.WentOn && time.Since(row.CreatedAt) < retryWithin
+		same := !row.WentOn && row.Recent
 		if sent.Key != "" {
 			same = row.IdempotencyKey != nil && *row.IdempotencyKey == sent.Key
 		}

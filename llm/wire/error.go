@@ -188,9 +188,18 @@ func retryAfter(header http.Header, body []byte) time.Duration {
 		return positive(time.Duration(seconds * float64(time.Second)))
 	}
 	if at, err := http.ParseTime(value); err == nil {
-		return positive(time.Until(at))
+		return positive(at.Sub(sent(header)))
 	}
 	return retryDelay(body)
+}
+
+// sent is the moment of an answer by the clock of whoever sent it, which also names the moment to wait for: this
+// machine's clock may be wrong.
+func sent(header http.Header) time.Time {
+	if at, err := http.ParseTime(header.Get("Date")); err == nil {
+		return at
+	}
+	return time.Now()
 }
 
 // retryDelay finds {"retryDelay": "34s"} in Gemini's error details.

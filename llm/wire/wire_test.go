@@ -79,6 +79,16 @@ func TestStatus_RetryAfter(t *testing.T) {
 		header := http.Header{"Retry-After": {time.Now().Add(time.Minute).UTC().Format(http.TimeFormat)}}
 		require.InDelta(t, time.Minute, wire.Status("somebody", 429, header, nil).RetryAfter, float64(3*time.Second))
 	})
+
+	// K06: a worker whose clock is an hour behind would wait for an hour, one ahead not at all.
+	t.Run("DateOfAnotherClock", func(t *testing.T) {
+		t.Parallel()
+		for _, off := range []time.Duration{-time.Hour, time.Hour} {
+			now := time.Now().Add(off).UTC()
+			header := http.Header{"Date": {now.Format(http.TimeFormat)}, "Retry-After": {now.Add(time.Minute).Format(http.TimeFormat)}}
+			require.Equal(t, time.Minute, wire.Status("somebody", 429, header, nil).RetryAfter)
+		}
+	})
 }
 
 func TestFail_HidesTheURL(t *testing.T) {

@@ -47,9 +47,11 @@ UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_ap
 -- name: TurnGet :one
 SELECT * FROM turns WHERE id = @id;
 
--- TurnHistoryList are the newest turns that a client sent with these messages, and whether it went on from each since.
+-- TurnHistoryList are the newest turns that a client sent with these messages, whether each is so recent that official
+-- clients may send it again without being told to, and whether the client went on from it since.
 -- name: TurnHistoryList :many
-SELECT t.id, t.session_id, t.number, t.status, t.idempotency_key, t.created_at,
+SELECT t.id, t.session_id, t.number, t.status, t.idempotency_key,
+       (t.created_at > clock_timestamp() - interval '15 minutes')::boolean AS recent,
        EXISTS (SELECT FROM turns AS l WHERE l.session_id = t.session_id AND l.number > t.number AND l.history_hash IS NOT NULL) AS went_on
 FROM turns AS t
 JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
