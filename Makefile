@@ -61,6 +61,10 @@ regret: ## 1,000 random conversations with random undos, while workers are kille
 chaos: ## kill all there is while conversations run; writes docs/chaos.md; CHAOS=4 tries every statement
 	@$(TEST_DATABASE); CHAOS=$(or $(CHAOS),1) CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 90m -v ./internal/chaos
 
+.PHONY: chaos/clocks
+chaos/clocks: ## conversations with programs whose clocks are an hour off or jump, for a nightly job; builds the standard library once; writes its part of docs/chaos.md
+	@$(TEST_DATABASE); CLOCKS=1 CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 60m -v -run TestK06 ./internal/chaos
+
 .PHONY: chaos/move
 chaos/move: ## move users between databases while they talk and everything is killed; writes its part of docs/chaos.md
 	@$(TEST_DATABASE); CHAOS=$(or $(CHAOS),1) CHAOS_REPORT=$(CURDIR)/docs/chaos.md go test -count=1 -timeout 90m -v -run TestMoves ./internal/chaos

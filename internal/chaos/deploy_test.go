@@ -25,14 +25,23 @@ func (l *lab) nextWorker(t *testing.T) string {
 	dir := t.TempDir()
 	then := filepath.Join(dir, "args.go")
 	require.NoError(t, os.WriteFile(then, []byte(strings.Replace(string(text), "argsVersion = 1\n", "argsVersion = 2\n", 1)), 0o600))
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {now: then}})
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
 	program := filepath.Join(dir, "worker")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "alfred/cmd/worker").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	overlaid(t, map[string]string{now: then}, program, "alfred/cmd/worker")
 
 	return program
+}
+
+// overlaid builds programs with some source files replaced by others, or added.
+func overlaid(t *testing.T, files map[string]string, output string, programs ...string) {
+	t.Helper()
+
+	overlay, err := json.Marshal(map[string]any{"Replace": files})
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "overlay.json")
+	require.NoError(t, os.WriteFile(path, overlay, 0o600))
+	build := exec.CommandContext(t.Context(), "go", append([]string{"build", "-overlay", path, "-o", output}, programs...)...)
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
 
 // nextSchema changes the SQL functions that start turns to the next version.

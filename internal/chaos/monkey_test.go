@@ -41,6 +41,10 @@ type zoo struct {
 	slots   int  // of each worker that is alike; 0 is as many as usual
 	standby *server
 
+	// What the clocks of programs are off by, if clocks_test.go has built them.
+	clocks   []string // of the workers
+	apiClock string
+
 	mu       sync.Mutex
 	statuses map[int]int // how often the API returned each
 	workers  []*process
@@ -91,11 +95,15 @@ func (z *zoo) revive() {
 			case i == 1:
 				url = z.networkURL()
 			}
-			z.workers[i] = z.l.worker(z.t, url, z.script, args...)
+			clock := ""
+			if z.clocks != nil {
+				clock = z.clocks[i]
+			}
+			z.workers[i] = z.l.workerAt(z.t, clock, url, z.script, args...)
 		}
 	}
 	if z.api == nil || z.api.ended() {
-		z.api = spawn(z.t, []string{"DATABASE_URL=" + z.url, "ALFRED_ADDR=" + z.addr}, filepath.Join(z.l.programs, "api"), append([]string{"serve"}, z.apiArgs...)...)
+		z.api = spawn(z.t, []string{"DATABASE_URL=" + z.url, "ALFRED_ADDR=" + z.addr, "WRONG_CLOCK=" + z.apiClock}, filepath.Join(z.l.programs, "api"), append([]string{"serve"}, z.apiArgs...)...)
 	}
 }
 

@@ -93,9 +93,16 @@ func (p *process) ended() bool {
 }
 
 // worker starts the built worker.
-func (l *lab) worker(t *testing.T, url, script string, args ...string) *process {
+func (l *lab) worker(t *testing.T, url, script string) *process {
 	t.Helper()
 
-	return spawn(t, []string{"DATABASE_URL=" + url, "ALFRED_LLM=script", "ALFRED_SCRIPT=" + script},
+	return l.workerAt(t, "", url, script)
+}
+
+// workerAt starts it with a clock as testdata/clock.go.txt reads it.
+func (l *lab) workerAt(t *testing.T, clock, url, script string, args ...string) *process {
+	t.Helper()
+
+	return spawn(t, []string{"DATABASE_URL=" + url, "ALFRED_LLM=script", "ALFRED_SCRIPT=" + script, "WRONG_CLOCK=" + clock},
 		filepath.Join(l.programs, "worker"), append([]string{"run", "--compare-carried"}, args...)...)
 }

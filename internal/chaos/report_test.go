@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // rounds is how much `make chaos` asks for; 0 in the short form that `go test` runs.
@@ -83,6 +84,13 @@ accident to the moment at which another worker has fetched the interrupted decis
 
 | accident | interrupted turns | p50 | p95 | longest | limit of p95 |
 |---|---|---|---|---|---|`},
+	{"clocks", `## Wrong clocks
+
+Written by ` + "`make chaos/clocks`" + `. The programs are built with a standard library whose wall clock is off; the database's is right, and so is the one that measures.
+An overloaded model's server is asked again after 0.5, 1, 2 and 4 s at least; one that asks for pauses wants 3 s, then names a moment in 3 to 4 s; the deadline is 20 s.
+
+| clocks | tried | measured |
+|---|---|---|`},
 	{"contention", `## Many clients, few sessions
 
 Four workers. Meanwhile, a probe looks for a session with two running turns.
@@ -107,11 +115,11 @@ func (r *reports) write(path string) error {
 		return err
 	}
 	var b strings.Builder
-	b.WriteString("# What Alfred survives\n\nMeasured by `make chaos` and `make soak`, which write this page. `go test ./internal/chaos` runs a part of it.\n")
+	b.WriteString("# What Alfred survives\n\nMeasured by `make chaos`, `make chaos/clocks` and `make soak`, which write this page. `go test ./internal/chaos` runs a part of it.\n")
 	for _, table := range tables {
 		switch lines := slices.Compact(r.lines[table.name]); {
 		case len(lines) > 0:
-			b.WriteString("\n" + table.text + "\n" + strings.Join(lines, "\n") + "\n")
+			b.WriteString("\n" + table.text + "\n" + strings.Join(lines, "\n") + "\n\nMeasured on " + time.Now().UTC().Format(time.DateOnly) + ".\n")
 		default:
 			b.WriteString(section(string(old), table.text))
 		}
