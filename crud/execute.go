@@ -15,9 +15,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"alfred/db"
 	"alfred/domain"
-	"alfred/internal/exact"
 	"alfred/pg"
 	"alfred/recall"
 	"alfred/registry"
@@ -48,7 +46,7 @@ type decision struct {
 	found    found
 	registry *registry.Registry
 	steps    []*step
-	lastCall int
+	lastCall int32 // of the plan's step, before this decision; -1 until it is known
 	approval *Approval
 	journal  *journal // nil outside a turn
 	// drafted are the versions of drafts that this decision made, by ref.
@@ -63,7 +61,6 @@ type decision struct {
 // step is one call of the decision.
 type step struct {
 	call   Call
-	number int // of the call within the plan's step
 	entity *domain.Entity
 	keys   []string // rows that the user approved; nil if no question was asked
 	// versions are the versions of keys.
@@ -124,15 +121,10 @@ func (t *Tools) ExecuteApproved(ctx context.Context, tx pgx.Tx, scope registry.S
 }
 
 func (d *decision) execute(ctx context.Context, tx pgx.Tx) (Outcome, error) {
-	last, err := db.New().TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: d.scope.TurnID, Step: int32(d.scope.Step)})
-	if err != nil {
-		return Outcome{}, fmt.Errorf("number calls: %w", err)
+	if err := d.countCalls(ctx, tx); err != nil {
+		return Outcome{}, err
 	}
-	d.lastCall = int(last)
-	for i, s := range d.steps {
-		s.number = d.lastCall + i + 1
-	}
-	err = pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) })
+	err := pg.InTx(ctx, tx, func(tx pgx.Tx) error { return d.run(ctx, tx) })
 	if err = d.markFailed(ctx, tx, err); err != nil {
 		return Outcome{}, err
 	}
@@ -162,7 +154,7 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	if first != nil {
 		return first
 	}
-	err := pg.AsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
+	err := pg.ActAsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
 		for i, op := range operations {
 			d.running = i
 			err := traced(ctx, d.steps[i].call.Tool, func(ctx context.Context) error { return op.run(ctx, d, tenant) })
@@ -318,78 +310,4 @@ func refCode(reason registry.Reason) Code {
 	default:
 		return CodeUnknownRef
 	}
-}
-
-// store writes the results' rows and summarizes them.
-func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
-	outcome, rows := Outcome{Approval: d.approval}, &pg.Batch{}
-	for _, s := range d.steps {
-		result := Result{Call: s.number, Tool: s.call.Tool, RowCount: s.record.total, Shown: len(s.record.rows), Refs: s.record.refs, Changes: s.record.changes, Notice: s.record.notice}
-		if s.entity != nil {
-			result.EntityType = s.entity.Type
-		}
-		if s.fault != nil {
-			result.ErrorCode, result.ErrorMessage = s.fault.Code, s.fault.Message
-		} else {
-			result.Told = s.told(&result)
-		}
-		if err := storeResult(rows, d.scope.TurnID, d.scope.Step, &result, s.call.Args, s.record.rows); err != nil {
-			return Outcome{}, err
-		}
-		outcome.Results = append(outcome.Results, result)
-	}
-	outcome.Undo, outcome.Aftermath = d.journal.prospect(), d.journal.aftermath()
-	if err := d.journal.store(rows, d.scope); err != nil {
-		return Outcome{}, err
-	}
-
-	return outcome, rows.Send(ctx, tx)
-}
-
-// storeResult queues a result's row. A notice goes into the first row, where a model will read it, or into an empty
-// result as the message.
-func storeResult(queue *pg.Batch, turn uuid.UUID, step int, result *Result, args json.RawMessage, rows []map[string]any) error {
-	if rows == nil {
-		rows = []map[string]any{}
-	}
-	message := result.ErrorMessage
-	if result.Notice != "" && len(rows) > 0 {
-		rows[0]["_notice"] = result.Notice
-	} else if result.Notice != "" {
-		message = result.Notice
-	}
-	raw, err := jsonRows(rows)
-	if err != nil {
-		return err
-	}
-	result.Stored = &db.TurnStepResultInsertParams{
-		TurnID: turn, Step: int32(step), Call: int32(result.Call), Tool: result.Tool,
-		EntityType: textOrNil(result.EntityType), Params: storedArgs(args), Rows: raw, RowCount: int32(result.RowCount),
-		Refs: append([]string{}, result.Refs...), ErrorCode: textOrNil(string(result.ErrorCode)), ErrorMessage: textOrNil(message),
-	}
-	queue.Exec("store result", db.TurnStepResultInsert, result.Stored)
-
-	return nil
-}
-
-// storedArgs keeps the arguments as the model wrote them, as far as jsonb can store them.
-func storedArgs(args json.RawMessage) json.RawMessage {
-	var tree any
-	if err := exact.Decode(args, &tree); err != nil {
-		return json.RawMessage("{}")
-	}
-	clean, err := exact.Storable(tree)
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-
-	return clean
-}
-
-func textOrNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-
-	return &text
 }

@@ -21,7 +21,7 @@ const maxDrafts = 50
 // generateOp is generate: unsaved content.
 type generateOp struct {
 	args    generateArgs
-	number  int
+	step    *step
 	creates []registry.Draft
 	updates []generateUpdate
 	removed string          // what the updates remove, in words
@@ -30,7 +30,7 @@ type generateOp struct {
 }
 
 func (d *decision) newGenerate(s *step) (operation, *Error) {
-	op := &generateOp{number: s.number, had: map[string]bool{}}
+	op := &generateOp{step: s, had: map[string]bool{}}
 	if err := parse(s.call, &op.args); err != nil {
 		return nil, err
 	}
@@ -288,7 +288,7 @@ func (op *generateOp) hold(ctx context.Context, d *decision) error {
 
 func (op *generateOp) record(ctx context.Context, d *decision, tx pgx.Tx) (record, error) {
 	scope := d.scope
-	scope.Call = op.number // drafts of one call belong together
+	scope.Call = d.number(op.step) // drafts of one call belong together
 	drafts := registry.New(tx, d.tools.domain, scope)
 	if err := op.hold(ctx, d); err != nil {
 		return record{}, err

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/domain"
+	"alfred/pg"
 )
 
 // merge adds rows to existing ones that mean the same thing (the shopping list's eggs), and inserts the rest. Equal
@@ -61,12 +62,10 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 // exists yet that could be locked. There is no unique key, since bought items may repeat. One lock covers all tables,
 // so that two decisions cannot deadlock.
 func (d *decision) lockMerges(ctx context.Context, tx pgx.Tx) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "alfred.merge."+d.scope.UserID.String())
-	if err != nil {
-		return fmt.Errorf("lock merges: %w", err)
-	}
+	lock := &pg.Batch{}
+	lock.Exec("lock merges", `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "alfred.merge."+d.scope.UserID.String())
 
-	return nil
+	return lock.Later(ctx, tx)
 }
 
 // unite combines equal rows; at says where each row ended up.

@@ -144,7 +144,7 @@ func (d *decision) showNewer(ctx context.Context, tx pgx.Tx) error {
 		return err
 	}
 	d.registry = registry.New(tx, d.tools.domain, d.scope)
-	s := &step{call: Call{Tool: ToolRead}, number: d.lastCall + len(d.steps) + 1, entity: e}
+	s := &step{call: Call{Tool: ToolRead}, entity: e}
 	if s.record, err = read.record(ctx, d, tx); err != nil {
 		return err
 	}

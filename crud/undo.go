@@ -102,11 +102,9 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 		return Outcome{}, err
 	}
 	u := &undoing{settled: map[rowKey]bool{}, decision: &decision{tools: t, scope: scope, steps: []*step{{call: Call{Tool: ToolUndo, Args: args}}}}, Undoing: what}
-	last, err := db.New().TurnStepResultLastCall(ctx, tx, &db.TurnStepResultLastCallParams{TurnID: scope.TurnID, Step: int32(scope.Step)})
-	if err != nil {
-		return Outcome{}, fmt.Errorf("number calls: %w", err)
+	if err := u.countCalls(ctx, tx); err != nil {
+		return Outcome{}, err
 	}
-	u.lastCall = int(last)
 	err = pg.InTx(ctx, tx, func(tx pgx.Tx) error { return u.takeBack(ctx, tx) })
 	if row, ok := errors.AsType[*moved](err); ok {
 		text, whoErr := u.changedBy(ctx, tx, row)
@@ -123,9 +121,6 @@ func (t *Tools) Undo(ctx context.Context, tx pgx.Tx, scope registry.Scope, what 
 	}
 	if fault := u.steps[0].fault; fault != nil && fault.Code == CodeBadValue { // the database once held this very value
 		fault.Code, fault.Message = CodeSchemaChanged, fmt.Sprintf("The tables were changed since turn %d, so that an old value does not fit its column any more. Nothing was taken back.", u.Number)
-	}
-	for i, s := range u.steps {
-		s.number = u.lastCall + i + 1
 	}
 
 	return u.store(ctx, tx)

@@ -156,8 +156,13 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 	return &i, err
 }
 
-const TurnFence = `-- name: TurnFence :execrows
-UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_applied_at, clock_timestamp()) WHERE id = $1 AND position = $2 AND status = 'running'
+const TurnFence = `-- name: TurnFence :exec
+WITH passed AS (
+    UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_applied_at, clock_timestamp())
+    WHERE id = $1 AND position = $2 AND status = 'running'
+    RETURNING id
+)
+SELECT fence_passed(count(*)) FROM passed
 `
 
 type TurnFenceParams struct {
@@ -165,14 +170,11 @@ type TurnFenceParams struct {
 	Position int32
 }
 
-// TurnFence begins a decision's commit: no row means that another job made this decision or that the turn has ended. By
-// the first decision, the turn's inputs have been applied.
-func (q *Queries) TurnFence(ctx context.Context, db DBTX, arg *TurnFenceParams) (int64, error) {
-	result, err := db.Exec(ctx, TurnFence, arg.ID, arg.Position)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// TurnFence begins a decision's commit: it fails if another job made this decision or the turn has ended. By the first
+// decision, the turn's inputs have been applied.
+func (q *Queries) TurnFence(ctx context.Context, db DBTX, arg *TurnFenceParams) error {
+	_, err := db.Exec(ctx, TurnFence, arg.ID, arg.Position)
+	return err
 }
 
 const TurnGet = `-- name: TurnGet :one
@@ -603,11 +605,15 @@ func (q *Queries) TurnPulse(ctx context.Context, db DBTX, id uuid.UUID) (*TurnPu
 	return &i, err
 }
 
-const TurnReply = `-- name: TurnReply :execrows
-UPDATE turns
-SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = $1::text,
-    replied_at = clock_timestamp(), finished_at = clock_timestamp()
-WHERE id = $2 AND position = $3 AND status = 'running'
+const TurnReply = `-- name: TurnReply :exec
+WITH passed AS (
+    UPDATE turns
+    SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = $1::text,
+        replied_at = clock_timestamp(), finished_at = clock_timestamp()
+    WHERE id = $2 AND position = $3 AND status = 'running'
+    RETURNING id
+)
+SELECT fence_passed(count(*)) FROM passed
 `
 
 type TurnReplyParams struct {
@@ -617,12 +623,9 @@ type TurnReplyParams struct {
 }
 
 // TurnReply is the fence of a reply and ends the turn for its user. The session's row must be locked first.
-func (q *Queries) TurnReply(ctx context.Context, db DBTX, arg *TurnReplyParams) (int64, error) {
-	result, err := db.Exec(ctx, TurnReply, arg.Reply, arg.ID, arg.Position)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) TurnReply(ctx context.Context, db DBTX, arg *TurnReplyParams) error {
+	_, err := db.Exec(ctx, TurnReply, arg.Reply, arg.ID, arg.Position)
+	return err
 }
 
 const TurnStatusGet = `-- name: TurnStatusGet :one
@@ -641,7 +644,7 @@ func (q *Queries) TurnStatusGet(ctx context.Context, db DBTX, id uuid.UUID) (*Tu
 	return &i, err
 }
 
-const TurnSummarized = `-- name: TurnSummarized :execrows
+const TurnSummarized = `-- name: TurnSummarized :exec
 WITH done AS (
     UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
     WHERE t.id = $1 AND t.position = $2 AND t.status = 'succeeded' AND t.summarized_at IS NULL
@@ -658,7 +661,7 @@ WITH done AS (
     FROM named AS n
     WHERE s.id = n.session_id AND s.user_id = n.user_id AND (n.titled OR n.late)
 )
-SELECT done.session_id FROM done
+SELECT fence_passed(count(*)) FROM done
 `
 
 type TurnSummarizedParams struct {
@@ -669,12 +672,9 @@ type TurnSummarizedParams struct {
 // TurnSummarized is the fence of a summary. The session's row must be locked first. A conversation titled by its first
 // message is retitled once by a turn's goal; a title set by the user stays. The session's version tells a later turn
 // that already runs that this one has ended.
-func (q *Queries) TurnSummarized(ctx context.Context, db DBTX, arg *TurnSummarizedParams) (int64, error) {
-	result, err := db.Exec(ctx, TurnSummarized, arg.ID, arg.Position)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) TurnSummarized(ctx context.Context, db DBTX, arg *TurnSummarizedParams) error {
+	_, err := db.Exec(ctx, TurnSummarized, arg.ID, arg.Position)
+	return err
 }
 
 const TurnTimeline = `-- name: TurnTimeline :many

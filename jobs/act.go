@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"alfred/crud"
 	"alfred/db"
@@ -199,18 +200,18 @@ func (a *act) remember(c *commit, outcome *crud.Outcome) {
 	c.output = newActMade(a.out, outcome)
 	if r := a.out.RequestSchema; r != nil {
 		c.last.Exec("add table to step", db.TurnStepSchemaAdd, &db.TurnStepSchemaAddParams{TurnID: c.d.TurnID, Step: int32(c.at.Step), TableName: r.Table})
+		if step := c.step(); !slices.Contains(step.SchemaTables, r.Table) {
+			step.SchemaTables = append(slices.Clip(step.SchemaTables), r.Table)
+		}
 	}
 	refs := []string{}
-	c.changed.Steps = a.out.RequestSchema != nil
 	c.changed.Registry = len(outcome.Results) > 0
 	for i := range outcome.Results {
 		result := &outcome.Results[i]
 		if result.Stored != nil {
 			c.changed.Results = append(c.changed.Results, result.Stored)
 		}
-		if !reading(result.Tool) {
-			c.changed.Drafts, c.changed.Curation = true, true
-		}
+		c.changed.Drafts = c.changed.Drafts || result.Tool == crud.ToolGenerate || !reading(result.Tool) && len(c.s.Drafts) > 0
 		data := map[string]any{"step": c.at.Step, "call": result.Call, "tool": result.Tool, "row_count": result.RowCount}
 		if result.EntityType != "" {
 			data["entity_type"] = result.EntityType

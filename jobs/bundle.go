@@ -20,7 +20,9 @@ type bundle struct {
 	tx   pgx.Tx
 	size int  // decisions written
 	wake bool // a job is waiting that this worker does not continue with
-	told []func()
+	// expired is what the end of the turn has to clean up, once it was looked for.
+	expired *db.SessionDueRow
+	told    []func()
 }
 
 // settle reports what has been committed, except for the first decision, whose job [Runner.settle] ends.
@@ -47,8 +49,11 @@ func (c *commit) goOn(ctx context.Context, next *delivery, carried func() *view.
 		c.last.Count("try to lock session", db.SessionTryLock, c.s.Turn.SessionID, &locked)
 	}
 	pg.Rows(&c.last, "read versions", db.TurnPulse, c.d.TurnID, &pulse)
-	if probes(next.node) {
+	switch {
+	case probes(next.node):
 		c.last.Exec("mark where a probe begins", view.Savepoint, nil)
+	case next.node == nodeSummarize:
+		c.due(&c.last)
 	}
 	if err := c.last.Send(ctx, c.tx); err != nil {
 		return nil, err
@@ -82,16 +87,15 @@ func (c *commit) follow(ctx context.Context, d delivery) (next *delivery, made b
 		return nil, false, err
 	}
 	report.ran(rec)
-	after, fence := newCommit(r, d, s, c.bundle), &pg.Batch{}
-	fence.Exec("plan as usual", db.PlansReset, nil)
+	first := &pg.Batch{}
+	first.Exec("plan as usual", db.PlansReset, nil)
 	if probes(d.node) {
-		fence.Exec("forget the mark", view.Release, nil)
+		first.Exec("forget the mark", view.Release, nil)
 	}
-	dec.fence(fence, after)
-	if err := fence.Send(ctx, c.tx); err != nil {
+	if err := first.Later(ctx, c.tx); err != nil {
 		return nil, false, err
 	}
-	next, err = after.write(ctx, dec, rec, report)
+	next, err = newCommit(r, d, s, c.bundle).write(ctx, dec, rec, report)
 	if err != nil {
 		return nil, false, fmt.Errorf("%s in the same transaction: %w", d.node, err)
 	}
@@ -117,7 +121,7 @@ func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	}
 	var err error
 	if probes(d.node) {
-		if s.View, err = view.Probe(ctx, c.tx, v); err != nil {
+		if s.View, err = view.Probe(ctx, c.tx, v, false); err != nil {
 			return nil, err
 		}
 	}

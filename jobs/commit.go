@@ -27,8 +27,6 @@ type commit struct {
 
 	runner *Runner
 	q      *db.Queries
-	// passed is 1 after the fence was passed.
-	passed int64
 	// last holds statements whose results nothing waits for; they are sent with the commit.
 	last pg.Batch
 	d    delivery
@@ -52,9 +50,7 @@ type commit struct {
 
 func (r *Runner) commit(ctx context.Context, d delivery, s *state, dec decision, rec *recorder, report *report) (next *delivery, err error) {
 	c := newCommit(r, d, s, &bundle{})
-	fence := &pg.Batch{}
-	dec.fence(fence, c)
-	err = pg.InTxWith(ctx, r.Pool, fence, func(tx pgx.Tx) error {
+	err = pg.InTx(ctx, r.Pool, func(tx pgx.Tx) error {
 		c.tx = tx
 		next, err = c.write(ctx, dec, rec, report)
 
@@ -80,10 +76,12 @@ func newCommit(r *Runner, d delivery, s *state, in *bundle) *commit {
 	return c
 }
 
-// write is called once the fence has been answered.
+// write begins with the fence, which fails for a turn that has moved on, and everything after it.
 func (c *commit) write(ctx context.Context, dec decision, rec *recorder, report *report) (*delivery, error) {
-	if c.passed != 1 {
-		return nil, errStale
+	fence := &pg.Batch{}
+	dec.fence(fence, c)
+	if err := fence.Later(ctx, c.tx); err != nil {
+		return nil, err
 	}
 	m, err := dec.effects(ctx, c)
 	if err != nil {
@@ -95,7 +93,7 @@ func (c *commit) write(ctx context.Context, dec decision, rec *recorder, report 
 
 // fence is the fence of a decision in the middle of a turn.
 func (c *commit) fence(first *pg.Batch) {
-	first.Count("fence", db.TurnFence, &db.TurnFenceParams{ID: c.d.TurnID, Position: int32(c.d.Position)}, &c.passed)
+	first.Exec("fence", db.TurnFence, &db.TurnFenceParams{ID: c.d.TurnID, Position: int32(c.d.Position)})
 }
 
 // lockSession precedes the fence in a commit that ends or starts a turn. A session forgotten meanwhile has no turn that
@@ -151,7 +149,6 @@ func (c *commit) finish(ctx context.Context, m move, rec *recorder, took time.Du
 
 // apply writes a move: the step's end, the plan, the question, the events.
 func (c *commit) apply(m move, took time.Duration) error {
-	c.changed.Steps = c.changed.Steps || m.end != nil || m.skip || len(m.plan) > 0 || len(m.left) > 0
 	// Curating what a question offers may close it.
 	c.changed.Questions = c.changed.Questions || m.ask != nil || c.changed.Registry && len(c.s.Questions) > 0
 	c.endStep(m.end)
@@ -160,6 +157,7 @@ func (c *commit) apply(m move, took time.Duration) error {
 		for _, step := range m.keep {
 			keep = append(keep, int32(step))
 		}
+		c.skipSteps(keep)
 		c.last.Exec("skip steps", db.TurnStepSkipRest, &db.TurnStepSkipRestParams{TurnID: c.d.TurnID, Keep: keep})
 	}
 	first, err := c.appendSteps(m.plan, m.left)
@@ -239,20 +237,9 @@ func (c *commit) endStep(end *ending) {
 		TurnID: c.d.TurnID, Step: int32(c.at.Step), Outcome: end.outcome, Summary: end.summary,
 		Conclusions: orNil(end.conclusions), Note: orNil(end.note),
 	})
+	step := c.step()
+	step.Outcome, step.Summary, step.Conclusions, step.Note = &end.outcome, &end.summary, orNil(end.conclusions), orNil(end.note)
 	c.events.add("step.finished", map[string]any{"step": c.at.Step, "outcome": end.outcome, "summary": end.summary})
-}
-
-// newStep is a step as TurnStepInsert takes it.
-type newStep struct {
-	Step        int             `json:"step"`
-	StepType    string          `json:"step_type"`
-	Subdomain   string          `json:"subdomain"`
-	Description string          `json:"description"`
-	Refs        []string        `json:"refs"`
-	Needs       string          `json:"needs"`
-	Calls       []nodes.Call    `json:"calls,omitempty"`
-	Outcome     *db.StepOutcome `json:"outcome,omitempty"`
-	Summary     string          `json:"summary,omitempty"`
 }
 
 // appendSteps appends a plan to the existing steps and returns its first step, or nil. What exceeded the plan's limit is
@@ -279,6 +266,9 @@ func (c *commit) appendSteps(plan, left []nodes.Step) (*db.TurnSteps, error) {
 		return nil, fmt.Errorf("encode the plan: %w", err)
 	}
 	c.last.Exec("insert steps", db.TurnStepInsert, &db.TurnStepInsertParams{Steps: encoded, TurnID: c.d.TurnID})
+	if err := c.addSteps(encoded); err != nil {
+		return nil, err
+	}
 	shown := make([]map[string]any, len(plan))
 	for i := range shown {
 		shown[i] = map[string]any{"step": rows[i].Step, "step_type": rows[i].StepType, "subdomain": rows[i].Subdomain, "description": rows[i].Description}

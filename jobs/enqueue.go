@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/db"
+	"alfred/pg"
 )
 
 // What happens to a message that arrives while a turn is running.
@@ -80,9 +81,10 @@ func EnqueueTurn(ctx context.Context, tx pgx.Tx, params EnqueueParams) (*Enqueue
 	if err != nil {
 		return nil, err
 	}
-	row, err := db.New().TurnEnqueue(ctx, tx, arg)
-	if err != nil {
-		return nil, fmt.Errorf("enqueue turn: %w", typed(err))
+	row, b := &db.TurnEnqueueRow{}, &pg.Batch{}
+	b.Scan("enqueue turn", db.TurnEnqueue, arg, &row.TurnID, &row.Number, &row.Status, &row.Existing)
+	if err := b.Send(ctx, tx); err != nil {
+		return nil, typed(err)
 	}
 	if !row.Existing {
 		if err := params.Limits.check(ctx, tx, params.SessionID, endOfTime); err != nil {

@@ -113,7 +113,7 @@ func (r *Runner) loadIn(ctx context.Context, tx pgx.Tx, d delivery, void bool) (
 		return v, err
 	}
 
-	return view.Probe(ctx, tx, v)
+	return view.Probe(ctx, tx, v, true)
 }
 
 // staleIfGone reports a turn whose session was forgotten as one that has moved on.
@@ -127,10 +127,15 @@ func staleIfGone(err error) error {
 
 // inLoadTx runs the reads for a prompt.
 func (r *Runner) inLoadTx(ctx context.Context, work func(tx pgx.Tx) error) error {
-	first := &pg.Batch{}
-	first.Exec("keep plans", db.LoadPlans, nil)
+	return pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error {
+		first := &pg.Batch{}
+		first.Exec("keep plans", db.LoadPlans, nil)
+		if err := first.Later(ctx, tx); err != nil {
+			return err
+		}
 
-	return pg.InReadTxWith(ctx, r.Pool, first, work)
+		return work(tx)
+	})
 }
 
 // current reports whether the turn still waits for this decision.

@@ -137,10 +137,10 @@ func (r *reply) clean(ctx context.Context) error {
 	return err
 }
 
-// fence ends the turn, after locking its session.
+// fence ends the turn. Its session comes first, whose row is locked by the change.
 func (r *reply) fence(first *pg.Batch, c *commit) {
-	c.lockSession(first)
-	first.Count("reply", db.TurnReply, &db.TurnReplyParams{ID: r.d.TurnID, Position: int32(r.d.Position), Reply: r.out.Text}, &c.passed)
+	first.Exec("touch session", db.SessionTouch, c.s.Turn.SessionID)
+	first.Exec("reply", db.TurnReply, &db.TurnReplyParams{ID: r.d.TurnID, Position: int32(r.d.Position), Reply: r.out.Text})
 }
 
 func (r *reply) effects(_ context.Context, c *commit) (move, error) {
@@ -154,7 +154,6 @@ func (r *reply) effects(_ context.Context, c *commit) (move, error) {
 	c.events.add("turn.finished", map[string]any{"status": db.TurnStatusSucceeded})
 	c.changed.Turn = c.s.after(db.TurnStatusSucceeded, nodeSummarize)
 	c.changed.Turn.Reply, c.changed.Questions = &r.out.Text, r.offer != nil
-	c.last.Exec("touch session", db.SessionTouch, c.s.Turn.SessionID)
 
 	return move{next: nodeSummarize, coded: r.code || len(r.out.Text) < shortReply}, nil
 }

@@ -65,10 +65,14 @@ func (s *stream) add(text string) {
 	}
 }
 
-// close writes what is left. Nothing is written after it returns.
+// close writes what is left; of an answer that arrived at once nothing, because the whole of it follows. Nothing is
+// written after it returns.
 func (s *stream) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.begun {
+		s.buffer.Reset()
+	}
 	s.flush(true)
 }
 

@@ -22,7 +22,6 @@ type summarize struct {
 	in     nodes.SummarizeInput
 	out    *nodes.SummarizeOutput
 	model  string
-	due    db.SessionDueRow
 }
 
 func (s *summarize) prepare(st *state) error {
@@ -66,11 +65,7 @@ func (s *summarize) run(ctx context.Context, model llm.Model) error {
 // started.
 func (s *summarize) fence(first *pg.Batch, c *commit) {
 	c.lockSession(first)
-	first.Count("end summary", db.TurnSummarized, &db.TurnSummarizedParams{ID: c.d.TurnID, Position: int32(c.d.Position)}, &c.passed)
-	due := &db.SessionDueParams{
-		SessionID: c.s.Turn.SessionID, Decayed: c.s.Turn.Number - int32(s.runner.RetentionDecayTurns), Now: c.s.Before, UserID: c.s.Turn.UserID,
-	}
-	first.Scan("look for what has expired", db.SessionDue, due, &s.due.Retentions, &s.due.Constraints)
+	first.Exec("end summary", db.TurnSummarized, &db.TurnSummarizedParams{ID: c.d.TurnID, Position: int32(c.d.Position)})
 }
 
 func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
@@ -99,14 +94,29 @@ func (s *summarize) write(c *commit) {
 	})
 }
 
+// due looks for what has expired.
+func (c *commit) due(b *pg.Batch) {
+	c.expired = &db.SessionDueRow{}
+	b.Scan("look for what has expired", db.SessionDue, &db.SessionDueParams{
+		SessionID: c.s.Turn.SessionID, Decayed: c.s.Turn.Number - int32(c.runner.RetentionDecayTurns), Now: c.s.Before, UserID: c.s.Turn.UserID,
+	}, &c.expired.Retentions, &c.expired.Constraints)
+}
+
 // cleanUp ends what has expired: retentions, constraints, an unanswered question.
 func (s *summarize) cleanUp(ctx context.Context, c *commit) error {
-	if s.due.Retentions {
+	if c.expired == nil {
+		look := &pg.Batch{}
+		c.due(look)
+		if err := look.Send(ctx, c.tx); err != nil {
+			return err
+		}
+	}
+	if c.expired.Retentions {
 		if _, err := c.registry().ExpireRetentions(ctx, s.runner.RetentionDecayTurns); err != nil {
 			return fmt.Errorf("expire retentions: %w", err)
 		}
 	}
-	if s.due.Constraints {
+	if c.expired.Constraints {
 		if _, err := c.registry().ExpireConstraints(ctx, c.s.Before); err != nil {
 			return fmt.Errorf("expire constraints: %w", err)
 		}

@@ -65,7 +65,7 @@ type decision interface {
 	frame() *nodes.Frame
 	// run makes the decision. No transaction is open.
 	run(ctx context.Context, model llm.Model) error
-	// fence queues the statements that begin the commit. They set c.passed unless the turn has moved on.
+	// fence queues the statements that begin the commit. They fail if the turn has moved on.
 	fence(first *pg.Batch, c *commit)
 	// effects writes the decision's effects and returns what follows. It sets c.output.
 	effects(ctx context.Context, c *commit) (move, error)

@@ -2,8 +2,9 @@ package pg
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -14,103 +15,128 @@ import (
 // the transaction, and its error names it. Nothing is sent or executed before the queue is.
 //
 // Queries are those that package db exports; params is a query's parameter struct, the value itself if there is one
-// parameter, nil for none; for custom SQL, a []any.
+// parameter, nil for none; for custom SQL, a []any. One that cannot be parsed fails before the first has run, and so
+// outside a savepoint among them: SQL that may be wrong needs one that was sent before.
 type Batch struct {
 	batch pgx.Batch
 	names []string
-	done  int
 }
 
 // Exec adds a statement whose result does not matter; what names it in an error.
 func (q *Batch) Exec(what, query string, params any) {
-	q.add(what, query, params).Exec(func(pgconn.CommandTag) error {
-		q.done++
-
-		return nil
-	})
-}
-
-// Count adds a statement and stores in n how many rows it affected.
-func (q *Batch) Count(what, query string, params any, n *int64) {
-	q.add(what, query, params).Exec(func(tag pgconn.CommandTag) error {
-		*n = tag.RowsAffected()
-		q.done++
-
-		return nil
-	})
-}
-
-// Scan adds a statement whose single row is stored in dest.
-func (q *Batch) Scan(what, query string, params any, dest ...any) {
-	q.add(what, query, params).QueryRow(func(row pgx.Row) error {
-		if err := row.Scan(dest...); err != nil {
-			return err
-		}
-		q.done++
-
-		return nil
-	})
-}
-
-// Rows adds an sqlc query whose rows are stored in order.
-func Rows[Row any](q *Batch, what, query string, params any, rows *[]*Row) {
-	q.add(what, query, params).Query(func(found pgx.Rows) error {
-		var err error
-		if *rows, err = pgx.CollectRows(found, pgx.RowToAddrOfStructByPos[Row]); err == nil {
-			q.done++
-		}
+	q.add(what, query, params, func(results pgx.BatchResults) error {
+		_, err := results.Exec()
 
 		return err
 	})
 }
 
-// Send runs the statements in tx.
+// Count adds a statement and stores in n how many rows it affected.
+func (q *Batch) Count(what, query string, params any, n *int64) {
+	q.add(what, query, params, func(results pgx.BatchResults) error {
+		tag, err := results.Exec()
+		*n = tag.RowsAffected()
+
+		return err
+	})
+}
+
+// Scan adds a statement whose single row is stored in dest.
+func (q *Batch) Scan(what, query string, params any, dest ...any) {
+	q.add(what, query, params, func(results pgx.BatchResults) error { return results.QueryRow().Scan(dest...) })
+}
+
+// Query adds a statement whose rows are read by a function.
+func (q *Batch) Query(what, query string, params any, read func(pgx.Rows) error) {
+	q.add(what, query, params, func(results pgx.BatchResults) error {
+		rows, err := results.Query()
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		if err := read(rows); err != nil {
+			return err
+		}
+		rows.Close()
+
+		return rows.Err()
+	})
+}
+
+// Send runs the statements in tx, after those that wait to be sent.
 func (q *Batch) Send(ctx context.Context, tx batcher) error {
+	if t := of(tx); t != nil {
+		return t.send(ctx, q)
+	}
 	if len(q.names) == 0 {
 		return nil
 	}
 
-	return q.sent(tx.SendBatch(ctx, &q.batch).Close())
+	return q.named(tx.SendBatch(ctx, &q.batch).Close())
+}
+
+// Later is Send for statements that nobody waits for: they are sent before the transaction's next ones, together with
+// them if those are a Batch, or with its commit. If one fails, so does the whole transaction. Any other kind of
+// transaction runs them now.
+func (q *Batch) Later(ctx context.Context, tx batcher) error {
+	t := of(tx)
+	if t == nil {
+		return q.Send(ctx, tx)
+	}
+	if err := t.usable(); err != nil {
+		return err
+	}
+	t.later.take(q)
+
+	return nil
 }
 
 // InTx runs the statements in their own transaction, all in one round trip.
 func (q *Batch) InTx(ctx context.Context, pool *pgxpool.Pool) error {
-	tx, err := open(ctx, pool)
-	if err != nil {
-		return fmt.Errorf("begin transaction: %w", err)
-	}
-	defer rollback(ctx, tx)
-	q.beginBy(beginWrite)
-
-	return CommitWith(ctx, tx, q)
+	return InTx(ctx, pool, func(tx pgx.Tx) error { return CommitWith(ctx, tx, q) })
 }
 
-func (q *Batch) add(what, query string, params any) *pgx.QueuedQuery {
+func (q *Batch) add(what, query string, params any, read func(pgx.BatchResults) error) {
 	q.names = append(q.names, what)
+	q.batch.Queue(query, arguments(params)...).Fn = func(results pgx.BatchResults) error {
+		if err := read(results); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
 
-	return q.batch.Queue(query, arguments(params)...)
-}
-
-// beginBy puts the statement that begins a transaction before the others.
-func (q *Batch) beginBy(begin string) {
-	q.batch.QueuedQueries = append([]*pgx.QueuedQuery{{SQL: begin}}, q.batch.QueuedQueries...)
-}
-
-// sent names the failed statement. A statement that cannot be parsed fails before the first one has run, whichever it
-// is.
-func (q *Batch) sent(err error) error {
-	if err == nil {
 		return nil
 	}
-	what := "commit transaction"
-	switch {
-	case q.done == 0 && strings.HasPrefix(Code(err), "42"):
-		what = strings.Join(q.names, ", ")
-	case q.done < len(q.names):
-		what = q.names[q.done]
+}
+
+// take moves another's statements to the end of these.
+func (q *Batch) take(other *Batch) {
+	q.names = append(q.names, other.names...)
+	q.batch.QueuedQueries = append(q.batch.QueuedQueries, other.batch.QueuedQueries...)
+	*other = Batch{}
+}
+
+// dropFrom drops a statement and all after it; without that statement it drops all.
+func (q *Batch) dropFrom(query string) (found bool) {
+	at := max(0, slices.IndexFunc(q.batch.QueuedQueries, func(one *pgx.QueuedQuery) bool {
+		found = one.SQL == query
+
+		return found
+	}))
+	q.batch.QueuedQueries, q.names = q.batch.QueuedQueries[:at], q.names[:at]
+
+	return found
+}
+
+// named names the statement that could not be parsed; an error of one that ran has its name.
+func (q *Batch) named(err error) error {
+	if unread, ok := errors.AsType[pgx.ErrPreprocessingBatch](err); ok {
+		for i, one := range q.batch.QueuedQueries {
+			if one.SQL == unread.SQL() {
+				return fmt.Errorf("%s: %w", q.names[i], err)
+			}
+		}
 	}
 
-	return fmt.Errorf("%s: %w", what, err)
+	return err
 }
 
 // CommitWith sends the last statements of a transaction from [InTx] on a pool together with its commit. Afterwards tx
@@ -120,21 +146,11 @@ func CommitWith(ctx context.Context, tx pgx.Tx, last *Batch) error {
 	if !ok {
 		return last.Send(ctx, tx)
 	}
-	if t.closed {
-		return pgx.ErrTxClosed
-	}
-	ended := false
-	last.batch.Queue("commit").Exec(func(tag pgconn.CommandTag) error {
-		ended = true
-
-		return committed(tag)
-	})
-	err := last.sent(t.conn.SendBatch(ctx, &last.batch).Close())
-	if ended {
-		t.release()
+	if err := last.Later(ctx, tx); err != nil {
+		return err
 	}
 
-	return err
+	return t.Commit(ctx)
 }
 
 // committed returns an error if Postgres answered a commit with a rollback, because an earlier statement had failed.

@@ -73,7 +73,8 @@ func TestQueuesTravelTogether(t *testing.T) {
 	first.Exec("insert", insertUser, []any{"queue 1"})
 	first.Count("count", `UPDATE users SET timezone = 'UTC' WHERE name = $1`, "queue 1", &touched)
 	last.Scan("insert", insertUser+` RETURNING name`, "queue 2", &name)
-	require.NoError(t, pg.InTxWith(t.Context(), pool, first, func(tx pgx.Tx) error {
+	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		require.NoError(t, first.Send(t.Context(), tx))
 		require.EqualValues(t, 1, touched)
 		require.Equal(t, 1, trips.n)
 		require.NoError(t, pg.CommitWith(t.Context(), tx, last))
@@ -91,6 +92,63 @@ func TestQueuesTravelTogether(t *testing.T) {
 	require.Equal(t, []string{"queue 1", "queue 2", "queue 4"}, userNames(t, pool))
 }
 
+// What nobody waits for is sent before what comes next: with it if that is a batch, by itself before any other statement,
+// whose text may be wrong.
+func TestLaterTravelsWithTheNext(t *testing.T) {
+	t.Parallel()
+
+	pool, trips := counted(t)
+	later := func(tx pgx.Tx, name string) {
+		q := &pg.Batch{}
+		q.Exec("insert", insertUser, name)
+		require.NoError(t, q.Later(t.Context(), tx))
+	}
+	require.NoError(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		later(tx, "queue 1")
+		require.Zero(t, trips.n)
+		require.ErrorIs(t, pg.InTx(t.Context(), tx, func(tx pgx.Tx) error {
+			later(tx, "queue dropped")
+
+			return pgx.ErrNoRows
+		}), pgx.ErrNoRows)
+		require.Zero(t, trips.n, "a savepoint that was never sent")
+		require.NoError(t, pg.AsTenant(t.Context(), tx, uuid.New(), func(pgx.Tx) error { return nil }))
+		require.Equal(t, 1, trips.n)
+		require.Equal(t, "42601", pg.Code(pg.InTx(t.Context(), tx, func(tx pgx.Tx) error {
+			later(tx, "queue undone")
+			_, err := tx.Exec(t.Context(), `no statement`)
+
+			return err
+		})))
+		require.Equal(t, 4, trips.n, "the savepoint and what was waiting, the statement, the rollback")
+		later(tx, "queue 2")
+
+		return nil
+	}))
+	require.Equal(t, 5, trips.n)
+	require.Equal(t, []string{"queue 1", "queue 2"}, userNames(t, pool))
+	require.ErrorContains(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		later(tx, "queue 1")
+		_, err := tx.Exec(t.Context(), `SELECT 1`)
+
+		return err
+	}), "insert: ")
+}
+
+// Who takes the connection itself finds it in the transaction.
+func TestConnIsInTheTransaction(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	require.ErrorIs(t, pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		_, err := tx.Conn().Exec(t.Context(), insertUser, "queue 1")
+		require.NoError(t, err)
+
+		return pgx.ErrNoRows
+	}), pgx.ErrNoRows)
+	require.Empty(t, userNames(t, pool))
+}
+
 // A failing statement is reported by name, and its transaction leaves nothing.
 func TestQueuesFailByName(t *testing.T) {
 	t.Parallel()
@@ -105,8 +163,8 @@ func TestQueuesFailByName(t *testing.T) {
 		return q
 	}
 	for name, err := range map[string]error{
-		"first": pg.InTxWith(t.Context(), pool, twice(), func(pgx.Tx) error { panic("is not reached") }),
 		"last":  pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return pg.CommitWith(t.Context(), tx, twice()) }),
+		"later": pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return twice().Later(t.Context(), tx) }),
 		"alone": twice().InTx(t.Context(), pool),
 		"sent":  pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return twice().Send(t.Context(), tx) }),
 		"of another's": pg.InTx(t.Context(), dbtest.Tx(t), func(tx pgx.Tx) error {
@@ -120,7 +178,7 @@ func TestQueuesFailByName(t *testing.T) {
 	unread := &pg.Batch{}
 	unread.Exec("insert", insertUser, "queue 5")
 	unread.Exec("misspell", `INSERT INTO users (nam) VALUES ($1)`, "queue 6")
-	require.ErrorContains(t, unread.InTx(t.Context(), pool), "insert, misspell: ")
+	require.ErrorContains(t, unread.InTx(t.Context(), pool), "misspell: ")
 	require.Empty(t, userNames(t, pool))
 }
 
@@ -184,18 +242,16 @@ func TestSwallowedErrorsEndTheirTransaction(t *testing.T) {
 
 // Who acts in a transaction is the same after a batch that acts for somebody within: reads of the API would go on with all
 // the rights of the program.
-func TestQueueAsTenantLeavesAsItCame(t *testing.T) {
+func TestBatchAsTenantLeavesAsItCame(t *testing.T) {
 	t.Parallel()
 
 	outer, inner := uuid.New(), uuid.New()
 	const acts = `SELECT concat_ws(' ', current_setting('role'), coalesce(current_setting('alfred.user_id', true), ''), current_setting('TimeZone'))`
 	within := func(tx pgx.Tx) (before, during, after string) {
 		require.NoError(t, tx.QueryRow(t.Context(), acts).Scan(&before))
-		b := &pgx.Batch{}
-		pg.QueueAsTenant(b, inner, "Asia/Tokyo", func() {
-			b.Queue(acts).QueryRow(func(row pgx.Row) error { return row.Scan(&during) })
-		})
-		require.NoError(t, tx.SendBatch(t.Context(), b).Close())
+		b := &pg.Batch{}
+		b.AsTenant(inner, "Asia/Tokyo", func() { b.Scan("who acts", acts, nil, &during) })
+		require.NoError(t, b.Send(t.Context(), tx))
 		require.NoError(t, tx.QueryRow(t.Context(), acts).Scan(&after))
 
 		return before, during, after

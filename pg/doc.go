@@ -4,6 +4,6 @@
 // It knows Postgres and package db, and nothing of turns, entities or models beyond a turn's id.
 //
 // Read in this order: [Open] (pool.go), [InTx] and [InReadTx] (tx.go), statements that belong together ([Batch],
-// [CommitWith], [Queue]), [AsTenant] (tenant.go), [Migrator] (migrate.go)
+// [CommitWith], [Rows]), [AsTenant] (tenant.go), [Migrator] (migrate.go)
 // and [CheckSchema] (status.go), [Notifier] and [Listener] (notifier.go, listener.go).
 package pg

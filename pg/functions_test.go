@@ -27,6 +27,7 @@ var functionCalls = []string{
 	`alfred.turn_start_next(':session')`,
 	`alfred.turn_event_append(':turn', 'plan')`,
 	`alfred.turn_events_append(':turn', '[{"type": "plan", "data": {}}]')`,
+	`alfred.fence_passed(1)`,
 	`alfred.decision_keep(':turn', 1, 'understand', NULL, 1, '{}', 1, NULL, 5, '[{"type": "plan"}]', 'think', 'a goal')`,
 	`alfred.turn_unwritten(':turn')`,
 	`alfred.turn_deeds(':turn')`,

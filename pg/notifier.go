@@ -17,7 +17,7 @@ const (
 
 	// notifyInterval is the minimum time between two notifications of a process. A notification takes a lock that
 	// prevents group commit for everybody, so they must be rare, and never inside a decision's commit.
-	notifyInterval = 20 * time.Millisecond
+	notifyInterval = 50 * time.Millisecond
 
 	// notifyMaxIDs keeps a payload within Postgres's 8000 bytes: 216 ids of 36 characters and their commas.
 	notifyMaxIDs = 216

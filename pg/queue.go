@@ -7,11 +7,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Queue adds an sqlc query to a batch: its exported text, its parameters (the struct of its name, or its only value)
-// and where its rows go, in order. The rows are available once the batch is closed without an error.
-func Queue[Row any](b *pgx.Batch, query string, params any, rows *[]*Row) {
-	b.Queue(query, arguments(params)...).Query(func(found pgx.Rows) error {
-		var err error
+// Rows adds an sqlc query: its exported text, its parameters, and where its rows go, in order. They are available once
+// the batch has been sent without an error.
+func Rows[Row any](q *Batch, what, query string, params any, rows *[]*Row) {
+	q.Query(what, query, params, func(found pgx.Rows) (err error) {
 		*rows, err = pgx.CollectRows(found, pgx.RowToAddrOfStructByPos[Row])
 
 		return err
@@ -39,18 +38,18 @@ func arguments(params any) []any {
 	return fields
 }
 
-// QueueTenant makes everything queued after it run under the tenant's role, as the given user and in that user's time
+// BecomeTenant makes everything added after it run under the tenant's role, as the given user and in that user's time
 // zone. The batch must be sent to a pool, not in a transaction: the settings hold until all of it has run.
-func QueueTenant(b *pgx.Batch, userID uuid.UUID, zone string) {
-	b.Queue(actIn, TenantRole, userID.String(), zone)
+func (q *Batch) BecomeTenant(userID uuid.UUID, zone string) {
+	q.Exec("become the tenant", actIn, []any{TenantRole, userID.String(), zone})
 }
 
-// QueueAsTenant is QueueTenant for what is queued within. The batch must be sent in a transaction. Whoever that acts for,
-// in which role and time zone, holds again after it; if it fails, so does the transaction.
-func QueueAsTenant(b *pgx.Batch, userID uuid.UUID, zone string, queue func()) {
-	b.Queue(enter, TenantRole, userID.String(), zone)
-	queue()
-	b.Queue(leave)
+// AsTenant is BecomeTenant for what is added within. The batch must be sent in a transaction. Whoever that acts for, in
+// which role and time zone, holds again after it; if it fails, so does the transaction.
+func (q *Batch) AsTenant(userID uuid.UUID, zone string, add func()) {
+	q.Exec("become the tenant", enter, []any{TenantRole, userID.String(), zone})
+	add()
+	q.Exec("act as before", leave, nil)
 }
 
 const (

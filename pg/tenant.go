@@ -26,6 +26,11 @@ func AsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx
 	return as(ctx, tx, TenantRole, userID.String(), work)
 }
 
+// ActAsTenant is AsTenant in a savepoint that its caller has begun, and rolls back if work fails.
+func ActAsTenant(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) error {
+	return act(ctx, tx, &Batch{}, TenantRole, userID.String(), work)
+}
+
 // AsUndo is [AsTenant] under the undo role, which sees what the tenant sees.
 func AsUndo(ctx context.Context, tx pgx.Tx, userID uuid.UUID, work func(tx pgx.Tx) error) error {
 	return as(ctx, tx, UndoRole, userID.String(), work)
@@ -37,31 +42,44 @@ func AsEngine(ctx context.Context, tx pgx.Tx, work func(tx pgx.Tx) error) error 
 }
 
 func as(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx) error) (err error) {
-	var was, user string
 	first := &Batch{}
 	first.Exec("begin savepoint", "savepoint as_tenant", nil)
+	inside := false
+	defer func() {
+		if inside {
+			err = errors.Join(err, undo(ctx, tx))
+		}
+	}()
+	err = act(ctx, tx, first, role, userID, func(tx pgx.Tx) error {
+		inside = true
+
+		return work(tx)
+	})
+	if err != nil {
+		return err
+	}
+	last := &Batch{}
+	last.Exec("release savepoint", "release savepoint as_tenant", nil)
+	err = last.Later(ctx, tx)
+	inside = err != nil
+
+	return err
+}
+
+// act runs work in a role, after the statements that come before it.
+func act(ctx context.Context, tx pgx.Tx, first *Batch, role, userID string, work func(tx pgx.Tx) error) error {
+	var was, user string
 	first.Scan("act as "+role, actAs, []any{role, userID}, &was, &user, nil, nil)
 	if err := first.Send(ctx, tx); err != nil {
 		return err
 	}
-	left := false
-	defer func() {
-		if !left {
-			err = errors.Join(err, undo(ctx, tx))
-		}
-	}()
 	if err := work(tx); err != nil {
 		return err
 	}
 	last := &Batch{}
-	last.Exec("leave tenant", actAs, []any{was, user})
-	last.Exec("release savepoint", "release savepoint as_tenant", nil)
-	if err := last.Send(ctx, tx); err != nil {
-		return err
-	}
-	left = true
+	last.Exec("act as before", actAs, []any{was, user})
 
-	return nil
+	return last.Later(ctx, tx)
 }
 
 // undo rolls back the savepoint even if the caller's context is done: otherwise it would stay open in the caller's
@@ -69,6 +87,9 @@ func as(ctx context.Context, tx pgx.Tx, role, userID string, work func(tx pgx.Tx
 func undo(ctx context.Context, tx pgx.Tx) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
+	if t := of(tx); t != nil {
+		t.later = Batch{} // it belongs to the savepoint
+	}
 	if tx.Conn().IsClosed() {
 		return nil
 	}

@@ -14,23 +14,57 @@ const (
 	beginRead  = "begin isolation level repeatable read read only"
 )
 
-// transaction is a transaction on its own connection. Unlike pgx's, it can begin and commit in the round trip of other
-// statements (a [Batch]); each statement is sent when called and returns its own error.
+// transaction is a transaction on its own connection. Unlike pgx's, it begins and commits in the round trips of its other
+// statements, and takes along those that nobody waits for (see [Batch.Later]). What it runs for somebody else, whose
+// text it does not know, is sent by itself, after everything before it.
 type transaction struct {
 	conn   *pgxpool.Conn
-	points int  // number of savepoints so far, for their names
-	closed bool // committed or rolled back, and the connection returned
+	later  Batch // not sent yet, its begin included
+	points int   // number of savepoints so far, for their names
+	closed bool  // committed or rolled back, and the connection returned
 }
 
-// open takes a connection, which Commit or Rollback returns. The caller begins.
-func open(ctx context.Context, pool *pgxpool.Pool) (*transaction, error) {
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return nil, err
+// of returns the transaction that tx is, or in which it is a savepoint; nil for any other kind.
+func of(tx any) *transaction {
+	switch t := tx.(type) {
+	case *transaction:
+		return t
+	case *savepoint:
+		return t.transaction
 	}
 
-	return &transaction{conn: conn}, nil
+	return nil
 }
+
+// usable returns an error for a transaction that has ended or can only be rolled back.
+func (t *transaction) usable() error {
+	switch {
+	case t.closed:
+		return pgx.ErrTxClosed
+	case t.conn.Conn().PgConn().TxStatus() == 'E':
+		return pgx.ErrTxCommitRollback
+	}
+
+	return nil
+}
+
+// send sends a batch after what waits to be sent, in one round trip.
+func (t *transaction) send(ctx context.Context, q *Batch) error {
+	if t.closed {
+		return pgx.ErrTxClosed
+	}
+	var all Batch
+	all.take(&t.later)
+	all.take(q)
+	if len(all.names) == 0 {
+		return nil
+	}
+
+	return all.named(t.conn.SendBatch(ctx, &all.batch).Close())
+}
+
+// flush sends what waits to be sent.
+func (t *transaction) flush(ctx context.Context) error { return t.send(ctx, &Batch{}) }
 
 func (t *transaction) release() {
 	t.closed = true
@@ -40,26 +74,30 @@ func (t *transaction) release() {
 // Begin starts a savepoint.
 func (t *transaction) Begin(ctx context.Context) (pgx.Tx, error) {
 	t.points++
-	name := "sp_" + strconv.Itoa(t.points)
-	if _, err := t.Exec(ctx, "savepoint "+name); err != nil {
+	s := &savepoint{transaction: t, name: "sp_" + strconv.Itoa(t.points)}
+	first := &Batch{}
+	first.Exec("begin savepoint", "savepoint "+s.name, nil)
+	if err := first.Later(ctx, t); err != nil {
 		return nil, err
 	}
 
-	return &savepoint{transaction: t, name: name}, nil
+	return s, nil
 }
 
-// Commit implements pgx.Tx.
+// Commit implements pgx.Tx. If a statement before it fails, the transaction can still be rolled back.
 func (t *transaction) Commit(ctx context.Context) error {
-	if t.closed {
-		return pgx.ErrTxClosed
-	}
-	defer t.release()
-	tag, err := t.conn.Exec(ctx, "commit")
-	if err == nil {
-		err = committed(tag)
-	}
-	if err != nil && t.conn.Conn().PgConn().TxStatus() != 'I' {
-		_ = t.conn.Conn().Close(ctx) // otherwise the pool would hand it out in the middle of a transaction
+	ended, last := false, &Batch{}
+	last.add("commit transaction", "commit", nil, func(results pgx.BatchResults) error {
+		tag, err := results.Exec()
+		if err == nil {
+			ended, err = true, committed(tag)
+		}
+
+		return err
+	})
+	err := t.send(ctx, last)
+	if ended {
+		t.release()
 	}
 
 	return err
@@ -71,6 +109,7 @@ func (t *transaction) Rollback(ctx context.Context) error {
 		return pgx.ErrTxClosed
 	}
 	defer t.release()
+	t.later = Batch{}
 	if t.conn.Conn().IsClosed() || t.conn.Conn().PgConn().TxStatus() == 'I' {
 		return nil
 	}
@@ -84,8 +123,8 @@ func (t *transaction) Rollback(ctx context.Context) error {
 
 // Exec implements pgx.Tx.
 func (t *transaction) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	if t.closed {
-		return pgconn.CommandTag{}, pgx.ErrTxClosed
+	if err := t.flush(ctx); err != nil {
+		return pgconn.CommandTag{}, err
 	}
 
 	return t.conn.Exec(ctx, sql, args...)
@@ -93,8 +132,8 @@ func (t *transaction) Exec(ctx context.Context, sql string, args ...any) (pgconn
 
 // Query implements pgx.Tx.
 func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	if t.closed {
-		return nil, pgx.ErrTxClosed
+	if err := t.flush(ctx); err != nil {
+		return nil, err
 	}
 
 	return t.conn.Query(ctx, sql, args...)
@@ -102,8 +141,8 @@ func (t *transaction) Query(ctx context.Context, sql string, args ...any) (pgx.R
 
 // QueryRow implements pgx.Tx.
 func (t *transaction) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	if t.closed {
-		return refusedRow{err: pgx.ErrTxClosed}
+	if err := t.flush(ctx); err != nil {
+		return refusedRow{err: err}
 	}
 
 	return t.conn.QueryRow(ctx, sql, args...)
@@ -111,8 +150,8 @@ func (t *transaction) QueryRow(ctx context.Context, sql string, args ...any) pgx
 
 // SendBatch implements pgx.Tx.
 func (t *transaction) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	if t.closed {
-		return &refused{err: pgx.ErrTxClosed}
+	if err := t.flush(ctx); err != nil {
+		return &refused{err: err}
 	}
 
 	return t.conn.SendBatch(ctx, b)
@@ -120,8 +159,8 @@ func (t *transaction) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResu
 
 // CopyFrom implements pgx.Tx.
 func (t *transaction) CopyFrom(ctx context.Context, table pgx.Identifier, columns []string, source pgx.CopyFromSource) (int64, error) {
-	if t.closed {
-		return 0, pgx.ErrTxClosed
+	if err := t.flush(ctx); err != nil {
+		return 0, err
 	}
 
 	return t.conn.CopyFrom(ctx, table, columns, source)
@@ -135,8 +174,16 @@ func (t *transaction) Prepare(ctx context.Context, name, sql string) (*pgconn.St
 	return t.conn.Conn().Prepare(ctx, name, sql)
 }
 
-// Conn implements pgx.Tx.
-func (t *transaction) Conn() *pgx.Conn { return t.conn.Conn() }
+// Conn implements pgx.Tx. Whoever uses the connection itself is in the transaction: without that, it is closed.
+func (t *transaction) Conn() *pgx.Conn {
+	ctx, cancel := context.WithTimeout(context.Background(), rollbackTimeout)
+	defer cancel()
+	if err := t.flush(ctx); err != nil && t.conn.Conn().PgConn().TxStatus() == 'I' {
+		_ = t.conn.Conn().Close(ctx)
+	}
+
+	return t.conn.Conn()
+}
 
 // savepoint is a transaction within one.
 type savepoint struct {
@@ -151,7 +198,9 @@ func (s *savepoint) Commit(ctx context.Context) error {
 	if s.ended {
 		return pgx.ErrTxClosed
 	}
-	_, err := s.Exec(ctx, "release savepoint "+s.name)
+	last := &Batch{}
+	last.Exec("release savepoint", "release savepoint "+s.name, nil)
+	err := last.Later(ctx, s)
 	s.ended = err == nil
 
 	return err
@@ -163,7 +212,10 @@ func (s *savepoint) Rollback(ctx context.Context) error {
 		return pgx.ErrTxClosed
 	}
 	s.ended = true
-	_, err := s.Exec(ctx, "rollback to savepoint "+s.name)
+	if s.later.dropFrom("savepoint " + s.name) {
+		return nil
+	}
+	_, err := s.conn.Exec(ctx, "rollback to savepoint "+s.name)
 
 	return err
 }

@@ -25,33 +25,21 @@ type OptionBeginner interface {
 // InTx runs work in a new transaction and commits it; an error or panic in work rolls it back. Errors of work are
 // returned unchanged.
 func InTx(ctx context.Context, beginner Beginner, work func(tx pgx.Tx) error) error {
-	return InTxWith(ctx, beginner, &Batch{}, work)
-}
-
-// InTxWith is InTx for a transaction whose first statements are known: on a pool they are sent with its begin. They
-// have been answered when work runs; if one fails, its error is returned instead.
-func InTxWith(ctx context.Context, beginner Beginner, first *Batch, work func(tx pgx.Tx) error) error {
 	if pool, ok := beginner.(*pgxpool.Pool); ok {
-		return beginWith(ctx, pool, beginWrite, first, work)
+		return onPool(ctx, pool, beginWrite, work)
 	}
 	tx, err := beginner.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
 
-	return finish(ctx, tx, func(tx pgx.Tx) error {
-		if err := first.Send(ctx, tx); err != nil {
-			return err
-		}
-
-		return work(tx)
-	})
+	return finish(ctx, tx, work)
 }
 
 // InReadTx runs work in a read-only transaction in which every statement sees the same moment (repeatable read).
 func InReadTx(ctx context.Context, beginner OptionBeginner, work func(tx pgx.Tx) error) error {
 	if pool, ok := beginner.(*pgxpool.Pool); ok {
-		return InReadTxWith(ctx, pool, &Batch{}, work)
+		return onPool(ctx, pool, beginRead, work)
 	}
 	tx, err := beginner.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead})
 	if err != nil {
@@ -61,25 +49,15 @@ func InReadTx(ctx context.Context, beginner OptionBeginner, work func(tx pgx.Tx)
 	return finish(ctx, tx, work)
 }
 
-// InReadTxWith is InReadTx with first statements, like InTxWith.
-func InReadTxWith(ctx context.Context, pool *pgxpool.Pool, first *Batch, work func(tx pgx.Tx) error) error {
-	return beginWith(ctx, pool, beginRead, first, work)
-}
-
-func beginWith(ctx context.Context, pool *pgxpool.Pool, begin string, first *Batch, work func(tx pgx.Tx) error) error {
-	tx, err := open(ctx, pool)
+func onPool(ctx context.Context, pool *pgxpool.Pool, begin string, work func(tx pgx.Tx) error) error {
+	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("begin transaction: %w", err)
 	}
+	t := &transaction{conn: conn}
+	t.later.Exec("begin transaction", begin, nil)
 
-	return finish(ctx, tx, func(pgx.Tx) error {
-		first.beginBy(begin)
-		if err := first.sent(tx.SendBatch(ctx, &first.batch).Close()); err != nil {
-			return err
-		}
-
-		return work(tx)
-	})
+	return finish(ctx, t, work)
 }
 
 // finish ends a transaction that this package began. Committing a transaction or releasing a savepoint that is already

@@ -52,9 +52,15 @@ type text struct {
 
 // EmbedTurn embeds the rows that a turn wrote and, once it succeeded, the turn.
 func (x *Index) EmbedTurn(ctx context.Context, turnID uuid.UUID) error {
-	changed, err := x.q.EmbeddingChangedRows(ctx, x.pool, turnID)
-	if err != nil {
-		return fmt.Errorf("list changed rows: %w", err)
+	var (
+		changed []*db.EmbeddingChangedRowsRow
+		turns   []*db.EmbeddingTurnRow
+		b       = &pg.Batch{}
+	)
+	pg.Rows(b, "list changed rows", db.EmbeddingChangedRows, turnID, &changed)
+	pg.Rows(b, "read the turn", db.EmbeddingTurn, turnID, &turns)
+	if err := b.Send(ctx, x.pool); err != nil {
+		return err
 	}
 	var userID uuid.UUID
 	byType := map[string][]string{}
@@ -66,10 +72,6 @@ func (x *Index) EmbedTurn(ctx context.Context, turnID uuid.UUID) error {
 		if err := x.EmbedRows(ctx, userID, e.Type, byType[e.Type]); err != nil {
 			return err
 		}
-	}
-	turns, err := x.q.EmbeddingTurn(ctx, x.pool, turnID)
-	if err != nil {
-		return fmt.Errorf("read the turn: %w", err)
 	}
 	texts := make([]text, len(turns))
 	for i, t := range turns {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 )
 
@@ -167,16 +166,10 @@ type counted struct {
 	statements int
 }
 
-func (c *counted) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	c.statements++
+func (c *counted) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
+	c.statements += b.Len()
 
-	return c.Tx.Exec(ctx, sql, args...)
-}
-
-func (c *counted) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	c.statements++
-
-	return c.Tx.Query(ctx, sql, args...)
+	return c.Tx.SendBatch(ctx, b)
 }
 
 // A read registers its rows in a few statements, however many there are.

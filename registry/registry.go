@@ -73,6 +73,7 @@ type Registry struct {
 	domain *domain.Domain
 	scope  Scope
 	q      *db.Queries
+	locked bool
 	// presumed are drafts that this decision is saving: ref -> key.
 	presumed map[string]string
 }

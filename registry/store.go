@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"alfred/db"
+	"alfred/pg"
 )
 
 // change is an entry's current state and the event that led to it.
@@ -19,18 +20,40 @@ type change struct {
 // lock makes this transaction the only writer of the session's registry. Reads that decide on a write must follow it,
 // so that they see what others committed.
 func (r *Registry) lock(ctx context.Context) error {
-	if err := r.q.EntityRefLock(ctx, r.tx, "alfred.registry."+r.scope.SessionID.String()); err != nil {
-		return fmt.Errorf("lock registry: %w", err)
+	if r.locked {
+		return nil
 	}
 
-	return nil
+	r.locked = true
+
+	return r.later(ctx, "lock registry", db.EntityRefLock, "alfred.registry."+r.scope.SessionID.String())
+}
+
+// later adds a statement that nothing waits for.
+func (r *Registry) later(ctx context.Context, what, query string, params any) error {
+	b := &pg.Batch{}
+	b.Exec(what, query, params)
+
+	return b.Later(ctx, r.tx)
+}
+
+// read returns the rows of a query.
+func read[Row any](ctx context.Context, r *Registry, what, query string, params any) (rows []*Row, err error) {
+	b := &pg.Batch{}
+	pg.Rows(b, what, query, params, &rows)
+
+	return rows, b.Send(ctx, r.tx)
 }
 
 // load returns the entries of exactly these refs, whatever their state.
 func (r *Registry) load(ctx context.Context, refs []string) (map[string]*Entry, error) {
-	rows, err := r.q.EntityRefList(ctx, r.tx, &db.EntityRefListParams{SessionID: r.scope.SessionID, Refs: refs})
+	if len(refs) == 0 {
+		return map[string]*Entry{}, nil
+	}
+
+	rows, err := read[db.EntityRefs](ctx, r, "look up refs", db.EntityRefList, &db.EntityRefListParams{SessionID: r.scope.SessionID, Refs: refs})
 	if err != nil {
-		return nil, fmt.Errorf("look up refs: %w", err)
+		return nil, err
 	}
 
 	entries := make(map[string]*Entry, len(rows))
@@ -57,11 +80,11 @@ func (r *Registry) loadKeys(ctx context.Context, keys []key) (map[key]*Entry, er
 		types[i], ids[i] = k.entityType, k.id
 	}
 
-	rows, err := r.q.EntityRefListByKey(ctx, r.tx, &db.EntityRefListByKeyParams{
+	rows, err := read[db.EntityRefs](ctx, r, "look up rows", db.EntityRefListByKey, &db.EntityRefListByKeyParams{
 		SessionID: r.scope.SessionID, EntityTypes: types, EntityIds: ids,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look up rows: %w", err)
+		return nil, err
 	}
 
 	entries := make(map[key]*Entry, len(rows))
@@ -93,9 +116,9 @@ func (r *Registry) take(ctx context.Context, kind string, counts map[string]int)
 		return map[string]int{}, nil
 	}
 
-	rows, err := r.q.RefCounterAdvance(ctx, r.tx, arg)
+	rows, err := read[db.RefCounterAdvanceRow](ctx, r, "take ref numbers", db.RefCounterAdvance, arg)
 	if err != nil {
-		return nil, fmt.Errorf("take ref numbers: %w", err)
+		return nil, err
 	}
 
 	before := make(map[string]int, len(rows))
@@ -130,11 +153,11 @@ func (r *Registry) write(ctx context.Context, changes []change) error {
 		return fmt.Errorf("encode events: %w", err)
 	}
 
-	if err := r.q.EntityRefWrite(ctx, r.tx, &db.EntityRefWriteParams{
+	if err := r.later(ctx, "write refs", db.EntityRefWrite, &db.EntityRefWriteParams{
 		TurnNumber: r.turn(), Step: r.step(strings.HasSuffix(changes[0].event, ":user")), Events: actions,
 		Actor: string(r.scope.Actor), SessionID: r.scope.SessionID, Refs: refs,
 	}); err != nil {
-		return fmt.Errorf("write refs: %w", err)
+		return err
 	}
 
 	return r.settle(ctx, changes)
@@ -148,11 +171,7 @@ func (r *Registry) settle(ctx context.Context, changes []change) error {
 		return nil
 	}
 
-	if err := r.q.QuestionMoot(ctx, r.tx, r.scope.SessionID); err != nil {
-		return fmt.Errorf("settle the open question: %w", err)
-	}
-
-	return nil
+	return r.later(ctx, "settle the open question", db.QuestionMoot, r.scope.SessionID)
 }
 
 func (r *Registry) turn() int32 { return int32(r.scope.Turn) }

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // Upper bounds for a turn's cost, background included.
 const (
 	maxCommits    = 10 // including read-only ones
-	maxQueries    = 137
-	maxRoundTrips = 70
+	maxQueries    = 125
+	maxRoundTrips = 42
 )
 
 // byTime are the statements that a worker makes periodically, with or without turns, each in its own round trip.

@@ -121,7 +121,7 @@ func (r *report) writeMain(b *strings.Builder) {
 // The goals of a turn with one read and one write step.
 const (
 	goalCommits = 10
-	goalWal     = 40_000
+	goalWal     = 55_000
 	goalRatio   = 0.6
 	goalSlower  = 2
 )

@@ -32,7 +32,7 @@ func (p *Preview) Frame(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, nod
 	if err != nil {
 		return nodes.Frame{}, fmt.Errorf("preview: %w", err)
 	}
-	if v, err = view.Probe(ctx, tx, v); err != nil {
+	if v, err = view.Probe(ctx, tx, v, false); err != nil {
 		return nodes.Frame{}, fmt.Errorf("preview: %w", err)
 	}
 	f, err := p.prompts.Preview(v, node)

@@ -201,7 +201,7 @@ func TestRoundTripsOfAView(t *testing.T) {
 	n := 0
 	v := b.view(t, counted{b.tx, &n}, turn)
 	require.Equal(t, 3, n)
-	_, err := view.Probe(t.Context(), counted{b.tx, &n}, v)
+	_, err := view.Probe(t.Context(), counted{b.tx, &n}, v, false)
 	require.NoError(t, err)
 	require.Equal(t, 4, n)
 }

@@ -93,7 +93,7 @@ func (b *testBundle) together(t *testing.T, turn *db.Turns) nodes.UnderstandInpu
 
 func (b *testBundle) act(t *testing.T, turn *db.Turns, step int) nodes.ActInput {
 	t.Helper()
-	v, err := view.Probe(t.Context(), b.tx, b.view(t, b.tx, turn))
+	v, err := view.Probe(t.Context(), b.tx, b.view(t, b.tx, turn), false)
 	require.NoError(t, err)
 	in, err := b.prompts.Act(v, step)
 	require.NoError(t, err)

@@ -18,9 +18,10 @@ type Changes struct {
 	Turn    *db.Turns // as of the commit
 	Run     *db.NodeRunListMadeRow
 	Results []*db.TurnStepResultInsertParams
-	Round   *nodes.Round // see View
+	Round   *nodes.Round    // see View
+	Steps   []*db.TurnSteps // all of the turn's; nil: unchanged
 	// These parts are read again with the commit.
-	Registry, Steps, Questions, Curation, Drafts bool
+	Registry, Questions, Curation, Drafts bool
 	// Rows: the domain's rows changed, so what its queries returned is out of date.
 	Rows bool
 }
@@ -47,8 +48,8 @@ func (l *Loader) Follow(b *pg.Batch, v *View, c *Changes) (*Followed, error) {
 		return nil, err
 	}
 	f := &Followed{view: &next, reread: c.Drafts}
-	if c.Steps {
-		pg.Rows(b, "read steps", db.TurnStepList, c.Turn.ID, &next.Steps)
+	if c.Steps != nil {
+		next.Steps = c.Steps
 	}
 	if c.Questions {
 		pg.Rows(b, "read questions", db.QuestionListTurn, next.questions(), &next.Questions)
@@ -125,24 +126,24 @@ func (s *spoken) covers(other *spoken) bool {
 // the view must be loaded again, because somebody else wrote what it shows or because that could not be determined.
 func (l *Loader) Renew(ctx context.Context, pool batcher, v *View, need Need, rows bool) *View {
 	var (
-		b     = &pgx.Batch{}
+		b     = &pg.Batch{}
 		next  = v.probed()
 		pulse []*db.TurnPulseRow
 		known map[string][]*Entity
 	)
-	pg.Queue(b, db.TurnPulse, v.Turn.ID, &pulse)
+	pg.Rows(b, "read versions", db.TurnPulse, v.Turn.ID, &pulse)
 	if rows {
 		known = v.known()
 	}
 	profile := need.Profile && !v.Profile.known
 	if profile || len(known) > 0 {
-		pg.QueueTenant(b, v.Turn.UserID, v.zone())
+		b.BecomeTenant(v.Turn.UserID, v.zone())
 	}
 	next.queueVersions(b, known)
 	if profile {
 		next.queueProfile(b)
 	}
-	if pool.SendBatch(ctx, b).Close() != nil || len(pulse) == 0 {
+	if b.Send(ctx, pool) != nil || len(pulse) == 0 {
 		return nil
 	}
 	if !v.Current(pulse[0]) {

@@ -43,15 +43,15 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 		v       = &View{Domain: l.domain, Windows: l.windows}
 		turns   []*db.Turns
 		context []*db.TurnContextRow
-		b       = &pgx.Batch{}
+		b       = &pg.Batch{}
 	)
-	pg.Queue(b, db.TurnGet, turnID, &turns)
-	pg.Queue(b, db.TurnContext, turnID, &context)
-	pg.Queue(b, db.TurnStepList, turnID, &v.Steps)
-	pg.Queue(b, db.NodeRunListMade, turnID, &v.Runs)
-	pg.Queue(b, db.LlmCallAnswers, &db.LlmCallAnswersParams{TurnID: &turnID, Position: int32(position)}, &v.Answers)
-	b.Queue(Savepoint)
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+	pg.Rows(b, "read turn", db.TurnGet, turnID, &turns)
+	pg.Rows(b, "read its session", db.TurnContext, turnID, &context)
+	pg.Rows(b, "read steps", db.TurnStepList, turnID, &v.Steps)
+	pg.Rows(b, "read decisions", db.NodeRunListMade, turnID, &v.Runs)
+	pg.Rows(b, "read bought answers", db.LlmCallAnswers, &db.LlmCallAnswersParams{TurnID: &turnID, Position: int32(position)}, &v.Answers)
+	b.Exec("mark where a load begins", Savepoint, nil)
+	if err := b.Send(ctx, tx); err != nil {
 		return nil, fmt.Errorf("load turn: %w", err)
 	}
 	if len(turns) == 0 || len(context) == 0 {
@@ -114,7 +114,7 @@ func (l *Loader) Fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 
 func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error {
 	var (
-		b       = &pgx.Batch{}
+		b       = &pg.Batch{}
 		turn    = v.Turn
 		earlier []*db.HistorySummaryListNewestRow
 		results []*db.TurnStepResultListWindowRow
@@ -122,33 +122,33 @@ func (l *Loader) fill(ctx context.Context, tx pgx.Tx, v *View, need Need) error 
 		events  []*db.EntityEventListWindowRow
 		rounds  []*db.LlmCallRoundRow
 	)
-	pg.Queue(b, db.TurnListPast, &db.TurnListPastParams{
+	pg.Rows(b, "read turns", db.TurnListPast, &db.TurnListPastParams{
 		SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, FromTurn: 1, ToTurn: math.MaxInt32, MaxChars: maxText, Lim: pastLimit,
 	}, &v.Past)
 	if l.windows.CompressOlder {
-		pg.Queue(b, db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{SessionID: turn.SessionID, Before: v.Before, BelowTurn: turn.Number}, &earlier)
+		pg.Rows(b, "read compressed turns", db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{SessionID: turn.SessionID, Before: v.Before, BelowTurn: turn.Number}, &earlier)
 	}
-	pg.Queue(b, db.DecisionListRecent, v.decisions(), &v.Decisions)
-	pg.Queue(b, db.ConstraintListInForce, v.constraints(), &v.Constraints)
-	pg.Queue(b, db.QuestionListTurn, v.questions(), &v.Questions)
-	pg.Queue(b, db.ArtifactListPending, turn.SessionID, &drafts)
-	pg.Queue(b, db.TurnStepResultListWindow, &db.TurnStepResultListWindowParams{
+	pg.Rows(b, "read curation", db.DecisionListRecent, v.decisions(), &v.Decisions)
+	pg.Rows(b, "read constraints", db.ConstraintListInForce, v.constraints(), &v.Constraints)
+	pg.Rows(b, "read questions", db.QuestionListTurn, v.questions(), &v.Questions)
+	pg.Rows(b, "read drafts", db.ArtifactListPending, turn.SessionID, &drafts)
+	pg.Rows(b, "read results", db.TurnStepResultListWindow, &db.TurnStepResultListWindowParams{
 		SessionID: turn.SessionID, TurnID: turn.ID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.RetentionWindow),
 	}, &results)
 	if need.Known {
-		pg.Queue(b, db.EntityRefCountOlder, &db.EntityRefCountOlderParams{SessionID: turn.SessionID, OldestTurn: l.oldest(v), MaxRefs: MaxCounted}, &v.OlderCounts)
-		pg.Queue(b, db.EntityEventListWindow, &db.EntityEventListWindowParams{
+		pg.Rows(b, "count older entities", db.EntityRefCountOlder, &db.EntityRefCountOlderParams{SessionID: turn.SessionID, OldestTurn: l.oldest(v), MaxRefs: MaxCounted}, &v.OlderCounts)
+		pg.Rows(b, "read entity events", db.EntityEventListWindow, &db.EntityEventListWindowParams{
 			SessionID: turn.SessionID, CurrentTurn: turn.Number, Before: &v.Before, TurnsWindow: int32(l.windows.UnderstandTurns),
 		}, &events)
 	}
 	if last := v.roundOf(); need.Round && last != nil {
-		pg.Queue(b, db.LlmCallRound, &db.LlmCallRoundParams{ID: *last.LlmCallID, TurnID: &turn.ID, Position: last.Position}, &rounds)
+		pg.Rows(b, "read the call before", db.LlmCallRound, &db.LlmCallRoundParams{ID: *last.LlmCallID, TurnID: &turn.ID, Position: last.Position}, &rounds)
 	}
 	v.Profile = Profile{}
 	if need.Profile {
-		pg.QueueAsTenant(b, v.Turn.UserID, v.zone(), func() { v.queueProfile(b) })
+		b.AsTenant(v.Turn.UserID, v.zone(), func() { v.queueProfile(b) })
 	}
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+	if err := b.Send(ctx, tx); err != nil {
 		return err
 	}
 	inOrder(v.Past)
@@ -224,15 +224,15 @@ func (v *View) setResults(rows []*db.TurnStepResultListWindowRow) error {
 // lookUp reads the refs in view and those that the loaded texts name. For the curator (known) it also reads what the
 // message names by label, and the newest refs that have left the window.
 func (l *Loader) lookUp(ctx context.Context, tx pgx.Tx, v *View, known bool) error {
-	b, params := &pgx.Batch{}, l.inView(v)
+	b, params := &pg.Batch{}, l.inView(v)
 	v.spoken = v.spokenOf()
 	v.asked = v.spoken
 	params.Refs, params.EntityTypes, params.EntityIds = v.spoken.lists()
 	if known {
 		params.Labels, params.MaxOlder = labelsIn(v.Turn.Message), older
 	}
-	pg.Queue(b, db.EntityRefListInView, params, &v.Registry)
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+	pg.Rows(b, "read entities", db.EntityRefListInView, params, &v.Registry)
+	if err := b.Send(ctx, tx); err != nil {
 		return fmt.Errorf("load entities: %w", err)
 	}
 
@@ -259,11 +259,11 @@ func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*
 	var (
 		v        = &View{Domain: l.domain, Windows: l.windows}
 		sessions []*db.SessionGetContextRow
-		b        = &pgx.Batch{}
+		b        = &pg.Batch{}
 	)
-	pg.Queue(b, db.SessionGetContext, sessionID, &sessions)
-	b.Queue(Savepoint)
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+	pg.Rows(b, "read session", db.SessionGetContext, sessionID, &sessions)
+	b.Exec("mark where a load begins", Savepoint, nil)
+	if err := b.Send(ctx, tx); err != nil {
 		return nil, fmt.Errorf("load session: %w", err)
 	}
 	if len(sessions) == 0 {
@@ -284,14 +284,14 @@ func (l *Loader) Range(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID, from
 	}
 	v.Turn.Number = int32(to + 1)
 	var earlier []*db.HistorySummaryListNewestRow
-	b := &pgx.Batch{}
+	b := &pg.Batch{}
 	if l.windows.CompressOlder {
-		pg.Queue(b, db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{SessionID: sessionID, Before: v.Before, BelowTurn: v.Turn.Number}, &earlier)
+		pg.Rows(b, "read compressed turns", db.HistorySummaryListNewest, &db.HistorySummaryListNewestParams{SessionID: sessionID, Before: v.Before, BelowTurn: v.Turn.Number}, &earlier)
 	}
-	pg.Queue(b, db.TurnListPast, &db.TurnListPastParams{
+	pg.Rows(b, "read turns", db.TurnListPast, &db.TurnListPastParams{
 		SessionID: sessionID, Before: &v.Before, FromTurn: int32(from), ToTurn: int32(to), MaxChars: maxText, Lim: pastLimit,
 	}, &v.Past)
-	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+	if err := b.Send(ctx, tx); err != nil {
 		return nil, fmt.Errorf("load turns: %w", err)
 	}
 	v.Earlier = byKind(earlier)

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"alfred/internal/clean"
+	"alfred/pg"
 )
 
 // zone is the user's time zone.
@@ -18,7 +19,7 @@ const guidanceAt = -1
 
 // queueProfile queues the domain's own queries as one statement. They run as the user and in the user's time zone, so
 // that current_date is the user's day.
-func (v *View) queueProfile(b *pgx.Batch) {
+func (v *View) queueProfile(b *pg.Batch) {
 	p, queries := &v.Profile, slices.Concat(v.Domain.Profile, v.Domain.Snapshot)
 	*p = Profile{Guidance: map[string]string{}, known: true}
 	parts := make([]string, 0, len(queries)+1)
@@ -31,7 +32,7 @@ func (v *View) queueProfile(b *pgx.Batch) {
 	if len(parts) == 0 {
 		return
 	}
-	b.Queue(strings.Join(parts, "\nUNION ALL ")).Query(func(rows pgx.Rows) error {
+	b.Query("run the domain's queries", strings.Join(parts, "\nUNION ALL "), nil, func(rows pgx.Rows) error {
 		var (
 			at          int
 			lines, more []*string

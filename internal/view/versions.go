@@ -22,15 +22,20 @@ const (
 
 // Probe reads the versions of all rows the view knows, in one round trip: the owner's programs and the user's page
 // write without us. The returned view says which of its rows are outdated, and which version of each row a decision on
-// it expects. The transaction has a [Savepoint].
-func Probe(ctx context.Context, tx pgx.Tx, v *View) (*View, error) {
+// it expects. The transaction has a [Savepoint]; last commits it in that round trip.
+func Probe(ctx context.Context, tx pgx.Tx, v *View, last bool) (*View, error) {
 	probed, known := v.probed(), v.known()
 	if len(known) == 0 {
 		return probed, nil
 	}
-	b := &pgx.Batch{}
-	pg.QueueAsTenant(b, v.Turn.UserID, v.zone(), func() { probed.queueVersions(b, known) })
-	err := tx.SendBatch(ctx, b).Close()
+	b := &pg.Batch{}
+	b.AsTenant(v.Turn.UserID, v.zone(), func() { probed.queueVersions(b, known) })
+	var err error
+	if last {
+		err = pg.CommitWith(ctx, tx, b)
+	} else {
+		err = b.Send(ctx, tx)
+	}
 	if pg.IsSchemaChange(err) { // a missing table is reported by the calls that need it
 		probed.expectAsRead(known)
 		_, err = tx.Exec(ctx, rollbackTo)
@@ -77,7 +82,7 @@ func (v *View) known() map[string][]*Entity {
 }
 
 // queueVersions finds which rows have changed or disappeared since they were read: one query for all types.
-func (v *View) queueVersions(b *pgx.Batch, known map[string][]*Entity) {
+func (v *View) queueVersions(b *pg.Batch, known map[string][]*Entity) {
 	var (
 		parts   []string
 		args    []any
@@ -101,7 +106,7 @@ func (v *View) queueVersions(b *pgx.Batch, known map[string][]*Entity) {
 	if len(parts) == 0 {
 		return
 	}
-	b.Queue(strings.Join(parts, "\nUNION ALL "), args...).Query(func(found pgx.Rows) error {
+	b.Query("read rows' versions", strings.Join(parts, "\nUNION ALL "), args, func(found pgx.Rows) error {
 		var entityType, id, version string
 		_, err := pgx.ForEachRow(found, []any{&entityType, &id, &version}, func() error {
 			v.Versions.Rows[entityType][id] = version

@@ -39,10 +39,15 @@ JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
 JOIN users AS u ON u.id = t.user_id
 WHERE t.id = @id;
 
--- TurnFence begins a decision's commit: no row means that another job made this decision or that the turn has ended. By
--- the first decision, the turn's inputs have been applied.
--- name: TurnFence :execrows
-UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_applied_at, clock_timestamp()) WHERE id = @id AND position = @position AND status = 'running';
+-- TurnFence begins a decision's commit: it fails if another job made this decision or the turn has ended. By the first
+-- decision, the turn's inputs have been applied.
+-- name: TurnFence :exec
+WITH passed AS (
+    UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_applied_at, clock_timestamp())
+    WHERE id = @id AND position = @position AND status = 'running'
+    RETURNING id
+)
+SELECT fence_passed(count(*)) FROM passed;
 
 -- name: TurnGet :one
 SELECT * FROM turns WHERE id = @id;
@@ -126,11 +131,15 @@ JOIN users AS u ON u.id = t.user_id
 WHERE t.id = @id;
 
 -- TurnReply is the fence of a reply and ends the turn for its user. The session's row must be locked first.
--- name: TurnReply :execrows
-UPDATE turns
-SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = @reply::text,
-    replied_at = clock_timestamp(), finished_at = clock_timestamp()
-WHERE id = @id AND position = @position AND status = 'running';
+-- name: TurnReply :exec
+WITH passed AS (
+    UPDATE turns
+    SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = @reply::text,
+        replied_at = clock_timestamp(), finished_at = clock_timestamp()
+    WHERE id = @id AND position = @position AND status = 'running'
+    RETURNING id
+)
+SELECT fence_passed(count(*)) FROM passed;
 
 -- name: TurnStatusGet :one
 SELECT status, summarized_at FROM turns WHERE id = @id;
@@ -138,7 +147,7 @@ SELECT status, summarized_at FROM turns WHERE id = @id;
 -- TurnSummarized is the fence of a summary. The session's row must be locked first. A conversation titled by its first
 -- message is retitled once by a turn's goal; a title set by the user stays. The session's version tells a later turn
 -- that already runs that this one has ended.
--- name: TurnSummarized :execrows
+-- name: TurnSummarized :exec
 WITH done AS (
     UPDATE turns AS t SET position = t.position + 1, summarized_at = clock_timestamp()
     WHERE t.id = @id AND t.position = @position AND t.status = 'succeeded' AND t.summarized_at IS NULL
@@ -155,7 +164,7 @@ WITH done AS (
     FROM named AS n
     WHERE s.id = n.session_id AND s.user_id = n.user_id AND (n.titled OR n.late)
 )
-SELECT done.session_id FROM done;
+SELECT fence_passed(count(*)) FROM done;
 
 -- TurnTimeline pages through what happened in a turn; a node's line includes the usage of its model calls.
 -- name: TurnTimeline :many
