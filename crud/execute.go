@@ -54,6 +54,7 @@ type decision struct {
 	// written is what the calls have written so far; running is the call that does now.
 	written []writtenRows
 	running int
+	merging bool // its merges are locked
 	// newer are rows that have changed since the decision was made, to be shown.
 	newer *newer
 }
@@ -153,6 +154,13 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 	}
 	if first != nil {
 		return first
+	}
+	for _, op := range operations { // a lock taken later would be a round trip of its own
+		if create, ok := op.(*createOp); ok && (create.entity.Merge != nil || create.entity.Singleton) {
+			if err := d.lockMerges(ctx, tx); err != nil {
+				return err
+			}
+		}
 	}
 	err := pg.ActAsTenant(ctx, tx, d.scope.UserID, func(tenant pgx.Tx) error {
 		for i, op := range operations {

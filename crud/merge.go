@@ -62,6 +62,10 @@ func (d *decision) merge(ctx context.Context, tx pgx.Tx, e *domain.Entity, rows 
 // exists yet that could be locked. There is no unique key, since bought items may repeat. One lock covers all tables,
 // so that two decisions cannot deadlock.
 func (d *decision) lockMerges(ctx context.Context, tx pgx.Tx) error {
+	if d.merging {
+		return nil
+	}
+	d.merging = true
 	lock := &pg.Batch{}
 	lock.Exec("lock merges", `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "alfred.merge."+d.scope.UserID.String())
 

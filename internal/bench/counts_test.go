@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 const (
 	maxCommits    = 10 // including read-only ones
 	maxQueries    = 125
-	maxRoundTrips = 42
+	maxRoundTrips = 41
 )
 
 // byTime are the statements that a worker makes periodically, with or without turns, each in its own round trip.
