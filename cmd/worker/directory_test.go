@@ -87,4 +87,12 @@ func TestDirectoryCommands(t *testing.T) {
 	var turns int
 	require.NoError(t, b.QueryRow(t.Context(), `SELECT count(*) FROM turns`).Scan(&turns))
 	require.Equal(t, 3, turns)
+	out, err = worker(t, e, "user", "move", "o'brien", "--to", "one", "--off", "--grace", "0s", "--json")
+	require.NoError(t, err)
+	require.Contains(t, out, `"copied_again": false`)
+
+	_, err = worker(t, e, "user", "move", "nobody", "--to", "two")
+	require.ErrorIs(t, err, directory.ErrUnknown)
+	_, err = worker(t, settings.Env{"ALFRED_DIRECTORY_URL": "postgres://nobody@127.0.0.1:1/none"}, "user", "move", "o'brien", "--to", "two")
+	require.ErrorIs(t, err, pg.ErrNoAnswer)
 }

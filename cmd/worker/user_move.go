@@ -56,7 +56,7 @@ func (c *userMoveCommand) Run(ctx context.Context, e settings.Env, console *prog
 			return err
 		}
 		if c.JSON {
-			return program.PrintJSON(console.Out, map[string]any{"rows": report.Rows, "changed": report.Changed, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds()})
+			return program.PrintJSON(console.Out, map[string]any{"rows": report.Rows, "changed": report.Changed, "copied_again": report.Again, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds()})
 		}
 		_, err = fmt.Fprintf(console.Out, "moved to %s: %d rows in %s, of which nothing was served for %s\n", c.To, report.Rows, report.Whole.Round(time.Millisecond), report.Paused.Round(time.Millisecond))
 
