@@ -58,7 +58,7 @@ func oddities() []oddity {
 		{name: "a role with a connection limit below what is wanted", prepare: fewConnections("CONNECTION LIMIT 14", ""), says: "wait for a connection, then succeed"},
 		{name: "a database with a connection limit below what is wanted", prepare: fewConnections("", "CONNECTION LIMIT 24"), says: "wait for a connection, then succeed"},
 		{name: "pgbouncer 1.18, session mode", prepare: bouncing("session"), says: "succeed; nothing has to be set"},
-		{name: "pgbouncer 1.18, transaction mode", prepare: bouncing("transaction"), lockless: true, says: "succeed, with the settings below; what notifications would tell is found by looking, within a second"},
+		{name: "pgbouncer 1.18, transaction mode", prepare: bouncing("transaction"), lockless: true, says: "succeed, with the settings of docs/operations.md; what notifications would tell is found by looking, within a second"},
 		{name: "a dump, restored elsewhere while turns ran", midway: restoredDump, turns: 3, says: "succeed: what ran is taken up again; a model is told once that rows seen before have changed"},
 		{name: "a synchronous standby, promoted while turns ran", prepare: pairOfServers, midway: promoted, says: "wait, then succeed; nothing is lost"},
 	}
