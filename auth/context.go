@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -25,14 +26,31 @@ type Place func(ctx context.Context) (*pgxpool.Pool, error)
 
 type placeKey struct{}
 
-// WithPlace returns a context of requests whose user may move to another database meanwhile.
+// placed is what is known of a request whose user may move.
+type placed struct {
+	place   Place
+	arrived time.Time
+}
+
+// WithPlace returns the context of a request that arrives now and whose user may move to another database meanwhile.
 func WithPlace(ctx context.Context, place Place) context.Context {
-	return context.WithValue(ctx, placeKey{}, place)
+	return context.WithValue(ctx, placeKey{}, placed{place, time.Now()})
 }
 
 // PlaceOf is nil where there is one database.
 func PlaceOf(ctx context.Context) Place {
-	place, _ := ctx.Value(placeKey{}).(Place)
+	known, _ := ctx.Value(placeKey{}).(placed)
 
-	return place
+	return known.place
+}
+
+// Waited is how long a request has been waiting that is being answered anew, because its user has moved; 0 where there is
+// one database.
+func Waited(ctx context.Context) time.Duration {
+	known, ok := ctx.Value(placeKey{}).(placed)
+	if !ok {
+		return 0
+	}
+
+	return time.Since(known.arrived)
 }

@@ -176,6 +176,8 @@ func raised(err *pgconn.PgError) bool {
 	switch {
 	case pgerrcode.IsTransactionRollback(err.Code), pgerrcode.IsOperatorIntervention(err.Code), pgerrcode.IsInsufficientResources(err.Code):
 		return false
+	case strings.HasPrefix(err.Code, "AL"): // Alfred's own, such as the fence's
+		return false
 	case err.Routine == "exec_stmt_raise", err.Code == pgerrcode.RaiseException, pgerrcode.IsExternalRoutineException(err.Code):
 		return true
 	default:

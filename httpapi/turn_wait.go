@@ -24,7 +24,7 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 	if err != nil || atMost < 0 || atMost > maxWait {
 		return problem.Invalid("wait is a duration up to 5m, such as 30s")
 	}
-	ctx, cancel := context.WithTimeout(ctx, atMost)
+	ctx, cancel := context.WithTimeout(ctx, max(0, atMost-auth.Waited(ctx)))
 	defer cancel()
 	signal, stop := a.Listener.Subscribe(id)
 	defer stop()

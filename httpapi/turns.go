@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -263,8 +264,12 @@ func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turnOut, error) {
 		}
 	}
 	t, err := a.turn(ctx, id)
-	if err == nil && in.Wait != "" {
+	switch {
+	case in.Wait == "":
+	case err == nil:
 		err = a.stillGood(ctx)
+	default:
+		err = errors.Join(a.served(ctx), err)
 	}
 	if err != nil {
 		return nil, failed(ctx, err)

@@ -28,6 +28,7 @@ type act struct {
 	asker    crud.Asker
 	seen     view.Versions
 	message  string
+	again    bool                           // the step has decided before
 	shown    map[string]map[string][]string // nil if no prompt was sent
 	prepared crud.Prepared
 }
@@ -56,6 +57,9 @@ func (a *act) prepare(s *state) error {
 		return err
 	}
 	a.shown = shownBy(s.View, &a.in)
+	a.again = slices.ContainsFunc(s.Runs, func(run *db.NodeRunListMadeRow) bool {
+		return run.Node == nodeAct && run.Step != nil && *run.Step == step.Step
+	})
 	made, err := s.acted(&nodes.ActOutput{}, a.runner.depends)
 	a.in.Changed = made.rows > 0
 
@@ -96,6 +100,9 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 func (a *act) decide(ctx context.Context, model llm.Model) (*nodes.ActOutput, error) {
 	if a.in.Introduces {
 		pieces := a.runner.stream(ctx, a.d, a.guard)
+		if a.again {
+			pieces.attempt++ // readers discard what they saw of an earlier decision of the step
+		}
 		a.in.OnDelta = pieces.add
 		defer pieces.close() //nolint:contextcheck // it has the run's context
 	}
@@ -147,6 +154,9 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 		if err != nil {
 			return move{}, err
 		}
+	}
+	if slices.ContainsFunc(outcome.Results, func(r crud.Result) bool { return r.Notice != "" }) {
+		a.out.Words = "" // whoever goes on, or words the reply, has to see what came of it
 	}
 	a.remember(c, &outcome)
 

@@ -88,10 +88,10 @@ func (r *reply) use(said *said, s *state) {
 	case !said.introduces:
 		r.out = r.in.Said(said.text, refs)
 	case r.offer != nil:
-		r.out, r.words = r.in.Introduced(said.text, s.prompts.Drafts(s.View, r.offer.writes[0].Refs), refs), said.text
+		r.out = r.in.Introduced(said.text, s.prompts.Drafts(s.View, r.offer.writes[0].Refs), refs)
 	}
 	if r.out != nil {
-		r.call = said.call
+		r.call, r.words = said.call, said.text
 	}
 }
 
@@ -131,8 +131,11 @@ func (r *reply) run(ctx context.Context, model llm.Model) error {
 
 // clean removes identifiers from the reply, whoever worded it.
 func (r *reply) clean(ctx context.Context) error {
-	text, err := r.guard.reply(ctx, r.out.Text)
-	r.out.Text = text
+	var err error
+	if r.out.Text, err = r.guard.reply(ctx, r.out.Text); err != nil {
+		return err
+	}
+	r.words, err = r.guard.reply(ctx, r.words)
 
 	return err
 }

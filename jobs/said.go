@@ -31,8 +31,8 @@ func (s *state) said() (*said, error) {
 	return s.saidAtOnce()
 }
 
-// introduced returns the words beside this turn's drafts. They hold if the step that made these ended the turn, and all
-// before it succeeded.
+// introduced returns the words beside this turn's drafts. They hold if the step that made these ended the turn and
+// succeeded, and all before it prepared it.
 func (s *state) introduced() (*said, error) {
 	if len(s.Runs) == 0 || s.Runs[len(s.Runs)-1].Node != nodeAct {
 		return nil, nil
@@ -45,14 +45,11 @@ func (s *state) introduced() (*said, error) {
 	if made.Words == "" {
 		return nil, nil
 	}
-	failed := func(step *db.TurnSteps) bool {
-		return step.Outcome == nil || *step.Outcome != db.StepOutcomeOk && *step.Outcome != db.StepOutcomeEmpty
-	}
 	last := s.Steps[len(s.Steps)-1]
 
 	return &said{
 		text: made.Words, introduces: true, call: run.LlmCallID,
-		holds: !slices.ContainsFunc(s.Steps, failed) && last.StepType == db.StepTypeGenerate && *last.Outcome == db.StepOutcomeOk,
+		holds: s.OnlyDrafts(last) && last.Outcome != nil && *last.Outcome == db.StepOutcomeOk,
 	}, nil
 }
 

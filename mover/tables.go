@@ -111,7 +111,7 @@ func domainTables(ctx context.Context, tx pgx.Tx, bound *domain.Domain, user uui
 		}
 		name := pgx.Identifier{bound.Schema, entity.Table}.Sanitize()
 		if entity.Viewed || entity.Owner == nil || entity.Owner.Default == "" {
-			return nil, refused("rows of %s are reached through a view, so where they are stored nobody has said: users of this domain are not moved, with --off neither", name)
+			return nil, refused("rows of %s are reached through a view, so where they are stored nobody has said: users of this domain cannot be moved, not even with --off", name)
 		}
 		var owner string
 		err := pg.AsTenant(ctx, tx, user, func(tx pgx.Tx) error {

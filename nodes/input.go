@@ -140,7 +140,7 @@ type ActInput struct {
 	Shown map[string][]string
 	// Changed: a call of this step has changed rows, so step_complete may say so.
 	Changed bool
-	// Introduces: what this step drafts is all that the turn has to tell, so words beside its drafts begin the reply.
+	// Introduces: the other steps only prepared what this one drafts, so words beside its drafts begin the reply.
 	Introduces bool
 	// OnDelta receives these words as they are written; nil for no streaming.
 	OnDelta func(text string) `json:"-"`

@@ -114,10 +114,14 @@ func (r *resident) arrive(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, arrivalPatience)
 	defer cancel()
 	for {
-		if err := served(ctx, r.pool, r); !errors.Is(err, auth.ErrElsewhere) {
-			return err
+		bad := served(ctx, r.pool, r)
+		if bad == nil {
+			return nil
 		}
 		user, err := r.known.ByName(ctx, r.name)
+		if !errors.Is(bad, auth.ErrElsewhere) && (err != nil || user.Database == r.at) {
+			return bad // the database that the user has left may be gone
+		}
 		if err != nil {
 			return err
 		}

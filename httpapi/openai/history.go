@@ -191,7 +191,9 @@ func (s *server) answered(ctx context.Context, row *db.TurnHistoryListRow, answe
 	if row.Status != db.TurnStatusSucceeded {
 		return answer == "" || row.Status == db.TurnStatusQueued || row.Status == db.TurnStatusRunning, nil
 	}
-	turn, err := s.Reader(ctx).Turn(ctx, row.ID)
+	reader := s.Reader(ctx)
+	reader.Moved = nil // nothing is stored yet: the request is answered anew where the user is
+	turn, err := reader.Turn(ctx, row.ID)
 	if err != nil {
 		return false, err
 	}

@@ -51,8 +51,8 @@ do themselves is not counted (docs/benchmarks.md), nor what models think before 
 const worse = `## Where Alfred is worse, and why
 
 - **A draft begins later**: after the plan, with the words that introduce it; an agent begins at once. Saving it is sooner here: an agent writes all of it again.
-- **What has to be worded from rows waits a little longer** than an agent's: before it stands a whole decision, what was meant, what stays in view, what
-  is asked for, the plan. An agent writes a call of a tool.
+- **A detail and small talk wait a little longer** than an agent's: before the words stands a whole decision, what was meant, what stays in view, what
+  is asked for, the plan. An agent writes a call of a tool, or nothing.
 - **Less of a prompt is cached**: the conversation grows at its end only until older turns are compressed, what is known of rows changes with every turn, each node has
   instructions and tools of its own, and those of the reply are too short to be cached at all. Where cached tokens cost a tenth, a whole history is the cheaper
   one up to some dozens of turns.

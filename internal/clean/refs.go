@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 var (
@@ -52,9 +54,9 @@ func (n *Names) named(text string) string {
 		done += text[:at[0]]
 		name, said := n.of(ref), strings.TrimLeft(rest, " ")
 		switch {
-		case name != ref && hasPrefixFold(said, name):
+		case name != ref && hasPrefixFold(said, name) && !inWord(said[len(name):]):
 			rest = said
-		case name != ref && hasSuffixFold(done, name+" "):
+		case name != ref && hasSuffixFold(" "+done, " "+name+" "):
 			done = strings.TrimRight(done, " ")
 		default:
 			done += name
@@ -63,6 +65,13 @@ func (n *Names) named(text string) string {
 	}
 
 	return done + text
+}
+
+// inWord reports whether a text goes on with a word.
+func inWord(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+
+	return unicode.IsLetter(first) || unicode.IsDigit(first)
 }
 
 func hasPrefixFold(text, prefix string) bool {

@@ -22,6 +22,8 @@ func TestUnrefSaysANameOnce(t *testing.T) {
 		"Take pad see ew recipe_1.":            "Take pad see ew.",
 		"Pad See Ew (recipe_1) and recipe_1":   "Pad See Ew and Pad See Ew",
 		"recipe_1, gen_recipe_2 Curry":         "Pad See Ew, Curry",
+		"gen_recipe_2 currywurst":              "Curry currywurst",
+		"Green Curry gen_recipe_2":             "Green Curry",
 		"recipe_7 is unknown, other_1 no type": "recipe is unknown, other_1 no type",
 	} {
 		require.Equal(t, want, n.Unref(text), text)

@@ -100,3 +100,31 @@ func TestWordsThatDoNotIntroduceADraft(t *testing.T) {
 		})
 	}
 }
+
+// Words that are not used do not word the question either.
+func TestWordsThatAreNotUsedAskNothing(t *testing.T) {
+	t.Parallel()
+	c := converse(t, "\nturns:"+introduced(`"gen_recipe_1 is ready. Shall I save it?"`))
+	c.say("Draft a simple Thai basil chicken")
+	c.fact("Shall I save Thai Basil Chicken?", offered)
+}
+
+// What else was done or found out in the turn is told, so words beside a draft are not asked for.
+func TestDraftBesideOtherWorkIsNotTheReply(t *testing.T) {
+	t.Parallel()
+	c := converse(t, `
+turns:
+  - understand: {intent: write}
+    think:
+      goal: Add eggs and draft
+      decision: plan
+      steps:
+        - {type: write, subdomain: shopping, description: Add eggs, calls: [{tool: db_create, table: shopping_list, rows: [{set: [{column: name, value: eggs}]}]}]}
+        - {type: generate, subdomain: recipes, description: Draft the recipe}
+    act: [{step: 2, text: Here it is. Shall I save it?, calls: [{tool: generate, args: {creates: [{type: recipe, content: `+basil+`}]}}, {tool: step_complete, args: {summary: drafted}}]}]
+    reply: Eggs are on the list, and here is a draft.
+`)
+	got := c.say("Add eggs to my list and draft a Thai basil chicken")
+	require.Contains(t, got.Reply, "Eggs are on the list")
+	require.NotContains(t, c.prompt(1, "act", 1), "Your reply begins here")
+}

@@ -58,7 +58,7 @@ func TestOfflineConversations(t *testing.T) {
 		},
 		"Vegetarian": {
 			{"Draft a Thai basil chicken", "fish sauce", nil},
-			{"Make it vegetarian", `draft of vegetarian thai basil tofu(.|\n)*tofu 400 g(.|\n)*miso paste 1 tbsp(.|\n)*the soy sauce and the miso paste`, nil},
+			{"Make it vegetarian", `vegetarian thai basil tofu(.|\n)*tofu 400 g(.|\n)*miso paste 1 tbsp(.|\n)*the soy sauce and the miso paste`, nil},
 			{"Use mushrooms instead of tofu", `mushrooms 400 g(.|\n)*add the mushrooms`, nil},
 		},
 		"DraftChanged": {

@@ -34,7 +34,10 @@ func (t *page) currentStep(s *section) {
 	}
 	if t.introduces(step) {
 		s.line("Your reply begins here: before the call of ", nodes.ToolGenerate, ", in the same answer, write one or two sentences to the user, in their language: ",
-			"what you have drafted, and whether to save it. The drafts are shown below these words; do not repeat them.")
+			"what you have drafted, what else was asked, and whether to save it. The drafts are shown below these words; do not repeat them.")
+		if summary := clean.Inline(t.Understood.CurationSummary, say.MaxFact); summary != "" {
+			s.line("Acknowledge briefly: ", summary)
+		}
 	}
 	_, counted := t.Calls(int(step.Step))
 	s.line("Decisions left: ", strconv.Itoa(max(0, t.config.MaxCalls-counted)), " of ", strconv.Itoa(t.config.MaxCalls))
@@ -56,20 +59,10 @@ func (t *page) toolsOf(s *section, step *db.TurnSteps) {
 	}
 }
 
-// introduces reports whether what a step drafts is all that is left to tell: all before it went well, nothing comes after
-// it, and neither the user nor code said anything that the reply has to take up.
+// introduces reports whether words beside what a step drafts can be the reply: the other steps only prepared it, and there
+// is nothing else that a reply has to take up.
 func (t *page) introduces(step *db.TurnSteps) bool {
-	if step.StepType != db.StepTypeGenerate || len(t.noticeTexts())+len(t.ExcludedNow())+len(t.ForgottenNow()) > 0 {
-		return false
-	}
-	for _, other := range t.Steps {
-		ended := other.Outcome != nil && (*other.Outcome == db.StepOutcomeOk || *other.Outcome == db.StepOutcomeEmpty)
-		if other.Step != step.Step && !ended {
-			return false
-		}
-	}
-
-	return true
+	return t.OnlyDrafts(step) && len(t.noticeTexts())+len(t.ExcludedNow())+len(t.ForgottenNow()) == 0
 }
 
 // noteFor returns the note that the last finished step left for this one.

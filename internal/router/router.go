@@ -171,11 +171,14 @@ const (
 // follow tries the place that is known, and where that refuses, or does not know the key any more, the one that the
 // directory says.
 func (r *Router) follow(w http.ResponseWriter, request *http.Request, who directory.Who, user directory.User) {
-	body, until := newReplay(request), time.Now().Add(moveWait)
+	body, until := newReplay(request), time.Time{}
 	for length := tryPause; ; length = min(2*length, longPause) {
 		answer := &held{ResponseWriter: w, unknown: true}
 		if !r.serve(answer, body.again(request), user.Database) {
 			return
+		}
+		if until.IsZero() { // the request itself may have waited for long
+			until = time.Now().Add(moveWait)
 		}
 		now, err := r.Users.Ask(request.Context(), who)
 		moved := now.Epoch != user.Epoch || now.Database != user.Database

@@ -3,6 +3,8 @@ package say
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"alfred/domain"
 	"alfred/internal/clean"
@@ -77,7 +79,8 @@ func named(parts []part) []string {
 	texts := make([]string, 0, len(parts))
 	for _, p := range parts {
 		if len(parts) > 1 {
-			p.text = strings.ToUpper(p.name[:1]) + p.name[1:] + ":\n\n" + p.text
+			first, size := utf8.DecodeRuneInString(p.name)
+			p.text = string(unicode.ToUpper(first)) + p.name[size:] + ":\n\n" + p.text
 		}
 		texts = append(texts, p.text)
 	}
@@ -88,8 +91,15 @@ func named(parts []part) []string {
 func (t *Teller) childLines(kind *domain.Entity, rows []any) string {
 	lines := make([]string, 0, len(rows))
 	for _, row := range rows {
-		if columns, ok := row.(map[string]any); ok {
-			lines = append(lines, "- "+t.lineOf(kind, t.labelled(kind, columns), forPerson))
+		columns, ok := row.(map[string]any)
+		if !ok {
+			continue
+		}
+		lines = append(lines, "- "+t.lineOf(kind, t.labelled(kind, columns), forPerson))
+		for _, child := range kind.Children {
+			if below, ok := columns[child.Entity.Table].([]any); ok && len(below) > 0 {
+				lines = append(lines, indent(t.childLines(child.Entity, below)))
+			}
 		}
 	}
 
@@ -101,13 +111,30 @@ func (t *Teller) labelled(kind *domain.Entity, columns map[string]any) map[strin
 	all := map[string]any{}
 	for name, value := range columns {
 		all[name] = value
-		ref, isText := value.(string)
-		if e := t.ByRef[ref]; isText && e != nil && isReference(kind, name) {
-			all["_"+name+"_label"] = e.Label
+		var labels []any
+		for _, one := range listOf(value) {
+			if ref, _ := one.(string); isReference(kind, name) && t.ByRef[ref] != nil {
+				labels = append(labels, t.ByRef[ref].Label)
+			}
+		}
+		switch len(labels) {
+		case 0:
+		case 1:
+			all["_"+name+"_label"] = labels[0]
+		default:
+			all["_"+name+"_label"] = labels
 		}
 	}
 
 	return all
+}
+
+func listOf(value any) []any {
+	if list, ok := value.([]any); ok {
+		return list
+	}
+
+	return []any{value}
 }
 
 // isProse reports whether a value is sentences.

@@ -130,6 +130,16 @@ func (v *View) Step() *db.TurnSteps {
 	return nil
 }
 
+// OnlyDrafts reports whether a step drafts, comes last, and all other steps prepared it: they drafted or read, and found
+// something.
+func (v *View) OnlyDrafts(last *db.TurnSteps) bool {
+	prepared := func(step *db.TurnSteps) bool {
+		return (step.StepType == db.StepTypeGenerate || step.StepType == db.StepTypeRead) && step.Outcome != nil && *step.Outcome == db.StepOutcomeOk
+	}
+
+	return last.StepType == db.StepTypeGenerate && !slices.ContainsFunc(v.Steps, func(step *db.TurnSteps) bool { return step.Step != last.Step && !prepared(step) })
+}
+
 // Continues returns the model call that the next decision of act goes on from: the last decision's, if the step goes on.
 // It is nil if no conversation can.
 func (v *View) Continues() *nodes.Round {
