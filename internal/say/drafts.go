@@ -19,7 +19,7 @@ func (t *Teller) DraftsInFull(refs []string) string {
 	for _, ref := range refs {
 		e := t.ByRef[ref]
 		var content map[string]any
-		if e == nil || exact.Decode(t.Drafts[ref], &content) != nil {
+		if e == nil || t.Domain.ByType(e.EntityType) == nil || exact.Decode(t.Drafts[ref], &content) != nil {
 			continue
 		}
 		block, isLine := t.draftInFull(e, content)
