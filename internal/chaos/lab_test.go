@@ -131,7 +131,8 @@ func (l *lab) database(t *testing.T) (string, *pgxpool.Pool) {
 
 	name := "chaos_" + strconv.FormatInt(l.count.Add(1), 10)
 	require.NoError(t, l.server.sql(t.Context(), `CREATE DATABASE `+name+` TEMPLATE template`))
-	pool, err := pg.Open(t.Context(), pg.Config{AppName: "chaos", MaxConns: 16, URL: l.server.url(name)})
+	// The test's own connections stay when those of the programs are closed for being idle.
+	pool, err := pg.Open(t.Context(), pg.Config{AppName: "chaos", MaxConns: 16, URL: l.server.url(name) + "&idle_session_timeout=0"})
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 
