@@ -54,3 +54,13 @@ func Waited(ctx context.Context) time.Duration {
 
 	return time.Since(known.arrived)
 }
+
+// Pause stands between two looks for the place of a user who is being moved. It is false when ctx has ended.
+func Pause(ctx context.Context, length time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(length):
+		return true
+	}
+}

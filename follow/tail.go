@@ -1,11 +1,13 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,6 +35,8 @@ type Reader struct {
 	// Moved, if not nil, is asked what is to be done about an error of StillGood: it returns the reader of where the turns
 	// are now, or the error.
 	Moved func(context.Context, error) (*Reader, error)
+
+	found atomic.Pointer[Reader] // where the turns were when they were last read, if Moved has said so
 }
 
 // Event is one entry of a turn's stream. Data has seq, turn_id, number, type and at in addition to the type's own
@@ -105,7 +109,7 @@ func (t *Tail) Next(ctx context.Context, patience time.Duration) ([]Event, error
 
 func (t *Tail) read(ctx context.Context) ([]Event, error) {
 	var events []Event
-	err := t.reader.read(ctx, func(tx pgx.Tx) error {
+	err := t.reader.Read(ctx, func(tx pgx.Tx) error {
 		events, t.over = nil, false
 		rows, err := db.New().TurnEventListTurn(ctx, tx, &db.TurnEventListTurnParams{TurnID: t.turnID, AfterSeq: t.after, PageSize: batch})
 		if err != nil {
@@ -161,23 +165,23 @@ func (r *Reader) Wait(ctx context.Context, turnID uuid.UUID) error {
 	}
 }
 
-// read reads where the turns are, which may be another place than the last time.
-func (r *Reader) read(ctx context.Context, work func(tx pgx.Tx) error) error {
-	err := pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, r.UserID, work) })
-	if r.StillGood == nil {
-		return err
+// Read reads as the user where their turns are, which may be another place than the last time: then it runs work again.
+func (r *Reader) Read(ctx context.Context, work func(tx pgx.Tx) error) error {
+	for at := cmp.Or(r.found.Load(), r); ; {
+		err := pg.InReadTx(ctx, at.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, at.UserID, work) })
+		if at.StillGood == nil {
+			return err
+		}
+		bad := at.StillGood(ctx)
+		switch {
+		case bad == nil:
+			return err
+		case at.Moved == nil:
+			return bad
+		}
+		if at, bad = at.Moved(ctx, bad); bad != nil {
+			return bad
+		}
+		r.found.Store(at)
 	}
-	bad := r.StillGood(ctx)
-	switch {
-	case bad == nil:
-		return err
-	case r.Moved == nil:
-		return bad
-	}
-	there, bad := r.Moved(ctx, bad)
-	if bad != nil {
-		return bad
-	}
-
-	return there.read(ctx, work)
 }

@@ -117,7 +117,7 @@ func (t *Turn) Said() string {
 // Turn reads a turn. Errors: jobs.ErrTurnNotFound, also for another user's.
 func (r *Reader) Turn(ctx context.Context, turnID uuid.UUID) (*Turn, error) {
 	var turn *Turn
-	err := r.read(ctx, func(tx pgx.Tx) (err error) {
+	err := r.Read(ctx, func(tx pgx.Tx) (err error) {
 		turn, err = load(ctx, tx, turnID)
 
 		return err

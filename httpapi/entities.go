@@ -270,16 +270,12 @@ func (a *api) summaryList(ctx context.Context, in *sessionPageIn) (*summariesOut
 }
 
 // refs are a session's refs, as other protocols show them.
-func (a *api) refs(ctx context.Context, session uuid.UUID, most int) (any, error) {
-	refs := []entity{}
-	err := a.read(ctx, func(tx pgx.Tx) error {
-		rows, err := a.q.EntityList(ctx, tx, &db.EntityListParams{SessionID: session, PageSize: int32(most)})
-		for _, row := range rows {
-			refs = append(refs, entity(*row))
-		}
-
-		return err
-	})
+func (a *api) refs(ctx context.Context, tx pgx.Tx, session uuid.UUID, most int) (any, error) {
+	rows, err := a.q.EntityList(ctx, tx, &db.EntityListParams{SessionID: session, PageSize: int32(most)})
+	refs := make([]entity, len(rows))
+	for i, row := range rows {
+		refs[i] = entity(*row)
+	}
 
 	return refs, err
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,11 +33,14 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 	defer again.Stop()
 	for {
 		ended, err := a.turnEnded(ctx, id, summarized)
+		if err != nil {
+			err = a.believed(ctx, err)
+		}
 		if errors.Is(err, context.DeadlineExceeded) {
 			return nil
 		}
 		if err != nil {
-			return errors.Join(a.served(ctx), err) // what is not here may be where the user is now
+			return err
 		}
 		if ended {
 			return nil
@@ -55,13 +59,9 @@ func (a *api) waitForTurn(ctx context.Context, id uuid.UUID, wait string, summar
 	}
 }
 
-// served is [auth.ErrElsewhere] for a caller who has moved.
-func (a *api) served(ctx context.Context) error {
-	if err := a.stillGood(ctx); errors.Is(err, auth.ErrElsewhere) {
-		return err
-	}
-
-	return nil
+// believed is an error, or why nothing follows from it: what is not here may be where the user is now.
+func (a *api) believed(ctx context.Context, err error) error {
+	return cmp.Or(a.stillGood(ctx), err)
 }
 
 func (a *api) turnEnded(ctx context.Context, id uuid.UUID, summarized bool) (bool, error) {

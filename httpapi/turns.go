@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -269,7 +268,7 @@ func (a *api) turnGet(ctx context.Context, in *turnGetIn) (*turnOut, error) {
 	case err == nil:
 		err = a.stillGood(ctx)
 	default:
-		err = errors.Join(a.served(ctx), err)
+		err = a.believed(ctx, err)
 	}
 	if err != nil {
 		return nil, failed(ctx, err)

@@ -3,8 +3,10 @@ package httpapi_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -73,6 +75,24 @@ func TestEveryProtocolCountsStreams(t *testing.T) {
 		require.NotEmpty(t, a.header.Get("Retry-After"), name)
 	}
 	require.Equal(t, 1, one[int](t, b, `SELECT count(*)::int FROM turns`), "what is refused leaves no message")
+}
+
+// A wait that is sent again, because its user has moved, does not begin anew.
+func TestWaitsCountFromTheirArrival(t *testing.T) {
+	t.Parallel()
+
+	var config httpapi.Config
+	b := setup(t, func(c *httpapi.Config) { config = *c })
+	turn := b.message(t, b.session(t), "hi")
+	const wait = 3 * time.Second
+	arrived := auth.WithPlace(t.Context(), nil)
+	time.Sleep(wait)
+	request := httptest.NewRequestWithContext(arrived, http.MethodGet, "/v1/turns/"+turn+"?wait="+wait.String(), nil)
+	request.Header.Set("Authorization", "Bearer "+b.key)
+	answer, again := httptest.NewRecorder(), time.Now()
+	httpapi.New(config).ServeHTTP(answer, request)
+	require.Equal(t, http.StatusOK, answer.Code, answer.Body)
+	require.Less(t, time.Since(again), wait)
 }
 
 // What happens after a key is revoked reaches nobody who started waiting with it.

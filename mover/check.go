@@ -22,12 +22,13 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 func refused(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
 
+// detail is what an error says, in one line.
 func detail(err error) string {
 	if raised, ok := errors.AsType[*pgconn.PgError](err); ok && raised.Detail != "" {
 		return raised.Detail
 	}
 
-	return err.Error()
+	return strings.Join(strings.Fields(err.Error()), " ")
 }
 
 // check looks for what would stop a move on its way, before anything is done. Errors: [*RefusedError].
@@ -75,7 +76,7 @@ func (u *move) checkUser(ctx context.Context) error {
 func (u *move) checkDomain(ctx context.Context) error {
 	bound, err := u.bind(ctx, u.target)
 	if err != nil {
-		return refused("%s has another domain: %s", u.Target.Name, strings.Join(strings.Fields(err.Error()), " "))
+		return refused("%s has another domain: %s", u.Target.Name, detail(err))
 	}
 	rows, _ := u.source.Query(ctx, `SELECT DISTINCT s.domain FROM sessions AS s WHERE s.user_id = $1`, u.User.ID) // a failed query shows when its rows are collected
 	domains, err := pgx.CollectRows(rows, pgx.RowTo[string])

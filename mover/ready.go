@@ -76,7 +76,7 @@ func (u *move) checkConnection(ctx context.Context) error {
 		err = errors.Join(err, conn.Close(ctx))
 	}
 	if err != nil {
-		return offline("the address of %s takes no connection for replication, as that of a pooler does not (%s)", u.Source.Name, strings.Join(strings.Fields(err.Error()), " "))
+		return offline("the address of %s takes no connection for replication, as that of a pooler does not (%s)", u.Source.Name, detail(err))
 	}
 
 	return nil
@@ -160,7 +160,7 @@ func (u *move) checkPublication(ctx context.Context) error {
 	}
 	err = u.createPublication(ctx, tx)
 	if pg.Code(err) != "" && pg.Code(err) != pgerrcode.LockNotAvailable && pg.Code(err) != pgerrcode.DuplicateObject {
-		err = offline("%s does not take the publication (%s)", u.Source.Name, strings.Join(strings.Fields(err.Error()), " "))
+		err = offline("%s does not take the publication (%s)", u.Source.Name, detail(err))
 	} else if pg.Code(err) == pgerrcode.DuplicateObject {
 		err = nil // a mover that died has left it
 	}

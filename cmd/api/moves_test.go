@@ -30,6 +30,7 @@ type town struct {
 	env     settings.Env
 	known   *directory.Directory
 	pools   map[string]*pgxpool.Pool
+	powers  map[string]*power // of the databases, for all but the test itself
 	address string
 	key     string
 	session string
@@ -40,7 +41,7 @@ func openTown(t *testing.T) *town {
 
 	e := settings.Env{"ALFRED_DIRECTORY_URL": dbtest.EmptyURL(t), "ALFRED_ADDR": "127.0.0.1:0"}
 	require.NoError(t, directory.Init(t.Context(), e["ALFRED_DIRECTORY_URL"], slog.New(slog.DiscardHandler)))
-	w := &town{t: t, env: e, pools: map[string]*pgxpool.Pool{}}
+	w := &town{t: t, env: e, pools: map[string]*pgxpool.Pool{}, powers: map[string]*power{}}
 	var err error
 	w.known, err = directory.Open(t.Context(), e["ALFRED_DIRECTORY_URL"])
 	require.NoError(t, err)
@@ -50,6 +51,7 @@ func openTown(t *testing.T) *town {
 		w.pools[name], err = pg.Open(t.Context(), pg.Config{URL: url, MaxConns: 4})
 		require.NoError(t, err)
 		t.Cleanup(w.pools[name].Close)
+		url, w.powers[name] = powered(t, url)
 		_, err = w.known.AddDatabase(t.Context(), directory.Database{Name: name, URL: url})
 		require.NoError(t, err)
 		if name == "a" { // so that the user's is this one
@@ -263,43 +265,106 @@ func TestStreamsFollowTheirUser(t *testing.T) {
 	require.Equal(t, all.seen[5:], late.seen, "who was away all the time goes on, too")
 }
 
+// waits are requests that wait for the reply to the message "two".
+var waits = map[string]struct{ method, path, body string }{
+	"completions":          {http.MethodPost, "/v1/chat/completions", `{"model": "alfred", "messages": [{"role": "user", "content": "two"}]}`},
+	"streamed completions": {http.MethodPost, "/v1/chat/completions", `{"model": "alfred", "stream": true, "messages": [{"role": "user", "content": "two"}]}`},
+	"ag-ui":                {http.MethodPost, "/v1/agui", `{"threadId": "SESSION", "runId": "r", "messages": [{"role": "user", "content": "two"}]}`},
+	"mcp":                  {http.MethodPost, "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "send_message", "arguments": {"session_id": "SESSION", "message": "two"}}}`},
+	"a turn":               {http.MethodGet, "/v1/turns/TURN?wait=1m", ""},
+}
+
+// wait sends one of those behind a turn that runs, and says which turns there are once it waits.
+func (w *town) wait(name string) (one, two string, answered <-chan string) {
+	w.t.Helper()
+
+	c := waits[name]
+	one = w.message("one")
+	if c.method == http.MethodGet {
+		two = w.message("two")
+	}
+	said := make(chan string, 1)
+	go func() {
+		status, text, err := w.ask(w.t.Context(), c.method, strings.ReplaceAll(c.path, "TURN", two), strings.ReplaceAll(c.body, "SESSION", w.session))
+		said <- fmt.Sprint(status, " ", text, " ", err)
+	}()
+	const queued = `SELECT coalesce(max(id::text), '') FROM turns WHERE session_id = $1 AND message = 'two'`
+	var found string
+	require.Eventually(w.t, func() bool { found = w.text("a", queued, w.session); return found != "" }, time.Minute, 10*time.Millisecond)
+
+	return one, found, said
+}
+
+func requireAnswer(t *testing.T, answered <-chan string) string {
+	t.Helper()
+
+	select {
+	case text := <-answered:
+		require.Contains(t, text, "the second reply")
+		require.True(t, strings.HasPrefix(text, "200 "), text)
+
+		return text
+	case <-time.After(time.Minute):
+		require.Fail(t, "no answer")
+
+		return ""
+	}
+}
+
 // Who waits for the reply to a message that is stored gets it, though the turn runs at another database, and the message
 // is sent there once.
 func TestWaitsFollowTheirUser(t *testing.T) {
 	t.Parallel()
 
-	for name, c := range map[string]struct{ method, path, body string }{
-		"completions":          {http.MethodPost, "/v1/chat/completions", `{"model": "alfred", "messages": [{"role": "user", "content": "two"}]}`},
-		"streamed completions": {http.MethodPost, "/v1/chat/completions", `{"model": "alfred", "stream": true, "messages": [{"role": "user", "content": "two"}]}`},
-		"ag-ui":                {http.MethodPost, "/v1/agui", `{"threadId": "SESSION", "runId": "r", "messages": [{"role": "user", "content": "two"}]}`},
-		"mcp":                  {http.MethodPost, "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "send_message", "arguments": {"session_id": "SESSION", "message": "two"}}}`},
-		"a turn":               {http.MethodGet, "/v1/turns/TURN?wait=1m", ""},
-	} {
+	for name := range waits {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			w := openTown(t)
-			one, turn := w.message("one"), ""
-			if c.method == http.MethodGet {
-				turn = w.message("two")
-			}
-			answered := make(chan string, 1)
-			go func() {
-				status, text, err := w.ask(t.Context(), c.method, strings.ReplaceAll(c.path, "TURN", turn), strings.ReplaceAll(c.body, "SESSION", w.session))
-				answered <- fmt.Sprint(status, " ", text, " ", err)
-			}()
-			const queued = `SELECT coalesce(max(id::text), '') FROM turns WHERE session_id = $1 AND message = 'two'`
-			require.Eventually(t, func() bool { turn = w.text("a", queued, w.session); return turn != "" }, time.Minute, 10*time.Millisecond)
+			one, two, answered := w.wait(name)
 			w.move("b", func() { w.replies("a", one, "first") })
-			w.replies("b", turn, "the second reply")
-			select {
-			case text := <-answered:
-				require.Contains(t, text, "the second reply")
-				require.True(t, strings.HasPrefix(text, "200 "), text)
-			case <-time.After(time.Minute):
-				require.Fail(t, "no answer")
-			}
+			w.replies("b", two, "the second reply")
+			requireAnswer(t, answered)
 			require.Equal(t, "2", w.text("b", `SELECT count(*)::text FROM turns`), "the message stands once")
 		})
 	}
+}
+
+// A wait goes on though the database that its user has left is switched off meanwhile, and so does a stream.
+func TestWaitsOutliveTheOldDatabase(t *testing.T) {
+	t.Parallel()
+
+	for name := range waits {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := openTown(t)
+			one, two, answered := w.wait(name)
+			stream := w.read("/v1/sessions/"+w.session+"/events", "", "2.4 turn.finished")
+			w.move("b", func() { w.replies("a", one, "first") })
+			w.powers["a"].switchOff()
+			w.replies("b", two, "the second reply")
+			text := requireAnswer(t, answered)
+			require.NotContains(t, text, "RUN_ERROR")
+			stream.await(t)
+			three := w.message("three")
+			require.NotEmpty(t, three, "what is new goes to the new place")
+			if name == "ag-ui" {
+				require.Contains(t, text, `"STATE_SNAPSHOT"`)
+			}
+		})
+	}
+}
+
+// The state that an AG-UI client is shown at the end is that of the place where its turn has run.
+func TestSnapshotsFollowTheirUser(t *testing.T) {
+	t.Parallel()
+
+	w := openTown(t)
+	one, two, answered := w.wait("ag-ui")
+	w.move("b", func() { w.replies("a", one, "first") })
+	w.exec("b", `INSERT INTO entity_refs (session_id, user_id, ref, entity_type, entity_id, state, action, label, turn_created, turn_last_ref)
+		SELECT id, user_id, 'recipe_1', 'recipe', gen_random_uuid(), 'stored', 'read', 'Dal of the second place', 2, 2 FROM sessions WHERE id = $1`, w.session)
+	w.replies("b", two, "the second reply")
+	require.Contains(t, requireAnswer(t, answered), "Dal of the second place")
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +34,7 @@ const loadSQL = `
 	JOIN users AS u ON u.id = t.user_id
 	ORDER BY t.turns DESC, t.user_id`
 
-// Run plans. What a turn costs a database hardly depends on how long its texts are, so turns are the measure; tokens are
+// Run plans, for the databases that answer. What a turn costs a database hardly depends on how long its texts are, so turns are the measure; tokens are
 // shown beside.
 func (c *directoryRebalanceCommand) Run(ctx context.Context, e settings.Env, console *program.Console) error {
 	return withDirectory(ctx, e, func(known *directory.Directory) error {
@@ -40,21 +42,27 @@ func (c *directoryRebalanceCommand) Run(ctx context.Context, e settings.Env, con
 		if err != nil {
 			return err
 		}
-		loads := make([]mover.Load, len(rows))
-		for i, row := range rows {
-			loads[i].Database = row.Name
-			if err := c.measure(ctx, row.URL, &loads[i]); err != nil {
-				return fmt.Errorf("database %s: %w", row.Name, err)
+		var loads []mover.Load
+		silent := map[string]string{}
+		for _, row := range rows {
+			load := mover.Load{Database: row.Name}
+			if err = c.measure(ctx, row.URL, &load); err != nil {
+				silent[row.Name] = strings.Join(strings.Fields(err.Error()), " ")
+			} else {
+				loads = append(loads, load)
 			}
+		}
+		if len(loads) == 0 && err != nil {
+			return err
 		}
 		before := mover.Unevenness(loads)
 		plan := mover.Plan(loads)
 		after := mover.Unevenness(loads)
 		if c.JSON {
-			return program.PrintJSON(console.Out, map[string]any{"moves": plan, "busiest_to_mean_before": before, "busiest_to_mean_after": after})
+			return program.PrintJSON(console.Out, map[string]any{"moves": plan, "busiest_to_mean_before": before, "busiest_to_mean_after": after, "left_out": silent})
 		}
 
-		return c.print(console, plan, before, after)
+		return c.print(console, plan, before, after, silent)
 	})
 }
 
@@ -86,9 +94,14 @@ func (c *directoryRebalanceCommand) measure(ctx context.Context, address string,
 	return nil
 }
 
-func (c *directoryRebalanceCommand) print(console *program.Console, plan []mover.PlannedMove, before, after float64) error {
+func (c *directoryRebalanceCommand) print(console *program.Console, plan []mover.PlannedMove, before, after float64, silent map[string]string) error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(silent)) {
+		_, err := fmt.Fprintf(console.Out, "# %s is left out: %s\n", name, silent[name])
+		errs = append(errs, err)
+	}
 	_, err := fmt.Fprintf(console.Out, "# the busiest database has %.2f times the mean; after these %d moves %.2f\n", before, len(plan), after)
-	errs := []error{err}
+	errs = append(errs, err)
 	for _, m := range plan {
 		_, err := fmt.Fprintf(console.Out, "worker user move %s --to %s   # from %s: %d turns, %d tokens\n", shellWord(m.User), m.To, m.From, m.Turns, m.Tokens)
 		errs = append(errs, err)

@@ -27,7 +27,7 @@ type input struct {
 }
 
 // Refs reads a session's refs as the API shows them, at most so many.
-type Refs func(ctx context.Context, session uuid.UUID, most int) (any, error)
+type Refs func(ctx context.Context, tx pgx.Tx, session uuid.UUID, most int) (any, error)
 
 type server struct {
 	*door.Door

@@ -3,13 +3,12 @@ package agui
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
-	"alfred/auth"
 	"alfred/follow"
 	"alfred/httpapi/sse"
 )
@@ -194,12 +193,14 @@ const maxState = 1000
 
 // snapshot sends the session's refs as the run's state.
 func (r *run) snapshot(ctx context.Context) error {
-	refs, err := r.refs(ctx, r.session, maxState)
+	var refs any
+	err := r.Reader(ctx).Read(ctx, func(tx pgx.Tx) (err error) {
+		refs, err = r.refs(ctx, tx, r.session, maxState)
+
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("list entities: %w", err)
-	}
-	if errors.Is(r.Gate.StillGood(ctx, auth.CallerOf(ctx)), auth.ErrElsewhere) {
-		return nil // those were the refs of the place that the user has left
 	}
 
 	return r.send("STATE_SNAPSHOT", map[string]any{"snapshot": map[string]any{"session_id": r.session, "turn_id": r.turn, "entities": refs}})

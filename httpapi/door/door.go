@@ -227,47 +227,52 @@ func (d *Door) Write(ctx context.Context, work func(tx pgx.Tx) error) error {
 // Reader reads the caller's turns, also of one who moves to another database meanwhile: the message is stored, so the request
 // cannot be sent again there.
 func (d *Door) Reader(ctx context.Context) *follow.Reader {
-	return d.readerAt(d.Gate, auth.CallerOf(ctx), auth.PlaceOf(ctx), 0)
+	return d.readerAt(d.Gate, auth.CallerOf(ctx), auth.PlaceOf(ctx))
 }
 
 const (
-	// movePause stands between two looks for a user who is being moved, of whom no more than moveLooks are taken.
-	movePause = 100 * time.Millisecond
-	moveLooks = 200
+	// movePause stands between two looks for a user who is being moved, which are taken for movePatience at most.
+	movePause    = 100 * time.Millisecond
+	movePatience = 20 * time.Second
 )
 
 var errMoving = problem.New(http.StatusServiceUnavailable, "unavailable", "The message is kept, and its user is being moved to another database: ask for the turn in a moment.")
 
-func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place, looks int) *follow.Reader {
-	r := &follow.Reader{Pool: gate.Pool, Listener: d.Listener, UserID: who.User, StillGood: func(ctx context.Context) error { return gate.StillGood(ctx, who) }}
-	r.Moved = func(ctx context.Context, cause error) (*follow.Reader, error) {
-		if !errors.Is(cause, auth.ErrElsewhere) {
-			return nil, cause
-		}
-		if place == nil || looks == moveLooks {
-			return nil, errMoving
-		}
-		if looks > 0 && !paused(ctx, movePause) {
-			return nil, fmt.Errorf("wait for the end of a move: %w", context.Cause(ctx))
-		}
-		pool, err := place(ctx)
-		if err != nil {
-			return nil, errors.Join(errMoving, err)
-		}
-
-		return d.readerAt(gate.At(pool), who, place, looks+1), nil
+func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place) *follow.Reader {
+	return &follow.Reader{
+		Pool: gate.Pool, Listener: d.Listener, UserID: who.User,
+		StillGood: func(ctx context.Context) error { return gate.StillGood(ctx, who) },
+		Moved: func(ctx context.Context, cause error) (*follow.Reader, error) {
+			return d.arrive(ctx, gate, who, place, cause)
+		},
 	}
-
-	return r
 }
 
-// paused is false when ctx has ended.
-func paused(ctx context.Context, length time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(length):
-		return true
+// arrive reads where the caller has moved to, and waits while they are being moved. A database that does not answer may be
+// the one that they have left.
+func (d *Door) arrive(ctx context.Context, gate *auth.Gate, who auth.Caller, place auth.Place, cause error) (*follow.Reader, error) {
+	for until := time.Now().Add(movePatience); ; {
+		elsewhere := errors.Is(cause, auth.ErrElsewhere)
+		if errors.Is(cause, auth.ErrUnauthorized) || ctx.Err() != nil || place == nil && !elsewhere {
+			return nil, cause
+		}
+		if place == nil || time.Now().After(until) {
+			return nil, errMoving
+		}
+		pool, err := place(ctx)
+		switch {
+		case !elsewhere && (err != nil || pool == gate.Pool):
+			return nil, cause
+		case err != nil:
+			return nil, errors.Join(errMoving, err)
+		case pool != gate.Pool:
+			gate = gate.At(pool)
+		case !auth.Pause(ctx, movePause):
+			return nil, fmt.Errorf("wait for the end of a move: %w", context.Cause(ctx))
+		}
+		if cause = gate.StillGood(ctx, who); cause == nil {
+			return d.readerAt(gate, who, place), nil
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -26,8 +27,11 @@ type Config struct {
 	// OpenUser, if not "", is who every request acts for.
 	OpenUser string
 	// Open makes the API of a database. It is tried again a moment after it has failed.
-	Open   func(ctx context.Context, database directory.Database) (API, error)
-	Logger *slog.Logger
+	Open func(ctx context.Context, database directory.Database) (API, error)
+	// Patience is how long a request waits for a user who is being moved: for the end of the turn that runs, and the switch; 0
+	// means 20 s.
+	Patience time.Duration
+	Logger   *slog.Logger
 }
 
 // API is that of one database.
@@ -47,6 +51,8 @@ type Router struct {
 
 // New returns a router that has opened nothing yet.
 func New(config Config) *Router {
+	config.Patience = cmp.Or(config.Patience, moveWait)
+
 	return &Router{Config: config, places: map[directory.Database]*place{}}
 }
 
@@ -139,6 +145,9 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 func (r *Router) placeOf(who directory.Who) auth.Place {
 	return func(ctx context.Context) (*pgxpool.Pool, error) {
 		user, err := r.Users.Ask(ctx, who)
+		if err != nil { // known users go on
+			user, err = r.Users.Find(ctx, who)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -162,7 +171,6 @@ func (r *Router) who(request *http.Request) (directory.Who, error) {
 }
 
 const (
-	// moveWait is how long a request waits for a user who is being moved: for the end of the turn that runs, and the switch.
 	moveWait = 20 * time.Second
 	// tryPause stands between two tries, and grows to longPause.
 	tryPause, longPause = 25 * time.Millisecond, 200 * time.Millisecond
@@ -173,30 +181,32 @@ const (
 func (r *Router) follow(w http.ResponseWriter, request *http.Request, who directory.Who, user directory.User) {
 	body, until := newReplay(request), time.Time{}
 	for length := tryPause; ; length = min(2*length, longPause) {
-		answer := &held{ResponseWriter: w, unknown: true}
-		if !r.serve(answer, body.again(request), user.Database) {
+		answer := &held{ResponseWriter: w, unknown: true, failed: true}
+		began := r.serve(answer, body.again(request), user.Database)
+		if !answer.holding {
 			return
 		}
 		if until.IsZero() { // the request itself may have waited for long
-			until = time.Now().Add(moveWait)
+			until = time.Now().Add(r.Patience)
 		}
 		now, err := r.Users.Ask(request.Context(), who)
 		moved := now.Epoch != user.Epoch || now.Database != user.Database
-		if err != nil || !body.whole() || time.Now().After(until) || !moved && answer.status == http.StatusUnauthorized {
+		again := answer.elsewhere() || moved && answer.harmless(began, request)
+		if err != nil || !again || !body.whole() || time.Now().After(until) {
 			answer.release()
 
 			return
 		}
 		// What refused has set a deadline as if the request were over. Where there is no connection there is none.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-		if !moved && !pause(request.Context(), length) {
+		if !moved && !auth.Pause(request.Context(), length) {
 			return
 		}
 		user = now
 	}
 }
 
-// serve reports whether the answer is held: the user may be elsewhere.
+// serve reports whether the database was asked.
 func (r *Router) serve(answer *held, request *http.Request, database directory.Database) bool {
 	handler, err := r.open(request.Context(), database)
 	if err != nil {
@@ -207,7 +217,7 @@ func (r *Router) serve(answer *held, request *http.Request, database directory.D
 	}
 	handler.ServeHTTP(answer, request)
 
-	return answer.holding
+	return true
 }
 
 // anywhere serves what is the same at every database.
@@ -239,21 +249,12 @@ func unavailable(w http.ResponseWriter) {
 	_, _ = io.WriteString(w, `{"type":"about:blank","title":"Service Unavailable","status":503,"code":"unavailable","detail":"The database of this user does not answer; try again."}`+"\n") // a client that has gone needs no answer
 }
 
-// pause is false when the request is over.
-func pause(ctx context.Context, length time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(length):
-		return true
-	}
-}
-
 // held is an answer that is kept back where it says that the user is elsewhere.
 type held struct {
 	http.ResponseWriter
 
 	unknown bool // keep back the refusal of a key, too
+	failed  bool // keep back failures, too: the database may be one that the user has left
 	notOK   bool // keep back every answer but OK
 
 	header  http.Header
@@ -277,10 +278,19 @@ func (h *held) WriteHeader(status int) {
 		return
 	}
 	h.status = status
-	h.holding = h.Header().Get(problem.ElsewhereHeader) != "" || h.unknown && status == http.StatusUnauthorized || h.notOK && status != http.StatusOK
+	h.holding = h.elsewhere() || h.unknown && status == http.StatusUnauthorized || h.failed && status >= http.StatusInternalServerError || h.notOK && status != http.StatusOK
 	if !h.holding {
 		h.send()
 	}
+}
+
+// elsewhere: the database has said that it does not serve the user.
+func (h *held) elsewhere() bool { return h.Header().Get(problem.ElsewhereHeader) != "" }
+
+// harmless: the request can be sent again, because it has done nothing, or does nothing twice.
+func (h *held) harmless(began bool, request *http.Request) bool {
+	return h.status == http.StatusUnauthorized || !began ||
+		request.Method == http.MethodGet || request.Method == http.MethodHead || request.Header.Get("Idempotency-Key") != ""
 }
 
 func (h *held) send() {

@@ -40,7 +40,15 @@ type town struct {
 	unknown atomic.Bool  // it says instead that it does not know the key
 	asked   [2]atomic.Int64
 	down    atomic.Bool // b cannot be opened
+	broken  atomic.Bool // what has refused fails instead, as a database that is switched off
+	// change, if set, changes what is sent.
+	change func(*http.Request)
+	// looks, if set, is called with each request before it is answered.
+	looks func(database string, r *http.Request)
 }
+
+// patience is for requests of users who move.
+const patience = 3 * time.Second
 
 func openTown(t *testing.T) *town {
 	t.Helper()
@@ -56,7 +64,7 @@ func openTown(t *testing.T) *town {
 	w.exec(t, `INSERT INTO databases (name, url) VALUES ('a', 'postgres://a'), ('b', 'postgres://b')`)
 	w.exec(t, `INSERT INTO users (id, name, database) VALUES (gen_random_uuid(), 'ada', 'a')`)
 	w.exec(t, `INSERT INTO keys (hash, user_id) SELECT $1, id FROM users`, hash)
-	routed := router.New(router.Config{Users: directory.NewMap(known, slog.New(slog.DiscardHandler)), Open: w.open, Logger: slog.New(slog.DiscardHandler)})
+	routed := router.New(router.Config{Users: directory.NewMap(known, slog.New(slog.DiscardHandler)), Open: w.open, Patience: patience, Logger: slog.New(slog.DiscardHandler)})
 	routed.Warm(t.Context(), []directory.Database{{Name: "a", URL: "postgres://a"}})
 	w.Server = httptest.NewServer(routed)
 	t.Cleanup(w.Close)
@@ -72,6 +80,9 @@ func (w *town) open(_ context.Context, database directory.Database) (router.API,
 	return router.API{Handler: http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		w.asked[strings.Index("ab", database.Name)].Add(1)
 		body, _ := io.ReadAll(r.Body)
+		if w.looks != nil {
+			w.looks(database.Name, r)
+		}
 		switch {
 		case r.Header.Get("Authorization") == "":
 			fmt.Fprint(out, "anybody's")
@@ -79,6 +90,8 @@ func (w *town) open(_ context.Context, database directory.Database) (router.API,
 			out.Header().Set("X-At", database.Name)
 			out.WriteHeader(http.StatusAccepted)
 			fmt.Fprintf(out, "%s took %s", database.Name, body)
+		case w.broken.Load():
+			http.Error(out, "it is down", http.StatusServiceUnavailable)
 		case w.unknown.Load():
 			http.Error(out, "who is that?", http.StatusUnauthorized)
 		default:
@@ -117,6 +130,9 @@ func (w *town) send(ctx context.Context, key, body string) (*http.Response, stri
 	}
 	if key != "" {
 		request.Header.Set("Authorization", "Bearer "+key)
+	}
+	if w.change != nil {
+		w.change(request)
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -174,6 +190,97 @@ func TestRequestsWaitForAMove(t *testing.T) {
 	w.exec(t, `UPDATE users SET database = 'b', epoch = 2`)
 	w.at.Store("b")
 	require.Equal(t, "b took one", <-answered)
+}
+
+// How long a request waits for a move counts from when it is first refused: it may have waited for a reply before. What it
+// waits for counts from its arrival, wherever it is answered.
+func TestRequestsThatHaveWaitedWaitForAMove(t *testing.T) {
+	t.Parallel()
+
+	w := openTown(t)
+	var since, waited time.Duration
+	arrived, refuses, moved := time.Now(), make(chan struct{}), make(chan struct{})
+	w.looks = func(database string, r *http.Request) {
+		if database == "b" {
+			since, waited = time.Since(arrived), auth.Waited(r.Context())
+
+			return
+		}
+		arrived = time.Now()
+		close(refuses)
+		<-moved
+	}
+	answered := make(chan string, 1)
+	go func() {
+		_, text, err := w.send(t.Context(), w.key, "one")
+		answered <- fmt.Sprint(text, err)
+	}()
+	<-refuses
+	w.exec(t, `UPDATE users SET database = 'b', epoch = 2`)
+	w.at.Store("b")
+	time.Sleep(patience + tick)
+	close(moved)
+	require.Equal(t, "b took one<nil>", <-answered)
+	require.Greater(t, since, patience)
+	require.GreaterOrEqual(t, waited, since)
+	require.Zero(t, auth.Waited(t.Context()), "without a directory nobody moves")
+}
+
+// What fails at a database that the user has left is sent again where they are, if it has done nothing or does nothing
+// twice; the next request goes there at once.
+func TestRequestsLeaveADatabaseThatIsDown(t *testing.T) {
+	t.Parallel()
+
+	for name, c := range map[string]struct {
+		change func(*http.Request)
+		want   string
+	}{
+		"looks":             {func(r *http.Request) { r.Method = http.MethodGet }, "b took one"},
+		"has a key":         {func(r *http.Request) { r.Header.Set("Idempotency-Key", "k") }, "b took one"},
+		"may have written":  {func(*http.Request) {}, "it is down\n"},
+		"cannot be reached": {nil, "a took one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := openTown(t)
+			from, to := "a", "b"
+			if c.change == nil { // the user's database cannot be opened, and they leave it
+				from, to, c.change = "b", "a", func(*http.Request) {}
+				w.exec(t, `UPDATE users SET database = 'b'`)
+				w.down.Store(true)
+				status, _, _ := w.post(t, w.key, "zero")
+				require.Equal(t, http.StatusServiceUnavailable, status)
+			} else {
+				w.post(t, w.key, "zero")
+			}
+			w.broken.Store(true)
+			w.exec(t, `UPDATE users SET database = $1, epoch = 2`, to)
+			w.at.Store(to)
+			w.change = c.change
+			_, text, _ := w.post(t, w.key, "one")
+			require.Equal(t, c.want, text)
+			asked := w.asked[strings.Index("ab", from)].Load()
+			w.change = nil
+			_, text, _ = w.post(t, w.key, "two")
+			require.Equal(t, to+" took two", text)
+			require.Equal(t, asked, w.asked[strings.Index("ab", from)].Load(), "the old place is not asked again")
+		})
+	}
+}
+
+// While the directory does not answer, who waits goes on where their user is known to be.
+func TestPlacesAreKnownWithoutTheDirectory(t *testing.T) {
+	t.Parallel()
+
+	w := openTown(t)
+	var err error
+	w.looks = func(_ string, r *http.Request) { _, err = auth.PlaceOf(r.Context())(r.Context()) }
+	w.post(t, w.key, "one")
+	require.NoError(t, err)
+	w.exec(t, `ALTER TABLE users RENAME TO gone`)
+	w.post(t, w.key, "two")
+	require.NoError(t, err)
 }
 
 // Known users go on while the directory does not answer, and what is down stops its own users alone.

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/cmd/internal/settings"
+	"alfred/internal/dbtest"
+	"alfred/pg"
+)
+
+// A database that does not answer is left out of the plan, which says so: its users cannot be moved, nor others to it.
+func TestRebalanceWithoutADatabase(t *testing.T) {
+	t.Parallel()
+
+	e := settings.Env{"ALFRED_DIRECTORY_URL": dbtest.EmptyURL(t)}
+	_, err := worker(t, e, "directory", "init")
+	require.NoError(t, err)
+	for _, name := range []string{"one", "three", "two"} {
+		address, pool := database(t)
+		_, err = worker(t, e, "directory", "add", name, address)
+		require.NoError(t, err)
+		for _, user := range map[string][]string{"one": {"ada", "bob"}}[name] {
+			_, err = pool.Exec(t.Context(), `SELECT cancel_turn(enqueue_turn(start_session($1), 'hello'))`, user)
+			require.NoError(t, err)
+		}
+	}
+	conn, err := pgx.Connect(t.Context(), e["ALFRED_DIRECTORY_URL"])
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	dies := func(name string) {
+		_, err := conn.Exec(t.Context(), `UPDATE alfred_directory.databases SET url = 'postgres://nobody@127.0.0.1:1/none' WHERE name = $1`, name)
+		require.NoError(t, err)
+	}
+
+	dies("two")
+	out, err := worker(t, e, "directory", "rebalance", "--plan")
+	require.NoError(t, err)
+	require.Contains(t, out, "# two is left out: ")
+	require.Contains(t, out, "2.00 times the mean; after these 1 moves 1.00")
+	require.Contains(t, out, "worker user move 'ada' --to three")
+	out, err = worker(t, e, "directory", "rebalance", "--plan", "--json")
+	require.NoError(t, err)
+	var plan struct {
+		Moves   []map[string]any  `json:"moves"`
+		LeftOut map[string]string `json:"left_out"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &plan))
+	require.Len(t, plan.Moves, 1)
+	require.Contains(t, plan.LeftOut["two"], pg.ErrNoAnswer.Error())
+
+	dies("one")
+	dies("three")
+	_, err = worker(t, e, "directory", "rebalance", "--plan")
+	require.ErrorIs(t, err, pg.ErrNoAnswer)
+}
