@@ -84,7 +84,7 @@ func (u *move) stage(ctx context.Context, from, to pgx.Tx, t *table, keys, into 
 	if _, err := to.Exec(ctx, `CREATE TEMPORARY TABLE `+strings.TrimPrefix(into, "pg_temp.")+` ON COMMIT DROP AS SELECT `+t.columns+` FROM `+t.name+` WITH NO DATA`); err != nil {
 		return fmt.Errorf("make room: %w", err)
 	}
-	n, err := stream(ctx, from, to, t.name, into, t.columns, t.among("x", keys))
+	n, err := stream(ctx, from, to, t.name, into, t.columns, t.columns, t.among("x", keys))
 	if err != nil {
 		return copyError(t, err)
 	}

@@ -1,6 +1,7 @@
 package mover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,9 @@ func (u *move) copy(ctx context.Context) error {
 		return errors.Join(err, ErrTurnRuns)
 	}
 	err := u.transfer(ctx, func(from, to pgx.Tx) error {
+		if err := u.renumber(ctx, from, to); err != nil {
+			return err
+		}
 		if err := u.bringAll(ctx, from, to); err != nil {
 			return err
 		}
@@ -100,7 +104,7 @@ func (u *move) snapshot(ctx context.Context, work func(from pgx.Tx) error) error
 
 // bring copies rows of a table.
 func (u *move) bring(ctx context.Context, from, to pgx.Tx, t *table, rows string) error {
-	copied, err := stream(ctx, from, to, t.name, t.name, t.columns, rows)
+	copied, err := stream(ctx, from, to, t.name, t.name, cmp.Or(t.sent, t.columns), t.columns, rows)
 	if err != nil {
 		return copyError(t, err)
 	}
@@ -121,7 +125,7 @@ func (u *move) verify(ctx context.Context, from, to pgx.Tx, looked func(*table) 
 	group, within := errgroup.WithContext(ctx)
 	for i, tx := range []pgx.Tx{from, to} {
 		group.Go(func() (err error) {
-			sums[i], err = digests(within, tx, u.tables, looked)
+			sums[i], err = digests(within, tx, u.tables, looked, tx == from)
 
 			return err
 		})
@@ -155,7 +159,7 @@ func copyError(t *table, err error) error {
 }
 
 func keyTaken(t *table, key string) error {
-	return refused("a row of %s has a key that another user's row has there (%s): give the databases' sequences ranges of their own; --off does not help, because what a conversation said names the keys", t.name, key)
+	return refused("a row of %s has a key that another user's row has there (%s): move this user to a database that has none of these keys, such as a new one, or have rows that a sequence numbers get new keys with --off --new-keys; sequences with ranges of their own in each database prevent it", t.name, key)
 }
 
 // sum is of a table's rows of the user.
@@ -165,10 +169,14 @@ type sum struct {
 }
 
 // digests are the same for the same rows, in whatever order they come.
-func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table) string) ([]sum, error) {
+func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table) string, source bool) ([]sum, error) {
 	batch, sums := &pgx.Batch{}, make([]sum, len(tables))
 	for i, t := range tables {
-		batch.Queue(`SELECT count(*), coalesce(sum(hashtextextended(ROW(` + t.columns + `)::text, 0)::numeric), 0)::text FROM ` + t.name + ` AS x WHERE ` + looked(&t)).
+		columns := t.columns
+		if source {
+			columns = cmp.Or(t.sent, columns)
+		}
+		batch.Queue(`SELECT count(*), coalesce(sum(hashtextextended(ROW(` + columns + `)::text, 0)::numeric), 0)::text FROM ` + t.name + ` AS x WHERE ` + looked(&t)).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&sums[i].rows, &sums[i].hash) })
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

@@ -26,6 +26,8 @@ type Config struct {
 	Grace time.Duration
 	// Off copies while nothing is served, which needs no replication.
 	Off bool
+	// NewKeys, with Off, gives rows new keys that a sequence numbers and whose keys others' rows have at the target.
+	NewKeys bool
 	// ComparedRows is how many rows are compared by what they hold while nothing is served; 0 means 50,000. Of more, the
 	// domain's and those of the engine's that changed since all were copied and compared.
 	ComparedRows int64
@@ -47,6 +49,9 @@ var (
 	// ErrNoWayBack says that a move has passed the point where it can be given up.
 	ErrNoWayBack = errors.New("the user is the target's already: carry the move on, and move them back")
 
+	// ErrNewKeys says that rows cannot get new keys while conversations go on that know them.
+	ErrNewKeys = errors.New("rows get new keys only while nothing is served: say --off, too")
+
 	// ErrOtherMove says that an open move leads elsewhere.
 	ErrOtherMove = errors.New("an open move leads to another database: carry it on, or give it up with --abort")
 
@@ -64,6 +69,8 @@ type Report struct {
 	Changed int64
 	// Again: what had changed could not be brought alone, so all were copied again in the pause.
 	Again bool
+	// Renumbered counts the keys that rows have lost to others' at the target, those of deleted rows among them.
+	Renumbered int64
 	// Paused is how long nothing was served, from the end of the running turn until the target served; 0 where another
 	// process had begun.
 	Paused time.Duration
@@ -87,6 +94,10 @@ type move struct {
 // Move moves a user to a database, or carries on an open move that leads there. Errors: those of [directory.Directory.Hold]
 // and of this package; [*RefusedError] says what is in the way, and nothing has happened.
 func (m *Mover) Move(ctx context.Context, name, target string) (Report, error) {
+	if m.NewKeys && !m.Off {
+		return Report{}, ErrNewKeys
+	}
+
 	return m.held(ctx, name, func(user directory.User) (Report, error) {
 		to, err := m.Directory.Database(ctx, target)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgerrcode"
@@ -195,21 +194,19 @@ func (u *move) checkKeys(ctx context.Context) error {
 		if t.entity == nil {
 			continue
 		}
-		key := pgx.Identifier{t.entity.Key.Name}.Sanitize()
-		rows, _ := u.source.Query(ctx, `SELECT x.`+key+`::text FROM `+t.name+` AS x WHERE `+t.rows) // a failed query shows when its rows are collected
-		keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		taken, err := u.taken(ctx, u.source, u.target, &t, "")
 		if err != nil {
-			return fmt.Errorf("read the keys of %s: %w", t.name, err)
+			return err
 		}
-		for some := range slices.Chunk(keys, 10_000) {
-			var taken *string
-			err := u.target.QueryRow(ctx, `SELECT min(x.`+key+`::text) FROM `+t.name+` AS x WHERE x.`+key+` = ANY ($1::text[]::`+t.entity.Key.Type+`[]) AND x.`+t.owned+` IS NOT TRUE`, some).Scan(&taken)
-			if err != nil {
-				return fmt.Errorf("look for the keys of %s: %w", t.name, err)
-			}
-			if taken != nil {
-				return keyTaken(&t, *taken)
-			}
+		sequence := ""
+		if len(taken) > 0 && u.NewKeys {
+			sequence, err = sequenceOf(ctx, u.target, &t)
+		}
+		if err != nil {
+			return err
+		}
+		if len(taken) > 0 && sequence == "" {
+			return keyTaken(&t, taken[0])
 		}
 	}
 

@@ -101,7 +101,7 @@ func TestMoveRefusesWithOffToo(t *testing.T) {
 		at                []string
 	}{
 		{
-			"--off does not help", `INSERT INTO kitchen.tasks (id, user_id, title) SELECT '` + theirs + `', id, 'theirs' FROM users LIMIT 1`,
+			"to a database that has none of these keys", `INSERT INTO kitchen.tasks (id, user_id, title) SELECT '` + theirs + `', id, 'theirs' FROM users LIMIT 1`,
 			`DELETE FROM kitchen.tasks WHERE title = 'theirs'`, []string{"b"},
 		},
 		{

@@ -70,7 +70,7 @@ func share(ctx context.Context, from, to pgx.Tx, kind, name string) (int64, erro
 		return 0, fmt.Errorf("delete rows: %w", err)
 	}
 
-	return stream(ctx, from, to, name, name, columns, "true")
+	return stream(ctx, from, to, name, name, columns, columns, "true")
 }
 
 // brought takes over what others' prompts at the target may have in common with the user's.
@@ -83,7 +83,7 @@ func (u *move) shareParts(ctx context.Context, from, to pgx.Tx, some string) err
 		return fmt.Errorf("prepare for shared parts of prompts: %w", err)
 	}
 	named := fmt.Sprintf(`(x.hash, x.month) IN (SELECT unnest(c.parts), uuid_v7_month(c.id) FROM sessions AS s JOIN llm_calls AS c ON c.session_id = s.id WHERE s.user_id = '%s' AND %s)`, u.User.ID, some)
-	if _, err := stream(ctx, from, to, "prompt_parts_shared", "pg_temp.brought_parts", "hash, month, text", named); err != nil {
+	if _, err := stream(ctx, from, to, "prompt_parts_shared", "pg_temp.brought_parts", "hash, month, text", "hash, month, text", named); err != nil {
 		return fmt.Errorf("copy shared parts of prompts: %w", err)
 	}
 	if _, err := to.Exec(ctx, brought); err != nil {
@@ -94,11 +94,11 @@ func (u *move) shareParts(ctx context.Context, from, to pgx.Tx, some string) err
 }
 
 // stream copies rows without keeping them, however many there are.
-func stream(ctx context.Context, from, to pgx.Tx, name, into, columns, rows string) (int64, error) {
+func stream(ctx context.Context, from, to pgx.Tx, name, into, sent, columns, rows string) (int64, error) {
 	reader, writer := io.Pipe()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		_, err := from.Conn().PgConn().CopyTo(ctx, writer, `COPY (SELECT `+columns+` FROM `+name+` AS x WHERE `+rows+`) TO STDOUT`)
+		_, err := from.Conn().PgConn().CopyTo(ctx, writer, `COPY (SELECT `+sent+` FROM `+name+` AS x WHERE `+rows+`) TO STDOUT`)
 
 		return errors.Join(err, writer.CloseWithError(err))
 	})

@@ -19,6 +19,7 @@ type table struct {
 	name    string // qualified and quoted
 	rows    string // a condition over x: the user's
 	columns string // of a row as it is stored: generated ones make themselves
+	sent    string // the same as the source sends them; see [move.renumber]
 	owned   string // the same condition by the owner's column alone, without an alias
 	entity  *domain.Entity
 	refers  []string // to these tables, named without quotes

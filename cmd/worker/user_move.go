@@ -19,6 +19,7 @@ type userMoveCommand struct {
 	Name     string        `arg:""         help:"The user's name."`
 	To       string        `               help:"The database to move them to."                                      placeholder:"NAME" xor:"what"`
 	Off      bool          `               help:"Serve nothing while the rows are copied, which needs no replication."`
+	NewKeys  bool          `               help:"With --off: give rows new keys that a sequence numbers and whose keys others have there. What Alfred keeps follows, and declared references; what else names rows by key does not."`
 	Abort    bool          `               help:"Give up a move that was begun and is not past its switch."           xor:"what"`
 	Grace    time.Duration `default:"2s"   help:"How long the rows stay where they were, for who is still reading there."`
 	Patience time.Duration `default:"5m"   help:"How long the user's running turn may take to end; new messages wait meanwhile."`
@@ -42,7 +43,7 @@ func (c *userMoveCommand) Run(ctx context.Context, e settings.Env, console *prog
 
 	return withDirectory(ctx, e, func(known *directory.Directory) error {
 		moving := newMover(e, known, console)
-		moving.Patience, moving.Grace, moving.Off = c.Patience, c.Grace, c.Off
+		moving.Patience, moving.Grace, moving.Off, moving.NewKeys = c.Patience, c.Grace, c.Off, c.NewKeys
 		if c.Abort {
 			if err := moving.Abort(ctx, c.Name); err != nil {
 				return err
@@ -56,11 +57,14 @@ func (c *userMoveCommand) Run(ctx context.Context, e settings.Env, console *prog
 			return err
 		}
 		if c.JSON {
-			return program.PrintJSON(console.Out, map[string]any{"rows": report.Rows, "changed": report.Changed, "copied_again": report.Again, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds()})
+			return program.PrintJSON(console.Out, map[string]any{"rows": report.Rows, "changed": report.Changed, "copied_again": report.Again, "renumbered": report.Renumbered, "paused_ms": report.Paused.Milliseconds(), "whole_ms": report.Whole.Milliseconds()})
 		}
-		_, err = fmt.Fprintf(console.Out, "moved to %s: %d rows in %s, of which nothing was served for %s\n", c.To, report.Rows, report.Whole.Round(time.Millisecond), report.Paused.Round(time.Millisecond))
+		if report.Renumbered > 0 {
+			_, err = fmt.Fprintf(console.Out, "%d keys were taken at %s: their rows have new ones\n", report.Renumbered, c.To)
+		}
+		_, moved := fmt.Fprintf(console.Out, "moved to %s: %d rows in %s, of which nothing was served for %s\n", c.To, report.Rows, report.Whole.Round(time.Millisecond), report.Paused.Round(time.Millisecond))
 
-		return err
+		return errors.Join(err, moved)
 	})
 }
 
