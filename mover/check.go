@@ -74,9 +74,9 @@ func (u *move) checkUser(ctx context.Context) error {
 
 // checkDomain: the conversations are of the domain whose rows move along, and the target has it.
 func (u *move) checkDomain(ctx context.Context) error {
-	bound, err := u.bind(ctx, u.target)
+	bound, err := u.bind(ctx, u.target, u.Target.Name)
 	if err != nil {
-		return refused("%s has another domain: %s", u.Target.Name, detail(err))
+		return err
 	}
 	rows, _ := u.source.Query(ctx, `SELECT DISTINCT s.domain FROM sessions AS s WHERE s.user_id = $1`, u.User.ID) // a failed query shows when its rows are collected
 	domains, err := pgx.CollectRows(rows, pgx.RowTo[string])

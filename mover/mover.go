@@ -193,12 +193,12 @@ func (m *Mover) begin(ctx context.Context, open *directory.Move) (*move, func(),
 	}
 	under.targetErr = err
 	under.source, err = m.open(ctx, open.Source)
-	listed := under.source
+	listed, name := under.source, open.Source.Name
 	if err != nil && open.Step == directory.StepSwitched {
-		under.sourceErr, listed, err = err, under.target, nil
+		under.sourceErr, listed, name, err = err, under.target, open.Target.Name, nil
 	}
 	if err == nil {
-		under.tables, err = m.list(ctx, listed, open.User.ID)
+		under.tables, err = m.list(ctx, listed, name, open.User.ID)
 	}
 	if err != nil {
 		closed()
@@ -293,8 +293,18 @@ func (u *move) change(ctx context.Context) error {
 	return u.Directory.Switch(ctx, u.Move)
 }
 
-func (m *Mover) bind(ctx context.Context, pool *pgxpool.Pool) (*domain.Domain, error) {
+// bind is the domain in a database. Errors: [*RefusedError].
+func (m *Mover) bind(ctx context.Context, pool *pgxpool.Pool, database string) (*domain.Domain, error) {
 	files, file := m.Domain()
+	bound, err := domain.Open(ctx, pool, files, file)
+	if other, ok := errors.AsType[*domain.CheckError](err); ok {
+		first, more := other.Problems[0], ""
+		if rest := len(other.Problems) - 1; rest > 0 {
+			more = fmt.Sprintf(", and %d more", rest)
+		}
 
-	return domain.Open(ctx, pool, files, file)
+		return nil, refused("%s has another domain than this command, whose %s:%d says: %s%s (ALFRED_DOMAIN; worker domain check lists all)", database, other.File, first.Line, first.Message, more)
+	}
+
+	return bound, err
 }

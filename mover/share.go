@@ -27,7 +27,7 @@ func (m *Mover) Share(ctx context.Context, from, to directory.Database) (int64, 
 		return 0, err
 	}
 	defer target.Close()
-	bound, err := m.bind(ctx, target)
+	bound, err := m.bind(ctx, target, to.Name)
 	if err != nil {
 		return 0, err
 	}

@@ -38,8 +38,8 @@ func (t *table) keyed(column string) bool {
 
 // list finds the tables that hold rows of a user, those that others refer to first: the engine's by the catalog, so that
 // none can be forgotten, the domain's by its declaration. Errors: [*RefusedError].
-func (m *Mover) list(ctx context.Context, pool *pgxpool.Pool, user uuid.UUID) ([]table, error) {
-	bound, err := m.bind(ctx, pool)
+func (m *Mover) list(ctx context.Context, pool *pgxpool.Pool, database string, user uuid.UUID) ([]table, error) {
+	bound, err := m.bind(ctx, pool, database)
 	if err != nil {
 		return nil, err
 	}
