@@ -68,6 +68,18 @@ func TestMCPOnStandardInput(t *testing.T) {
 func TestMCPFollowsItsUser(t *testing.T) {
 	t.Parallel()
 
+	for name, off := range map[string]bool{"the old database stays": false, "it is switched off": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			followsItsUser(t, off)
+		})
+	}
+}
+
+func followsItsUser(t *testing.T, off bool) {
+	t.Helper()
+
 	w := openTown(t)
 	one := w.message("one")
 	ada := startMCP(t, w.env, &mcpCommand{User: "ada", Send: true})
@@ -86,11 +98,16 @@ func TestMCPFollowsItsUser(t *testing.T) {
 		return two != ""
 	}, time.Minute, 10*time.Millisecond)
 	w.move("b", func() { w.replies("a", one, "first") })
+	if off {
+		w.powers["a"].switchOff()
+	}
 	w.replies("b", two, "the second reply")
 	require.NotEmpty(t, <-said)
 	require.Contains(t, <-said, "the second reply")
-	w.move("a", nil)
-	w.move("b", nil)
+	if !off {
+		w.move("a", nil)
+		w.move("b", nil)
+	}
 	found, err := ada.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_turn", Arguments: map[string]any{"turn_id": two}})
 	require.NoError(t, err)
 	require.Contains(t, fmt.Sprint(found.StructuredContent), "the second reply")

@@ -89,10 +89,8 @@ func (r *resident) follow(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-func (r *resident) moved(ctx context.Context, cause error) (*follow.Reader, error) {
-	if !errors.Is(cause, auth.ErrElsewhere) {
-		return nil, cause
-	}
+// moved is for readers whose database does not serve the user any more, or does not answer.
+func (r *resident) moved(ctx context.Context, _ error) (*follow.Reader, error) {
 	if err := r.arrive(ctx); err != nil {
 		return nil, err
 	}
