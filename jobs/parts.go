@@ -3,7 +3,6 @@ package jobs
 import (
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -84,20 +83,25 @@ func cut(req *llm.Request) (*cutRequest, error) {
 	return c, nil
 }
 
-// newSection matches, in a JSON string, the line break before a heading or a tag. Where it stands by chance, in somebody's
-// text, one more cut does no harm.
-var newSection = regexp.MustCompile(`\\n(?:## |<)`)
-
 type span struct{ from, to int }
 
-// sections divides a JSON string, without its quotes, where a section begins.
+// sections divides a JSON string, without its quotes, where a section begins: at a heading or a tag behind a line break.
+// Where one stands by chance, in somebody's text, one more cut does no harm.
 func sections(quoted string) []span {
+	const lineBreak = `\n`
+	if len(quoted) < 2 {
+		return nil // an empty content is left out
+	}
 	var all []span
 	from := 1
-	for _, at := range newSection.FindAllStringIndex(quoted, -1) {
-		all = append(all, span{from, at[0] + 2})
-		from = at[0] + 2
+	for at := from; ; {
+		next := strings.Index(quoted[at:], lineBreak)
+		if next < 0 {
+			return append(all, span{from, len(quoted) - 1})
+		}
+		at += next + len(lineBreak)
+		if rest := quoted[at:]; strings.HasPrefix(rest, "## ") || strings.HasPrefix(rest, "<") {
+			all, from = append(all, span{from, at}), at
+		}
 	}
-
-	return append(all, span{from, len(quoted) - 1})
 }

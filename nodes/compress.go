@@ -11,7 +11,7 @@ import (
 // Compress writes two short texts for a range of older turns, in one answer. Retryable errors are returned, since
 // nobody waits, and so is a prompt that is too long, which may fit when cut; any other failure yields the fallback.
 func Compress(ctx context.Context, model llm.Model, in CompressInput) (*CompressOutput, error) {
-	s, err := schemaOf[CompressOutput]("compress", nil)
+	s, err := schemaOf[CompressOutput](in.Prompts, "compress", nil)
 	if err != nil {
 		return nil, err
 	}

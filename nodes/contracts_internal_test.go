@@ -41,11 +41,11 @@ func contracts(t *testing.T) string {
 	var b strings.Builder
 	understand, err := (&UnderstandInput{EntityTypes: []string{"..."}, Plan: &ThinkInput{Subdomains: []string{"..."}}}).together()
 	require.NoError(t, err)
-	think, err := schemaOf[thinkAnswer]("think", (&ThinkInput{Subdomains: []string{"..."}}).enums(""))
+	think, err := newSchema[thinkAnswer]("think", (&ThinkInput{Subdomains: []string{"..."}}).enums(""))
 	require.NoError(t, err)
-	summarize, err := schemaOf[SummarizeOutput]("summarize", map[string][]string{"conversation_phase": phases, "tone": tones})
+	summarize, err := newSchema[SummarizeOutput]("summarize", map[string][]string{"conversation_phase": phases, "tone": tones})
 	require.NoError(t, err)
-	compress, err := schemaOf[CompressOutput]("compress", nil)
+	compress, err := newSchema[CompressOutput]("compress", nil)
 	require.NoError(t, err)
 	for _, s := range []*schema{understand, think, summarize, compress} {
 		var root jsonschema.Schema

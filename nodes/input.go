@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"alfred/llm"
 )
 
 // Section is one heading of a prompt and the text below it. A section with an empty body is left out.
@@ -132,8 +134,8 @@ type ActInput struct {
 	Operations []Operation
 	// EntityTypes generate may create.
 	EntityTypes []string
-	// Turn is what the tools of all steps of the turn may name; empty if each step is offered its own tools.
-	Turn Toolbox
+	// Turn are the tools of all steps of the turn; nil if each step is offered its own.
+	Turn []llm.Tool
 	// SchemaRequestsLeft is 0 when request_schema is no longer offered.
 	SchemaRequestsLeft int
 	// Shown are the columns of stored rows that appear in the prompt, by ref: a decision may overwrite only these.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 	"text/template"
 )
 
@@ -17,8 +18,11 @@ var promptFiles embed.FS
 const PromptVersion = "1"
 
 // Prompts are the fixed wording of all nodes' prompts: files that replace the built-in ones of the same name. Missing
-// files fall back to the built-in ones.
-type Prompts struct{ files fs.FS }
+// files fall back to the built-in ones, which are all that the zero value has.
+type Prompts struct {
+	files   fs.FS
+	schemas sync.Map // those of answers, by [schemaKey]: making one takes a millisecond
+}
 
 // OpenPrompts reads prompts from a folder and renders each, so that a broken one is found before a model is asked.
 func OpenPrompts(files fs.FS) (*Prompts, error) {
@@ -43,7 +47,7 @@ func OpenPrompts(files fs.FS) (*Prompts, error) {
 
 // read returns a prompt's text; nil Prompts are the built-in ones.
 func (p *Prompts) read(name string) (string, error) {
-	if p != nil {
+	if p != nil && p.files != nil {
 		text, err := fs.ReadFile(p.files, name+".md")
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return string(text), err

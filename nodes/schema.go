@@ -17,9 +17,31 @@ type schema struct {
 	json json.RawMessage
 }
 
-// schemaOf generates the schema from the struct, so that the contract exists once, in the order of its fields; enums add what Go's types cannot
-// express, by field path ("steps.type").
-func schemaOf[T any](name string, enums map[string][]string) (*schema, error) {
+// schemaKey is what a schema depends on. A declaration has few.
+type schemaKey struct {
+	answer reflect.Type
+	enums  string
+}
+
+// schemaOf returns the schema of an answer, made once for the same prompts; nil Prompts make it anew.
+func schemaOf[T any](p *Prompts, name string, enums map[string][]string) (*schema, error) {
+	if p == nil {
+		return newSchema[T](name, enums)
+	}
+	key := schemaKey{reflect.TypeFor[T](), fmt.Sprint(enums)}
+	if made, ok := p.schemas.Load(key); ok {
+		return made.(*schema), nil
+	}
+	made, err := newSchema[T](name, enums)
+	if err == nil {
+		p.schemas.Store(key, made)
+	}
+	return made, err
+}
+
+// newSchema generates the schema from the struct, so that the contract exists once, in the order of its fields; enums add
+// what Go's types cannot express, by field path ("steps.type").
+func newSchema[T any](name string, enums map[string][]string) (*schema, error) {
 	s, err := jsonschema.For[T](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): constraintValue(),
 	}})

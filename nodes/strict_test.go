@@ -35,9 +35,13 @@ func TestSchemasAreStrict(t *testing.T) {
 	tables := []string{"vases"}
 	writable := map[string][]string{nodes.ToolCreate: tables, nodes.ToolUpdate: tables, nodes.ToolDelete: tables}
 	for _, stepType := range []string{"read", "analyze", "generate", "write", "whole turn"} {
-		turn := nodes.Toolbox{}
+		var turn []llm.Tool
 		if stepType == "whole turn" {
-			stepType, turn = "read", nodes.Toolbox{Tables: tables, Writable: writable, EntityTypes: []string{"vase"}}
+			stepType = "read"
+			box := nodes.Toolbox{Tables: tables, Writable: writable, EntityTypes: []string{"vase"}}
+			var err error
+			turn, err = box.TurnTools()
+			require.NoError(t, err)
 		}
 		t.Run("Act_"+stepType, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +56,7 @@ func TestSchemasAreStrict(t *testing.T) {
 				schemas = append(schemas, tool.Schema)
 			}
 			check(t, schemas...)
-			require.Equal(t, turn.Tables != nil || stepType == "write", slices.ContainsFunc(m.requests[0].Tools, func(tool llm.Tool) bool { return tool.Name == nodes.ToolCreate }),
+			require.Equal(t, turn != nil || stepType == "write", slices.ContainsFunc(m.requests[0].Tools, func(tool llm.Tool) bool { return tool.Name == nodes.ToolCreate }),
 				"one list for all steps of a turn; without it each has its own")
 		})
 	}

@@ -14,7 +14,7 @@ var (
 // Summarize words what happened in a turn. The facts are already stored, so a failing model costs only the wording: the
 // fallback is used at once, and the next turn does not wait.
 func Summarize(ctx context.Context, model llm.Model, in SummarizeInput) (*SummarizeOutput, error) {
-	s, err := schemaOf[SummarizeOutput]("summarize", map[string][]string{"conversation_phase": phases, "tone": tones})
+	s, err := schemaOf[SummarizeOutput](in.Prompts, "summarize", map[string][]string{"conversation_phase": phases, "tone": tones})
 	if err != nil {
 		return nil, err
 	}

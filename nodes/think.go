@@ -17,7 +17,7 @@ var (
 // Think makes a turn's plan, or a proposal, or asks. Code enforces the limits: a plan that remains too long is cut, and
 // one that writes without consent becomes a proposal.
 func Think(ctx context.Context, model llm.Model, in ThinkInput) (*ThinkOutput, error) {
-	s, err := schemaOf[thinkAnswer]("think", in.enums(""))
+	s, err := schemaOf[thinkAnswer](in.Prompts, "think", in.enums(""))
 	if err != nil {
 		return nil, err
 	}

@@ -74,15 +74,21 @@ func (b *Toolbox) of(names []string) []string {
 	return names
 }
 
-// tools returns the turn's tools, the same for each of its steps, so that providers cache them; the prompt says which
-// of them a step may use, and code refuses the others. If there are more than providers enforce, a step is offered only
-// its own.
+// TurnTools are the tools of all steps of a turn: offered to each of them, providers cache them; the prompt says which
+// of them a step may use, and code refuses the others. It returns nil if there are more than providers enforce: then a
+// step is offered only its own.
+func (b *Toolbox) TurnTools() ([]llm.Tool, error) {
+	all, err := b.list(append(b.of(inTurn), EveryStep...))
+	if err != nil || !fits(all) {
+		return nil, err
+	}
+	return all, nil
+}
+
+// tools returns the turn's tools, or those of the step.
 func (in *ActInput) tools() ([]llm.Tool, error) {
-	if in.Turn.Tables != nil {
-		all, err := in.Turn.list(append(in.Turn.of(inTurn), EveryStep...))
-		if err != nil || fits(all) {
-			return all, err
-		}
+	if in.Turn != nil {
+		return in.Turn, nil
 	}
 	names := append(in.Allowed(), ToolStepComplete, ToolAskUser, ToolBlocked)
 	if in.SchemaRequestsLeft > 0 {

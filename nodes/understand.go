@@ -19,7 +19,7 @@ func Understand(ctx context.Context, model llm.Model, in UnderstandInput) (*Unde
 		read: func(resp *llm.Response) (*UnderstandOutput, error) { return readUnderstand(resp, in) },
 	}
 	var err error
-	if q.schema, err = schemaOf[understandAnswer]("understand", in.enums()); err != nil {
+	if q.schema, err = schemaOf[understandAnswer](in.Prompts, "understand", in.enums()); err != nil {
 		return nil, err
 	}
 	if in.Plan != nil {
@@ -63,7 +63,7 @@ func (in *UnderstandInput) enums() map[string][]string {
 func (in *UnderstandInput) together() (*schema, error) {
 	enums := in.Plan.enums("think.")
 	maps.Copy(enums, in.enums())
-	return schemaOf[togetherAnswer]("understand", enums)
+	return schemaOf[togetherAnswer](in.Prompts, "understand", enums)
 }
 
 // decodeUnderstand reads an answer of Understand. A faulty plan invalidates only itself.

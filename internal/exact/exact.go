@@ -41,7 +41,7 @@ func Storable(value any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !unstorable.Match(encoded) {
+	if !bytes.Contains(encoded, []byte(`\u`)) || !unstorable.Match(encoded) { // few texts have any such escape
 		if utf8.Valid(encoded) { // the common case: the alternative copies
 			return encoded, nil
 		}

@@ -2,12 +2,14 @@ package prompt
 
 import (
 	"fmt"
+	"sync"
 
 	"alfred/db"
 	"alfred/domain"
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
+	"alfred/llm"
 	"alfred/nodes"
 )
 
@@ -15,11 +17,23 @@ import (
 type Prompts struct {
 	domain *domain.Domain
 	config Config
+	tools  func() ([]llm.Tool, error) // of all steps of any turn, made once
 }
 
 // New makes Prompts for a bound domain.
 func New(d *domain.Domain, config Config) *Prompts {
-	return &Prompts{domain: d, config: config}
+	if config.Prompts == nil {
+		config.Prompts = &nodes.Prompts{}
+	}
+	p := &Prompts{domain: d, config: config}
+	p.tools = sync.OnceValues(func() ([]llm.Tool, error) {
+		blank := &page{Teller: say.Teller{Scene: &view.Scene{View: &view.View{Domain: d}}}}
+		box := blank.toolbox()
+
+		return box.TurnTools()
+	})
+
+	return p
 }
 
 // page is a scene being turned into a prompt.
@@ -117,7 +131,7 @@ func (p *Prompts) Act(v *view.View, step int) (nodes.ActInput, error) {
 		return nodes.ActInput{}, err
 	}
 
-	return p.act(v, s), nil
+	return p.act(v, s)
 }
 
 // Bounds returns what checks a step's calls when they are already known: an input without facts and without a frame.
@@ -140,13 +154,17 @@ func stepOf(v *view.View, step int) (*db.TurnSteps, error) {
 	return nil, fmt.Errorf("prompt for act: turn %d has no step %d", v.Turn.Number, step)
 }
 
-func (p *Prompts) act(v *view.View, step *db.TurnSteps) nodes.ActInput {
+func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) {
+	tools, err := p.tools()
+	if err != nil {
+		return nodes.ActInput{}, fmt.Errorf("offer tools to act: %w", err)
+	}
 	t := p.page(v, false)
 	t.step = step
 	taken, _ := t.Calls(int(step.Step))
 	in := t.bounds(step)
 	in.Facts, in.Step = t.nodeFacts(), typedStep(step)
-	in.Turn = t.toolbox()
+	in.Turn = tools
 	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
 	in.Introduces = t.introduces(step)
 	t.shown = map[string][]string{}
@@ -154,7 +172,7 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) nodes.ActInput {
 	in.Shown = t.shown
 	t.goOn(&in.Frame, v.Continues())
 
-	return in
+	return in, nil
 }
 
 // bounds is what a step's tools may touch.
@@ -220,7 +238,9 @@ func (p *Prompts) Preview(v *view.View, node string) (nodes.Frame, error) {
 		first := *v
 		first.Steps = []*db.TurnSteps{step}
 
-		return p.act(&first, step).Frame, nil
+		in, err := p.act(&first, step)
+
+		return in.Frame, err
 	case "reply":
 		return p.Reply(v).Frame, nil
 	case "summarize":

@@ -271,7 +271,7 @@ func (t *page) stepGuidance(s *section) {
 	s.line(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n"))
 }
 
-// toolbox lists what the tools of all steps may name: one list per turn, so that its prompts share a prefix.
+// toolbox lists what the tools of all steps may name: one list for all, so that prompts share a prefix.
 func (t *page) toolbox() nodes.Toolbox {
 	box := nodes.Toolbox{Writable: map[string][]string{}}
 	for _, def := range t.Domain.Entities {
