@@ -600,39 +600,42 @@ func (q *Queries) EntityRefListDrafts(ctx context.Context, db DBTX, arg *EntityR
 
 const EntityRefListInView = `-- name: EntityRefListInView :many
 WITH labelled AS (
-    SELECT l.ref FROM unnest($2::text[]) AS wanted(label)
+    SELECT l.ref FROM unnest($3::text[]) AS wanted(label)
     CROSS JOIN LATERAL (SELECT r.ref FROM entity_refs AS r
                         WHERE r.session_id = $1::uuid AND lower(r.label) = wanted.label LIMIT 100) AS l
     LIMIT 100
 ), older AS (
     SELECT o.ref FROM entity_refs AS o
-    WHERE o.session_id = $1::uuid AND o.active_turn < $3::int
+    WHERE o.session_id = $1::uuid AND o.active_turn < $4::int
     ORDER BY o.active_turn DESC
-    LIMIT $4::int
+    LIMIT $5::int
 ), keyed AS (
-    SELECT k.ref FROM (SELECT unnest($5::text[]) AS entity_type, unnest($6::text[]) AS entity_id) AS wanted
+    SELECT k.ref FROM (SELECT unnest($6::text[]) AS entity_type, unnest($7::text[]) AS entity_id) AS wanted
     CROSS JOIN LATERAL (SELECT r.ref FROM entity_refs AS r
-                        WHERE r.session_id = $1::uuid AND r.entity_type = wanted.entity_type AND r.entity_id = wanted.entity_id
+                        WHERE r.session_id = $1::uuid AND r.user_id = $2::uuid
+                          AND r.entity_type = wanted.entity_type AND r.entity_id = wanted.entity_id
                         LIMIT 1) AS k
 ), named AS (
     SELECT v.ref, max(v.tier) AS tier FROM (
-        SELECT a.ref, a.tier FROM entities_at($1::uuid, $7::int, $8::int) AS a
+        SELECT a.ref, a.tier FROM entities_at($1::uuid, $8::int, $9::int) AS a
         UNION ALL SELECT l.ref, NULL FROM labelled AS l
         UNION ALL SELECT o.ref, NULL FROM older AS o
         UNION ALL SELECT k.ref, NULL FROM keyed AS k
-        UNION ALL SELECT unnest($9::text[]), NULL) AS v
+        UNION ALL SELECT unnest($10::text[]), NULL) AS v
     GROUP BY v.ref
 )
 SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is_placeholder, e.turn_created, e.turn_last_ref,
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
        e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier
 FROM named AS n
-CROSS JOIN LATERAL (SELECT r.session_id, r.user_id, r.ref, r.entity_type, r.entity_id, r.state, r.action, r.label, r.label_is_placeholder, r.source_step, r.source_call, r.turn_created, r.turn_last_ref, r.turn_promoted, r.active_reason, r.retain_confidence, r.pinned, r.excluded_reason, r.excluded_constraint_id, r.demoted_at_turn, r.deleted_at_turn, r.loaded, r.row_version, r.created_at, r.updated_at, r.number, r.active_turn FROM entity_refs AS r WHERE r.session_id = $1::uuid AND r.ref = n.ref LIMIT 1) AS e
+CROSS JOIN LATERAL (SELECT r.session_id, r.user_id, r.ref, r.entity_type, r.entity_id, r.state, r.action, r.label, r.label_is_placeholder, r.source_step, r.source_call, r.turn_created, r.turn_last_ref, r.turn_promoted, r.active_reason, r.retain_confidence, r.pinned, r.excluded_reason, r.excluded_constraint_id, r.demoted_at_turn, r.deleted_at_turn, r.loaded, r.row_version, r.created_at, r.updated_at, r.number, r.active_turn FROM entity_refs AS r
+                    WHERE r.session_id = $1::uuid AND r.user_id = $2::uuid AND r.ref = n.ref LIMIT 1) AS e
 ORDER BY tier_rank(n.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number
 `
 
 type EntityRefListInViewParams struct {
 	SessionID   uuid.UUID
+	UserID      uuid.UUID
 	Labels      []string
 	OldestTurn  int32
 	MaxOlder    int32
@@ -667,11 +670,12 @@ type EntityRefListInViewRow struct {
 
 // EntityRefListInView returns what a prompt may name, with the tier that entities_at assigns as of a turn, in display
 // order: the refs in a tier, those with the given names, keys and labels, and the newest that have left the window.
-// Each part is an index range, and each ref is looked up by key: a generic plan for an unknown LIMIT would estimate the
-// names at a tenth of the session, and read all of it.
+// Each part is an index range, and each ref is looked up by its whole key: a generic plan for an unknown LIMIT would
+// estimate the names at a tenth of the session, and read all of it; so would one made while the table was small.
 func (q *Queries) EntityRefListInView(ctx context.Context, db DBTX, arg *EntityRefListInViewParams) ([]*EntityRefListInViewRow, error) {
 	rows, err := db.Query(ctx, EntityRefListInView,
 		arg.SessionID,
+		arg.UserID,
 		arg.Labels,
 		arg.OldestTurn,
 		arg.MaxOlder,

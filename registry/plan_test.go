@@ -104,7 +104,7 @@ func TestViewIsReadByKeys(t *testing.T) {
 	}
 	before := read()
 	seen, err := db.New().EntityRefListInView(t.Context(), b.tx, &db.EntityRefListInViewParams{
-		SessionID: b.scope.SessionID, CurrentTurn: 201, TurnsWindow: 2, OldestTurn: 199, MaxOlder: 20,
+		SessionID: b.scope.SessionID, UserID: b.scope.UserID, CurrentTurn: 201, TurnsWindow: 2, OldestTurn: 199, MaxOlder: 20,
 		Labels: []string{}, Refs: []string{"recipe_1"}, EntityTypes: []string{}, EntityIds: []string{},
 	})
 	require.NoError(t, err)

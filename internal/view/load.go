@@ -241,7 +241,7 @@ func (l *Loader) lookUp(ctx context.Context, tx pgx.Tx, v *View, known bool) err
 
 func (l *Loader) inView(v *View) *db.EntityRefListInViewParams {
 	return &db.EntityRefListInViewParams{
-		SessionID: v.Turn.SessionID, CurrentTurn: v.Turn.Number, TurnsWindow: int32(l.windows.RetentionWindow), OldestTurn: l.oldest(v),
+		SessionID: v.Turn.SessionID, UserID: v.Turn.UserID, CurrentTurn: v.Turn.Number, TurnsWindow: int32(l.windows.RetentionWindow), OldestTurn: l.oldest(v),
 	}
 }
 

@@ -121,8 +121,8 @@ ORDER BY turn_created, created_at, ref;
 
 -- EntityRefListInView returns what a prompt may name, with the tier that entities_at assigns as of a turn, in display
 -- order: the refs in a tier, those with the given names, keys and labels, and the newest that have left the window.
--- Each part is an index range, and each ref is looked up by key: a generic plan for an unknown LIMIT would estimate the
--- names at a tenth of the session, and read all of it.
+-- Each part is an index range, and each ref is looked up by its whole key: a generic plan for an unknown LIMIT would
+-- estimate the names at a tenth of the session, and read all of it; so would one made while the table was small.
 -- name: EntityRefListInView :many
 WITH labelled AS (
     SELECT l.ref FROM unnest(@labels::text[]) AS wanted(label)
@@ -137,7 +137,8 @@ WITH labelled AS (
 ), keyed AS (
     SELECT k.ref FROM (SELECT unnest(@entity_types::text[]) AS entity_type, unnest(@entity_ids::text[]) AS entity_id) AS wanted
     CROSS JOIN LATERAL (SELECT r.ref FROM entity_refs AS r
-                        WHERE r.session_id = @session_id::uuid AND r.entity_type = wanted.entity_type AND r.entity_id = wanted.entity_id
+                        WHERE r.session_id = @session_id::uuid AND r.user_id = @user_id::uuid
+                          AND r.entity_type = wanted.entity_type AND r.entity_id = wanted.entity_id
                         LIMIT 1) AS k
 ), named AS (
     SELECT v.ref, max(v.tier) AS tier FROM (
@@ -152,7 +153,8 @@ SELECT e.ref, e.entity_type, e.entity_id, e.state, e.action, e.label, e.label_is
        e.turn_promoted, e.active_reason, e.retain_confidence, e.pinned, e.excluded_reason, e.demoted_at_turn, e.deleted_at_turn,
        e.loaded, e.row_version, coalesce(n.tier, '')::text AS tier
 FROM named AS n
-CROSS JOIN LATERAL (SELECT r.* FROM entity_refs AS r WHERE r.session_id = @session_id::uuid AND r.ref = n.ref LIMIT 1) AS e
+CROSS JOIN LATERAL (SELECT r.* FROM entity_refs AS r
+                    WHERE r.session_id = @session_id::uuid AND r.user_id = @user_id::uuid AND r.ref = n.ref LIMIT 1) AS e
 ORDER BY tier_rank(n.tier), e.entity_type, NOT starts_with(e.ref, 'gen_'), e.number;
 
 -- EntityRefListWords returns what words of a text mean in a session: refs by name, and rows of the given types by key.
