@@ -12,6 +12,22 @@ import (
 	"github.com/google/uuid"
 )
 
+const TurnStepCarry = `-- name: TurnStepCarry :exec
+UPDATE turn_steps SET calls = $1 WHERE turn_id = $2 AND step = $3
+`
+
+type TurnStepCarryParams struct {
+	Calls  json.RawMessage
+	TurnID uuid.UUID
+	Step   int32
+}
+
+// TurnStepCarry keeps the calls that were written out for a step together with those of an earlier one.
+func (q *Queries) TurnStepCarry(ctx context.Context, db DBTX, arg *TurnStepCarryParams) error {
+	_, err := db.Exec(ctx, TurnStepCarry, arg.Calls, arg.TurnID, arg.Step)
+	return err
+}
+
 const TurnStepEnd = `-- name: TurnStepEnd :exec
 UPDATE turn_steps
 SET outcome = $1::step_outcome, summary = $2::text, conclusions = $3, note = $4

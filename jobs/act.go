@@ -8,6 +8,7 @@ import (
 
 	"alfred/crud"
 	"alfred/db"
+	"alfred/internal/exact"
 	"alfred/internal/view"
 	"alfred/llm"
 	"alfred/nodes"
@@ -22,13 +23,13 @@ type act struct {
 	guard    *guard
 	approved json.RawMessage // payload of the approve question, or nil
 	undo     *undoing        // the undo of an earlier turn, or nil
-	carried  []nodes.Call    // written out by the plan for this step; empty when a model decides
+	carried  bool            // written out by the plan, or with an earlier step; otherwise a model decides
+	beside   []*db.TurnSteps // whose calls the same answer may hold
 	in       nodes.ActInput
 	out      *nodes.ActOutput
 	asker    crud.Asker
 	seen     view.Versions
 	message  string
-	again    bool                           // the step has decided before
 	shown    map[string]map[string][]string // nil if no prompt was sent
 	prepared crud.Prepared
 }
@@ -48,7 +49,8 @@ func (a *act) prepare(s *state) error {
 		return nil
 	}
 	a.asker, a.seen, a.guard, a.message = a.runner.asker(s), s.Versions, s.guard, s.Turn.Message
-	if a.carried = s.carriedCalls(step); len(a.carried) > 0 {
+	if a.out = s.carriedCalls(step); a.out != nil {
+		a.carried = true
 		a.in, err = s.prompts.Bounds(s.View, int(step.Step))
 
 		return err
@@ -56,11 +58,8 @@ func (a *act) prepare(s *state) error {
 	if a.in, err = s.prompts.Act(s.View, int(step.Step)); err != nil {
 		return err
 	}
-	a.shown = shownBy(s.View, &a.in)
-	a.again = slices.ContainsFunc(s.Runs, func(run *db.NodeRunListMadeRow) bool {
-		return run.Node == nodeAct && run.Step != nil && *run.Step == step.Step
-	})
-	made, err := s.acted(&nodes.ActOutput{}, a.runner.depends)
+	a.shown, a.beside = shownBy(s.View, &a.in), s.Beside(step)
+	made, err := s.acted(&nodes.ActOutput{})
 	a.in.Changed = made.rows > 0
 
 	return err
@@ -70,7 +69,7 @@ func (a *act) prepare(s *state) error {
 func (a *act) coded() bool { return a.approved != nil || a.undo != nil }
 
 func (a *act) frame() *nodes.Frame {
-	if a.coded() || len(a.carried) > 0 {
+	if a.coded() || a.carried {
 		return nil
 	}
 
@@ -84,9 +83,8 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 
 		return nil
 	}
-	a.out = &nodes.ActOutput{Calls: a.carried}
 	var err error
-	if len(a.carried) == 0 {
+	if !a.carried {
 		if a.out, err = a.decide(ctx, model); err != nil {
 			return err
 		}
@@ -100,7 +98,7 @@ func (a *act) run(ctx context.Context, model llm.Model) error {
 func (a *act) decide(ctx context.Context, model llm.Model) (*nodes.ActOutput, error) {
 	if a.in.Introduces {
 		pieces := a.runner.stream(ctx, a.d, a.guard)
-		if a.again {
+		if a.in.At.Call > 1 {
 			pieces.attempt++ // readers discard what they saw of an earlier decision of the step
 		}
 		a.in.OnDelta = pieces.add
@@ -128,11 +126,11 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 	if a.approved != nil {
 		return a.carryOut(ctx, c)
 	}
-	in, err := c.s.acted(a.out, a.runner.depends)
+	in, err := c.s.acted(a.out)
 	if err != nil {
 		return move{}, err
 	}
-	in.carried = len(a.carried) > 0
+	in.carried = a.carried
 	said, err := c.s.said()
 	if err != nil {
 		return move{}, err
@@ -159,8 +157,29 @@ func (a *act) effects(ctx context.Context, c *commit) (move, error) {
 		a.out.Words = "" // whoever goes on, or words the reply, has to see what came of it
 	}
 	a.remember(c, &outcome)
+	m := afterAct(a.out, &outcome, in)
 
-	return afterAct(a.out, &outcome, in), nil
+	return m, a.carry(c, &m)
+}
+
+// carry keeps what the answer holds for the steps beside this one, once this one has ended.
+func (a *act) carry(c *commit, m *move) error {
+	if m.end == nil || m.next != nodeAct {
+		return nil
+	}
+	for i, calls := range a.out.Beside {
+		encoded, err := exact.Storable(calls)
+		if err != nil {
+			return fmt.Errorf("encode calls of a step: %w", err)
+		}
+		n := a.beside[i].Step
+		c.last.Exec("carry calls to step", db.TurnStepCarry, &db.TurnStepCarryParams{TurnID: c.d.TurnID, Step: n, Calls: encoded})
+		steps := c.steps()
+		steps[slices.IndexFunc(steps, func(s *db.TurnSteps) bool { return s.Step == n })].Calls = encoded
+		m.coded = true
+	}
+
+	return nil
 }
 
 func (a *act) bounds() crud.Bounds {

@@ -116,8 +116,10 @@ func probes(node string) bool { return node == nodeThink || node == nodeAct }
 func (c *commit) following(ctx context.Context, d delivery) (*state, error) {
 	v, r := d.carried, c.runner
 	s := &state{View: v, guard: r.guard(c.tx, v.Turn.SessionID), prompts: r.Prompts}
-	if step := v.Step(); d.node == nodeAct && step != nil && crud.Searches(toolCalls(s.carriedCalls(step))) {
-		return nil, nil
+	if step := v.Step(); d.node == nodeAct && step != nil {
+		if carried := s.carriedCalls(step); carried != nil && crud.Searches(toolCalls(carried.Calls)) {
+			return nil, nil
+		}
 	}
 	var err error
 	if probes(d.node) {

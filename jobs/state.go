@@ -62,9 +62,10 @@ func (m *actMade) failed() bool {
 	return false
 }
 
-// carriedCalls returns the calls that the plan wrote out for a step, if the step has not started. Calls that change
-// rows are used only if nobody has changed those rows since they were read: otherwise Act looks first.
-func (s *state) carriedCalls(step *db.TurnSteps) []nodes.Call {
+// carriedCalls returns the decision that the plan or an earlier step wrote out for a step, if the step has not started;
+// otherwise nil. Calls that change rows are used only if nobody has changed those rows since they were read: otherwise
+// Act looks first.
+func (s *state) carriedCalls(step *db.TurnSteps) *nodes.ActOutput {
 	if taken, _ := s.Calls(int(step.Step)); taken > 0 || len(step.Calls) == 0 {
 		return nil
 	}
@@ -85,7 +86,12 @@ func (s *state) carriedCalls(step *db.TurnSteps) []nodes.Call {
 		}
 	}
 
-	return calls
+	out, err := nodes.Carried(calls)
+	if err != nil {
+		return nil
+	}
+
+	return out
 }
 
 // lastCall is the model call that the last decision came from.
@@ -97,16 +103,15 @@ func (s *state) lastCall() *uuid.UUID {
 	return s.Runs[len(s.Runs)-1].LlmCallID
 }
 
-// later returns the steps after the current one. depends reports whether one step needs what another does; a step that
-// needs a skipped step is skipped with it.
-func (s *state) later(depends func(earlier, later *db.TurnSteps) bool) []later {
+// later returns the steps after the current one. A step that needs a skipped step is skipped with it.
+func (s *state) later() []later {
 	var rest []later
 	fallen := []*db.TurnSteps{s.Step()}
 	for _, step := range s.Steps {
 		if step.Outcome != nil || step == fallen[0] {
 			continue
 		}
-		needs := slices.ContainsFunc(fallen, func(earlier *db.TurnSteps) bool { return depends(earlier, step) })
+		needs := slices.ContainsFunc(fallen, func(earlier *db.TurnSteps) bool { return s.Depends(earlier, step) })
 		if needs {
 			fallen = append(fallen, step)
 		}
@@ -203,10 +208,10 @@ func (s *state) stuck() bool {
 }
 
 // acted derives what the edge after Act depends on.
-func (s *state) acted(out *nodes.ActOutput, depends func(earlier, later *db.TurnSteps) bool) (acted, error) {
+func (s *state) acted(out *nodes.ActOutput) (acted, error) {
 	step := s.Step()
 	in := acted{
-		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.later(depends),
+		stepType: string(step.StepType), description: step.Description, refs: step.Refs, later: s.later(),
 		replans: max(s.count(nodeThink)-1, 0), quick: s.quick(),
 	}
 	seen := map[string]bool{}

@@ -24,7 +24,7 @@ func Act(ctx context.Context, model llm.Model, in ActInput) (*ActOutput, error) 
 	out, err := ask(ctx, in.introducing(model), question[ActOutput]{
 		node: "act", frame: in.Frame, input: in, tools: tools,
 		read: func(resp *llm.Response) (*ActOutput, error) {
-			out, err := readAct(resp)
+			out, err := in.readAct(resp)
 			if err == nil && in.Introduces && out.drafts() {
 				out.Words = strings.TrimSpace(resp.Text)
 			}
@@ -51,17 +51,25 @@ func (in *ActInput) claimsNothing(o *ActOutput) bool {
 	return in.StepType == "write" && !in.Changed && o.StepComplete != nil && len(o.Calls) == 0
 }
 
-func readAct(resp *llm.Response) (*ActOutput, error) {
+func (in *ActInput) readAct(resp *llm.Response) (*ActOutput, error) {
 	if len(resp.ToolCalls) == 0 {
 		return nil, complainf("no tool was called; call one, or step_complete when the step is done")
 	}
 	if len(resp.ToolCalls) > maxCalls {
 		return nil, complainf("%d calls at once; at most %d are taken", len(resp.ToolCalls), maxCalls)
 	}
-	out := &ActOutput{}
-	var f faults
-	for _, call := range resp.ToolCalls {
+	out, f := &ActOutput{}, faults{}
+	own, others := in.divide(resp.ToolCalls)
+	for _, call := range own {
 		f.check(out.add(call))
+	}
+	for _, part := range others {
+		var calls []Call
+		for _, call := range part {
+			f.check((&ActOutput{}).add(call))
+			calls = append(calls, Call{Tool: call.Name, Args: call.Args})
+		}
+		out.Beside = append(out.Beside, calls)
 	}
 	if err := f.err(); err != nil {
 		return nil, err

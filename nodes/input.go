@@ -123,7 +123,9 @@ type ActInput struct {
 	Frame
 	Facts Facts
 	// Step is the step of the plan being worked on.
-	Step     PlannedStep
+	Step PlannedStep
+	// Beside are later steps that need nothing of it, in their order: the same answer may hold their calls.
+	Beside   []PlannedStep
 	StepType string // read, analyze, generate, write
 	// Tables the step's tools may name: the subdomain's and those requested.
 	Tables []string

@@ -251,6 +251,41 @@ func TestAct(t *testing.T) {
 		})
 	}
 
+	read, update := calls("db_read", `{"table":"vases"}`), calls("db_update", `{"table":"vases","filters":[]}`)
+	done, ask := calls("step_complete", `{"summary":"done"}`), calls("ask_user", `{"question":"Which?"}`)
+	for name, tc := range map[string]struct {
+		answer []llm.ToolCall
+		call   int
+		own    int
+		beside [][]string
+	}{
+		"two steps":                          {[]llm.ToolCall{read, done, update, done}, 1, 1, [][]string{{"db_update", "step_complete"}}},
+		"three, the last not ended":          {[]llm.ToolCall{read, done, update, done, read}, 1, 1, [][]string{{"db_update", "step_complete"}, {"db_read"}}},
+		"more steps than there are":          {[]llm.ToolCall{read, done, update, done, read, done, update}, 1, 1, [][]string{{"db_update", "step_complete"}, {"db_read", "step_complete", "db_update"}}},
+		"the step's end in front":            {[]llm.ToolCall{done, read}, 1, 1, nil},
+		"the end of a step that has decided": {[]llm.ToolCall{done, read}, 2, 0, [][]string{{"db_read"}}},
+		"a question beside":                  {[]llm.ToolCall{read, done, ask}, 1, 1, nil},
+		"nothing but an end beside":          {[]llm.ToolCall{read, done, done, read}, 1, 1, nil},
+	} {
+		t.Run("steps beside each other: "+name, func(t *testing.T) {
+			t.Parallel()
+			one := in("read")
+			one.Beside, one.At.Call = make([]nodes.PlannedStep, 2), tc.call
+			out, err := nodes.Act(t.Context(), &scripted{answers: []llm.Response{answer(tc.answer...)}}, one)
+			require.NoError(t, err)
+			require.Len(t, out.Calls, tc.own)
+			var beside [][]string
+			for _, part := range out.Beside {
+				var tools []string
+				for _, call := range part {
+					tools = append(tools, call.Tool)
+				}
+				beside = append(beside, tools)
+			}
+			require.Equal(t, tc.beside, beside)
+		})
+	}
+
 	t.Run("V31: answers that stay unusable end the step, not the turn", func(t *testing.T) {
 		t.Parallel()
 		bad := llm.Response{Text: "done"}

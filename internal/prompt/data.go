@@ -25,7 +25,7 @@ const (
 
 // fullData prints every row in view once: a table of short values, with long texts and child rows below it.
 func (t *page) fullData(s *section) {
-	chosen := t.chooseRows(t.step.Refs)
+	chosen := t.chooseRows()
 	if len(chosen) == 0 {
 		return
 	}
@@ -71,10 +71,10 @@ func rowReason(t *page, r *view.Row) string {
 
 // chooseRows picks the rows to show, in first-seen order: all rows of this turn, and those of the window that are still
 // in view. Children appear below their parent, drafts under Generated.
-func (t *page) chooseRows(step []string) []*view.Row {
+func (t *page) chooseRows() []*view.Row {
 	inView := func(r *view.Row) bool {
 		e := t.ByRef[r.Ref]
-		near := e.Tier == "recent" || e.Tier == "retained" || r.Turn == t.Number || slices.Contains(step, r.Ref)
+		near := e.Tier == "recent" || e.Tier == "retained" || r.Turn == t.Number || t.ofStep(r.Ref) > 0
 
 		return near && !e.Pending() && !t.Gone(r.Ref)
 	}
@@ -105,7 +105,7 @@ func (t *page) fitRows(chosen []*view.Row, budget int) (lines, details map[*view
 	slices.SortStableFunc(byAge, func(a, b *view.Row) int { return cmp.Or(b.Turn-a.Turn, b.Step-a.Step) })
 	own, others := []*view.Row{}, []*view.Row{}
 	for _, r := range byAge {
-		if slices.Contains(t.step.Refs, r.Ref) {
+		if t.ofStep(r.Ref) > 0 {
 			own = append(own, r)
 		} else {
 			others = append(others, r)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"alfred/db"
 	"alfred/internal/clean"
 	"alfred/internal/view"
 )
@@ -24,14 +25,14 @@ func (t *page) draftsInFull(s *section, lineOf func(*view.Entity) string) {
 	drafts := t.Tier("generated")
 	newest := slices.Clone(drafts)
 	slices.SortStableFunc(newest, func(a, b *view.Entity) int {
-		return cmp.Or(t.ofStep(b)-t.ofStep(a), int(b.TurnLastRef-a.TurnLastRef), int(b.TurnCreated-a.TurnCreated))
+		return cmp.Or(t.ofStep(b.Ref)-t.ofStep(a.Ref), int(b.TurnLastRef-a.TurnLastRef), int(b.TurnCreated-a.TurnCreated))
 	})
 	lines, contents := t.config.Budget.Entities, t.config.Budget.Drafts
 	shown := map[*view.Entity]string{}
 	hidden := 0
 	for _, e := range newest {
 		line := lineOf(e)
-		if clean.Tokens(line) > lines && t.ofStep(e) == 0 {
+		if clean.Tokens(line) > lines && t.ofStep(e.Ref) == 0 {
 			break
 		}
 		lines -= clean.Tokens(line)
@@ -56,7 +57,7 @@ func (t *page) withContent(e *view.Entity, line string, budget *int, hidden int)
 		return line, hidden
 	}
 	shown := clean.Content(content)
-	if clean.Tokens(shown) > *budget && t.ofStep(e) == 0 {
+	if clean.Tokens(shown) > *budget && t.ofStep(e.Ref) == 0 {
 		return line, hidden + 1
 	}
 	*budget -= clean.Tokens(shown)
@@ -64,9 +65,9 @@ func (t *page) withContent(e *view.Entity, line string, budget *int, hidden int)
 	return line + "\n" + shown, hidden
 }
 
-// ofStep is 1 for what the step is about, else 0.
-func (t *page) ofStep(e *view.Entity) int {
-	if t.step != nil && slices.Contains(t.step.Refs, e.Ref) {
+// ofStep is 1 for what one of the steps that are worked on is about, else 0.
+func (t *page) ofStep(ref string) int {
+	if slices.ContainsFunc(t.steps, func(step *db.TurnSteps) bool { return slices.Contains(step.Refs, ref) }) {
 		return 1
 	}
 

@@ -42,6 +42,7 @@ type page struct {
 
 	config Config
 	step   *db.TurnSteps       // the step Act works on, or nil
+	steps  []*db.TurnSteps     // that step, and those beside it
 	known  bool                // the scene holds more than what is in view
 	shown  map[string][]string // columns that appear in the prompt, by ref
 }
@@ -80,7 +81,7 @@ func (p *Prompts) Need(node string, v *view.View) view.Need {
 	case "act":
 		step := v.Step()
 
-		return view.Need{Profile: step != nil && step.StepType != db.StepTypeRead, Round: true}
+		return view.Need{Profile: step != nil && !onlyReads(append(v.Beside(step), step)), Round: true}
 	default:
 		return view.Need{}
 	}
@@ -160,10 +161,13 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 		return nodes.ActInput{}, fmt.Errorf("offer tools to act: %w", err)
 	}
 	t := p.page(v, false)
-	t.step = step
+	t.step, t.steps = step, append([]*db.TurnSteps{step}, v.Beside(step)...)
 	taken, _ := t.Calls(int(step.Step))
 	in := t.bounds(step)
 	in.Facts, in.Step = t.nodeFacts(), typedStep(step)
+	for _, beside := range t.steps[1:] {
+		in.Beside = append(in.Beside, typedStep(beside))
+	}
 	in.Turn = tools
 	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
 	in.Introduces = t.introduces(step)

@@ -15,7 +15,7 @@ import (
 // schema describes a step's tables: its subdomain's, their children, and those it asked for.
 func (t *page) schema(s *section) {
 	budget := t.config.Budget.Schema
-	tables := t.schemaTables(t.step)
+	tables := t.ofSteps(t.schemaTables)
 	shown := 0
 	for _, table := range tables {
 		def := t.Domain.ByTable(table)
@@ -44,7 +44,7 @@ const readBesides = "To read besides:"
 // whole schema.
 func (t *page) besides(s *section, described []string) {
 	first := true
-	for _, table := range t.tables(t.step) {
+	for _, table := range t.ofSteps(t.tables) {
 		def := t.Domain.ByTable(table)
 		if def == nil || slices.Contains(described, table) {
 			continue
@@ -103,6 +103,18 @@ func appendNew(list []string, name string) []string {
 	}
 
 	return append(list, name)
+}
+
+// ofSteps lists the tables of all steps that are worked on.
+func (t *page) ofSteps(tables func(step *db.TurnSteps) []string) []string {
+	var all []string
+	for _, step := range t.steps {
+		for _, table := range tables(step) {
+			all = appendNew(all, table)
+		}
+	}
+
+	return all
 }
 
 // schemaTables lists the subdomain's tables with their children, then those requested.
@@ -264,10 +276,14 @@ func parameter(c *domain.Column) *jsonschema.Schema {
 // share.
 func (t *page) stepGuidance(s *section) {
 	parts := []string{}
-	if sub := t.Domain.Subdomain(t.step.Subdomain); sub != nil {
-		parts = append(parts, sub.Guidance)
+	for _, step := range t.steps {
+		if sub := t.Domain.Subdomain(step.Subdomain); sub != nil {
+			parts = appendNew(parts, sub.Guidance)
+		}
 	}
-	parts = append(parts, t.callExamples(t.step))
+	for _, step := range t.steps {
+		parts = appendNew(parts, t.callExamples(step))
+	}
 	s.line(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "\n\n"))
 }
 

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"alfred/db"
@@ -50,7 +51,11 @@ func (r rule) in(node string) rule {
 	return r
 }
 
-func reads(t *page) bool { return t.step.StepType == db.StepTypeRead }
+func reads(t *page) bool { return onlyReads(t.steps) }
+
+func onlyReads(steps []*db.TurnSteps) bool {
+	return !slices.ContainsFunc(steps, func(step *db.TurnSteps) bool { return step.StepType != db.StepTypeRead })
+}
 
 func analyzes(t *page) bool { return t.step.StepType == db.StepTypeAnalyze }
 

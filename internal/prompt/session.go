@@ -1,6 +1,10 @@
 package prompt
 
-import "alfred/internal/clean"
+import (
+	"slices"
+
+	"alfred/internal/clean"
+)
 
 // unavailable replaces a section whose query failed, so that missing data is not mistaken for no data.
 const unavailable = "(could not be read just now)"
@@ -36,12 +40,12 @@ func (t *page) factLines(s *section, reason, bullet string, lines []string, budg
 
 // preferences prints the user's own wishes for each subdomain, or for the step's.
 func (t *page) preferences(s *section) {
-	only := ""
-	if t.step != nil {
-		only = t.SubdomainName(t.step.Subdomain)
+	var only []string
+	for _, step := range t.steps {
+		only = append(only, t.SubdomainName(step.Subdomain))
 	}
 	for _, name := range t.Profile.Order {
-		if only != "" && name != only {
+		if len(only) > 0 && !slices.Contains(only, name) {
 			continue
 		}
 		line := "**" + clean.Inline(name, 0) + ":** " + clean.Inline(t.Profile.Guidance[name], t.config.Budget.Guidance)

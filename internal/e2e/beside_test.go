@@ -1,0 +1,46 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Steps that need nothing of each other are answered in one call; each remains a decision of its own. What has to be
+// looked at first, fails, or follows a step that failed is asked for again.
+func TestStepsBesideEachOther(t *testing.T) {
+	t.Parallel()
+	plan := func(first, second string) string {
+		return `
+  - understand: {intent: write}
+    think: {goal: Two things, decision: plan, steps: [{type: write, subdomain: ` + first + `, description: First}, {type: write, subdomain: ` + second + `, description: Second}]}
+    reply: Done.
+    act: `
+	}
+	milk := `{tool: db_create, args: {table: shopping_list, rows: [{set: [{column: name, value: milk}]}]}}`
+	task := `{tool: db_create, args: {table: tasks, rows: [{set: [{column: title, value: Water the plants}]}]}}`
+	wrong := `{tool: db_create, args: {table: tasks, rows: [{set: [{column: colour, value: green}]}]}}`
+	done := `{tool: step_complete, args: {summary: done}}`
+	c := converse(t, `
+turns:`+
+		plan("shopping", "tasks")+`{calls: [`+milk+`, `+done+`, `+task+`, `+done+`]}`+
+		plan("shopping", "tasks")+`[{calls: [`+milk+`, `+done+`, `+wrong+`, `+done+`]}, {calls: [`+task+`, `+done+`]}]`+
+		plan("tasks", "shopping")+`[{calls: [`+wrong+`, `+done+`, `+milk+`, `+done+`]}, {calls: [`+task+`, `+done+`]}, {calls: [`+milk+`, `+done+`]}]`+`
+`)
+	turn := c.say("milk on the list, and a task to water the plants")
+	require.Equal(t, "write ok, write ok", turn.outcomes())
+	require.Equal(t, 1, strings.Count(c.callsOf(1), "act"), "one answer for both")
+	c.fact("1.1 2.1", `SELECT string_agg(n.step || '.' || n.call, ' ' ORDER BY n.position) FROM node_runs n JOIN turns t ON t.id = n.turn_id WHERE t.session_id = $1 AND n.node = 'act'`)
+	c.fact("1 1", `SELECT (SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2) || ' ' || (SELECT count(*) FROM kitchen.tasks WHERE user_id = $2 AND title = 'Water the plants')`)
+	first := c.prompt(1, "act", 1)
+	require.Contains(t, first, "- Step 2 (write, tasks): Second")
+	require.Contains(t, first, "tasks (task)")
+
+	require.Equal(t, "write ok, write ok", c.say("both again").outcomes(), "the second's call fails and is mended")
+	require.Equal(t, 2, strings.Count(c.callsOf(2), "act"))
+
+	require.Equal(t, "write ok, write ok", c.say("and again").outcomes(), "the first failed, so the answer is void as a whole")
+	require.Equal(t, 3, strings.Count(c.callsOf(3), "act"))
+	c.fact("1 3", `SELECT (SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2) || ' ' || (SELECT count(*) FROM kitchen.tasks WHERE user_id = $2 AND title = 'Water the plants')`)
+}

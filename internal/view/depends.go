@@ -1,0 +1,72 @@
+package view
+
+import (
+	"slices"
+
+	"alfred/db"
+	"alfred/domain"
+)
+
+// Depends reports whether a step needs an earlier one's result and must not run if that one failed: it concerns the
+// same rows, uses what the other loads or drafts, or reads or writes where the other was to write.
+func (v *View) Depends(earlier, step *db.TurnSteps) bool {
+	if slices.ContainsFunc(step.Refs, func(ref string) bool { return slices.Contains(earlier.Refs, ref) }) {
+		return true
+	}
+	related := v.related(earlier.Subdomain, step.Subdomain)
+	switch step.StepType {
+	case db.StepTypeRead:
+		return related && earlier.StepType == db.StepTypeWrite // planned in order to show what was written
+	case db.StepTypeWrite:
+		return related || earlier.StepType == db.StepTypeAnalyze || earlier.StepType == db.StepTypeGenerate
+	default:
+		return related || earlier.StepType != db.StepTypeWrite
+	}
+}
+
+// Beside returns the steps that a decision of a step may make as well: they need nothing of it, nor of the steps between
+// that have not ended, and nobody has written out their calls. A step that analyzes has to see what its calls return.
+func (v *View) Beside(step *db.TurnSteps) []*db.TurnSteps {
+	if step.StepType == db.StepTypeAnalyze {
+		return nil
+	}
+	var beside []*db.TurnSteps
+	open := []*db.TurnSteps{step}
+	for _, later := range v.Steps {
+		if later.Step <= step.Step || later.Outcome != nil {
+			continue
+		}
+		needs := slices.ContainsFunc(open, func(earlier *db.TurnSteps) bool { return v.Depends(earlier, later) })
+		if open = append(open, later); !needs && len(later.Calls) == 0 && later.StepType != db.StepTypeAnalyze {
+			beside = append(beside, later)
+		}
+	}
+
+	return beside
+}
+
+// related reports whether two subdomains are the same, or rows of one reference rows of the other.
+func (v *View) related(a, b string) bool {
+	first, second := v.Domain.Subdomain(a), v.Domain.Subdomain(b)
+	if a == b || first == nil || second == nil {
+		return true
+	}
+
+	return v.points(first, second) || v.points(second, first)
+}
+
+func (v *View) points(from, to *domain.Subdomain) bool {
+	for _, table := range from.Tables {
+		e := v.Domain.ByTable(table)
+		if e == nil {
+			continue
+		}
+		for _, c := range e.Columns {
+			if c.FK != nil && c.FK.Entity != nil && !c.FK.Entity.Reference && slices.Contains(to.Tables, c.FK.Entity.Table) {
+				return true
+			}
+		}
+	}
+
+	return false
+}
