@@ -137,7 +137,7 @@ type ActInput struct {
 	// EntityTypes generate may create.
 	EntityTypes []string
 	// Turn are the tools of all steps of the turn; nil if each step is offered its own.
-	Turn []llm.Tool
+	Turn Tools
 	// SchemaRequestsLeft is 0 when request_schema is no longer offered.
 	SchemaRequestsLeft int
 	// Shown are the columns of stored rows that appear in the prompt, by ref: a decision may overwrite only these.
@@ -149,6 +149,9 @@ type ActInput struct {
 	// OnDelta receives these words as they are written; nil for no streaming.
 	OnDelta func(text string) `json:"-"`
 }
+
+// Tools are what a model is offered.
+type Tools []llm.Tool
 
 // Toolbox is what tools may name.
 type Toolbox struct {

@@ -35,7 +35,7 @@ func TestSchemasAreStrict(t *testing.T) {
 	tables := []string{"vases"}
 	writable := map[string][]string{nodes.ToolCreate: tables, nodes.ToolUpdate: tables, nodes.ToolDelete: tables}
 	for _, stepType := range []string{"read", "analyze", "generate", "write", "whole turn"} {
-		var turn []llm.Tool
+		var turn nodes.Tools
 		if stepType == "whole turn" {
 			stepType = "read"
 			box := nodes.Toolbox{Tables: tables, Writable: writable, EntityTypes: []string{"vase"}}

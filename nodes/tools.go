@@ -77,7 +77,7 @@ func (b *Toolbox) of(names []string) []string {
 // TurnTools are the tools of all steps of a turn: offered to each of them, providers cache them; the prompt says which
 // of them a step may use, and code refuses the others. It returns nil if there are more than providers enforce: then a
 // step is offered only its own.
-func (b *Toolbox) TurnTools() ([]llm.Tool, error) {
+func (b *Toolbox) TurnTools() (Tools, error) {
 	all, err := b.list(append(b.of(inTurn), EveryStep...))
 	if err != nil || !fits(all) {
 		return nil, err
@@ -86,7 +86,7 @@ func (b *Toolbox) TurnTools() ([]llm.Tool, error) {
 }
 
 // tools returns the turn's tools, or those of the step.
-func (in *ActInput) tools() ([]llm.Tool, error) {
+func (in *ActInput) tools() (Tools, error) {
 	if in.Turn != nil {
 		return in.Turn, nil
 	}
@@ -97,8 +97,8 @@ func (in *ActInput) tools() ([]llm.Tool, error) {
 	return in.own().list(names)
 }
 
-func (b *Toolbox) list(names []string) ([]llm.Tool, error) {
-	var tools []llm.Tool
+func (b *Toolbox) list(names []string) (Tools, error) {
+	var tools Tools
 	for _, name := range names {
 		spec, fixed := toolSpecs[name]
 		if !fixed {
@@ -114,7 +114,7 @@ func (b *Toolbox) list(names []string) ([]llm.Tool, error) {
 }
 
 // fits reports whether providers can enforce the schemas of all the tools.
-func fits(tools []llm.Tool) bool {
+func fits(tools Tools) bool {
 	alternatives := 0
 	for _, tool := range tools {
 		text := string(tool.Schema)

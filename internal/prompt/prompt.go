@@ -9,7 +9,6 @@ import (
 	"alfred/internal/clean"
 	"alfred/internal/say"
 	"alfred/internal/view"
-	"alfred/llm"
 	"alfred/nodes"
 )
 
@@ -17,7 +16,7 @@ import (
 type Prompts struct {
 	domain *domain.Domain
 	config Config
-	tools  func() ([]llm.Tool, error) // of all steps of any turn, made once
+	tools  func() (nodes.Tools, error) // of all steps of any turn, made once
 }
 
 // New makes Prompts for a bound domain.
@@ -26,7 +25,7 @@ func New(d *domain.Domain, config Config) *Prompts {
 		config.Prompts = &nodes.Prompts{}
 	}
 	p := &Prompts{domain: d, config: config}
-	p.tools = sync.OnceValues(func() ([]llm.Tool, error) {
+	p.tools = sync.OnceValues(func() (nodes.Tools, error) {
 		blank := &page{Teller: say.Teller{Scene: &view.Scene{View: &view.View{Domain: d}}}}
 		box := blank.toolbox()
 
