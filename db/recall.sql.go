@@ -89,25 +89,27 @@ func (q *Queries) RecallOrder(ctx context.Context, db DBTX, arg *RecallOrderPara
 }
 
 const RecallSearch = `-- name: RecallSearch :many
-SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score,
-       coalesce(t.session_id, '00000000-0000-0000-0000-000000000000')::uuid AS session_id, coalesce(t.number, 0)::int AS number,
-       coalesce(t.created_at, 'epoch')::timestamptz AS created_at,
-       coalesce(t.message, '')::text AS message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS summary,
+SELECT h.kind, h.id, h.score,
+       coalesce(h.session_id, '00000000-0000-0000-0000-000000000000')::uuid AS session_id, coalesce(h.number, 0)::int AS number,
+       coalesce(h.created_at, 'epoch')::timestamptz AS created_at,
+       coalesce(h.message, '')::text AS message, coalesce(h.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS summary,
        coalesce(b.response_summary, '')::text AS before, coalesce(a.response_summary, '')::text AS after
-FROM recall_found($1::text, $2::text[], $3::timestamptz[], $4::timestamptz[], $5::uuid, $6::int,
-    $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-    $12::text, $13::text, $14::int, $15::int, $16::float8, $17::float8, $18::float8, $19::int) AS f
-LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
-                   WHERE u.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END AND u.user_id = $20::uuid LIMIT 1) AS t ON true
-LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = t.id AND u.user_id = $20::uuid LIMIT 1) AS s ON true
+FROM (SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score, t.id AS turn_id, t.session_id, t.number, t.created_at, t.message, t.reply
+      FROM recall_found($1::text, $2::text[], $3::timestamptz[], $4::timestamptz[], $5::uuid, $6::int,
+          $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
+          $12::text, $13::text, $14::int, $15::int, $16::float8, $17::float8, $18::float8, $19::int) AS f
+      LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
+                         WHERE u.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END AND u.user_id = $20::uuid LIMIT 1) AS t ON true
+      WHERE f.kind <> 'turn'
+         OR t.id <> $21::uuid AND (t.session_id IS DISTINCT FROM $5::uuid OR t.number < $6::int)
+      ORDER BY f.score DESC, f.kind <> 'turn', f.id
+      LIMIT $22::int) AS h
+LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = h.turn_id AND u.user_id = $20::uuid LIMIT 1) AS s ON true
 LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u
-                   WHERE u.session_id = t.session_id AND u.turn_number = t.number - 1 AND u.user_id = $20::uuid LIMIT 1) AS b ON true
+                   WHERE u.session_id = h.session_id AND u.turn_number = h.number - 1 AND u.user_id = $20::uuid LIMIT 1) AS b ON true
 LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u
-                   WHERE u.session_id = t.session_id AND u.turn_number = t.number + 1 AND u.user_id = $20::uuid LIMIT 1) AS a ON true
-WHERE f.kind <> 'turn'
-   OR t.id <> $21::uuid AND (t.session_id IS DISTINCT FROM $5::uuid OR t.number < $6::int)
-ORDER BY f.score DESC, f.kind <> 'turn', f.id
-LIMIT $22::int
+                   WHERE u.session_id = h.session_id AND u.turn_number = h.number + 1 AND u.user_id = $20::uuid LIMIT 1) AS a ON true
+ORDER BY h.score DESC, h.kind <> 'turn', h.id
 `
 
 type RecallSearchParams struct {
@@ -149,8 +151,9 @@ type RecallSearchRow struct {
 	After     string
 }
 
-// RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries. Few rows are
-// joined, by key: hence the limits, without which row-level security makes the planner expect half of all turns.
+// RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries, which are read of
+// those that are returned. Few rows are joined, by key: hence the limits, without which row-level security makes the
+// planner expect half of all turns.
 func (q *Queries) RecallSearch(ctx context.Context, db DBTX, arg *RecallSearchParams) ([]*RecallSearchRow, error) {
 	rows, err := db.Query(ctx, RecallSearch,
 		arg.Query,

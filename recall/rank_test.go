@@ -2,6 +2,7 @@ package recall_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -132,6 +133,39 @@ func TestMisspeltWord(t *testing.T) {
 		UserID: uuid.MustParse(user), Text: "what does my neighbour put into the cassreole?", Limit: 5, Kinds: []string{recall.KindTurn},
 	})
 	require.Equal(t, 41, numbers[0])
+}
+
+// A vector alone scores little: where enough turns hold the words, only their vectors are compared.
+func TestVectorsAreComparedWhereTheyMatter(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	user := stranger(t, pool)
+	said(t, pool, user, append(slices.Repeat([]string{"nice weather"}, 900), slices.Repeat([]string{"lemon curd"}, 100)...)...)
+	searcher := recall.New(kitchen(t, pool), lexical.Embedder{})
+	require.NoError(t, recall.NewIndex(searcher, pool).Sweep(t.Context()))
+	exec(t, pool, `VACUUM ANALYZE turn_summaries, turns, embeddings`)
+	compared := func(text string) (rows int) {
+		vectors, err := searcher.EmbedTexts(t.Context(), []string{text})
+		require.NoError(t, err)
+		require.NoError(t, pg.InReadTx(t.Context(), pool, func(tx pgx.Tx) error {
+			err := pg.AsTenant(t.Context(), tx, uuid.MustParse(user), func(tx pgx.Tx) error {
+				hits, err := searcher.Search(t.Context(), tx, &recall.Query{UserID: uuid.MustParse(user), Text: text, Vectors: vectors, Limit: 10})
+				require.Equal(t, "lemon curd", hits[0].Message)
+
+				return err
+			})
+			if err != nil {
+				return err
+			}
+
+			return tx.QueryRow(t.Context(), `SELECT pg_stat_get_xact_tuples_returned('embeddings'::regclass) + pg_stat_get_xact_tuples_fetched('embeddings'::regclass)`).Scan(&rows)
+		}))
+
+		return rows
+	}
+	require.Less(t, compared("lemon curd"), 500)
+	require.Greater(t, compared("lemno crud"), 999, "words that nobody said are guessed from the nearest turns")
 }
 
 // V20: what the prompt already shows is not recalled, and repetitions are dropped.

@@ -188,7 +188,7 @@ func (s *Searcher) weights(model string) Weights {
 	case s.weighed != nil:
 		return *s.weighed
 	case strings.HasPrefix(model, "lexical"):
-		return Weights{Meaning: 0.15, Beside: 0.5, Day: 1.5}
+		return Weights{Meaning: 0.2, Beside: 0.5, Day: 1.5}
 	default:
 		return Weights{Meaning: 1, Beside: 0.5, Day: 1.5}
 	}

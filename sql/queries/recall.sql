@@ -7,25 +7,28 @@ SELECT c.changes::bigint AS changes, c.horizon::text AS horizon FROM recall_chan
 SELECT o.owner_id::text AS owner_id
 FROM recall_order(@query::text, @kind::text, @shared::boolean, sqlc.narg(vector)::text, @model::text, @dimensions::int, @weight::float8, @lim::int) AS o;
 
--- RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries. Few rows are
--- joined, by key: hence the limits, without which row-level security makes the planner expect half of all turns.
+-- RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries, which are read of
+-- those that are returned. Few rows are joined, by key: hence the limits, without which row-level security makes the
+-- planner expect half of all turns.
 -- name: RecallSearch :many
-SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score,
-       coalesce(t.session_id, '00000000-0000-0000-0000-000000000000')::uuid AS session_id, coalesce(t.number, 0)::int AS number,
-       coalesce(t.created_at, 'epoch')::timestamptz AS created_at,
-       coalesce(t.message, '')::text AS message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS summary,
+SELECT h.kind, h.id, h.score,
+       coalesce(h.session_id, '00000000-0000-0000-0000-000000000000')::uuid AS session_id, coalesce(h.number, 0)::int AS number,
+       coalesce(h.created_at, 'epoch')::timestamptz AS created_at,
+       coalesce(h.message, '')::text AS message, coalesce(h.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS summary,
        coalesce(b.response_summary, '')::text AS before, coalesce(a.response_summary, '')::text AS after
-FROM recall_found(@query::text, @kinds::text[], @since::timestamptz[], @until::timestamptz[], sqlc.narg(session)::uuid, @shown_from::int,
-    @named_kinds::text[], @named_sources::text[], @named_keys::text[], @named_owners::text[], @named_names::text[],
-    sqlc.narg(vector)::text, @model::text, @dimensions::int, @compared_up_to::int, @meaning::float8, @beside::float8, @day::float8, sqlc.arg('found')::int) AS f
-LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
-                   WHERE u.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END AND u.user_id = @user_id::uuid LIMIT 1) AS t ON true
-LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = t.id AND u.user_id = @user_id::uuid LIMIT 1) AS s ON true
+FROM (SELECT f.kind::text AS kind, f.id::text AS id, f.score::float8 AS score, t.id AS turn_id, t.session_id, t.number, t.created_at, t.message, t.reply
+      FROM recall_found(@query::text, @kinds::text[], @since::timestamptz[], @until::timestamptz[], sqlc.narg(session)::uuid, @shown_from::int,
+          @named_kinds::text[], @named_sources::text[], @named_keys::text[], @named_owners::text[], @named_names::text[],
+          sqlc.narg(vector)::text, @model::text, @dimensions::int, @compared_up_to::int, @meaning::float8, @beside::float8, @day::float8, sqlc.arg('found')::int) AS f
+      LEFT JOIN LATERAL (SELECT u.session_id, u.number, u.created_at, u.message, u.reply, u.id FROM turns AS u
+                         WHERE u.id = CASE WHEN f.kind = 'turn' THEN f.id::uuid END AND u.user_id = @user_id::uuid LIMIT 1) AS t ON true
+      WHERE f.kind <> 'turn'
+         OR t.id <> @except_turn::uuid AND (t.session_id IS DISTINCT FROM sqlc.narg(session)::uuid OR t.number < @shown_from::int)
+      ORDER BY f.score DESC, f.kind <> 'turn', f.id
+      LIMIT @lim::int) AS h
+LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = h.turn_id AND u.user_id = @user_id::uuid LIMIT 1) AS s ON true
 LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u
-                   WHERE u.session_id = t.session_id AND u.turn_number = t.number - 1 AND u.user_id = @user_id::uuid LIMIT 1) AS b ON true
+                   WHERE u.session_id = h.session_id AND u.turn_number = h.number - 1 AND u.user_id = @user_id::uuid LIMIT 1) AS b ON true
 LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u
-                   WHERE u.session_id = t.session_id AND u.turn_number = t.number + 1 AND u.user_id = @user_id::uuid LIMIT 1) AS a ON true
-WHERE f.kind <> 'turn'
-   OR t.id <> @except_turn::uuid AND (t.session_id IS DISTINCT FROM sqlc.narg(session)::uuid OR t.number < @shown_from::int)
-ORDER BY f.score DESC, f.kind <> 'turn', f.id
-LIMIT @lim::int;
+                   WHERE u.session_id = h.session_id AND u.turn_number = h.number + 1 AND u.user_id = @user_id::uuid LIMIT 1) AS a ON true
+ORDER BY h.score DESC, h.kind <> 'turn', h.id;

@@ -59,7 +59,7 @@ func (b *bench) people(ctx context.Context, dir string) error {
 
 // judge writes a set's row.
 func (b *bench) judge(ctx context.Context, s *recall.Searcher, name string, heards []heard) error {
-	measured := recall.Weights{Meaning: 0.15, Beside: 0.5, Day: 1.5}
+	measured := recall.Weights{Meaning: 0.2, Beside: 0.5, Day: 1.5}
 	alone := recall.Weights{Day: measured.Day}
 	fused := recall.Weights{Meaning: measured.Meaning, Day: measured.Day}
 	var plain, stems, vectors, questions, turns float64
@@ -113,7 +113,7 @@ func (b *bench) share(ctx context.Context, s *recall.Searcher, heards []heard, w
 func (b *bench) tuned(ctx context.Context, s *recall.Searcher, found []set, heards [][]heard) error {
 	var grid []recall.Weights
 	for _, beside := range []float64{0, 0.3, 0.5, 0.7} {
-		for _, meaning := range []float64{0, 0.15, 0.4} {
+		for _, meaning := range []float64{0, 0.2, 0.4} {
 			grid = append(grid, recall.Weights{Meaning: meaning, Beside: beside, Day: 1.5})
 		}
 	}
