@@ -60,14 +60,12 @@ var (
 // introducing passes on the words beside drafts while they are being written. Those of a repaired answer are not shown
 // before it is whole.
 func (in *ActInput) introducing(model llm.Model) llm.Model {
-	if !in.Introduces || in.OnDelta == nil {
-		return model
-	}
 	return modelFunc(func(ctx context.Context, req *llm.Request) (*llm.Response, error) {
-		if req.OnDelta = nil; req.Attempt == 1 {
-			req.OnDelta = func(text string) { in.OnDelta(cleanText(text)) }
+		var onDelta func(string)
+		if in.Introduces && req.Attempt == 1 {
+			onDelta = in.OnDelta
 		}
-		return model.Generate(ctx, req)
+		return streaming(model, onDelta).Generate(ctx, req)
 	})
 }
 
