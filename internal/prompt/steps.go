@@ -50,8 +50,8 @@ func (t *page) beside(s *section) {
 	if len(t.steps) == 1 {
 		return
 	}
-	s.line("Steps beside this one. Those that need nothing of what your calls return take their calls in the same answer: behind the `", nodes.ToolStepComplete,
-		"` of this step, in this order, each ended by its own `", nodes.ToolStepComplete, "`. Leave out what has to wait; it is asked for later.")
+	s.line("Steps beside this one need nothing of it. Write their calls in the same answer too: behind the `", nodes.ToolStepComplete, "` of this step, in this order, each ended by its own `",
+		nodes.ToolStepComplete, "`. Leave out a step that has to wait for what your calls return; it is asked for later.")
 	for _, step := range t.steps[1:] {
 		position, _ := t.Place(step.Step)
 		in := t.bounds(step)
