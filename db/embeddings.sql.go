@@ -7,7 +7,6 @@ package db
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 )
@@ -377,21 +376,21 @@ func (q *Queries) EmbeddingUpsert(ctx context.Context, db DBTX, arg *EmbeddingUp
 const EmbeddingUsers = `-- name: EmbeddingUsers :many
 SELECT u.id FROM users AS u
 WHERE u.id > $1
-  AND ($2::timestamptz IS NULL
-       OR EXISTS (SELECT FROM sessions AS s WHERE s.user_id = u.id AND s.last_activity_at >= $2::timestamptz))
+  AND ($2::text IS NULL
+       OR EXISTS (SELECT FROM sessions AS s WHERE s.user_id = u.id AND s.last_activity_at >= now() - $2::text::interval))
 ORDER BY u.id
 LIMIT $3
 `
 
 type EmbeddingUsersParams struct {
-	After uuid.UUID
-	Since *time.Time
-	Lim   int32
+	After  uuid.UUID
+	Within *string
+	Lim    int32
 }
 
-// EmbeddingUsers lists users by id; if a time is given, only those who have sent a message since.
+// EmbeddingUsers lists users by id; if an interval is given, only those who have sent a message within it.
 func (q *Queries) EmbeddingUsers(ctx context.Context, db DBTX, arg *EmbeddingUsersParams) ([]uuid.UUID, error) {
-	rows, err := db.Query(ctx, EmbeddingUsers, arg.After, arg.Since, arg.Lim)
+	rows, err := db.Query(ctx, EmbeddingUsers, arg.After, arg.Within, arg.Lim)
 	if err != nil {
 		return nil, err
 	}

@@ -377,19 +377,22 @@ func (q *Queries) LlmCallRound(ctx context.Context, db DBTX, arg *LlmCallRoundPa
 }
 
 const LlmCallTried = `-- name: LlmCallTried :one
-SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at - latency_ms * interval '1 millisecond')), 0)::double precision AS seconds
-FROM llm_calls
-WHERE turn_id = $1 AND position = $2::int AND error_code IS NOT NULL
+SELECT coalesce(sum(took + least(greatest(extract(epoch FROM next - created_at), 0), $1::double precision)), 0)::double precision AS seconds
+FROM (SELECT created_at, latency_ms / 1000.0 AS took, coalesce(lead(created_at - latency_ms * interval '1 millisecond') OVER (ORDER BY created_at), clock_timestamp()) AS next
+      FROM llm_calls
+      WHERE turn_id = $2 AND position = $3::int AND error_code IS NOT NULL) AS failed
 `
 
 type LlmCallTriedParams struct {
+	Pause    float64
 	TurnID   *uuid.UUID
 	Position int32
 }
 
-// LlmCallTried returns how many seconds have passed since a decision's first failed call; 0 if none has failed.
+// LlmCallTried returns for how many seconds a decision has been tried: its failed calls and the pauses after them, of
+// which each counts for so many seconds at most, however far the clock was set meanwhile.
 func (q *Queries) LlmCallTried(ctx context.Context, db DBTX, arg *LlmCallTriedParams) (float64, error) {
-	row := db.QueryRow(ctx, LlmCallTried, arg.TurnID, arg.Position)
+	row := db.QueryRow(ctx, LlmCallTried, arg.Pause, arg.TurnID, arg.Position)
 	var seconds float64
 	err := row.Scan(&seconds)
 	return seconds, err

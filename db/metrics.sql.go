@@ -186,7 +186,7 @@ const MetricsWorkers = `-- name: MetricsWorkers :one
 SELECT count(*)::bigint AS alive,
        coalesce(max(abs(extract(epoch FROM clock_skew))), 0)::double precision AS clock_skew,
        coalesce(max(cardinality(differences)), 0)::bigint AS differences
-FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds'
+FROM workers WHERE beat_at BETWEEN clock_timestamp() - interval '3 seconds' AND clock_timestamp() + interval '3 seconds'
 `
 
 type MetricsWorkersRow struct {

@@ -169,7 +169,8 @@ func (q *Queries) SessionFork(ctx context.Context, db DBTX, arg *SessionForkPara
 }
 
 const SessionGet = `-- name: SessionGet :one
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+       extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 FROM sessions
 WHERE id = $1
 `
@@ -186,6 +187,7 @@ type SessionGetRow struct {
 	CreatedAt      time.Time
 	ParentID       *uuid.UUID
 	ForkedAtTurn   *int32
+	Idle           float64
 }
 
 func (q *Queries) SessionGet(ctx context.Context, db DBTX, id uuid.UUID) (*SessionGetRow, error) {
@@ -203,12 +205,13 @@ func (q *Queries) SessionGet(ctx context.Context, db DBTX, id uuid.UUID) (*Sessi
 		&i.CreatedAt,
 		&i.ParentID,
 		&i.ForkedAtTurn,
+		&i.Idle,
 	)
 	return &i, err
 }
 
 const SessionGetContext = `-- name: SessionGetContext :one
-SELECT s.id, s.user_id, s.mode, s.last_turn, u.timezone
+SELECT s.id, s.user_id, s.mode, s.last_turn, u.timezone, clock_timestamp()::timestamptz AS at
 FROM sessions AS s
 JOIN users AS u ON u.id = s.user_id
 WHERE s.id = $1
@@ -220,6 +223,7 @@ type SessionGetContextRow struct {
 	Mode     string
 	LastTurn int32
 	Timezone string
+	At       time.Time
 }
 
 // SessionGetContext returns a session with its user's data.
@@ -232,6 +236,7 @@ func (q *Queries) SessionGetContext(ctx context.Context, db DBTX, id uuid.UUID) 
 		&i.Mode,
 		&i.LastTurn,
 		&i.Timezone,
+		&i.At,
 	)
 	return &i, err
 }
@@ -239,7 +244,8 @@ func (q *Queries) SessionGetContext(ctx context.Context, db DBTX, id uuid.UUID) 
 const SessionInsert = `-- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
 VALUES ($1, $2, $3, $4)
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+       extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 `
 
 type SessionInsertParams struct {
@@ -261,6 +267,7 @@ type SessionInsertRow struct {
 	CreatedAt      time.Time
 	ParentID       *uuid.UUID
 	ForkedAtTurn   *int32
+	Idle           float64
 }
 
 func (q *Queries) SessionInsert(ctx context.Context, db DBTX, arg *SessionInsertParams) (*SessionInsertRow, error) {
@@ -283,6 +290,7 @@ func (q *Queries) SessionInsert(ctx context.Context, db DBTX, arg *SessionInsert
 		&i.CreatedAt,
 		&i.ParentID,
 		&i.ForkedAtTurn,
+		&i.Idle,
 	)
 	return &i, err
 }
@@ -319,7 +327,8 @@ func (q *Queries) SessionOrigin(ctx context.Context, db DBTX, id uuid.UUID) (*Se
 }
 
 const SessionPage = `-- name: SessionPage :many
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+       extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 FROM sessions
 WHERE user_id = $1
   AND ($2::boolean IS NULL OR (archived_at IS NOT NULL) = $2::boolean)
@@ -352,6 +361,7 @@ type SessionPageRow struct {
 	CreatedAt      time.Time
 	ParentID       *uuid.UUID
 	ForkedAtTurn   *int32
+	Idle           float64
 }
 
 // SessionPage pages backwards from the newest, pinned sessions first; the cursor is the last row's pin, activity and
@@ -385,6 +395,7 @@ func (q *Queries) SessionPage(ctx context.Context, db DBTX, arg *SessionPagePara
 			&i.CreatedAt,
 			&i.ParentID,
 			&i.ForkedAtTurn,
+			&i.Idle,
 		); err != nil {
 			return nil, err
 		}
@@ -425,7 +436,8 @@ SET title = coalesce($1, title),
     pinned_at = CASE WHEN $3::boolean IS NULL THEN pinned_at
                      WHEN $3::boolean THEN coalesce(pinned_at, clock_timestamp()) END
 WHERE id = $4 AND user_id = $5
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+       extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 `
 
 type SessionUpdateParams struct {
@@ -448,6 +460,7 @@ type SessionUpdateRow struct {
 	CreatedAt      time.Time
 	ParentID       *uuid.UUID
 	ForkedAtTurn   *int32
+	Idle           float64
 }
 
 func (q *Queries) SessionUpdate(ctx context.Context, db DBTX, arg *SessionUpdateParams) (*SessionUpdateRow, error) {
@@ -471,6 +484,7 @@ func (q *Queries) SessionUpdate(ctx context.Context, db DBTX, arg *SessionUpdate
 		&i.CreatedAt,
 		&i.ParentID,
 		&i.ForkedAtTurn,
+		&i.Idle,
 	)
 	return &i, err
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const TurnContext = `-- name: TurnContext :one
-SELECT u.timezone, s.version AS session_version, u.version AS user_version,
+SELECT u.timezone, coalesce(t.started_at, clock_timestamp())::timestamptz AS at, s.version AS session_version, u.version AS user_version,
        (t.inputs_applied_at IS NULL
         AND (t.ui_changes <> '[]' OR t.mentioned_entities <> '[]' OR t.message LIKE '%@[%'
              OR EXISTS (SELECT FROM entity_events AS v
@@ -28,6 +28,7 @@ WHERE t.id = $1
 
 type TurnContextRow struct {
 	Timezone       string
+	At             time.Time
 	SessionVersion int64
 	UserVersion    int64
 	HasInputs      bool
@@ -40,6 +41,7 @@ func (q *Queries) TurnContext(ctx context.Context, db DBTX, id uuid.UUID) (*Turn
 	var i TurnContextRow
 	err := row.Scan(
 		&i.Timezone,
+		&i.At,
 		&i.SessionVersion,
 		&i.UserVersion,
 		&i.HasInputs,

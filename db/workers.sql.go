@@ -27,7 +27,7 @@ func (q *Queries) SettingSet(ctx context.Context, db DBTX, arg *SettingSetParams
 }
 
 const WorkerAlive = `-- name: WorkerAlive :one
-SELECT EXISTS (SELECT FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds')::boolean AS alive
+SELECT EXISTS (SELECT FROM workers WHERE beat_at BETWEEN clock_timestamp() - interval '3 seconds' AND clock_timestamp() + interval '3 seconds')::boolean AS alive
 `
 
 // WorkerAlive reports whether any worker is alive.

@@ -123,11 +123,7 @@ func (d *Directory) Place(ctx context.Context, name string) (User, error) {
 	if !errors.Is(err, ErrUnknown) {
 		return user, err
 	}
-	id, err := uuid.NewV7()
-	if err != nil {
-		return User{}, fmt.Errorf("make an id: %w", err)
-	}
-	if err := d.q.UserPlace(ctx, d.pool, &entries.UserPlaceParams{ID: id, Name: name}); err != nil {
+	if err := d.q.UserPlace(ctx, d.pool, name); err != nil {
 		return User{}, fmt.Errorf("place user: %w", err)
 	}
 	if user, err = d.ByName(ctx, name); errors.Is(err, ErrUnknown) {

@@ -43,9 +43,9 @@ const (
 	expiredAfter = 24 * time.Hour
 )
 
-func sessionOf(row *db.SessionGetRow, now time.Time) session {
+func sessionOf(row *db.SessionGetRow) session {
 	status := "active"
-	switch idle := now.Sub(row.LastActivityAt); {
+	switch idle := time.Duration(row.Idle * float64(time.Second)); {
 	case idle >= expiredAfter:
 		status = "expired"
 	case idle >= staleAfter:
@@ -131,7 +131,7 @@ func (a *api) sessionCreate(ctx context.Context, in *sessionCreateIn) (*sessionO
 		return nil, failed(ctx, err)
 	}
 
-	return &sessionOut{Body: sessionOf(row, time.Now())}, nil
+	return &sessionOut{Body: sessionOf(row)}, nil
 }
 
 func (a *api) sessionGet(ctx context.Context, in *SessionPath) (*sessionOut, error) {
@@ -140,7 +140,7 @@ func (a *api) sessionGet(ctx context.Context, in *SessionPath) (*sessionOut, err
 		return nil, failed(ctx, err)
 	}
 
-	return &sessionOut{Body: sessionOf(row, time.Now())}, nil
+	return &sessionOut{Body: sessionOf(row)}, nil
 }
 
 func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (*sessionOut, error) {
@@ -158,7 +158,7 @@ func (a *api) sessionPatch(ctx context.Context, in *sessionPatchIn) (*sessionOut
 		return nil, failed(ctx, fmt.Errorf("patch session: %w", err))
 	}
 
-	return &sessionOut{Body: sessionOf((*db.SessionGetRow)(row), time.Now())}, nil
+	return &sessionOut{Body: sessionOf((*db.SessionGetRow)(row))}, nil
 }
 
 func (a *api) sessionForget(ctx context.Context, in *SessionPath) (*struct{}, error) {
@@ -220,10 +220,9 @@ func (a *api) sessionList(ctx context.Context, in *sessionListIn) (*sessionListO
 	if err != nil {
 		return nil, failed(ctx, fmt.Errorf("list sessions: %w", err))
 	}
-	now := time.Now()
 
 	return &sessionListOut{Body: pageOf(rows, in.Limit,
-		func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r), now) },
+		func(r *db.SessionPageRow) session { return sessionOf((*db.SessionGetRow)(r)) },
 		sessionCursor)}, nil
 }
 

@@ -4,8 +4,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
 )
 
 func TestSessions(t *testing.T) {
@@ -55,6 +58,17 @@ func TestSessionStatusFollowsActivity(t *testing.T) {
 		b.exec(t, `UPDATE sessions SET last_activity_at = now() - $2::text::interval WHERE id = $1`, session, idle)
 		require.Equal(t, status, b.call(t, http.MethodGet, "/v1/sessions/"+session, nil).text("status"), idle)
 	}
+}
+
+// K06: how long nothing was said is counted by the clock that dated it, also where that is two days behind the program's.
+func TestK06SessionStatusFollowsTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	dbtest.SetClock(t, b.pool, -48*time.Hour)
+	session := b.session(t)
+	require.Equal(t, "active", b.call(t, http.MethodGet, "/v1/sessions/"+session, nil).text("status"))
+	require.Equal(t, "active", b.call(t, http.MethodGet, "/v1/sessions", nil).items()[0]["status"])
 }
 
 func TestSessionListPages(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 )
 
 // clock follows the database's time. Retries and pauses are scheduled by that clock alone: a worker an hour ahead would
@@ -19,13 +20,33 @@ type clock struct {
 	database time.Time // the last reading, zero before the first
 	at       time.Time // when it arrived, by this machine's monotonic clock
 	stamp    int64     // of the last id
+	settles  time.Time // until when times yet to come are looked for, by this machine's monotonic clock
 }
+
+const (
+	// setBackBy is by how much a reading must be behind what was expected for the database's clock to have been set back.
+	setBackBy = time.Second
+
+	// settleFor is for how long transactions may commit that began before that.
+	settleFor = 10 * time.Second
+)
 
 // set records a reading that has just arrived.
 func (c *clock) set(database time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.database.IsZero() || database.Before(c.now().Add(-setBackBy)) {
+		c.settles = time.Now().Add(settleFor)
+	}
 	c.database, c.at = database, time.Now()
+}
+
+// settling reports whether the database's clock was set back lately, or may have been before this worker began.
+func (c *clock) settling() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	return time.Now().Before(c.settles)
 }
 
 // Now is the database's time in UTC, accurate to a round trip.
@@ -55,7 +76,10 @@ func (c *clock) newID() uuid.UUID {
 	return id
 }
 
-// driver is River's, but what it deletes is old by the database's clock: its cleaner asks this machine's.
+// behind is how far this machine's clock is behind.
+func (c *clock) behind() time.Duration { return time.Until(c.Now()) }
+
+// driver is River's, but what it deletes or takes for stuck is old by the database's clock: its services ask this machine's.
 type driver struct {
 	*riverpgxv5.Driver
 
@@ -73,10 +97,17 @@ type executor struct {
 }
 
 func (e *executor) JobDeleteBefore(ctx context.Context, params *riverdriver.JobDeleteBeforeParams) (int, error) {
-	own, off := *params, time.Until(e.clock.Now()) // how far this machine's clock is behind
+	own, off := *params, e.clock.behind()
 	for _, horizon := range []*time.Time{&own.CancelledFinalizedAtHorizon, &own.CompletedFinalizedAtHorizon, &own.DiscardedFinalizedAtHorizon} {
 		*horizon = horizon.Add(off)
 	}
 
 	return e.Executor.JobDeleteBefore(ctx, &own) //nolint:wrapcheck // River's own
+}
+
+func (e *executor) JobGetStuck(ctx context.Context, params *riverdriver.JobGetStuckParams) ([]*rivertype.JobRow, error) {
+	own := *params
+	own.StuckHorizon = own.StuckHorizon.Add(e.clock.behind())
+
+	return e.Executor.JobGetStuck(ctx, &own) //nolint:wrapcheck // River's own
 }

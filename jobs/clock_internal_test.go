@@ -76,10 +76,29 @@ func TestK06FinishedJobsAgeByTheDatabasesClock(t *testing.T) {
 	}
 }
 
+// K06: River's rescuer would end what another version's worker began a moment ago, where its clock is far ahead.
+func TestK06StuckByTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+
+	const stuck = time.Hour
+	database, c, asked := time.Now().Add(-2*time.Hour), &clock{}, &cleaned{}
+	c.set(database)
+	_, err := (&executor{asked, c}).JobGetStuck(t.Context(), &riverdriver.JobGetStuckParams{StuckHorizon: time.Now().Add(-stuck)})
+	require.NoError(t, err)
+	require.WithinDuration(t, database.Add(-stuck), asked.stuck, time.Minute)
+}
+
 type cleaned struct {
 	riverdriver.Executor
 
 	params *riverdriver.JobDeleteBeforeParams
+	stuck  time.Time
+}
+
+func (c *cleaned) JobGetStuck(_ context.Context, params *riverdriver.JobGetStuckParams) ([]*rivertype.JobRow, error) {
+	c.stuck = params.StuckHorizon
+
+	return nil, nil
 }
 
 func (c *cleaned) JobDeleteBefore(_ context.Context, params *riverdriver.JobDeleteBeforeParams) (int, error) {

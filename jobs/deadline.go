@@ -27,7 +27,7 @@ func (r *Runner) until(ctx context.Context, d delivery, s *state) (time.Time, er
 	}
 	var tried time.Duration
 	if d.attempt > 1 || d.snoozes > 0 {
-		seconds, err := db.New().LlmCallTried(ctx, r.Pool, &db.LlmCallTriedParams{TurnID: &s.Turn.ID, Position: int32(d.Position)})
+		seconds, err := db.New().LlmCallTried(ctx, r.Pool, &db.LlmCallTriedParams{TurnID: &s.Turn.ID, Position: int32(d.Position), Pause: maxSnooze.Seconds()})
 		if err != nil {
 			return time.Time{}, fmt.Errorf("read since when the decision is tried: %w", err)
 		}

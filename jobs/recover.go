@@ -80,7 +80,23 @@ func (r *Runner) compare(ctx context.Context) ([]string, error) {
 }
 
 func (r *Runner) scan(ctx context.Context) error {
-	return errors.Join(r.supersede(ctx), r.supersedeStrays(ctx), r.failAbandoned(ctx), r.finishSummaries(ctx), r.startWaiting(ctx))
+	return errors.Join(r.bringBack(ctx), r.supersede(ctx), r.supersedeStrays(ctx), r.failAbandoned(ctx), r.finishSummaries(ctx), r.startWaiting(ctx))
+}
+
+// bringBack lets nothing wait for a time that a clock, set back since, had reached.
+func (r *Runner) bringBack(ctx context.Context) error {
+	if !r.clock.settling() {
+		return nil
+	}
+	found, err := db.New().ClockSetBack(ctx, r.Pool)
+	if err != nil {
+		return fmt.Errorf("bring back times yet to come: %w", err)
+	}
+	if found > 0 {
+		r.Logger.WarnContext(ctx, "the database's clock was set back; jobs and leases of a time yet to come count from now on", slog.Int64("found", found))
+	}
+
+	return nil
 }
 
 // supersede replaces the running jobs of dead workers with new ones. A row is never reopened: a late report of the dead

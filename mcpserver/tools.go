@@ -295,10 +295,15 @@ func (t *tools) sessionOf(ctx context.Context, in messageIn) (uuid.UUID, error) 
 	if in.SessionID != "" {
 		return parseID(in.SessionID)
 	}
-	id := uuid.Must(uuid.NewV7())
-	if in.IdempotencyKey != "" {
-		id = uuid.NewSHA1(t.caller.UserID, []byte("mcp:"+in.IdempotencyKey))
+	if in.IdempotencyKey == "" {
+		made, err := db.New().SessionInsert(ctx, t.Pool, &db.SessionInsertParams{UserID: t.caller.UserID, Domain: t.Domain.Name, Mode: "plan"})
+		if err != nil {
+			return uuid.Nil, err
+		}
+
+		return made.ID, nil
 	}
+	id := uuid.NewSHA1(t.caller.UserID, []byte("mcp:"+in.IdempotencyKey))
 	err := db.New().SessionEnsure(ctx, t.Pool, &db.SessionEnsureParams{ID: id, UserID: t.caller.UserID, Domain: t.Domain.Name})
 
 	return id, err

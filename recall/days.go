@@ -1,10 +1,16 @@
 package recall
 
 import (
+	"context"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"alfred/db"
 )
 
 // days is a period that a question names.
@@ -22,9 +28,22 @@ var (
 	isoDate  = regexp.MustCompile(`\b((?:19|20)\d\d)-(\d{1,2})-(\d{1,2})\b`)
 	dotDate  = regexp.MustCompile(`\b(\d{1,2})\.(\d{1,2})\.((?:19|20)\d\d)\b`)
 	dayMonth = regexp.MustCompile(`\b(?:` + dayNumber + `(?: of)? )?` + monthNames + `\b\.?(?: ` + dayNumber + `\b)?(?:,? ((?:19|20)\d\d))?\b`)
+	fromNow  = regexp.MustCompile(`today|yesterday|` + monthNames)
 	onlyYear = regexp.MustCompile(`\b(?:in|of|during|since|year) ((?:19|20)\d\d)\b`)
 	inMonth  = regexp.MustCompile(`\b(?:in|of|since|during|last|until|by|early|late|mid|this) $`)
 )
+
+// namedDays are those of [daysIn], counted from the database's day where the text says no year.
+func namedDays(ctx context.Context, tx pgx.Tx, text string) (found []days, err error) {
+	var now time.Time
+	if fromNow.MatchString(strings.ToLower(text)) {
+		if now, err = db.New().Clock(ctx, tx); err != nil {
+			return nil, fmt.Errorf("read the database's clock: %w", err)
+		}
+	}
+
+	return daysIn(text, now), nil
+}
 
 // daysIn returns the days, months and years that a question names: "on 7 July 2023", "in October", "on 2024-01-23",
 // "yesterday". A day extends to the end of the next one, because what happened is often mentioned a day later. Without

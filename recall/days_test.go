@@ -4,8 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/dbtest"
+	"alfred/pg"
 	"alfred/recall"
 )
 
@@ -32,4 +35,19 @@ func TestDaysIn(t *testing.T) {
 		require.Equal(t, want, got, text)
 	}
 	require.Len(t, recall.DaysIn("When did she go camping in June?", now), 5, "any recent year")
+}
+
+// K06: yesterday is the day before the database's, wherever the program's clock is.
+func TestK06DaysFollowTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+
+	pool := dbtest.Pool(t)
+	dbtest.SetClock(t, pool, -240*time.Hour)
+	require.NoError(t, pg.InReadTx(t.Context(), pool, func(tx pgx.Tx) error {
+		found, err := recall.NamedDays(t.Context(), tx, "What did I say yesterday?")
+		require.Len(t, found, 1)
+		require.WithinDuration(t, time.Now().Add(-264*time.Hour), found[0][0], 25*time.Hour)
+
+		return err
+	}))
 }

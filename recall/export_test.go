@@ -1,14 +1,29 @@
 package recall
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
 
 // CompareUpTo lets a test use fewer vectors than ExactUpTo.
 func (s *Searcher) CompareUpTo(n int32) { s.exactUpTo = n }
 
+// NamedDays returns the periods that a question names, by the database's clock.
+func NamedDays(ctx context.Context, tx pgx.Tx, text string) ([][2]time.Time, error) {
+	found, err := namedDays(ctx, tx, text)
+
+	return pairs(found), err
+}
+
 // DaysIn returns the periods that a question names.
 func DaysIn(text string, now time.Time) [][2]time.Time {
-	var list [][2]time.Time
-	for _, one := range daysIn(text, now) {
+	return pairs(daysIn(text, now))
+}
+
+func pairs(found []days) (list [][2]time.Time) {
+	for _, one := range found {
 		list = append(list, [2]time.Time{one.since, one.until})
 	}
 

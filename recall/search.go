@@ -69,7 +69,11 @@ func (s *Searcher) Search(ctx context.Context, tx pgx.Tx, q *Query) ([]Hit, erro
 	if q.Session != uuid.Nil {
 		params.Session = &q.Session
 	}
-	for _, day := range daysIn(q.Text, time.Now()) {
+	named, err := namedDays(ctx, tx, q.Text)
+	if err != nil {
+		return nil, err
+	}
+	for _, day := range named {
 		params.Since, params.Until = append(params.Since, day.since), append(params.Until, day.until)
 	}
 	s.among(params, q.Kinds)

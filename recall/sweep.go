@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -19,7 +18,7 @@ const sweepPage = 500
 
 // soonFor is how long after a user's last message rows written by other programs are embedded within seconds, if a view
 // separates users; afterwards the full sweep embeds them.
-const soonFor = 12 * time.Hour
+const soonFor = "12 hours"
 
 // Sweep embeds what no job covers: rows written by other programs, and rows and turns
 // from before the embedder was configured. When nothing is left it creates the model's
@@ -76,8 +75,8 @@ func (x *Index) sweepType(ctx context.Context, e *domain.Entity, horizon string)
 	}
 	params := &db.EmbeddingUsersParams{Lim: sweepPage}
 	if horizon != "" {
-		since := time.Now().Add(-soonFor)
-		params.Since = &since
+		within := soonFor
+		params.Within = &within
 	}
 	var refused error
 	for {

@@ -28,9 +28,9 @@ type directoryRebalanceCommand struct {
 
 const loadSQL = `
 	SELECT t.user_id, u.name, t.turns, coalesce((
-	    SELECT sum(c.input_tokens + c.output_tokens) FROM sessions AS s JOIN llm_calls AS c ON c.session_id = s.id AND c.id >= uuid_v7_floor($1) AND c.user_id = s.user_id
-	    WHERE s.user_id = t.user_id AND s.last_activity_at >= $1), 0)::bigint
-	FROM (SELECT t.user_id, count(*) AS turns FROM turns AS t WHERE t.id >= uuid_v7_floor($1) GROUP BY 1 ORDER BY 2 DESC LIMIT $2) AS t
+	    SELECT sum(c.input_tokens + c.output_tokens) FROM sessions AS s JOIN llm_calls AS c ON c.session_id = s.id AND c.id >= uuid_v7_floor(now() - $1::interval) AND c.user_id = s.user_id
+	    WHERE s.user_id = t.user_id AND s.last_activity_at >= now() - $1::interval), 0)::bigint
+	FROM (SELECT t.user_id, count(*) AS turns FROM turns AS t WHERE t.id >= uuid_v7_floor(now() - $1::interval) GROUP BY 1 ORDER BY 2 DESC LIMIT $2) AS t
 	JOIN users AS u ON u.id = t.user_id
 	ORDER BY t.turns DESC, t.user_id`
 
@@ -73,11 +73,10 @@ func (c *directoryRebalanceCommand) measure(ctx context.Context, address string,
 		return err
 	}
 	defer pool.Close()
-	since := time.Now().Add(-c.Over)
-	if err := pool.QueryRow(ctx, `SELECT count(*) FROM turns WHERE id >= uuid_v7_floor($1)`, since).Scan(&into.Turns); err != nil {
+	if err := pool.QueryRow(ctx, `SELECT count(*) FROM turns WHERE id >= uuid_v7_floor(now() - $1::interval)`, c.Over).Scan(&into.Turns); err != nil {
 		return fmt.Errorf("count turns: %w", err)
 	}
-	rows, _ := pool.Query(ctx, loadSQL, since, c.Top) // a failed query shows when its rows are collected
+	rows, _ := pool.Query(ctx, loadSQL, c.Over, c.Top) // a failed query shows when its rows are collected
 	type line struct {
 		ID            uuid.UUID
 		Name          string

@@ -14,6 +14,7 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
+	"alfred/db"
 	"alfred/pg"
 )
 
@@ -96,8 +97,8 @@ func (c *pruneCommand) Run(ctx context.Context, e settings.Env, console *program
 	done := &pruned{Dropped: []string{}, Deleted: map[string]int{}, DryRun: c.DryRun}
 
 	return program.WithSchema(ctx, e, "alfred worker", func(pool *pgxpool.Pool) error {
-		var now time.Time // by the clock that dated the rows
-		if err := pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
+		now, err := db.New().Clock(ctx, pool)
+		if err != nil {
 			return fmt.Errorf("read the database's clock: %w", err)
 		}
 		for _, r := range retentions {

@@ -434,17 +434,12 @@ func (q *Queries) UserNamed(ctx context.Context, db DBTX, arg *UserNamedParams) 
 
 const userPlace = `-- name: UserPlace :exec
 INSERT INTO users (id, name, database)
-SELECT $1, $2, d.name FROM databases AS d ORDER BY (SELECT count(*) FROM users AS u WHERE u.database = d.name), d.name LIMIT 1
+SELECT gen_random_uuid(), $1, d.name FROM databases AS d ORDER BY (SELECT count(*) FROM users AS u WHERE u.database = d.name), d.name LIMIT 1
 ON CONFLICT (name) DO NOTHING
 `
 
-type UserPlaceParams struct {
-	ID   uuid.UUID
-	Name string
-}
-
 // UserPlace gives a new user the database with the fewest users. Two who come at once with one name meet in one row.
-func (q *Queries) UserPlace(ctx context.Context, db DBTX, arg *UserPlaceParams) error {
-	_, err := db.Exec(ctx, userPlace, arg.ID, arg.Name)
+func (q *Queries) UserPlace(ctx context.Context, db DBTX, name string) error {
+	_, err := db.Exec(ctx, userPlace, name)
 	return err
 }

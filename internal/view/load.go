@@ -59,20 +59,16 @@ func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position
 	}
 	v.Turn, v.HasInputs = turns[0], context[0].HasInputs
 	v.sessionVersion, v.userVersion = context[0].SessionVersion, context[0].UserVersion
-	v.begin(v.Turn.StartedAt, context[0].Timezone)
+	v.begin(context[0].At, context[0].Timezone)
 
 	return v, nil
 }
 
 // begin fixes the moment the view describes. A time zone unknown to this machine counts as UTC.
-func (v *View) begin(at *time.Time, zone string) {
+func (v *View) begin(at time.Time, zone string) {
 	location, err := time.LoadLocation(zone)
 	if err != nil {
 		location = time.UTC
-	}
-	if at == nil {
-		now := time.Now()
-		at = &now
 	}
 	v.Before = at.In(location)
 }
@@ -271,7 +267,7 @@ func (l *Loader) session(ctx context.Context, tx pgx.Tx, sessionID uuid.UUID) (*
 	}
 	s := sessions[0]
 	v.Turn = &db.Turns{SessionID: sessionID, UserID: s.UserID, Number: s.LastTurn + 1, Mode: s.Mode}
-	v.begin(nil, s.Timezone)
+	v.begin(s.At, s.Timezone)
 
 	return v, nil
 }

@@ -81,11 +81,11 @@ ON CONFLICT (owner_kind, owner_id, model, user_id) DO UPDATE
 SET dimensions = excluded.dimensions, content_hash = excluded.content_hash,
     embedding = excluded.embedding, search = excluded.search, created_at = clock_timestamp();
 
--- EmbeddingUsers lists users by id; if a time is given, only those who have sent a message since.
+-- EmbeddingUsers lists users by id; if an interval is given, only those who have sent a message within it.
 -- name: EmbeddingUsers :many
 SELECT u.id FROM users AS u
 WHERE u.id > @after
-  AND (sqlc.narg(since)::timestamptz IS NULL
-       OR EXISTS (SELECT FROM sessions AS s WHERE s.user_id = u.id AND s.last_activity_at >= sqlc.narg(since)::timestamptz))
+  AND (sqlc.narg(within)::text IS NULL
+       OR EXISTS (SELECT FROM sessions AS s WHERE s.user_id = u.id AND s.last_activity_at >= now() - sqlc.narg(within)::text::interval))
 ORDER BY u.id
 LIMIT @lim;

@@ -60,8 +60,10 @@ LIMIT @page_size;
 SELECT provider, request, response FROM v_llm_calls
 WHERE id = @id AND turn_id = @turn_id AND position = @position::int AND node = 'act' AND error_code IS NULL;
 
--- LlmCallTried returns how many seconds have passed since a decision's first failed call; 0 if none has failed.
+-- LlmCallTried returns for how many seconds a decision has been tried: its failed calls and the pauses after them, of
+-- which each counts for so many seconds at most, however far the clock was set meanwhile.
 -- name: LlmCallTried :one
-SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at - latency_ms * interval '1 millisecond')), 0)::double precision AS seconds
-FROM llm_calls
-WHERE turn_id = @turn_id AND position = @position::int AND error_code IS NOT NULL;
+SELECT coalesce(sum(took + least(greatest(extract(epoch FROM next - created_at), 0), @pause::double precision)), 0)::double precision AS seconds
+FROM (SELECT created_at, latency_ms / 1000.0 AS took, coalesce(lead(created_at - latency_ms * interval '1 millisecond') OVER (ORDER BY created_at), clock_timestamp()) AS next
+      FROM llm_calls
+      WHERE turn_id = @turn_id AND position = @position::int AND error_code IS NOT NULL) AS failed;

@@ -10,13 +10,14 @@ VALUES (@id, @user_id, @domain, @title, 'plan')
 ON CONFLICT (id, user_id) DO NOTHING;
 
 -- name: SessionGet :one
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+       extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 FROM sessions
 WHERE id = @id;
 
 -- SessionGetContext returns a session with its user's data.
 -- name: SessionGetContext :one
-SELECT s.id, s.user_id, s.mode, s.last_turn, u.timezone
+SELECT s.id, s.user_id, s.mode, s.last_turn, u.timezone, clock_timestamp()::timestamptz AS at
 FROM sessions AS s
 JOIN users AS u ON u.id = s.user_id
 WHERE s.id = @id;
@@ -24,7 +25,8 @@ WHERE s.id = @id;
 -- name: SessionInsert :one
 INSERT INTO sessions (user_id, domain, title, mode)
 VALUES (@user_id, @domain, @title, @mode)
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn;
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+       extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle;
 
 -- SessionLock comes first in every transaction that ends or starts a turn.
 -- name: SessionLock :one
@@ -46,7 +48,8 @@ SELECT EXISTS (SELECT FROM entity_refs AS e
 -- SessionPage pages backwards from the newest, pinned sessions first; the cursor is the last row's pin, activity and
 -- id. Null filters match everything.
 -- name: SessionPage :many
-SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn
+SELECT id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+       extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle
 FROM sessions
 WHERE user_id = @user_id
   AND (sqlc.narg(archived)::boolean IS NULL OR (archived_at IS NOT NULL) = sqlc.narg(archived)::boolean)
@@ -67,7 +70,8 @@ SET title = coalesce(sqlc.narg(title), title),
     pinned_at = CASE WHEN sqlc.narg(pinned)::boolean IS NULL THEN pinned_at
                      WHEN sqlc.narg(pinned)::boolean THEN coalesce(pinned_at, clock_timestamp()) END
 WHERE id = @id AND user_id = @user_id
-RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn;
+RETURNING id, title, mode, domain, last_turn, last_activity_at, archived_at, pinned_at, created_at, parent_id, forked_at_turn,
+       extract(epoch FROM clock_timestamp() - last_activity_at)::double precision AS idle;
 
 -- name: SessionForget :one
 SELECT forget_session(@id::uuid)::boolean AS forgotten;

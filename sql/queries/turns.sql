@@ -28,7 +28,7 @@ LIMIT 1;
 -- TurnContext returns what a turn's view needs from session and user, their versions, and whether the user's changes
 -- and mentions have yet to be applied.
 -- name: TurnContext :one
-SELECT u.timezone, s.version AS session_version, u.version AS user_version,
+SELECT u.timezone, coalesce(t.started_at, clock_timestamp())::timestamptz AS at, s.version AS session_version, u.version AS user_version,
        (t.inputs_applied_at IS NULL
         AND (t.ui_changes <> '[]' OR t.mentioned_entities <> '[]' OR t.message LIKE '%@[%'
              OR EXISTS (SELECT FROM entity_events AS v

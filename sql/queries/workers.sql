@@ -1,6 +1,6 @@
 -- WorkerAlive reports whether any worker is alive.
 -- name: WorkerAlive :one
-SELECT EXISTS (SELECT FROM workers WHERE beat_at > clock_timestamp() - interval '3 seconds')::boolean AS alive;
+SELECT EXISTS (SELECT FROM workers WHERE beat_at BETWEEN clock_timestamp() - interval '3 seconds' AND clock_timestamp() + interval '3 seconds')::boolean AS alive;
 
 -- WorkerBeat renews a lease and returns the database's time.
 -- name: WorkerBeat :one

@@ -25,7 +25,7 @@ SELECT u.id, u.epoch FROM users AS u WHERE u.id = ANY (@ids::uuid[]) AND u.datab
 -- UserPlace gives a new user the database with the fewest users. Two who come at once with one name meet in one row.
 -- name: UserPlace :exec
 INSERT INTO users (id, name, database)
-SELECT @id, @name, d.name FROM databases AS d ORDER BY (SELECT count(*) FROM users AS u WHERE u.database = d.name), d.name LIMIT 1
+SELECT gen_random_uuid(), @name, d.name FROM databases AS d ORDER BY (SELECT count(*) FROM users AS u WHERE u.database = d.name), d.name LIMIT 1
 ON CONFLICT (name) DO NOTHING;
 
 -- name: UserByName :one

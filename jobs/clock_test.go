@@ -1,0 +1,132 @@
+package jobs_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"alfred/db"
+	"alfred/internal/dbtest"
+	"alfred/jobs"
+	"alfred/llm"
+)
+
+// K06: a database whose clock is set back keeps times that have yet to come: of jobs that are due, leases, turns that
+// began. Nothing waits until the clock is there again.
+func TestK06DatabaseSetBackWhileNothingRuns(t *testing.T) {
+	t.Parallel()
+
+	for name, left := range map[string]func(h *harness, turn *jobs.Enqueued){
+		"AJobThatIsDue": func(*harness, *jobs.Enqueued) {},
+		"AJobThatWaits": func(h *harness, _ *jobs.Enqueued) {
+			h.exec(`UPDATE river_job SET state = 'retryable', attempt = 1, attempted_at = now(), scheduled_at = now() + interval '8 seconds'`)
+		},
+		"AJobOfAStoppedWorker": func(h *harness, turn *jobs.Enqueued) {
+			h.locked("alfred-stopped")
+			h.died(turn.TurnID, "alfred-stopped", 0, 1)
+		},
+		"ALeader": func(h *harness, _ *jobs.Enqueued) {
+			h.exec(`UPDATE river_job SET state = 'retryable', attempt = 1, attempted_at = now() - interval '2 hours', created_at = now() - interval '2 hours', scheduled_at = now() - interval '2 hours'`)
+			h.exec(`INSERT INTO river_leader (elected_at, expires_at, leader_id) VALUES (now(), now() + interval '15 seconds', 'gone')`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := setup(t, chat(1))
+			dbtest.SetClock(t, h.pool, 0)
+			turn := h.enqueue(jobs.EnqueueParams{})
+			left(h, turn)
+			dbtest.SetClock(t, h.pool, -time.Hour)
+			h.start()
+			// River elects a leader, who makes jobs available, every five seconds.
+			require.Eventually(t, func() bool { return h.turn(turn.TurnID).SummarizedAt != nil }, 6*wait, wait/200)
+			require.Equal(t, db.TurnStatusSucceeded, h.turn(turn.TurnID).Status)
+		})
+	}
+}
+
+// locked holds a worker's lock, as one that is stopped does.
+func (h *harness) locked(worker string) {
+	h.t.Helper()
+
+	conn, err := pgx.ConnectConfig(h.t.Context(), h.pool.Config().ConnConfig)
+	require.NoError(h.t, err)
+	h.t.Cleanup(func() { require.NoError(h.t, conn.Close(context.Background())) })
+	_, err = conn.Exec(h.t.Context(), `SELECT pg_advisory_lock(hashtextextended('alfred.worker:' || $1, 0))`, worker)
+	require.NoError(h.t, err)
+}
+
+// K06: the same under running workers, between a model's failure and its retry: neither waits, nor ends at its deadline.
+func TestK06DatabaseSetWhileARetryWaits(t *testing.T) {
+	t.Parallel()
+
+	for name, by := range map[string]time.Duration{"Back": -time.Hour, "Ahead": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			h := setup(t, chat(1))
+			h.config.Deadline = 5 * time.Minute
+			dbtest.SetClock(t, h.pool, 0)
+			failed := false
+			h.model.before = func(_ context.Context, req *llm.Request) error {
+				if req.Node != "think" || failed {
+					return nil
+				}
+				failed = true
+
+				return &llm.Error{Kind: llm.KindOverloaded, Provider: "script", RetryAfter: 2 * time.Second, Err: context.DeadlineExceeded}
+			}
+			h.start()
+			turn := h.enqueue(jobs.EnqueueParams{})
+			h.await(`SELECT count(*) FROM river_job WHERE metadata ? 'snoozes' AND state = 'available'`)
+			dbtest.SetClock(t, h.pool, by)
+			require.Equal(t, db.TurnStatusSucceeded, h.summarized(turn.TurnID).Status)
+			require.Equal(t, 2, h.model.count("think"))
+		})
+	}
+}
+
+// K06: a message waits for the summary before it no longer than usual.
+func TestK06DatabaseSetBackBeforeASummary(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(2))
+	dbtest.SetClock(t, h.pool, 0)
+	release := make(chan struct{})
+	h.model.before = func(_ context.Context, req *llm.Request) error {
+		if req.Node == "summarize" && req.Turn == 1 {
+			<-release
+		}
+
+		return nil
+	}
+	h.start()
+	first := h.enqueue(jobs.EnqueueParams{})
+	require.Equal(t, db.TurnStatusSucceeded, h.ended(first.TurnID).Status)
+	dbtest.SetClock(t, h.pool, -time.Hour)
+	second := h.enqueue(jobs.EnqueueParams{})
+	require.Equal(t, db.TurnStatusSucceeded, h.ended(second.TurnID).Status)
+	close(release)
+	h.summarized(first.TurnID)
+}
+
+// K06: turns and summaries whose jobs are gone are found, though they began at a time that has yet to come.
+func TestK06AbandonedBeforeTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(2))
+	session := h.newSession()
+	turn, replied := h.enqueue(jobs.EnqueueParams{}), h.enqueue(jobs.EnqueueParams{SessionID: session})
+	h.exec(`UPDATE turns SET status = 'succeeded', reply = 'r', replied_at = clock_timestamp(), finished_at = clock_timestamp() WHERE id = $1`, replied.TurnID)
+	waiting := h.enqueue(jobs.EnqueueParams{SessionID: session})
+	h.exec(`DELETE FROM river_job`)
+	dbtest.SetClock(t, h.pool, -time.Hour)
+	h.start()
+	require.Equal(t, db.TurnStatusFailed, h.ended(turn.TurnID).Status)
+	h.summarized(replied.TurnID)
+	require.Equal(t, db.TurnStatusSucceeded, h.summarized(waiting.TurnID).Status)
+}

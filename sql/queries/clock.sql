@@ -1,0 +1,7 @@
+-- Clock is the clock that dates rows, and decides what day it is.
+-- name: Clock :one
+SELECT clock_timestamp()::timestamptz AS now;
+
+-- ClockSetBack brings times that have yet to come back to now, and returns how many there were.
+-- name: ClockSetBack :one
+SELECT clock_set_back()::bigint AS found;

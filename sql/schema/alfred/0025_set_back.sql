@@ -1,0 +1,74 @@
+-- What a database whose clock was set back does with times that have yet to come.
+
+-- +goose Up
+-- +goose StatementBegin
+CREATE FUNCTION clock_set_back() RETURNS bigint
+LANGUAGE sql
+SET search_path = alfred, public, pg_temp
+AS $$
+    WITH found AS MATERIALIZED (
+        SELECT j.id FROM river_job AS j
+        WHERE (j.state IN ('available', 'retryable', 'scheduled') AND j.scheduled_at > clock_timestamp() OR j.state = 'running')
+          AND greatest(j.created_at, j.attempted_at) > clock_timestamp()
+        ORDER BY j.id
+        FOR UPDATE SKIP LOCKED
+    ), jobs AS (
+        UPDATE river_job AS j
+        SET scheduled_at = least(j.scheduled_at, clock_timestamp()), attempted_at = least(j.attempted_at, clock_timestamp()), created_at = least(j.created_at, clock_timestamp())
+        FROM found WHERE j.id = found.id
+        RETURNING j.id
+    ), leases AS (
+        UPDATE workers AS w SET beat_at = clock_timestamp() WHERE w.beat_at > clock_timestamp() + interval '3 seconds' RETURNING w.id
+    ), leaders AS (
+        UPDATE river_leader AS l SET expires_at = clock_timestamp() WHERE l.expires_at > clock_timestamp() + interval '1 minute' RETURNING l.leader_id
+    )
+    SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM leases) + (SELECT count(*) FROM leaders)
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION clock_set_back IS 'After the database''s clock was set back: jobs that were made or begun at a time yet to come are due now, leases renewed then expire as usual, and so does the term of River''s leader. Otherwise all of them would wait until the clock is there again. Returns how many there were.';
+REVOKE EXECUTE ON FUNCTION clock_set_back() FROM PUBLIC;
+
+-- A turn that began, or was replied to, at a time yet to come did so long ago.
+-- +goose StatementBegin
+DO $$
+DECLARE
+    change record;
+    old    text;
+    new    text;
+BEGIN
+    FOR change IN SELECT * FROM (VALUES
+        ('turns_abandoned(integer)', 't.started_at < clock_timestamp() - interval ''2 seconds''',
+         't.started_at NOT BETWEEN clock_timestamp() - interval ''2 seconds'' AND clock_timestamp() + interval ''2 seconds'''),
+        ('summaries_abandoned(integer)', 't.replied_at < clock_timestamp() - interval ''3 seconds''',
+         't.replied_at NOT BETWEEN clock_timestamp() - interval ''3 seconds'' AND clock_timestamp() + interval ''3 seconds'''),
+        ('sessions_to_start(integer)', 's.replied_at > clock_timestamp() - interval ''3 seconds''',
+         's.replied_at BETWEEN clock_timestamp() - interval ''3 seconds'' AND clock_timestamp() + interval ''3 seconds'''),
+        ('turn_start_next(uuid, boolean)', 'last_done.replied_at > clock_timestamp() - interval ''3 seconds''',
+         'last_done.replied_at BETWEEN clock_timestamp() - interval ''3 seconds'' AND clock_timestamp() + interval ''3 seconds''')
+    ) AS c (function, before, after) LOOP
+        old := pg_get_functiondef(change.function::regprocedure);
+        new := replace(old, change.before, change.after);
+        IF new = old THEN
+            RAISE EXCEPTION '% is not as expected', change.function;
+        END IF;
+        EXECUTE new;
+    END LOOP;
+END
+$$;
+-- +goose StatementEnd
+
+-- +goose Down
+-- +goose StatementBegin
+DO $$
+DECLARE
+    function text;
+BEGIN
+    FOREACH function IN ARRAY ARRAY['turns_abandoned(integer)', 'summaries_abandoned(integer)', 'sessions_to_start(integer)', 'turn_start_next(uuid, boolean)'] LOOP
+        EXECUTE regexp_replace(regexp_replace(pg_get_functiondef(function::regprocedure),
+            '_at NOT BETWEEN (clock_timestamp\(\) - interval ''\d seconds'') AND clock_timestamp\(\) \+ interval ''\d seconds''', '_at < \1'),
+            '_at BETWEEN (clock_timestamp\(\) - interval ''\d seconds'') AND clock_timestamp\(\) \+ interval ''\d seconds''', '_at > \1');
+    END LOOP;
+END
+$$;
+-- +goose StatementEnd
+DROP FUNCTION clock_set_back();
