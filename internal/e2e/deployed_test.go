@@ -134,7 +134,7 @@ func deployedAt(t *testing.T, node string, change func(*domain.Declaration), mis
 	c := h.resident("ada").talk()
 	c.exec(`INSERT INTO kitchen.tasks (user_id, title) VALUES ($1, 'Water the plants')`)
 	c.say("What is there?")
-	m.at(2, node, func() { close(reached); <-over })
+	m.at(2, node, 1, func() { close(reached); <-over })
 	second := c.enqueue(message{"message": "Do all of it"})
 	third, fourth := c.enqueue(message{"message": "Thanks"}), c.enqueue(message{"message": "What can I cook?"})
 	<-reached
