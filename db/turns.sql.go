@@ -611,7 +611,7 @@ const TurnReply = `-- name: TurnReply :exec
 WITH passed AS (
     UPDATE turns
     SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = $1::text,
-        replied_at = clock_timestamp(), finished_at = clock_timestamp()
+        replied_at = clock_timestamp(), finished_at = greatest(clock_timestamp(), started_at)
     WHERE id = $2 AND position = $3 AND status = 'running'
     RETURNING id
 )

@@ -130,3 +130,20 @@ func TestK06AbandonedBeforeTheClockWasSetBack(t *testing.T) {
 	h.summarized(replied.TurnID)
 	require.Equal(t, db.TurnStatusSucceeded, h.summarized(waiting.TurnID).Status)
 }
+
+// K06: a conversation goes on: the next turn begins when the last one has ended, so that it has a past and readers who
+// follow in order miss nothing.
+func TestK06ConversationsGoOnAfterTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(3))
+	dbtest.SetClock(t, h.pool, 0)
+	h.start()
+	for range 2 {
+		h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+		dbtest.SetClock(t, h.pool, -time.Hour)
+	}
+	h.summarized(h.enqueue(jobs.EnqueueParams{}).TurnID)
+	require.Equal(t, []bool{true, true}, column[bool](h, `SELECT t.started_at >= greatest(p.finished_at, p.summarized_at) AND t.finished_at >= t.started_at
+		FROM turns AS t JOIN turns AS p ON p.session_id = t.session_id AND p.number = t.number - 1 ORDER BY t.number`))
+}

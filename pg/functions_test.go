@@ -42,6 +42,8 @@ var functionCalls = []string{
 	`alfred.queue_wake('turns')`,
 	`alfred.jobs_supersede('nobody', 'gone', '{1}', '3 s')`,
 	`alfred.clients_dead('nobody')`,
+	`alfred.clock_set_back()`,
+	`alfred.turn_begins(':session')`,
 	`alfred.jobs_discard(':turn')`,
 	`alfred.jobs_forget(ARRAY[':turn'::uuid])`,
 	`alfred.turns_abandoned()`,

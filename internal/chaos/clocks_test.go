@@ -22,6 +22,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"alfred/internal/dbtest"
 )
 
 // What clocks are off by, as testdata/clock.go.txt reads it.
@@ -85,6 +87,37 @@ func TestK06WrongClocksSameOutcomes(t *testing.T) { //nolint:paralleltest // it 
 		requireTimely(t, z.pool)
 		report("clocks", fmt.Sprintf("| %s | %d turns of %d sessions; %s | each as with right clocks: 0 lost, 0 doubled |", tt.name, len(sessions)*z.turns, len(sessions), z.tally()))
 	}
+}
+
+// K06: the same while the database's clock is set back by an hour and ahead again, and the worker that was the first to
+// notice is killed each time.
+func TestK06DatabaseClockSet(t *testing.T) { //nolint:paralleltest // it wants the machine for itself
+	if os.Getenv("CLOCKS") == "" {
+		t.Skip("make chaos/clocks does this")
+	}
+	l := openLab(t)
+	want := openZoo(t, l, 1).undisturbed()
+	decisions := strings.Count(want["node_runs"], "\n") + 1
+	z := newZoo(t, l, 1)
+	z.plain = true
+	dbtest.SetClock(t, z.pool, 0)
+	z.revive()
+	const times = 8
+	sessions := z.round(func(sessions []uuid.UUID) {
+		for n := range times {
+			z.awaitDecisions(sessions, decisions*len(sessions)*(n+1)/(times+2))
+			by := []time.Duration{-time.Hour, 0, time.Hour, 0}[n%4]
+			dbtest.SetClock(t, z.pool, by)
+			z.did["the clock set "+map[bool]string{true: "back", false: "ahead"}[n%4 == 0 || n%4 == 3]]++
+			z.did["kill -9 of a worker"]++
+			z.workers[n%len(z.workers)].kill()
+			z.revive()
+		}
+	})
+	for _, session := range sessions {
+		requireSame(t, want, state(t, z.pool, session), "the database's clock set")
+	}
+	report("clocks", fmt.Sprintf("| the database's set back by an hour and ahead again, four times each | %d turns of %d sessions; %s | each as with right clocks: 0 lost, 0 doubled |", len(sessions)*z.turns, len(sessions), z.tally()))
 }
 
 // requireTimely looks for ids that tell another time than the database: rows are listed, put into partitions and dropped by

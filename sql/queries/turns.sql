@@ -135,7 +135,7 @@ WHERE t.id = @id;
 WITH passed AS (
     UPDATE turns
     SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = @reply::text,
-        replied_at = clock_timestamp(), finished_at = clock_timestamp()
+        replied_at = clock_timestamp(), finished_at = greatest(clock_timestamp(), started_at)
     WHERE id = @id AND position = @position AND status = 'running'
     RETURNING id
 )

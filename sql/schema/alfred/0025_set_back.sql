@@ -28,7 +28,21 @@ $$;
 COMMENT ON FUNCTION clock_set_back IS 'After the database''s clock was set back: jobs that were made or begun at a time yet to come are due now, leases renewed then expire as usual, and so does the term of River''s leader. Otherwise all of them would wait until the clock is there again. Returns how many there were.';
 REVOKE EXECUTE ON FUNCTION clock_set_back() FROM PUBLIC;
 
--- A turn that began, or was replied to, at a time yet to come did so long ago.
+-- +goose StatementBegin
+CREATE FUNCTION turn_begins(session uuid) RETURNS timestamptz
+LANGUAGE sql
+SET search_path = alfred, public, pg_temp
+AS $$
+    SELECT greatest(clock_timestamp(),
+        (SELECT max(greatest(p.finished_at, p.summarized_at)) FROM (
+            SELECT t.finished_at, t.summarized_at FROM turns AS t WHERE t.session_id = turn_begins.session ORDER BY t.number DESC LIMIT 21) AS p),
+        (SELECT max(h.created_at) FROM history_summaries AS h WHERE h.session_id = turn_begins.session AND h.created_at > clock_timestamp()))
+$$;
+-- +goose StatementEnd
+COMMENT ON FUNCTION turn_begins IS 'When a turn of this session begins that begins now: never before the last one ended, so that none loses its past to a clock that was set back.';
+REVOKE EXECUTE ON FUNCTION turn_begins(uuid) FROM PUBLIC;
+
+-- A turn that began, or was replied to, at a time yet to come did so long ago, and the next one begins no earlier.
 -- +goose StatementBegin
 DO $$
 DECLARE
@@ -44,7 +58,9 @@ BEGIN
         ('sessions_to_start(integer)', 's.replied_at > clock_timestamp() - interval ''3 seconds''',
          's.replied_at BETWEEN clock_timestamp() - interval ''3 seconds'' AND clock_timestamp() + interval ''3 seconds'''),
         ('turn_start_next(uuid, boolean)', 'last_done.replied_at > clock_timestamp() - interval ''3 seconds''',
-         'last_done.replied_at BETWEEN clock_timestamp() - interval ''3 seconds'' AND clock_timestamp() + interval ''3 seconds''')
+         'last_done.replied_at BETWEEN clock_timestamp() - interval ''3 seconds'' AND clock_timestamp() + interval ''3 seconds'''),
+        ('turn_start_next(uuid, boolean)', 'started_at = clock_timestamp()', 'started_at = turn_begins(turn_start_next.session)'),
+        ('turn_end(uuid, turn_status, text, text)', 'finished_at = clock_timestamp()', 'finished_at = greatest(clock_timestamp(), t.started_at)')
     ) AS c (function, before, after) LOOP
         old := pg_get_functiondef(change.function::regprocedure);
         new := replace(old, change.before, change.after);
@@ -63,12 +79,14 @@ DO $$
 DECLARE
     function text;
 BEGIN
-    FOREACH function IN ARRAY ARRAY['turns_abandoned(integer)', 'summaries_abandoned(integer)', 'sessions_to_start(integer)', 'turn_start_next(uuid, boolean)'] LOOP
-        EXECUTE regexp_replace(regexp_replace(pg_get_functiondef(function::regprocedure),
+    FOREACH function IN ARRAY ARRAY['turns_abandoned(integer)', 'summaries_abandoned(integer)', 'sessions_to_start(integer)', 'turn_start_next(uuid, boolean)', 'turn_end(uuid, turn_status, text, text)'] LOOP
+        EXECUTE regexp_replace(regexp_replace(replace(replace(pg_get_functiondef(function::regprocedure),
+            'turn_begins(turn_start_next.session)', 'clock_timestamp()'), 'greatest(clock_timestamp(), t.started_at)', 'clock_timestamp()'),
             '_at NOT BETWEEN (clock_timestamp\(\) - interval ''\d seconds'') AND clock_timestamp\(\) \+ interval ''\d seconds''', '_at < \1'),
             '_at BETWEEN (clock_timestamp\(\) - interval ''\d seconds'') AND clock_timestamp\(\) \+ interval ''\d seconds''', '_at > \1');
     END LOOP;
 END
 $$;
 -- +goose StatementEnd
+DROP FUNCTION turn_begins(uuid);
 DROP FUNCTION clock_set_back();
