@@ -24,7 +24,6 @@ type act struct {
 	approved json.RawMessage // payload of the approve question, or nil
 	undo     *undoing        // the undo of an earlier turn, or nil
 	carried  bool            // written out by the plan, or with an earlier step; otherwise a model decides
-	beside   []*db.TurnSteps // whose calls the same answer may hold
 	in       nodes.ActInput
 	out      *nodes.ActOutput
 	asker    crud.Asker
@@ -58,7 +57,7 @@ func (a *act) prepare(s *state) error {
 	if a.in, err = s.prompts.Act(s.View, int(step.Step)); err != nil {
 		return err
 	}
-	a.shown, a.beside = shownBy(s.View, &a.in), s.Beside(step)
+	a.shown = shownBy(s.View, &a.in)
 	made, err := s.acted(&nodes.ActOutput{})
 	a.in.Changed = made.rows > 0
 
@@ -167,16 +166,17 @@ func (a *act) carry(c *commit, m *move) error {
 	if m.end == nil || m.next != nodeAct {
 		return nil
 	}
-	for i, calls := range a.out.Beside {
-		encoded, err := exact.Storable(calls)
+	next := c.nextStep(*m)
+	for _, beside := range a.out.Beside {
+		encoded, err := exact.Storable(beside.Calls)
 		if err != nil {
 			return fmt.Errorf("encode calls of a step: %w", err)
 		}
-		n := a.beside[i].Step
+		n := int32(beside.Step)
 		c.last.Exec("carry calls to step", db.TurnStepCarry, &db.TurnStepCarryParams{TurnID: c.d.TurnID, Step: n, Calls: encoded})
 		steps := c.steps()
 		steps[slices.IndexFunc(steps, func(s *db.TurnSteps) bool { return s.Step == n })].Calls = encoded
-		m.coded = true
+		m.coded = m.coded || next != nil && next.Step == n
 	}
 
 	return nil

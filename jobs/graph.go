@@ -183,14 +183,14 @@ type acted struct {
 	replans     int
 	repeats     bool // the decision only repeats reads of this step
 	quick       bool
-	carried     bool // the decision's calls came with the plan
+	carried     bool // the decision's calls came with an earlier answer
 	said        bool // so did a reply
 }
 
 // later is a step that has not begun.
 type later struct {
 	step    int
-	carries bool // its calls came with the plan
+	carries bool // its calls came with an earlier answer
 	needs   bool // needs something that this step, or one that is skipped with it, would have done
 }
 

@@ -63,14 +63,11 @@ func (in *ActInput) readAct(resp *llm.Response) (*ActOutput, error) {
 	for _, call := range own {
 		f.check(out.add(call))
 	}
-	for _, part := range others {
-		var calls []Call
-		for _, call := range part {
-			f.check((&ActOutput{}).add(call))
-			calls = append(calls, Call{Tool: call.Name, Args: call.Args})
-		}
-		out.Beside = append(out.Beside, calls)
+	for _, one := range others {
+		_, err := Carried(one.Calls)
+		f.check(err)
 	}
+	out.Beside = others
 	if err := f.err(); err != nil {
 		return nil, err
 	}

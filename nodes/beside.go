@@ -1,26 +1,50 @@
 package nodes
 
 import (
+	"encoding/json"
 	"slices"
 
 	"alfred/llm"
 )
 
-// divide separates the calls of the step from those of the steps beside it: step_complete ends each. What follows is
-// left to a decision of its own if it asks something, or does nothing for its step.
-func (in *ActInput) divide(calls []llm.ToolCall) (own []llm.ToolCall, others [][]llm.ToolCall) {
+// BesideStep is a later step that needs nothing of the one being decided, and of which the same answer may hold the calls:
+// those of its type, on tables that are no other such step's. So calls say which step they are for.
+type BesideStep struct {
+	Number      int
+	Type        string   // read, generate, write
+	Tables      []string // its own
+	EntityTypes []string // that it may draft
+}
+
+// BesideCalls are the calls of a step beside, its step_complete last.
+type BesideCalls struct {
+	Step  int    `json:"step"`
+	Calls []Call `json:"calls"`
+}
+
+// divide separates the calls of the step from those of the steps beside it: step_complete ends each. It leaves out what
+// is not a step's whole work, and all that follows: those steps have decisions of their own.
+func (in *ActInput) divide(calls []llm.ToolCall) (own []llm.ToolCall, others []BesideCalls) {
 	parts := [][]llm.ToolCall{nil}
 	for _, call := range calls {
 		last := &parts[len(parts)-1]
-		if len(parts) <= len(in.Beside) && ended(*last) && (len(parts) > 1 || in.At.Call > 1 || works(*last)) {
+		if len(in.Beside) > 0 && ended(*last) && (len(parts) > 1 || in.At.Call > 1 || len(*last) > 1) {
 			parts = append(parts, nil)
 			last = &parts[len(parts)-1]
 		}
 		*last = append(*last, call)
 	}
-	others = parts[1:]
-	if n := slices.IndexFunc(others, func(part []llm.ToolCall) bool { return !works(part) || standsAlone(part) }); n >= 0 {
-		others = others[:n]
+	left := in.Beside
+	for _, part := range parts[1:] {
+		at := slices.IndexFunc(left, func(step BesideStep) bool { return step.takes(part) })
+		if at < 0 {
+			break
+		}
+		one := BesideCalls{Step: left[at].Number}
+		for _, call := range part {
+			one.Calls = append(one.Calls, Call{Tool: call.Name, Args: call.Args})
+		}
+		others, left = append(others, one), left[at+1:]
 	}
 	return parts[0], others
 }
@@ -30,16 +54,47 @@ func ended(calls []llm.ToolCall) bool {
 	return len(calls) > 0 && calls[len(calls)-1].Name == ToolStepComplete
 }
 
-// works reports whether one of the calls does something for its step.
-func works(calls []llm.ToolCall) bool {
-	return slices.ContainsFunc(calls, func(call llm.ToolCall) bool { return !slices.Contains(EveryStep, call.Name) })
+// takes reports whether calls are the step's work, to its end.
+func (b *BesideStep) takes(calls []llm.ToolCall) bool {
+	work := calls[:len(calls)-1]
+	return ended(calls) && len(work) > 0 && !slices.ContainsFunc(work, func(call llm.ToolCall) bool { return !b.makes(call) })
 }
 
-// standsAlone reports whether one of the calls has to.
-func standsAlone(calls []llm.ToolCall) bool {
-	return slices.ContainsFunc(calls, func(call llm.ToolCall) bool {
-		return call.Name != ToolStepComplete && slices.Contains(EveryStep, call.Name)
-	})
+// makes reports whether a call is what the step is for. What a draft becomes depends on what it is by then, so changes of
+// drafts are not made beside.
+func (b *BesideStep) makes(call llm.ToolCall) bool {
+	var args struct {
+		Table    string            `json:"table"`
+		FromRef  string            `json:"from_ref"`
+		Set      []json.RawMessage `json:"set"`
+		Clear    []json.RawMessage `json:"clear"`
+		Children []json.RawMessage `json:"children"`
+		Updates  []json.RawMessage `json:"updates"`
+		Creates  []struct {
+			Type string `json:"type"`
+		} `json:"creates"`
+	}
+	if json.Unmarshal(call.Args, &args) != nil {
+		return false
+	}
+	own := slices.Contains(b.Tables, args.Table)
+	switch call.Name {
+	case ToolRead:
+		return b.Type == "read" && own
+	case ToolCreate:
+		return b.Type == "write" && own && (args.FromRef == "" || len(args.Set)+len(args.Clear)+len(args.Children) == 0)
+	case ToolUpdate, ToolDelete:
+		return b.Type == "write" && own
+	case ToolGenerate:
+		for _, create := range args.Creates {
+			if !slices.Contains(b.EntityTypes, create.Type) {
+				return false
+			}
+		}
+		return b.Type == "generate" && len(args.Updates) == 0
+	default:
+		return false
+	}
 }
 
 // Carried is the decision of a step that consists of calls which an earlier answer wrote out for it.

@@ -125,7 +125,7 @@ type ActInput struct {
 	// Step is the step of the plan being worked on.
 	Step PlannedStep
 	// Beside are later steps that need nothing of it, in their order: the same answer may hold their calls.
-	Beside   []PlannedStep
+	Beside   []BesideStep
 	StepType string // read, analyze, generate, write
 	// Tables the step's tools may name: the subdomain's and those requested.
 	Tables []string

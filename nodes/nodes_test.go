@@ -251,36 +251,40 @@ func TestAct(t *testing.T) {
 		})
 	}
 
-	read, update := calls("db_read", `{"table":"vases"}`), calls("db_update", `{"table":"vases","filters":[]}`)
-	done, ask := calls("step_complete", `{"summary":"done"}`), calls("ask_user", `{"question":"Which?"}`)
+	read, add := calls("db_read", `{"table":"vases"}`), calls("db_create", `{"table":"tasks","rows":[]}`)
+	draft, change := calls("generate", `{"creates":[{"type":"vase"}],"updates":[]}`), calls("generate", `{"creates":[],"updates":[{"ref":"gen_vase_1"}]}`)
+	look, done, ask := calls("db_read", `{"table":"tasks"}`), calls("step_complete", `{"summary":"done"}`), calls("ask_user", `{"question":"Which?"}`)
 	for name, tc := range map[string]struct {
 		answer []llm.ToolCall
 		call   int
 		own    int
-		beside [][]string
+		beside []int
 	}{
-		"two steps":                          {[]llm.ToolCall{read, done, update, done}, 1, 1, [][]string{{"db_update", "step_complete"}}},
-		"three, the last not ended":          {[]llm.ToolCall{read, done, update, done, read}, 1, 1, [][]string{{"db_update", "step_complete"}, {"db_read"}}},
-		"more steps than there are":          {[]llm.ToolCall{read, done, update, done, read, done, update}, 1, 1, [][]string{{"db_update", "step_complete"}, {"db_read", "step_complete", "db_update"}}},
+		"two steps":                          {[]llm.ToolCall{read, done, add, done}, 1, 1, []int{2}},
+		"three":                              {[]llm.ToolCall{read, done, add, done, draft, done}, 1, 1, []int{2, 3}},
+		"one is left out":                    {[]llm.ToolCall{read, done, draft, done}, 1, 1, []int{3}},
+		"they stand in another order":        {[]llm.ToolCall{read, done, draft, done, add, done}, 1, 1, []int{3}},
+		"the last is not ended":              {[]llm.ToolCall{read, done, add, done, draft}, 1, 1, []int{2}},
+		"a write looks first":                {[]llm.ToolCall{read, done, look, done}, 1, 1, nil},
+		"a draft is changed":                 {[]llm.ToolCall{read, done, change, done}, 1, 1, nil},
+		"more steps than there are":          {[]llm.ToolCall{read, done, add, done, add, done}, 1, 1, []int{2}},
 		"the step's end in front":            {[]llm.ToolCall{done, read}, 1, 1, nil},
-		"the end of a step that has decided": {[]llm.ToolCall{done, read}, 2, 0, [][]string{{"db_read"}}},
+		"the end of a step that has decided": {[]llm.ToolCall{done, add, done}, 2, 0, []int{2}},
 		"a question beside":                  {[]llm.ToolCall{read, done, ask}, 1, 1, nil},
-		"nothing but an end beside":          {[]llm.ToolCall{read, done, done, read}, 1, 1, nil},
+		"nothing but an end beside":          {[]llm.ToolCall{read, done, done, add, done}, 1, 1, nil},
 	} {
 		t.Run("steps beside each other: "+name, func(t *testing.T) {
 			t.Parallel()
 			one := in("read")
-			one.Beside, one.At.Call = make([]nodes.PlannedStep, 2), tc.call
+			one.Beside = []nodes.BesideStep{{Number: 2, Type: "write", Tables: []string{"tasks"}}, {Number: 3, Type: "generate", Tables: []string{"vases"}, EntityTypes: []string{"vase"}}}
+			one.At.Call = tc.call
 			out, err := nodes.Act(t.Context(), &scripted{answers: []llm.Response{answer(tc.answer...)}}, one)
 			require.NoError(t, err)
 			require.Len(t, out.Calls, tc.own)
-			var beside [][]string
+			var beside []int
 			for _, part := range out.Beside {
-				var tools []string
-				for _, call := range part {
-					tools = append(tools, call.Tool)
-				}
-				beside = append(beside, tools)
+				beside = append(beside, part.Step)
+				require.Equal(t, nodes.ToolStepComplete, part.Calls[len(part.Calls)-1].Tool)
 			}
 			require.Equal(t, tc.beside, beside)
 		})

@@ -149,9 +149,9 @@ type ActOutput struct {
 	AskUser       *AskUser       `json:"ask_user,omitempty"`
 	Blocked       *Blocked       `json:"blocked,omitempty"`
 	RequestSchema *RequestSchema `json:"request_schema,omitempty"`
-	// Beside are the calls of the first of the steps beside this one, step_complete among them; they are carried out as
-	// decisions of those steps once this one has ended.
-	Beside [][]Call `json:"beside,omitempty"`
+	// Beside are the calls of steps beside this one; they are carried out as decisions of those steps once this one has
+	// ended.
+	Beside []BesideCalls `json:"beside,omitempty"`
 }
 
 // Call is one data tool call, with its arguments as the model wrote them (valid JSON).

@@ -19,8 +19,8 @@ type schema struct {
 
 // schemaKey is what a schema depends on. A declaration has few.
 type schemaKey struct {
-	answer reflect.Type
-	enums  string
+	answer      reflect.Type
+	name, enums string
 }
 
 // schemaOf returns the schema of an answer, made once for the same prompts; nil Prompts make it anew.
@@ -28,7 +28,7 @@ func schemaOf[T any](p *Prompts, name string, enums map[string][]string) (*schem
 	if p == nil {
 		return newSchema[T](name, enums)
 	}
-	key := schemaKey{reflect.TypeFor[T](), fmt.Sprint(enums)}
+	key := schemaKey{reflect.TypeFor[T](), name, fmt.Sprintf("%q", enums)}
 	if made, ok := p.schemas.Load(key); ok {
 		return made.(*schema), nil
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Steps that need nothing of each other are answered in one call; each remains a decision of its own. What has to be
-// looked at first, fails, or follows a step that failed is asked for again.
+// Steps that need nothing of each other are answered in one call; each remains a decision of its own. What fails, only
+// looks, or stands behind calls that fail is asked for again.
 func TestStepsBesideEachOther(t *testing.T) {
 	t.Parallel()
 	plan := func(first, second string) string {
@@ -21,12 +21,14 @@ func TestStepsBesideEachOther(t *testing.T) {
 	milk := `{tool: db_create, args: {table: shopping_list, rows: [{set: [{column: name, value: milk}]}]}}`
 	task := `{tool: db_create, args: {table: tasks, rows: [{set: [{column: title, value: Water the plants}]}]}}`
 	wrong := `{tool: db_create, args: {table: tasks, rows: [{set: [{column: colour, value: green}]}]}}`
+	look := `{tool: db_read, args: {table: tasks}}`
 	done := `{tool: step_complete, args: {summary: done}}`
 	c := converse(t, `
 turns:`+
 		plan("shopping", "tasks")+`{calls: [`+milk+`, `+done+`, `+task+`, `+done+`]}`+
 		plan("shopping", "tasks")+`[{calls: [`+milk+`, `+done+`, `+wrong+`, `+done+`]}, {calls: [`+task+`, `+done+`]}]`+
-		plan("tasks", "shopping")+`[{calls: [`+wrong+`, `+done+`, `+milk+`, `+done+`]}, {calls: [`+task+`, `+done+`]}, {calls: [`+milk+`, `+done+`]}]`+`
+		plan("tasks", "shopping")+`[{calls: [`+wrong+`, `+done+`, `+milk+`, `+done+`]}, {calls: [`+task+`, `+done+`]}, {calls: [`+milk+`, `+done+`]}]`+
+		plan("shopping", "tasks")+`[{calls: [`+milk+`, `+done+`, `+look+`, `+done+`]}, {calls: [`+task+`, `+done+`]}]`+`
 `)
 	turn := c.say("milk on the list, and a task to water the plants")
 	require.Equal(t, "write ok, write ok", turn.outcomes())
@@ -40,7 +42,11 @@ turns:`+
 	require.Equal(t, "write ok, write ok", c.say("both again").outcomes(), "the second's call fails and is mended")
 	require.Equal(t, 2, strings.Count(c.callsOf(2), "act"))
 
-	require.Equal(t, "write ok, write ok", c.say("and again").outcomes(), "the first failed, so the answer is void as a whole")
+	require.Equal(t, "write ok, write ok", c.say("and again").outcomes(), "the first's call failed, so all has to be answered again")
 	require.Equal(t, 3, strings.Count(c.callsOf(3), "act"))
-	c.fact("1 3", `SELECT (SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2) || ' ' || (SELECT count(*) FROM kitchen.tasks WHERE user_id = $2 AND title = 'Water the plants')`)
+	require.Contains(t, c.prompt(3, "act", 2), "Not carried out.")
+
+	require.Equal(t, "write ok, write ok", c.say("once more").outcomes(), "the second only looked")
+	require.Equal(t, 2, strings.Count(c.callsOf(4), "act"))
+	c.fact("1 4", `SELECT (SELECT count(*) FROM kitchen.shopping_list WHERE user_id = $2) || ' ' || (SELECT count(*) FROM kitchen.tasks WHERE user_id = $2 AND title = 'Water the plants')`)
 }

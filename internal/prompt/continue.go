@@ -247,7 +247,7 @@ func withoutRows(lines, rows []string) []string {
 
 // returnedTo says what came of each call of an answer, whatever it was.
 func (t *page) returnedTo(round *nodes.Round) []string {
-	mine := t.lastResults()
+	mine, made := t.lastResults()
 	results := make([]string, 0, len(round.Answer.ToolCalls))
 	for _, call := range round.Answer.ToolCalls {
 		switch {
@@ -255,9 +255,10 @@ func (t *page) returnedTo(round *nodes.Round) []string {
 			results = append(results, "Its columns stand below.")
 		case slices.Contains(nodes.EveryStep, call.Name):
 			results = append(results, "The step goes on.")
-		case len(mine) == 0:
+		case len(mine) == 0 || made == 0: // so it is with those of the steps beside
 			results = append(results, "Not carried out.")
 		default:
+			made--
 			results, mine = append(results, t.clipped(t.returned(mine[0]))), mine[1:]
 		}
 	}
@@ -273,17 +274,18 @@ func (t *page) clipped(line string) string {
 	return clean.Weekdays(clean.Clip(line, t.config.Budget.Results*clean.RunesPerToken))
 }
 
-// lastResults are the results of the step's last decision, in the order of its calls.
-func (t *page) lastResults() []*view.Result {
+// lastResults are the results of the step's last decision, in the order of its calls, and how many of these there were.
+func (t *page) lastResults() (results []*view.Result, calls int) {
 	before, last := 0, 0
 	for _, run := range t.Runs {
 		var made struct {
+			Calls   []json.RawMessage `json:"calls"`
 			Results []json.RawMessage `json:"results"`
 		}
 		if run.Node != "act" || run.Step == nil || *run.Step != t.step.Step || json.Unmarshal(run.Output, &made) != nil {
 			continue
 		}
-		before, last = before+last, len(made.Results)
+		before, last, calls = before+last, len(made.Results), len(made.Calls)
 	}
 	var own []*view.Result
 	for _, r := range t.Results {
@@ -292,5 +294,5 @@ func (t *page) lastResults() []*view.Result {
 		}
 	}
 
-	return own[min(before, len(own)):min(before+last, len(own))]
+	return own[min(before, len(own)):min(before+last, len(own))], calls
 }

@@ -160,13 +160,13 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 		return nodes.ActInput{}, fmt.Errorf("offer tools to act: %w", err)
 	}
 	t := p.page(v, false)
-	t.step, t.steps = step, append([]*db.TurnSteps{step}, v.Beside(step)...)
+	t.step, t.steps = step, []*db.TurnSteps{step}
 	taken, _ := t.Calls(int(step.Step))
 	in := t.bounds(step)
-	in.Facts, in.Step = t.nodeFacts(), typedStep(step)
-	for _, beside := range t.steps[1:] {
-		in.Beside = append(in.Beside, typedStep(beside))
+	if tools != nil { // otherwise the step is offered nothing but its own tools
+		in.Beside = t.workBeside()
 	}
+	in.Facts, in.Step = t.nodeFacts(), typedStep(step)
 	in.Turn = tools
 	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
 	in.Introduces = t.introduces(step)

@@ -45,24 +45,6 @@ func (t *page) currentStep(s *section) {
 	s.addItem("current", "", t.Number, s.body.String())
 }
 
-// beside lists the steps whose calls the same answer may hold.
-func (t *page) beside(s *section) {
-	if len(t.steps) == 1 {
-		return
-	}
-	s.line("Steps beside this one need nothing of it. Write their calls in the same answer too: behind the `", nodes.ToolStepComplete, "` of this step, in this order, each ended by its own `",
-		nodes.ToolStepComplete, "`. Leave out a step that has to wait for what your calls return; it is asked for later.")
-	for _, step := range t.steps[1:] {
-		position, _ := t.Place(step.Step)
-		in := t.bounds(step)
-		line := "- Step " + strconv.Itoa(position) + " (" + string(step.StepType) + ", " + clean.Inline(step.Subdomain, say.ShortLine) + "): " + clean.Inline(step.Description, 2*say.MaxFact)
-		if refs := t.RefWords(step.Refs); refs != "" {
-			line += " | Refs: " + refs
-		}
-		s.line(line, " | Tools: ", strings.Join(in.Allowed(), ", "), " | Tables: ", strings.Join(in.Tables, ", "))
-	}
-}
-
 // toolsOf says which of the turn's tools this step may use, and on what.
 func (t *page) toolsOf(s *section, step *db.TurnSteps) {
 	in := t.bounds(step)
