@@ -183,8 +183,9 @@ func TestOlderTurnsTooLongAreTriedShorter(t *testing.T) {
 type covered struct{ llm.Model }
 
 func (c covered) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
+	time.Sleep(50 * time.Millisecond)
 	req.Failed(&llm.Response{Provider: "openai", Model: "busy", Usage: llm.Usage{Input: 10}},
-		&llm.Error{Kind: llm.KindOverloaded, Provider: "openai", Err: errors.New("busy")}, time.Now())
+		&llm.Error{Kind: llm.KindOverloaded, Provider: "openai", Err: errors.New("busy")})
 
 	return c.Model.Generate(ctx, req)
 }
@@ -199,6 +200,8 @@ func TestCallThatFallbackCoversHasARow(t *testing.T) {
 	require.Equal(t, []string{"openai busy overloaded", "script script ok"},
 		column[string](h, `SELECT concat_ws(' ', provider, model, coalesce(error_code, 'ok')) FROM llm_calls WHERE session_id = $1 AND node = 'think' ORDER BY id`, h.session))
 	require.Equal(t, 1, h.model.count("think"))
+	require.Equal(t, []bool{false}, column[bool](h, `SELECT s.created_at - s.latency_ms * interval '1 millisecond' < f.created_at FROM llm_calls AS f JOIN llm_calls AS s USING (session_id, node)
+		WHERE session_id = $1 AND node = 'think' AND f.error_code IS NOT NULL AND s.error_code IS NULL`, h.session), "the second call begins when the first has failed")
 }
 
 // priced answers like a model that costs money.

@@ -88,10 +88,11 @@ func (r *recorder) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 	}
 	var lost error
 	asked := *req
-	asked.OnFailed = func(resp *llm.Response, failure error, took time.Duration) {
-		lost = errors.Join(lost, r.record(ctx, req, resp, failure, took))
-	}
 	started := time.Now()
+	asked.OnFailed = func(resp *llm.Response, failure error) {
+		lost = errors.Join(lost, r.record(ctx, req, resp, failure, time.Since(started)))
+		started = time.Now() // of the next call, so that what they took adds up
+	}
 	called, done := r.observe.calling(ctx, &asked)
 	resp, err = r.model.Generate(called, &asked)
 	done(resp, err)

@@ -3,7 +3,6 @@ package llm
 import (
 	"context"
 	"encoding/json"
-	"time"
 )
 
 // Roles of a message.
@@ -67,15 +66,15 @@ type Request struct {
 	OnDelta func(text string) `json:"-"`
 	// OnFailed, if set, is called for a failed call that the model itself recovers from, by asking a second provider or
 	// by leaving out a parameter.
-	OnFailed func(response *Response, err error, took time.Duration) `json:"-"`
+	OnFailed func(response *Response, err error) `json:"-"`
 	// OnRefused, if set, is called if the answer to this request turned out to be unusable.
 	OnRefused func() `json:"-"`
 }
 
-// Failed calls OnFailed for a call that began at started.
-func (r *Request) Failed(response *Response, err error, started time.Time) {
+// Failed calls OnFailed.
+func (r *Request) Failed(response *Response, err error) {
 	if r.OnFailed != nil {
-		r.OnFailed(response, err, time.Since(started))
+		r.OnFailed(response, err)
 	}
 }
 

@@ -31,7 +31,7 @@ func (m *trial) Prepare(req *llm.Request) { llm.Prepare(m.Model, req) }
 // Generate implements llm.Model.
 func (m *trial) Generate(ctx context.Context, req *llm.Request) (*llm.Response, error) {
 	asked := *req
-	asked.OnFailed = func(_ *llm.Response, err error, _ time.Duration) { m.refused = append(m.refused, err.Error()) }
+	asked.OnFailed = func(_ *llm.Response, err error) { m.refused = append(m.refused, err.Error()) }
 	started := time.Now()
 	resp, err := m.Model.Generate(ctx, &asked)
 	m.asked += time.Since(started)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -143,7 +142,7 @@ func TestFallback(t *testing.T) {
 			var failed []llm.Kind
 			response, err := models["reply"].Generate(t.Context(), &llm.Request{
 				OnDelta:  func(string) {},
-				OnFailed: func(_ *llm.Response, err error, _ time.Duration) { failed = append(failed, llm.KindOf(err)) },
+				OnFailed: func(_ *llm.Response, err error) { failed = append(failed, llm.KindOf(err)) },
 			})
 			require.Equal(t, tt.kind, llm.KindOf(err))
 			if tt.want != "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"alfred/llm"
 )
@@ -57,11 +56,10 @@ func (f *fallback) Generate(ctx context.Context, req *llm.Request) (*llm.Respons
 			req.OnDelta(text)
 		}
 	}
-	started := time.Now()
 	response, err := f.first.Generate(ctx, &watched)
 	if kind := llm.KindOf(err); kind != llm.KindOverloaded && kind != llm.KindRateLimit || handedOn || ctx.Err() != nil {
 		return response, err
 	}
-	req.Failed(response, err, started)
+	req.Failed(response, err)
 	return f.second.Generate(ctx, req)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"alfred/llm"
 )
@@ -56,7 +55,6 @@ func (d *Dropped) Generate(
 	ctx context.Context, provider, key string, req *llm.Request, ask func(context.Context) (*llm.Response, error),
 ) (*llm.Response, error) {
 	for {
-		started := time.Now()
 		response, raw, err := call(ctx, provider, key, ask)
 		again := raw != nil && d.learn(raw, req)
 		if llm.KindOf(err) == llm.KindTooLarge && response != nil {
@@ -65,7 +63,7 @@ func (d *Dropped) Generate(
 		if !again {
 			return response, err
 		}
-		req.Failed(response, err, started)
+		req.Failed(response, err)
 	}
 }
 

@@ -210,7 +210,7 @@ func (s *suite) statuses(t *testing.T) {
 		failed := 0
 		for range 2 {
 			req := s.prepared(plain())
-			req.OnFailed = func(_ *llm.Response, err error, _ time.Duration) {
+			req.OnFailed = func(_ *llm.Response, err error) {
 				require.Equal(t, llm.KindInvalidRequest, llm.KindOf(err))
 				failed++
 			}
