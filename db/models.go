@@ -770,7 +770,7 @@ type TurnSteps struct {
 	Refs []string
 	// refs: handles suffice. rows: their data must be loaded.
 	Needs string
-	// The calls that the plan wrote out for the step, [{tool, args}], which code carries out; null where Act decides.
+	// The calls, [{tool, args}], that the plan wrote out for the step or that an earlier step's answer held, step_complete among those; code carries them out. Null where Act decides.
 	Calls json.RawMessage
 	// Further tables whose columns Act asked to see.
 	SchemaTables []string

@@ -147,3 +147,36 @@ func TestK06ConversationsGoOnAfterTheClockWasSetBack(t *testing.T) {
 	require.Equal(t, []bool{true, true}, column[bool](h, `SELECT t.started_at >= greatest(p.finished_at, p.summarized_at) AND t.finished_at >= t.started_at
 		FROM turns AS t JOIN turns AS p ON p.session_id = t.session_id AND p.number = t.number - 1 ORDER BY t.number`))
 }
+
+// K06: turns begin after each other also while the clock is behind, in the order in which they run: readers follow by
+// the time, and then by the number, which is lower for one that was overtaken.
+func TestK06InterruptedAfterTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(3))
+	dbtest.SetClock(t, h.pool, 0)
+	h.enqueue(jobs.EnqueueParams{})
+	dbtest.SetClock(t, h.pool, -time.Hour)
+	overtaken := h.enqueue(jobs.EnqueueParams{})
+	urgent := h.enqueue(jobs.EnqueueParams{IfBusy: jobs.IfBusyInterrupt})
+	require.True(t, h.cancel(urgent.TurnID))
+	require.Equal(t, db.TurnStatusRunning, h.turn(overtaken.TurnID).Status)
+	require.Equal(t, []int32{1, 3, 2}, column[int32](h, `SELECT number FROM turns ORDER BY started_at, number`))
+}
+
+// K06: turns cancelled while they wait end after the running one has begun, in the order in which they were cancelled,
+// and before the next one begins.
+func TestK06CancelledInTheQueueAfterTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+
+	h := setup(t, chat(5))
+	dbtest.SetClock(t, h.pool, 0)
+	running := h.enqueue(jobs.EnqueueParams{})
+	dbtest.SetClock(t, h.pool, -time.Hour)
+	next, second, first := h.enqueue(jobs.EnqueueParams{}), h.enqueue(jobs.EnqueueParams{}), h.enqueue(jobs.EnqueueParams{})
+	for _, turn := range []*jobs.Enqueued{first, second, running} {
+		require.True(t, h.cancel(turn.TurnID))
+	}
+	require.Equal(t, db.TurnStatusRunning, h.turn(next.TurnID).Status)
+	require.Equal(t, []int32{1, 4, 3, 2}, column[int32](h, `SELECT number FROM turns ORDER BY coalesce(started_at, finished_at), number`))
+}

@@ -115,7 +115,7 @@ BEGIN
 END
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION recall_turns IS 'The tenant''s past turns by the question''s words (BM25), a share of the score of the better turn beside each added, and by the days it names; best first, 1 where all of the question is there. near are turns alike by vector, whose words mend misspelt ones; turns of the session from shown_from on are left out.';
+COMMENT ON FUNCTION recall_turns IS 'The tenant''s past turns by the question''s words (BM25), a share of the score of the better turn beside each added, and by the days it names: 1 where all of the question is there; turns of the session from shown_from on are left out. Where a word was never said, also what is nearest by vector, of all kinds, with a likeness and no score: words of the turns among it mend that word. In no order.';
 REVOKE EXECUTE ON FUNCTION recall_turns(text, text, text, integer, text[], integer, timestamptz[], timestamptz[], uuid, integer, double precision, double precision, integer) FROM PUBLIC;
 
 -- +goose StatementBegin
@@ -189,7 +189,7 @@ BEGIN
             WHERE v.owner_kind = w.kind AND v.owner_id = w.id AND v.model = recall_found.model AND v.user_id = me AND v.dimensions = recall_found.dimensions AND w.likeness IS NULL LIMIT 1) AS e ON true
         UNION ALL -- a vector alone scores no more than meaning: where so many words score more, none is looked for
         SELECT n.owner_kind, n.owner_id, 0, n.likeness
-        FROM recall_nearest(CASE WHEN (SELECT count(*) FROM worded AS w WHERE w.score >= recall_found.meaning) < least(recall_found.lim, 50)
+        FROM recall_nearest(CASE WHEN (SELECT count(DISTINCT (w.kind, w.id)) FROM worded AS w WHERE w.score >= recall_found.meaning) < least(recall_found.lim, 50)
                                  AND NOT EXISTS (SELECT FROM worded AS w WHERE w.likeness IS NOT NULL) THEN recall_found.vector END,
                             recall_found.model, recall_found.dimensions, recall_found.kinds, recall_found.compared_up_to, 50) AS n
         WHERE n.likeness > 0.15
@@ -341,4 +341,4 @@ END
 $$;
 -- +goose StatementEnd
 
--- recall_nearest may stay: it finds the same.
+-- recall_nearest may stay: it finds the same or more.

@@ -34,13 +34,15 @@ LANGUAGE sql
 SET search_path = alfred, public, pg_temp
 AS $$
     SELECT greatest(clock_timestamp(),
-        (SELECT max(greatest(p.finished_at, p.summarized_at)) FROM (
-            SELECT t.finished_at, t.summarized_at FROM turns AS t WHERE t.session_id = turn_begins.session ORDER BY t.number DESC LIMIT 21) AS p),
+        (SELECT max(greatest(p.started_at, p.finished_at, p.summarized_at)) + interval '1 microsecond' FROM (
+            SELECT t.started_at, t.finished_at, t.summarized_at FROM turns AS t WHERE t.session_id = turn_begins.session ORDER BY t.number DESC LIMIT 21) AS p),
         (SELECT max(h.created_at) FROM history_summaries AS h WHERE h.session_id = turn_begins.session AND h.created_at > clock_timestamp()))
 $$;
 -- +goose StatementEnd
-COMMENT ON FUNCTION turn_begins IS 'When a turn of this session begins that begins now: never before the last one ended, so that none loses its past to a clock that was set back.';
+COMMENT ON FUNCTION turn_begins IS 'When a turn of this session begins that begins now, or ends that never began: always after whatever began or ended before it, so that none loses its past to a clock that was set back, and readers who follow in that order miss none.';
 REVOKE EXECUTE ON FUNCTION turn_begins(uuid) FROM PUBLIC;
+
+COMMENT ON COLUMN turn_steps.calls IS 'The calls, [{tool, args}], that the plan wrote out for the step or that an earlier step''s answer held, step_complete among those; code carries them out. Null where Act decides.';
 
 -- A turn that began, or was replied to, at a time yet to come did so long ago, and the next one begins no earlier.
 -- +goose StatementBegin
@@ -60,7 +62,7 @@ BEGIN
         ('turn_start_next(uuid, boolean)', 'last_done.replied_at > clock_timestamp() - interval ''3 seconds''',
          'last_done.replied_at BETWEEN clock_timestamp() - interval ''3 seconds'' AND clock_timestamp() + interval ''3 seconds'''),
         ('turn_start_next(uuid, boolean)', 'started_at = clock_timestamp()', 'started_at = turn_begins(turn_start_next.session)'),
-        ('turn_end(uuid, turn_status, text, text)', 'finished_at = clock_timestamp()', 'finished_at = greatest(clock_timestamp(), t.started_at)')
+        ('turn_end(uuid, turn_status, text, text)', 'finished_at = clock_timestamp()', 'finished_at = greatest(clock_timestamp(), coalesce(t.started_at, turn_begins(t.session_id)))')
     ) AS c (function, before, after) LOOP
         old := pg_get_functiondef(change.function::regprocedure);
         new := replace(old, change.before, change.after);
@@ -81,12 +83,13 @@ DECLARE
 BEGIN
     FOREACH function IN ARRAY ARRAY['turns_abandoned(integer)', 'summaries_abandoned(integer)', 'sessions_to_start(integer)', 'turn_start_next(uuid, boolean)', 'turn_end(uuid, turn_status, text, text)'] LOOP
         EXECUTE regexp_replace(regexp_replace(replace(replace(pg_get_functiondef(function::regprocedure),
-            'turn_begins(turn_start_next.session)', 'clock_timestamp()'), 'greatest(clock_timestamp(), t.started_at)', 'clock_timestamp()'),
+            'turn_begins(turn_start_next.session)', 'clock_timestamp()'), 'greatest(clock_timestamp(), coalesce(t.started_at, turn_begins(t.session_id)))', 'clock_timestamp()'),
             '_at NOT BETWEEN (clock_timestamp\(\) - interval ''\d seconds'') AND clock_timestamp\(\) \+ interval ''\d seconds''', '_at < \1'),
             '_at BETWEEN (clock_timestamp\(\) - interval ''\d seconds'') AND clock_timestamp\(\) \+ interval ''\d seconds''', '_at > \1');
     END LOOP;
 END
 $$;
 -- +goose StatementEnd
+COMMENT ON COLUMN turn_steps.calls IS 'The calls that the plan wrote out for the step, [{tool, args}], which code carries out; null where Act decides.';
 DROP FUNCTION turn_begins(uuid);
 DROP FUNCTION clock_set_back();
