@@ -73,6 +73,18 @@ func (m *Map) Find(ctx context.Context, who Who) (User, error) {
 	return user, err
 }
 
+// Look asks the directory itself, unless it did not answer a moment ago: then it is Find.
+func (m *Map) Look(ctx context.Context, who Who) (User, error) {
+	m.mu.Lock()
+	away := time.Since(m.down) < retryPause
+	m.mu.Unlock()
+	if away {
+		return m.Find(ctx, who)
+	}
+
+	return m.Ask(ctx, who)
+}
+
 // Ask asks the directory itself. Those who ask for the same at once share the answer.
 func (m *Map) Ask(ctx context.Context, who Who) (User, error) {
 	// The one who asks may go; the others wait for the same answer.

@@ -32,6 +32,9 @@ type Reader struct {
 	// StillGood, if not nil, is called after each read of a turn's events, before they are shown: the reader may have
 	// lost permission meanwhile. Its error ends the wait.
 	StillGood func(context.Context) error
+	// Patience is how long one read may take, after which the database counts as one that does not answer; 0 means as long as
+	// it takes.
+	Patience time.Duration
 	// Moved, if not nil, is asked what is to be done about an error of StillGood: it returns the reader of where the turns
 	// are now, or the error.
 	Moved func(context.Context, error) (*Reader, error)
@@ -168,7 +171,7 @@ func (r *Reader) Wait(ctx context.Context, turnID uuid.UUID) error {
 // Read reads as the user where their turns are, which may be another place than the last time: then it runs work again.
 func (r *Reader) Read(ctx context.Context, work func(tx pgx.Tx) error) error {
 	for at := cmp.Or(r.found.Load(), r); ; {
-		err := pg.InReadTx(ctx, at.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, at.UserID, work) })
+		err := at.readOnce(ctx, work)
 		if at.StillGood == nil {
 			return err
 		}
@@ -184,4 +187,14 @@ func (r *Reader) Read(ctx context.Context, work func(tx pgx.Tx) error) error {
 		}
 		r.found.Store(at)
 	}
+}
+
+func (r *Reader) readOnce(ctx context.Context, work func(tx pgx.Tx) error) error {
+	if r.Patience > 0 {
+		patient, cancel := context.WithTimeout(ctx, r.Patience)
+		defer cancel()
+		ctx = patient
+	}
+
+	return pg.InReadTx(ctx, r.Pool, func(tx pgx.Tx) error { return pg.AsTenant(ctx, tx, r.UserID, work) })
 }

@@ -86,7 +86,7 @@ func (u *move) stage(ctx context.Context, from, to pgx.Tx, t *table, keys, into 
 	}
 	n, err := stream(ctx, from, to, t.name, into, t.columns, t.columns, t.among("x", keys))
 	if err != nil {
-		return copyError(t, err)
+		return u.copyError(t, err)
 	}
 	u.report.Rows, u.report.Changed = u.report.Rows+n, u.report.Changed+n
 	_, err = to.Exec(ctx, `DELETE FROM `+t.name+` AS x WHERE `+t.among("x", keys)+` AND NOT EXISTS (SELECT FROM `+into+` AS n WHERE `+t.same()+`)`)
@@ -100,7 +100,7 @@ func (u *move) set(ctx context.Context, to pgx.Tx, t *table, keys, arrived strin
 	if _, err := to.Exec(ctx, `WITH written AS (UPDATE `+t.name+` AS x SET (`+t.columns+`) = (SELECT `+t.columns+` FROM `+arrived+` AS n WHERE `+t.same()+`) WHERE `+t.among("x", keys)+` RETURNING 1)
 		INSERT INTO `+t.name+` (`+t.columns+`) OVERRIDING SYSTEM VALUE SELECT `+t.columns+` FROM `+arrived+` AS n
 		WHERE NOT EXISTS (SELECT FROM `+t.name+` AS x WHERE `+t.same()+`) AND (SELECT count(*) FROM written) >= 0`); err != nil {
-		return copyError(t, err)
+		return u.copyError(t, err)
 	}
 
 	return nil

@@ -106,7 +106,7 @@ func (u *move) snapshot(ctx context.Context, work func(from pgx.Tx) error) error
 func (u *move) bring(ctx context.Context, from, to pgx.Tx, t *table, rows string) error {
 	copied, err := stream(ctx, from, to, t.name, t.name, cmp.Or(t.sent, t.columns), t.columns, rows)
 	if err != nil {
-		return copyError(t, err)
+		return u.copyError(t, err)
 	}
 	u.report.Rows += copied
 
@@ -143,10 +143,10 @@ func (u *move) verify(ctx context.Context, from, to pgx.Tx, looked func(*table) 
 }
 
 // copyError says what only the owner of the tables can mend.
-func copyError(t *table, err error) error {
+func (u *move) copyError(t *table, err error) error {
 	switch pg.Code(err) {
 	case pgerrcode.UniqueViolation:
-		return keyTaken(t, detail(err))
+		return u.keyTaken(t, detail(err))
 	case pgerrcode.ForeignKeyViolation:
 		return refused("a row of %s refers to one that is not there (%s): rows that all users share must be the same in every database", t.name, detail(err))
 	case pgerrcode.InsufficientPrivilege:
@@ -158,8 +158,13 @@ func copyError(t *table, err error) error {
 	}
 }
 
-func keyTaken(t *table, key string) error {
-	return refused("a row of %s has a key that another user's row has there (%s): move this user to a database that has none of these keys, such as a new one, or have rows that a sequence numbers get new keys with --off --new-keys; sequences with ranges of their own in each database prevent it", t.name, key)
+func (u *move) keyTaken(t *table, key string) error {
+	fresh := ", or have rows that a sequence numbers get new keys with --off --new-keys"
+	if u.NewKeys {
+		fresh = ""
+	}
+
+	return refused("a row of %s has a key that another user's row has there (%s): move this user to a database that has none of these keys, such as a new one%s; sequences with ranges of their own in each database prevent it", t.name, key, fresh)
 }
 
 // sum is of a table's rows of the user.

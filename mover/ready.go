@@ -188,25 +188,27 @@ func (u *move) createPublication(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// checkKeys: no row of the user has a key that another user's row has at the target, where keys have no user.
+// checkKeys: no row of the user has a key that another user's row has at the target, where keys have no user, unless it can
+// get a new one.
 func (u *move) checkKeys(ctx context.Context) error {
+	some := map[string]bool{} // keys of the type are taken
 	for _, t := range u.tables {
 		if t.entity == nil {
 			continue
 		}
 		taken, err := u.taken(ctx, u.source, u.target, &t, "")
+		some[t.entity.Type] = len(taken) > 0
+		switch of := t.entity.Key.FK; {
+		case err != nil:
+		case u.NewKeys && of != nil && of.Entity != nil && (len(taken) > 0 || some[of.Entity.Type]):
+			err = refused("rows of %s have the keys of what they refer to, others' rows have some of these at %s, and --new-keys cannot follow there: move this user to a database that has none of these keys, such as a new one", t.name, u.Target.Name)
+		case u.NewKeys && len(taken) > 0:
+			_, err = u.sequenceOf(ctx, u.target, &t, taken)
+		case len(taken) > 0:
+			err = u.keyTaken(&t, taken[0])
+		}
 		if err != nil {
 			return err
-		}
-		sequence := ""
-		if len(taken) > 0 && u.NewKeys {
-			sequence, err = sequenceOf(ctx, u.target, &t)
-		}
-		if err != nil {
-			return err
-		}
-		if len(taken) > 0 && sequence == "" {
-			return keyTaken(&t, taken[0])
 		}
 	}
 

@@ -46,7 +46,7 @@ func (u *move) renumber(ctx context.Context, from, to pgx.Tx) error {
 			return err
 		}
 		if len(taken) > 0 {
-			if renamed[t.entity.Type], err = rename(ctx, to, &t, taken); err != nil {
+			if renamed[t.entity.Type], err = u.rename(ctx, to, &t, taken); err != nil {
 				return err
 			}
 			u.report.Renumbered += int64(len(taken))
@@ -88,21 +88,21 @@ func (u *move) taken(ctx context.Context, from, to db.DBTX, t *table, also strin
 	return taken, nil
 }
 
-// sequenceOf is what numbers a table's rows; "" where nothing does.
-func sequenceOf(ctx context.Context, tx db.DBTX, t *table) (sequence string, err error) {
+// sequenceOf is what numbers a table's rows, of which some have keys that are taken. Errors: [*RefusedError].
+func (u *move) sequenceOf(ctx context.Context, tx db.DBTX, t *table, taken []string) (sequence string, err error) {
 	err = tx.QueryRow(ctx, `SELECT coalesce(pg_get_serial_sequence($1, $2), '')`, t.name, t.entity.Key.Name).Scan(&sequence)
 	if err != nil {
-		err = fmt.Errorf("look for what numbers %s: %w", t.name, err)
+		return "", fmt.Errorf("look for what numbers %s: %w", t.name, err)
+	}
+	if sequence == "" || t.entity.Key.Kind != domain.KindNumber { // a text may have a sequence, and more in it than its number
+		return "", u.keyTaken(t, taken[0])
 	}
 
-	return sequence, err
+	return sequence, nil
 }
 
-func rename(ctx context.Context, to pgx.Tx, t *table, keys []string) (renaming, error) {
-	sequence, err := sequenceOf(ctx, to, t)
-	if err == nil && sequence == "" {
-		err = keyTaken(t, keys[0])
-	}
+func (u *move) rename(ctx context.Context, to pgx.Tx, t *table, keys []string) (renaming, error) {
+	sequence, err := u.sequenceOf(ctx, to, t, keys)
 	if err != nil {
 		return renaming{}, err
 	}
@@ -207,16 +207,18 @@ func byType(renamed map[string]renaming, kind, key string) string {
 // renameKnown is what the engine's own tables know of rows.
 func (t *table) renameKnown(renamed map[string]renaming) map[string]string {
 	list := func(column, kind, id string) string {
-		return `(SELECT coalesce(jsonb_agg(e || jsonb_build_object('` + id + `', ` + byType(renamed, `e ->> '`+kind+`'`, `e ->> '`+id+`'`) + `) ORDER BY n), '[]') FROM jsonb_array_elements(x.` + column + `) WITH ORDINALITY AS u (e, n))`
+		return `(SELECT coalesce(jsonb_agg(CASE WHEN e ->> '` + id + `' IS NULL THEN e ELSE e || jsonb_build_object('` + id + `', ` + byType(renamed, `e ->> '`+kind+`'`, `e ->> '`+id+`'`) + `) END ORDER BY n), '[]') FROM jsonb_array_elements(x.` + column + `) WITH ORDINALITY AS u (e, n))`
 	}
 	switch unquoted(t.name) {
 	case "alfred.entity_refs", "alfred.row_events":
 		return map[string]string{"entity_id": byType(renamed, "x.entity_type", "x.entity_id")}
+	case "alfred.entity_events": // from which registry_at and fork_session make refs
+		return map[string]string{"data": `CASE WHEN x.data ->> 'entity_id' IS NULL THEN x.data ELSE jsonb_set(x.data, '{entity_id}', to_jsonb(` + byType(renamed, `x.data ->> 'entity_type'`, `x.data ->> 'entity_id'`) + `)) END`}
 	case "alfred.embeddings":
 		return map[string]string{"owner_id": byType(renamed, "x.owner_kind", "x.owner_id")}
 	case "alfred.turns":
 		return map[string]string{"ui_changes": list("ui_changes", "entity_type", "entity_id"), "mentioned_entities": list("mentioned_entities", "ref_type", "uuid")}
-	case "alfred.questions": // what awaits approval names rows by key: it is asked again
+	case "alfred.questions": // what awaits approval names rows by key: the user has to ask again
 		return map[string]string{"status": `CASE WHEN x.kind = 'approve' AND x.status = 'open' THEN 'superseded' ELSE x.status END`}
 	default:
 		return map[string]string{}

@@ -167,7 +167,7 @@ func TestMoveGivesNewKeys(t *testing.T) {
 	require.Equal(t, "1st in play", d.says())
 	d.exec("a", `INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding) VALUES ('note', '1', 'm', $1, 2, 'x', '[1,0.1]')`, d.user)
 	d.exec("a", `INSERT INTO row_events (user_id, entity_type, entity_id, action) VALUES ($1, 'note', '1', 'updated')`, d.user)
-	d.exec("a", `UPDATE turns SET ui_changes = '[{"action": "updated:user", "entity_type": "note", "entity_id": "1", "label": "1st"}, {"entity_type": "moon", "entity_id": "1"}]',
+	d.exec("a", `UPDATE turns SET ui_changes = '[{"action": "updated:user", "entity_type": "note", "entity_id": "1", "label": "1st"}, {"entity_type": "moon", "entity_id": "1"}, {"entity_type": "note", "id": "1"}]',
 		mentioned_entities = '[{"ref_type": "folder", "uuid": "1", "label": "work"}]' WHERE id = $1`, d.turns[0])
 	d.exec("a", `INSERT INTO questions (session_id, user_id, turn_id, kind, payload) VALUES ($1, $2, $3, 'approve', '{"text": "Shall I?", "calls": [{"keys": ["1"]}]}')`, d.session, d.user, d.turns[0])
 	others := d.text("b", `SELECT string_agg(n::text, ' ' ORDER BY n.id) FROM desk.notes AS n`)
@@ -187,8 +187,15 @@ func TestMoveGivesNewKeys(t *testing.T) {
 	require.Equal(t, note, d.text("b", `SELECT owner_id FROM embeddings WHERE owner_kind = 'note'`))
 	require.Equal(t, note, d.text("b", `SELECT entity_id FROM row_events WHERE user_id = $1`, d.user))
 	require.Equal(t, note+" 1", d.text("b", `SELECT concat_ws(' ', ui_changes -> 0 ->> 'entity_id', ui_changes -> 1 ->> 'entity_id') FROM turns WHERE id = $1`, d.turns[0]))
+	require.Equal(t, `{"id": "1", "entity_type": "note"}`, d.text("b", `SELECT (ui_changes -> 2)::text FROM turns WHERE id = $1`, d.turns[0]))
+	refs := `SELECT string_agg(concat_ws(' ', e.ref, e.entity_id), ', ' ORDER BY e.ref) FROM `
+	known := d.text("b", refs+`entity_refs AS e WHERE e.session_id = $1`, d.session)
+	require.Contains(t, known, "note_1 "+note)
+	require.Equal(t, known, d.text("b", refs+`sessions AS s, registry_at(s.id, s.last_turn) AS e WHERE s.id = $1`, d.session), "the registry's history")
+	fork := d.text("b", `SELECT fork_session($1, 6)::text`, d.session)
+	require.Equal(t, known, d.text("b", refs+`entity_refs AS e WHERE e.session_id = $1`, fork), "and who forks from it has rows of their own")
 	require.Equal(t, d.text("b", `SELECT id::text FROM desk.folders WHERE name = 'work'`), d.text("b", `SELECT mentioned_entities -> 0 ->> 'uuid' FROM turns WHERE id = $1`, d.turns[0]))
-	require.Equal(t, "superseded", d.text("b", `SELECT status FROM questions WHERE session_id = $1`, d.session), "what awaits approval by key is asked again")
+	require.Equal(t, "superseded", d.text("b", `SELECT status FROM questions WHERE session_id = $1`, d.session), "what awaits approval by key is withdrawn")
 	d.call("read", crud.ToolRead, `{"table": "notes", "filters": [{"field": "id", "op": "=", "value": "note_1"}]}`)
 	d.call("write", crud.ToolCreate, `{"table": "notes", "data": {"title": "third", "parent_id": "note_1", "folder_id": "folder_1"}}`)
 	require.Equal(t, "1st in play, third in work below 1st", d.says())

@@ -56,7 +56,7 @@ const approvalsSQL = `
 	FROM questions AS q
 	CROSS JOIN jsonb_array_elements(CASE jsonb_typeof(q.payload -> 'calls') WHEN 'array' THEN q.payload -> 'calls' END) WITH ORDINALITY AS c (call, n)
 	CROSS JOIN jsonb_each_text(c.call -> 'versions') AS v (name, value)
-	CROSS JOIN LATERAL (SELECT CASE WHEN starts_with(v.name, $2 || ' ') THEN substr(v.name, char_length($2) + 2) WHEN c.call ->> 'entity_type' = $2 THEN v.name END AS key) AS k
+	CROSS JOIN LATERAL (SELECT CASE WHEN starts_with(v.name, $2 || ' ') THEN substr(v.name, char_length($2) + 2) WHEN c.call ->> 'entity_type' = $2 AND c.call -> 'keys' ? v.name THEN v.name END AS key) AS k
 	LEFT JOIN %[1]s ON %[2]s = k.key
 	WHERE q.user_id = $1 AND q.kind = 'approve' AND q.status = 'open' AND k.key IS NOT NULL`
 

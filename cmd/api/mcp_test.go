@@ -68,16 +68,16 @@ func TestMCPOnStandardInput(t *testing.T) {
 func TestMCPFollowsItsUser(t *testing.T) {
 	t.Parallel()
 
-	for name, off := range map[string]bool{"the old database stays": false, "it is switched off": true} {
+	for name, ends := range map[string]func(*power){"the old database stays": nil, "it is switched off": (*power).switchOff, "it falls silent": (*power).fallSilent} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
-			followsItsUser(t, off)
+			followsItsUser(t, ends)
 		})
 	}
 }
 
-func followsItsUser(t *testing.T, off bool) {
+func followsItsUser(t *testing.T, ends func(*power)) {
 	t.Helper()
 
 	w := openTown(t)
@@ -98,13 +98,13 @@ func followsItsUser(t *testing.T, off bool) {
 		return two != ""
 	}, time.Minute, 10*time.Millisecond)
 	w.move("b", func() { w.replies("a", one, "first") })
-	if off {
-		w.powers["a"].switchOff()
+	if ends != nil {
+		ends(w.powers["a"])
 	}
 	w.replies("b", two, "the second reply")
 	require.NotEmpty(t, <-said)
 	require.Contains(t, <-said, "the second reply")
-	if !off {
+	if ends == nil {
 		w.move("a", nil)
 		w.move("b", nil)
 	}

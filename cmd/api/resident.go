@@ -52,6 +52,7 @@ func (r *resident) settle(ctx context.Context, pool *pgxpool.Pool) error {
 	r.pool, r.turns = pool, &follow.Reader{Pool: pool, Listener: config.Listener, UserID: r.id}
 	if r.known != nil {
 		r.turns.StillGood, r.turns.Moved = func(ctx context.Context) error { return served(ctx, pool, r) }, r.moved
+		r.turns.Patience = answerPatience
 	}
 	caller := mcpserver.Caller{UserID: r.id, MaySend: r.send, Turns: r.turns}
 	if r.server == nil {
@@ -65,6 +66,8 @@ func (r *resident) settle(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 func served(ctx context.Context, pool *pgxpool.Pool, r *resident) error {
+	ctx, cancel := context.WithTimeout(ctx, answerPatience) // one that fell silent leaves time to ask the directory
+	defer cancel()
 	elsewhere, err := db.New().UserPlaceElsewhere(ctx, pool, r.id)
 	if err != nil {
 		return fmt.Errorf("look for the user's place: %w", err)
@@ -101,6 +104,8 @@ func (r *resident) moved(ctx context.Context, _ error) (*follow.Reader, error) {
 }
 
 const (
+	// answerPatience is how long a database is waited for; it may be gone with the user elsewhere.
+	answerPatience  = 5 * time.Second
 	arrivalPatience = 20 * time.Second
 	arrivalPause    = 100 * time.Millisecond
 )

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +19,7 @@ type power struct {
 	mu     sync.Mutex
 	open   []net.Conn
 	off    bool
+	silent atomic.Bool
 }
 
 // powered is an address that leads to the same database as another, and what switches it off.
@@ -64,10 +66,10 @@ func (p *power) pass(client net.Conn) {
 		p.switchOff()
 	}
 	go func() {
-		_, _ = io.Copy(server, client) // whoever speaks notices
+		_, _ = io.Copy(line{server, p}, client) // whoever speaks notices
 		_ = server.Close()
 	}()
-	_, _ = io.Copy(client, server)
+	_, _ = io.Copy(line{client, p}, server)
 	_ = client.Close()
 }
 
@@ -80,4 +82,22 @@ func (p *power) switchOff() {
 	for _, conn := range p.open {
 		_ = conn.Close()
 	}
+}
+
+// fallSilent keeps what is connected, and passes nothing on any more.
+func (p *power) fallSilent() { p.silent.Store(true) }
+
+// line is one direction of a connection.
+type line struct {
+	io.Writer
+
+	power *power
+}
+
+func (l line) Write(data []byte) (int, error) {
+	if l.power.silent.Load() {
+		return len(data), nil
+	}
+
+	return l.Writer.Write(data)
 }

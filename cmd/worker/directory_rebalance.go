@@ -46,10 +46,13 @@ func (c *directoryRebalanceCommand) Run(ctx context.Context, e settings.Env, con
 		silent := map[string]string{}
 		for _, row := range rows {
 			load := mover.Load{Database: row.Name}
-			if err = c.measure(ctx, row.URL, &load); err != nil {
-				silent[row.Name] = strings.Join(strings.Fields(err.Error()), " ")
-			} else {
+			switch err = c.measure(ctx, row.URL, &load); {
+			case err == nil:
 				loads = append(loads, load)
+			case ctx.Err() == nil && errors.Is(err, pg.ErrNoAnswer):
+				silent[row.Name] = strings.Join(strings.Fields(err.Error()), " ")
+			default:
+				return fmt.Errorf("database %s: %w", row.Name, err)
 			}
 		}
 		if len(loads) == 0 && err != nil {

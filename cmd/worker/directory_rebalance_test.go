@@ -53,6 +53,10 @@ func TestRebalanceWithoutADatabase(t *testing.T) {
 	require.Len(t, plan.Moves, 1)
 	require.Contains(t, plan.LeftOut["two"], pg.ErrNoAnswer.Error())
 
+	_, err = conn.Exec(t.Context(), `UPDATE alfred_directory.databases SET url = $1 WHERE name = 'three'`, dbtest.EmptyURL(t))
+	require.NoError(t, err)
+	_, err = worker(t, e, "directory", "rebalance", "--plan")
+	require.ErrorContains(t, err, "database three: count turns", "which answers")
 	dies("one")
 	dies("three")
 	_, err = worker(t, e, "directory", "rebalance", "--plan")

@@ -19,7 +19,7 @@ type userMoveCommand struct {
 	Name     string        `arg:""         help:"The user's name."`
 	To       string        `               help:"The database to move them to."                                      placeholder:"NAME" xor:"what"`
 	Off      bool          `               help:"Serve nothing while the rows are copied, which needs no replication."`
-	NewKeys  bool          `               help:"With --off: give rows new keys that a sequence numbers and whose keys others have there. What Alfred keeps follows, and declared references; what else names rows by key does not."`
+	NewKeys  bool          `               help:"With --off: give rows new keys that a sequence numbers and whose keys others have there. What Alfred keeps of rows follows, and declared references; what waits unread may name rows by their old keys and says so when it runs, and what else names rows by key does not follow."`
 	Abort    bool          `               help:"Give up a move that was begun and is not past its switch."           xor:"what"`
 	Grace    time.Duration `default:"2s"   help:"How long the rows stay where they were, for who is still reading there."`
 	Patience time.Duration `default:"5m"   help:"How long the user's running turn may take to end; new messages wait meanwhile."`

@@ -234,18 +234,30 @@ const (
 	// movePause stands between two looks for a user who is being moved, which are taken for movePatience at most.
 	movePause    = 100 * time.Millisecond
 	movePatience = 20 * time.Second
+	readPatience = 10 * time.Second
 )
 
 var errMoving = problem.New(http.StatusServiceUnavailable, "unavailable", "The message is kept, and its user is being moved to another database: ask for the turn in a moment.")
 
 func (d *Door) readerAt(gate *auth.Gate, who auth.Caller, place auth.Place) *follow.Reader {
-	return &follow.Reader{
+	r := &follow.Reader{
 		Pool: gate.Pool, Listener: d.Listener, UserID: who.User,
 		StillGood: func(ctx context.Context) error { return gate.StillGood(ctx, who) },
 		Moved: func(ctx context.Context, cause error) (*follow.Reader, error) {
 			return d.arrive(ctx, gate, who, place, cause)
 		},
 	}
+	if place != nil { // a database that falls silent may be one that the caller has left
+		r.Patience = readPatience
+		r.StillGood = func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, readPatience)
+			defer cancel()
+
+			return gate.StillGood(ctx, who)
+		}
+	}
+
+	return r
 }
 
 // arrive reads where the caller has moved to, and waits while they are being moved. A database that does not answer may be

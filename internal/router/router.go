@@ -189,7 +189,11 @@ func (r *Router) follow(w http.ResponseWriter, request *http.Request, who direct
 		if until.IsZero() { // the request itself may have waited for long
 			until = time.Now().Add(r.Patience)
 		}
-		now, err := r.Users.Ask(request.Context(), who)
+		ask := r.Users.Ask
+		if !answer.elsewhere() { // it may just have failed, which is no reason to wait
+			ask = r.Users.Look
+		}
+		now, err := ask(request.Context(), who)
 		moved := now.Epoch != user.Epoch || now.Database != user.Database
 		again := answer.elsewhere() || moved && answer.harmless(began, request)
 		if err != nil || !again || !body.whole() || time.Now().After(until) {
@@ -290,7 +294,7 @@ func (h *held) elsewhere() bool { return h.Header().Get(problem.ElsewhereHeader)
 // harmless: the request can be sent again, because it has done nothing, or does nothing twice.
 func (h *held) harmless(began bool, request *http.Request) bool {
 	return h.status == http.StatusUnauthorized || !began ||
-		request.Method == http.MethodGet || request.Method == http.MethodHead || request.Header.Get("Idempotency-Key") != ""
+		request.Method == http.MethodGet || request.Method == http.MethodHead || request.Method == http.MethodPost && request.Header.Get("Idempotency-Key") != ""
 }
 
 func (h *held) send() {

@@ -237,6 +237,7 @@ func TestRequestsLeaveADatabaseThatIsDown(t *testing.T) {
 	}{
 		"looks":             {func(r *http.Request) { r.Method = http.MethodGet }, "b took one"},
 		"has a key":         {func(r *http.Request) { r.Header.Set("Idempotency-Key", "k") }, "b took one"},
+		"has a key in vain": {func(r *http.Request) { r.Method = http.MethodPatch; r.Header.Set("Idempotency-Key", "k") }, "it is down\n"},
 		"may have written":  {func(*http.Request) {}, "it is down\n"},
 		"cannot be reached": {nil, "a took one"},
 	} {
@@ -267,6 +268,31 @@ func TestRequestsLeaveADatabaseThatIsDown(t *testing.T) {
 			require.Equal(t, asked, w.asked[strings.Index("ab", from)].Load(), "the old place is not asked again")
 		})
 	}
+}
+
+// What fails does not wait for a directory that is down as well.
+func TestFailuresDoNotWaitForTheDirectory(t *testing.T) {
+	t.Parallel()
+
+	w := openTown(t)
+	w.change = func(r *http.Request) { r.Method = http.MethodGet }
+	w.post(t, w.key, "one")
+	w.at.Store("b")
+	w.broken.Store(true)
+	w.exec(t, `ALTER TABLE users RENAME TO gone`)
+	w.post(t, w.key, "two")
+	down := time.Now()
+	w.exec(t, `UPDATE gone SET database = 'b', epoch = 2`)
+	w.exec(t, `ALTER TABLE gone RENAME TO users`)
+	_, text, _ := w.post(t, w.key, "three")
+	if time.Since(down) < time.Second {
+		require.Equal(t, "it is down\n", text, "the directory is left alone for a moment")
+	}
+	require.Eventually(t, func() bool {
+		_, text, err := w.send(t.Context(), w.key, "four")
+
+		return err == nil && text == "b took four"
+	}, waitFor, tick)
 }
 
 // While the directory does not answer, who waits goes on where their user is known to be.
