@@ -286,7 +286,7 @@ func TestMoveCarriesVersions(t *testing.T) {
 	f.exec("a", `INSERT INTO questions (session_id, user_id, turn_id, kind, payload) SELECT $1, $2, t.id, 'approve', (
 			SELECT jsonb_build_object('text', 'Shall I?', 'calls', jsonb_build_array(
 				jsonb_build_object('tool', 'db_update', 'entity_type', 'recipe', 'keys', jsonb_agg(x.id), 'versions', jsonb_object_agg(x.id, x.xmin::text)),
-				jsonb_build_object('tool', 'cook', 'entity_type', 'recipe', 'versions', jsonb_object_agg('recipe ' || x.id, x.xmin::text))))
+				jsonb_build_object('tool', 'cook', 'entity_type', 'task', 'versions', jsonb_object_agg('recipe ' || x.id, x.xmin::text))))
 			FROM kitchen.recipes AS x JOIN entity_refs AS r ON r.entity_id = x.id::text WHERE r.session_id = $1 AND r.ref IN ('recipe_1', 'recipe_2'))
 		FROM turns AS t WHERE t.session_id = $1 LIMIT 1`, f.session, f.user)
 	f.exec("a", `UPDATE kitchen.recipes SET servings = 9 WHERE id = (SELECT entity_id::uuid FROM entity_refs WHERE session_id = $1 AND ref = 'recipe_2')`, f.session)
