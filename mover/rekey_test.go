@@ -187,7 +187,7 @@ func TestMoveGivesNewKeys(t *testing.T) {
 	require.Equal(t, note, d.text("b", `SELECT owner_id FROM embeddings WHERE owner_kind = 'note'`))
 	require.Equal(t, note, d.text("b", `SELECT entity_id FROM row_events WHERE user_id = $1`, d.user))
 	require.Equal(t, note+" 1", d.text("b", `SELECT concat_ws(' ', ui_changes -> 0 ->> 'entity_id', ui_changes -> 1 ->> 'entity_id') FROM turns WHERE id = $1`, d.turns[0]))
-	require.Equal(t, `{"id": "1", "entity_type": "note"}`, d.text("b", `SELECT (ui_changes -> 2)::text FROM turns WHERE id = $1`, d.turns[0]))
+	require.JSONEq(t, `{"id": "1", "entity_type": "note"}`, d.text("b", `SELECT (ui_changes -> 2)::text FROM turns WHERE id = $1`, d.turns[0]))
 	refs := `SELECT string_agg(concat_ws(' ', e.ref, e.entity_id), ', ' ORDER BY e.ref) FROM `
 	known := d.text("b", refs+`entity_refs AS e WHERE e.session_id = $1`, d.session)
 	require.Contains(t, known, "note_1 "+note)
