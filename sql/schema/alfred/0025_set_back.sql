@@ -34,9 +34,12 @@ LANGUAGE sql
 SET search_path = alfred, public, pg_temp
 AS $$
     SELECT greatest(clock_timestamp(),
-        (SELECT max(greatest(p.started_at, p.finished_at, p.summarized_at)) + interval '1 microsecond' FROM (
-            SELECT t.started_at, t.finished_at, t.summarized_at FROM turns AS t WHERE t.session_id = turn_begins.session ORDER BY t.number DESC LIMIT 21) AS p),
-        (SELECT max(h.created_at) FROM history_summaries AS h WHERE h.session_id = turn_begins.session AND h.created_at > clock_timestamp()))
+        (SELECT max(greatest(t.started_at, t.finished_at, t.summarized_at)) + interval '1 microsecond' FROM turns AS t
+         WHERE t.session_id = turn_begins.session AND t.number > (SELECT s.last_turn - 21 FROM sessions AS s WHERE s.id = turn_begins.session)),
+        (SELECT max(h.created_at) FROM unnest(ARRAY['conversation', 'narrative']) AS kinds (kind)
+         CROSS JOIN LATERAL (SELECT n.created_at FROM history_summaries AS n WHERE n.session_id = turn_begins.session AND n.kind = kinds.kind
+                             ORDER BY n.to_turn DESC, n.id DESC LIMIT 16) AS h
+         WHERE h.created_at > clock_timestamp()))
 $$;
 -- +goose StatementEnd
 COMMENT ON FUNCTION turn_begins IS 'When a turn of this session begins that begins now, or ends that never began: always after whatever began or ended before it, so that none loses its past to a clock that was set back, and readers who follow in that order miss none.';
