@@ -172,11 +172,10 @@ func (a *act) carry(c *commit, m *move) error {
 		if err != nil {
 			return fmt.Errorf("encode calls of a step: %w", err)
 		}
-		n := int32(beside.Step)
-		c.last.Exec("carry calls to step", db.TurnStepCarry, &db.TurnStepCarryParams{TurnID: c.d.TurnID, Step: n, Calls: encoded})
-		steps := c.steps()
-		steps[slices.IndexFunc(steps, func(s *db.TurnSteps) bool { return s.Step == n })].Calls = encoded
-		m.coded = m.coded || next != nil && next.Step == n
+		step := c.stepAt(beside.Step)
+		step.Calls = encoded
+		c.last.Exec("carry calls to step", db.TurnStepCarry, &db.TurnStepCarryParams{TurnID: c.d.TurnID, Step: step.Step, Calls: encoded})
+		m.coded = m.coded || next != nil && next.Step == step.Step
 	}
 
 	return nil

@@ -36,10 +36,12 @@ func (c *commit) steps() []*db.TurnSteps {
 }
 
 // step is the step that the decision works on.
-func (c *commit) step() *db.TurnSteps {
+func (c *commit) step() *db.TurnSteps { return c.stepAt(c.at.Step) }
+
+func (c *commit) stepAt(number int) *db.TurnSteps {
 	steps := c.steps()
 
-	return steps[slices.IndexFunc(steps, func(s *db.TurnSteps) bool { return int(s.Step) == c.at.Step })]
+	return steps[slices.IndexFunc(steps, func(s *db.TurnSteps) bool { return int(s.Step) == number })]
 }
 
 // skipSteps is TurnStepSkipRest.

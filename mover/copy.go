@@ -1,7 +1,6 @@
 package mover
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +103,7 @@ func (u *move) snapshot(ctx context.Context, work func(from pgx.Tx) error) error
 
 // bring copies rows of a table.
 func (u *move) bring(ctx context.Context, from, to pgx.Tx, t *table, rows string) error {
-	copied, err := stream(ctx, from, to, t.name, t.name, cmp.Or(t.sent, t.columns), t.columns, rows)
+	copied, err := stream(ctx, from, to, t.name, t.name, t.sent, t.columns, rows)
 	if err != nil {
 		return u.copyError(t, err)
 	}
@@ -179,7 +178,7 @@ func digests(ctx context.Context, tx pgx.Tx, tables []table, looked func(*table)
 	for i, t := range tables {
 		columns := t.columns
 		if source {
-			columns = cmp.Or(t.sent, columns)
+			columns = t.sent
 		}
 		batch.Queue(`SELECT count(*), coalesce(sum(hashtextextended(ROW(` + columns + `)::text, 0)::numeric), 0)::text FROM ` + t.name + ` AS x WHERE ` + looked(&t)).
 			QueryRow(func(row pgx.Row) error { return row.Scan(&sums[i].rows, &sums[i].hash) })

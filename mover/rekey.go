@@ -27,9 +27,6 @@ type renaming struct {
 // refers to them, and what conversations and undo know of them. Keys of rows that are deleted by now are among those: an
 // undo would bring them back.
 func (u *move) renumber(ctx context.Context, from, to pgx.Tx) error {
-	for i := range u.tables {
-		u.tables[i].sent = u.tables[i].columns
-	}
 	if !u.NewKeys {
 		return nil
 	}
@@ -131,8 +128,7 @@ func mark(number string) string {
 func (t *table) rename(renamed map[string]renaming, tables []table) {
 	sent := map[string]string{}
 	switch {
-	case len(renamed) == 0:
-		return
+	case len(renamed) == 0: // all as it is stored
 	case t.entity != nil:
 		for c, r := range keysIn(t.entity, renamed) {
 			sent[c.Name] = r.inColumn(c)

@@ -19,7 +19,7 @@ type table struct {
 	name    string // qualified and quoted
 	rows    string // a condition over x: the user's
 	columns string // of a row as it is stored: generated ones make themselves
-	sent    string // the same as the source sends them; see [move.renumber]
+	sent    string // the same as the source sends them: columns, unless [move.renumber] has changed that
 	owned   string // the same condition by the owner's column alone, without an alias
 	entity  *domain.Entity
 	refers  []string // to these tables, named without quotes
@@ -56,6 +56,9 @@ func (m *Mover) list(ctx context.Context, pool *pgxpool.Pool, database string, u
 
 		return err
 	})
+	for i := range tables {
+		tables[i].sent = tables[i].columns
+	}
 
 	return tables, err
 }

@@ -133,10 +133,8 @@ func (r *resident) arrive(ctx context.Context) error {
 				return err
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if !auth.Pause(ctx, arrivalPause) {
 			return fmt.Errorf("wait for the end of a move: %w", ctx.Err())
-		case <-time.After(arrivalPause):
 		}
 	}
 }

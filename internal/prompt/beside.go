@@ -11,10 +11,9 @@ import (
 	"alfred/nodes"
 )
 
-// workBeside adds the steps beside the current one to those that are worked on, and returns them: those that have tables
-// of their own, so that calls say whose they are.
-func (t *page) workBeside() []nodes.BesideStep {
-	var all []nodes.BesideStep
+// workBeside adds the steps beside the current one to those that are worked on: those that have tables of their own, so
+// that calls say whose they are.
+func (t *page) workBeside() {
 	taken := t.own(t.Domain.Subdomain(t.step.Subdomain))
 	for _, step := range t.Beside(t.step) {
 		tables := t.own(t.Domain.Subdomain(step.Subdomain))
@@ -22,10 +21,8 @@ func (t *page) workBeside() []nodes.BesideStep {
 			continue
 		}
 		taken, t.steps = append(taken, tables...), append(t.steps, step)
-		all = append(all, nodes.BesideStep{Number: int(step.Step), Type: string(step.StepType), Tables: tables, EntityTypes: t.draftsBeside(step, tables)})
+		t.others = append(t.others, nodes.BesideStep{Number: int(step.Step), Type: string(step.StepType), Tables: tables, EntityTypes: t.draftsBeside(step, tables)})
 	}
-
-	return all
 }
 
 // draftsBeside are the types that a step may draft on its own tables.
@@ -43,22 +40,21 @@ func (t *page) draftsBeside(step *db.TurnSteps, tables []string) []string {
 
 // beside lists the steps whose calls the same answer may hold.
 func (t *page) beside(s *section) {
-	if len(t.steps) == 1 {
+	if len(t.others) == 0 {
 		return
 	}
 	s.line("Steps beside this one need nothing of it. Write their calls in the same answer too: behind the `", nodes.ToolStepComplete, "` of this step, in this order, each ended by its own `",
 		nodes.ToolStepComplete, "`. A step that has to look at something first, changes a draft, or waits for what your calls return, is left out; it is asked for later.")
-	for _, step := range t.steps[1:] {
+	for i, step := range t.steps[1:] {
 		position, _ := t.Place(step.Step)
 		line := "- Step " + strconv.Itoa(position) + " (" + string(step.StepType) + ", " + clean.Inline(step.Subdomain, say.ShortLine) + "): " + clean.Inline(step.Description, 2*say.MaxFact)
 		if refs := t.RefWords(step.Refs); refs != "" {
 			line += " | Refs: " + refs
 		}
-		tables := t.own(t.Domain.Subdomain(step.Subdomain))
-		if types := t.draftsBeside(step, tables); len(types) > 0 {
+		if types := t.others[i].EntityTypes; len(types) > 0 {
 			s.line(line, " | Types to draft: ", strings.Join(types, ", "))
 		} else {
-			s.line(line, " | Tables: ", strings.Join(tables, ", "))
+			s.line(line, " | Tables: ", strings.Join(t.others[i].Tables, ", "))
 		}
 	}
 }

@@ -42,6 +42,7 @@ type page struct {
 	config Config
 	step   *db.TurnSteps       // the step Act works on, or nil
 	steps  []*db.TurnSteps     // that step, and those beside it
+	others []nodes.BesideStep  // those beside it, in the same order
 	known  bool                // the scene holds more than what is in view
 	shown  map[string][]string // columns that appear in the prompt, by ref
 }
@@ -164,8 +165,9 @@ func (p *Prompts) act(v *view.View, step *db.TurnSteps) (nodes.ActInput, error) 
 	taken, _ := t.Calls(int(step.Step))
 	in := t.bounds(step)
 	if tools != nil { // otherwise the step is offered nothing but its own tools
-		in.Beside = t.workBeside()
+		t.workBeside()
 	}
+	in.Beside = t.others
 	in.Facts, in.Step = t.nodeFacts(), typedStep(step)
 	in.Turn = tools
 	in.SchemaRequestsLeft = max(0, p.config.SchemaRequests-len(step.SchemaTables))
