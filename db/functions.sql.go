@@ -142,6 +142,23 @@ func (q *Queries) QueueWake(ctx context.Context, db DBTX, queue string) error {
 	return err
 }
 
+const SessionStart = `-- name: SessionStart :one
+SELECT alfred.start_session($1::text, nullif($2::text, ''))::uuid AS session_id
+`
+
+type SessionStartParams struct {
+	UserName string
+	Title    string
+}
+
+// SessionStart may run on a host program's connection, whose search path is its own.
+func (q *Queries) SessionStart(ctx context.Context, db DBTX, arg *SessionStartParams) (uuid.UUID, error) {
+	row := db.QueryRow(ctx, SessionStart, arg.UserName, arg.Title)
+	var session_id uuid.UUID
+	err := row.Scan(&session_id)
+	return session_id, err
+}
+
 const SessionStartable = `-- name: SessionStartable :many
 SELECT s::uuid AS session_id FROM sessions_to_start() AS s LIMIT 100
 `
@@ -215,9 +232,10 @@ func (q *Queries) TurnAbandoned(ctx context.Context, db DBTX) ([]uuid.UUID, erro
 }
 
 const TurnCancel = `-- name: TurnCancel :one
-SELECT cancel_turn($1::uuid)::boolean AS cancelled
+SELECT alfred.cancel_turn($1::uuid)::boolean AS cancelled
 `
 
+// TurnCancel may run on a host program's connection, whose search path is its own.
 func (q *Queries) TurnCancel(ctx context.Context, db DBTX, turnID uuid.UUID) (bool, error) {
 	row := db.QueryRow(ctx, TurnCancel, turnID)
 	var cancelled bool
@@ -250,8 +268,8 @@ func (q *Queries) TurnEnd(ctx context.Context, db DBTX, arg *TurnEndParams) (boo
 }
 
 const TurnEnqueue = `-- name: TurnEnqueue :one
-SELECT e.turn_id::uuid AS turn_id, e.number::int AS number, e.status::turn_status AS status, e.existing::boolean AS existing
-FROM turn_enqueue($1::uuid, $2::text, $3::text, $4::text, $5::text,
+SELECT e.turn_id::uuid AS turn_id, e.number::int AS number, e.status::text AS status, e.existing::boolean AS existing
+FROM alfred.turn_enqueue($1::uuid, $2::text, $3::text, $4::text, $5::text,
                   $6::jsonb, $7::jsonb, $8::jsonb) AS e
 `
 
@@ -269,11 +287,12 @@ type TurnEnqueueParams struct {
 type TurnEnqueueRow struct {
 	TurnID   uuid.UUID
 	Number   int32
-	Status   TurnStatus
+	Status   string
 	Existing bool
 }
 
-// TurnEnqueue locks the session's row until the caller's transaction ends.
+// TurnEnqueue locks the session's row until the caller's transaction ends. It may run on a host program's connection, whose
+// search path is its own.
 func (q *Queries) TurnEnqueue(ctx context.Context, db DBTX, arg *TurnEnqueueParams) (*TurnEnqueueRow, error) {
 	row := db.QueryRow(ctx, TurnEnqueue,
 		arg.SessionID,
@@ -355,7 +374,7 @@ func (q *Queries) TurnSummaryFinish(ctx context.Context, db DBTX, turnID uuid.UU
 
 const UsageToday = `-- name: UsageToday :one
 SELECT u.turns::bigint AS turns, u.tokens::bigint AS tokens, u.cost_usd::double precision AS cost_usd
-FROM usage_today($1::uuid, $2::timestamptz) AS u
+FROM alfred.usage_today($1::uuid, $2::timestamptz) AS u
 `
 
 type UsageTodayParams struct {

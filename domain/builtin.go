@@ -17,6 +17,9 @@ func BuiltIn(name string) bool {
 	return err == nil
 }
 
+// Embedded reports whether files are those of the domains that are embedded in the program.
+func Embedded(files fs.FS) bool { return files == fs.FS(builtin) }
+
 // Find returns the location of a domain's YAML: an embedded one by name ("kitchen"), or a file by path. Open and Load
 // accept the result.
 func Find(nameOrPath string) (fs.FS, string) {

@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
 	"alfred/domain"
 	"alfred/eval"
 	"alfred/internal/dbtest"
+	"alfred/internal/engine"
 	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
@@ -35,13 +35,13 @@ func lab(t *testing.T) *eval.Lab {
 	return &eval.Lab{
 		Address: dbtest.Server(t), Parallel: 3, Timeout: time.Minute,
 		Worker: func(_ context.Context, pool *pgxpool.Pool, bound *domain.Domain, _ string) (jobs.Config, *recall.Index, error) {
-			search, config := recall.New(bound, lexical.Embedder{}), prompt.DefaultConfig()
-			index, model := recall.NewIndex(search, pool), offline.New(bound)
+			model := offline.New(bound)
+			config := jobs.Config{
+				Pool: pool, Domain: bound, Logger: slog.New(slog.DiscardHandler), Models: func(string) llm.Model { return model }, Version: "eval", Grace: time.Second,
+			}
+			index := engine.Furnish(&config, recall.New(bound, lexical.Embedder{}), prompt.DefaultConfig())
 
-			return jobs.Config{
-				Pool: pool, Domain: bound, Windows: config.Windows, Prompts: prompt.New(bound, config), Tools: crud.New(bound, search), Index: index,
-				Logger: slog.New(slog.DiscardHandler), Models: func(string) llm.Model { return model }, Version: "eval", Grace: time.Second,
-			}, index, nil
+			return config, index, nil
 		},
 	}
 }

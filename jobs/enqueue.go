@@ -92,7 +92,7 @@ func EnqueueTurn(ctx context.Context, tx pgx.Tx, params EnqueueParams) (*Enqueue
 		}
 	}
 
-	return &Enqueued{TurnID: row.TurnID, Number: int(row.Number), Status: row.Status, Existing: row.Existing}, nil
+	return &Enqueued{TurnID: row.TurnID, Number: int(row.Number), Status: db.TurnStatus(row.Status), Existing: row.Existing}, nil
 }
 
 func (p EnqueueParams) row() (*db.TurnEnqueueParams, error) {

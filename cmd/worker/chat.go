@@ -117,7 +117,8 @@ var errNewestSession = errors.New("the user has no session to go on with")
 // enter finds the session that the flags name, or starts one, and shows it.
 func (c *chatCommand) enter(ctx context.Context, t *talk) error {
 	if c.Session == uuid.Nil && !c.Continue {
-		if err := t.pool.QueryRow(ctx, `SELECT start_session($1, nullif($2, ''))`, c.User, c.Title).Scan(&t.session); err != nil {
+		var err error
+		if t.session, err = db.New().SessionStart(ctx, t.pool, &db.SessionStartParams{UserName: c.User, Title: c.Title}); err != nil {
 			return fmt.Errorf("start a session: %w", err)
 		}
 

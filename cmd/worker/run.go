@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -10,9 +9,8 @@ import (
 
 	"alfred/cmd/internal/program"
 	"alfred/cmd/internal/settings"
-	"alfred/crud"
 	"alfred/domain"
-	"alfred/internal/prompt"
+	"alfred/internal/engine"
 	"alfred/jobs"
 	"alfred/llm"
 	"alfred/pg"
@@ -69,45 +67,8 @@ func (c *runCommand) Run(ctx context.Context, e settings.Env, console *program.C
 		return err
 	}
 	defer closeMetrics()
-	runner, err := jobs.NewRunner(config)
-	if err != nil {
-		return err
-	}
-	if err := runner.Start(ctx); err != nil {
-		return err
-	}
-	logger.InfoContext(ctx, "worker started", slog.String("worker", runner.ID()), slog.String("domain", config.Domain.Name))
-	sweep(ctx, index, logger)
 
-	return runner.Stop(context.WithoutCancel(ctx))
-}
-
-const (
-	// changesInterval is how often to look for rows that other programs wrote, sweepInterval how often to go through
-	// everything.
-	changesInterval = 5 * time.Second
-	sweepInterval   = 10 * time.Minute
-)
-
-// sweep embeds what no job covers, until ctx ends. Several workers may do so: a text is identified by its hash.
-func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
-	ticker := time.NewTicker(changesInterval)
-	defer ticker.Stop()
-	for swept := (time.Time{}); ; {
-		err := index.SweepChanged(ctx)
-		if time.Since(swept) >= sweepInterval {
-			err = errors.Join(err, index.Sweep(ctx))
-			swept = time.Now()
-		}
-		if err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "sweep failed", slog.Any("error", err))
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-	}
+	return engine.Run(ctx, config, index)
 }
 
 func (c *runCommand) logger(console *program.Console) *slog.Logger {
@@ -142,14 +103,14 @@ func (c *runCommand) configOf(s *settings.Settings, pool *pgxpool.Pool, bound *d
 	if err != nil {
 		return jobs.Config{}, nil, err
 	}
-	index := recall.NewIndex(searcher, pool)
-
-	return jobs.Config{
-		Pool: pool, Domain: bound, Windows: s.Windows.Windows, Prompts: prompt.New(bound, s.Windows), Tight: prompt.New(bound, s.Windows.Tight()), Tools: crud.New(bound, searcher), Index: index,
-		Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: s.Prices, Limits: s.Limits,
+	config := jobs.Config{
+		Pool: pool, Domain: bound, Logger: logger, Models: func(node string) llm.Model { return models[node] }, Prices: s.Prices, Limits: s.Limits,
 		RetentionDecayTurns: s.RetentionDecay, Deadline: s.TurnDeadline, Timeouts: runTimes(s.Model.Whole), Grace: c.Grace, TurnWorkers: c.Turns, Version: program.Version(),
 		CompareCarried: c.CompareCarried,
-	}, index, nil
+	}
+	index := engine.Furnish(&config, searcher, s.Windows)
+
+	return config, index, nil
 }
 
 // callsOfRun is how many calls a decision has time for: the first, and two repairs.

@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
-	"alfred/crud"
 	"alfred/domain"
+	"alfred/internal/engine"
 	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
@@ -72,15 +72,15 @@ func (r *rig) config(ctx context.Context) (jobs.Config, error) {
 	if err != nil {
 		return jobs.Config{}, err
 	}
-	windows := prompt.DefaultConfig()
-	search := recall.New(kitchen, lexical.Embedder{})
-
-	return jobs.Config{
-		Pool: r.pool, Domain: kitchen, Windows: windows.Windows, Prompts: prompt.New(kitchen, windows), Tools: crud.New(kitchen, search), Index: recall.NewIndex(search, r.pool),
+	config := jobs.Config{
+		Pool: r.pool, Domain: kitchen,
 		Logger:              slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 		Models:              func(string) llm.Model { return r.model },
-		RetentionDecayTurns: 20, Version: "bench",
-	}, nil
+		RetentionDecayTurns: engine.RetentionDecay, Version: "bench",
+	}
+	engine.Furnish(&config, recall.New(kitchen, lexical.Embedder{}), prompt.DefaultConfig())
+
+	return config, nil
 }
 
 // stop stops the worker and closes all connections, so that the server's statistics are complete.

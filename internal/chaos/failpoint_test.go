@@ -20,8 +20,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
 	"alfred/domain"
+	"alfred/internal/engine"
 	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
@@ -178,11 +178,12 @@ func runFailpointWorker(ctx context.Context, dir string) error {
 		return err
 	}
 	search := recall.New(bound, lexical.Embedder{})
-	runner, err := jobs.NewRunner(jobs.Config{
-		Pool: pool, Domain: bound, Windows: prompt.DefaultConfig().Windows, Prompts: prompt.New(bound, prompt.DefaultConfig()), Tools: crud.New(bound, search), Index: recall.NewIndex(search, pool),
-		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Models: func(string) llm.Model { return model },
-		RetentionDecayTurns: 20, Version: "failpoints", CompareCarried: true,
-	})
+	config := jobs.Config{
+		Pool: pool, Domain: bound, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), Models: func(string) llm.Model { return model },
+		RetentionDecayTurns: engine.RetentionDecay, Version: "failpoints", CompareCarried: true,
+	}
+	engine.Furnish(&config, search, prompt.DefaultConfig())
+	runner, err := jobs.NewRunner(config)
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"alfred/crud"
 	"alfred/domain"
 	"alfred/internal/dbtest"
+	"alfred/internal/engine"
 	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
@@ -68,12 +68,12 @@ func talkOver(t *testing.T, file string) *talk {
 func (c *talk) work(d *domain.Domain, model llm.Model) {
 	c.t.Helper()
 	search := recall.New(d, lexical.Embedder{})
-	runner, err := jobs.NewRunner(jobs.Config{
-		CompareCarried: true,
-		Pool:           c.pool, Domain: d, Windows: prompt.DefaultConfig().Windows, Prompts: prompt.New(d, prompt.DefaultConfig()), Tools: crud.New(d, search),
-		Index: recall.NewIndex(search, c.pool), Logger: testLogger(c.t), Models: func(string) llm.Model { return model },
-		RetentionDecayTurns: 20, Version: "e2e",
-	})
+	config := jobs.Config{
+		CompareCarried: true, Pool: c.pool, Domain: d, Logger: testLogger(c.t), Models: func(string) llm.Model { return model },
+		RetentionDecayTurns: engine.RetentionDecay, Version: "e2e",
+	}
+	engine.Furnish(&config, search, prompt.DefaultConfig())
+	runner, err := jobs.NewRunner(config)
 	require.NoError(c.t, err)
 	require.NoError(c.t, runner.Start(c.t.Context()))
 	c.t.Cleanup(func() {

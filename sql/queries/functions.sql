@@ -33,6 +33,10 @@ SELECT partitions_ensure()::int AS made;
 -- name: QueueWake :exec
 SELECT queue_wake(@queue::text);
 
+-- SessionStart may run on a host program's connection, whose search path is its own.
+-- name: SessionStart :one
+SELECT alfred.start_session(@user_name::text, nullif(@title::text, ''))::uuid AS session_id;
+
 -- name: SessionStartable :many
 SELECT s::uuid AS session_id FROM sessions_to_start() AS s LIMIT 100;
 
@@ -42,17 +46,19 @@ SELECT t::uuid AS turn_id FROM summaries_abandoned() AS t LIMIT 100;
 -- name: TurnAbandoned :many
 SELECT t.turn_id::uuid AS turn_id FROM turns_abandoned() AS t (turn_id, job_state) LIMIT 100;
 
+-- TurnCancel may run on a host program's connection, whose search path is its own.
 -- name: TurnCancel :one
-SELECT cancel_turn(@turn_id::uuid)::boolean AS cancelled;
+SELECT alfred.cancel_turn(@turn_id::uuid)::boolean AS cancelled;
 
 -- TurnEnd locks the session, then the turn.
 -- name: TurnEnd :one
 SELECT turn_end(@turn_id::uuid, @status::turn_status, @code::text, @message::text)::boolean AS ended;
 
--- TurnEnqueue locks the session's row until the caller's transaction ends.
+-- TurnEnqueue locks the session's row until the caller's transaction ends. It may run on a host program's connection, whose
+-- search path is its own.
 -- name: TurnEnqueue :one
-SELECT e.turn_id::uuid AS turn_id, e.number::int AS number, e.status::turn_status AS status, e.existing::boolean AS existing
-FROM turn_enqueue(@session_id::uuid, @message::text, sqlc.narg(idempotency_key)::text, sqlc.narg(mode)::text, @if_busy::text,
+SELECT e.turn_id::uuid AS turn_id, e.number::int AS number, e.status::text AS status, e.existing::boolean AS existing
+FROM alfred.turn_enqueue(@session_id::uuid, @message::text, sqlc.narg(idempotency_key)::text, sqlc.narg(mode)::text, @if_busy::text,
                   @ui_changes::jsonb, @mentioned_entities::jsonb, sqlc.narg(answer)::jsonb) AS e;
 
 -- TurnEventsAppendBeside appends events while a decision is being made; no row if the turn no longer waits for it. Losing
@@ -74,4 +80,4 @@ SELECT turn_summary_finish(@turn_id::uuid)::boolean AS finished;
 -- UsageToday returns what the session's user has used today.
 -- name: UsageToday :one
 SELECT u.turns::bigint AS turns, u.tokens::bigint AS tokens, u.cost_usd::double precision AS cost_usd
-FROM usage_today(@session_id::uuid, @until::timestamptz) AS u;
+FROM alfred.usage_today(@session_id::uuid, @until::timestamptz) AS u;

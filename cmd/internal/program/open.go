@@ -2,6 +2,7 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -9,6 +10,7 @@ import (
 	"alfred/cmd/internal/settings"
 	"alfred/directory"
 	"alfred/domain"
+	"alfred/internal/engine"
 	"alfred/llm/provider"
 	"alfred/recall"
 )
@@ -18,6 +20,17 @@ func OpenDomain(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) (*do
 	files, file := domain.Find(nameOrPath)
 
 	return domain.Open(ctx, pool, files, file)
+}
+
+// Proven refuses a domain of which nobody knows whether it keeps users apart, and says what to run.
+func Proven(ctx context.Context, pool *pgxpool.Pool, nameOrPath string) error {
+	files, file := domain.Find(nameOrPath)
+	err := engine.Proven(ctx, pool, files, file)
+	if errors.Is(err, engine.ErrUnproven) {
+		return fmt.Errorf("%w %s", err, nameOrPath)
+	}
+
+	return err
 }
 
 // OpenSearch opens the configured searcher. While the embedder is being changed, it uses whichever embeddings the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"alfred/internal/engine"
 	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
@@ -77,7 +78,8 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, prompt.DefaultConfig(), s.Windows)
 	require.Equal(t, "127.0.0.1:8080", s.Addr)
 	require.False(t, s.Open)
-	require.Equal(t, 20, s.RetentionDecay)
+	require.Equal(t, engine.RetentionDecay, s.RetentionDecay)
+	require.Equal(t, engine.Deadline, s.TurnDeadline)
 }
 
 func TestSecretsFromFiles(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"alfred/crud"
+	"alfred/internal/engine"
 	"alfred/internal/prompt"
 	"alfred/jobs"
 	"alfred/llm"
@@ -278,14 +278,15 @@ func (b *bench) inTurns(ctx context.Context, session uuid.UUID) error {
 
 func (b *bench) runner(model llm.Model) (*jobs.Runner, error) {
 	search := recall.New(b.domain, lexical.Embedder{})
-	config := prompt.DefaultConfig()
-	config.CompressOlder = false
+	windows := prompt.DefaultConfig()
+	windows.CompressOlder = false
+	config := jobs.Config{
+		Pool: b.pool, Domain: b.domain, Logger: slog.New(slog.DiscardHandler), Models: func(string) llm.Model { return model }, Version: "bench",
+	}
 
-	return jobs.NewRunner(jobs.Config{
-		Pool: b.pool, Domain: b.domain, Windows: config.Windows, Prompts: prompt.New(b.domain, config), Tools: crud.New(b.domain, search),
-		Index: recall.NewIndex(search, b.pool), Logger: slog.New(slog.DiscardHandler), Models: func(string) llm.Model { return model },
-		Version: "bench",
-	})
+	engine.Furnish(&config, search, windows)
+
+	return jobs.NewRunner(config)
 }
 
 // turn sends a message and waits for its summary, by the database's clock.

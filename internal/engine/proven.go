@@ -1,9 +1,10 @@
-package program
+package engine
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -12,13 +13,16 @@ import (
 	"alfred/domain"
 )
 
+// ErrUnproven refuses a domain of which nobody knows whether it keeps users apart.
+var ErrUnproven = errors.New("run worker domain check --probe")
+
 // Proven refuses a domain whose user isolation has not been probed since its declaration, tables or privileges last
-// changed. Built-in domains are tested with the program.
-func Proven(ctx context.Context, pool *pgxpool.Pool, name string) error {
-	if domain.BuiltIn(name) {
+// changed. Built-in domains are tested with the program. Errors: [ErrUnproven].
+func Proven(ctx context.Context, pool *pgxpool.Pool, files fs.FS, file string) error {
+	if domain.Embedded(files) {
 		return nil
 	}
-	decl, err := domain.Load(domain.Find(name))
+	decl, err := domain.Load(files, file)
 	if err != nil {
 		return err
 	}
@@ -34,11 +38,11 @@ func Proven(ctx context.Context, pool *pgxpool.Pool, name string) error {
 	known, err := db.New().DomainProofGet(ctx, tx, decl.Name)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return fmt.Errorf("nobody has tried whether domain %s keeps users apart: run worker domain check --probe %s", decl.Name, name)
+		return fmt.Errorf("nobody has tried whether domain %s keeps users apart: %w", decl.Name, ErrUnproven)
 	case err != nil:
 		return fmt.Errorf("look for the domain's proof: %w", err)
 	case known != hash:
-		return fmt.Errorf("the declaration, tables or rights of domain %s have changed since it was tried: run worker domain check --probe %s", decl.Name, name)
+		return fmt.Errorf("the declaration, tables or rights of domain %s have changed since it was tried: %w", decl.Name, ErrUnproven)
 	}
 
 	return nil

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"alfred/crud"
+	"alfred/internal/prompt"
+	"alfred/jobs"
+	"alfred/recall"
+)
+
+const (
+	// Deadline is how long a turn may try for one decision, where nobody says otherwise.
+	Deadline = 5 * time.Minute
+	// RetentionDecay is the number of turns after which an unrenewed reason to keep an entity ends, where nobody says
+	// otherwise.
+	RetentionDecay = 20
+
+	// changesInterval is how often to look for rows that other programs wrote, sweepInterval how often to go through
+	// everything.
+	changesInterval = 5 * time.Second
+	sweepInterval   = 10 * time.Minute
+)
+
+// Furnish completes a configuration that has a pool and a domain, and returns the index that its search needs swept.
+func Furnish(config *jobs.Config, searcher *recall.Searcher, windows prompt.Config) *recall.Index {
+	index := recall.NewIndex(searcher, config.Pool)
+	config.Windows, config.Index, config.Tools = windows.Windows, index, crud.New(config.Domain, searcher)
+	config.Prompts, config.Tight = prompt.New(config.Domain, windows), prompt.New(config.Domain, windows.Tight())
+
+	return index
+}
+
+// Run works jobs until ctx ends, then stops within the grace period.
+func Run(ctx context.Context, config jobs.Config, index *recall.Index) error {
+	runner, err := jobs.NewRunner(config)
+	if err != nil {
+		return err
+	}
+	if err := runner.Start(ctx); err != nil {
+		return err
+	}
+	config.Logger.InfoContext(ctx, "worker started", slog.String("worker", runner.ID()), slog.String("domain", config.Domain.Name))
+	sweep(ctx, index, config.Logger)
+
+	return runner.Stop(context.WithoutCancel(ctx))
+}
+
+// sweep embeds what no job covers, until ctx ends. Several workers may do so: a text is identified by its hash.
+func sweep(ctx context.Context, index *recall.Index, logger *slog.Logger) {
+	ticker := time.NewTicker(changesInterval)
+	defer ticker.Stop()
+	for swept := (time.Time{}); ; {
+		err := index.SweepChanged(ctx)
+		if time.Since(swept) >= sweepInterval {
+			err = errors.Join(err, index.Sweep(ctx))
+			swept = time.Now()
+		}
+		if err != nil && ctx.Err() == nil {
+			logger.WarnContext(ctx, "sweep failed", slog.Any("error", err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package alfred
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+
+	"alfred/domain"
+	"alfred/internal/engine"
+	"alfred/internal/prompt"
+	"alfred/jobs"
+	"alfred/llm"
+	"alfred/llm/lexical"
+	"alfred/llm/offline"
+	"alfred/llm/provider"
+	"alfred/recall"
+)
+
+type (
+	// Model answers requests; see its methods for what an own one has to do.
+	Model = llm.Model
+	// Request is what a model is asked.
+	Request = llm.Request
+	// Response is a model's whole answer.
+	Response = llm.Response
+	// ToolCall is one call of a tool in an answer.
+	ToolCall = llm.ToolCall
+	// Usage is what an answer has cost in tokens.
+	Usage = llm.Usage
+	// ModelError is every error of a model or an embedder; its kind says whether to try again.
+	ModelError = llm.Error
+	// Embedder turns texts into vectors.
+	Embedder = llm.Embedder
+	// Provider chooses among the models of Anthropic, Gemini and OpenAI, of servers that speak like it, and the model by
+	// rules, which needs no network.
+	Provider = provider.Config
+	// Limits bound what a user may use per day.
+	Limits = jobs.Limits
+)
+
+// Worker says how a program works its turns. Its zero value is the built-in kitchen and the model by rules.
+type Worker struct {
+	// Types names the declaration of the entity types: a built-in one, or a file. "" is the kitchen. An own one must have
+	// been tried by worker domain check --probe.
+	Types string
+	// Files holds the declaration and what it refers to, if they are not on disk: an [embed.FS], for example.
+	Files fs.FS
+
+	// Model answers for every node; nil leaves it to Provider.
+	Model    Model
+	Provider Provider
+	// Embedder is nil for the one that needs no network.
+	Embedder Embedder
+
+	// Limits hold for each user; zero: none.
+	Limits Limits
+	// Turns is how many decisions run at a time; 0: 500.
+	Turns int
+}
+
+// open puts the worker together; what it returns works jobs until its context ends.
+func (w *Worker) open(ctx context.Context, a *Assistant) (func(context.Context) error, error) {
+	bound, err := w.bind(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	models, err := w.models(bound)
+	if err != nil {
+		return nil, err
+	}
+	prices, err := llm.DefaultPrices()
+	if err != nil {
+		return nil, err
+	}
+	searcher := recall.New(bound, w.embedder())
+	searcher.Follow(a.pool, new(provider.EmbedderConfig).Earlier)
+	config := jobs.Config{
+		Pool: a.pool, Domain: bound, Logger: a.logger, Models: models, Prices: prices, Limits: w.Limits, TurnWorkers: w.Turns,
+		Deadline: engine.Deadline, RetentionDecayTurns: engine.RetentionDecay,
+	}
+	index := engine.Furnish(&config, searcher, prompt.DefaultConfig())
+
+	return func(ctx context.Context) error { return engine.Run(ctx, config, index) }, nil
+}
+
+func (w *Worker) bind(ctx context.Context, a *Assistant) (*domain.Domain, error) {
+	files, file := domain.Find(cmp.Or(w.Types, "kitchen"))
+	if w.Files != nil {
+		files, file = w.Files, w.Types
+	}
+	bound, err := domain.Open(ctx, a.pool, files, file)
+	if err != nil {
+		return nil, err
+	}
+
+	return bound, engine.Proven(ctx, a.pool, files, file)
+}
+
+func (w *Worker) models(bound *domain.Domain) (func(node string) Model, error) {
+	if w.Model != nil {
+		return func(string) Model { return w.Model }, nil
+	}
+	config := w.Provider
+	config.OfflineModel = offline.New(bound)
+	all, err := provider.New(&config)
+	if err != nil {
+		return nil, fmt.Errorf("choose models: %w", err)
+	}
+
+	return func(node string) Model { return all[node] }, nil
+}
+
+func (w *Worker) embedder() Embedder {
+	if w.Embedder != nil {
+		return w.Embedder
+	}
+
+	return lexical.Embedder{}
+}
