@@ -12,9 +12,13 @@ import (
 	"alfred/llm"
 )
 
-// minPart is how long a piece of a request must be, in bytes, to be stored apart: a row of its own and its index entry cost
-// some 250 bytes.
-const minPart = 1000
+// How long a piece of a request must be, in bytes, to be stored apart: a row of its own and its index entry cost some 250
+// bytes. Postgres compresses only rows of 2 kB and more, so a shorter piece of a conversation takes less room within its
+// request, even if another one repeats it. What the program says is repeated by every one.
+const (
+	minOwn    = 2000
+	minShared = 1000
+)
 
 // cutRequest is a request as llm_calls stores it: its JSON text without the pieces that other requests are likely to
 // repeat, which are stored once by their hash. It restores to the same bytes wherever it was cut.
@@ -27,6 +31,7 @@ type cutRequest struct {
 
 // pieces are texts with their hashes. A text that occurs twice stands here twice.
 type pieces struct {
+	least  int // bytes
 	hashes []uuid.UUID
 	texts  []string
 }
@@ -45,10 +50,11 @@ func cut(req *llm.Request) (*cutRequest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
-	text, c, done := string(encoded), &cutRequest{parts: []uuid.UUID{}}, 0
+	text, done := string(encoded), 0
+	c := &cutRequest{parts: []uuid.UUID{}, own: pieces{least: minOwn}, shared: pieces{least: minShared}}
 	var outline strings.Builder
 	take := func(from, to int, of *pieces) {
-		if to-from < minPart {
+		if to-from < of.least {
 			return
 		}
 		outline.WriteString(text[done:from])

@@ -34,7 +34,7 @@ func (c *cutRequest) whole() string {
 func TestCutRequest(t *testing.T) {
 	t.Parallel()
 
-	long := func(text string) string { return strings.Repeat(text+" ", minPart/len(text)+1) }
+	long := func(text string) string { return strings.Repeat(text+" ", minOwn/len(text)+1) }
 	section := "## Conversation\n" + long(`she said "no \ yes" <b> & `+"\t\x00 \xff \u2028")
 	schema := json.RawMessage("{\n\"type\": \"object\", \"about\": \"" + long("a text") + "\"}")
 	for name, req := range map[string]*llm.Request{
@@ -77,14 +77,14 @@ func TestCutTakesCallsOut(t *testing.T) {
 	req := &llm.Request{Messages: []llm.Message{
 		{Role: llm.RoleUser, Content: "hi"},
 		{
-			Role: llm.RoleAssistant, Reasoning: strings.Repeat("hm \n## ", minPart),
-			ToolCalls: []llm.ToolCall{{Name: "generate", Args: json.RawMessage(`{"content": "` + strings.Repeat("soup ", minPart) + `"}`)}},
+			Role: llm.RoleAssistant, Reasoning: strings.Repeat("hm \n## ", minOwn),
+			ToolCalls: []llm.ToolCall{{Name: "generate", Args: json.RawMessage(`{"content": "` + strings.Repeat("soup ", minOwn) + `"}`)}},
 		},
 		{Role: llm.RoleTool, Content: "1 row"},
 	}}
 	c, err := cut(req)
 	require.NoError(t, err)
-	require.Less(t, len(c.outline), minPart)
+	require.Less(t, len(c.outline), minOwn)
 	var again llm.Request
 	require.NoError(t, json.Unmarshal([]byte(c.whole()), &again))
 	require.Equal(t, req.Messages[1].Reasoning, again.Messages[1].Reasoning)
