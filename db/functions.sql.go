@@ -352,15 +352,6 @@ func (q *Queries) TurnStartNext(ctx context.Context, db DBTX, arg *TurnStartNext
 	return started, err
 }
 
-const TurnSummaryFacts = `-- name: TurnSummaryFacts :exec
-SELECT turn_summary_write_facts($1::uuid)
-`
-
-func (q *Queries) TurnSummaryFacts(ctx context.Context, db DBTX, turnID uuid.UUID) error {
-	_, err := db.Exec(ctx, TurnSummaryFacts, turnID)
-	return err
-}
-
 const TurnSummaryFinish = `-- name: TurnSummaryFinish :one
 SELECT turn_summary_finish($1::uuid)::boolean AS finished
 `

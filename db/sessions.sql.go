@@ -407,15 +407,6 @@ func (q *Queries) SessionPage(ctx context.Context, db DBTX, arg *SessionPagePara
 	return items, nil
 }
 
-const SessionTouch = `-- name: SessionTouch :exec
-UPDATE sessions SET last_activity_at = clock_timestamp() WHERE id = $1
-`
-
-func (q *Queries) SessionTouch(ctx context.Context, db DBTX, id uuid.UUID) error {
-	_, err := db.Exec(ctx, SessionTouch, id)
-	return err
-}
-
 const SessionTryLock = `-- name: SessionTryLock :one
 SELECT id FROM sessions WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED
 `

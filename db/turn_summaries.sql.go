@@ -83,45 +83,18 @@ func (q *Queries) TurnSummaryPage(ctx context.Context, db DBTX, arg *TurnSummary
 	return items, nil
 }
 
-const TurnSummaryWord = `-- name: TurnSummaryWord :exec
-UPDATE turn_summaries
-SET response_summary = $1, conversation_phase = $2, tone = $3,
-    what_user_expressed = $4, what_we_acknowledged = $5, natural_next = $6, model = $7
-WHERE turn_id = $8
+const TurnSummaryWrite = `-- name: TurnSummaryWrite :exec
+SELECT turn_summary_write_facts($1::uuid, $2::jsonb, $3::text)
 `
 
-type TurnSummaryWordParams struct {
-	ResponseSummary    string
-	ConversationPhase  string
-	Tone               string
-	WhatUserExpressed  string
-	WhatWeAcknowledged string
-	NaturalNext        string
-	Model              string
-	TurnID             uuid.UUID
+type TurnSummaryWriteParams struct {
+	TurnID uuid.UUID
+	Words  json.RawMessage
+	Model  string
 }
 
-// TurnSummaryWord adds a model's wording to the facts that turn_summary_write_facts wrote.
-func (q *Queries) TurnSummaryWord(ctx context.Context, db DBTX, arg *TurnSummaryWordParams) error {
-	_, err := db.Exec(ctx, TurnSummaryWord,
-		arg.ResponseSummary,
-		arg.ConversationPhase,
-		arg.Tone,
-		arg.WhatUserExpressed,
-		arg.WhatWeAcknowledged,
-		arg.NaturalNext,
-		arg.Model,
-		arg.TurnID,
-	)
-	return err
-}
-
-const TurnSummaryWriteFacts = `-- name: TurnSummaryWriteFacts :exec
-SELECT turn_summary_write_facts($1::uuid)
-`
-
-// TurnSummaryWriteFacts writes a turn's summary from its rows, if it has none.
-func (q *Queries) TurnSummaryWriteFacts(ctx context.Context, db DBTX, turnID uuid.UUID) error {
-	_, err := db.Exec(ctx, TurnSummaryWriteFacts, turnID)
+// TurnSummaryWrite writes a turn's summary: facts from its rows, worded by a model.
+func (q *Queries) TurnSummaryWrite(ctx context.Context, db DBTX, arg *TurnSummaryWriteParams) error {
+	_, err := db.Exec(ctx, TurnSummaryWrite, arg.TurnID, arg.Words, arg.Model)
 	return err
 }

@@ -159,12 +159,7 @@ func (q *Queries) TurnDetail(ctx context.Context, db DBTX, id uuid.UUID) (*TurnD
 }
 
 const TurnFence = `-- name: TurnFence :exec
-WITH passed AS (
-    UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_applied_at, clock_timestamp())
-    WHERE id = $1 AND position = $2 AND status = 'running'
-    RETURNING id
-)
-SELECT fence_passed(count(*)) FROM passed
+SELECT fence_passed(count(*)) FROM (SELECT FROM turns WHERE id = $1 AND position = $2 AND status = 'running' FOR NO KEY UPDATE) AS held
 `
 
 type TurnFenceParams struct {
@@ -172,8 +167,8 @@ type TurnFenceParams struct {
 	Position int32
 }
 
-// TurnFence begins a decision's commit: it fails if another job made this decision or the turn has ended. By the first
-// decision, the turn's inputs have been applied.
+// TurnFence begins a decision's commit: it fails if another job made this decision or the turn has ended, and keeps the turn at
+// its position until decision_keep moves it on.
 func (q *Queries) TurnFence(ctx context.Context, db DBTX, arg *TurnFenceParams) error {
 	_, err := db.Exec(ctx, TurnFence, arg.ID, arg.Position)
 	return err
@@ -608,25 +603,35 @@ func (q *Queries) TurnPulse(ctx context.Context, db DBTX, id uuid.UUID) (*TurnPu
 }
 
 const TurnReply = `-- name: TurnReply :exec
-WITH passed AS (
-    UPDATE turns
-    SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = $1::text,
-        replied_at = clock_timestamp(), finished_at = greatest(clock_timestamp(), started_at)
-    WHERE id = $2 AND position = $3 AND status = 'running'
-    RETURNING id
+WITH touched AS (
+    UPDATE sessions SET last_activity_at = clock_timestamp() WHERE sessions.id = $1 RETURNING sessions.id
+), passed AS (
+    UPDATE turns AS t
+    SET position = t.position + 1, status = 'succeeded', current_node = 'summarize', reply = $2::text,
+        replied_at = clock_timestamp(), finished_at = greatest(clock_timestamp(), t.started_at)
+    FROM touched AS s
+    WHERE t.id = $3 AND t.session_id = s.id AND t.position = $4 AND t.status = 'running'
+    RETURNING t.id
 )
 SELECT fence_passed(count(*)) FROM passed
 `
 
 type TurnReplyParams struct {
-	Reply    string
-	ID       uuid.UUID
-	Position int32
+	SessionID uuid.UUID
+	Reply     string
+	ID        uuid.UUID
+	Position  int32
 }
 
-// TurnReply is the fence of a reply and ends the turn for its user. The session's row must be locked first.
+// TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked first: the turn's is found by
+// it.
 func (q *Queries) TurnReply(ctx context.Context, db DBTX, arg *TurnReplyParams) error {
-	_, err := db.Exec(ctx, TurnReply, arg.Reply, arg.ID, arg.Position)
+	_, err := db.Exec(ctx, TurnReply,
+		arg.SessionID,
+		arg.Reply,
+		arg.ID,
+		arg.Position,
+	)
 	return err
 }
 

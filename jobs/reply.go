@@ -140,10 +140,11 @@ func (r *reply) clean(ctx context.Context) error {
 	return err
 }
 
-// fence ends the turn. Its session comes first, whose row is locked by the change.
+// fence ends the turn.
 func (r *reply) fence(first *pg.Batch, c *commit) {
-	first.Exec("touch session", db.SessionTouch, c.s.Turn.SessionID)
-	first.Exec("reply", db.TurnReply, &db.TurnReplyParams{ID: r.d.TurnID, Position: int32(r.d.Position), Reply: r.out.Text})
+	first.Exec("reply", db.TurnReply, &db.TurnReplyParams{
+		SessionID: c.s.Turn.SessionID, ID: r.d.TurnID, Position: int32(r.d.Position), Reply: r.out.Text,
+	})
 }
 
 func (r *reply) effects(_ context.Context, c *commit) (move, error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"alfred/db"
+	"alfred/internal/exact"
 	"alfred/llm"
 	"alfred/nodes"
 	"alfred/pg"
@@ -70,7 +71,9 @@ func (s *summarize) fence(first *pg.Batch, c *commit) {
 
 func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 	c.output = s.out
-	s.write(c)
+	if err := s.write(c); err != nil {
+		return move{}, err
+	}
 	if err := s.cleanUp(ctx, c); err != nil {
 		return move{}, err
 	}
@@ -82,16 +85,18 @@ func (s *summarize) effects(ctx context.Context, c *commit) (move, error) {
 	return move{}, nil
 }
 
-func (s *summarize) write(c *commit) {
-	c.last.Exec("write facts", db.TurnSummaryFacts, c.d.TurnID)
+func (s *summarize) write(c *commit) error {
+	words, err := exact.Storable(s.out)
+	if err != nil {
+		return fmt.Errorf("encode summary: %w", err)
+	}
 	model := s.model
 	if s.out.Fallback || model == "" {
 		model = noModel
 	}
-	c.last.Exec("word summary", db.TurnSummaryWord, &db.TurnSummaryWordParams{
-		TurnID: c.d.TurnID, ResponseSummary: s.out.ResponseSummary, ConversationPhase: s.out.ConversationPhase, Tone: s.out.Tone,
-		WhatUserExpressed: s.out.WhatUserExpressed, WhatWeAcknowledged: s.out.WhatWeAcknowledged, NaturalNext: s.out.NaturalNext, Model: model,
-	})
+	c.last.Exec("write summary", db.TurnSummaryWrite, &db.TurnSummaryWriteParams{TurnID: c.d.TurnID, Words: words, Model: model})
+
+	return nil
 }
 
 // due looks for what has expired.

@@ -39,7 +39,7 @@ func arguments(params any) []any {
 }
 
 // BecomeTenant makes everything added after it run under the tenant's role, as the given user and in that user's time
-// zone. The batch must be sent to a pool, not in a transaction: the settings hold until all of it has run.
+// zone. The batch must be sent to a pool or with a transaction's commit: the settings hold until all of it has run.
 func (q *Batch) BecomeTenant(userID uuid.UUID, zone string) {
 	q.Exec("become the tenant", actIn, []any{TenantRole, userID.String(), zone})
 }

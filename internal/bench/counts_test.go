@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // Upper bounds for a turn's cost, background included.
 const (
 	maxCommits    = 10 // including read-only ones
-	maxQueries    = 125
+	maxQueries    = 119
 	maxRoundTrips = 41
 )
 

@@ -173,7 +173,7 @@ func (m *meter) statement(conn *pgx.Conn, sql string, args []any) {
 	case m.open[conn] == nil:
 		m.total.Singles++
 	case name == "TurnReply" || name == "TurnSummarized":
-		if w := m.turns[firstUUID(args)]; w != nil {
+		if w := m.watched(args); w != nil {
 			passed := w.replied
 			if name == "TurnSummarized" {
 				passed = w.summarized
@@ -203,14 +203,15 @@ func (m *meter) ended(conn *pgx.Conn, sql string, err error) {
 	}
 }
 
-func firstUUID(args []any) uuid.UUID {
+// watched returns the milestones of the turn that is among a statement's arguments, nil for none. It requires the lock.
+func (m *meter) watched(args []any) *milestones {
 	for _, arg := range args {
-		if id, ok := arg.(uuid.UUID); ok {
-			return id
+		if id, ok := arg.(uuid.UUID); ok && m.turns[id] != nil {
+			return m.turns[id]
 		}
 	}
 
-	return uuid.Nil
+	return nil
 }
 
 var sqlcName = regexp.MustCompile(`-- name: (\w+)`)

@@ -213,7 +213,8 @@ func Run(t testing.TB, tx pgx.Tx, turn *db.Turns, position int, node string, ste
 // Summary writes a turn's summary from its rows, as if a model had not worded it.
 func Summary(t testing.TB, tx pgx.Tx, turn *db.Turns) {
 	t.Helper()
-	require.NoError(t, db.New().TurnSummaryWriteFacts(t.Context(), tx, turn.ID))
+	_, err := tx.Exec(t.Context(), `SELECT turn_summary_write_facts($1)`, turn.ID)
+	require.NoError(t, err)
 }
 
 func orText(text, fallback string) string {

@@ -40,15 +40,17 @@ func NewLoader(d *domain.Domain, windows Windows) *Loader {
 // rest, if there is anything to decide. An unknown turn is pgx.ErrNoRows.
 func (l *Loader) Open(ctx context.Context, tx pgx.Tx, turnID uuid.UUID, position int) (*View, error) {
 	var (
-		v       = &View{Domain: l.domain, Windows: l.windows}
+		v       = &View{Domain: l.domain, Windows: l.windows, Steps: []*db.TurnSteps{}}
 		turns   []*db.Turns
 		context []*db.TurnContextRow
 		b       = &pg.Batch{}
 	)
 	pg.Rows(b, "read turn", db.TurnGet, turnID, &turns)
 	pg.Rows(b, "read its session", db.TurnContext, turnID, &context)
-	pg.Rows(b, "read steps", db.TurnStepList, turnID, &v.Steps)
-	pg.Rows(b, "read decisions", db.NodeRunListMade, turnID, &v.Runs)
+	if position > 1 { // before the first decision there are none
+		pg.Rows(b, "read steps", db.TurnStepList, turnID, &v.Steps)
+		pg.Rows(b, "read decisions", db.NodeRunListMade, turnID, &v.Runs)
+	}
 	pg.Rows(b, "read bought answers", db.LlmCallAnswers, &db.LlmCallAnswersParams{TurnID: &turnID, Position: int32(position)}, &v.Answers)
 	b.Exec("mark where a load begins", Savepoint, nil)
 	if err := b.Send(ctx, tx); err != nil {

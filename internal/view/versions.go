@@ -28,12 +28,16 @@ func Probe(ctx context.Context, tx pgx.Tx, v *View, last bool) (*View, error) {
 	if len(known) == 0 {
 		return probed, nil
 	}
-	b := &pg.Batch{}
-	b.AsTenant(v.Turn.UserID, v.zone(), func() { probed.queueVersions(b, known) })
-	var err error
+	var (
+		b   = &pg.Batch{}
+		err error
+	)
 	if last {
+		b.BecomeTenant(v.Turn.UserID, v.zone())
+		probed.queueVersions(b, known)
 		err = pg.CommitWith(ctx, tx, b)
 	} else {
+		b.AsTenant(v.Turn.UserID, v.zone(), func() { probed.queueVersions(b, known) })
 		err = b.Send(ctx, tx)
 	}
 	if pg.IsSchemaChange(err) { // a missing table is reported by the calls that need it

@@ -71,9 +71,6 @@ FROM (SELECT w.id, set_config('synchronous_commit', 'off', true) AS relaxed FROM
 -- name: TurnStartNext :one
 SELECT (turn_start_next(@session_id::uuid, wake => @wake::boolean) IS NOT NULL)::boolean AS started;
 
--- name: TurnSummaryFacts :exec
-SELECT turn_summary_write_facts(@turn_id::uuid);
-
 -- name: TurnSummaryFinish :one
 SELECT turn_summary_finish(@turn_id::uuid)::boolean AS finished;
 

@@ -59,9 +59,6 @@ WHERE user_id = @user_id
 ORDER BY (pinned_at IS NOT NULL) DESC, last_activity_at DESC, id DESC
 LIMIT @page_size;
 
--- name: SessionTouch :exec
-UPDATE sessions SET last_activity_at = clock_timestamp() WHERE id = @id;
-
 -- name: SessionUpdate :one
 UPDATE sessions
 SET title = coalesce(sqlc.narg(title), title),

@@ -39,15 +39,10 @@ JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
 JOIN users AS u ON u.id = t.user_id
 WHERE t.id = @id;
 
--- TurnFence begins a decision's commit: it fails if another job made this decision or the turn has ended. By the first
--- decision, the turn's inputs have been applied.
+-- TurnFence begins a decision's commit: it fails if another job made this decision or the turn has ended, and keeps the turn at
+-- its position until decision_keep moves it on.
 -- name: TurnFence :exec
-WITH passed AS (
-    UPDATE turns SET position = position + 1, inputs_applied_at = coalesce(inputs_applied_at, clock_timestamp())
-    WHERE id = @id AND position = @position AND status = 'running'
-    RETURNING id
-)
-SELECT fence_passed(count(*)) FROM passed;
+SELECT fence_passed(count(*)) FROM (SELECT FROM turns WHERE id = @id AND position = @position AND status = 'running' FOR NO KEY UPDATE) AS held;
 
 -- name: TurnGet :one
 SELECT * FROM turns WHERE id = @id;
@@ -130,14 +125,18 @@ JOIN sessions AS s ON s.id = t.session_id AND s.user_id = t.user_id
 JOIN users AS u ON u.id = t.user_id
 WHERE t.id = @id;
 
--- TurnReply is the fence of a reply and ends the turn for its user. The session's row must be locked first.
+-- TurnReply is the fence of a reply and ends the turn for its user. The session's row is locked first: the turn's is found by
+-- it.
 -- name: TurnReply :exec
-WITH passed AS (
-    UPDATE turns
-    SET position = position + 1, status = 'succeeded', current_node = 'summarize', reply = @reply::text,
-        replied_at = clock_timestamp(), finished_at = greatest(clock_timestamp(), started_at)
-    WHERE id = @id AND position = @position AND status = 'running'
-    RETURNING id
+WITH touched AS (
+    UPDATE sessions SET last_activity_at = clock_timestamp() WHERE sessions.id = @session_id RETURNING sessions.id
+), passed AS (
+    UPDATE turns AS t
+    SET position = t.position + 1, status = 'succeeded', current_node = 'summarize', reply = @reply::text,
+        replied_at = clock_timestamp(), finished_at = greatest(clock_timestamp(), t.started_at)
+    FROM touched AS s
+    WHERE t.id = @id AND t.session_id = s.id AND t.position = @position AND t.status = 'running'
+    RETURNING t.id
 )
 SELECT fence_passed(count(*)) FROM passed;
 
