@@ -27,7 +27,7 @@ func TestTenantReachesItsRowsAlone(t *testing.T) {
 	granted := `has_any_column_privilege('alfred_tenant', c.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
 		OR has_table_privilege('alfred_tenant', c.oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, TRIGGER')`
 
-	require.Equal(t, []string{"alfred.prompt_parts_shared", "alfred.settings", "kitchen.ingredients"}, list(`
+	require.ElementsMatch(t, []string{"alfred.prompt_parts_shared", "alfred.settings", "kitchen.ingredients"}, list(`
 		SELECT n.nspname || '.' || c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 		WHERE `+ours+` AND c.relkind IN ('r', 'p') AND (`+granted+`)
 		  AND NOT (c.relrowsecurity AND EXISTS (SELECT FROM pg_policy AS p WHERE p.polrelid = c.oid AND 'alfred_tenant'::regrole = ANY (p.polroles)))`),
