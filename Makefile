@@ -29,7 +29,7 @@ bench/growth: ## what grows: long sessions, large tables, memory, first words; w
 	@$(DATABASE); $(BENCH) -growth -o docs/growth.md
 
 .PHONY: bench/peers
-bench/peers: ## the same turn on what others use; writes docs/peers.md; needs node and npm
+bench/peers: ## the same turn on what others use, bare and with the same work kept; writes docs/peers.md; needs node and npm
 	@$(DATABASE); $(BENCH) -peers -o docs/peers.md
 
 .PHONY: bench/recall

@@ -13,9 +13,10 @@
 //
 // With -growth (sizes.go) it measures what long sessions, large tables, first words
 // and the programs themselves take, and writes docs/growth.md; with -peers (peers.go)
-// the same turn on other frameworks. With -cost (cost.go) nothing is measured: a long
-// conversation is recorded (talk.go), and simulated providers (provider.go) compute what
-// its calls would cost and take, beside those of agent loops; writes docs/cost.md.
+// the same turn on other frameworks, bare and keeping what Alfred keeps (peers_kept.go).
+// With -cost (cost.go) nothing is measured: a long conversation is recorded (talk.go), and
+// simulated providers (provider.go) compute what its calls would cost and take, beside
+// those of agent loops; writes docs/cost.md.
 //
 // It knows no package's internals: milestones are taken from the statements that pass
 // the connection (meter.go). Timing decides no test; counts do (counts_test.go).

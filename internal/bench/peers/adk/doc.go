@@ -1,5 +1,6 @@
 // Command adk runs turns on the database session service of Google's ADK: it reads the session and appends each node's
-// answer as an event. The row that a turn writes is in a separate transaction: the service offers no other way.
+// answer as an event. The row that a turn writes, and what else is kept, are in separate transactions: the service offers
+// no other way.
 //
 // It knows nothing of Alfred. Start reading at main.go.
 package main

@@ -25,6 +25,10 @@ func main() {
 
 func run(ctx context.Context) error {
 	l := work.Flags()
+	kept, err := work.ReadKept(l)
+	if err != nil {
+		return err
+	}
 	config, err := pgxpool.ParseConfig(l.URL)
 	if err != nil {
 		return err
@@ -59,14 +63,14 @@ func run(ctx context.Context) error {
 			return err
 		}
 	}
-	work.Run(ctx, l, work.Seeded, func(ctx context.Context, s, n int) error { return turn(ctx, service, pool, owner(s), n) })
+	work.Run(ctx, l, func(ctx context.Context, s, n int) error { return turn(ctx, service, pool, kept, owner(s), n) })
 
 	return nil
 }
 
 func owner(s int) string { return fmt.Sprint("user ", s) }
 
-func turn(ctx context.Context, service session.Service, pool *pgxpool.Pool, who string, n int) error {
+func turn(ctx context.Context, service session.Service, pool *pgxpool.Pool, kept *work.Kept, who string, n int) error {
 	got, err := service.Get(ctx, &session.GetRequest{AppName: "peer", UserID: who, SessionID: who})
 	if err != nil {
 		return err
@@ -92,6 +96,11 @@ func turn(ctx context.Context, service session.Service, pool *pgxpool.Pool, who 
 			said += rows
 		case "write":
 			if _, err := pool.Exec(ctx, work.Write, who, fmt.Sprint("milk ", n)); err != nil {
+				return err
+			}
+		}
+		for _, args := range kept.Statements(who, n, node) {
+			if _, err := pool.Exec(ctx, work.Keep, args...); err != nil {
 				return err
 			}
 		}

@@ -27,6 +27,10 @@ func main() {
 
 func run(ctx context.Context) error {
 	l := work.Flags()
+	kept, err := work.ReadKept(l)
+	if err != nil {
+		return err
+	}
 	config, err := pgxpool.ParseConfig(l.URL)
 	if err != nil {
 		return err
@@ -53,6 +57,12 @@ func run(ctx context.Context) error {
 		for _, node := range work.Nodes {
 			var err error
 			said, err = dbos.RunAsTransaction(ctx, source, func(ctx context.Context, tx dbos.Tx) (string, error) {
+				for _, args := range kept.Statements(t.Owner, t.N, node) {
+					if _, err := tx.Exec(ctx, work.Keep, args...); err != nil {
+						return "", err
+					}
+				}
+
 				return step(ctx, tx, node, t)
 			}, dbos.WithStepName(node))
 			if err != nil {
@@ -67,7 +77,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer dbos.Shutdown(d, 5*time.Second)
-	work.Run(ctx, l, work.Seeded, func(_ context.Context, session, n int) error {
+	work.Run(ctx, l, func(_ context.Context, session, n int) error {
 		handle, err := dbos.RunWorkflow(d, workflow, turn{Owner: fmt.Sprint("user ", session), N: n})
 		if err != nil {
 			return err

@@ -1,19 +1,28 @@
 // Turns on LangGraph.js with its Postgres checkpointer: a graph of six nodes, a checkpoint after each, durability "sync".
-// The row that a turn writes is in a transaction of its own: the checkpointer offers no other.
+// The row that a turn writes, and what else is kept (keep.mjs), are in transactions of their own: the checkpointer offers no
+// other.
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import pg from "pg";
+import { keeper, schema } from "./keep.mjs";
 
 const { values } = parseArgs({
-  options: { url: { type: "string" }, sessions: { type: "string", default: "1" }, turns: { type: "string", default: "100" }, history: { type: "string", default: "0" } },
+  options: {
+    url: { type: "string" },
+    sessions: { type: "string", default: "1" },
+    turns: { type: "string", default: "100" },
+    history: { type: "string", default: "0" },
+    keep: { type: "string", default: "" }, // file of what is to be kept of each turn, besides the checkpoints
+  },
 });
 const [sessions, turns, history] = [values.sessions, values.turns, values.history].map(Number);
 const nodes = ["understand", "think", "read", "write", "reply", "summarize"];
-const pool = new pg.Pool({ connectionString: values.url, max: 20 });
-await pool.query(`CREATE TABLE IF NOT EXISTS shopping (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, owner text NOT NULL, name text NOT NULL);
-  CREATE INDEX IF NOT EXISTS shopping_owner ON shopping (owner, id DESC)`);
+// Connections that are not needed for a while stay: their processor time is read at the end.
+const pool = new pg.Pool({ connectionString: values.url, max: 20, idleTimeoutMillis: 0 });
+await pool.query(schema);
+const keep = keeper(pool, values.keep);
 
 const answer = (node, turn) => `${node} of turn ${turn}: ${"the user wants milk on the list; ".repeat(9)}`;
 
@@ -26,6 +35,7 @@ async function work(node, { owner, turn }) {
   if (node === "write") {
     await pool.query("INSERT INTO shopping (owner, name) VALUES ($1, $2)", [owner, `milk ${turn}`]);
   }
+  await keep(owner, turn, node);
   return { messages: [{ role: node, content: said }] };
 }
 
@@ -58,12 +68,14 @@ async function phase(from, count) {
 }
 
 await phase(0, history);
-console.log("seeded");
 const lines = createInterface({ input: process.stdin });
-await new Promise((resolve) => lines.once("line", resolve));
+const told = () => new Promise((resolve) => lines.once("line", resolve));
+console.log("seeded");
+await told();
 const began = performance.now();
 const took = (await phase(history, turns)).sort((a, b) => a - b);
 const seconds = (performance.now() - began) / 1000;
 const at = (q) => took[Math.min(Math.floor(q * took.length), took.length - 1)];
 console.log(JSON.stringify({ sessions, turns: took.length, seconds, p50_ms: at(0.5), p99_ms: at(0.99) }));
+await told();
 process.exit(0);

@@ -16,10 +16,6 @@ import (
 // Nodes of a turn, in order.
 var Nodes = []string{"understand", "think", "read", "write", "reply", "summarize"}
 
-// Schema holds the rows that a turn reads and writes.
-const Schema = `CREATE TABLE IF NOT EXISTS shopping (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, owner text NOT NULL, name text NOT NULL);
-	CREATE INDEX IF NOT EXISTS shopping_owner ON shopping (owner, id DESC)`
-
 // The statements of read and write.
 const (
 	Read  = `SELECT coalesce(string_agg(name, ','), '') FROM (SELECT name FROM shopping WHERE owner = $1 ORDER BY id DESC LIMIT 12) AS x`
@@ -44,8 +40,9 @@ type Result struct {
 type Load struct {
 	URL      string
 	Sessions int
-	Turns    int // per session, measured
-	History  int // per session, before
+	Turns    int    // per session, measured
+	History  int    // per session, before
+	Keep     string // file of what is to be kept, see Kept; may be empty
 }
 
 // Flags reads the load.
@@ -55,16 +52,18 @@ func Flags() Load {
 	flag.IntVar(&l.Sessions, "sessions", 1, "sessions at once")
 	flag.IntVar(&l.Turns, "turns", 100, "turns per session")
 	flag.IntVar(&l.History, "history", 0, "turns that each session has had")
+	flag.StringVar(&l.Keep, "keep", "", "file of what is to be kept of each turn, besides the framework's record")
 	flag.Parse()
 
 	return l
 }
 
-// Run runs each session's turns one after the other, and prints how long they took. seeded is called between the
-// history and the measurement.
-func Run(ctx context.Context, l Load, seeded func(), turn func(ctx context.Context, session, n int) error) {
+// Run runs each session's turns one after the other, and prints how long they took. Before and after the measurement it
+// waits, so that what was used until then can be read.
+func Run(ctx context.Context, l Load, turn func(ctx context.Context, session, n int) error) {
 	phase(ctx, l.Sessions, 0, l.History, turn)
-	seeded()
+	fmt.Println("seeded")
+	_, _ = fmt.Scanln()
 	began := time.Now()
 	took := phase(ctx, l.Sessions, l.History, l.Turns, turn)
 	seconds := time.Since(began).Seconds()
@@ -72,11 +71,6 @@ func Run(ctx context.Context, l Load, seeded func(), turn func(ctx context.Conte
 	_ = json.NewEncoder(os.Stdout).Encode(Result{
 		Sessions: l.Sessions, Turns: len(took), Seconds: seconds, P50: at(took, 0.5), P99: at(took, 0.99),
 	})
-}
-
-// Seeded announces that the measurement begins, and waits for the answer.
-func Seeded() {
-	fmt.Println("seeded")
 	_, _ = fmt.Scanln()
 }
 

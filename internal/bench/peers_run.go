@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// score is a contestant's result in a contest.
+type score struct {
+	Turns   int     `json:"turns"`
+	Seconds float64 `json:"seconds"`
+	P50     float64 `json:"p50_ms"`
+	P99     float64 `json:"p99_ms"`
+
+	// per turn
+	queries, roundTrips float64 // 0 if they were not counted
+	rows, commits, wal  float64 // rows and commits are 0 without pg_walinspect
+	cpu                 cpu
+	kept                kept
+}
+
+func (s *score) perSecond() float64 { return float64(s.Turns) / s.Seconds }
+
+// turn is how long a turn takes, in milliseconds, with all sessions at once.
+func (s *score) turn() float64 { return 1000 / s.perSecond() }
+
+// sent sets what was sent in so many turns.
+func (s *score) sent(c counts, turns int) {
+	s.queries, s.roundTrips = float64(c.Queries)/float64(turns), float64(c.RoundTrips)/float64(turns)
+}
+
+// watch is told when the measured turns begin and when they have ended. The process is the contestant's, 0 for our own.
+type watch interface {
+	begin(ctx context.Context, process int) error
+	end(ctx context.Context) error
+}
+
+// run starts the peer's program. It prints "seeded" when the history exists, and its score at the end, and waits for a line
+// after each.
+func (who contestant) run(ctx context.Context, address string, c contest, file string, scored *score, w watch) error {
+	args := append(slices.Clone(who.program[1:]), "--url", address, "--sessions", strconv.Itoa(c.Sessions), "--turns", strconv.Itoa(c.Turns),
+		"--history", strconv.Itoa(c.History), "--keep", file)
+	cmd := exec.CommandContext(ctx, who.program[0], args...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		switch {
+		case lines.Text() == "seeded":
+			err = w.begin(ctx, cmd.Process.Pid)
+		case strings.HasPrefix(lines.Text(), "{"):
+			err = errors.Join(w.end(ctx), json.Unmarshal(lines.Bytes(), scored))
+		default:
+			continue
+		}
+		if err == nil {
+			_, err = in.Write([]byte("\n"))
+		}
+		if err != nil {
+			return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+		}
+	}
+
+	return cmd.Wait()
+}
+
+// alfredRun runs the turns in this process.
+func alfredRun(ctx context.Context, address string, c contest, _ string, scored *score, w watch) error {
+	sessions, err := makeSessions(ctx, address, c.Sessions)
+	if err != nil {
+		return err
+	}
+	rig, err := startRig(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer rig.stop(ctx) //nolint:errcheck // the measure is over
+	if err := rig.playOut(ctx, sessions, c.History); err != nil {
+		return err
+	}
+	if err := w.begin(ctx, 0); err != nil {
+		return err
+	}
+	before := rig.meter.counts()
+	start := time.Now()
+	took, err := rig.play(ctx, sessions, c.Turns)
+	if err != nil {
+		return err
+	}
+	scored.Turns, scored.Seconds = len(took), time.Since(start).Seconds()
+	all := make([]time.Duration, 0, len(took))
+	for _, t := range took {
+		all = append(all, t.whole)
+	}
+	scored.P50 = float64(percentile(all, 0.5).Microseconds()) / 1000
+	scored.P99 = float64(percentile(all, 0.99).Microseconds()) / 1000
+	if err := rig.settle(ctx); err != nil {
+		return err
+	}
+	scored.sent(rig.meter.counts().minus(before), len(took))
+
+	return w.end(ctx)
+}
+
+// tally counts what a peer sends.
+type tally struct {
+	counts        func() counts
+	before, after counts
+}
+
+func (t *tally) begin(context.Context, int) error {
+	t.before = t.counts()
+
+	return nil
+}
+
+func (t *tally) end(context.Context) error {
+	t.after = t.counts()
+
+	return nil
+}
+
+// probe reads what a contestant has used and kept.
+type probe struct {
+	server        *server
+	address       string // of the measured database
+	keptSQL       string
+	process       int
+	before, after reading
+}
+
+type reading struct {
+	position string // of the WAL
+	cpu      cpu
+	kept     kept
+}
+
+func (p *probe) begin(ctx context.Context, process int) (err error) {
+	p.process = process
+	if p.before.kept, err = p.kept(ctx); err == nil {
+		err = p.read(ctx, &p.before)
+	}
+
+	return err
+}
+
+func (p *probe) end(ctx context.Context) error {
+	err := p.read(ctx, &p.after)
+	if err == nil {
+		p.after.kept, err = p.kept(ctx)
+	}
+
+	return err
+}
+
+func (p *probe) read(ctx context.Context, r *reading) (err error) {
+	if r.position, err = p.server.position(ctx); err == nil {
+		r.cpu, err = p.server.cpu(ctx)
+	}
+	if p.process != 0 {
+		r.cpu.Own = spentBy(p.process)
+	}
+
+	return err
+}
+
+func (p *probe) kept(ctx context.Context) (kept, error) {
+	var k kept
+	conn, err := pgx.Connect(ctx, p.address)
+	if err != nil {
+		return k, fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Close(ctx)
+	if err := conn.QueryRow(ctx, p.keptSQL).Scan(&k.Rows, &k.Bytes); err != nil {
+		return k, fmt.Errorf("measure what is kept: %w", err)
+	}
+
+	return k, nil
+}
+
+// written counts rows of tables, not of the catalog or TOAST, and the transactions that wrote.
+const written = `
+	SELECT count(*) FILTER (WHERE c.oid IS NOT NULL AND w.resource_manager IN ('Heap', 'Heap2') AND w.record_type ~ '^(INSERT|MULTI_INSERT|UPDATE|HOT_UPDATE|DELETE)')::float8,
+		count(*) FILTER (WHERE w.resource_manager = 'Transaction' AND w.record_type ~ '^COMMIT')::float8
+	FROM pg_get_wal_records_info($1::pg_lsn, $2::pg_lsn) AS w
+	LEFT JOIN pg_class AS c ON c.relfilenode = nullif(split_part(split_part(w.block_ref, '/', 3), ' ', 1), '')::oid
+		AND c.relkind = 'r' AND c.oid >= 16384
+	WHERE w.resource_manager IN ('Heap', 'Heap2', 'Transaction')`
+
+// inspect adds to the score what was used and written between begin and end.
+func (p *probe) inspect(ctx context.Context, s *score) error {
+	spent, n := p.after.cpu.minus(p.before.cpu), time.Duration(s.Turns)
+	s.cpu, s.kept = cpu{Own: spent.Own / n, Server: spent.Server / n}, p.after.kept.minus(p.before.kept).per(s.Turns)
+	conn, err := pgx.Connect(ctx, p.address)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Close(ctx)
+	err = conn.QueryRow(ctx, `SELECT ($2::pg_lsn - $1::pg_lsn)::float8 / $3`, p.before.position, p.after.position, s.Turns).Scan(&s.wal)
+	if err != nil {
+		return fmt.Errorf("measure the WAL: %w", err)
+	}
+	if _, err := conn.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_walinspect`); err != nil {
+		return nil // the server does not have it
+	}
+	if err := conn.QueryRow(ctx, written, p.before.position, p.after.position).Scan(&s.rows, &s.commits); err != nil {
+		return fmt.Errorf("look into the WAL: %w", err)
+	}
+	s.rows, s.commits = s.rows/float64(s.Turns), s.commits/float64(s.Turns)
+
+	return nil
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// wire stands between a program and Postgres and counts what passes, as the meter does within a program of ours.
+type wire struct {
+	listener        net.Listener
+	network, server string
+	queries, trips  atomic.Int64
+}
+
+// listen returns the address under which the server at address is reached through the wire.
+func listen(ctx context.Context, address string) (*wire, string, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return nil, "", fmt.Errorf("parse the address: %w", err)
+	}
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return nil, "", fmt.Errorf("parse the address: %w", err)
+	}
+	w := &wire{}
+	w.network, w.server = pgconn.NetworkAddress(config.Host, config.Port)
+	if w.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
+		return nil, "", fmt.Errorf("listen: %w", err)
+	}
+	go w.accept(ctx)
+	parsed.Host = w.listener.Addr().String()
+	settings := parsed.Query()
+	settings.Del("host")
+	settings.Set("sslmode", "disable")
+	parsed.RawQuery = settings.Encode()
+
+	return w, parsed.String(), nil
+}
+
+func (w *wire) accept(ctx context.Context) {
+	for {
+		client, err := w.listener.Accept()
+		if err != nil {
+			return
+		}
+		go w.serve(ctx, client)
+	}
+}
+
+// serve passes on what a connection sends, in both directions, until one side closes it. The other side sees why.
+func (w *wire) serve(ctx context.Context, client net.Conn) {
+	defer client.Close() //nolint:errcheck // nothing is left to say to it
+	server, err := (&net.Dialer{}).DialContext(ctx, w.network, w.server)
+	if err != nil {
+		return
+	}
+	defer server.Close() //nolint:errcheck // as above
+	go func() {
+		_, err := io.Copy(client, server)
+		_ = errors.Join(err, client.Close()) // ends pass
+	}()
+	_ = w.pass(client, server)
+}
+
+// pass reads message by message: one byte of type, which the first has not, four of length, the rest.
+func (w *wire) pass(client io.Reader, server io.Writer) error {
+	in, out := bufio.NewReader(client), bufio.NewWriter(server)
+	for typed := 0; ; typed = 1 {
+		head := make([]byte, typed+4)
+		if _, err := io.ReadFull(in, head); err != nil {
+			return err
+		}
+		if typed == 1 {
+			w.count(head[0])
+		}
+		if _, err := out.Write(head); err != nil {
+			return err
+		}
+		if _, err := io.CopyN(out, in, int64(binary.BigEndian.Uint32(head[typed:]))-4); err != nil {
+			return err
+		}
+		if in.Buffered() == 0 {
+			if err := out.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// count counts statements and waits for the server: a simple query is both, others are executed and then waited for.
+func (w *wire) count(kind byte) {
+	if strings.IndexByte("QE", kind) >= 0 {
+		w.queries.Add(1)
+	}
+	if strings.IndexByte("QS", kind) >= 0 {
+		w.trips.Add(1)
+	}
+}
+
+// counts is what has passed until now.
+func (w *wire) counts() counts {
+	return counts{Queries: int(w.queries.Load()), RoundTrips: int(w.trips.Load())}
+}
