@@ -181,7 +181,7 @@ func (d *decision) run(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 
-		return d.journal.finish(ctx, tenant)
+		return d.journal.look(ctx, tenant)
 	})
 	if err != nil {
 		return err

@@ -23,7 +23,8 @@ import (
 type journal struct {
 	tools  *Tools
 	writes []*rowChange
-	now    map[*domain.Entity]map[string]image // the rows as the decision left them, once it has finished
+	now    map[*domain.Entity]map[string]image // the rows as the decision left them
+	unread bool                                // now is still to be read
 }
 
 // rowChange is one row of row_changes while its decision runs.
@@ -161,14 +162,37 @@ func (j *journal) update(e *domain.Entity, key string, was image, columns []stri
 	}
 }
 
-// finish reads how the decision left its rows: one query per type. An update that changed nothing is not a write.
-func (j *journal) finish(ctx context.Context, tx pgx.Tx) error {
+// look reads how the decision left its rows, in one query per type that is sent with the next statements.
+func (j *journal) look(ctx context.Context, tx pgx.Tx) error {
 	if j == nil || len(j.writes) == 0 {
 		return nil
 	}
-	var err error
-	if j.now, err = j.left(ctx, tx); err != nil {
-		return err
+	keys := map[*domain.Entity][]string{}
+	for _, w := range j.writes {
+		keys[w.entity] = append(keys[w.entity], w.EntityID)
+	}
+	reads := &pg.Batch{}
+	j.now = map[*domain.Entity]map[string]image{}
+	for _, e := range j.tools.domain.Entities {
+		if len(keys[e]) == 0 {
+			continue
+		}
+		j.now[e], j.unread = map[string]image{}, true
+		s := j.tools.imagesSQL(e, e.Key, keys[e])
+		reads.Query("read rows as they were left", s.String(), s.args, func(rows pgx.Rows) error {
+			j.unread = false
+
+			return collectImages(e, rows, j.now[e])
+		})
+	}
+
+	return reads.Later(ctx, tx)
+}
+
+// finish says of each write how it left its row, once that is read. An update that changed nothing is not a write.
+func (j *journal) finish() {
+	if j == nil {
+		return
 	}
 	for _, w := range j.writes {
 		now := j.now[w.entity][w.EntityID]
@@ -184,29 +208,6 @@ func (j *journal) finish(ctx context.Context, tx pgx.Tx) error {
 
 		return w.Action == registry.ActionUpdated && isUpdate && len(was) == 0
 	})
-
-	return nil
-}
-
-func (j *journal) left(ctx context.Context, tx pgx.Tx) (map[*domain.Entity]map[string]image, error) {
-	keys := map[*domain.Entity][]string{}
-	for _, w := range j.writes {
-		keys[w.entity] = append(keys[w.entity], w.EntityID)
-	}
-	batch, left := &pgx.Batch{}, map[*domain.Entity]map[string]image{}
-	for _, e := range j.tools.domain.Entities {
-		if len(keys[e]) == 0 {
-			continue
-		}
-		left[e] = map[string]image{}
-		s := j.tools.imagesSQL(e, e.Key, keys[e])
-		batch.Queue(s.String(), s.args...).Query(func(rows pgx.Rows) error { return collectImages(e, rows, left[e]) })
-	}
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("read rows as they were left: %w", err)
-	}
-
-	return left, nil
 }
 
 // replaced returns the columns' previous values where they differ. now is nil for a row that a later write of the

@@ -27,7 +27,7 @@ func (d *decision) number(s *step) int { return int(d.lastCall) + slices.Index(d
 // store writes the results' rows and summarizes them.
 func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 	outcome, rows := Outcome{Approval: d.approval}, &pg.Batch{}
-	if d.lastCall < 0 { // no call got as far as the database
+	if d.lastCall < 0 || d.journal != nil && d.journal.unread { // nothing has been sent since they were asked for
 		if err := rows.Send(ctx, tx); err != nil {
 			return Outcome{}, err
 		}
@@ -47,6 +47,7 @@ func (d *decision) store(ctx context.Context, tx pgx.Tx) (Outcome, error) {
 		}
 		outcome.Results = append(outcome.Results, result)
 	}
+	d.journal.finish()
 	outcome.Undo, outcome.Aftermath = d.journal.prospect(), d.journal.aftermath()
 	if err := d.journal.store(rows, d.scope); err != nil {
 		return Outcome{}, err

@@ -147,7 +147,7 @@ func (u *undoing) takeBack(ctx context.Context, tx pgx.Tx) error {
 			rest = rest[:from]
 		}
 
-		if err := u.journal.finish(ctx, tenant); err != nil {
+		if err := errors.Join(u.journal.look(ctx, tenant), (&pg.Batch{}).Send(ctx, tenant)); err != nil {
 			return err
 		}
 

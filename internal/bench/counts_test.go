@@ -22,8 +22,8 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // Upper bounds for a turn's cost, background included.
 const (
 	maxCommits    = 10 // including read-only ones
-	maxQueries    = 119
-	maxRoundTrips = 41
+	maxQueries    = 118
+	maxRoundTrips = 40
 )
 
 // byTime are the statements that a worker makes periodically, with or without turns, each in its own round trip.

@@ -71,7 +71,7 @@ func (r *report) lines() []line {
 		{"single statements", func(x *result) string { return perTurn(x, x.Counts.Singles) }, "River's fetches, one per turn and for the background, and the notifier; with one session also leases and polls, which go by time"},
 		{"queries", func(x *result) string { return perTurn(x, x.Counts.Queries) }, "what memory reads for each prompt, a third of them; begin, commit and settings count"},
 		{"round trips", func(x *result) string { return perTurn(x, x.Counts.RoundTrips) }, "a load's rounds, and what a commit must know; the rest travels with them"},
-		{"WAL", func(x *result) string { return kilo(x, x.Wal.Bytes) }, "what only one prompt holds, in llm_calls, and what prompts of a session share, in prompt_parts; river_job; events: see the table below"},
+		{"WAL", func(x *result) string { return kilo(x, x.Wal.Bytes) }, "what prompts hold, in llm_calls; events and river_job: see the table below"},
 		{"of it full-page images", func(x *result) string { return kilo(x, x.Wal.Images) }, "pages touched for the first time after the checkpoint before the run"},
 		{"rows written", func(*result) string { return strconv.Itoa(len(r.Changes)) }, "inserts, updates and deletes of one recorded turn"},
 		{"transactions that wrote rows", func(*result) string { return strconv.Itoa(len(xacts)) }, "of the same turn, its background included"},
@@ -133,7 +133,7 @@ func (r *report) writeGoals(b *strings.Builder) {
 	commits := float64(last.Counts.Commits) / float64(last.Counted)
 	fmt.Fprintf(b, "| at most %d transactions that may write | %.1f | %s | one to enqueue, six decisions, the reply's first words, its end, the background; of those above 11 most are answers stored alone, because their commit had not begun to end after 50 ms |\n",
 		goalCommits, commits, verdict(commits <= goalCommits))
-	fmt.Fprintf(b, "| at most %d kB of WAL | %.1f kB | %s | what only one prompt holds and why it stands there, in llm_calls, is the largest part; then river_job and events |\n",
+	fmt.Fprintf(b, "| at most %d kB of WAL | %.1f kB | %s | what prompts hold and why it stands there, in llm_calls, is the largest part; then events and river_job |\n",
 		goalWal/1000, float64(walBytes)/1000, verdict(walBytes <= goalWal))
 	fmt.Fprintf(b, "| at least %.1f of the floor | %.2f | %s | processor time of reading and of building prompts, which the floor has none of |\n", goalRatio, last.ratio(), verdict(last.ratio() >= goalRatio))
 	one := r.Results[0]
