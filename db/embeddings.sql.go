@@ -51,6 +51,26 @@ func (q *Queries) EmbeddingChangedRows(ctx context.Context, db DBTX, turnID uuid
 	return items, nil
 }
 
+const EmbeddingComplete = `-- name: EmbeddingComplete :execrows
+INSERT INTO embedded_models (model, dimensions) VALUES ($1, $2)
+ON CONFLICT (model) DO UPDATE SET dimensions = excluded.dimensions, completed_at = clock_timestamp()
+WHERE embedded_models.dimensions <> excluded.dimensions
+`
+
+type EmbeddingCompleteParams struct {
+	Model      string
+	Dimensions int32
+}
+
+// EmbeddingComplete notes that all texts have vectors of a model; it returns 0 if that was known.
+func (q *Queries) EmbeddingComplete(ctx context.Context, db DBTX, arg *EmbeddingCompleteParams) (int64, error) {
+	result, err := db.Exec(ctx, EmbeddingComplete, arg.Model, arg.Dimensions)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const EmbeddingCount = `-- name: EmbeddingCount :one
 SELECT (SELECT count(*) FROM embeddings WHERE model = $1 AND dimensions = $2)::bigint AS vectors,
        (SELECT count(*) FROM turns WHERE status = 'succeeded')::bigint AS turns
@@ -136,6 +156,69 @@ func (q *Queries) EmbeddingHashes(ctx context.Context, db DBTX, arg *EmbeddingHa
 	return items, nil
 }
 
+const EmbeddingIncomplete = `-- name: EmbeddingIncomplete :exec
+DELETE FROM embedded_models WHERE model = $1 AND dimensions = $2
+`
+
+type EmbeddingIncompleteParams struct {
+	Model      string
+	Dimensions int32
+}
+
+// EmbeddingIncomplete lets a model serve no longer: its embeddings are about to be deleted.
+func (q *Queries) EmbeddingIncomplete(ctx context.Context, db DBTX, arg *EmbeddingIncompleteParams) error {
+	_, err := db.Exec(ctx, EmbeddingIncomplete, arg.Model, arg.Dimensions)
+	return err
+}
+
+const EmbeddingIndexesDue = `-- name: EmbeddingIndexesDue :many
+SELECT d.name::text AS name, d.stands::boolean AS stands, d.wanted::boolean AS wanted,
+       coalesce(d.user_id, '00000000-0000-0000-0000-000000000000')::uuid AS user_id, coalesce(d.model, '')::text AS model, coalesce(d.dimensions, 0)::int AS dimensions
+FROM embedding_indexes_due($1::int, $2::int) AS d
+`
+
+type EmbeddingIndexesDueParams struct {
+	MoreThan int32
+	AtMost   int32
+}
+
+type EmbeddingIndexesDueRow struct {
+	Name       string
+	Stands     bool
+	Wanted     bool
+	UserID     uuid.UUID
+	Model      string
+	Dimensions int32
+}
+
+// EmbeddingIndexesDue lists the vector indexes to drop, to make or, after an interrupted build, both.
+func (q *Queries) EmbeddingIndexesDue(ctx context.Context, db DBTX, arg *EmbeddingIndexesDueParams) ([]*EmbeddingIndexesDueRow, error) {
+	rows, err := db.Query(ctx, EmbeddingIndexesDue, arg.MoreThan, arg.AtMost)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []*EmbeddingIndexesDueRow
+	for rows.Next() {
+		var i EmbeddingIndexesDueRow
+		if err := rows.Scan(
+			&i.Name,
+			&i.Stands,
+			&i.Wanted,
+			&i.UserID,
+			&i.Model,
+			&i.Dimensions,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const EmbeddingModels = `-- name: EmbeddingModels :many
 SELECT m.model::text AS model, m.dimensions::int AS dimensions FROM embedding_models() AS m
 `
@@ -145,7 +228,7 @@ type EmbeddingModelsRow struct {
 	Dimensions int32
 }
 
-// EmbeddingModels lists the complete models, newest first: those whose index exists.
+// EmbeddingModels lists the complete models, newest first.
 func (q *Queries) EmbeddingModels(ctx context.Context, db DBTX) ([]*EmbeddingModelsRow, error) {
 	rows, err := db.Query(ctx, EmbeddingModels)
 	if err != nil {
@@ -269,10 +352,10 @@ func (q *Queries) EmbeddingTurn(ctx context.Context, db DBTX, turnID uuid.UUID) 
 const EmbeddingTurnsMissing = `-- name: EmbeddingTurnsMissing :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t
-LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
+LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = t.id LIMIT 1) AS s ON true
 WHERE t.status = 'succeeded' AND t.id > $1
   AND NOT EXISTS (SELECT FROM embeddings AS e
-                  WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = $2 AND e.dimensions = $3)
+                  WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = $2 AND e.dimensions = $3 OFFSET 0)
 ORDER BY t.id
 LIMIT $4
 `
@@ -292,7 +375,8 @@ type EmbeddingTurnsMissingRow struct {
 	ResponseSummary string
 }
 
-// EmbeddingTurnsMissing returns the texts of the oldest turns after a given one that have no embedding.
+// EmbeddingTurnsMissing returns the texts of the oldest turns after a given one that have no embedding. Each turn is
+// looked up by key (OFFSET 0): where Postgres has not counted the rows yet, it would compare every turn with every other's.
 func (q *Queries) EmbeddingTurnsMissing(ctx context.Context, db DBTX, arg *EmbeddingTurnsMissingParams) ([]*EmbeddingTurnsMissingRow, error) {
 	rows, err := db.Query(ctx, EmbeddingTurnsMissing,
 		arg.After,

@@ -318,7 +318,17 @@ type DomainProofs struct {
 	ProvenAt time.Time
 }
 
-// Vectors of rows and turns. Each (model, dimensions) gets a partial HNSW index when the worker first uses it.
+// Models whose every text has a vector: those that may serve. A worker notes it.
+type EmbeddedModels struct {
+	// Which embedder, as in embeddings.
+	Model string
+	// Length of its vectors; one that makes them longer or shorter is another model, and replaces those of the same name.
+	Dimensions int32
+	// When the last text had its vector; of several models that may serve, the newest does.
+	CompletedAt time.Time
+}
+
+// Vectors of rows and turns. A user who has very many of a model gets an HNSW index of their own, which a worker makes and drops; all others' are compared one by one.
 type Embeddings struct {
 	// Entity type, or turn.
 	OwnerKind string

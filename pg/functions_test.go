@@ -54,6 +54,8 @@ var functionCalls = []string{
 	`alfred.turn_end(':turn', 'failed', 'internal', 'a test')`,
 	`alfred.cancel_turn(':turn')`,
 	`alfred.embedding_models()`,
+	`alfred.embedding_index(NULL, 'm', 2)`,
+	`alfred.embedding_indexes_due(100, 10)`,
 	`alfred.acts_for(NULL)`,
 	`alfred.title_of('a message')`,
 	`alfred.is_timezone('UTC')`,

@@ -2,6 +2,7 @@ package pg_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -86,6 +87,30 @@ func TestMigratorDown(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, down)
 	})
+}
+
+// Once, a model was complete when an index of all its vectors stood.
+func TestModelsStayComplete(t *testing.T) {
+	t.Parallel()
+
+	bundle := setupEmpty(t)
+	_, err := bundle.migrator.Up(t.Context())
+	require.NoError(t, err)
+	for exists := true; exists; {
+		_, err := bundle.migrator.Down(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, bundle.pool.QueryRow(t.Context(), `SELECT to_regclass('alfred.embedded_models') IS NOT NULL`).Scan(&exists))
+	}
+	for i, model := range []string{"old", "new"} {
+		_, err = bundle.pool.Exec(t.Context(), fmt.Sprintf(`CREATE INDEX embeddings_hnsw_%d_2 ON embeddings USING hnsw ((embedding::vector(2)) vector_cosine_ops) WHERE model = '%s' AND dimensions = 2;
+			COMMENT ON INDEX embeddings_hnsw_%d_2 IS '{"model": "%s", "dimensions": 2}'`, i, model, i, model))
+		require.NoError(t, err)
+	}
+	_, err = bundle.migrator.Up(t.Context())
+	require.NoError(t, err)
+	var models string
+	require.NoError(t, bundle.pool.QueryRow(t.Context(), `SELECT string_agg(model || ' ' || dimensions, ', ') FROM embedding_models()`).Scan(&models))
+	require.Equal(t, "new 2, old 2", models)
 }
 
 func TestMigratorPrint(t *testing.T) {

@@ -60,7 +60,7 @@ func TestUserStandsInEveryKey(t *testing.T) {
 	tx := dbtest.Tx(t)
 	rows, err := tx.Query(t.Context(), `
 		SELECT c.relname || ' has no user in its replica identity' FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
-		WHERE `+ours+` AND n.nspname = 'alfred' AND c.relkind IN ('r', 'p') AND c.relname NOT IN ('users', 'settings', 'workers', 'domain_proofs', 'kitchen_migrations') AND c.relname NOT LIKE 'prompt_parts_shared%' AND c.relreplident <> 'f'
+		WHERE `+ours+` AND n.nspname = 'alfred' AND c.relkind IN ('r', 'p') AND c.relname NOT IN ('users', 'settings', 'workers', 'domain_proofs', 'embedded_models', 'kitchen_migrations') AND c.relname NOT LIKE 'prompt_parts_shared%' AND c.relreplident <> 'f'
 		  AND NOT EXISTS (SELECT FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'user_id'
 		                  WHERE i.indrelid = c.oid AND i.indisprimary AND a.attnotnull AND a.attnum = ANY (i.indkey::smallint[]))
 		UNION ALL

@@ -2,15 +2,12 @@ package recall
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"alfred/db"
 	"alfred/llm"
 )
 
@@ -25,59 +22,55 @@ const buildMemory = "256MB"
 // hundred is missed at half the search effort; docs/recall.md has the numbers. Building takes longer.
 const graph = "m = 24, ef_construction = 200"
 
-// model names an embedder in the comment on its index.
+// indexesAtMost bounds how many users have an index: whatever is planned on the table looks at each of them. Users
+// beyond have their vectors compared one by one, however many.
+const indexesAtMost = 50
+
+// model identifies an embedder.
 type model struct {
-	Model      string `json:"model"`
-	Dimensions int    `json:"dimensions"`
+	Model      string
+	Dimensions int
 }
 
 func modelOf(embedder llm.Embedder) model {
 	return model{Model: embedder.Model(), Dimensions: embedder.Dimensions()}
 }
 
-// indexName is short and safe whatever the model's name.
-func (m model) indexName() string {
-	sum := sha256.Sum256([]byte(m.Model))
-
-	return fmt.Sprintf("embeddings_hnsw_%s_%d", hex.EncodeToString(sum[:4]), m.Dimensions)
-}
-
-// ensureIndex creates a model's index unless it exists. It is created once all texts are embedded: that is faster than
-// growing it, and its existence marks the model as complete. Only this process waits for it. It reports whether the
-// index already existed.
-func ensureIndex(ctx context.Context, conn *pgxpool.Conn, m model) (bool, error) {
-	name := pgx.Identifier{m.indexName()}.Sanitize()
-	var valid bool
-	err := conn.QueryRow(ctx, `SELECT indisvalid AND obj_description(indexrelid, 'pg_class') IS NOT NULL FROM pg_index WHERE indexrelid = to_regclass('alfred.' || $1)`, name).Scan(&valid)
-	switch {
-	case err == nil && valid:
-		return true, nil
-	case err == nil: // an interrupted build
-		if _, err := conn.Exec(ctx, `DROP INDEX CONCURRENTLY alfred.`+name); err != nil {
-			return false, fmt.Errorf("drop the unfinished index of %s: %w", m.Model, err)
-		}
-	case !errors.Is(err, pgx.ErrNoRows):
-		return false, fmt.Errorf("look for the index of %s: %w", m.Model, err)
-	}
-
-	return false, buildIndex(ctx, conn, name, m)
-}
-
-func buildIndex(ctx context.Context, conn *pgxpool.Conn, name string, m model) error {
-	comment, err := json.Marshal(m)
+// tendIndexes gives users with very many vectors an index of their own, and drops those of others: who has fewer now, was
+// erased or moved away. An index for all would make everybody's turns pay for searches of a few, and lose hits that
+// others' vectors crowd out. A search uses an index once it is whole. Only this process waits.
+func (x *Index) tendIndexes(ctx context.Context, conn *pgxpool.Conn) error {
+	due, err := x.q.EmbeddingIndexesDue(ctx, conn, &db.EmbeddingIndexesDueParams{MoreThan: x.searcher.exactUpTo, AtMost: indexesAtMost})
 	if err != nil {
-		return fmt.Errorf("name the index of %s: %w", m.Model, err)
+		return fmt.Errorf("look at the vector indexes: %w", err)
 	}
+	for _, index := range due {
+		if index.Stands {
+			if _, err := conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS alfred.`+pgx.Identifier{index.Name}.Sanitize()); err != nil {
+				return fmt.Errorf("drop the index %s: %w", index.Name, err)
+			}
+		}
+		if index.Wanted {
+			if err := buildIndex(ctx, conn, index); err != nil {
+				return err
+			}
+		}
+	}
+
+	return nil
+}
+
+func buildIndex(ctx context.Context, conn *pgxpool.Conn, index *db.EmbeddingIndexesDueRow) error {
 	for _, sql := range []string{
 		`SELECT set_config('maintenance_work_mem', '` + buildMemory + `', false)
 		 WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('` + buildMemory + `')`,
-		fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON alfred.embeddings USING hnsw ((embedding::vector(%d)) vector_cosine_ops) WITH (`+graph+`) WHERE model = %s AND dimensions = %d`,
-			name, m.Dimensions, literal(m.Model), m.Dimensions),
-		`COMMENT ON INDEX alfred.` + name + ` IS ` + literal(string(comment)),
+		fmt.Sprintf(`CREATE INDEX CONCURRENTLY %s ON alfred.embeddings USING hnsw ((embedding::vector(%d)) vector_cosine_ops) WITH (`+graph+`)
+			WHERE user_id = '%s' AND model = %s AND dimensions = %d`,
+			pgx.Identifier{index.Name}.Sanitize(), index.Dimensions, index.UserID, literal(index.Model), index.Dimensions),
 		`RESET maintenance_work_mem`,
 	} {
 		if _, err := conn.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("make the index of %s: %w", m.Model, err)
+			return fmt.Errorf("make the index of user %s: %w", index.UserID, err)
 		}
 	}
 

@@ -15,7 +15,7 @@ type Progress struct {
 	Dimensions int
 	Vectors    int      // that exist
 	Texts      int      // rows and turns to embed; texts without words never have an embedding
-	Complete   bool     // its index exists
+	Complete   bool     // all have been embedded
 	Serves     string   // the model currently searched
 	Others     []string // earlier models that still have embeddings
 }

@@ -148,7 +148,12 @@ func TestVectorsAreComparedWhereTheyMatter(t *testing.T) {
 	compared := func(text string) (rows int) {
 		vectors, err := searcher.EmbedTexts(t.Context(), []string{text})
 		require.NoError(t, err)
+		const read = `SELECT pg_stat_get_xact_tuples_returned('embeddings'::regclass) + pg_stat_get_xact_tuples_fetched('embeddings'::regclass)`
 		require.NoError(t, pg.InReadTx(t.Context(), pool, func(tx pgx.Tx) error {
+			var before int // what the connection has read before, and not reported yet
+			if err := tx.QueryRow(t.Context(), read).Scan(&before); err != nil {
+				return err
+			}
 			err := pg.AsTenant(t.Context(), tx, uuid.MustParse(user), func(tx pgx.Tx) error {
 				hits, err := searcher.Search(t.Context(), tx, &recall.Query{UserID: uuid.MustParse(user), Text: text, Vectors: vectors, Limit: 10})
 				require.Equal(t, "lemon curd", hits[0].Message)
@@ -159,7 +164,10 @@ func TestVectorsAreComparedWhereTheyMatter(t *testing.T) {
 				return err
 			}
 
-			return tx.QueryRow(t.Context(), `SELECT pg_stat_get_xact_tuples_returned('embeddings'::regclass) + pg_stat_get_xact_tuples_fetched('embeddings'::regclass)`).Scan(&rows)
+			err = tx.QueryRow(t.Context(), read).Scan(&rows)
+			rows -= before
+
+			return err
 		}))
 
 		return rows

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"alfred/db"
@@ -24,7 +23,7 @@ func (x *Index) others(ctx context.Context, conn db.DBTX) ([]*db.EmbeddingOthers
 	return others, nil
 }
 
-// retire deletes the embeddings and indexes of earlier models, except models with an embedding from the last hour:
+// retire deletes the embeddings of earlier models, except models with an embedding from the last hour:
 // another process is still configured with them. Once none are left, this process stops checking.
 func (x *Index) retire(ctx context.Context, conn *pgxpool.Conn) error {
 	if x.retired {
@@ -38,14 +37,13 @@ func (x *Index) retire(ctx context.Context, conn *pgxpool.Conn) error {
 		if other.Used {
 			continue
 		}
-		m := model{Model: other.Model, Dimensions: int(other.Dimensions)}
-		if _, err := conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS alfred.`+pgx.Identifier{m.indexName()}.Sanitize()); err != nil {
-			return fmt.Errorf("drop the index of %s: %w", m.Model, err)
+		if err := x.q.EmbeddingIncomplete(ctx, conn, &db.EmbeddingIncompleteParams{Model: other.Model, Dimensions: other.Dimensions}); err != nil {
+			return fmt.Errorf("have %s serve no longer: %w", other.Model, err)
 		}
 		for deleted := int64(1); deleted > 0; {
 			deleted, err = x.q.EmbeddingRetire(ctx, conn, &db.EmbeddingRetireParams{Model: other.Model, Dimensions: other.Dimensions, Lim: retiredAtOnce})
 			if err != nil {
-				return fmt.Errorf("delete the vectors of %s: %w", m.Model, err)
+				return fmt.Errorf("delete the vectors of %s: %w", other.Model, err)
 			}
 		}
 	}

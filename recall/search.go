@@ -19,8 +19,7 @@ const KindTurn = "turn"
 
 const (
 	// ExactUpTo is how many embeddings of a user and model are compared one by one, in at most a tenth of a second.
-	// Above that, the model's HNSW index answers: faster, but it misses some hits that other vectors crowd out, the
-	// more so the smaller the user's share of the index is (docs/recall.md).
+	// Above that, a sweep gives the user an HNSW index, which answers faster but misses some hits (docs/recall.md).
 	ExactUpTo = 100_000
 
 	// maxOrdered bounds how many rows an order contains.

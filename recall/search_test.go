@@ -155,34 +155,6 @@ func TestReplyIsSearched(t *testing.T) {
 	require.Equal(t, "told a secret", hits[0].Summary)
 }
 
-func TestPlanByCount(t *testing.T) {
-	t.Parallel()
-	dbtest.Whole(t)
-
-	pool := dbtest.Pool(t)
-	embedder := newShort()
-	searcher := recall.New(kitchen(t, pool), embedder)
-	other := stranger(t, pool)
-	fill := func(user string, n int) { // ten of each vector, which share one node of the index
-		exec(t, pool, `INSERT INTO embeddings (owner_kind, owner_id, model, user_id, dimensions, content_hash, embedding)
-			SELECT 'recipe', gen_random_uuid()::text, 'short', $1::uuid, 16, '\x00', (SELECT array_agg(sin((n / 10) * d * 1.7 + d)) FROM generate_series(1, 16) AS d)::vector
-			FROM generate_series(1, $2::int) AS n`, user, n)
-	}
-	searcher.CompareUpTo(5_000)
-	fill(other, 5_500)
-	fill(demoUser, 2000)
-	require.NoError(t, recall.NewIndex(searcher, pool).Sweep(t.Context()))
-	exec(t, pool, `ANALYZE embeddings`)
-
-	const hnsw = "embeddings_hnsw_%"
-	hits, scans := search(t, pool, searcher, demoUser, "poached eggs in spiced tomato sauce", hnsw)
-	require.NotEmpty(t, hits)
-	require.Zero(t, scans, "few vectors are compared one by one, however many others have")
-	hits, scans = search(t, pool, searcher, other, "poached eggs in spiced tomato sauce", hnsw)
-	require.Len(t, hits, 20)
-	require.Positive(t, scans)
-}
-
 // The answer must identify which of two conversations it is about: number and time are the turn's.
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
@@ -285,7 +257,7 @@ func TestModelChange(t *testing.T) {
 	require.Equal(t, "short", model(after))
 
 	models := func() (list []string) {
-		rows, err := pool.Query(t.Context(), `SELECT DISTINCT model FROM embeddings UNION ALL SELECT 'index of ' || model FROM embedding_models() ORDER BY 1`)
+		rows, err := pool.Query(t.Context(), `SELECT DISTINCT model FROM embeddings UNION ALL SELECT 'whole: ' || model FROM embedding_models() ORDER BY 1`)
 		require.NoError(t, err)
 		list, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)
@@ -293,13 +265,13 @@ func TestModelChange(t *testing.T) {
 		return list
 	}
 	require.NoError(t, index.Sweep(t.Context()))
-	require.Equal(t, []string{"index of lexical-2", "index of short", "lexical-2", "short"}, models(), "a process may still be using it")
+	require.Equal(t, []string{"lexical-2", "short", "whole: lexical-2", "whole: short"}, models(), "a process may still be using it")
 	exec(t, pool, `UPDATE embeddings SET created_at = created_at - interval '2 hours' WHERE model = 'lexical-2'`)
 	progress, err := index.Progress(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"lexical-2"}, progress.Others)
 	require.NoError(t, index.Sweep(t.Context()))
-	require.Equal(t, []string{"index of short", "short"}, models(), "nobody needs the others any more")
+	require.Equal(t, []string{"short", "whole: short"}, models(), "nobody needs the others any more")
 
 	alien := recall.New(kit, &short{model: "third", dims: 16})
 	alien.Follow(pool, func(string, int) (llm.Embedder, error) { return nil, errors.New("no key") })

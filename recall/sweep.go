@@ -21,10 +21,10 @@ const sweepPage = 500
 const soonFor = "12 hours"
 
 // Sweep embeds what no job covers: rows written by other programs, and rows and turns
-// from before the embedder was configured. When nothing is left it creates the model's
-// index, after which the model serves. The next sweep, once every process has noticed,
-// deletes the embeddings of earlier models. While another process sweeps, it does
-// nothing.
+// from before the embedder was configured. When nothing is left the model is complete and
+// serves. The next sweep, once every process has noticed, deletes the embeddings of
+// earlier models. It also makes and drops the indexes of users with very many vectors.
+// While another process sweeps, it does nothing.
 //
 // [ErrVector] says that some texts have no embedding because the embedder's was
 // refused; the others have theirs.
@@ -34,13 +34,27 @@ func (x *Index) Sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		stood, err := ensureIndex(ctx, conn, modelOf(x.searcher.embedder))
+		stood, err := x.complete(ctx, conn)
 		if err == nil && stood {
 			err = x.retire(ctx, conn)
+		}
+		if err == nil {
+			err = x.tendIndexes(ctx, conn)
 		}
 
 		return errors.Join(refused, err)
 	})
+}
+
+// complete notes that all texts have vectors of the configured model, and reports whether that was known.
+func (x *Index) complete(ctx context.Context, conn *pgxpool.Conn) (bool, error) {
+	m := modelOf(x.searcher.embedder)
+	noted, err := x.q.EmbeddingComplete(ctx, conn, &db.EmbeddingCompleteParams{Model: m.Model, Dimensions: int32(m.Dimensions)})
+	if err != nil {
+		return false, fmt.Errorf("note that %s is complete: %w", m.Model, err)
+	}
+
+	return noted == 0, nil
 }
 
 // sweepAll separately returns the embedder's failures for single texts.

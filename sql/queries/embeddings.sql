@@ -11,6 +11,12 @@ CROSS JOIN LATERAL (SELECT f.entity_type, f.entity_id FROM entity_refs AS f WHER
 WHERE t.id = @turn_id AND r.entity_id IS NOT NULL
 ORDER BY 2, 3;
 
+-- EmbeddingComplete notes that all texts have vectors of a model; it returns 0 if that was known.
+-- name: EmbeddingComplete :execrows
+INSERT INTO embedded_models (model, dimensions) VALUES (@model, @dimensions)
+ON CONFLICT (model) DO UPDATE SET dimensions = excluded.dimensions, completed_at = clock_timestamp()
+WHERE embedded_models.dimensions <> excluded.dimensions;
+
 -- EmbeddingCount counts a model's embeddings, and the turns that should have one.
 -- name: EmbeddingCount :one
 SELECT (SELECT count(*) FROM embeddings WHERE model = @model AND dimensions = @dimensions)::bigint AS vectors,
@@ -27,7 +33,17 @@ WHERE owner_kind = @owner_kind AND owner_id = ANY (@owner_ids::text[])
 SELECT coalesce(user_id::text, '')::text AS user_id, owner_id, content_hash FROM embeddings
 WHERE owner_kind = @owner_kind AND model = @model AND dimensions = @dimensions AND owner_id = ANY (@owner_ids::text[]);
 
--- EmbeddingModels lists the complete models, newest first: those whose index exists.
+-- EmbeddingIncomplete lets a model serve no longer: its embeddings are about to be deleted.
+-- name: EmbeddingIncomplete :exec
+DELETE FROM embedded_models WHERE model = @model AND dimensions = @dimensions;
+
+-- EmbeddingIndexesDue lists the vector indexes to drop, to make or, after an interrupted build, both.
+-- name: EmbeddingIndexesDue :many
+SELECT d.name::text AS name, d.stands::boolean AS stands, d.wanted::boolean AS wanted,
+       coalesce(d.user_id, '00000000-0000-0000-0000-000000000000')::uuid AS user_id, coalesce(d.model, '')::text AS model, coalesce(d.dimensions, 0)::int AS dimensions
+FROM embedding_indexes_due(@more_than::int, @at_most::int) AS d;
+
+-- EmbeddingModels lists the complete models, newest first.
 -- name: EmbeddingModels :many
 SELECT m.model::text AS model, m.dimensions::int AS dimensions FROM embedding_models() AS m;
 
@@ -49,14 +65,15 @@ FROM turns AS t
 LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
 WHERE t.id = @turn_id AND t.status = 'succeeded';
 
--- EmbeddingTurnsMissing returns the texts of the oldest turns after a given one that have no embedding.
+-- EmbeddingTurnsMissing returns the texts of the oldest turns after a given one that have no embedding. Each turn is
+-- looked up by key (OFFSET 0): where Postgres has not counted the rows yet, it would compare every turn with every other's.
 -- name: EmbeddingTurnsMissing :many
 SELECT t.id, t.user_id, t.message, coalesce(t.reply, '')::text AS reply, coalesce(s.response_summary, '')::text AS response_summary
 FROM turns AS t
-LEFT JOIN turn_summaries AS s ON s.turn_id = t.id
+LEFT JOIN LATERAL (SELECT u.response_summary FROM turn_summaries AS u WHERE u.turn_id = t.id LIMIT 1) AS s ON true
 WHERE t.status = 'succeeded' AND t.id > @after
   AND NOT EXISTS (SELECT FROM embeddings AS e
-                  WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = @model AND e.dimensions = @dimensions)
+                  WHERE e.owner_kind = 'turn' AND e.owner_id = t.id::text AND e.model = @model AND e.dimensions = @dimensions OFFSET 0)
 ORDER BY t.id
 LIMIT @lim;
 

@@ -225,7 +225,7 @@ func (b *bench) embedding(ctx context.Context, turns int, swept time.Duration) {
 	if err != nil {
 		return
 	}
-	b.printf("## Embedding\n\nThe lexical embedder makes %.0f vectors a second of texts of %d characters on one core. A sweep, reading, hashing, storing and the index included, took %.1f s for %d turns and the domain's rows: %.0f a second.\n\n",
+	b.printf("## Embedding\n\nThe lexical embedder makes %.0f vectors a second of texts of %d characters on one core. A sweep, reading, hashing and storing included, took %.1f s for %d turns and the domain's rows: %.0f a second.\n\n",
 		float64(len(texts))/alone.Seconds(), len(texts[0]), swept.Seconds(), turns, float64(turns)/swept.Seconds())
 }
 
