@@ -2,10 +2,13 @@
 -- name: RecallChanges :many
 SELECT c.changes::bigint AS changes, c.horizon::text AS horizon FROM recall_changes(@tables::text[]) AS c;
 
--- RecallOrder ranks the rows of a type by a question, best first: those that have embeddings.
--- name: RecallOrder :many
-SELECT o.owner_id::text AS owner_id
-FROM recall_order(@query::text, @kind::text, @shared::boolean, sqlc.narg(vector)::text, @model::text, @dimensions::int, @weight::float8, @lim::int) AS o;
+-- RecallOrder ranks the rows of a type by a question, best first: those that have embeddings. One array is read
+-- faster than as many rows.
+-- name: RecallOrder :one
+SELECT ARRAY(
+    SELECT o.owner_id
+    FROM recall_order(@query::text, @kind::text, @shared::boolean, sqlc.narg(vector)::text, @model::text, @dimensions::int, @weight::float8, @lim::int) AS o
+)::text[] AS keys;
 
 -- RecallSearch returns what a question finds, best first. A turn comes with its neighbours' summaries, which are read of
 -- those that are returned. Few rows are joined, by key: hence the limits, without which row-level security makes the
