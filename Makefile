@@ -13,7 +13,9 @@ RECALL := go build -C internal/bench -o $(CURDIR)/bin/ ./recall && bin/recall
 DATABASE := url=$$(scripts/postgres url); export DATABASE_URL=$$url
 TEST_DATABASE := url=$$(scripts/postgres test-url); export TEST_DATABASE_URL=$$url
 # make lint vets. Without debug tables the programs of the tests link in half the time.
-TEST_FLAGS := -shuffle=on -vet=off -ldflags='-s -w'
+TEST_BUILD := -vet=off -ldflags='-s -w'
+# In any order, and whole: a shuffled run's result is never taken from Go's cache.
+TEST_FLAGS := -shuffle=on $(TEST_BUILD)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS := -X alfred/cmd/internal/program.version=$(VERSION)
 
@@ -149,8 +151,8 @@ stop: ## stop what make run started, its private database too
 	@scripts/postgres stop main
 
 .PHONY: test
-test: ## run the tests but the long ones: whole programs, browsers, walks over everything
-	@$(TEST_DATABASE); export CGO_ENABLED=0; go test -short -parallel=8 $(TEST_FLAGS) ./... && go test -C internal/bench -short $(TEST_FLAGS) ./...
+test: ## run the tests but the long ones (whole programs, browsers, walks over everything) of what has changed since they last passed
+	@$(TEST_DATABASE); export CGO_ENABLED=0; go test -short -parallel=8 $(TEST_BUILD) ./... && go test -C internal/bench -short $(TEST_BUILD) ./...
 
 .PHONY: test/full
 test/full: ## run all tests: conversations, the page in a browser, documents' commands, crashes
